@@ -1,0 +1,65 @@
+import { oc } from '@orpc/contract'
+import { z } from 'zod'
+
+/** What a caller may want to do to one thing. Who may is decided by the one table in src/access.ts. */
+export type Action =
+  'VIEW_NOTE' | 'CREATE_NOTE' | 'EDIT_NOTE' | 'SHARE_NOTE' | 'DELETE_NOTE' | 'EDIT_TASK'
+
+export interface Meta {
+  /** Who may call: anyone, or only somebody signed in. */
+  access?: 'open' | 'signedIn'
+  /** What the caller must be allowed to do to the thing that `id` names: absent answers 404, forbidden 403. */
+  action?: Action
+  /** Set where both documents claim one method and path: which of the two notes forms this is. */
+  form?: 1 | 2
+}
+
+const meta: Meta = { access: 'open' }
+
+export const open = oc.$meta(meta)
+
+export const signedIn = open.meta({ access: 'signedIn' }).errors({
+  UNAUTHORIZED: { status: 401, message: 'Sign in first' },
+})
+
+/** The schemas that are published under a name of their own: those of answers, and those of requests. */
+export const answers = z.registry<{ id: string }>()
+export const requests = z.registry<{ id: string }>()
+
+// PostgreSQL stores neither; both are possible in a JSON string.
+const unstorable = /[\0\p{Surrogate}]/u
+
+interface TextBounds {
+  min?: number
+  max?: number
+  schema?: z.ZodString
+}
+
+/**
+ * Text that the database can keep. Its length is counted in code points, as JSON Schema's `maxLength` is.
+ * What a refinement checks is published through `meta`, in JSON Schema's own words.
+ */
+export const text = ({ min = 0, max, schema = z.string() }: TextBounds = {}) =>
+  schema
+    .refine((value) => !unstorable.test(value), 'Contains a character that cannot be stored')
+    .refine((value) => length(value) >= min, `Must have at least ${min} character${min === 1 ? '' : 's'}`)
+    .refine((value) => max === undefined || length(value) <= max, `Must have at most ${max} characters`)
+    .meta({ ...(min > 0 && { minLength: min }), ...(max !== undefined && { maxLength: max }) })
+
+const length = (value: string) => [...value].length
+
+const isDigits = (value: unknown) => typeof value === 'string' && /^\d+$/.test(value)
+const isCount = (value: unknown) => Number.isInteger(value) && Number(value) >= 0
+
+/** A row's number: in a URL strict decimal digits. One past any row's is merely absent, not malformed. */
+export const RowId = z
+  .custom<number>((value) => isDigits(value) || isCount(value), 'Must be a whole number')
+  .transform((value) => Math.min(Number(value), Number.MAX_SAFE_INTEGER))
+  .meta({ type: 'integer', minimum: 0 })
+
+export const ById = z.object({ id: RowId })
+
+/** Unix time in seconds. */
+export const Timestamp = z.int()
+
+export const Success = z.object({ success: z.boolean() }).register(answers, { id: 'Success' })

@@ -1,0 +1,13 @@
+import { account } from './account.ts'
+import { counter } from './counter.ts'
+import { legacyNotes } from './legacy-notes.ts'
+import { notes } from './notes.ts'
+import { reservations } from './reservations.ts'
+import { sessions } from './sessions.ts'
+import { status } from './status.ts'
+import { tasks } from './tasks.ts'
+
+/** Every procedure that the service promises, by name. */
+export const contract = { status, account, counter, tasks, notes, legacyNotes, sessions, reservations }
+
+export type Contract = typeof contract

@@ -1,0 +1,37 @@
+import { z } from 'zod'
+
+import { answers, ById, requests, signedIn, Success, text, Timestamp } from './base.ts'
+
+export const Note = z.object({
+  id: z.int(),
+  userId: z.string(),
+  text: z.string(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+}).register(answers, { id: 'Note' })
+export const NotesList = z.object({ notes: z.array(Note), noteCount: z.int() }).register(answers, { id: 'NotesList' })
+export const AddNote = z.object({ newNote: text({ min: 1 }) }).register(requests, { id: 'AddNote' })
+export const NotesReset = z.object({ noteCount: z.int() }).register(answers, { id: 'NotesReset' })
+
+/** Asked for in `Accept`, and answered as content type, where both forms share one path. */
+export const firstForm = 'application/json;version=1'
+
+/** Notes in their first form: the same notes, by number. */
+export const legacyNotes = {
+  list: signedIn
+    .meta({ form: 1 })
+    .route({ method: 'GET', path: '/api/notes', summary: 'List your notes, newest first' })
+    .output(NotesList),
+  create: signedIn
+    .meta({ form: 1 })
+    .route({ method: 'POST', path: '/api/notes', summary: 'Add a note' })
+    .input(AddNote)
+    .output(Note),
+  delete: signedIn
+    .route({ method: 'DELETE', path: '/api/notes/{id}', summary: 'Delete one of your notes' })
+    .input(ById)
+    .output(Success),
+  reset: signedIn
+    .route({ method: 'POST', path: '/api/notes/reset', summary: 'Delete all of your notes' })
+    .output(NotesReset),
+}

@@ -1,0 +1,60 @@
+import { z } from 'zod'
+
+import { type Action, answers, requests, signedIn, text } from './base.ts'
+
+export const NoteView = z.object({
+  id: z.string(),
+  title: z.string(),
+  body: z.string(),
+  mine: z.boolean(),
+  sharedWith: z.int(),
+  updatedAt: z.iso.datetime(),
+  can: z.object({
+    VIEW_NOTE: z.boolean(),
+    EDIT_NOTE: z.boolean(),
+    SHARE_NOTE: z.boolean(),
+    DELETE_NOTE: z.boolean(),
+  }),
+}).register(answers, { id: 'NoteView' })
+export const NoteList = z.object({
+  notes: z.array(NoteView),
+  can: z.object({ CREATE_NOTE: z.boolean() }),
+}).register(answers, { id: 'NoteList' })
+export const NoteInput = z.object({
+  title: text({ min: 1, max: 120, schema: z.string().trim() }),
+  body: text({ max: 4000 }),
+}).register(requests, { id: 'NoteInput' })
+export const ShareInput = z.object({ email: z.email().max(254), role: z.enum(['reader', 'editor']) }).register(requests, { id: 'ShareInput' })
+export const DeleteResult = z.object({ id: z.string() }).register(answers, { id: 'DeleteResult' })
+
+const NoteId = z.object({ id: z.string() })
+
+const existing = (action: Action) =>
+  signedIn.meta({ action }).errors({
+    NOT_FOUND: { status: 404, message: 'There is no such note' },
+    FORBIDDEN: { status: 403, message: 'You may not do this to the note' },
+  })
+
+export const notes = {
+  list: signedIn
+    .meta({ form: 2 })
+    .route({ method: 'GET', path: '/api/notes', summary: 'List your notes and those shared with you' })
+    .output(NoteList),
+  create: signedIn
+    .meta({ form: 2, action: 'CREATE_NOTE' })
+    .route({ method: 'POST', path: '/api/notes', summary: 'Write a note' })
+    .input(NoteInput)
+    .output(NoteView),
+  update: existing('EDIT_NOTE')
+    .route({ method: 'POST', path: '/api/notes/{id}', summary: 'Change a note' })
+    .input(NoteInput.extend(NoteId.shape))
+    .output(NoteView),
+  share: existing('SHARE_NOTE')
+    .route({ method: 'POST', path: '/api/notes/{id}/share', summary: 'Share a note with an address' })
+    .input(ShareInput.extend(NoteId.shape))
+    .output(NoteView),
+  delete: existing('DELETE_NOTE')
+    .route({ method: 'POST', path: '/api/notes/{id}/delete', summary: 'Delete a note' })
+    .input(NoteId)
+    .output(DeleteResult),
+}

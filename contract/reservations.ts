@@ -1,0 +1,36 @@
+import { z } from 'zod'
+
+import { answers, open, requests, text } from './base.ts'
+
+export const seats = { min: 1, max: 20 }
+
+/** The types of a reservation: what breaks these is a malformed request. Its published bounds are the rules'. */
+export const ReservationInput = z.object({
+  name: text().meta({ minLength: 1, pattern: '\\S' }),
+  guests: z.number().meta({ multipleOf: 1, minimum: seats.min, maximum: seats.max }),
+}).register(requests, { id: 'ReservationInput' })
+
+/** The rules of a reservation: what breaks these is answered in the caller's language. Messages are catalogue keys. */
+export const ReservationRules = z.object({
+  name: z.string().trim().min(1, 'nameBlank'),
+  guests: z
+    .number()
+    .multipleOf(1, 'guestsNotWhole')
+    .min(seats.min, 'guestsTooFew')
+    .max(seats.max, 'guestsTooMany'),
+})
+export const ReservationResult = z.object({ message: z.string() }).register(answers, { id: 'ReservationResult' })
+
+export const reservations = {
+  create: open
+    .errors({
+      INVALID_RESERVATION: {
+        status: 400,
+        message: 'The reservation breaks a rule',
+        data: z.object({ name: z.string().optional(), guests: z.string().optional() }),
+      },
+    })
+    .route({ method: 'POST', path: '/api/reservations', summary: 'Check a reservation; nothing is stored' })
+    .input(ReservationInput)
+    .output(ReservationResult),
+}

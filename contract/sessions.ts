@@ -1,0 +1,31 @@
+import { z } from 'zod'
+
+import { answers, requests, signedIn, Success, text, Timestamp } from './base.ts'
+
+export const SessionInfo = z.object({
+  id: z.string(),
+  token: z.string(),
+  ipAddress: z.string().nullable(),
+  userAgent: z.string().nullable(),
+  browser: z.string(),
+  os: z.string(),
+  lastActive: Timestamp,
+  createdAt: Timestamp,
+  isCurrent: z.boolean(),
+}).register(answers, { id: 'SessionInfo' })
+export const SessionList = z.object({ sessions: z.array(SessionInfo), sessionCount: z.int() }).register(answers, { id: 'SessionList' })
+export const RevokeSession = z.object({ revokeSessionToken: text({ min: 1 }) }).register(requests, { id: 'RevokeSession' })
+
+export const sessions = {
+  list: signedIn
+    .route({ method: 'GET', path: '/api/sessions', summary: 'List your sessions on every device' })
+    .output(SessionList),
+  revoke: signedIn
+    .errors({
+      CURRENT_SESSION: { status: 400, message: 'The current session cannot be revoked; sign out instead' },
+      SESSION_NOT_FOUND: { status: 400, message: 'Session not found or already revoked' },
+    })
+    .route({ method: 'POST', path: '/api/sessions/revoke', summary: 'End another of your sessions' })
+    .input(RevokeSession)
+    .output(Success),
+}

@@ -1,0 +1,75 @@
+import { and, eq, inArray } from 'drizzle-orm'
+import { bigint, boolean, index, integer, pgTable, text } from 'drizzle-orm/pg-core'
+
+import { createdAt, moment, updatedAt } from './columns.ts'
+import type { Database } from './index.ts'
+
+// The tables of better-auth, which asks its own questions of them. Names are its own, in the plural.
+
+export const users = pgTable('users', {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  email: text().notNull().unique(),
+  emailVerified: boolean().notNull().default(false),
+  image: text(),
+  role: text(),
+  banned: boolean(),
+  banReason: text(),
+  banExpires: moment(),
+  createdAt,
+  updatedAt,
+})
+
+/** The column of every row that belongs to a person, and goes with them. */
+export const userId = () =>
+  text()
+    .notNull()
+    .references(() => users.id, { onDelete: 'cascade' })
+
+export const accounts = pgTable(
+  'accounts',
+  {
+  id: text().primaryKey(),
+  accountId: text().notNull(),
+  providerId: text().notNull(),
+  userId: userId(),
+  accessToken: text(),
+  refreshToken: text(),
+  idToken: text(),
+  accessTokenExpiresAt: moment(),
+  refreshTokenExpiresAt: moment(),
+  scope: text(),
+  password: text(),
+  createdAt,
+  updatedAt,
+},
+  (table) => [index().on(table.userId)],
+)
+
+export const verifications = pgTable(
+  'verifications',
+  {
+  id: text().primaryKey(),
+  identifier: text().notNull(),
+  value: text().notNull(),
+  expiresAt: moment().notNull(),
+  createdAt,
+  updatedAt,
+},
+  (table) => [index().on(table.identifier)],
+)
+
+export const rateLimits = pgTable('rate_limits', {
+  id: text().primaryKey(),
+  key: text().notNull().unique(),
+  count: integer().notNull(),
+  lastRequest: bigint({ mode: 'number' }).notNull(),
+})
+
+/** Makes a person an administrator if their address is among those given. */
+export const promote = async (db: Database, userId: string, emails: string[]) => {
+  await db
+    .update(users)
+    .set({ role: 'admin' })
+    .where(and(eq(users.id, userId), inArray(users.email, emails)))
+}

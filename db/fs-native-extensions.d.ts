@@ -1,0 +1,5 @@
+declare module 'fs-native-extensions' {
+  /** Takes an exclusive lock on the whole file; false where another process holds it. */
+  export function tryLock(fd: number): boolean
+  export function unlock(fd: number): void
+}

@@ -1,0 +1,81 @@
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { PGlite } from '@electric-sql/pglite'
+import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
+import { drizzle as drizzlePglite } from 'drizzle-orm/pglite'
+import { migrate as migratePglite } from 'drizzle-orm/pglite/migrator'
+import { drizzle as drizzlePostgres } from 'drizzle-orm/postgres-js'
+import { migrate as migratePostgres } from 'drizzle-orm/postgres-js/migrator'
+import { tryLock } from 'fs-native-extensions'
+import postgres from 'postgres'
+
+/** Either driver, and a transaction of either. */
+export type Database = PgDatabase<PgQueryResultHKT>
+
+export interface Connection {
+  db: Database
+  close: () => Promise<void>
+}
+
+const casing = 'snake_case'
+const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))
+
+/** Any number, the same in every release: whoever holds it migrates. */
+const MIGRATION_LOCK = 7_141_925
+
+/**
+ * Opens a database and brings it up to date. `postgres://…` is a server, `memory:` lives as long as the process,
+ * anything else is the folder of an embedded PostgreSQL, which belongs to one process at a time.
+ */
+export const open = (url: string): Promise<Connection> =>
+  /^postgres(ql)?:/.test(url) ? openServer(url) : openEmbedded(url)
+
+async function openServer(url: string): Promise<Connection> {
+  const options = { onnotice: () => undefined, connection: { application_name: 'tallystick' } }
+  const migrator = postgres(url, { ...options, max: 1 })
+  try {
+    await migrator`select pg_advisory_lock(${MIGRATION_LOCK})`
+    await migratePostgres(drizzlePostgres(migrator), { migrationsFolder })
+  } finally {
+    await migrator.end()
+  }
+  const client = postgres(url, options)
+  return { db: drizzlePostgres(client, { casing }), close: () => client.end() }
+}
+
+async function openEmbedded(folder: string): Promise<Connection> {
+  const inMemory = folder === 'memory:'
+  const release = inMemory ? undefined : takeFolder(folder)
+  const client = await PGlite.create(inMemory ? 'memory://' : folder)
+  const db = drizzlePglite(client, { casing })
+  await migratePglite(db, { migrationsFolder })
+  return {
+    db,
+    close: async () => {
+      await client.close()
+      release?.()
+    },
+  }
+}
+
+/** Two processes on one folder would both open it and lose writes. The lock goes with the process, however that ends. */
+function takeFolder(folder: string) {
+  mkdirSync(dirname(folder), { recursive: true })
+  const file = openSync(`${folder}.lock`, 'a')
+  if (!tryLock(file))
+    throw new Error(
+      `Another process uses the embedded database in ${folder}. Stop it, or set DATA_DIR to another folder, or DATABASE_URL to a PostgreSQL server that many may share.`,
+    )
+  return () => {
+    closeSync(file)
+  }
+}
+
+/** The row of a statement that always answers one. */
+export function one<Row>(rows: Row[]): Row {
+  const [row] = rows
+  if (row === undefined) throw new Error('Expected a row')
+  return row
+}

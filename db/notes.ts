@@ -1,0 +1,126 @@
+import { and, desc, eq, exists, or, sql } from 'drizzle-orm'
+import { bigint, index, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import { v7, validate } from 'uuid'
+
+import { userId } from './auth.ts'
+import { createdAt, updatedAt, updatedBy } from './columns.ts'
+import { type Database, one } from './index.ts'
+
+/** One store for both forms: the first knows a note by `id`, the second by `uuid`. */
+export const notes = pgTable(
+  'notes',
+  {
+    id: bigint({ mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
+    uuid: uuid().notNull().unique().$defaultFn(v7),
+    userId: userId(),
+    title: text().notNull(),
+    body: text().notNull(),
+    createdAt,
+    updatedAt,
+  },
+  (table) => [index().on(table.userId, table.createdAt, table.id)],
+)
+
+/** Who else may see a note: by address, lower case, whether or not anybody has signed in with it yet. */
+export const shares = pgTable(
+  'note_shares',
+  {
+    noteId: bigint({ mode: 'number' })
+      .notNull()
+      .references(() => notes.id, { onDelete: 'cascade' }),
+    email: text().notNull(),
+    role: text({ enum: ['reader', 'editor'] }).notNull(),
+    createdAt,
+    updatedAt,
+  },
+  (table) => [primaryKey({ columns: [table.noteId, table.email] }), index().on(table.email)],
+)
+
+/** Who looks at notes: shares hold by address. */
+export interface Viewer {
+  id: string
+  email: string
+}
+export type NoteRow = typeof notes.$inferSelect
+export type Role = (typeof shares.$inferSelect)['role']
+type Content = Pick<NoteRow, 'title' | 'body'>
+
+const byUuid = (id: string) => (validate(id) ? eq(notes.uuid, id) : sql`false`)
+const written = (viewer: Viewer) => eq(notes.userId, viewer.id)
+const shared = (viewer: Viewer) => and(eq(shares.noteId, notes.id), eq(shares.email, viewer.email))
+
+const sharedWith = sql<number>`(select count(*)::int from ${shares} where ${shares.noteId} = ${notes.id})`
+
+const seen = (db: Database, viewer: Viewer) =>
+  db
+    .select({ note: notes, role: shares.role, sharedWith })
+    .from(notes)
+    .leftJoin(shares, shared(viewer))
+
+export type Seen = Awaited<ReturnType<typeof seen>>[number]
+
+/** The notes a viewer wrote or was given, newest first. */
+export const list = (db: Database, viewer: Viewer) =>
+  seen(db, viewer)
+    .where(or(written(viewer), eq(shares.email, viewer.email)))
+    .orderBy(desc(notes.createdAt), desc(notes.id))
+
+/** Any note, with the viewer's role in it: what they may do about it is for the guard to say. */
+export const find = async (db: Database, viewer: Viewer, id: string) =>
+  (await seen(db, viewer).where(byUuid(id))).at(0)
+
+export const insert = async (db: Database, userId: string, content: Content) =>
+  one(
+    await db
+      .insert(notes)
+      .values({ userId, ...content })
+      .returning(),
+  )
+
+/** Changes a note that the viewer wrote or was given to edit. */
+export const update = async (db: Database, viewer: Viewer, id: string, content: Content) => {
+  const edits = db
+    .select({ role: shares.role })
+    .from(shares)
+    .where(and(shared(viewer), eq(shares.role, 'editor')))
+  const [row] = await db
+    .update(notes)
+    .set({ ...content, updatedAt: updatedBy(notes, content) })
+    .where(and(byUuid(id), or(written(viewer), exists(edits))))
+    .returning({ id: notes.id })
+  return row && find(db, viewer, id)
+}
+
+/** Shares a note that the viewer wrote with an address; again, with another role. */
+export const share = (db: Database, viewer: Viewer, id: string, email: string, role: Role) =>
+  db.transaction(async (tx) => {
+    const own = tx
+      .select({ noteId: notes.id })
+      .from(notes)
+      .where(and(byUuid(id), written(viewer)))
+    const [note] = await own.for('key share')
+    if (!note) return undefined
+    await tx
+      .insert(shares)
+      .values({ ...note, email, role })
+      .onConflictDoUpdate({ target: [shares.noteId, shares.email], set: { role, updatedAt: sql`now()` } })
+    return find(tx, viewer, id)
+  })
+
+export const remove = async (db: Database, viewer: Viewer, id: string) =>
+  (
+    await db
+      .delete(notes)
+      .where(and(byUuid(id), written(viewer)))
+      .returning({ id: notes.uuid })
+  ).at(0)
+
+// The first form: by number, and only what its person wrote.
+
+export const listOwn = (db: Database, userId: string) =>
+  db.select().from(notes).where(eq(notes.userId, userId)).orderBy(desc(notes.createdAt), desc(notes.id))
+
+export const removeOwn = (db: Database, userId: string, id: number) =>
+  db.delete(notes).where(and(eq(notes.userId, userId), eq(notes.id, id)))
+
+export const clear = (db: Database, userId: string) => db.delete(notes).where(eq(notes.userId, userId))

@@ -1,0 +1,153 @@
+import { implement, ORPCError, ValidationError } from '@orpc/server'
+import { isObject } from '@orpc/shared'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Logger } from 'pino'
+
+import { type Action, RowId } from '../contract/base.ts'
+import { badRequest } from '../contract/errors.ts'
+import { contract } from '../contract/index.ts'
+import type { Database } from '../db/index.ts'
+import * as notes from '../db/notes.ts'
+import * as sessions from '../db/sessions.ts'
+import * as tasks from '../db/tasks.ts'
+import type { Auth, createTokenReader } from './auth.ts'
+import type { Settings } from './settings.ts'
+
+/** What the service is made of. */
+export interface Parts {
+  settings: Settings
+  db: Database
+  auth: Auth
+  readToken: Awaited<ReturnType<typeof createTokenReader>>
+  log: Logger
+}
+
+export type Caller = NonNullable<Awaited<ReturnType<typeof sessions.findByToken>>>
+
+/** What a procedure knows of the call it answers. */
+export interface Context {
+  db: Database
+  settings: Settings
+  log: Logger
+  headers: IncomingHttpHeaders
+  /** Headers of the answer. */
+  reply: Headers
+  caller: () => Promise<Caller | undefined>
+  /** A body that could not be read: refused after the guard, so that a stranger learns nothing from it. */
+  malformed?: ORPCError<'BAD_REQUEST', unknown>
+}
+
+export function createContext(parts: Parts, headers: IncomingHttpHeaders): Context {
+  const { db, settings, log } = parts
+  const reply = new Headers({ 'cache-control': 'no-store' })
+  let found: Promise<Caller | undefined> | undefined
+  return { db, settings, log, headers, reply, caller: () => (found ??= identify(parts, headers.cookie, reply)) }
+}
+
+const MINUTE = 60_000
+
+async function identify({ auth, db, readToken, log }: Parts, cookie: string | undefined, reply: Headers) {
+  const token = await readToken(cookie)
+  const caller = token === undefined ? undefined : await sessions.findByToken(db, token)
+  if (!caller || isBanned(caller.user)) return undefined
+  const { session, user } = caller
+  if (Date.now() - session.updatedAt.getTime() > MINUTE)
+    sessions.touch(db, user.id, session.id).catch((error: unknown) => {
+      log.error({ err: error }, 'activity could not be noted')
+    })
+  await renew(auth, session.expiresAt, cookie, reply)
+  return caller
+}
+
+const isBanned = ({ banned, banExpires }: Caller['user']) =>
+  banned === true && (banExpires === null || banExpires > new Date())
+
+/** A session in use is prolonged by better-auth, once a day; the browser hears of it. */
+async function renew(auth: Auth, expiresAt: Date, cookie = '', reply: Headers) {
+  const { expiresIn, updateAge } = (await auth.$context).sessionConfig
+  if (expiresAt.getTime() - (expiresIn - updateAge) * 1000 > Date.now()) return
+  const { headers } = await auth.api.getSession({ headers: new Headers({ cookie }), returnHeaders: true })
+  for (const value of headers.getSetCookie()) reply.append('set-cookie', value)
+}
+
+/** How a caller stands to the thing they want to act on. */
+export type Relation = 'author' | notes.Role | 'owner' | 'anyone'
+
+/** Who may do what. The guard and the `can` of every answer read this one table. */
+const permitted: Record<Relation, readonly Action[]> = {
+  author: ['VIEW_NOTE', 'EDIT_NOTE', 'SHARE_NOTE', 'DELETE_NOTE'],
+  editor: ['VIEW_NOTE', 'EDIT_NOTE'],
+  reader: ['VIEW_NOTE'],
+  owner: ['EDIT_TASK'],
+  anyone: ['CREATE_NOTE'],
+}
+
+export const may = (relation: Relation, action: Action) => permitted[relation].includes(action)
+
+export const relationTo = ({ note, role }: notes.Seen, userId: string): Relation =>
+  note.userId === userId ? 'author' : (role ?? 'anyone')
+
+type Subject = (db: Database, user: Caller['user'], id: unknown) => Promise<Relation | undefined>
+
+const note: Subject = async (db, user, id) => {
+  const found = await notes.find(db, user, String(id))
+  return found && relationTo(found, user.id)
+}
+const task: Subject = async (db, user, id) => {
+  const { success, data } = RowId.safeParse(id)
+  // What is no number at all is for validation to refuse.
+  if (!success) return 'owner'
+  return (await tasks.find(db, user.id, data)) && 'owner'
+}
+
+/** How a caller stands to what an action is done to, or nothing where that does not exist for them. */
+const subjects: Record<Action, Subject> = {
+  CREATE_NOTE: () => Promise.resolve('anyone'),
+  VIEW_NOTE: note,
+  EDIT_NOTE: note,
+  SHARE_NOTE: note,
+  DELETE_NOTE: note,
+  EDIT_TASK: task,
+}
+
+const root = implement(contract).$context<Context>()
+
+/** Errors leave in one shape: broken bounds as a short list of issues, the unexpected logged and masked. */
+const report = root.middleware(async ({ context, next, path }) => {
+  try {
+    return await next()
+  } catch (error) {
+    const { cause } = error instanceof ORPCError ? error : {}
+    if (error instanceof ORPCError && error.code === 'BAD_REQUEST' && cause instanceof ValidationError)
+      throw badRequest(cause.issues)
+    if (!(error instanceof ORPCError) || error.status >= 500)
+      context.log.error({ err: cause ?? error, procedure: path.join('.') }, 'a procedure failed')
+    throw error
+  }
+})
+
+/** Enforces what the contract declares, before the input is looked at: 401, then 404, then 403, then 400. */
+const guard = root.middleware(async ({ context, procedure, next }, input: unknown) => {
+  const { meta, errorMap } = procedure['~orpc']
+  const refusal = (code: 'UNAUTHORIZED' | 'NOT_FOUND' | 'FORBIDDEN') =>
+    new ORPCError(code, { message: errorMap[code]?.message ?? code })
+  const identity = meta.access === 'open' ? undefined : await context.caller()
+  if (meta.access !== 'open' && !identity) throw refusal('UNAUTHORIZED')
+  if (identity && meta.action) {
+    const id = isObject(input) ? input.id : undefined
+    const relation = await subjects[meta.action](context.db, identity.user, id)
+    if (!relation) throw refusal('NOT_FOUND')
+    if (!may(relation, meta.action)) throw refusal('FORBIDDEN')
+  }
+  if (context.malformed) throw context.malformed
+  return next({ context: { identity } })
+})
+
+/** Implements a procedure that anyone may call. */
+export const open = root.use(report).use(guard)
+
+/** Implements a procedure that knows who calls. */
+export const signedIn = open.use(({ context: { identity }, next, path }) => {
+  if (!identity) throw new Error(`${path.join('.')} knows who calls, but its contract lets anyone in`)
+  return next({ context: identity })
+})

@@ -1,0 +1,11 @@
+/** The source catalogue: every other language has exactly these messages. ICU MessageFormat. */
+export const en = {
+  reserved: 'Thank you, {name}. {guests, plural, one {# seat is} other {# seats are}} reserved.',
+  nameBlank: 'Please enter a name.',
+  guestsNotWhole: 'Please enter a whole number of seats.',
+  guestsTooFew: 'Please reserve at least {min, plural, one {# seat} other {# seats}}.',
+  guestsTooMany: 'Please reserve at most {max, plural, one {# seat} other {# seats}}.',
+}
+
+export type Catalogue = typeof en
+export type Message = keyof Catalogue

@@ -1,0 +1,86 @@
+import { IntlMessageFormat } from 'intl-messageformat'
+import Negotiator from 'negotiator'
+
+import { am } from './am.ts'
+import { ar } from './ar.ts'
+import { de } from './de.ts'
+import { type Catalogue, en, type Message } from './en.ts'
+import { es } from './es.ts'
+import { fa } from './fa.ts'
+import { fr } from './fr.ts'
+import { he } from './he.ts'
+import { hi } from './hi.ts'
+import { it } from './it.ts'
+import { ja } from './ja.ts'
+import { ko } from './ko.ts'
+import { pl } from './pl.ts'
+import { ptBR } from './pt-BR.ts'
+import { ru } from './ru.ts'
+import { th } from './th.ts'
+import { tr } from './tr.ts'
+import { uk } from './uk.ts'
+import { zhHans } from './zh-Hans.ts'
+import { zhHant } from './zh-Hant.ts'
+
+const catalogues: Record<string, Catalogue> = {
+  am,
+  ar,
+  de,
+  en,
+  es,
+  fa,
+  fr,
+  he,
+  hi,
+  it,
+  ja,
+  ko,
+  pl,
+  'pt-BR': ptBR,
+  ru,
+  th,
+  tr,
+  uk,
+  'zh-Hans': zhHans,
+  'zh-Hant': zhHant,
+}
+
+/** The languages that answers are given in. */
+export const languages = Object.keys(catalogues)
+
+type Values = Record<string, string | number | undefined>
+
+/** The caller's language among ours, by RFC 9110 weights and BCP 47 tags, and English where none of theirs is. */
+export function negotiate(acceptLanguage = '') {
+  const wanted = new Negotiator({ headers: { 'accept-language': acceptLanguage } }).languages()
+  const language = wanted.map(ours).find((tag) => tag !== undefined) ?? 'en'
+  return { language, say: (message: string, values?: Values) => String(format(language, message).format(values)) }
+}
+
+/** Ours is the language that is written alike: zh-TW is zh-Hant, pt-PT is pt-BR, iw is he. */
+const ours = (tag: string) => {
+  const written = script(tag)
+  return languages.find((language) => script(language) === written)
+}
+
+function script(tag: string) {
+  try {
+    const { language, script } = new Intl.Locale(tag).maximize()
+    return `${language}-${script}`
+  } catch {
+    return undefined
+  }
+}
+
+const isMessage = (key: string): key is Message => key in en
+
+const formats = new Map<string, IntlMessageFormat>()
+
+/** Parsed once, when first needed. */
+function format(language: string, message: string) {
+  if (!isMessage(message)) throw new Error(`No catalogue has the message ${message}`)
+  const key = `${language} ${message}`
+  const format = formats.get(key) ?? new IntlMessageFormat((catalogues[language] ?? en)[message], language)
+  formats.set(key, format)
+  return format
+}

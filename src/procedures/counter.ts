@@ -1,0 +1,30 @@
+import * as query from '../../db/counter.ts'
+import { open } from '../access.ts'
+import { counterHtml } from '../views/counter.ts'
+
+const os = open.counter
+
+export const counter = os.router({
+  get: os.get.handler(async ({ context: { db } }) => ({ count: await query.get(db) })),
+
+  increment: os.increment.handler(async ({ context: { db }, errors }) => {
+    const count = await query.add(db, 1)
+    if (count === undefined) throw errors.CONFLICT()
+    return { count }
+  }),
+
+  decrement: os.decrement.handler(async ({ context: { db }, errors }) => {
+    const count = await query.add(db, -1)
+    if (count === undefined) throw errors.CONFLICT()
+    return { count }
+  }),
+
+  set: os.set.handler(async ({ context: { db }, input }) => ({ count: await query.set(db, input.inputValue) })),
+
+  fragment: os.fragment.handler(async ({ context: { db } }) => {
+    const count = await query.get(db)
+    return { count, html: counterHtml(count), renderedAt: new Date().toISOString() }
+  }),
+
+  reset: os.reset.handler(async ({ context: { db } }) => ({ count: await query.set(db, 0) })),
+})

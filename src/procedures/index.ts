@@ -1,0 +1,21 @@
+import { account } from './account.ts'
+import { counter } from './counter.ts'
+import { legacyNotes } from './legacy-notes.ts'
+import { notes } from './notes.ts'
+import { reservations } from './reservations.ts'
+import { sessions } from './sessions.ts'
+import { status } from './status.ts'
+import { tasks } from './tasks.ts'
+import { open } from '../access.ts'
+
+/** Every procedure of the contract, implemented. */
+export const router = open.router({
+  status,
+  account,
+  counter,
+  tasks,
+  notes,
+  legacyNotes,
+  sessions,
+  reservations,
+})

@@ -1,0 +1,43 @@
+import * as query from '../../db/notes.ts'
+import { signedIn } from '../access.ts'
+import { seconds } from './time.ts'
+
+const os = signedIn.legacyNotes
+
+export const legacyNotes = os.router({
+  list: os.list.handler(async ({ context: { db, user } }) => {
+    const rows = await query.listOwn(db, user.id)
+    return { notes: rows.map(view), noteCount: rows.length }
+  }),
+
+  create: os.create.handler(async ({ context: { db, user }, input: { newNote } }) =>
+    view(await query.insert(db, user.id, { title: titleOf(newNote), body: newNote })),
+  ),
+
+  delete: os.delete.handler(async ({ context: { db, user }, input }) => {
+    await query.removeOwn(db, user.id, input.id)
+    return { success: true }
+  }),
+
+  reset: os.reset.handler(async ({ context: { db, user } }) => {
+    await query.clear(db, user.id)
+    return { noteCount: 0 }
+  }),
+})
+
+const TITLE_LENGTH = 120
+
+/** The first line that is not blank, as far as a title goes. */
+function titleOf(text: string) {
+  const [line = ''] = text.trim().split(/\r\n|\r|\n/)
+  return [...line].slice(0, TITLE_LENGTH).join('').trim()
+}
+
+/** A note in its first form. One that was written with a title and a body has both in its text. */
+const view = ({ id, userId, title, body, createdAt, updatedAt }: query.NoteRow) => ({
+  id,
+  userId,
+  text: body.trimStart().startsWith(title) ? body : `${title}\n\n${body}`,
+  createdAt: seconds(createdAt),
+  updatedAt: seconds(updatedAt),
+})

@@ -1,0 +1,18 @@
+import { ReservationRules, seats } from '../../contract/reservations.ts'
+import { open } from '../access.ts'
+import { negotiate } from '../messages/index.ts'
+
+const os = open.reservations
+
+export const reservations = os.router({
+  create: os.create.handler(({ context: { headers, reply }, input, errors }) => {
+    const { language, say } = negotiate(headers['accept-language'])
+    reply.set('content-language', language)
+    reply.append('vary', 'Accept-Language')
+    const { data, error } = ReservationRules.safeParse(input)
+    if (data) return { message: say('reserved', data) }
+    const broken = error.issues.map(({ path: [field], message }) => [field, say(message, seats)])
+    // Reversed, so that the first broken rule of a field is the one that stays.
+    throw errors.INVALID_RESERVATION({ data: Object.fromEntries(broken.reverse()) })
+  }),
+})

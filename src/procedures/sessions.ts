@@ -1,0 +1,35 @@
+import bowser from 'bowser'
+
+import * as query from '../../db/sessions.ts'
+import { signedIn } from '../access.ts'
+import { seconds } from './time.ts'
+
+const os = signedIn.sessions
+
+export const sessions = os.router({
+  list: os.list.handler(async ({ context: { db, user, session } }) => {
+    const rows = await query.list(db, user.id)
+    return { sessions: rows.map((row) => view(row, session.id)), sessionCount: rows.length }
+  }),
+
+  revoke: os.revoke.handler(async ({ context: { db, user, session }, input, errors }) => {
+    if (input.revokeSessionToken === session.token) throw errors.CURRENT_SESSION()
+    if (!(await query.remove(db, user.id, input.revokeSessionToken))) throw errors.SESSION_NOT_FOUND()
+    return { success: true }
+  }),
+})
+
+function view(row: query.SessionRow, currentId: string) {
+  const { browser, os: system } = bowser.parse(row.userAgent ?? ' ')
+  return {
+    id: row.id,
+    token: row.token,
+    ipAddress: row.ipAddress || null,
+    userAgent: row.userAgent || null,
+    browser: browser.name || 'Unknown',
+    os: system.name || 'Unknown',
+    lastActive: seconds(row.updatedAt),
+    createdAt: seconds(row.createdAt),
+    isCurrent: row.id === currentId,
+  }
+}

@@ -1,0 +1,11 @@
+import { open } from '../access.ts'
+
+const os = open.status
+
+export const status = os.router({
+  get: os.get.handler(({ context: { settings } }) => ({
+    status: 'ok',
+    service: settings.service,
+    release: settings.release,
+  })),
+})

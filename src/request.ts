@@ -1,0 +1,82 @@
+import { ORPCError } from '@orpc/client'
+import { isObject } from '@orpc/shared'
+import type { IncomingMessage } from 'node:http'
+import proxyAddr from 'proxy-addr'
+import getRawBody from 'raw-body'
+
+import { createContext, type Parts } from './access.ts'
+import type { Call } from './transports/transport.ts'
+
+const KIB = 1024
+const MAX_URL = 8 * KIB
+const MAX_BODY = 1024 * KIB
+export const MAX_HEADERS = 16 * KIB
+
+const SAFE = ['GET', 'HEAD', 'OPTIONS']
+
+/** Reads requests into calls. What no protocol of ours would take is refused here, by an error thrown. */
+export function createReader(parts: Parts) {
+  const { baseUrl, trustedOrigins, trustedProxies } = parts.settings
+  const isTrustedProxy = proxyAddr.compile(trustedProxies)
+  const origins = [baseUrl, ...trustedOrigins]
+
+  return async (request: IncomingMessage): Promise<Call> => {
+    const { method = 'GET', headers } = request
+    const url = readUrl(request.url ?? '/', baseUrl)
+    if (isForeign(request, origins)) throw new ORPCError('FORBIDDEN', { message: 'This origin may not act for you' })
+    return {
+      method: method === 'HEAD' ? 'GET' : method,
+      url,
+      request,
+      address: proxyAddr(request, isTrustedProxy),
+      ...(await readBody(request, createContext(parts, headers))),
+    }
+  }
+}
+
+function readUrl(path: string, baseUrl: string) {
+  if (path.length > MAX_URL) throw new ORPCError('URI_TOO_LONG', { status: 414, message: 'The address is too long' })
+  if (!path.startsWith('/') || /%00/.test(path) || !URL.canParse(baseUrl + path))
+    throw new ORPCError('BAD_REQUEST', { message: 'The address cannot be read' })
+  return new URL(baseUrl + path)
+}
+
+/** A browser that acts with its cookie for a page of somebody else's. Callers that are no browsers say nothing. */
+function isForeign({ method = 'GET', headers }: IncomingMessage, origins: string[]) {
+  const { cookie, origin, 'sec-fetch-site': site } = headers
+  if (SAFE.includes(method) || cookie === undefined) return false
+  if (site === 'same-origin' || site === 'none') return false
+  return origin === undefined ? site !== undefined : !origins.includes(origin)
+}
+
+/** A body is a JSON object. One that only turns out unreadable is refused later, when the guard has spoken. */
+async function readBody(request: IncomingMessage, context: Call['context']): Promise<Pick<Call, 'body' | 'context'>> {
+  const bytes = await readBytes(request)
+  if (bytes.length === 0) return { body: undefined, context }
+  if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? ''))
+    throw new ORPCError('UNSUPPORTED_MEDIA_TYPE', { message: 'A body must be application/json' })
+  const body = parse(bytes)
+  if (isObject(body)) return { body, context }
+  const message = body === undefined ? 'The body is not valid JSON' : 'The body must be a JSON object'
+  return { body: {}, context: { ...context, malformed: new ORPCError('BAD_REQUEST', { message }) } }
+}
+
+async function readBytes(request: IncomingMessage) {
+  try {
+    return await getRawBody(request, { limit: MAX_BODY, length: request.headers['content-length'] ?? null })
+  } catch (error) {
+    if (isObject(error) && error.status === 413)
+      throw new ORPCError('PAYLOAD_TOO_LARGE', { message: `A body may have at most ${MAX_BODY} bytes` })
+    throw new ORPCError('BAD_REQUEST', { message: 'The body broke off' })
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(utf8.decode(bytes))
+  } catch {
+    return undefined
+  }
+}

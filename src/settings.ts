@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+
+import { z } from 'zod'
+
+const list = z
+  .string()
+  .default('')
+  .transform((value) =>
+    value
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter(Boolean),
+  )
+
+const origin = z
+  .url({ protocol: /^https?$/ })
+  .transform((url) => new URL(url))
+  .refine((url) => url.pathname === '/' && !url.search && !url.hash, 'Must be an origin, without a path')
+  .transform((url) => url.origin)
+
+const address = z.string().regex(/^[^\s@]+@[^\s@]+$/, 'Must be an address, or a list of them')
+
+const Environment = z
+  .object({
+    NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
+    HOST: z.string().default('127.0.0.1'),
+    PORT: z.coerce.number().int().min(0).max(65_535).default(3000),
+    BASE_URL: origin.optional(),
+    DATABASE_URL: z
+      .string()
+      .regex(/^(postgres(ql)?:\/\/.+|memory:)$/, 'Must be postgres://… or memory:')
+      .optional(),
+    DATA_DIR: z.string().default('.data'),
+    AUTH_SECRET: z.string().min(32, 'Must have at least 32 characters').optional(),
+    SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
+    MAIL_FROM: z.string().optional(),
+    ADMIN_EMAILS: list.pipe(z.array(address.toLowerCase())),
+    TRUSTED_ORIGINS: list.pipe(z.array(origin)),
+    TRUSTED_PROXIES: list,
+    SERVICE: z.string().default(`${hostname()}:${process.pid}`),
+    RELEASE: z.string().default('local'),
+    LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+    RATE_LIMITS: z.enum(['on', 'off']).default('on'),
+  })
+  .superRefine((env, context) => {
+    if (env.NODE_ENV !== 'production') return
+    for (const name of ['BASE_URL', 'AUTH_SECRET', 'SMTP_URL', 'MAIL_FROM'] as const)
+      if (env[name] === undefined)
+        context.addIssue({ code: 'custom', path: [name], message: 'Must be set in production' })
+  })
+
+export type Settings = ReturnType<typeof readSettings>
+
+/** Environment to typed settings. Empty counts as unset. Throws one error that names every mistake. */
+export function readSettings(environment: Record<string, string | undefined>) {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const { success, data: env, error } = Environment.safeParse(given)
+  if (!success) {
+    const mistakes = error.issues.map(({ path, message }) => `  ${path.join(' ')}: ${message}`)
+    throw new Error(['The settings cannot be used:', ...mistakes].join('\n'))
+  }
+  return {
+    production: env.NODE_ENV === 'production',
+    host: env.HOST,
+    port: env.PORT,
+    /** The public origin. */
+    baseUrl: env.BASE_URL ?? `http://localhost:${env.PORT}`,
+    databaseUrl: env.DATABASE_URL ?? join(env.DATA_DIR, 'db'),
+    authSecret: env.AUTH_SECRET ?? keptSecret(env.DATA_DIR),
+    smtpUrl: env.SMTP_URL,
+    mailFrom: env.MAIL_FROM ?? 'Tallystick <tallystick@localhost>',
+    outbox: join(env.DATA_DIR, 'outbox'),
+    adminEmails: env.ADMIN_EMAILS,
+    trustedOrigins: env.TRUSTED_ORIGINS,
+    trustedProxies: env.TRUSTED_PROXIES,
+    service: env.SERVICE,
+    release: env.RELEASE,
+    logLevel: env.LOG_LEVEL,
+    rateLimits: env.RATE_LIMITS === 'on',
+  }
+}
+
+/** Made once for development, so that sessions outlive a restart. */
+function keptSecret(folder: string) {
+  const file = join(folder, 'auth-secret')
+  mkdirSync(folder, { recursive: true })
+  try {
+    writeFileSync(file, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600 })
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+  }
+  return readFileSync(file, 'utf8')
+}

@@ -1,0 +1,143 @@
+import { ORPCError } from '@orpc/client'
+import { z } from 'zod'
+
+import { text } from '../../contract/base.ts'
+import { badRequest } from '../../contract/errors.ts'
+import { ADDRESS_HEADER, type Auth } from '../auth.ts'
+import type { Settings } from '../settings.ts'
+import { answer, type Call, refuse, refuseMethod, type Transport } from './transport.ts'
+
+const PREFIX = '/api/auth'
+
+const Email = z.email().max(254)
+const Id = z.object({ id: text({ min: 1, max: 64 }) })
+const UserId = z.object({ userId: text({ min: 1, max: 64 }) })
+const Role = z.enum(['user', 'admin'])
+const Name = text({ max: 120 })
+const Whole = z.string().regex(/^\d{1,9}$/, 'Must be a whole number')
+const Column = z.enum(['id', 'name', 'email', 'role', 'createdAt', 'updatedAt'])
+const TEN_YEARS = 10 * 365 * 24 * 3600
+
+const Nothing = z.object({})
+const UserQuery = z.object({
+  limit: Whole.optional(),
+  offset: Whole.optional(),
+  sortBy: Column.optional(),
+  sortDirection: z.enum(['asc', 'desc']).optional(),
+  searchField: z.enum(['email', 'name']).optional(),
+  searchOperator: z.enum(['contains', 'starts_with', 'ends_with']).optional(),
+  searchValue: text({ max: 254 }).optional(),
+})
+
+interface Operation {
+  method: 'GET' | 'POST'
+  access: 'open' | 'signedIn' | 'admin'
+  /** The query of a GET, the body of a POST. */
+  input: z.ZodType<Record<string, unknown>>
+}
+const get = (access: Operation['access'], input: Operation['input'] = Nothing): Operation => ({
+  method: 'GET',
+  access,
+  input,
+})
+const post = (access: Operation['access'], input: Operation['input'] = Nothing): Operation => ({
+  method: 'POST',
+  access,
+  input,
+})
+
+/** The part of better-auth that is reachable, and all that each operation takes. */
+const operations: Record<string, Operation> = {
+  '/email-otp/send-verification-otp': post('open', z.object({ email: Email, type: z.literal('sign-in') })),
+  '/sign-in/email-otp': post('open', z.object({ email: Email, otp: text({ min: 1, max: 16 }) })),
+  '/sign-out': post('open'),
+  '/get-session': get('open'),
+  '/update-user': post('signedIn', z.object({ name: Name })),
+  '/admin/list-users': get('admin', UserQuery),
+  '/admin/get-user': get('admin', Id),
+  '/admin/create-user': post('admin', z.object({ email: Email, name: Name, role: Role.optional() })),
+  '/admin/update-user': post('admin', UserId.extend({ data: z.object({ name: Name }) })),
+  '/admin/set-role': post('admin', UserId.extend({ role: Role })),
+  '/admin/ban-user': post(
+    'admin',
+    UserId.extend({ banReason: Name.optional(), banExpiresIn: z.int().min(1).max(TEN_YEARS).optional() }),
+  ),
+  '/admin/unban-user': post('admin', UserId),
+  '/admin/list-user-sessions': post('admin', UserId),
+  '/admin/revoke-user-session': post('admin', z.object({ sessionToken: text({ min: 1, max: 64 }) })),
+  '/admin/revoke-user-sessions': post('admin', UserId),
+  '/admin/impersonate-user': post('admin', UserId),
+  '/admin/stop-impersonating': post('signedIn'),
+  '/admin/remove-user': post('admin', UserId),
+}
+
+/** Sign-in, sign-out and the administrative area, by better-auth; its answers, in the shape of all others. */
+export function createAuthTransport(auth: Auth, { baseUrl }: Settings): Transport {
+  return async (call, response) => {
+    const { method, url, context } = call
+    if (!url.pathname.startsWith(`${PREFIX}/`)) return false
+    const operation = operations[url.pathname.slice(PREFIX.length)]
+    if (!operation) return false
+    if (method !== operation.method) return refuseMethod(response, [operation.method])
+
+    const refusal = await refusalOf(operation, call)
+    if (refusal) return refuse(response, refusal)
+    const given = method === 'GET' ? Object.fromEntries(url.searchParams) : (call.body ?? {})
+    const { success, data, error } = operation.input.safeParse(given)
+    if (!success) return refuse(response, badRequest(error.issues))
+
+    const result = await auth.handler(authRequest(call, operation, data, baseUrl))
+    response.setHeader('cache-control', 'no-store')
+    for (const cookie of result.headers.getSetCookie()) response.appendHeader('set-cookie', cookie)
+    const body = await result.text()
+    if (result.ok) return answer(response, result.status, body || 'null')
+    const retryAfter = result.headers.get('x-retry-after')
+    if (retryAfter !== null) response.setHeader('retry-after', retryAfter)
+    const failure = errorOf(result.status, body)
+    if (failure.status >= 500) context.log.error({ operation: url.pathname }, 'an operation of better-auth failed')
+    return refuse(response, failure)
+  }
+}
+
+/** 401, then 403, then a body that could not be read, as everywhere. */
+async function refusalOf({ access }: Operation, { context }: Call) {
+  const caller = access === 'open' ? undefined : await context.caller()
+  if (access !== 'open' && !caller) return new ORPCError('UNAUTHORIZED', { message: 'Sign in first' })
+  if (access === 'admin' && caller?.user.role !== 'admin')
+    return new ORPCError('FORBIDDEN', { message: 'Only an administrator may do this' })
+  return context.malformed
+}
+
+/** Only what better-auth needs reaches it. The origin has been checked; callers that are no browsers send none. */
+function authRequest({ url, address, request }: Call, { method }: Operation, input: object, baseUrl: string) {
+  const target = new URL(url.pathname, baseUrl)
+  if (method === 'GET') for (const [name, value] of Object.entries(input)) target.searchParams.set(name, String(value))
+  const headers = new Headers({ origin: baseUrl, 'content-type': 'application/json' })
+  for (const name of ['cookie', 'user-agent'] as const) headers.set(name, request.headers[name] ?? '')
+  if (address !== undefined) headers.set(ADDRESS_HEADER, address)
+  return new Request(target, { method, headers, ...(method === 'POST' && { body: JSON.stringify(input) }) })
+}
+
+const Failure = z.object({ code: z.string().optional(), message: z.string().optional() })
+
+/** better-auth's refusal as one of ours. What it says of its own failures stays inside. */
+function errorOf(status: number, body: string) {
+  if (status >= 500) return new ORPCError('INTERNAL_SERVER_ERROR')
+  const { code, message } = Failure.safeParse(parse(body)).data ?? {}
+  return new ORPCError(code ?? CODES[status] ?? 'BAD_REQUEST', { status, ...(message && { message }) })
+}
+
+const CODES: Record<number, string> = {
+  401: 'UNAUTHORIZED',
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+  429: 'TOO_MANY_REQUESTS',
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,71 @@
+import { StandardOpenAPIHandler } from '@orpc/openapi/standard'
+import { createRouterClient, type RouterClient } from '@orpc/server'
+import { ServerSentEventGenerator } from '@starfederation/datastar-sdk/node'
+import type { IncomingHttpHeaders } from 'node:http'
+import Negotiator from 'negotiator'
+
+import { errorBody } from '../../contract/errors.ts'
+import type { Context } from '../access.ts'
+import { router } from '../procedures/index.ts'
+import { notesHtml } from '../views/notes.ts'
+import { answer, sendReply, standardRequest, type Transport } from './transport.ts'
+
+/** What a page becomes: HTML inside an element, and the signals beside it. */
+interface Patch {
+  selector: string
+  html: string
+  signals: Record<string, unknown>
+}
+
+type Client = RouterClient<typeof router>
+
+/** The procedures that answer a hypermedia page with events: what each makes of the page when it has done its work. */
+const views: Record<string, (client: Client) => Promise<Patch>> = {
+  'counter.fragment': async (client) => {
+    const { count, html } = await client.counter.fragment()
+    return { selector: '#server-fragment', html, signals: { count } }
+  },
+  'legacyNotes.list': (client) => notesPatch(client),
+  'legacyNotes.create': (client) => notesPatch(client, { newNote: '' }),
+  'legacyNotes.delete': (client) => notesPatch(client),
+}
+
+async function notesPatch(client: Client, signals = {}): Promise<Patch> {
+  const { notes, noteCount } = await client.legacyNotes.list()
+  return { selector: '#notes-list', html: notesHtml(notes), signals: { noteCount, ...signals } }
+}
+
+/** Datastar says so in a header; anything else that would rather have events than JSON is treated alike. */
+export const isDatastar = (headers: IncomingHttpHeaders) =>
+  headers['datastar-request'] === 'true' || new Negotiator({ headers }).mediaTypes()[0] === 'text/event-stream'
+
+/** Hypermedia pages over server-sent events: the same routing, guard and validation as REST; refusals stay JSON. */
+export function createDatastar(): Transport {
+  const handler = new StandardOpenAPIHandler<Context>(router, {
+    filter: ({ path }) => path.join('.') in views,
+    customErrorResponseBodyEncoder: errorBody,
+    clientInterceptors: [
+      async ({ path, context, next }) => {
+        await next()
+        return views[path.join('.')]?.(createRouterClient(router, { context }))
+      },
+    ],
+  })
+
+  return async (call, response) => {
+    const { context, request } = call
+    if (!isDatastar(request.headers)) return false
+    const result = await handler.handle(standardRequest(call), { context })
+    if (!result.matched) return false
+    sendReply(response, context.reply)
+    response.appendHeader('vary', 'Accept, Datastar-Request')
+    const { status, body } = result.response
+    if (status !== 200) return answer(response, status, JSON.stringify(body))
+    const { selector, html, signals } = body as Patch
+    await ServerSentEventGenerator.stream(request, response, (stream) => {
+      stream.patchElements(html, { selector, mode: 'inner' })
+      stream.patchSignals(JSON.stringify(signals))
+    })
+    return true
+  }
+}

@@ -1,0 +1,63 @@
+import type { HTTPPath } from '@orpc/client'
+import { StandardOpenAPIHandler, StandardOpenAPIMatcher } from '@orpc/openapi/standard'
+import type { StandardHandlerOptions } from '@orpc/server/standard'
+import Negotiator from 'negotiator'
+
+import { errorBody } from '../../contract/errors.ts'
+import { firstForm } from '../../contract/legacy-notes.ts'
+import type { Context } from '../access.ts'
+import { router } from '../procedures/index.ts'
+import { isDatastar } from './datastar.ts'
+import { answer, type Call, refuseMethod, sendReply, standardRequest, type Transport } from './transport.ts'
+
+const METHODS = ['GET', 'POST', 'PATCH', 'DELETE']
+
+/** The documented paths, through oRPC's OpenAPI handler. Where both notes forms share a path, each has a handler. */
+export function createRest(): Transport {
+  const handlers = { 1: createHandler(1), 2: createHandler(2) }
+  const matcher = new StandardOpenAPIMatcher()
+  matcher.init(router)
+  const allowed = async (path: HTTPPath) => {
+    const matches = await Promise.all(METHODS.map((method) => matcher.match(method, path)))
+    return METHODS.filter((_, index) => matches[index])
+  }
+
+  return async (call, response) => {
+    const { context, url } = call
+    const result = await handlers[formOf(call)].handle(standardRequest(call), { context })
+    if (!result.matched) {
+      const methods = await allowed(`/${url.pathname.slice(1)}`)
+      return methods.length > 0 && refuseMethod(response, methods)
+    }
+    sendReply(response, context.reply)
+    const { status, body } = result.response
+    return answer(response, status, JSON.stringify(body), context.reply.get('content-type') ?? undefined)
+  }
+}
+
+const createHandler = (form: 1 | 2) =>
+  new StandardOpenAPIHandler<Context>(router, {
+    filter: ({ contract }) => (contract['~orpc'].meta.form ?? form) === form,
+    customErrorResponseBodyEncoder: errorBody,
+    clientInterceptors: [nameForm],
+  })
+
+/** Where two forms share a path, the answer says which it is, and what decided. */
+const nameForm: NonNullable<StandardHandlerOptions<Context>['clientInterceptors']>[number] = async ({
+  context: { reply },
+  procedure,
+  next,
+}) => {
+  const { form } = procedure['~orpc'].meta
+  if (form) reply.append('vary', 'Accept, Datastar-Request')
+  const output = await next()
+  if (form === 1) reply.set('content-type', firstForm)
+  return output
+}
+
+/** The first form is for those who ask for it: by media type, as Datastar does, or with a body of its own. */
+function formOf({ request: { headers }, body }: Call) {
+  const type = new Negotiator({ headers }).mediaType(['application/json', firstForm])
+  const itsOwn = body !== undefined && 'newNote' in body && !('title' in body)
+  return type === firstForm || isDatastar(headers) || itsOwn ? 1 : 2
+}

@@ -1,0 +1,56 @@
+import { ORPCError } from '@orpc/client'
+import type { StandardLazyRequest } from '@orpc/standard-server'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+import { errorBody } from '../../contract/errors.ts'
+import type { Context } from '../access.ts'
+
+/** One request, read: the same for every protocol. */
+export interface Call {
+  method: string
+  url: URL
+  /** The JSON object of the body, if there is one. */
+  body: Record<string, unknown> | undefined
+  /** The caller's address, true through trusted proxies. */
+  address: string | undefined
+  context: Context
+  request: IncomingMessage
+}
+
+/** Answers a call in one protocol, or passes with `false`. */
+export type Transport = (call: Call, response: ServerResponse) => Promise<boolean>
+
+/** A call as oRPC's standard handlers take it. */
+export const standardRequest = ({ method, url, body, request }: Call): StandardLazyRequest => ({
+  method,
+  url,
+  headers: request.headers,
+  body: () => Promise.resolve(body),
+  signal: undefined,
+})
+
+/** Writes a whole answer at once; headers already set on the response go with it. */
+export function answer(response: ServerResponse, status: number, body: string | Buffer, type = 'application/json') {
+  const bytes = Buffer.from(body)
+  response.writeHead(status, { 'content-type': type, 'content-length': bytes.length }).end(bytes)
+  return true
+}
+
+/** Answers with an error, in the one shape that every error has. */
+export const refuse = (response: ServerResponse, error: ORPCError<string, unknown>) =>
+  answer(response, error.status, JSON.stringify(errorBody(error)))
+
+/** Answers that a path knows other methods than the one it was asked with. */
+export function refuseMethod(response: ServerResponse, allowed: string[]) {
+  response.setHeader('allow', allowed.join(', '))
+  return refuse(response, new ORPCError('METHOD_NOT_SUPPORTED'))
+}
+
+/** Headers that the procedure gave the answer. */
+export function sendReply(response: ServerResponse, reply: Headers) {
+  const cookies = reply.getSetCookie()
+  if (cookies.length > 0) response.appendHeader('set-cookie', cookies)
+  for (const [name, value] of reply)
+    if (name === 'vary') response.appendHeader(name, value)
+    else if (name !== 'set-cookie') response.setHeader(name, value)
+}

@@ -1,0 +1,3 @@
+import { htmlEscape } from 'escape-goat'
+
+export const counterHtml = (count: number) => htmlEscape`<output id="count">${count}</output>`
