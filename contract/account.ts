@@ -2,13 +2,17 @@ import { z } from 'zod'
 
 import { answers, signedIn } from './base.ts'
 
-export const Account = z.object({
-  id: z.string(),
-  name: z.string(),
-  email: z.string(),
-  emailVerified: z.boolean(),
-}).register(answers, { id: 'Account' })
+export const Account = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    email: z.string(),
+    emailVerified: z.boolean(),
+  })
+  .register(answers, { id: 'Account' })
 
 export const account = {
-  get: signedIn.route({ method: 'GET', path: '/api/me', summary: 'Read the signed-in account' }).output(Account),
+  get: signedIn
+    .route({ method: 'GET', path: '/api/me', summary: 'Read the signed-in account' })
+    .output(Account),
 }

@@ -2,8 +2,7 @@ import { oc } from '@orpc/contract'
 import { z } from 'zod'
 
 /** What a caller may want to do to one thing. Who may is decided by the one table in src/access.ts. */
-export type Action =
-  'VIEW_NOTE' | 'CREATE_NOTE' | 'EDIT_NOTE' | 'SHARE_NOTE' | 'DELETE_NOTE' | 'EDIT_TASK'
+export type Action = 'VIEW_NOTE' | 'CREATE_NOTE' | 'EDIT_NOTE' | 'SHARE_NOTE' | 'DELETE_NOTE' | 'EDIT_TASK'
 
 export interface Meta {
   /** Who may call: anyone, or only somebody signed in. */
@@ -13,6 +12,9 @@ export interface Meta {
   /** Set where both documents claim one method and path: which of the two notes forms this is. */
   form?: 1 | 2
 }
+
+/** What the contract declares of a procedure; oRPC's own types forget it. */
+export const metaOf = (procedure: { '~orpc': { meta: Meta } }) => procedure['~orpc'].meta
 
 const meta: Meta = { access: 'open' }
 
@@ -46,15 +48,15 @@ export const text = ({ min = 0, max, schema = z.string() }: TextBounds = {}) =>
     .refine((value) => max === undefined || length(value) <= max, `Must have at most ${max} characters`)
     .meta({ ...(min > 0 && { minLength: min }), ...(max !== undefined && { maxLength: max }) })
 
-const length = (value: string) => [...value].length
+const length = (value: string) => Array.from(value).length
 
 const isDigits = (value: unknown) => typeof value === 'string' && /^\d+$/.test(value)
-const isCount = (value: unknown) => Number.isInteger(value) && Number(value) >= 0
+const isCount = (value: unknown) => typeof value === 'number' && Number.isInteger(value) && value >= 0
 
 /** A row's number: in a URL strict decimal digits. One past any row's is merely absent, not malformed. */
 export const RowId = z
   .custom<number>((value) => isDigits(value) || isCount(value), 'Must be a whole number')
-  .transform((value) => Math.min(Number(value), Number.MAX_SAFE_INTEGER))
+  .transform((value: number | string) => Math.min(Number(value), Number.MAX_SAFE_INTEGER))
   .meta({ type: 'integer', minimum: 0 })
 
 export const ById = z.object({ id: RowId })

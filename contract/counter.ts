@@ -4,7 +4,9 @@ import { answers, open, requests } from './base.ts'
 
 export const Counter = z.object({ count: z.int() }).register(answers, { id: 'Counter' })
 export const SetCount = z.object({ inputValue: z.int() }).register(requests, { id: 'SetCount' })
-export const CounterFragment = z.object({ count: z.int(), html: z.string(), renderedAt: z.iso.datetime() }).register(answers, { id: 'CounterFragment' })
+export const CounterFragment = z
+  .object({ count: z.int(), html: z.string(), renderedAt: z.iso.datetime() })
+  .register(answers, { id: 'CounterFragment' })
 
 const step = open.errors({ CONFLICT: { status: 409, message: 'The counter is at its limit' } })
 

@@ -13,7 +13,9 @@ export const ErrorBody = z.object({
 })
 export type ErrorBody = z.infer<typeof ErrorBody>
 
-export const errorBody = (error: ORPCError<string, unknown>): ErrorBody => ({
+type Thrown = Pick<ORPCError<string, unknown>, 'message' | 'toJSON'>
+
+export const errorBody = (error: Thrown): ErrorBody => ({
   ...error.toJSON(),
   error: error.message,
 })

@@ -2,14 +2,18 @@ import { z } from 'zod'
 
 import { answers, ById, requests, signedIn, Success, text, Timestamp } from './base.ts'
 
-export const Note = z.object({
-  id: z.int(),
-  userId: z.string(),
-  text: z.string(),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-}).register(answers, { id: 'Note' })
-export const NotesList = z.object({ notes: z.array(Note), noteCount: z.int() }).register(answers, { id: 'NotesList' })
+export const Note = z
+  .object({
+    id: z.int(),
+    userId: z.string(),
+    text: z.string(),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  })
+  .register(answers, { id: 'Note' })
+export const NotesList = z
+  .object({ notes: z.array(Note), noteCount: z.int() })
+  .register(answers, { id: 'NotesList' })
 export const AddNote = z.object({ newNote: text({ min: 1 }) }).register(requests, { id: 'AddNote' })
 export const NotesReset = z.object({ noteCount: z.int() }).register(answers, { id: 'NotesReset' })
 

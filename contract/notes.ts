@@ -2,29 +2,37 @@ import { z } from 'zod'
 
 import { type Action, answers, requests, signedIn, text } from './base.ts'
 
-export const NoteView = z.object({
-  id: z.string(),
-  title: z.string(),
-  body: z.string(),
-  mine: z.boolean(),
-  sharedWith: z.int(),
-  updatedAt: z.iso.datetime(),
-  can: z.object({
-    VIEW_NOTE: z.boolean(),
-    EDIT_NOTE: z.boolean(),
-    SHARE_NOTE: z.boolean(),
-    DELETE_NOTE: z.boolean(),
-  }),
-}).register(answers, { id: 'NoteView' })
-export const NoteList = z.object({
-  notes: z.array(NoteView),
-  can: z.object({ CREATE_NOTE: z.boolean() }),
-}).register(answers, { id: 'NoteList' })
-export const NoteInput = z.object({
-  title: text({ min: 1, max: 120, schema: z.string().trim() }),
-  body: text({ max: 4000 }),
-}).register(requests, { id: 'NoteInput' })
-export const ShareInput = z.object({ email: z.email().max(254), role: z.enum(['reader', 'editor']) }).register(requests, { id: 'ShareInput' })
+export const NoteView = z
+  .object({
+    id: z.string(),
+    title: z.string(),
+    body: z.string(),
+    mine: z.boolean(),
+    sharedWith: z.int(),
+    updatedAt: z.iso.datetime(),
+    can: z.object({
+      VIEW_NOTE: z.boolean(),
+      EDIT_NOTE: z.boolean(),
+      SHARE_NOTE: z.boolean(),
+      DELETE_NOTE: z.boolean(),
+    }),
+  })
+  .register(answers, { id: 'NoteView' })
+export const NoteList = z
+  .object({
+    notes: z.array(NoteView),
+    can: z.object({ CREATE_NOTE: z.boolean() }),
+  })
+  .register(answers, { id: 'NoteList' })
+export const NoteInput = z
+  .object({
+    title: text({ min: 1, max: 120, schema: z.string().trim() }),
+    body: text({ max: 4000 }),
+  })
+  .register(requests, { id: 'NoteInput' })
+export const ShareInput = z
+  .object({ email: z.email().max(254), role: z.enum(['reader', 'editor']) })
+  .register(requests, { id: 'ShareInput' })
 export const DeleteResult = z.object({ id: z.string() }).register(answers, { id: 'DeleteResult' })
 
 const NoteId = z.object({ id: z.string() })

@@ -5,10 +5,12 @@ import { answers, open, requests, text } from './base.ts'
 export const seats = { min: 1, max: 20 }
 
 /** The types of a reservation: what breaks these is a malformed request. Its published bounds are the rules'. */
-export const ReservationInput = z.object({
-  name: text().meta({ minLength: 1, pattern: '\\S' }),
-  guests: z.number().meta({ multipleOf: 1, minimum: seats.min, maximum: seats.max }),
-}).register(requests, { id: 'ReservationInput' })
+export const ReservationInput = z
+  .object({
+    name: text().meta({ minLength: 1, pattern: '\\S' }),
+    guests: z.number().meta({ multipleOf: 1, minimum: seats.min, maximum: seats.max }),
+  })
+  .register(requests, { id: 'ReservationInput' })
 
 /** The rules of a reservation: what breaks these is answered in the caller's language. Messages are catalogue keys. */
 export const ReservationRules = z.object({
@@ -19,7 +21,9 @@ export const ReservationRules = z.object({
     .min(seats.min, 'guestsTooFew')
     .max(seats.max, 'guestsTooMany'),
 })
-export const ReservationResult = z.object({ message: z.string() }).register(answers, { id: 'ReservationResult' })
+export const ReservationResult = z
+  .object({ message: z.string() })
+  .register(answers, { id: 'ReservationResult' })
 
 export const reservations = {
   create: open

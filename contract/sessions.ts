@@ -2,19 +2,25 @@ import { z } from 'zod'
 
 import { answers, requests, signedIn, Success, text, Timestamp } from './base.ts'
 
-export const SessionInfo = z.object({
-  id: z.string(),
-  token: z.string(),
-  ipAddress: z.string().nullable(),
-  userAgent: z.string().nullable(),
-  browser: z.string(),
-  os: z.string(),
-  lastActive: Timestamp,
-  createdAt: Timestamp,
-  isCurrent: z.boolean(),
-}).register(answers, { id: 'SessionInfo' })
-export const SessionList = z.object({ sessions: z.array(SessionInfo), sessionCount: z.int() }).register(answers, { id: 'SessionList' })
-export const RevokeSession = z.object({ revokeSessionToken: text({ min: 1 }) }).register(requests, { id: 'RevokeSession' })
+export const SessionInfo = z
+  .object({
+    id: z.string(),
+    token: z.string(),
+    ipAddress: z.string().nullable(),
+    userAgent: z.string().nullable(),
+    browser: z.string(),
+    os: z.string(),
+    lastActive: Timestamp,
+    createdAt: Timestamp,
+    isCurrent: z.boolean(),
+  })
+  .register(answers, { id: 'SessionInfo' })
+export const SessionList = z
+  .object({ sessions: z.array(SessionInfo), sessionCount: z.int() })
+  .register(answers, { id: 'SessionList' })
+export const RevokeSession = z
+  .object({ revokeSessionToken: text({ min: 1 }) })
+  .register(requests, { id: 'RevokeSession' })
 
 export const sessions = {
   list: signedIn

@@ -2,8 +2,12 @@ import { z } from 'zod'
 
 import { answers, open } from './base.ts'
 
-export const Status = z.object({ status: z.literal('ok'), service: z.string(), release: z.string() }).register(answers, { id: 'Status' })
+export const Status = z
+  .object({ status: z.literal('ok'), service: z.string(), release: z.string() })
+  .register(answers, { id: 'Status' })
 
 export const status = {
-  get: open.route({ method: 'GET', path: '/api/status', summary: 'Tell that the service is alive' }).output(Status),
+  get: open
+    .route({ method: 'GET', path: '/api/status', summary: 'Tell that the service is alive' })
+    .output(Status),
 }

@@ -4,22 +4,30 @@ import { answers, ById, requests, RowId, signedIn, Success, text, Timestamp } fr
 
 const TaskStatus = z.enum(['pending', 'in_progress', 'completed'])
 
-export const Task = z.object({
-  id: z.int(),
-  userId: z.string(),
-  title: z.string(),
-  description: z.string().nullable(),
-  status: TaskStatus,
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-}).register(answers, { id: 'Task' })
-export const TaskList = z.object({ tasks: z.array(Task), taskCount: z.int() }).register(answers, { id: 'TaskList' })
-export const CreateTask = z.object({ taskTitle: text({ min: 1 }), taskDesc: text().optional() }).register(requests, { id: 'CreateTask' })
-export const UpdateTask = z.object({
-  title: text({ min: 1 }).optional(),
-  description: text().nullable().optional(),
-  status: TaskStatus.optional(),
-}).register(requests, { id: 'UpdateTask' })
+export const Task = z
+  .object({
+    id: z.int(),
+    userId: z.string(),
+    title: z.string(),
+    description: z.string().nullable(),
+    status: TaskStatus,
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  })
+  .register(answers, { id: 'Task' })
+export const TaskList = z
+  .object({ tasks: z.array(Task), taskCount: z.int() })
+  .register(answers, { id: 'TaskList' })
+export const CreateTask = z
+  .object({ taskTitle: text({ min: 1 }), taskDesc: text().optional() })
+  .register(requests, { id: 'CreateTask' })
+export const UpdateTask = z
+  .object({
+    title: text({ min: 1 }).optional(),
+    description: text().nullable().optional(),
+    status: TaskStatus.optional(),
+  })
+  .register(requests, { id: 'UpdateTask' })
 export const TasksReset = z.object({ taskCount: z.int() }).register(answers, { id: 'TasksReset' })
 
 const existing = signedIn.errors({ NOT_FOUND: { status: 404, message: 'Task not found' } })

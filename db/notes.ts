@@ -52,10 +52,7 @@ const shared = (viewer: Viewer) => and(eq(shares.noteId, notes.id), eq(shares.em
 const sharedWith = sql<number>`(select count(*)::int from ${shares} where ${shares.noteId} = ${notes.id})`
 
 const seen = (db: Database, viewer: Viewer) =>
-  db
-    .select({ note: notes, role: shares.role, sharedWith })
-    .from(notes)
-    .leftJoin(shares, shared(viewer))
+  db.select({ note: notes, role: shares.role, sharedWith }).from(notes).leftJoin(shares, shared(viewer))
 
 export type Seen = Awaited<ReturnType<typeof seen>>[number]
 

@@ -36,11 +36,13 @@ export const list = (db: Database, userId: string, status?: Status) =>
 export const find = async (db: Database, userId: string, id: number) =>
   (await db.select().from(tasks).where(owned(userId, id))).at(0)
 
-export const insert = async (
-  db: Database,
-  userId: string,
-  task: { title: string; description?: string },
-) => one(await db.insert(tasks).values({ userId, ...task }).returning())
+export const insert = async (db: Database, userId: string, task: { title: string; description?: string }) =>
+  one(
+    await db
+      .insert(tasks)
+      .values({ userId, ...task })
+      .returning(),
+  )
 
 export const update = async (
   db: Database,

@@ -41,7 +41,14 @@ export function createContext(parts: Parts, headers: IncomingHttpHeaders): Conte
   const { db, settings, log } = parts
   const reply = new Headers({ 'cache-control': 'no-store' })
   let found: Promise<Caller | undefined> | undefined
-  return { db, settings, log, headers, reply, caller: () => (found ??= identify(parts, headers.cookie, reply)) }
+  return {
+    db,
+    settings,
+    log,
+    headers,
+    reply,
+    caller: () => (found ??= identify(parts, headers.cookie, reply)),
+  }
 }
 
 const MINUTE = 60_000

@@ -38,6 +38,7 @@ export function createApp(parts: Parts): Server {
   const protect = protector(parts)
   const share = sharer(parts)
   const server = createServer({ maxHeaderSize: MAX_HEADERS }, (request, response) => {
+    response.setHeader('vary', 'Origin')
     const fail = (error: unknown) => {
       if (!(error instanceof ORPCError)) log.error({ err: error }, 'a request failed')
       if (response.headersSent) response.destroy()
@@ -80,11 +81,14 @@ const protector = ({ settings }: Parts) =>
     strictTransportSecurity: settings.baseUrl.startsWith('https:'),
   })
 
-const sharer = ({ settings }: Parts) =>
-  cors({
-    origin: settings.trustedOrigins,
-    credentials: true,
-    exposedHeaders: ['x-request-id', 'content-language', 'retry-after'],
+/** Pages of the trusted origins may read the answers; to anybody else nothing is said of sharing. */
+const sharer = ({ settings: { trustedOrigins } }: Parts) =>
+  cors<IncomingMessage>(({ headers: { origin = '' } }, respond) => {
+    respond(null, {
+      origin: trustedOrigins.includes(origin) && origin,
+      credentials: true,
+      exposedHeaders: ['x-request-id', 'content-language', 'retry-after'],
+    })
   })
 
 const UNREADABLE: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }

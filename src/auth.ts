@@ -80,12 +80,11 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
 export async function createTokenReader(auth: Auth) {
   const { secret, authCookies } = await auth.$context
   const hmac = createHMAC('SHA-256', 'base64')
-  const key = await hmac.importKey(secret, 'verify')
   return async (cookies = '') => {
     const signed = parseCookies(cookies).get(authCookies.sessionToken.name) ?? ''
     const dot = signed.lastIndexOf('.')
     const [token, signature] = [signed.slice(0, dot), signed.slice(dot + 1)]
-    const genuine = dot > 0 && (await hmac.verify(key, token, signature).catch(() => false))
+    const genuine = dot > 0 && (await hmac.verify(secret, token, signature).catch(() => false))
     return genuine ? token : undefined
   }
 }

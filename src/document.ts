@@ -1,12 +1,17 @@
-import type { AnyContractProcedure } from '@orpc/contract'
-import { type JSONSchema, type OpenAPI, OpenAPIGenerator, type OpenAPIGeneratorGenerateOptions } from '@orpc/openapi'
+import type { HTTPMethod, HTTPPath } from '@orpc/client'
+import {
+  type JSONSchema,
+  type OpenAPI,
+  OpenAPIGenerator,
+  type OpenAPIGeneratorGenerateOptions,
+} from '@orpc/openapi'
 import { traverseContractProcedures } from '@orpc/server'
 import { ZodToJsonSchemaConverter, type ZodToJsonSchemaConverterOptions } from '@orpc/zod/zod4'
 import { STATUS_CODES } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 
-import { answers, type Meta, requests } from '../contract/base.ts'
+import { answers, type Meta, metaOf, requests } from '../contract/base.ts'
 import { ErrorBody } from '../contract/errors.ts'
 import { contract } from '../contract/index.ts'
 import { firstForm } from '../contract/legacy-notes.ts'
@@ -42,7 +47,10 @@ export async function createDocument(): Promise<OpenAPI.Document> {
   return { ...document, components: { schemas: sorted, securitySchemes: { session } } }
 }
 
-const metaOf = (procedure: AnyContractProcedure): Meta => procedure['~orpc'].meta
+/** What the document says of a procedure beyond what the generator reads itself. */
+interface Promised {
+  '~orpc': { meta: Meta; route: { path?: HTTPPath; method?: HTTPMethod }; inputSchema?: unknown }
+}
 
 /** A schema as it is published. */
 const published: Interceptor = ({ schema, options, next }) => {
@@ -55,7 +63,11 @@ const published: Interceptor = ({ schema, options, next }) => {
   const { type, minimum } = z.globalRegistry.get(schema) ?? {}
   return [
     required || type !== undefined,
-    { ...json, ...(type === 'integer' && { type, minimum: Number(minimum) }), ...(closed && { additionalProperties: false }) },
+    {
+      ...json,
+      ...(type === 'integer' && { type, minimum: Number(minimum) }),
+      ...(closed && { additionalProperties: false }),
+    },
   ]
 }
 
@@ -92,43 +104,55 @@ function generate(form: 1 | 2, named: Schemas) {
   return generator.generate(contract, options)
 }
 
+const plain = (schema: unknown): unknown => JSON.parse(JSON.stringify(schema ?? null))
+
 const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 
 const namedError = (code: string, status: number, message: string, data: unknown) => ({
-    type: 'object',
-    properties: {
-      defined: { const: true },
-      code: { const: code },
-      status: { const: status },
-      message: { type: 'string', examples: [message] },
-      ...(data ? { data } : {}),
-      error: { type: 'string', examples: [message], description: 'The same text as message' },
-    },
-    required: ['defined', 'code', 'status', 'message', ...(data ? ['data'] : []), 'error'],
-    additionalProperties: false,
-  })
+  type: 'object',
+  properties: {
+    defined: { const: true },
+    code: { const: code },
+    status: { const: status },
+    message: { type: 'string', examples: [message] },
+    ...(data ? { data } : {}),
+    error: { type: 'string', examples: [message], description: 'The same text as message' },
+  },
+  required: ['defined', 'code', 'status', 'message', ...(data ? ['data'] : []), 'error'],
+  additionalProperties: false,
+})
 
 const undefinedError = () => {
   const schema = bare(z.toJSONSchema(ErrorBody, { io: 'output' }))
   return { ...schema, properties: { ...schema.properties, defined: { const: false } } }
 }
 
-function operationOf(document: OpenAPI.Document, procedure: AnyContractProcedure): OpenAPI.OperationObject {
+function operationOf(document: OpenAPI.Document, procedure: Promised): OpenAPI.OperationObject {
   const { path = '', method = 'POST' } = procedure['~orpc'].route
   const item: Record<string, unknown> = document.paths?.[path] ?? {}
   return item[method.toLowerCase()] as OpenAPI.OperationObject
 }
 
 /** What the generator leaves out: who may call, and every answer that the operation can give. */
-function complete(operation: OpenAPI.OperationObject, procedure: AnyContractProcedure, path: readonly string[], schemas: Schemas) {
+function complete(
+  operation: OpenAPI.OperationObject,
+  procedure: Promised,
+  path: readonly string[],
+  schemas: Schemas,
+) {
   const { inputSchema } = procedure['~orpc']
   operation.operationId = path.join('_')
   operation.tags = [path[0] ?? '']
   operation.security = metaOf(procedure).access === 'open' ? [] : [{ session: [] }]
 
-  const body = operation.requestBody && 'content' in operation.requestBody ? operation.requestBody.content[JSON_TYPE] : undefined
-  const component = Object.entries(schemas).find(([, schema]) => isDeepStrictEqual(schema, body?.schema))
-  if (body && component) body.schema = reference(component[0])
+  const body =
+    operation.requestBody && 'content' in operation.requestBody
+      ? operation.requestBody.content[JSON_TYPE]
+      : undefined
+  const component = Object.keys(schemas).find((name) =>
+    isDeepStrictEqual(plain(schemas[name]), plain(body?.schema)),
+  )
+  if (body && component) body.schema = reference(component)
 
   const refusal = {
     description: 'Any other refusal or failure',
@@ -139,11 +163,9 @@ function complete(operation: OpenAPI.OperationObject, procedure: AnyContractProc
     ...Object.fromEntries(statuses.map((status) => [status, refusal])),
     ...operation.responses,
   }
-  const described = Object.entries(responses).map(([status, response]) => [
-    status,
-    { ...response, description: STATUS_CODES[status] ?? '' },
-  ])
-  operation.responses = { ...Object.fromEntries(described), default: refusal }
+  for (const [status, response] of Object.entries(responses))
+    responses[status] = { ...response, description: STATUS_CODES[status] ?? '' }
+  operation.responses = { ...responses, default: refusal }
 }
 
 /** Puts the first form of an operation beside the second, under its own media type. */

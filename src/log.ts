@@ -9,7 +9,11 @@ export const createLog = ({ logLevel, service, release }: Settings) =>
     level: logLevel,
     base: { service, release },
     serializers: {
-      err: (error: unknown) => stdSerializers.err((error instanceof DrizzleQueryError ? error.cause : error) as Error),
+      err: (error: unknown) =>
+        stdSerializers.err((error instanceof DrizzleQueryError ? error.cause : error) as Error),
     },
-    redact: { paths: ['query', 'parameters', 'args', 'detail', 'where', 'headers'].map((key) => `err.${key}`), remove: true },
+    redact: {
+      paths: ['query', 'parameters', 'args', 'detail', 'where', 'headers'].map((key) => `err.${key}`),
+      remove: true,
+    },
   })

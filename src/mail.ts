@@ -20,7 +20,10 @@ export interface Letter {
 
 /** The letter that signs somebody in. The code stands in the subject too, where a phone shows it. */
 export function signInLetter(to: string, code: string): Letter {
-  const lines = ['It signs you in to Tallystick and is good for five minutes.', 'If you did not ask for it, do nothing.']
+  const lines = [
+    'It signs you in to Tallystick and is good for five minutes.',
+    'If you did not ask for it, do nothing.',
+  ]
   return {
     to,
     subject: `${code} is your sign-in code`,
@@ -36,7 +39,9 @@ export function createMailer(settings: Settings, log: Logger): Mailer {
   const { smtpUrl, mailFrom: from, outbox } = settings
   if (smtpUrl !== undefined) {
     const transport = createTransport(smtpUrl, { from })
-    return async (letter) => void (await transport.sendMail(letter))
+    return async (letter) => {
+      await transport.sendMail(letter)
+    }
   }
   const composer = createTransport({ streamTransport: true, buffer: true, newline: 'unix' }, { from })
   return async (letter: SendMailOptions) => {

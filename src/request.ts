@@ -23,7 +23,8 @@ export function createReader(parts: Parts) {
   return async (request: IncomingMessage): Promise<Call> => {
     const { method = 'GET', headers } = request
     const url = readUrl(request.url ?? '/', baseUrl)
-    if (isForeign(request, origins)) throw new ORPCError('FORBIDDEN', { message: 'This origin may not act for you' })
+    if (isForeign(request, origins))
+      throw new ORPCError('FORBIDDEN', { message: 'This origin may not act for you' })
     return {
       method: method === 'HEAD' ? 'GET' : method,
       url,
@@ -35,8 +36,9 @@ export function createReader(parts: Parts) {
 }
 
 function readUrl(path: string, baseUrl: string) {
-  if (path.length > MAX_URL) throw new ORPCError('URI_TOO_LONG', { status: 414, message: 'The address is too long' })
-  if (!path.startsWith('/') || /%00/.test(path) || !URL.canParse(baseUrl + path))
+  if (path.length > MAX_URL)
+    throw new ORPCError('URI_TOO_LONG', { status: 414, message: 'The address is too long' })
+  if (!path.startsWith('/') || path.includes('%00') || !URL.canParse(baseUrl + path))
     throw new ORPCError('BAD_REQUEST', { message: 'The address cannot be read' })
   return new URL(baseUrl + path)
 }
@@ -50,7 +52,10 @@ function isForeign({ method = 'GET', headers }: IncomingMessage, origins: string
 }
 
 /** A body is a JSON object. One that only turns out unreadable is refused later, when the guard has spoken. */
-async function readBody(request: IncomingMessage, context: Call['context']): Promise<Pick<Call, 'body' | 'context'>> {
+async function readBody(
+  request: IncomingMessage,
+  context: Call['context'],
+): Promise<Pick<Call, 'body' | 'context'>> {
   const bytes = await readBytes(request)
   if (bytes.length === 0) return { body: undefined, context }
   if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? ''))

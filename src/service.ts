@@ -6,7 +6,10 @@ import { createMailer, type Mailer } from './mail.ts'
 import type { Settings } from './settings.ts'
 
 /** Opens what the service is made of. */
-export async function openParts(settings: Settings, mailer?: Mailer): Promise<Parts & Pick<Connection, 'close'>> {
+export async function openParts(
+  settings: Settings,
+  mailer?: Mailer,
+): Promise<Parts & Pick<Connection, 'close'>> {
   const log = createLog(settings)
   const { db, close } = await open(settings.databaseUrl)
   const auth = createAuth(settings, db, mailer ?? createMailer(settings, log), log)

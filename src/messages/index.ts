@@ -54,7 +54,10 @@ type Values = Record<string, string | number | undefined>
 export function negotiate(acceptLanguage = '') {
   const wanted = new Negotiator({ headers: { 'accept-language': acceptLanguage } }).languages()
   const language = wanted.map(ours).find((tag) => tag !== undefined) ?? 'en'
-  return { language, say: (message: string, values?: Values) => String(format(language, message).format(values)) }
+  return {
+    language,
+    say: (message: string, values?: Values) => String(format(language, message).format(values)),
+  }
 }
 
 /** Ours is the language that is written alike: zh-TW is zh-Hant, pt-PT is pt-BR, iw is he. */

@@ -19,7 +19,9 @@ export const counter = os.router({
     return { count }
   }),
 
-  set: os.set.handler(async ({ context: { db }, input }) => ({ count: await query.set(db, input.inputValue) })),
+  set: os.set.handler(async ({ context: { db }, input }) => ({
+    count: await query.set(db, input.inputValue),
+  })),
 
   fragment: os.fragment.handler(async ({ context: { db } }) => {
     const count = await query.get(db)

@@ -30,7 +30,7 @@ const TITLE_LENGTH = 120
 /** The first line that is not blank, as far as a title goes. */
 function titleOf(text: string) {
   const [line = ''] = text.trim().split(/\r\n|\r|\n/)
-  return [...line].slice(0, TITLE_LENGTH).join('').trim()
+  return Array.from(line).slice(0, TITLE_LENGTH).join('').trim()
 }
 
 /** A note in its first form. One that was written with a title and a body has both in its text. */

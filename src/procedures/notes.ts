@@ -23,9 +23,7 @@ export const notes = os.router({
   share: os.share.handler(async ({ context: { db, user }, input: { id, email, role }, errors }) => {
     const address = email.toLowerCase()
     const seen =
-      address === user.email
-        ? await query.find(db, user, id)
-        : await query.share(db, user, id, address, role)
+      address === user.email ? await query.find(db, user, id) : await query.share(db, user, id, address, role)
     if (!seen) throw errors.NOT_FOUND()
     return view(seen, user.id)
   }),

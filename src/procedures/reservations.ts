@@ -11,7 +11,9 @@ export const reservations = os.router({
     reply.append('vary', 'Accept-Language')
     const { data, error } = ReservationRules.safeParse(input)
     if (data) return { message: say('reserved', data) }
-    const broken = error.issues.map(({ path: [field], message }) => [field, say(message, seats)])
+    const broken = error.issues.map(
+      ({ path: [field], message }) => [String(field), say(message, seats)] as const,
+    )
     // Reversed, so that the first broken rule of a field is the one that stays.
     throw errors.INVALID_RESERVATION({ data: Object.fromEntries(broken.reverse()) })
   }),

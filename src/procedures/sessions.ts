@@ -20,7 +20,7 @@ export const sessions = os.router({
 })
 
 function view(row: query.SessionRow, currentId: string) {
-  const { browser, os: system } = bowser.parse(row.userAgent ?? ' ')
+  const { browser, os: system } = bowser.parse(row.userAgent || ' ')
   return {
     id: row.id,
     token: row.token,

@@ -94,7 +94,8 @@ export function createAuthTransport(auth: Auth, { baseUrl }: Settings): Transpor
     const retryAfter = result.headers.get('x-retry-after')
     if (retryAfter !== null) response.setHeader('retry-after', retryAfter)
     const failure = errorOf(result.status, body)
-    if (failure.status >= 500) context.log.error({ operation: url.pathname }, 'an operation of better-auth failed')
+    if (failure.status >= 500)
+      context.log.error({ operation: url.pathname }, 'an operation of better-auth failed')
     return refuse(response, failure)
   }
 }
@@ -111,7 +112,8 @@ async function refusalOf({ access }: Operation, { context }: Call) {
 /** Only what better-auth needs reaches it. The origin has been checked; callers that are no browsers send none. */
 function authRequest({ url, address, request }: Call, { method }: Operation, input: object, baseUrl: string) {
   const target = new URL(url.pathname, baseUrl)
-  if (method === 'GET') for (const [name, value] of Object.entries(input)) target.searchParams.set(name, String(value))
+  if (method === 'GET')
+    for (const [name, value] of Object.entries(input)) target.searchParams.set(name, String(value))
   const headers = new Headers({ origin: baseUrl, 'content-type': 'application/json' })
   for (const name of ['cookie', 'user-agent'] as const) headers.set(name, request.headers[name] ?? '')
   if (address !== undefined) headers.set(ADDRESS_HEADER, address)

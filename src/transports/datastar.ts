@@ -1,6 +1,6 @@
 import { StandardOpenAPIHandler } from '@orpc/openapi/standard'
 import { createRouterClient, type RouterClient } from '@orpc/server'
-import { ServerSentEventGenerator } from '@starfederation/datastar-sdk/node'
+import { ServerSentEventGenerator } from '@starfederation/datastar-sdk/web'
 import type { IncomingHttpHeaders } from 'node:http'
 import Negotiator from 'negotiator'
 
@@ -37,7 +37,8 @@ async function notesPatch(client: Client, signals = {}): Promise<Patch> {
 
 /** Datastar says so in a header; anything else that would rather have events than JSON is treated alike. */
 export const isDatastar = (headers: IncomingHttpHeaders) =>
-  headers['datastar-request'] === 'true' || new Negotiator({ headers }).mediaTypes()[0] === 'text/event-stream'
+  headers['datastar-request'] === 'true' ||
+  new Negotiator({ headers }).mediaTypes()[0] === 'text/event-stream'
 
 /** Hypermedia pages over server-sent events: the same routing, guard and validation as REST; refusals stay JSON. */
 export function createDatastar(): Transport {
@@ -62,10 +63,10 @@ export function createDatastar(): Transport {
     const { status, body } = result.response
     if (status !== 200) return answer(response, status, JSON.stringify(body))
     const { selector, html, signals } = body as Patch
-    await ServerSentEventGenerator.stream(request, response, (stream) => {
+    const events = ServerSentEventGenerator.stream((stream) => {
       stream.patchElements(html, { selector, mode: 'inner' })
       stream.patchSignals(JSON.stringify(signals))
     })
-    return true
+    return answer(response, 200, await events.text(), 'text/event-stream')
   }
 }

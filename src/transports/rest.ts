@@ -3,6 +3,7 @@ import { StandardOpenAPIHandler, StandardOpenAPIMatcher } from '@orpc/openapi/st
 import type { StandardHandlerOptions } from '@orpc/server/standard'
 import Negotiator from 'negotiator'
 
+import { metaOf } from '../../contract/base.ts'
 import { errorBody } from '../../contract/errors.ts'
 import { firstForm } from '../../contract/legacy-notes.ts'
 import type { Context } from '../access.ts'
@@ -37,7 +38,7 @@ export function createRest(): Transport {
 
 const createHandler = (form: 1 | 2) =>
   new StandardOpenAPIHandler<Context>(router, {
-    filter: ({ contract }) => (contract['~orpc'].meta.form ?? form) === form,
+    filter: ({ contract }) => (metaOf(contract).form ?? form) === form,
     customErrorResponseBodyEncoder: errorBody,
     clientInterceptors: [nameForm],
   })
@@ -48,7 +49,7 @@ const nameForm: NonNullable<StandardHandlerOptions<Context>['clientInterceptors'
   procedure,
   next,
 }) => {
-  const { form } = procedure['~orpc'].meta
+  const { form } = metaOf(procedure)
   if (form) reply.append('vary', 'Accept, Datastar-Request')
   const output = await next()
   if (form === 1) reply.set('content-type', firstForm)

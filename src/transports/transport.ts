@@ -30,15 +30,22 @@ export const standardRequest = ({ method, url, body, request }: Call): StandardL
 })
 
 /** Writes a whole answer at once; headers already set on the response go with it. */
-export function answer(response: ServerResponse, status: number, body: string | Buffer, type = 'application/json') {
+export function answer(
+  response: ServerResponse,
+  status: number,
+  body: string | Buffer,
+  type = 'application/json',
+) {
   const bytes = Buffer.from(body)
   response.writeHead(status, { 'content-type': type, 'content-length': bytes.length }).end(bytes)
   return true
 }
 
 /** Answers with an error, in the one shape that every error has. */
-export const refuse = (response: ServerResponse, error: ORPCError<string, unknown>) =>
-  answer(response, error.status, JSON.stringify(errorBody(error)))
+export const refuse = (
+  response: ServerResponse,
+  error: Pick<ORPCError<string, unknown>, 'message' | 'status' | 'toJSON'>,
+) => answer(response, error.status, JSON.stringify(errorBody(error)))
 
 /** Answers that a path knows other methods than the one it was asked with. */
 export function refuseMethod(response: ServerResponse, allowed: string[]) {

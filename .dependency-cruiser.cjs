@@ -1,0 +1,66 @@
+/** The import directions of docs/decisions.md: who may know whom. */
+const only = (name, from, allowed) => ({
+  name,
+  severity: 'error',
+  from: { path: from },
+  to: { dependencyTypesNot: ['core', 'npm', 'npm-dev'], pathNot: [...allowed, 'node_modules'] },
+})
+
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    {
+      name: 'contract-packages',
+      comment: 'The contract ships to apps: nothing but oRPC and zod.',
+      severity: 'error',
+      from: { path: '^contract/' },
+      to: { path: 'node_modules', pathNot: ['node_modules/(@orpc/|zod/)'] },
+    },
+    {
+      name: 'contract-no-core',
+      comment: 'The contract runs in browsers.',
+      severity: 'error',
+      from: { path: '^contract/' },
+      to: { dependencyTypes: ['core'] },
+    },
+    only('contract', '^contract/', ['^contract/']),
+    only('db', '^db/', ['^db/']),
+    only('procedures', '^src/procedures/', [
+      '^src/procedures/',
+      '^src/access',
+      '^db/',
+      '^contract/',
+      '^src/messages/',
+      '^src/views/',
+    ]),
+    only('messages', '^src/messages/', ['^src/messages/']),
+    only('views', '^src/views/', ['^src/views/']),
+    only('transports', '^src/transports/', [
+      '^src/transports/',
+      '^src/procedures/index',
+      '^src/access',
+      '^src/views/',
+      '^contract/',
+      '^src/(auth|document|settings)\\.ts',
+    ]),
+    { name: 'nobody-imports-main', severity: 'error', from: {}, to: { path: '^src/main' } },
+    { name: 'nobody-imports-test', severity: 'error', from: { pathNot: '^test/' }, to: { path: '^test/' } },
+    {
+      name: 'no-dev-packages',
+      severity: 'error',
+      from: { path: '^(contract|db|src)/', pathNot: 'drizzle.config' },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'types', 'default'] },
+  },
+}

@@ -1,0 +1,130 @@
+import { afterAll, describe, expect, test } from 'vitest'
+
+import { createTallystick } from '../src/testing.ts'
+import { everyWay, startService } from './service.ts'
+
+const service = await startService()
+const other = await createTallystick({ DATABASE_URL: service.databaseUrl })
+afterAll(() => other.close())
+
+const limit = Number.MAX_SAFE_INTEGER
+
+everyWay(service, ({ person, stranger }) => {
+  describe('counter.get', () => {
+    test('answers what every caller reads, signed in or not, on every instance', async () => {
+      const ada = await person()
+      await stranger.counter.set({ inputValue: -7 })
+
+      expect(await stranger.counter.get()).toEqual({ count: -7 })
+      expect(await ada.counter.get()).toEqual({ count: -7 })
+      expect(await other.stranger.counter.get()).toEqual({ count: -7 })
+    })
+  })
+
+  describe('counter.increment', () => {
+    test('adds one and answers the sum', async () => {
+      await stranger.counter.reset()
+
+      expect(await stranger.counter.increment()).toEqual({ count: 1 })
+      expect(await stranger.counter.increment()).toEqual({ count: 2 })
+    })
+
+    test('loses none of 1,000 by 50 callers of two instances at once', async () => {
+      await stranger.counter.reset()
+
+      const counts = await Promise.all(
+        Array.from({ length: 50 }, async (_, caller) => {
+          const { counter } = caller % 2 === 0 ? stranger : other.stranger
+          const own: number[] = []
+          while (own.length < 20) own.push((await counter.increment()).count)
+          return own
+        }),
+      )
+
+      const inOrder = counts.flat().sort((a, b) => a - b)
+      expect(inOrder).toEqual(Array.from({ length: 1000 }, (_, index) => index + 1))
+      expect(await stranger.counter.get()).toEqual({ count: 1000 })
+    })
+  })
+
+  describe('counter.decrement', () => {
+    test('takes one and answers the difference', async () => {
+      await stranger.counter.reset()
+
+      expect(await stranger.counter.decrement()).toEqual({ count: -1 })
+      expect(await stranger.counter.decrement()).toEqual({ count: -2 })
+    })
+  })
+
+  describe.each([
+    ['increment', limit],
+    ['decrement', -limit],
+  ] as const)('counter.%s', (step, end) => {
+    test(`reaches ${end}, is refused beyond, and leaves the value`, async () => {
+      await stranger.counter.set({ inputValue: end - Math.sign(end) })
+
+      expect(await stranger.counter[step]()).toEqual({ count: end })
+
+      await expect(stranger.counter[step]()).rejects.toMatchObject({
+        code: 'CONFLICT',
+        defined: true,
+        status: 409,
+        message: 'The counter is at its limit',
+      })
+      expect(await stranger.counter.get()).toEqual({ count: end })
+    })
+  })
+
+  describe('counter.set', () => {
+    test.each([0, 12, -12, limit, -limit])('sets %d', async (inputValue) => {
+      expect(await stranger.counter.set({ inputValue })).toEqual({ count: inputValue })
+
+      expect(await stranger.counter.get()).toEqual({ count: inputValue })
+    })
+
+    test('ignores fields that it does not know', async () => {
+      const signals = { inputValue: 3, count: 9, theme: 'dark' }
+
+      expect(await stranger.counter.set(signals)).toEqual({ count: 3 })
+    })
+
+    test.each([1.5, 2 ** 53, -(2 ** 53), 1e300, '1', null, undefined])('refuses %j', async (inputValue) => {
+      await stranger.counter.set({ inputValue: 5 })
+
+      await expect(stranger.counter.set({ inputValue: inputValue as number })).rejects.toMatchObject({
+        code: 'BAD_REQUEST',
+        defined: false,
+        status: 400,
+        data: { issues: [{ path: 'inputValue', message: expect.any(String) }] },
+      })
+
+      expect(await stranger.counter.get()).toEqual({ count: 5 })
+    })
+  })
+
+  describe('counter.fragment', () => {
+    test('answers the count, as HTML too, and when', async () => {
+      await stranger.counter.set({ inputValue: 42 })
+      const now = Date.now()
+
+      const fragment = await stranger.counter.fragment()
+
+      expect(fragment).toEqual({
+        count: 42,
+        html: expect.stringContaining('>42<'),
+        renderedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      })
+      expect(Math.abs(Date.parse(fragment.renderedAt) - now)).toBeLessThan(30_000)
+    })
+  })
+
+  describe('counter.reset', () => {
+    test('sets the counter to zero', async () => {
+      await stranger.counter.set({ inputValue: 42 })
+
+      expect(await stranger.counter.reset()).toEqual({ count: 0 })
+
+      expect(await stranger.counter.get()).toEqual({ count: 0 })
+    })
+  })
+})

@@ -1,0 +1,161 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core'
+import { traverseContractProcedures } from '@orpc/server'
+import { readFile } from 'node:fs/promises'
+import { beforeAll, describe, expect, test } from 'vitest'
+
+import { metaOf } from '../contract/base.ts'
+import { contract } from '../contract/index.ts'
+import { createFetch, startService } from './service.ts'
+
+interface Operation {
+  operationId: string
+  summary: string
+  security: object[]
+  parameters?: { name: string; schema: object }[]
+  requestBody?: { required: boolean; content: Record<string, { schema: object }> }
+  responses: Record<string, { content: Record<string, { schema: object }> }>
+}
+interface Document {
+  openapi: string
+  paths: Record<string, Record<string, Operation>>
+  components: {
+    schemas: Record<string, { properties: Record<string, object>; additionalProperties?: boolean }>
+  }
+}
+
+const call = createFetch(await startService())
+let document: Document
+
+beforeAll(async () => {
+  document = (await call('GET', '/api/openapi.json')).body as Document
+})
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+
+describe('the OpenAPI document', () => {
+  test('is as it was last reviewed (npm run openapi brings the copy up to date)', async () => {
+    const copy: unknown = JSON.parse(await readFile('openapi.json', 'utf8'))
+
+    expect(document).toEqual(copy)
+  })
+
+  test('is valid, and has no errors under recommended rules', async () => {
+    const config = await createConfig({ extends: ['recommended'] })
+    const problems = await lintFromString({ source: JSON.stringify(document), config })
+
+    expect(problems.filter(({ severity }) => severity === 'error').map(({ message }) => message)).toEqual([])
+  })
+
+  test('is found wanting by the same rules where it is broken', async () => {
+    const config = await createConfig({ extends: ['recommended'] })
+    const broken = { ...document, paths: { '/x': { get: { responses: {} } } } }
+    const problems = await lintFromString({ source: JSON.stringify(broken), config })
+
+    expect(problems.some(({ severity }) => severity === 'error')).toBe(true)
+  })
+
+  test('has every procedure at its path, with its name, a summary, its access and a refusal', () => {
+    traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
+      const { form, access } = metaOf(procedure)
+      const { method = '', path: url = '' } = procedure['~orpc'].route
+      const operation = document.paths[url]?.[method.toLowerCase()]
+      if (form === 1)
+        return void expect(operation?.responses['200']?.content).toHaveProperty([
+          'application/json;version=1',
+        ])
+      expect(operation?.operationId).toBe(path.join('_'))
+      expect(operation?.summary).toMatch(/./)
+      expect(operation?.security).toEqual(access === 'open' ? [] : [{ session: [] }])
+      expect(operation?.responses).toHaveProperty('default')
+      if (access !== 'open') expect(operation?.responses).toHaveProperty('401')
+      if (procedure['~orpc'].inputSchema) expect(operation?.responses).toHaveProperty('400')
+    })
+  })
+
+  test('shows both forms of notes under their one path', () => {
+    const create = document.paths['/api/notes']?.post
+
+    expect(create?.requestBody?.content).toEqual({
+      'application/json': { schema: ref('NoteInput') },
+      'application/json;version=1': { schema: ref('AddNote') },
+    })
+    expect(create?.responses['200']?.content).toEqual({
+      'application/json': { schema: ref('NoteView') },
+      'application/json;version=1': { schema: ref('Note') },
+    })
+  })
+
+  test('names the schemas and the errors as the interface does', () => {
+    expect(Object.keys(document.components.schemas)).toEqual(
+      expect.arrayContaining([
+        ...[
+          'Account',
+          'AddNote',
+          'Counter',
+          'CounterFragment',
+          'CreateTask',
+          'DeleteResult',
+          'Note',
+          'NoteInput',
+        ],
+        ...['NoteList', 'NoteView', 'NotesList', 'NotesReset', 'ReservationInput', 'ReservationResult'],
+        ...[
+          'RevokeSession',
+          'SessionInfo',
+          'SessionList',
+          'SetCount',
+          'ShareInput',
+          'Status',
+          'Success',
+          'Task',
+        ],
+        ...['TaskList', 'TasksReset', 'UpdateTask'],
+        ...['Unauthorized', 'Forbidden', 'NotFound', 'InvalidReservation', 'UndefinedError'],
+      ]),
+    )
+  })
+
+  test('carries the bounds and the e-mail pattern', () => {
+    const { NoteInput, NoteView, ShareInput, ReservationInput, CreateTask } = document.components.schemas
+
+    expect(NoteInput?.properties).toMatchObject({
+      title: { minLength: 1, maxLength: 120 },
+      body: { maxLength: 4000 },
+    })
+    expect(NoteView?.properties.sharedWith).toEqual({
+      type: 'integer',
+      minimum: Number.MIN_SAFE_INTEGER,
+      maximum: Number.MAX_SAFE_INTEGER,
+    })
+    expect(ShareInput?.properties.email).toMatchObject({
+      format: 'email',
+      maxLength: 254,
+      pattern:
+        "^(?:[A-Za-z0-9_'+\\-]+\\.)*[A-Za-z0-9_'+\\-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9\\-]*\\.)+[A-Za-z]{2,}$",
+    })
+    expect(ReservationInput?.properties.guests).toMatchObject({ minimum: 1, maximum: 20, multipleOf: 1 })
+    expect(CreateTask?.properties.taskTitle).toMatchObject({ minLength: 1 })
+  })
+
+  test('closes the answers and leaves the requests open', () => {
+    const { NoteView, NoteInput } = document.components.schemas
+
+    expect(NoteView?.additionalProperties).toBe(false)
+    expect(NoteInput?.additionalProperties).toBeUndefined()
+  })
+
+  test('refers to the named schema wherever a body is one', () => {
+    const bodies = ['/api/notes/{id}', '/api/notes/{id}/share'].map(
+      (path) => document.paths[path]?.post?.requestBody?.content['application/json']?.schema,
+    )
+
+    expect(bodies).toEqual([ref('NoteInput'), ref('ShareInput')])
+    expect(document.paths['/api/tasks/{id}']?.patch?.requestBody).toEqual({
+      required: false,
+      content: { 'application/json': { schema: ref('UpdateTask') } },
+    })
+    expect(document.paths['/api/tasks/{id}']?.get?.parameters).toMatchObject([
+      { name: 'id', in: 'path', required: true, schema: { type: 'integer', minimum: 0 } },
+    ])
+  })
+})

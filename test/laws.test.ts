@@ -1,0 +1,145 @@
+import type { AnyContractRouter } from '@orpc/contract'
+import { type AnyRouter, createRouterClient, implement, traverseContractProcedures } from '@orpc/server'
+import { describe, expect, test } from 'vitest'
+
+import { metaOf } from '../contract/base.ts'
+import type { Client } from '../contract/client.ts'
+import { contract } from '../contract/index.ts'
+import { createContext, type Context, may, open } from '../src/access.ts'
+import { router } from '../src/procedures/index.ts'
+import { everyWay, somebody, startService } from './service.ts'
+
+const service = await startService()
+
+/** Every procedure of a router: its name, what its contract declares, and how to call it. */
+function proceduresOf(of: AnyRouter | AnyContractRouter) {
+  const found: { name: string; path: readonly string[]; access?: string; errors: string[] }[] = []
+  traverseContractProcedures({ router: of, path: [] }, ({ contract: procedure, path }) => {
+    const errors = Object.keys(procedure['~orpc'].errorMap)
+    found.push({ name: path.join('.'), path, access: metaOf(procedure).access, errors })
+  })
+  return found
+}
+
+/** Calls a procedure by its path, with no more input than a place in the URL needs. */
+async function callOf(client: object, path: readonly string[]) {
+  const procedure = path.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], client)
+  return (procedure as (input: unknown) => Promise<unknown>)({ id: 1 })
+}
+
+const refused = (error: unknown) => (error as { code?: string }).code === 'UNAUTHORIZED'
+
+/** The procedures that let a stranger in, though their contract does not. */
+async function unguarded(of: AnyRouter, client: object) {
+  const names: string[] = []
+  for (const { name, path, access } of proceduresOf(of))
+    if (access !== 'open') {
+      const outcome = await callOf(client, path).then(() => false, refused)
+      if (!outcome) names.push(name)
+    }
+  return names
+}
+
+describe('the guard', () => {
+  everyWay(service, ({ stranger }) => {
+    test('lets no stranger into a procedure that is for somebody signed in', async () => {
+      expect(await unguarded(router, stranger)).toEqual([])
+    })
+
+    test.each(proceduresOf(router).filter(({ access }) => access === 'open'))(
+      'lets a stranger into $name',
+      async ({ path }) => {
+        const error = await callOf(stranger, path).catch((error: unknown) => error)
+
+        expect(refused(error)).toBe(false)
+      },
+    )
+  })
+
+  test('is missed where it is missing', async () => {
+    const os = implement(contract).$context<Context>().tasks
+    const broken = { tasks: { reset: os.reset.handler(() => ({ taskCount: 0 })) } }
+    const client = createRouterClient(broken, { context: createContext(service.parts, {}) })
+
+    expect(await unguarded(broken, client)).toEqual(['tasks.reset'])
+  })
+
+  test('stands even where a procedure that needs a caller was written as open', async () => {
+    const leaky = { account: open.account.router({ get: open.account.get.handler(() => account) }) }
+    const account = { id: '', name: '', email: '', emailVerified: true }
+    const client = createRouterClient(leaky, { context: createContext(service.parts, {}) })
+
+    expect(await unguarded(leaky, client)).toEqual([])
+  })
+})
+
+describe('the router', () => {
+  test('implements every procedure of the contract, and no other', () => {
+    const names = (of: AnyRouter | AnyContractRouter) => proceduresOf(of).map(({ name }) => name)
+
+    expect(names(router)).toEqual(names(contract))
+  })
+})
+
+describe('the table of who may do what', () => {
+  test('permits nothing that is not an action', () => {
+    // @ts-expect-error not an action
+    expect(may('author', 'BURN_NOTE')).toBe(false)
+  })
+})
+
+interface Scene {
+  ada: Client
+  bob: Client
+  /** A note of Ada's. */
+  id: string
+  token: string
+}
+
+const input = { title: 'Title', body: '' }
+const share = { email: 'x@example.com', role: 'reader' } as const
+const absent = { id: '00000000-0000-7000-8000-000000000000' }
+
+/** How each error that the contract declares comes about; a stranger's 401 aside. */
+const provoked: Record<string, (scene: Scene) => Promise<unknown>> = {
+  'counter.increment CONFLICT': async ({ ada }) => {
+    await ada.counter.set({ inputValue: Number.MAX_SAFE_INTEGER })
+    return ada.counter.increment()
+  },
+  'counter.decrement CONFLICT': async ({ ada }) => {
+    await ada.counter.set({ inputValue: Number.MIN_SAFE_INTEGER })
+    return ada.counter.decrement()
+  },
+  'tasks.get NOT_FOUND': ({ ada }) => ada.tasks.get({ id: 0 }),
+  'tasks.update NOT_FOUND': ({ ada }) => ada.tasks.update({ id: 0 }),
+  'notes.update NOT_FOUND': ({ ada }) => ada.notes.update({ ...absent, ...input }),
+  'notes.update FORBIDDEN': ({ bob, id }) => bob.notes.update({ id, ...input }),
+  'notes.share NOT_FOUND': ({ ada }) => ada.notes.share({ ...absent, ...share }),
+  'notes.share FORBIDDEN': ({ bob, id }) => bob.notes.share({ id, ...share }),
+  'notes.delete NOT_FOUND': ({ ada }) => ada.notes.delete(absent),
+  'notes.delete FORBIDDEN': ({ bob, id }) => bob.notes.delete({ id }),
+  'sessions.revoke CURRENT_SESSION': ({ ada, token }) => ada.sessions.revoke({ revokeSessionToken: token }),
+  'sessions.revoke SESSION_NOT_FOUND': ({ ada }) => ada.sessions.revoke({ revokeSessionToken: 'none' }),
+  'reservations.create INVALID_RESERVATION': ({ ada }) => ada.reservations.create({ name: '', guests: 0 }),
+}
+
+const declared = proceduresOf(router).flatMap(({ name, errors }) => errors.map((code) => `${name} ${code}`))
+
+describe('every error that the contract declares', () => {
+  test('is provoked here, or is the guard’s', () => {
+    const others = declared.filter((error) => !error.endsWith(' UNAUTHORIZED'))
+
+    expect(Object.keys(provoked).sort()).toEqual(others.sort())
+  })
+
+  everyWay(service, ({ person }) => {
+    test.each(Object.entries(provoked))('%s arrives as a defined error', async (name, provoke) => {
+      const [ada, bob] = [await person(), await person(somebody())]
+      const { id } = await ada.notes.create(input)
+      const { sessions } = await ada.sessions.list()
+      const scene = { ada, bob, id, token: sessions[0]?.token ?? '' }
+
+      await expect(provoke(scene)).rejects.toMatchObject({ defined: true, code: name.split(' ')[1] })
+    })
+  })
+})

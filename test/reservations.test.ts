@@ -1,0 +1,184 @@
+import { describe, expect, expectTypeOf, test } from 'vitest'
+
+import { isDefinedError, safe } from '../contract/client.ts'
+import { languages } from '../src/messages/index.ts'
+import { createFetch, everyWay, startService, ways } from './service.ts'
+
+const service = await startService()
+const call = createFetch(service)
+
+const rules = {
+  name: 'Please enter a name.',
+  whole: 'Please enter a whole number of seats.',
+  few: 'Please reserve at least 1 seat.',
+  many: 'Please reserve at most 20 seats.',
+}
+
+everyWay(service, ({ person, stranger }) => {
+  describe('reservations.create', () => {
+    test.each([
+      [1, 'Thank you, Ada. 1 seat is reserved.'],
+      [2, 'Thank you, Ada. 2 seats are reserved.'],
+      [20, 'Thank you, Ada. 20 seats are reserved.'],
+    ])('thanks for %d, by the trimmed name', async (guests, message) => {
+      expect(await stranger.reservations.create({ name: '  Ada\n', guests })).toEqual({ message })
+    })
+
+    test('takes a name literally', async () => {
+      const name = `{guests} <b>#</b> O'Neil '{'`
+
+      expect(await stranger.reservations.create({ name, guests: 2 })).toEqual({
+        message: `Thank you, ${name}. 2 seats are reserved.`,
+      })
+    })
+
+    test('takes from somebody signed in as well', async () => {
+      const ada = await person()
+
+      expect(await ada.reservations.create({ name: 'Ada', guests: 4 })).toEqual({
+        message: 'Thank you, Ada. 4 seats are reserved.',
+      })
+    })
+
+    test.each([
+      ['  ', 4, { name: rules.name }],
+      ['', 4, { name: rules.name }],
+      ['Ada', 0, { guests: rules.few }],
+      ['Ada', -1, { guests: rules.few }],
+      ['Ada', 21, { guests: rules.many }],
+      ['Ada', 1e300, { guests: rules.many }],
+      ['Ada', 1.5, { guests: rules.whole }],
+      ['Ada', 0.5, { guests: rules.whole }],
+      ['Ada', 20.5, { guests: rules.whole }],
+      [' ', 0.5, { name: rules.name, guests: rules.whole }],
+    ])('names the first rule that %j for %d breaks, of each field', async (name, guests, data) => {
+      const { error } = await safe(stranger.reservations.create({ name, guests }))
+
+      if (!isDefinedError(error)) throw new Error('Expected a defined error')
+      expectTypeOf(error.code).toEqualTypeOf<'INVALID_RESERVATION'>()
+      expectTypeOf(error.data).toEqualTypeOf<{ name?: string | undefined; guests?: string | undefined }>()
+      expect(error.toJSON()).toEqual({
+        defined: true,
+        code: 'INVALID_RESERVATION',
+        status: 400,
+        message: 'The reservation breaks a rule',
+        data,
+      })
+    })
+
+    test.each([
+      ['guests', { name: 'Ada', guests: '4' }],
+      ['guests', { name: 'Ada', guests: null }],
+      ['guests', { name: 'Ada' }],
+      ['name', { name: 5, guests: 4 }],
+      ['name', { name: 'A\0da', guests: 4 }],
+      ['name', { guests: 4 }],
+    ])('refuses a malformed %s: %j', async (path, input) => {
+      await expect(stranger.reservations.create(input as never)).rejects.toMatchObject({
+        code: 'BAD_REQUEST',
+        defined: false,
+        status: 400,
+        data: { issues: [{ path, message: expect.any(String) }] },
+      })
+    })
+  })
+})
+
+describe.each(Object.entries(ways))('%s', (_, connect) => {
+  const reserve = (language: string, input: { name: string; guests: number }) =>
+    connect(service, { 'accept-language': language }).reservations.create(input)
+
+  describe('reservations.create', () => {
+    test.each([
+      ['pl', ['1 miejsce', '2 miejsca', '5 miejsc', '12 miejsc']],
+      ['ru', ['1 место', '2 места', '5 мест', '12 мест']],
+      ['ar', ['مقعد واحد', 'مقعدين', '5 مقاعد', '12 مقعدًا']],
+    ])('counts as %s does', async (language, counted) => {
+      const answers = [1, 2, 5, 12].map((guests) => reserve(language, { name: 'Ada', guests }))
+
+      const messages = (await Promise.all(answers)).map(({ message }) => message)
+
+      expect(messages).toEqual(counted.map((seats) => expect.stringMatching(new RegExp(`${seats}\\.$`))))
+    })
+
+    test('names broken rules in the caller’s language', async () => {
+      await expect(reserve('de', { name: ' ', guests: 21 })).rejects.toMatchObject({
+        code: 'INVALID_RESERVATION',
+        defined: true,
+        data: {
+          name: 'Bitte geben Sie einen Namen ein.',
+          guests: 'Bitte reservieren Sie höchstens 20 Plätze.',
+        },
+      })
+    })
+
+    test('says everything differently in each language', async () => {
+      const refusals = (
+        [
+          [' ', 1],
+          ['Ada', 1.5],
+          ['Ada', 0],
+          ['Ada', 21],
+        ] as const
+      ).map(([name, guests]) => ({ name, guests }))
+
+      const said = await Promise.all(
+        languages.map(async (language) => {
+          const { message } = await reserve(language, { name: 'Ada', guests: 3 })
+          const errors = await Promise.all(refusals.map((input) => safe(reserve(language, input))))
+          return [message, ...errors.map(({ error }) => isDefinedError(error) && JSON.stringify(error.data))]
+        }),
+      )
+
+      for (const index of [0, 1, 2, 3, 4])
+        expect(new Set(said.map((texts) => texts[index])).size).toBe(languages.length)
+      expect(said.every(([message]) => String(message).includes('Ada'))).toBe(true)
+    })
+  })
+})
+
+describe('reservations.create', () => {
+  const bodies = { rest: { name: 'Ada', guests: 3 }, broken: { name: ' ', guests: 3 } }
+
+  test.each(languages)('says in which language it answers: %s', async (language) => {
+    const headers = { 'accept-language': language }
+
+    const reserved = await call('POST', '/api/reservations', bodies.rest, headers)
+    const broken = await call('POST', '/api/reservations', bodies.broken, headers)
+    const overRpc = await call('POST', '/rpc/reservations/create', { json: bodies.rest }, headers)
+
+    for (const answer of [reserved, broken, overRpc]) {
+      expect(answer.headers.get('content-language')).toBe(language)
+      expect(answer.headers.get('vary')?.split(/, */)).toContain('Accept-Language')
+    }
+    expect([reserved.status, broken.status]).toEqual([200, 400])
+    expect(overRpc.body).toEqual({ json: reserved.body })
+  })
+
+  test.each([
+    ['zh-TW', 'zh-Hant'],
+    ['zh-HK', 'zh-Hant'],
+    ['zh-CN', 'zh-Hans'],
+    ['zh', 'zh-Hans'],
+    ['pt-PT', 'pt-BR'],
+    ['iw', 'he'],
+    ['de-AT', 'de'],
+    ['DE', 'de'],
+    ['fr;q=0.1, ja;q=0.9', 'ja'],
+    ['tlh, ja;q=0.1', 'ja'],
+    ['fr;q=0, ja;q=0.1', 'ja'],
+    ['fr;q=0', 'en'],
+    ['*', 'en'],
+    ['tlh', 'en'],
+    ['', 'en'],
+    [';;=,q', 'en'],
+    ['x'.repeat(2000), 'en'],
+  ])('understands %j as %s', async (wanted, language) => {
+    const { status, headers } = await call('POST', '/api/reservations', bodies.rest, {
+      'accept-language': wanted,
+    })
+
+    expect(status).toBe(200)
+    expect(headers.get('content-language')).toBe(language)
+  })
+})

@@ -1,0 +1,111 @@
+import { once } from 'node:events'
+import postgres from 'postgres'
+import { afterAll, describe, inject } from 'vitest'
+
+import { type Client, createClient, createRestClient } from '../contract/client.ts'
+import { createApp } from '../src/app.ts'
+import { cookieOf, createTallystick, type Tallystick } from '../src/testing.ts'
+import { databaseUrl } from './postgres.ts'
+
+/** A service of one's own: in process and over HTTP at once, on a fresh copy of the template database. */
+export interface Service extends Tallystick {
+  origin: string
+  databaseUrl: string
+}
+
+/** Starts a service for one test file, and ends it with the file. */
+export async function startService(environment: Record<string, string> = {}): Promise<Service> {
+  const { url, template } = inject('postgres')
+  const name = `tallystick_${process.pid}_${crypto.randomUUID().replaceAll('-', '')}`
+  const admin = postgres(url, { max: 1, onnotice: () => undefined })
+  await admin`create database ${admin(name)} template ${admin(template)}`
+  const database = databaseUrl(url, name)
+  const tallystick = await createTallystick({ DATABASE_URL: database, ...environment })
+  const origin = await listen(tallystick)
+
+  afterAll(async () => {
+    await tallystick.close()
+    await admin`drop database ${admin(name)} with (force)`
+    await admin.end()
+  })
+  return { ...tallystick, origin, databaseUrl: database }
+}
+
+async function listen({ parts }: Tallystick) {
+  const server = createApp(parts)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  afterAll(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const address = server.address()
+  return `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
+}
+
+/** One way to call the service: who is signed in says the header. */
+export type Way = (service: Service, headers: Record<string, string>) => Client
+
+export const ways: Record<string, Way> = {
+  'in process': (service, headers) => service.client(headers),
+  'over RPC': ({ origin }, headers) => createClient(origin, { headers }),
+  'over REST': ({ origin }, headers) => createRestClient(origin, { headers }),
+}
+
+export interface Callers {
+  /** The client of somebody new, or of whoever has this address. */
+  person: (email?: string, headers?: Record<string, string>) => Promise<Client>
+  stranger: Client
+  way: string
+}
+
+/** One body of tests, through every typed client. */
+export function everyWay(service: Service, body: (callers: Callers) => void) {
+  describe.each(Object.entries(ways))('%s', (way, connect) => {
+    body({
+      way,
+      stranger: connect(service, {}),
+      person: async (email = somebody(), headers = {}) =>
+        connect(service, { cookie: await service.signIn(email), ...headers }),
+    })
+  })
+}
+
+export const somebody = () => `${crypto.randomUUID()}@example.com`
+
+const json = { 'content-type': 'application/json' }
+
+/** Signs in as a user does: asks for a code over HTTP, reads the letter, answers it. */
+export async function signInOverHttp({ origin, letters }: Service, email: string, headers = {}) {
+  const post = (path: string, body: object) =>
+    fetch(origin + path, { method: 'POST', headers: { ...json, ...headers }, body: JSON.stringify(body) })
+  await post('/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
+  const otp = letters.findLast(({ to }) => to === email)?.subject.slice(0, 6)
+  const response = await post('/api/auth/sign-in/email-otp', { email, otp })
+  return { cookie: cookieOf(response.headers), response }
+}
+
+export interface Answer {
+  status: number
+  headers: Headers
+  body: unknown
+}
+
+/** A plain REST call. A body that is no string goes as JSON. */
+export function createFetch({ origin }: Service) {
+  return async (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> => {
+    const response = await fetch(origin + path, {
+      method,
+      headers: { ...(body !== undefined && json), ...headers },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.startsWith('application/json')
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
+  }
+}

@@ -1,0 +1,181 @@
+import { describe, expect, test } from 'vitest'
+
+import { everyWay, startService } from './service.ts'
+
+const service = await startService()
+
+everyWay(service, ({ person, stranger }) => {
+  describe('tasks.list', () => {
+    test('answers newest first, and how many', async () => {
+      const ada = await person()
+      const first = await ada.tasks.create({ taskTitle: 'One' })
+      const second = await ada.tasks.create({ taskTitle: 'Two' })
+
+      expect(await ada.tasks.list()).toEqual({ tasks: [second, first], taskCount: 2 })
+    })
+
+    test('is empty for somebody new', async () => {
+      const ada = await person()
+
+      expect(await ada.tasks.list()).toEqual({ tasks: [], taskCount: 0 })
+    })
+
+    test('keeps to one status when asked', async () => {
+      const ada = await person()
+      const { id } = await ada.tasks.create({ taskTitle: 'One' })
+      await ada.tasks.create({ taskTitle: 'Two' })
+      const done = await ada.tasks.update({ id, status: 'completed' })
+
+      expect(await ada.tasks.list({ status: 'completed' })).toEqual({ tasks: [done], taskCount: 1 })
+      expect(await ada.tasks.list({ status: 'in_progress' })).toEqual({ tasks: [], taskCount: 0 })
+    })
+
+    test('shows nobody else’s', async () => {
+      const [ada, bob] = [await person(), await person()]
+      await ada.tasks.create({ taskTitle: 'Mine' })
+
+      expect(await bob.tasks.list()).toEqual({ tasks: [], taskCount: 0 })
+    })
+  })
+
+  describe('tasks.create', () => {
+    test('answers the task, pending, in seconds', async () => {
+      const ada = await person()
+      const { id } = await ada.account.get()
+      const now = Math.floor(Date.now() / 1000)
+
+      const task = await ada.tasks.create({ taskTitle: 'Write', taskDesc: 'One page' })
+
+      expect(task).toEqual({
+        id: expect.any(Number),
+        userId: id,
+        title: 'Write',
+        description: 'One page',
+        status: 'pending',
+        createdAt: expect.any(Number),
+        updatedAt: task.createdAt,
+      })
+      expect(Math.abs(task.createdAt - now)).toBeLessThan(30)
+    })
+
+    test('has no description unless given one', async () => {
+      const ada = await person()
+
+      expect(await ada.tasks.create({ taskTitle: 'Write' })).toMatchObject({ description: null })
+    })
+
+    test('refuses an empty title', async () => {
+      const ada = await person()
+
+      await expect(ada.tasks.create({ taskTitle: '' })).rejects.toMatchObject({
+        code: 'BAD_REQUEST',
+        defined: false,
+        data: { issues: [{ path: 'taskTitle', message: 'Must have at least 1 character' }] },
+      })
+    })
+  })
+
+  describe('tasks.get', () => {
+    test('finds one of one’s own', async () => {
+      const ada = await person()
+      const task = await ada.tasks.create({ taskTitle: 'Write' })
+
+      expect(await ada.tasks.get({ id: task.id })).toEqual(task)
+    })
+
+    test.each([0, 987_654_321, 2 ** 53])('does not find %d', async (id) => {
+      const ada = await person()
+
+      await expect(ada.tasks.get({ id })).rejects.toMatchObject({
+        code: 'NOT_FOUND',
+        defined: true,
+        message: 'Task not found',
+      })
+    })
+  })
+
+  describe('tasks.update', () => {
+    test('changes only what it is given', async () => {
+      const ada = await person()
+      const task = await ada.tasks.create({ taskTitle: 'Write', taskDesc: 'One page' })
+
+      const changed = await ada.tasks.update({ id: task.id, status: 'completed' })
+
+      expect(changed).toEqual({ ...task, status: 'completed', updatedAt: expect.any(Number) })
+    })
+
+    test('clears a description', async () => {
+      const ada = await person()
+      const { id } = await ada.tasks.create({ taskTitle: 'Write', taskDesc: 'One page' })
+
+      expect(await ada.tasks.update({ id, description: null })).toMatchObject({ description: null })
+    })
+
+    test('moves updatedAt only when something changed', async () => {
+      const ada = await person()
+      const task = await ada.tasks.create({ taskTitle: 'Write' })
+      await new Promise((resolve) => setTimeout(resolve, 1100))
+
+      const untouched = await ada.tasks.update({ id: task.id })
+      const same = await ada.tasks.update({ id: task.id, title: 'Write', status: 'pending' })
+      const changed = await ada.tasks.update({ id: task.id, title: 'Rewrite' })
+
+      expect(untouched).toEqual(task)
+      expect(same).toEqual(task)
+      expect(changed.updatedAt).toBeGreaterThan(task.updatedAt)
+    })
+
+    test('does not find another person’s task', async () => {
+      const [ada, bob] = [await person(), await person()]
+      const task = await ada.tasks.create({ taskTitle: 'Write' })
+
+      await expect(bob.tasks.update({ id: task.id, title: 'Mine' })).rejects.toMatchObject({
+        code: 'NOT_FOUND',
+      })
+
+      expect(await ada.tasks.get({ id: task.id })).toEqual(task)
+    })
+  })
+
+  describe('tasks.delete', () => {
+    test('removes one task', async () => {
+      const ada = await person()
+      const { id } = await ada.tasks.create({ taskTitle: 'Write' })
+      const other = await ada.tasks.create({ taskTitle: 'Read' })
+
+      expect(await ada.tasks.delete({ id })).toEqual({ success: true })
+
+      expect(await ada.tasks.list()).toEqual({ tasks: [other], taskCount: 1 })
+    })
+
+    test('answers the same for what is absent or another person’s, and deletes nothing', async () => {
+      const [ada, bob] = [await person(), await person()]
+      const task = await ada.tasks.create({ taskTitle: 'Write' })
+
+      expect(await bob.tasks.delete({ id: task.id })).toEqual({ success: true })
+      expect(await bob.tasks.delete({ id: 2 ** 53 })).toEqual({ success: true })
+
+      expect(await ada.tasks.get({ id: task.id })).toEqual(task)
+    })
+  })
+
+  describe('tasks.reset', () => {
+    test('deletes all of one’s own, and nobody else’s', async () => {
+      const [ada, bob] = [await person(), await person()]
+      await ada.tasks.create({ taskTitle: 'Mine' })
+      const kept = await bob.tasks.create({ taskTitle: 'His' })
+
+      expect(await ada.tasks.reset()).toEqual({ taskCount: 0 })
+
+      expect(await ada.tasks.list()).toEqual({ tasks: [], taskCount: 0 })
+      expect(await bob.tasks.list()).toEqual({ tasks: [kept], taskCount: 1 })
+    })
+  })
+
+  test('a stranger is refused before anything else', async () => {
+    await expect(stranger.tasks.update({ id: 1, title: '' })).rejects.toMatchObject({
+      code: 'UNAUTHORIZED',
+      defined: true,
+    })
+  })
+})
