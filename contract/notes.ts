@@ -62,7 +62,16 @@ export const notes = {
     .input(ShareInput.extend(NoteId.shape))
     .output(NoteView),
   delete: existing('DELETE_NOTE')
-    .route({ method: 'POST', path: '/api/notes/{id}/delete', summary: 'Delete a note' })
+    .route({
+      method: 'POST',
+      path: '/api/notes/{id}/delete',
+      summary: 'Delete a note',
+      // An empty object may be sent, and nothing need be.
+      spec: (operation) => ({
+        ...operation,
+        requestBody: { content: { 'application/json': { schema: { type: 'object' } } } },
+      }),
+    })
     .input(NoteId)
     .output(DeleteResult),
 }

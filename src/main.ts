@@ -11,18 +11,20 @@ try {
   const settings = readSettings(process.env)
   const parts = await openParts(settings)
   const server = createApp(parts)
+  process.once('SIGTERM', stop)
+  process.once('SIGINT', stop)
   server.listen(settings.port, settings.host)
   await once(server, 'listening')
   greet(settings.baseUrl, settings.host, settings.port)
 
-  process.once('SIGTERM', stop)
-  process.once('SIGINT', stop)
-
   /** Finishes what is in flight, closes the database, and ends; a second signal ends at once. */
   function stop() {
     setTimeout(() => process.exit(1), DEADLINE).unref()
+    // A connection that turns idle while the rest drains would hold the stop up.
+    setInterval(() => {
+      server.closeIdleConnections()
+    }, 100)
     server.close(() => void parts.close().then(() => process.exit(0)))
-    server.closeIdleConnections()
   }
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)

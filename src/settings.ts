@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 
+import proxyAddr from 'proxy-addr'
 import { z } from 'zod'
 
 const list = z
@@ -23,6 +24,14 @@ const origin = z
 
 const address = z.string().regex(/^[^\s@]+@[^\s@]+$/, 'Must be an address, or a list of them')
 
+const areProxies = (addresses: string[]) => {
+  try {
+    return Boolean(proxyAddr.compile(addresses))
+  } catch {
+    return false
+  }
+}
+
 const Environment = z
   .object({
     NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
@@ -39,7 +48,7 @@ const Environment = z
     MAIL_FROM: z.string().optional(),
     ADMIN_EMAILS: list.pipe(z.array(address.toLowerCase())),
     TRUSTED_ORIGINS: list.pipe(z.array(origin)),
-    TRUSTED_PROXIES: list,
+    TRUSTED_PROXIES: list.refine(areProxies, 'Must be addresses or ranges of proxies'),
     SERVICE: z.string().default(`${hostname()}:${process.pid}`),
     RELEASE: z.string().default('local'),
     LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),

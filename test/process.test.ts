@@ -1,0 +1,129 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+import { createClient } from '../contract/client.ts'
+import { cookieOf } from '../src/testing.ts'
+import { freePort } from './postgres.ts'
+
+interface Running {
+  child: ChildProcess
+  origin: string
+  output: () => string
+  ended: Promise<unknown[]>
+}
+
+const running: ChildProcess[] = []
+let folder: string
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tallystick-'))
+})
+
+afterEach(async () => {
+  for (const child of running.splice(0)) child.kill('SIGKILL')
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+})
+
+/** Runs main as a user would, with nothing but these settings. */
+async function run(settings: Record<string, string> = {}): Promise<Running> {
+  const port = await freePort()
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+    env: { PATH: process.env.PATH, DATA_DIR: folder, PORT: String(port), ...settings },
+  })
+  running.push(child)
+  let text = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => {
+      text += String(chunk)
+    })
+  const ended = once(child, 'exit')
+  while (!text.includes('listens on') && child.exitCode === null)
+    await Promise.race([once(child.stdout, 'data'), ended])
+  return { child, origin: `http://127.0.0.1:${port}`, output: () => text, ended }
+}
+
+async function signIn({ origin }: Running, email: string) {
+  const post = (path: string, body: object) =>
+    fetch(origin + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  await post('/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
+  const outbox = join(folder, 'outbox')
+  const letter = (await readdir(outbox)).sort().at(-1) ?? ''
+  const otp = /^Subject: (\d{6})/m.exec(await readFile(join(outbox, letter), 'utf8'))?.[1]
+  const { headers } = await post('/api/auth/sign-in/email-otp', { email, otp })
+  return createClient(origin, { headers: { cookie: cookieOf(headers) } })
+}
+
+describe('main', { timeout: 60_000 }, () => {
+  test('says where it listens, where the reference is, and how to sign in', async () => {
+    const { output, child, ended } = await run({ DATABASE_URL: 'memory:' })
+
+    expect(output()).toContain('Tallystick listens on 127.0.0.1:')
+    expect(output()).toContain('/docs')
+    expect(output()).toContain('/api/auth/sign-in/email-otp')
+    child.kill('SIGTERM')
+    expect(await ended).toEqual([0, null])
+  })
+
+  test('keeps data and sign-ins over a stop and over SIGKILL, and shares its folder with nobody', async () => {
+    const first = await run()
+    const ada = await signIn(first, 'ada@example.com')
+    const task = await ada.tasks.create({ taskTitle: 'Outlive the process' })
+
+    const second = await run()
+    await second.ended
+    expect(second.output()).toMatch(/Another process uses the embedded database in .*DATA_DIR/)
+    expect(second.child.exitCode).toBe(1)
+
+    await ada.counter.set({ inputValue: 41 })
+    first.child.kill('SIGKILL')
+    await first.ended
+    const third = await run()
+    const again = await signIn(third, 'ada@example.com')
+    expect(await again.tasks.list()).toEqual({ tasks: [task], taskCount: 1 })
+    expect(await again.counter.increment()).toEqual({ count: 42 })
+    expect((await again.sessions.list()).sessionCount).toBe(2)
+    third.child.kill('SIGTERM')
+    expect(await third.ended).toEqual([0, null])
+  })
+
+  test('finishes what is in flight when it is told to stop', async () => {
+    const { origin, child, ended } = await run({ DATABASE_URL: 'memory:' })
+    const slow = request(`${origin}/api/counter/set`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+    })
+    slow.write('{"inputValue":')
+    await new Promise((resolve) => setTimeout(resolve, 300))
+
+    child.kill('SIGTERM')
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    slow.end('7}')
+
+    const [response] = (await once(slow, 'response')) as [NodeJS.ReadableStream & { statusCode: number }]
+    expect(response.statusCode).toBe(200)
+    expect(await ended).toEqual([0, null])
+    await expect(fetch(`${origin}/api/status`)).rejects.toThrow()
+  })
+
+  test('names every mistake in its settings at once, and does not start', async () => {
+    const { child, ended, output } = await run({
+      NODE_ENV: 'production',
+      BASE_URL: 'https://example.com/path',
+      AUTH_SECRET: 'short',
+      PORT: 'x',
+    })
+    await ended
+
+    expect(child.exitCode).toBe(1)
+    for (const name of ['BASE_URL', 'AUTH_SECRET', 'PORT']) expect(output()).toContain(`  ${name}: `)
+  })
+})

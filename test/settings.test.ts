@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest'
+
+import { readSettings } from '../src/settings.ts'
+
+const secret = 'a'.repeat(32)
+
+describe('readSettings', () => {
+  test('has a default for everything but in production', () => {
+    expect(readSettings({ AUTH_SECRET: secret })).toMatchObject({
+      host: '127.0.0.1',
+      port: 3000,
+      baseUrl: 'http://localhost:3000',
+      databaseUrl: '.data/db',
+      smtpUrl: undefined,
+      adminEmails: [],
+      release: 'local',
+      logLevel: 'info',
+      rateLimits: true,
+      production: false,
+    })
+  })
+
+  test('takes what is empty as unset', () => {
+    expect(readSettings({ AUTH_SECRET: secret, PORT: '', DATABASE_URL: '', ADMIN_EMAILS: '' })).toEqual(
+      readSettings({ AUTH_SECRET: secret }),
+    )
+  })
+
+  test('reads lists, and addresses in lower case', () => {
+    const settings = readSettings({
+      AUTH_SECRET: secret,
+      ADMIN_EMAILS: 'Ada@Example.com, bob@example.com',
+      TRUSTED_ORIGINS: 'https://app.example.com/,http://localhost:5173',
+    })
+
+    expect(settings.adminEmails).toEqual(['ada@example.com', 'bob@example.com'])
+    expect(settings.trustedOrigins).toEqual(['https://app.example.com', 'http://localhost:5173'])
+  })
+
+  test('names all that production lacks', () => {
+    const read = () => readSettings({ NODE_ENV: 'production' })
+
+    for (const name of ['BASE_URL', 'AUTH_SECRET', 'SMTP_URL', 'MAIL_FROM'])
+      expect(read).toThrow(`  ${name}: `)
+  })
+
+  test.each([
+    ['PORT', '70000'],
+    ['BASE_URL', 'example.com'],
+    ['DATABASE_URL', 'mysql://x'],
+    ['AUTH_SECRET', 'short'],
+    ['SMTP_URL', 'http://x'],
+    ['ADMIN_EMAILS', 'nobody'],
+    ['TRUSTED_ORIGINS', 'app.example.com'],
+    ['TRUSTED_PROXIES', 'somewhere'],
+    ['LOG_LEVEL', 'loud'],
+    ['RATE_LIMITS', 'maybe'],
+  ])('refuses %s=%s by name', (name, value) => {
+    expect(() => readSettings({ AUTH_SECRET: secret, [name]: value })).toThrow(`  ${name}`)
+  })
+})
