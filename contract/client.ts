@@ -1,7 +1,7 @@
 import { type ClientContext, createORPCClient } from '@orpc/client'
 import { type LinkFetchClientOptions, RPCLink } from '@orpc/client/fetch'
 import type { ContractRouterClient } from '@orpc/contract'
-import { OpenAPILink } from '@orpc/openapi-client/fetch'
+import { OpenAPILink, type OpenAPILinkOptions } from '@orpc/openapi-client/fetch'
 
 import { fromErrorBody } from './errors.ts'
 import { type Contract, contract } from './index.ts'
@@ -26,6 +26,18 @@ export function createClient(origin: string, options: ClientOptions = {}): Clien
   return createORPCClient(new RPCLink({ fetch: withCookies, ...options, url: new URL('/rpc', origin) }))
 }
 
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
+const NOBODY = '00000000-0000-0000-0000-000000000000'
+
+/** In a URL, `reset` or `..` in the place of a note's id would name something else; what names no note is sent as such. */
+const keepToNotes: NonNullable<OpenAPILinkOptions<ClientContext>['interceptors']>[number] = (options) => {
+  const { path, input } = options
+  const odd = path[0] === 'notes' && typeof input === 'object' && input && 'id' in input && !isUuid(input.id)
+  return options.next(odd ? { ...options, input: { ...input, id: NOBODY } } : options)
+}
+
+const isUuid = (id: unknown) => typeof id === 'string' && UUID.test(id)
+
 /** The same client over the documented REST paths. */
 export function createRestClient(origin: string, { headers, ...options }: ClientOptions = {}): Client {
   const link = new OpenAPILink(contract, {
@@ -34,6 +46,7 @@ export function createRestClient(origin: string, { headers, ...options }: Client
     url: origin,
     headers: (_, path) => ({ ...(path[0] === 'legacyNotes' && { accept: firstForm }), ...headers }),
     customErrorResponseBodyDecoder: fromErrorBody,
+    interceptors: [keepToNotes],
   })
   return createORPCClient(link)
 }

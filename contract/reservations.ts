@@ -17,7 +17,7 @@ export const ReservationRules = z.object({
   name: z.string().trim().min(1, 'nameBlank'),
   guests: z
     .number()
-    .multipleOf(1, 'guestsNotWhole')
+    .refine(Number.isInteger, 'guestsNotWhole')
     .min(seats.min, 'guestsTooFew')
     .max(seats.max, 'guestsTooMany'),
 })

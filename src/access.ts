@@ -39,7 +39,7 @@ export interface Context {
 
 export function createContext(parts: Parts, headers: IncomingHttpHeaders): Context {
   const { db, settings, log } = parts
-  const reply = new Headers({ 'cache-control': 'no-store' })
+  const reply = new Headers()
   let found: Promise<Caller | undefined> | undefined
   return {
     db,
@@ -62,7 +62,7 @@ async function identify({ auth, db, readToken, log }: Parts, cookie: string | un
     sessions.touch(db, user.id, session.id).catch((error: unknown) => {
       log.error({ err: error }, 'activity could not be noted')
     })
-  await renew(auth, session.expiresAt, cookie, reply)
+  if (session.impersonatedBy === null) await renew(auth, session.expiresAt, cookie, reply)
   return caller
 }
 
@@ -73,7 +73,8 @@ const isBanned = ({ banned, banExpires }: Caller['user']) =>
 async function renew(auth: Auth, expiresAt: Date, cookie = '', reply: Headers) {
   const { expiresIn, updateAge } = (await auth.$context).sessionConfig
   if (expiresAt.getTime() - (expiresIn - updateAge) * 1000 > Date.now()) return
-  const { headers } = await auth.api.getSession({ headers: new Headers({ cookie }), returnHeaders: true })
+  const request = { method: 'POST', headers: new Headers({ cookie }), returnHeaders: true } as const
+  const { headers } = await auth.api.getSession(request)
   for (const value of headers.getSetCookie()) reply.append('set-cookie', value)
 }
 

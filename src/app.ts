@@ -8,7 +8,7 @@ import { v7 } from 'uuid'
 
 import { errorBody } from '../contract/errors.ts'
 import type { Parts } from './access.ts'
-import { createReader, MAX_HEADERS } from './request.ts'
+import { createReader, MAX_HEADERS, notFound } from './request.ts'
 import { createAuthTransport } from './transports/auth.ts'
 import { createDatastar } from './transports/datastar.ts'
 import { createReference } from './transports/reference.ts'
@@ -31,7 +31,7 @@ export function createApp(parts: Parts): Server {
   async function respond(request: IncomingMessage, response: ServerResponse) {
     const call = await read(request)
     for (const transport of transports) if (await transport(call, response)) return
-    throw new ORPCError('NOT_FOUND', { message: 'There is nothing at this address' })
+    throw notFound()
   }
 
   const record = recorder(parts)
@@ -39,6 +39,7 @@ export function createApp(parts: Parts): Server {
   const share = sharer(parts)
   const server = createServer({ maxHeaderSize: MAX_HEADERS }, (request, response) => {
     response.setHeader('vary', 'Origin')
+    response.setHeader('cache-control', 'no-store')
     const fail = (error: unknown) => {
       if (!(error instanceof ORPCError)) log.error({ err: error }, 'a request failed')
       if (response.headersSent) response.destroy()

@@ -1,8 +1,8 @@
 import { createHMAC } from '@better-auth/utils/hmac'
 import { betterAuth } from 'better-auth'
 import { drizzleAdapter } from 'better-auth/adapters/drizzle'
-import { parseCookies } from 'better-auth/cookies'
 import { admin, emailOTP } from 'better-auth/plugins'
+import { createEndpoint } from 'better-call'
 import type { Logger } from 'pino'
 
 import * as tables from '../db/auth.ts'
@@ -36,8 +36,8 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
       },
     }),
     telemetry: { enabled: false },
-    // A session is as fresh as the code that opened it; asking again adds nothing.
-    session: { freshAge: 0, cookieCache: { enabled: false } },
+    // Prolonged only where src/access.ts says so, and as fresh as the code that opened it.
+    session: { freshAge: 0, deferSessionRefresh: true, cookieCache: { enabled: false } },
     rateLimit: {
       enabled: rateLimits,
       storage: 'database',
@@ -49,7 +49,13 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
     advanced: { ipAddress: { ipAddressHeaders: [ADDRESS_HEADER], ipv6Subnet: 64 } },
     databaseHooks: {
       session: {
-        create: { before: ({ userId }) => tables.promote(db, userId, adminEmails) },
+        create: {
+          before: async (session, context) => {
+            await tables.promote(db, session.userId, adminEmails)
+            // better-auth would keep an IPv6 address only as far as it limits it by.
+            return { data: { ...session, ipAddress: context?.headers?.get(ADDRESS_HEADER) } }
+          },
+        },
       },
     },
     plugins: [
@@ -62,7 +68,7 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
         // One answer, whatever becomes of the letter: it must not tell who has an account.
         sendVerificationOTP: ({ email, otp }) =>
           mailer(signInLetter(email, otp)).catch((error: unknown) => {
-            log.error({ err: error }, 'a sign-in letter could not be delivered')
+            log.error(deliveryFailure(error), 'a sign-in letter could not be delivered')
           }),
       }),
       admin(),
@@ -76,15 +82,17 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
   })
 }
 
-/** The token in the session cookie, if better-auth signed it. The raw token alone is no credential. */
+/** Why, without what the mail server said: it may repeat the letter. */
+function deliveryFailure(error: unknown) {
+  const known = error instanceof Error ? Object.entries(error) : []
+  return Object.fromEntries(known.filter(([key]) => ['code', 'command', 'responseCode'].includes(key)))
+}
+
+/** Reads the token in the session cookie, as better-auth itself does. The raw token alone is no credential. */
 export async function createTokenReader(auth: Auth) {
   const { secret, authCookies } = await auth.$context
-  const hmac = createHMAC('SHA-256', 'base64')
-  return async (cookies = '') => {
-    const signed = parseCookies(cookies).get(authCookies.sessionToken.name) ?? ''
-    const dot = signed.lastIndexOf('.')
-    const [token, signature] = [signed.slice(0, dot), signed.slice(dot + 1)]
-    const genuine = dot > 0 && (await hmac.verify(secret, token, signature).catch(() => false))
-    return genuine ? token : undefined
-  }
+  const read = createEndpoint('/', { method: 'GET' }, (context) =>
+    context.getSignedCookie(authCookies.sessionToken.name, secret),
+  )
+  return async (cookie = '') => (await read({ headers: new Headers({ cookie }) })) || undefined
 }

@@ -34,11 +34,14 @@ export function signInLetter(to: string, code: string): Letter {
   }
 }
 
+/** How long a silent mail server may hold up a sign-in, in milliseconds. */
+const PATIENCE = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 10_000 }
+
 /** Mail over SMTP, or, in development without it, as a file in the outbox and a line in the log. */
 export function createMailer(settings: Settings, log: Logger): Mailer {
   const { smtpUrl, mailFrom: from, outbox } = settings
   if (smtpUrl !== undefined) {
-    const transport = createTransport(smtpUrl, { from })
+    const transport = createTransport({ url: smtpUrl, ...PATIENCE }, { from })
     return async (letter) => {
       await transport.sendMail(letter)
     }

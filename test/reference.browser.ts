@@ -24,7 +24,8 @@ beforeEach(async () => {
     if (/Content Security Policy|Failed to load/.test(message.text())) problems.push(message.text())
   })
   page.on('request', (request) => {
-    if (!/^(data:|blob:)/.test(request.url()) && !request.url().startsWith(service.origin)) problems.push(request.url())
+    if (!/^(data:|blob:)/.test(request.url()) && !request.url().startsWith(service.origin))
+      problems.push(request.url())
   })
 })
 

@@ -5,7 +5,7 @@ import { text } from '../../contract/base.ts'
 import { badRequest } from '../../contract/errors.ts'
 import { ADDRESS_HEADER, type Auth } from '../auth.ts'
 import type { Settings } from '../settings.ts'
-import { answer, type Call, refuse, refuseMethod, type Transport } from './transport.ts'
+import { answer, type Call, refuse, refuseMethod, sendReply, type Transport } from './transport.ts'
 
 const PREFIX = '/api/auth'
 
@@ -87,7 +87,7 @@ export function createAuthTransport(auth: Auth, { baseUrl }: Settings): Transpor
     if (!success) return refuse(response, badRequest(error.issues))
 
     const result = await auth.handler(authRequest(call, operation, data, baseUrl))
-    response.setHeader('cache-control', 'no-store')
+    sendReply(response, context.reply)
     for (const cookie of result.headers.getSetCookie()) response.appendHeader('set-cookie', cookie)
     const body = await result.text()
     if (result.ok) return answer(response, result.status, body || 'null')
@@ -102,7 +102,8 @@ export function createAuthTransport(auth: Auth, { baseUrl }: Settings): Transpor
 
 /** 401, then 403, then a body that could not be read, as everywhere. */
 async function refusalOf({ access }: Operation, { context }: Call) {
-  const caller = access === 'open' ? undefined : await context.caller()
+  // Asked even where anyone may call: a session in use is prolonged by being asked after.
+  const caller = await context.caller()
   if (access !== 'open' && !caller) return new ORPCError('UNAUTHORIZED', { message: 'Sign in first' })
   if (access === 'admin' && caller?.user.role !== 'admin')
     return new ORPCError('FORBIDDEN', { message: 'Only an administrator may do this' })

@@ -35,10 +35,13 @@ async function notesPatch(client: Client, signals = {}): Promise<Patch> {
   return { selector: '#notes-list', html: notesHtml(notes), signals: { noteCount, ...signals } }
 }
 
+/** What decides whether an answer is JSON, and of which form, or events. */
+export const FORM_HEADERS = 'Accept, Datastar-Request'
+
 /** Datastar says so in a header; anything else that would rather have events than JSON is treated alike. */
 export const isDatastar = (headers: IncomingHttpHeaders) =>
   headers['datastar-request'] === 'true' ||
-  new Negotiator({ headers }).mediaTypes()[0] === 'text/event-stream'
+  new Negotiator({ headers }).mediaTypes()[0]?.toLowerCase() === 'text/event-stream'
 
 /** Hypermedia pages over server-sent events: the same routing, guard and validation as REST; refusals stay JSON. */
 export function createDatastar(): Transport {
@@ -59,7 +62,7 @@ export function createDatastar(): Transport {
     const result = await handler.handle(standardRequest(call), { context })
     if (!result.matched) return false
     sendReply(response, context.reply)
-    response.appendHeader('vary', 'Accept, Datastar-Request')
+    response.appendHeader('vary', FORM_HEADERS)
     const { status, body } = result.response
     if (status !== 200) return answer(response, status, JSON.stringify(body))
     const { selector, html, signals } = body as Patch

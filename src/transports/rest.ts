@@ -8,7 +8,7 @@ import { errorBody } from '../../contract/errors.ts'
 import { firstForm } from '../../contract/legacy-notes.ts'
 import type { Context } from '../access.ts'
 import { router } from '../procedures/index.ts'
-import { isDatastar } from './datastar.ts'
+import { FORM_HEADERS, isDatastar } from './datastar.ts'
 import { answer, type Call, refuseMethod, sendReply, standardRequest, type Transport } from './transport.ts'
 
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE']
@@ -31,6 +31,7 @@ export function createRest(): Transport {
       return methods.length > 0 && refuseMethod(response, methods)
     }
     sendReply(response, context.reply)
+    response.appendHeader('vary', FORM_HEADERS)
     const { status, body } = result.response
     return answer(response, status, JSON.stringify(body), context.reply.get('content-type') ?? undefined)
   }
@@ -43,16 +44,14 @@ const createHandler = (form: 1 | 2) =>
     clientInterceptors: [nameForm],
   })
 
-/** Where two forms share a path, the answer says which it is, and what decided. */
+/** Where two forms share a path, the answer says which it is. */
 const nameForm: NonNullable<StandardHandlerOptions<Context>['clientInterceptors']>[number] = async ({
   context: { reply },
   procedure,
   next,
 }) => {
-  const { form } = metaOf(procedure)
-  if (form) reply.append('vary', 'Accept, Datastar-Request')
   const output = await next()
-  if (form === 1) reply.set('content-type', firstForm)
+  if (metaOf(procedure).form === 1) reply.set('content-type', firstForm)
   return output
 }
 

@@ -1,0 +1,340 @@
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+
+import { ErrorBody } from '../contract/errors.ts'
+import { type Answer, createFetch, somebody, startService } from './service.ts'
+
+const service = await startService()
+const call = createFetch(service)
+const someone = async () => ({ cookie: await service.signIn(somebody()) })
+
+const DATASTAR = { 'datastar-request': 'true' }
+const PLACEHOLDER = '<li id="no-notes">No notes yet</li>'
+
+/** The events of an answer, as a browser would take them off the wire. */
+function eventsOf(answer: Answer) {
+  const events: EventSourceMessage[] = []
+  const parser = createParser({
+    onEvent: (event) => events.push(event),
+    onError: (error) => {
+      throw error
+    },
+  })
+  parser.feed(String(answer.body))
+  expect(answer.headers.get('content-type')).toBe('text/event-stream')
+  expect(answer.status).toBe(200)
+  return events
+}
+
+/** What an answer makes of a page: each event's data lines by their first word, as Datastar joins them. */
+function patchOf(answer: Answer) {
+  const events = eventsOf(answer)
+  expect(events.map(({ event }) => event)).toEqual(['datastar-patch-elements', 'datastar-patch-signals'])
+  const words = events
+    .flatMap(({ data }) => data.split('\n'))
+    .map((line) => /^(\w+) ?([^]*)$/.exec(line) ?? [])
+  const join = (name: string) => words.flatMap(([, key, rest]) => (key === name ? [rest] : [])).join('\n')
+  expect(new Set(words.map(([, key]) => key))).toEqual(new Set(['selector', 'mode', 'elements', 'signals']))
+  return {
+    selector: join('selector'),
+    mode: join('mode'),
+    html: join('elements'),
+    signals: JSON.parse(join('signals')) as unknown,
+  }
+}
+
+const add = async (newNote: string, headers: Record<string, string>) => {
+  const { body } = await call('POST', '/api/notes', { newNote }, headers)
+  return (body as { id: number }).id
+}
+
+describe('counter.fragment', () => {
+  test('patches the counter and its signal', async () => {
+    await call('POST', '/api/counter/set', { inputValue: -42 })
+
+    expect(patchOf(await call('GET', '/api/counter/fragment', undefined, DATASTAR))).toEqual({
+      selector: '#server-fragment',
+      mode: 'inner',
+      html: '<output id="count">-42</output>',
+      signals: { count: -42 },
+    })
+  })
+
+  test('answers others with JSON', async () => {
+    await call('POST', '/api/counter/set', { inputValue: 7 })
+
+    const answer = await call('GET', '/api/counter/fragment')
+
+    expect(answer.headers.get('content-type')).toBe('application/json')
+    expect(answer.body).toEqual({
+      count: 7,
+      html: '<output id="count">7</output>',
+      renderedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    })
+  })
+})
+
+describe('a caller', () => {
+  const typeOf = async (headers: Record<string, string>) => {
+    const answer = await call('GET', '/api/counter/fragment', undefined, headers)
+    expect(answer.headers.get('vary')).toContain('Origin')
+    return answer.headers.get('content-type')
+  }
+
+  test.each<Record<string, string>>([
+    { 'datastar-request': 'true' },
+    { 'datastar-request': 'true', accept: 'application/json' },
+    { accept: 'text/event-stream' },
+    { accept: 'text/event-stream, text/html, application/json' },
+    { accept: 'text/html;q=0.5, text/event-stream' },
+    { accept: 'text/event-stream;charset=utf-8' },
+  ])('is given events for %j', async (headers) => {
+    expect(await typeOf(headers)).toBe('text/event-stream')
+  })
+
+  test.each<Record<string, string>>([
+    {},
+    { 'datastar-request': 'false' },
+    { 'datastar-request': '' },
+    { accept: '*/*' },
+    { accept: 'text/*' },
+    { accept: 'application/json, text/event-stream' },
+    { accept: 'text/event-stream;q=0.5, application/json' },
+    { accept: 'text/event-stream;q=0' },
+    { accept: 'nonsense' },
+  ])('is given JSON for %j', async (headers) => {
+    expect(await typeOf(headers)).toBe('application/json')
+  })
+
+  test.each([
+    ['/api/notes', 'JSON', {}],
+    ['/api/notes', 'events', DATASTAR],
+    ['/api/counter/fragment', 'JSON', {}],
+    ['/api/counter/fragment', 'events', DATASTAR],
+  ])('is told that what %s answers depends on who asks, by its %s', async (path, _, headers) => {
+    const ada = await someone()
+
+    const answer = await call('GET', path, undefined, { ...ada, ...headers })
+
+    expect(answer.headers.get('vary')).toContain('Accept, Datastar-Request')
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+  })
+
+  test.each([
+    ['GET', '/api/status'],
+    ['GET', '/api/counter'],
+    ['POST', '/api/counter/increment'],
+    ['GET', '/api/tasks'],
+    ['POST', '/api/notes/reset'],
+    ['GET', '/api/sessions'],
+  ])('is given JSON all the same by %s %s', async (method, path) => {
+    const ada = await someone()
+
+    const answer = await call(method, path, undefined, { ...ada, ...DATASTAR })
+
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toBe('application/json')
+  })
+})
+
+describe('legacyNotes.list', () => {
+  test('patches the items, newest first, and how many', async () => {
+    const ada = await someone()
+    const [first, second] = [await add('One', ada), await add('Two', ada)]
+
+    expect(patchOf(await call('GET', '/api/notes', undefined, { ...ada, ...DATASTAR }))).toEqual({
+      selector: '#notes-list',
+      mode: 'inner',
+      html: `<li id="note-${second}">Two</li>\n<li id="note-${first}">One</li>`,
+      signals: { noteCount: 2 },
+    })
+  })
+
+  test('patches in a placeholder where there are none', async () => {
+    const ada = await someone()
+
+    expect(patchOf(await call('GET', '/api/notes', undefined, { ...ada, ...DATASTAR }))).toMatchObject({
+      html: PLACEHOLDER,
+      signals: { noteCount: 0 },
+    })
+  })
+
+  test('takes no notice of the signals in the query', async () => {
+    const ada = await someone()
+    const signals = encodeURIComponent(JSON.stringify({ newNote: '', noteCount: 99, id: 'x' }))
+
+    const answer = await call('GET', `/api/notes?datastar=${signals}`, undefined, { ...ada, ...DATASTAR })
+
+    expect(patchOf(answer)).toMatchObject({ signals: { noteCount: 0 } })
+  })
+
+  test('shows nobody else’s', async () => {
+    const [ada, bob] = [await someone(), await someone()]
+    await add('Mine', ada)
+
+    expect(patchOf(await call('GET', '/api/notes', undefined, { ...bob, ...DATASTAR }))).toMatchObject({
+      html: PLACEHOLDER,
+    })
+  })
+
+  test('shows a note of the second form with its title', async () => {
+    const ada = await someone()
+    await call('POST', '/api/notes', { title: 'Title', body: 'Body' }, ada)
+
+    const { html } = patchOf(await call('GET', '/api/notes', undefined, { ...ada, ...DATASTAR }))
+
+    expect(html).toMatch(/^<li id="note-\d+">Title\n\nBody<\/li>$/)
+  })
+})
+
+describe('legacyNotes.create', () => {
+  test('patches the new list, and empties the field', async () => {
+    const ada = await someone()
+    const first = await add('One', ada)
+
+    const patch = patchOf(await call('POST', '/api/notes', { newNote: 'Two' }, { ...ada, ...DATASTAR }))
+
+    expect(patch).toEqual({
+      selector: '#notes-list',
+      mode: 'inner',
+      html: expect.stringMatching(
+        new RegExp(`^<li id="note-\\d+">Two</li>\n<li id="note-${first}">One</li>$`),
+      ),
+      signals: { noteCount: 2, newNote: '' },
+    })
+  })
+
+  test('takes all the signals of a page, and keeps only the note', async () => {
+    const ada = await someone()
+    const signals = { newNote: 'One', title: 'No', body: 'No', noteCount: 99, count: 1, inputValue: 3 }
+
+    const patch = patchOf(await call('POST', '/api/notes', signals, { ...ada, ...DATASTAR }))
+
+    expect(patch).toMatchObject({
+      html: expect.stringMatching(/^<li id="note-\d+">One<\/li>$/),
+      signals: { noteCount: 1, newNote: '' },
+    })
+  })
+
+  test.each([
+    ['<script>alert(1)</script>', '&lt;script&gt;alert(1)&lt;/script&gt;'],
+    ["\"><img src=x onerror='x'>", '&quot;&gt;&lt;img src=x onerror=&#39;x&#39;&gt;'],
+    ['&lt; &amp;', '&amp;lt; &amp;amp;'],
+    ['one\ntwo\n\nfour', 'one\ntwo\n\nfour'],
+    ['one\r\ntwo', 'one&#13;\ntwo'],
+    ['one\rtwo', 'one&#13;two'],
+    ['\r\r\n\n\r', '&#13;&#13;\n\n&#13;'],
+    ['a\n\nevent: datastar-patch-signals\ndata: signals {"x":1}\n\n', undefined],
+    ['\ndata: selector body\ndata: mode outer\nid: 1\nretry: 1\n: note', undefined],
+    ['x</li></ul>', 'x&lt;/li&gt;&lt;/ul&gt;'],
+    ['a\u2028b\u2029c\u0085d\ufeff', 'a\u2028b\u2029c\u0085d\ufeff'],
+    [' leading and trailing ', ' leading and trailing '],
+    ['${x} {{y}} 🎉', '${x} {{y}} 🎉'],
+  ])('keeps %j a text', async (text, html) => {
+    const ada = await someone()
+
+    const answer = await call('POST', '/api/notes', { newNote: text }, { ...ada, ...DATASTAR })
+
+    const shown = /^<li id="note-\d+">([^]*)<\/li>$/.exec(patchOf(answer).html)?.[1]
+    expect(shown).toBe(html ?? text.replaceAll('"', '&quot;'))
+    expect(answer.body).not.toContain('\r')
+    expect(patchOf(answer).signals).toEqual({ noteCount: 1, newNote: '' })
+  })
+
+  test('brings any text whole to the page, and nothing else', async () => {
+    const ada = await someone()
+    const unit = fc.oneof(
+      fc.constantFrom('\r', '\n', '\r\n', '<', '>', '&', '"', "'", 'data: ', 'event: ', ':', ' ', '&#13;'),
+      fc.string({ unit: 'binary', maxLength: 3 }).map((some) => some.replaceAll('\0', '')),
+    )
+    const texts = fc
+      .array(unit, { minLength: 1 })
+      .map((units) => units.join(''))
+      .filter(Boolean)
+
+    const law = fc.asyncProperty(texts, async (newNote) => {
+      await call('POST', '/api/notes/reset', {}, ada)
+      const { html } = patchOf(await call('POST', '/api/notes', { newNote }, { ...ada, ...DATASTAR }))
+      const shown = /^<li id="note-\d+">([^<>]*)<\/li>$/.exec(html)?.[1]
+      expect(unescape(shown ?? '')).toBe(newNote)
+    })
+
+    await fc.assert(law, { numRuns: 100 })
+  })
+})
+
+describe('legacyNotes.delete', () => {
+  test('patches what is left', async () => {
+    const ada = await someone()
+    const [first, second] = [await add('One', ada), await add('Two', ada)]
+    const remove = (id: number) => call('DELETE', `/api/notes/${id}`, undefined, { ...ada, ...DATASTAR })
+
+    expect(patchOf(await remove(first))).toEqual({
+      selector: '#notes-list',
+      mode: 'inner',
+      html: `<li id="note-${second}">Two</li>`,
+      signals: { noteCount: 1 },
+    })
+    expect(patchOf(await remove(second))).toMatchObject({ html: PLACEHOLDER, signals: { noteCount: 0 } })
+  })
+
+  test('patches the list as it is where the note is absent or another person’s', async () => {
+    const [ada, bob] = [await someone(), await someone()]
+    const id = await add('Mine', ada)
+
+    for (const absent of [id, 987_654_321])
+      expect(
+        patchOf(await call('DELETE', `/api/notes/${absent}`, undefined, { ...bob, ...DATASTAR })),
+      ).toMatchObject({ html: PLACEHOLDER, signals: { noteCount: 0 } })
+
+    expect(patchOf(await call('GET', '/api/notes', undefined, { ...ada, ...DATASTAR }))).toMatchObject({
+      html: `<li id="note-${id}">Mine</li>`,
+    })
+  })
+})
+
+describe('a refusal', () => {
+  const refusals: [number, string, string, unknown, boolean][] = [
+    [401, 'GET', '/api/notes', undefined, false],
+    [401, 'POST', '/api/notes', { newNote: 'One' }, false],
+    [401, 'POST', '/api/notes', '{bad', false],
+    [401, 'DELETE', '/api/notes/abc', undefined, false],
+    [400, 'POST', '/api/notes', { newNote: '' }, true],
+    [400, 'POST', '/api/notes', { title: 'One', body: '' }, true],
+    [400, 'POST', '/api/notes', { newNote: 'a\0b' }, true],
+    [400, 'POST', '/api/notes', '{bad', true],
+    [400, 'POST', '/api/notes', undefined, true],
+    [400, 'DELETE', '/api/notes/abc', undefined, true],
+    [404, 'GET', '/api/nope', undefined, true],
+    [405, 'PUT', '/api/notes', undefined, true],
+    [405, 'POST', '/api/counter/fragment', undefined, true],
+  ]
+
+  test.each(refusals)('stays JSON: %d to %s %s of %j', async (status, method, path, body, signedIn) => {
+    const who = signedIn ? await someone() : {}
+
+    for (const asked of [DATASTAR, { accept: 'text/event-stream' }]) {
+      const answer = await call(method, path, body, { ...who, ...asked })
+      expect(answer.status).toBe(status)
+      expect(answer.headers.get('content-type')).toBe('application/json')
+      expect(ErrorBody.strict().parse(answer.body)).toMatchObject({ status })
+    }
+  })
+
+  test('leaves nothing done', async () => {
+    const ada = await someone()
+    await call('POST', '/api/notes', { newNote: 'a\0b' }, { ...ada, ...DATASTAR })
+
+    expect(patchOf(await call('GET', '/api/notes', undefined, { ...ada, ...DATASTAR }))).toMatchObject({
+      signals: { noteCount: 0 },
+    })
+  })
+})
+
+/** The text that a page shows for escaped HTML. */
+const unescape = (html: string) =>
+  html.replace(
+    /&(lt|gt|quot|amp|#39|#13);/g,
+    (_, name: string) => ({ lt: '<', gt: '>', quot: '"', amp: '&', '#39': "'", '#13': '\r' })[name] ?? '',
+  )

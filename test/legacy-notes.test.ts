@@ -1,0 +1,229 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+
+import { safe } from '../contract/client.ts'
+import { createFetch, everyWay, somebody, startService } from './service.ts'
+
+const service = await startService()
+const call = createFetch(service)
+
+const emoji = '🌻'
+
+/** Any text that can be stored: line ends and blanks often, every code point now and then. */
+const storable = fc
+  .string({
+    unit: fc.oneof(
+      fc.constantFrom('\n', '\r', '\r\n', ' ', '\t', 'a', '.', emoji),
+      fc.string({ unit: 'binary' }),
+    ),
+    minLength: 1,
+    maxLength: 200,
+  })
+  .filter((text) => text !== '' && !text.includes('\0'))
+
+const titleOf = (text: string) => {
+  const lines = text.split(/\r\n|\r|\n/).map((line) => line.trim())
+  const line = lines.find((line) => line !== '') ?? ''
+  return Array.from(line).slice(0, 120).join('').trim()
+}
+
+everyWay(service, ({ person, stranger }) => {
+  describe('legacyNotes.list', () => {
+    test('is empty for somebody new', async () => {
+      const ada = await person()
+
+      expect(await ada.legacyNotes.list()).toEqual({ notes: [], noteCount: 0 })
+    })
+
+    test('answers newest first, and how many', async () => {
+      const ada = await person()
+      const first = await ada.legacyNotes.create({ newNote: 'One' })
+      const second = await ada.legacyNotes.create({ newNote: 'Two' })
+
+      expect(await ada.legacyNotes.list()).toEqual({ notes: [second, first], noteCount: 2 })
+    })
+
+    test('shows nobody else’s, shared or not', async () => {
+      const email = somebody()
+      const [ada, bob] = [await person(), await person(email)]
+      const { id } = await ada.notes.create({ title: 'Shared', body: '' })
+      await ada.notes.share({ id, email, role: 'editor' })
+      await ada.legacyNotes.create({ newNote: 'Kept' })
+
+      expect(await bob.legacyNotes.list()).toEqual({ notes: [], noteCount: 0 })
+      expect(await bob.notes.list()).toMatchObject({ notes: [{ id }] })
+    })
+
+    test.each([
+      ['Plan', 'One page', 'Plan\n\nOne page'],
+      ['Plan', '', 'Plan\n\n'],
+      ['Plan', 'Plan\nOne page', 'Plan\nOne page'],
+      ['Plan', 'Planning', 'Planning'],
+      ['Plan', 'A Plan', 'Plan\n\nA Plan'],
+    ])('makes one text of the title %j and the body %j', async (title, body, text) => {
+      const ada = await person()
+      await ada.notes.create({ title, body })
+
+      expect(await ada.legacyNotes.list()).toMatchObject({ notes: [{ text }], noteCount: 1 })
+    })
+  })
+
+  describe('legacyNotes.create', () => {
+    test('answers the note, in seconds', async () => {
+      const ada = await person()
+      const { id } = await ada.account.get()
+      const now = Math.floor(Date.now() / 1000)
+
+      const note = await ada.legacyNotes.create({ newNote: 'Write' })
+
+      expect(note).toEqual({
+        id: expect.any(Number),
+        userId: id,
+        text: 'Write',
+        createdAt: expect.any(Number),
+        updatedAt: note.createdAt,
+      })
+      expect(Math.abs(note.createdAt - now)).toBeLessThan(30)
+    })
+
+    test.each([
+      ['One line', 'One line'],
+      ['\n \r\n  First \r\nSecond', 'First'],
+      [`${emoji.repeat(121)}\nSecond`, emoji.repeat(120)],
+    ])('appears among the notes, %j by its first line', async (newNote, title) => {
+      const ada = await person()
+      const { updatedAt } = await ada.legacyNotes.create({ newNote })
+
+      const { notes } = await ada.notes.list()
+
+      expect(notes).toEqual([
+        {
+          id: expect.any(String),
+          title,
+          body: newNote,
+          mine: true,
+          sharedWith: 0,
+          updatedAt: expect.any(String),
+          can: { VIEW_NOTE: true, EDIT_NOTE: true, SHARE_NOTE: true, DELETE_NOTE: true },
+        },
+      ])
+      expect(notes.map((note) => Math.floor(Date.parse(note.updatedAt) / 1000))).toEqual([updatedAt])
+    })
+
+    test('keeps any text as it is', async () => {
+      const ada = await person()
+
+      await fc.assert(
+        fc.asyncProperty(storable, async (newNote) => {
+          const created = await ada.legacyNotes.create({ newNote })
+
+          const listed = await ada.legacyNotes.list()
+          const [seen] = (await ada.notes.list()).notes
+          await ada.legacyNotes.reset()
+
+          expect(created.text).toBe(newNote)
+          expect(listed).toEqual({ notes: [created], noteCount: 1 })
+          expect(seen).toMatchObject({ title: titleOf(newNote), body: newNote })
+        }),
+      )
+    })
+
+    test.each(['', 'a\0b', 'a\ud800b', 5, null, undefined])(
+      'refuses %j, and adds nothing',
+      async (newNote) => {
+        const ada = await person()
+
+        await expect(ada.legacyNotes.create({ newNote } as never)).rejects.toMatchObject({
+          code: 'BAD_REQUEST',
+          defined: false,
+          status: 400,
+          data: { issues: [{ path: 'newNote', message: expect.any(String) }] },
+        })
+
+        expect(await ada.legacyNotes.list()).toEqual({ notes: [], noteCount: 0 })
+      },
+    )
+  })
+
+  describe('legacyNotes.delete', () => {
+    test('removes one note, from both forms', async () => {
+      const ada = await person()
+      const { id } = await ada.legacyNotes.create({ newNote: 'One' })
+      const kept = await ada.legacyNotes.create({ newNote: 'Two' })
+
+      expect(await ada.legacyNotes.delete({ id })).toEqual({ success: true })
+
+      expect(await ada.legacyNotes.list()).toEqual({ notes: [kept], noteCount: 1 })
+      expect(await ada.notes.list()).toMatchObject({ notes: [{ body: 'Two' }] })
+    })
+
+    test('answers the same for what is absent or another person’s, and deletes nothing', async () => {
+      const email = somebody()
+      const [ada, bob] = [await person(), await person(email)]
+      const note = await ada.legacyNotes.create({ newNote: 'Mine' })
+      for (const { id } of (await ada.notes.list()).notes)
+        await ada.notes.share({ id, email, role: 'editor' })
+
+      for (const id of [note.id, 0, 987_654_321, 2 ** 53])
+        expect(await bob.legacyNotes.delete({ id })).toEqual({ success: true })
+
+      expect(await ada.legacyNotes.list()).toEqual({ notes: [note], noteCount: 1 })
+    })
+
+    test.each([-1, 1.5])('refuses %d', async (id) => {
+      const ada = await person()
+
+      await expect(ada.legacyNotes.delete({ id })).rejects.toMatchObject({
+        code: 'BAD_REQUEST',
+        defined: false,
+        data: { issues: [{ path: 'id', message: 'Must be a whole number' }] },
+      })
+    })
+  })
+
+  describe('legacyNotes.reset', () => {
+    test('deletes all of one’s own, and nobody else’s', async () => {
+      const email = somebody()
+      const [ada, bob] = [await person(email), await person()]
+      await ada.legacyNotes.create({ newNote: 'Mine' })
+      const { id } = await bob.notes.create({ title: 'His', body: '' })
+      await bob.notes.share({ id, email, role: 'editor' })
+
+      expect(await ada.legacyNotes.reset()).toEqual({ noteCount: 0 })
+
+      expect(await ada.legacyNotes.list()).toEqual({ notes: [], noteCount: 0 })
+      expect(await ada.notes.list()).toMatchObject({ notes: [{ id }] })
+      expect(await bob.legacyNotes.list()).toMatchObject({ noteCount: 1 })
+    })
+  })
+
+  describe('legacyNotes', () => {
+    test('refuses a stranger before anything else', async () => {
+      const answers = [
+        stranger.legacyNotes.list(),
+        stranger.legacyNotes.create({ newNote: '' }),
+        stranger.legacyNotes.delete({ id: -1 }),
+        stranger.legacyNotes.reset(),
+      ]
+
+      for (const { error } of await Promise.all(answers.map((answer) => safe<unknown>(answer))))
+        expect(error).toMatchObject({
+          code: 'UNAUTHORIZED',
+          defined: true,
+          status: 401,
+          message: 'Sign in first',
+        })
+    })
+  })
+})
+
+describe('DELETE /api/notes/{id}', () => {
+  test.each(['abc', '1.5', '0x1', '-1', '%20', '1e3'])('refuses %s', async (id) => {
+    const cookie = await service.signIn(somebody())
+
+    const { status, body } = await call('DELETE', `/api/notes/${id}`, undefined, { cookie })
+
+    expect(status).toBe(400)
+    expect(body).toMatchObject({ defined: false, code: 'BAD_REQUEST', data: { issues: [{ path: 'id' }] } })
+  })
+})

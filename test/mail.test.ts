@@ -1,0 +1,382 @@
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { pino } from 'pino'
+import PostalMime, { type Email } from 'postal-mime'
+import { SMTPServer, type SMTPServerEnvelope, type SMTPServerOptions } from 'smtp-server'
+import { describe, expect, onTestFinished, test } from 'vitest'
+
+import { createApp } from '../src/app.ts'
+import { createAuth, createTokenReader } from '../src/auth.ts'
+import { createMailer, signInLetter } from '../src/mail.ts'
+import { readSettings } from '../src/settings.ts'
+import { createFetch, type Service, somebody, startService } from './service.ts'
+
+const service = await startService()
+const secret = { AUTH_SECRET: 'a secret of at least thirty-two characters' }
+
+interface Post {
+  url: string
+  received: { letter: Email; envelope: SMTPServerEnvelope }[]
+}
+
+/** A mail server of one's own, for one test. */
+async function startPost(options: SMTPServerOptions = {}): Promise<Post> {
+  const received: Post['received'] = []
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    logger: false,
+    onData: (stream, { envelope }, done) => {
+      void buffer(stream)
+        .then((bytes) => PostalMime.parse(bytes))
+        .then((letter) => {
+          received.push({ letter, envelope })
+          done()
+        })
+    },
+    ...options,
+  })
+  server.on('error', () => undefined)
+  const listening = server.listen(0, '127.0.0.1')
+  await once(listening, 'listening')
+  onTestFinished(
+    () =>
+      new Promise((resolve) => {
+        server.close(resolve)
+      }),
+  )
+  return { url: `smtp://127.0.0.1:${(listening.address() as AddressInfo).port}`, received }
+}
+
+async function temporaryFolder() {
+  const folder = await mkdtemp(join(tmpdir(), 'tallystick-mail-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  return folder
+}
+
+/** A log that can be read. */
+function openLog() {
+  const lines: string[] = []
+  return { lines, log: pino({ level: 'trace' }, { write: (line: string) => lines.push(line) }) }
+}
+
+/** The service, over HTTP, with a mailer as these settings say. */
+async function startWith(environment: Record<string, string>) {
+  const { lines, log } = openLog()
+  const { db } = service.parts
+  const settings = readSettings({ ...secret, RATE_LIMITS: 'off', ...environment })
+  const auth = createAuth(settings, db, createMailer(settings, log), log)
+  const parts = { settings, db, auth, readToken: await createTokenReader(auth), log }
+  const server = createApp(parts).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const call = createFetch({ origin } as Service)
+  return {
+    lines,
+    ask: (email: string) =>
+      call('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' }),
+    signIn: (email: string, otp: string) => call('POST', '/api/auth/sign-in/email-otp', { email, otp }),
+  }
+}
+
+const codeOf = ({ subject }: Email) => subject?.slice(0, 6) ?? ''
+
+describe('the sign-in letter', () => {
+  test('reaches the person by SMTP, and its code signs them in', async () => {
+    const { url, received } = await startPost()
+    const { ask, signIn } = await startWith({
+      SMTP_URL: url,
+      MAIL_FROM: 'Tällystick <no-reply@example.com>',
+    })
+    const email = somebody()
+
+    const asked = await ask(email)
+    const [post] = received
+    const code = post ? codeOf(post.letter) : ''
+    const signedIn = await signIn(email, code)
+
+    expect(asked).toMatchObject({ status: 200, body: { success: true } })
+    expect(signedIn).toMatchObject({ status: 200, body: { user: { email, emailVerified: true } } })
+    expect(received).toHaveLength(1)
+    expect(post?.envelope).toMatchObject({
+      mailFrom: { address: 'no-reply@example.com' },
+      rcptTo: [{ address: email }],
+    })
+    expect(post?.letter).toMatchObject({
+      from: { name: 'Tällystick', address: 'no-reply@example.com' },
+      to: [{ address: email }],
+      subject: `${code} is your sign-in code`,
+      messageId: expect.stringContaining('@'),
+      attachments: [],
+    })
+    expect(code).toMatch(/^\d{6}$/)
+  })
+
+  test('says the same in text and in HTML', async () => {
+    const { url, received } = await startPost()
+    const { ask } = await startWith({ SMTP_URL: url })
+
+    await ask(somebody())
+    const letter = received[0]?.letter
+
+    const code = letter ? codeOf(letter) : 'none'
+    const words = (letter?.html ?? '')
+      .replace(/<[^>]*>/g, ' ')
+      .replace(/\s+/g, ' ')
+      .trim()
+    expect(letter?.text).toContain(`Your sign-in code is ${code}\n`)
+    expect(letter?.text?.replace(/\s+/g, ' ').trim()).toBe(words)
+    expect(words).toContain('five minutes')
+    expect(letter?.html).not.toMatch(/<(script|img|link|a)\b|https?:/)
+  })
+
+  test('goes to the address in lower case, and to nobody else', async () => {
+    const { url, received } = await startPost()
+    const { ask } = await startWith({ SMTP_URL: url })
+    const email = somebody()
+
+    await ask(email.toUpperCase())
+
+    expect(received.map(({ envelope }) => envelope.rcptTo.map(({ address }) => address))).toEqual([[email]])
+  })
+
+  test.each([
+    'a@example.com, b@example.com',
+    'a@example.com\r\nBcc: b@example.com',
+    'A <a@example.com>',
+    'a@example.com ',
+    'a@localhost',
+    '',
+  ])('is not written to %j', async (email) => {
+    const { url, received } = await startPost()
+    const { ask } = await startWith({ SMTP_URL: url })
+
+    expect(await ask(email)).toMatchObject({ status: 400, body: { code: 'BAD_REQUEST' } })
+
+    expect(received).toEqual([])
+  })
+
+  test('is another each time, for each person', async () => {
+    const { url, received } = await startPost()
+    const { ask, signIn } = await startWith({ SMTP_URL: url })
+    const [ada, bob] = [somebody(), somebody()]
+
+    await Promise.all([ada, bob].map(ask))
+    const codes = new Map(
+      received.map(({ letter, envelope }) => [envelope.rcptTo[0]?.address, codeOf(letter)]),
+    )
+
+    expect([...codes.keys()].sort()).toEqual([ada, bob].sort())
+    expect(await signIn(ada, codes.get(ada) ?? '')).toMatchObject({ body: { user: { email: ada } } })
+    expect(await signIn(bob, codes.get(bob) ?? '')).toMatchObject({ body: { user: { email: bob } } })
+  })
+
+  test('cannot be made into HTML by what it holds', () => {
+    const { html, text } = signInLetter('ada@example.com', '<b>&"')
+
+    expect(html).toContain('&lt;b&gt;&amp;&quot;')
+    expect(html).not.toContain('<b><b>')
+    expect(text).toContain('<b>&"')
+  })
+
+  test('is not in the log', async () => {
+    const { url, received } = await startPost()
+    const { ask, lines } = await startWith({ SMTP_URL: url })
+
+    await ask(somebody())
+
+    expect(received).toHaveLength(1)
+    for (const { letter } of received)
+      expect(lines.join('')).not.toMatch(new RegExp(`\\b${codeOf(letter)}\\b`))
+  })
+})
+
+describe('the outbox', () => {
+  test('keeps each letter as a file, and tells the code in the log', async () => {
+    const folder = await temporaryFolder()
+    const { ask, signIn, lines } = await startWith({ DATA_DIR: folder })
+    const email = somebody()
+
+    await ask(email)
+    const [file = ''] = await readdir(join(folder, 'outbox'))
+    const letter = await PostalMime.parse(await readFile(join(folder, 'outbox', file)))
+
+    const code = codeOf(letter)
+    expect(file).toMatch(/\.eml$/)
+    expect(letter).toMatchObject({
+      from: { name: 'Tallystick', address: 'tallystick@localhost' },
+      to: [{ address: email }],
+      subject: `${code} is your sign-in code`,
+      text: expect.stringContaining(code),
+      html: expect.stringContaining(code),
+    })
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toContainEqual(
+      expect.objectContaining({
+        level: 30,
+        to: email,
+        file: join(folder, 'outbox', file),
+        msg: `letter: ${code} is your sign-in code`,
+      }),
+    )
+    expect((await signIn(email, code)).status).toBe(200)
+  })
+
+  test('keeps letters in the order they were written', async () => {
+    const folder = await temporaryFolder()
+    const mailer = createMailer(readSettings({ ...secret, DATA_DIR: folder }), openLog().log)
+
+    for (const code of ['000001', '000002', '000003']) await mailer(signInLetter('ada@example.com', code))
+    const files = (await readdir(join(folder, 'outbox'))).sort()
+    const letters = await Promise.all(
+      files.map(async (file) => PostalMime.parse(await readFile(join(folder, 'outbox', file)))),
+    )
+
+    expect(letters.map(codeOf)).toEqual(['000001', '000002', '000003'])
+  })
+
+  test('is left alone where there is SMTP', async () => {
+    const folder = await temporaryFolder()
+    const { url, received } = await startPost()
+    const { ask } = await startWith({ DATA_DIR: folder, SMTP_URL: url })
+
+    await ask(somebody())
+
+    expect(received).toHaveLength(1)
+    expect(await readdir(folder)).toEqual([])
+  })
+
+  test('that cannot be written fails the letter', async () => {
+    const settings = readSettings({ ...secret, DATA_DIR: '/dev/null' })
+
+    await expect(
+      createMailer(settings, openLog().log)(signInLetter('ada@example.com', '1')),
+    ).rejects.toThrow()
+  })
+})
+
+describe('a failed delivery', () => {
+  const refuse = (): Error => Object.assign(new Error('Not today'), { responseCode: 550 })
+  const failures: [string, SMTPServerOptions][] = [
+    [
+      'at the door',
+      {
+        onConnect: (_, done) => {
+          done(refuse())
+        },
+      },
+    ],
+    [
+      'of the sender',
+      {
+        onMailFrom: (_, __, done) => {
+          done(refuse())
+        },
+      },
+    ],
+    [
+      'of the recipient',
+      {
+        onRcptTo: (_, __, done) => {
+          done(refuse())
+        },
+      },
+    ],
+    [
+      'of the letter',
+      {
+        onData: (stream, _, done) =>
+          void buffer(stream).then((bytes) => {
+            done(echo(bytes))
+          }),
+      },
+    ],
+  ]
+  // A server that repeats what it was sent, which its refusal then carries into our log.
+  const echo = (bytes: Buffer) => new Error(`No: ${/^Subject: (.*)$/m.exec(bytes.toString())?.[1]}`)
+
+  test.each(failures)('%s rejects', async (_, options) => {
+    const { url } = await startPost(options)
+    const mailer = createMailer(readSettings({ ...secret, SMTP_URL: url }), openLog().log)
+
+    await expect(mailer(signInLetter('ada@example.com', '123456'))).rejects.toThrow()
+  })
+
+  test.each(failures)('%s is logged, and looks like success', async (_, options) => {
+    const { url } = await startPost(options)
+    const { ask, lines } = await startWith({ SMTP_URL: url })
+
+    expect(await ask(somebody())).toMatchObject({ status: 200, body: { success: true } })
+
+    const failed = lines.filter((line) => line.includes('a sign-in letter could not be delivered'))
+    expect(failed).toHaveLength(1)
+    expect(JSON.parse(failed[0] ?? '')).toMatchObject({ level: 50, code: expect.any(String) })
+  })
+
+  test('of a letter is logged without its code, even where the server repeats it', async () => {
+    const codes: string[] = []
+    const { url } = await startPost({
+      onData: (stream, _, done) =>
+        void buffer(stream).then((bytes) => {
+          codes.push(/^Subject: (\d{6})/m.exec(bytes.toString())?.[1] ?? '')
+          done(echo(bytes))
+        }),
+    })
+    const { ask, lines } = await startWith({ SMTP_URL: url })
+
+    await ask(somebody())
+
+    expect(codes).toEqual([expect.stringMatching(/^\d{6}$/)])
+    expect(lines.join('')).not.toContain(codes[0])
+  })
+
+  test('for want of a server is logged, and looks like success', async () => {
+    const { ask, lines } = await startWith({ SMTP_URL: 'smtp://127.0.0.1:1' })
+
+    expect(await ask(somebody())).toMatchObject({ status: 200, body: { success: true } })
+
+    expect(lines.filter((line) => line.includes('could not be delivered'))).toHaveLength(1)
+  })
+
+  test('leaves a password of the mail server unsaid', async () => {
+    const { url } = await startPost({
+      disabledCommands: ['STARTTLS'],
+      allowInsecureAuth: true,
+      onAuth: (_, __, done) => {
+        done(new Error('Who are you?'))
+      },
+    })
+    const { ask, lines } = await startWith({ SMTP_URL: url.replace('//', '//robot:swordfish@') })
+
+    expect(await ask(somebody())).toMatchObject({ status: 200, body: { success: true } })
+
+    const failed = lines.filter((line) => line.includes('could not be delivered'))
+    expect(failed).toHaveLength(1)
+    expect(failed[0]).not.toContain('swordfish')
+    expect(failed[0]).not.toContain(Buffer.from('\0robot\0swordfish').toString('base64'))
+  })
+
+  test('is over once the server takes letters again', async () => {
+    let down = true
+    const { url, received } = await startPost({
+      onMailFrom: (_, __, done) => {
+        done(down ? refuse() : undefined)
+      },
+    })
+    const { ask } = await startWith({ SMTP_URL: url })
+    const email = somebody()
+
+    await ask(email)
+    down = false
+    await ask(email)
+
+    expect(received).toHaveLength(1)
+  })
+})

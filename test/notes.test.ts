@@ -1,0 +1,395 @@
+import { describe, expect, test } from 'vitest'
+
+import { type Client, createRestClient, safe } from '../contract/client.ts'
+import { createFetch, everyWay, somebody, startService } from './service.ts'
+
+const service = await startService()
+const call = createFetch(service)
+
+const everything = { VIEW_NOTE: true, EDIT_NOTE: true, SHARE_NOTE: true, DELETE_NOTE: true }
+const nothing = { VIEW_NOTE: false, EDIT_NOTE: false, SHARE_NOTE: false, DELETE_NOTE: false }
+const reading = { ...nothing, VIEW_NOTE: true }
+const editing = { ...reading, EDIT_NOTE: true }
+
+const content = { title: 'Plan', body: 'One page' }
+const emoji = '🌻'
+
+const notFound = { code: 'NOT_FOUND', defined: true, status: 404, message: 'There is no such note' }
+const forbidden = {
+  code: 'FORBIDDEN',
+  defined: true,
+  status: 403,
+  message: 'You may not do this to the note',
+}
+const badRequest = (path: string) => ({
+  code: 'BAD_REQUEST',
+  defined: false,
+  status: 400,
+  data: { issues: [{ path, message: expect.any(String) }] },
+})
+
+const pause = () => new Promise((resolve) => setTimeout(resolve, 10))
+
+const viewed = async (client: Client, id: string) =>
+  (await client.notes.list()).notes.find((note) => note.id === id)
+
+/** Whether the server lets somebody do each thing to a note: anything but Forbidden is unexpected. */
+const attempts = {
+  VIEW_NOTE: async (client: Client, id: string) => (await viewed(client, id)) !== undefined,
+  EDIT_NOTE: (client: Client, id: string) => allowed(client.notes.update({ id, ...content })),
+  SHARE_NOTE: (client: Client, id: string) =>
+    allowed(client.notes.share({ id, email: somebody(), role: 'reader' })),
+  DELETE_NOTE: (client: Client, id: string) => allowed(client.notes.delete({ id })),
+}
+
+async function allowed(answer: Promise<unknown>) {
+  const { error } = await safe(answer)
+  if (error) expect(error).toMatchObject(forbidden)
+  return !error
+}
+
+everyWay(service, ({ person, stranger }) => {
+  /** An author, somebody whom they share a note with, and the note as the author last saw it. */
+  async function sharing(role: 'reader' | 'editor') {
+    const email = somebody()
+    const [ada, bob] = [await person(), await person(email)]
+    const { id } = await ada.notes.create(content)
+    return { ada, bob, email, note: await ada.notes.share({ id, email, role }) }
+  }
+
+  describe('notes', () => {
+    test.each([
+      ['the author', everything],
+      ['an editor', editing],
+      ['a reader', reading],
+      ['somebody with no relation', nothing],
+    ])('lets %s do what `can` says, and no more', async (who, expected) => {
+      const email = somebody()
+      const ada = await person()
+      const bob = who === 'the author' ? ada : await person(email)
+      const { id } = await ada.notes.create(content)
+      if (who === 'an editor') await ada.notes.share({ id, email, role: 'editor' })
+      if (who === 'a reader') await ada.notes.share({ id, email, role: 'reader' })
+
+      const can = (await viewed(bob, id))?.can ?? nothing
+      const lets: Record<string, boolean> = {}
+      for (const [action, attempt] of Object.entries(attempts)) lets[action] = await attempt(bob, id)
+
+      expect(can).toEqual(expected)
+      expect(lets).toEqual(expected)
+      expect((await viewed(ada, id)) === undefined).toBe(expected.DELETE_NOTE)
+    })
+
+    test('refuses a stranger before anything else', async () => {
+      const wrong = { id: 'absent', title: '', body: '' }
+      const answers = [
+        stranger.notes.list(),
+        stranger.notes.create(wrong),
+        stranger.notes.update(wrong),
+        stranger.notes.share({ id: 'absent', email: 'none', role: 'reader' }),
+        stranger.notes.delete(wrong),
+      ]
+
+      for (const { error } of await Promise.all(answers.map((answer) => safe<unknown>(answer))))
+        expect(error).toMatchObject({
+          code: 'UNAUTHORIZED',
+          defined: true,
+          status: 401,
+          message: 'Sign in first',
+        })
+    })
+  })
+
+  describe('notes.list', () => {
+    test('is empty for somebody new, who may write', async () => {
+      const ada = await person()
+
+      expect(await ada.notes.list()).toEqual({ notes: [], can: { CREATE_NOTE: true } })
+    })
+
+    test('answers what one wrote and was given, newest first, and nothing else', async () => {
+      const email = somebody()
+      const [ada, bob] = [await person(), await person(email)]
+      const first = await bob.notes.create({ title: 'One', body: '' })
+      const given = await ada.notes.create({ title: 'Two', body: '' })
+      const last = await bob.notes.create({ title: 'Three', body: '' })
+      await ada.notes.create({ title: 'Kept', body: '' })
+      await ada.notes.share({ id: given.id, email, role: 'reader' })
+      await bob.notes.update({ ...first, body: 'Changed later, and still the oldest' })
+
+      const { notes } = await bob.notes.list()
+
+      expect(notes.map(({ id, mine }) => ({ id, mine }))).toEqual([
+        { id: last.id, mine: true },
+        { id: given.id, mine: false },
+        { id: first.id, mine: true },
+      ])
+    })
+
+    test('shows another’s note as theirs, without telling how many it is shared with', async () => {
+      const { ada, bob, note } = await sharing('reader')
+
+      expect((await bob.notes.list()).notes).toEqual([{ ...note, mine: false, sharedWith: 0, can: reading }])
+      expect((await ada.notes.list()).notes).toEqual([{ ...note, sharedWith: 1 }])
+    })
+  })
+
+  describe('notes.create', () => {
+    test('answers the note, with all rights to it', async () => {
+      const ada = await person()
+
+      const note = await ada.notes.create(content)
+
+      expect(note).toEqual({
+        id: expect.stringMatching(/^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/),
+        ...content,
+        mine: true,
+        sharedWith: 0,
+        updatedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        can: everything,
+      })
+      expect(Math.abs(Date.parse(note.updatedAt) - Date.now())).toBeLessThan(30_000)
+      expect((await ada.notes.list()).notes).toEqual([note])
+    })
+
+    test('trims the title, and keeps the body as written', async () => {
+      const ada = await person()
+
+      expect(await ada.notes.create({ title: '\n Plan\t', body: ' \r\n a\n ' })).toMatchObject({
+        title: 'Plan',
+        body: ' \r\n a\n ',
+      })
+    })
+
+    test.each([
+      ['a title of 120', { title: emoji.repeat(120), body: '' }],
+      ['a title of 120 and blanks', { title: `  ${'a'.repeat(120)}  `, body: '' }],
+      ['a body of 4000', { title: 'a', body: emoji.repeat(4000) }],
+    ])('takes %s', async (_, input) => {
+      const ada = await person()
+
+      expect(await ada.notes.create(input)).toMatchObject({ title: input.title.trim(), body: input.body })
+    })
+  })
+
+  describe.each(['create', 'update'] as const)('notes.%s', (verb) => {
+    test.each([
+      ['title', { title: '', body: '' }],
+      ['title', { title: ' \n ', body: '' }],
+      ['title', { title: emoji.repeat(121), body: '' }],
+      ['title', { title: 'a\0', body: '' }],
+      ['title', { title: 5, body: '' }],
+      ['title', { body: '' }],
+      ['body', { title: 'a', body: 'b'.repeat(4001) }],
+      ['body', { title: 'a', body: 'b\0' }],
+      ['body', { title: 'a', body: null }],
+      ['body', { title: 'a' }],
+    ])('refuses a bad %s (%#), and writes nothing', async (path, input) => {
+      const ada = await person()
+      const note = await ada.notes.create(content)
+
+      const answer = ada.notes[verb]({ id: note.id, ...input } as never)
+
+      await expect(answer).rejects.toMatchObject(badRequest(path))
+      expect((await ada.notes.list()).notes).toEqual([note])
+    })
+  })
+
+  describe('notes.update', () => {
+    test('changes title and body', async () => {
+      const ada = await person()
+      const note = await ada.notes.create(content)
+      await pause()
+
+      const changed = await ada.notes.update({ id: note.id, title: ' Plot ', body: '' })
+
+      expect(changed).toEqual({ ...note, title: 'Plot', body: '', updatedAt: expect.any(String) })
+      expect((await ada.notes.list()).notes).toEqual([changed])
+    })
+
+    test('moves updatedAt only when something changed', async () => {
+      const ada = await person()
+      const note = await ada.notes.create(content)
+      await pause()
+
+      const same = await ada.notes.update({ id: note.id, title: ' Plan ', body: 'One page' })
+      const shared = await ada.notes.share({ id: note.id, email: somebody(), role: 'reader' })
+      const changed = await ada.notes.update({ id: note.id, ...content, body: 'Two pages' })
+
+      expect(same).toEqual(note)
+      expect(shared.updatedAt).toBe(note.updatedAt)
+      expect(Date.parse(changed.updatedAt)).toBeGreaterThan(Date.parse(note.updatedAt))
+    })
+
+    test('is open to an editor who has never listed notes', async () => {
+      const { ada, bob, note } = await sharing('editor')
+
+      const changed = await bob.notes.update({ id: note.id, title: 'Ours', body: 'Edited' })
+
+      expect(changed).toEqual({
+        ...note,
+        title: 'Ours',
+        body: 'Edited',
+        mine: false,
+        sharedWith: 0,
+        updatedAt: expect.any(String),
+        can: editing,
+      })
+      expect(await viewed(ada, note.id)).toEqual({ ...changed, mine: true, sharedWith: 1, can: everything })
+    })
+  })
+
+  describe('notes.share', () => {
+    test('answers the note, shared with one address more', async () => {
+      const ada = await person()
+      const note = await ada.notes.create(content)
+
+      const once = await ada.notes.share({ id: note.id, email: somebody(), role: 'reader' })
+      const twice = await ada.notes.share({ id: note.id, email: somebody(), role: 'editor' })
+
+      expect(once).toEqual({ ...note, sharedWith: 1 })
+      expect(twice).toEqual({ ...note, sharedWith: 2 })
+    })
+
+    test('reaches an address in any case, before it has an account', async () => {
+      const email = somebody()
+      const ada = await person()
+      const { id } = await ada.notes.create(content)
+      await ada.notes.share({ id, email: email.toUpperCase(), role: 'reader' })
+
+      const bob = await person(email)
+
+      expect(await viewed(bob, id)).toMatchObject({ mine: false, can: reading })
+    })
+
+    test('answers the same whether or not the address has an account', async () => {
+      const email = somebody()
+      const [ada] = [await person(), await person(email)]
+      const [known, unknown] = [await ada.notes.create(content), await ada.notes.create(content)]
+
+      const toKnown = await ada.notes.share({ id: known.id, email, role: 'reader' })
+      const toUnknown = await ada.notes.share({ id: unknown.id, email: somebody(), role: 'reader' })
+
+      expect({ ...toKnown, id: '', updatedAt: '' }).toEqual({ ...toUnknown, id: '', updatedAt: '' })
+    })
+
+    test('changes the role when shared again', async () => {
+      const { ada, bob, email, note } = await sharing('editor')
+
+      const again = await ada.notes.share({ id: note.id, email: email.toUpperCase(), role: 'reader' })
+
+      expect(again).toEqual(note)
+      expect(await viewed(bob, note.id)).toMatchObject({ can: reading })
+      await expect(bob.notes.update({ id: note.id, ...content })).rejects.toMatchObject(forbidden)
+    })
+
+    test('changes nothing when shared with oneself', async () => {
+      const email = somebody()
+      const ada = await person(email)
+      const note = await ada.notes.create(content)
+
+      expect(await ada.notes.share({ id: note.id, email, role: 'reader' })).toEqual(note)
+      expect(await ada.notes.share({ id: note.id, email: email.toUpperCase(), role: 'editor' })).toEqual(note)
+
+      expect((await ada.notes.list()).notes).toEqual([note])
+    })
+
+    test('takes an address of 254 characters', async () => {
+      const ada = await person()
+      const { id } = await ada.notes.create(content)
+      const email = `${'a'.repeat(242)}@example.com`
+
+      expect(await ada.notes.share({ id, email, role: 'reader' })).toMatchObject({ sharedWith: 1 })
+    })
+
+    test.each([
+      ['email', { email: '', role: 'reader' }],
+      ['email', { email: 'ada', role: 'reader' }],
+      ['email', { email: 'ada@localhost', role: 'reader' }],
+      ['email', { email: ' ada@example.com', role: 'reader' }],
+      ['email', { email: `${'a'.repeat(243)}@example.com`, role: 'reader' }],
+      ['email', { role: 'reader' }],
+      ['role', { email: 'ada@example.com', role: 'author' }],
+      ['role', { email: 'ada@example.com' }],
+    ])('refuses a bad %s (%#), and shares nothing', async (path, input) => {
+      const ada = await person()
+      const note = await ada.notes.create(content)
+
+      const answer = ada.notes.share({ id: note.id, ...input } as never)
+
+      await expect(answer).rejects.toMatchObject(badRequest(path))
+      expect((await ada.notes.list()).notes).toEqual([note])
+    })
+  })
+
+  describe('notes.delete', () => {
+    test('answers the id, and takes the note from everybody', async () => {
+      const { ada, bob, note } = await sharing('editor')
+      const kept = await ada.notes.create(content)
+
+      expect(await ada.notes.delete({ id: note.id })).toEqual({ id: note.id })
+
+      expect((await ada.notes.list()).notes).toEqual([kept])
+      expect((await bob.notes.list()).notes).toEqual([])
+      await expect(bob.notes.update({ id: note.id, ...content })).rejects.toMatchObject(notFound)
+      await expect(ada.notes.delete({ id: note.id })).rejects.toMatchObject(notFound)
+    })
+  })
+
+  describe.each([
+    ['update', (client: Client, id: string) => client.notes.update({ id, title: '', body: '' })],
+    ['share', (client: Client, id: string) => client.notes.share({ id, email: 'none', role: 'reader' })],
+    ['delete', (client: Client, id: string) => client.notes.delete({ id, more: '' } as { id: string })],
+  ] as const)('notes.%s', (_, attempt: (client: Client, id: string) => Promise<unknown>) => {
+    test.each(['abc', '7', '01890a5d-ac96-774b-bcce-b302099a8057', 'a/b?c', '%', emoji])(
+      'does not find %j, whatever else is wrong',
+      async (id) => {
+        const ada = await person()
+
+        await expect(attempt(ada, id)).rejects.toMatchObject(notFound)
+      },
+    )
+
+    test('refuses somebody without the right, whatever else is wrong', async () => {
+      const { bob, note } = await sharing('reader')
+      const eve = await person()
+
+      await expect(attempt(bob, note.id)).rejects.toMatchObject(forbidden)
+      await expect(attempt(eve, note.id)).rejects.toMatchObject(forbidden)
+    })
+  })
+})
+
+describe.each(['', '/share', '/delete'])('POST /api/notes/{id}%s', (operation) => {
+  test.each(['{', '[]', 'null'])('looks at the body %s last', async (body) => {
+    const [ada, eve] = [await service.signIn(somebody()), await service.signIn(somebody())]
+    const note = await service.client({ cookie: ada }).notes.create(content)
+    const path = `/api/notes/${note.id}${operation}`
+
+    const refused = [
+      await call('POST', path, body),
+      await call('POST', `/api/notes/abc${operation}`, body, { cookie: eve }),
+      await call('POST', path, body, { cookie: eve }),
+      await call('POST', path, body, { cookie: ada }),
+    ]
+
+    expect(refused.map(({ status }) => status)).toEqual([401, 404, 403, 400])
+  })
+})
+
+describe('notes.update', () => {
+  test.each(['reset', '', '.', '..', '../tasks', 'a\0b', '\ud800'])(
+    'over REST too, takes %j for a note that is not there, and nothing else',
+    async (id) => {
+      const ada = createRestClient(service.origin, { headers: { cookie: await service.signIn(somebody()) } })
+      await ada.notes.create({ title: 'Kept', body: '' })
+
+      await expect(ada.notes.update({ id, title: 'x', body: '' })).rejects.toMatchObject({
+        code: 'NOT_FOUND',
+        defined: true,
+      })
+
+      expect((await ada.notes.list()).notes).toMatchObject([{ title: 'Kept' }])
+    },
+  )
+})
