@@ -1,4 +1,4 @@
-/** The import directions of docs/decisions.md: who may know whom. */
+/** Who may know whom: contract -> packages; db -> db; procedures -> access, db, messages, views; transports never db. */
 const only = (name, from, allowed) => ({
   name,
   severity: 'error',
@@ -46,8 +46,10 @@ module.exports = {
       '^src/access',
       '^src/views/',
       '^contract/',
-      '^src/(auth|document|settings)\\.ts',
+      '^src/(auth|clients|document|grants|settings)\\.ts',
     ]),
+    only('cli', '^src/(cli|keyring)\\.', ['^src/keyring', '^contract/']),
+    only('cli', '^src/(cli|keyring)\\.', ['^src/keyring', '^contract/']),
     { name: 'nobody-imports-main', severity: 'error', from: {}, to: { path: '^src/main' } },
     { name: 'nobody-imports-test', severity: 'error', from: { pathNot: '^test/' }, to: { path: '^test/' } },
     {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import { answers, signedIn } from './base.ts'
+import { answers, reading } from './base.ts'
 
 export const Account = z
   .object({
@@ -12,7 +12,7 @@ export const Account = z
   .register(answers, { id: 'Account' })
 
 export const account = {
-  get: signedIn
+  get: reading
     .route({ method: 'GET', path: '/api/me', summary: 'Read the signed-in account' })
     .output(Account),
 }

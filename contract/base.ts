@@ -4,13 +4,29 @@ import { z } from 'zod'
 /** What a caller may want to do to one thing. Who may is decided by the one table in src/access.ts. */
 export type Action = 'VIEW_NOTE' | 'CREATE_NOTE' | 'EDIT_NOTE' | 'SHARE_NOTE' | 'DELETE_NOTE' | 'EDIT_TASK'
 
+/** What a person can grant an app: to read what is theirs, or to change it too. */
+export const scopes = ['read', 'write'] as const
+export type Scope = (typeof scopes)[number]
+
+/** A procedure as AI agents are told of it. Its name is its path, and what it takes and answers are its schemas. */
+export interface Tool {
+  title: string
+  description: string
+  /** Looks and changes nothing; adds each time; or overwrites or removes, and a second time changes nothing more. */
+  effect: 'looks' | 'adds' | 'overwrites'
+}
+
 export interface Meta {
   /** Who may call: anyone, or only somebody signed in. */
   access?: 'open' | 'signedIn'
+  /** What a token must have been granted to call. Without one, no token can: only a person's own browser. */
+  scope?: Scope
   /** What the caller must be allowed to do to the thing that `id` names: absent answers 404, forbidden 403. */
   action?: Action
   /** Set where both documents claim one method and path: which of the two notes forms this is. */
   form?: 1 | 2
+  /** Makes it a tool of AI agents. */
+  tool?: Tool
 }
 
 /** What the contract declares of a procedure; oRPC's own types forget it. */
@@ -22,7 +38,12 @@ export const open = oc.$meta(meta)
 
 export const signedIn = open.meta({ access: 'signedIn' }).errors({
   UNAUTHORIZED: { status: 401, message: 'Sign in first' },
+  INSUFFICIENT_SCOPE: { status: 403, message: 'The token was not granted this' },
 })
+
+/** For somebody signed in, or an app that may read for them; and one that may write. */
+export const reading = signedIn.meta({ scope: 'read' })
+export const writing = signedIn.meta({ scope: 'write' })
 
 /** The schemas that are published under a name of their own: those of answers, and those of requests. */
 export const answers = z.registry<{ id: string }>()

@@ -11,14 +11,44 @@ export const CounterFragment = z
 const step = open.errors({ CONFLICT: { status: 409, message: 'The counter is at its limit' } })
 
 export const counter = {
-  get: open.route({ method: 'GET', path: '/api/counter', summary: 'Read the counter' }).output(Counter),
+  get: open
+    .meta({
+      tool: {
+        title: 'Read the counter',
+        description: 'Reads the counter that everybody shares.',
+        effect: 'looks',
+      },
+    })
+    .route({ method: 'GET', path: '/api/counter', summary: 'Read the counter' })
+    .output(Counter),
   increment: step
+    .meta({
+      tool: {
+        title: 'Count up',
+        description: 'Adds one to the counter that everybody shares.',
+        effect: 'adds',
+      },
+    })
     .route({ method: 'POST', path: '/api/counter/increment', summary: 'Add one to the counter' })
     .output(Counter),
   decrement: step
+    .meta({
+      tool: {
+        title: 'Count down',
+        description: 'Takes one from the counter that everybody shares.',
+        effect: 'adds',
+      },
+    })
     .route({ method: 'POST', path: '/api/counter/decrement', summary: 'Take one from the counter' })
     .output(Counter),
   set: open
+    .meta({
+      tool: {
+        title: 'Set the counter',
+        description: 'Sets the counter that everybody shares to a whole number.',
+        effect: 'overwrites',
+      },
+    })
     .route({ method: 'POST', path: '/api/counter/set', summary: 'Set the counter' })
     .input(SetCount)
     .output(Counter),
@@ -26,6 +56,13 @@ export const counter = {
     .route({ method: 'GET', path: '/api/counter/fragment', summary: 'Read the counter as HTML' })
     .output(CounterFragment),
   reset: open
+    .meta({
+      tool: {
+        title: 'Reset the counter',
+        description: 'Sets the counter that everybody shares to zero.',
+        effect: 'overwrites',
+      },
+    })
     .route({ method: 'POST', path: '/api/counter/reset', summary: 'Set the counter to zero' })
     .output(Counter),
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import { answers, ById, requests, signedIn, Success, text, Timestamp } from './base.ts'
+import { answers, ById, requests, reading, Success, text, Timestamp, writing } from './base.ts'
 
 export const Note = z
   .object({
@@ -22,20 +22,20 @@ export const firstForm = 'application/json;version=1'
 
 /** Notes in their first form: the same notes, by number. */
 export const legacyNotes = {
-  list: signedIn
+  list: reading
     .meta({ form: 1 })
     .route({ method: 'GET', path: '/api/notes', summary: 'List your notes, newest first' })
     .output(NotesList),
-  create: signedIn
+  create: writing
     .meta({ form: 1 })
     .route({ method: 'POST', path: '/api/notes', summary: 'Add a note' })
     .input(AddNote)
     .output(Note),
-  delete: signedIn
+  delete: writing
     .route({ method: 'DELETE', path: '/api/notes/{id}', summary: 'Delete one of your notes' })
     .input(ById)
     .output(Success),
-  reset: signedIn
+  reset: writing
     .route({ method: 'POST', path: '/api/notes/reset', summary: 'Delete all of your notes' })
     .output(NotesReset),
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import { type Action, answers, requests, signedIn, text } from './base.ts'
+import { type Action, answers, requests, reading, text, writing } from './base.ts'
 
 export const NoteView = z
   .object({
@@ -38,30 +38,66 @@ export const DeleteResult = z.object({ id: z.string() }).register(answers, { id:
 const NoteId = z.object({ id: z.string() })
 
 const existing = (action: Action) =>
-  signedIn.meta({ action }).errors({
+  writing.meta({ action }).errors({
     NOT_FOUND: { status: 404, message: 'There is no such note' },
     FORBIDDEN: { status: 403, message: 'You may not do this to the note' },
   })
 
 export const notes = {
-  list: signedIn
+  list: reading
     .meta({ form: 2 })
+    .meta({
+      tool: {
+        title: 'List notes',
+        description: 'Lists the person’s notes and those shared with them, and what they may do with each.',
+        effect: 'looks',
+      },
+    })
     .route({ method: 'GET', path: '/api/notes', summary: 'List your notes and those shared with you' })
     .output(NoteList),
-  create: signedIn
+  create: writing
     .meta({ form: 2, action: 'CREATE_NOTE' })
+    .meta({
+      tool: {
+        title: 'Write a note',
+        description: 'Writes a note with a title and a body, which may be empty.',
+        effect: 'adds',
+      },
+    })
     .route({ method: 'POST', path: '/api/notes', summary: 'Write a note' })
     .input(NoteInput)
     .output(NoteView),
   update: existing('EDIT_NOTE')
+    .meta({
+      tool: {
+        title: 'Change a note',
+        description: 'Replaces both the title and the body of a note that the person may edit.',
+        effect: 'overwrites',
+      },
+    })
     .route({ method: 'POST', path: '/api/notes/{id}', summary: 'Change a note' })
     .input(NoteInput.extend(NoteId.shape))
     .output(NoteView),
   share: existing('SHARE_NOTE')
+    .meta({
+      tool: {
+        title: 'Share a note',
+        description:
+          'Lets whoever has an e-mail address read or edit a note of the person’s; shared again, the role changes. It cannot be taken back.',
+        effect: 'overwrites',
+      },
+    })
     .route({ method: 'POST', path: '/api/notes/{id}/share', summary: 'Share a note with an address' })
     .input(ShareInput.extend(NoteId.shape))
     .output(NoteView),
   delete: existing('DELETE_NOTE')
+    .meta({
+      tool: {
+        title: 'Delete a note',
+        description: 'Deletes a note of the person’s for good, for everybody it is shared with.',
+        effect: 'overwrites',
+      },
+    })
     .route({
       method: 'POST',
       path: '/api/notes/{id}/delete',

@@ -34,6 +34,14 @@ export const reservations = {
         data: z.object({ name: z.string().optional(), guests: z.string().optional() }),
       },
     })
+    .meta({
+      tool: {
+        title: 'Check a reservation',
+        description:
+          'Checks a table reservation and words a confirmation. A demo: nothing is stored or booked.',
+        effect: 'looks',
+      },
+    })
     .route({ method: 'POST', path: '/api/reservations', summary: 'Check a reservation; nothing is stored' })
     .input(ReservationInput)
     .output(ReservationResult),

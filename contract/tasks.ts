@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import { answers, ById, requests, RowId, signedIn, Success, text, Timestamp } from './base.ts'
+import { answers, ById, requests, RowId, reading, Success, text, Timestamp, writing } from './base.ts'
 
 const TaskStatus = z.enum(['pending', 'in_progress', 'completed'])
 
@@ -30,31 +30,77 @@ export const UpdateTask = z
   .register(requests, { id: 'UpdateTask' })
 export const TasksReset = z.object({ taskCount: z.int() }).register(answers, { id: 'TasksReset' })
 
-const existing = signedIn.errors({ NOT_FOUND: { status: 404, message: 'Task not found' } })
+const missing = { NOT_FOUND: { status: 404, message: 'Task not found' } }
 
 export const tasks = {
-  list: signedIn
+  list: reading
+    .meta({
+      tool: {
+        title: 'List tasks',
+        description:
+          'Lists the person’s own tasks, newest first, all of them or those of one status. Times are Unix seconds.',
+        effect: 'looks',
+      },
+    })
     .route({ method: 'GET', path: '/api/tasks', summary: 'List your tasks, newest first' })
     .input(z.object({ status: TaskStatus.optional() }).optional())
     .output(TaskList),
-  create: signedIn
+  create: writing
+    .meta({
+      tool: {
+        title: 'Add a task',
+        description: 'Adds a task for the person, with status pending.',
+        effect: 'adds',
+      },
+    })
     .route({ method: 'POST', path: '/api/tasks', summary: 'Add a task' })
     .input(CreateTask)
     .output(Task),
-  get: existing
+  get: reading
+    .errors(missing)
+    .meta({
+      tool: {
+        title: 'Read a task',
+        description: 'Reads one of the person’s own tasks by its number.',
+        effect: 'looks',
+      },
+    })
     .route({ method: 'GET', path: '/api/tasks/{id}', summary: 'Read one of your tasks' })
     .input(ById)
     .output(Task),
-  update: existing
+  update: writing
+    .errors(missing)
     .meta({ action: 'EDIT_TASK' })
+    .meta({
+      tool: {
+        title: 'Change a task',
+        description:
+          'Changes the title, description or status of a task; what is left out stays as it is, and a description of null is cleared.',
+        effect: 'overwrites',
+      },
+    })
     .route({ method: 'PATCH', path: '/api/tasks/{id}', summary: 'Change a task' })
     .input(UpdateTask.extend({ id: RowId }))
     .output(Task),
-  delete: signedIn
+  delete: writing
+    .meta({
+      tool: {
+        title: 'Delete a task',
+        description: 'Deletes a task for good. Succeeds where there is no such task, too.',
+        effect: 'overwrites',
+      },
+    })
     .route({ method: 'DELETE', path: '/api/tasks/{id}', summary: 'Delete a task' })
     .input(ById)
     .output(Success),
-  reset: signedIn
+  reset: writing
+    .meta({
+      tool: {
+        title: 'Delete all tasks',
+        description: 'Deletes every task of the person for good.',
+        effect: 'overwrites',
+      },
+    })
     .route({ method: 'POST', path: '/api/tasks/reset', summary: 'Delete all of your tasks' })
     .output(TasksReset),
 }

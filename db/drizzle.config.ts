@@ -2,7 +2,7 @@ import { defineConfig } from 'drizzle-kit'
 
 export default defineConfig({
   dialect: 'postgresql',
-  schema: ['./db/auth.ts', './db/sessions.ts', './db/counter.ts', './db/tasks.ts', './db/notes.ts'],
+  schema: './db/!(index|columns|drizzle.config|*.d).ts',
   out: './db/migrations',
   casing: 'snake_case',
 })

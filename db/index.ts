@@ -62,7 +62,7 @@ async function openEmbedded(folder: string): Promise<Connection> {
 
 /** Two processes on one folder would both open it and lose writes. The lock goes with the process, however that ends. */
 function takeFolder(folder: string) {
-  mkdirSync(dirname(folder), { recursive: true })
+  mkdirSync(dirname(folder), { recursive: true, mode: 0o700 })
   const file = openSync(`${folder}.lock`, 'a')
   if (!tryLock(file))
     throw new Error(

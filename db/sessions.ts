@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, isNotNull, isNull, sql } from 'drizzle-orm'
 import { index, pgTable, text } from 'drizzle-orm/pg-core'
 
 import { userId, users } from './auth.ts'
@@ -15,6 +15,9 @@ export const sessions = pgTable(
     ipAddress: text(),
     userAgent: text(),
     impersonatedBy: text(),
+    // Set where the session is a grant: the app that a person let in, and what it may do.
+    clientId: text(),
+    scope: text(),
     expiresAt: moment().notNull(),
     createdAt,
     updatedAt,
@@ -33,7 +36,7 @@ export const findByToken = async (db: Database, token: string) =>
       .select({ session: sessions, user: users })
       .from(sessions)
       .innerJoin(users, eq(users.id, sessions.userId))
-      .where(and(eq(sessions.token, token), active))
+      .where(and(eq(sessions.token, token), isNull(sessions.clientId), active))
   ).at(0)
 
 export const list = (db: Database, userId: string) =>
@@ -57,3 +60,27 @@ export const remove = async (db: Database, userId: string, token: string) =>
       .where(and(eq(sessions.userId, userId), eq(sessions.token, token), active))
       .returning({ id: sessions.id })
   ).length > 0
+
+/** The session that stands for what a person granted an app, and whose it is. */
+export const findGrant = async (db: Database, id: string) =>
+  (
+    await db
+      .select({ session: sessions, user: users })
+      .from(sessions)
+      .innerJoin(users, eq(users.id, sessions.userId))
+      .where(and(eq(sessions.id, id), isNotNull(sessions.clientId), active))
+  ).at(0)
+
+/** A grant lives on while it is refreshed. */
+export const prolong = async (db: Database, userId: string, id: string, expiresAt: Date) =>
+  (
+    await db
+      .update(sessions)
+      .set({ expiresAt, updatedAt: sql`now()` })
+      .where(and(eq(sessions.userId, userId), eq(sessions.id, id), active))
+      .returning({ id: sessions.id })
+  ).length > 0
+
+/** Takes back what was granted. */
+export const end = (db: Database, userId: string, id: string) =>
+  db.delete(sessions).where(and(eq(sessions.userId, userId), eq(sessions.id, id)))

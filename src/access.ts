@@ -12,6 +12,7 @@ import * as sessions from '../db/sessions.ts'
 import * as tasks from '../db/tasks.ts'
 import type { Auth, createTokenReader } from './auth.ts'
 import type { Settings } from './settings.ts'
+import type { createVerifier } from './tokens.ts'
 
 /** What the service is made of. */
 export interface Parts {
@@ -19,10 +20,12 @@ export interface Parts {
   db: Database
   auth: Auth
   readToken: Awaited<ReturnType<typeof createTokenReader>>
+  verifyToken: ReturnType<typeof createVerifier>
   log: Logger
 }
 
-export type Caller = NonNullable<Awaited<ReturnType<typeof sessions.findByToken>>>
+/** Who calls, by which session; and, where an app calls for them, what that may do. */
+export type Caller = NonNullable<Awaited<ReturnType<typeof sessions.findByToken>>> & { scopes?: string[] }
 
 /** What a procedure knows of the call it answers. */
 export interface Context {
@@ -37,7 +40,8 @@ export interface Context {
   malformed?: ORPCError<'BAD_REQUEST', unknown>
 }
 
-export function createContext(parts: Parts, headers: IncomingHttpHeaders): Context {
+/** `audience` is what a token must have been issued for to be taken: the service, unless told otherwise. */
+export function createContext(parts: Parts, headers: IncomingHttpHeaders, audience?: string): Context {
   const { db, settings, log } = parts
   const reply = new Headers()
   let found: Promise<Caller | undefined> | undefined
@@ -47,7 +51,11 @@ export function createContext(parts: Parts, headers: IncomingHttpHeaders): Conte
     log,
     headers,
     reply,
-    caller: () => (found ??= identify(parts, headers.cookie, reply)),
+    caller: () =>
+      (found ??=
+        headers.authorization === undefined
+          ? identify(parts, headers.cookie, reply)
+          : identifyApp(parts, headers.authorization, audience ?? settings.baseUrl)),
   }
 }
 
@@ -57,13 +65,27 @@ async function identify({ auth, db, readToken, log }: Parts, cookie: string | un
   const token = await readToken(cookie)
   const caller = token === undefined ? undefined : await sessions.findByToken(db, token)
   if (!caller || isBanned(caller.user)) return undefined
-  const { session, user } = caller
-  if (Date.now() - session.updatedAt.getTime() > MINUTE)
-    sessions.touch(db, user.id, session.id).catch((error: unknown) => {
-      log.error({ err: error }, 'activity could not be noted')
-    })
+  const { session } = caller
+  noteActivity(db, caller, log)
   if (session.impersonatedBy === null) await renew(auth, session.expiresAt, cookie, reply)
   return caller
+}
+
+function noteActivity(db: Database, { session, user }: Caller, log: Logger) {
+  if (Date.now() - session.updatedAt.getTime() <= MINUTE) return
+  sessions.touch(db, user.id, session.id).catch((error: unknown) => {
+    log.error({ err: error }, 'activity could not be noted')
+  })
+}
+
+/** An Authorization header alone decides who calls: a bad one never falls back to the cookie. */
+async function identifyApp({ db, verifyToken, log }: Parts, authorization: string, audience: string) {
+  const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1]
+  const claims = token === undefined ? undefined : await verifyToken(token, audience)
+  const caller = claims && (await sessions.findGrant(db, claims.properties.sessionId))
+  if (!caller || isBanned(caller.user)) return undefined
+  noteActivity(db, caller, log)
+  return { ...caller, scopes: (caller.session.scope ?? '').split(' ') }
 }
 
 const isBanned = ({ banned, banExpires }: Caller['user']) =>
@@ -98,7 +120,7 @@ export const relationTo = ({ note, role }: notes.Seen, userId: string): Relation
 type Subject = (db: Database, user: Caller['user'], id: unknown) => Promise<Relation | undefined>
 
 const note: Subject = async (db, user, id) => {
-  const found = await notes.find(db, user, String(id))
+  const found = typeof id === 'string' ? await notes.find(db, user, id) : undefined
   return found && relationTo(found, user.id)
 }
 const task: Subject = async (db, user, id) => {
@@ -137,19 +159,41 @@ const report = root.middleware(async ({ context, next, path }) => {
 /** Enforces what the contract declares, before the input is looked at: 401, then 404, then 403, then 400. */
 const guard = root.middleware(async ({ context, procedure, next }, input: unknown) => {
   const { meta, errorMap } = procedure['~orpc']
-  const refusal = (code: 'UNAUTHORIZED' | 'NOT_FOUND' | 'FORBIDDEN') =>
+  const refusal = (code: 'UNAUTHORIZED' | 'INSUFFICIENT_SCOPE' | 'NOT_FOUND' | 'FORBIDDEN') =>
     new ORPCError(code, { message: errorMap[code]?.message ?? code })
-  const identity = meta.access === 'open' ? undefined : await context.caller()
-  if (meta.access !== 'open' && !identity) throw refusal('UNAUTHORIZED')
-  if (identity && meta.action) {
+  const { access, scope, action } = meta
+  // A token that is none is refused even where nobody need show one.
+  const shown = access !== 'open' || context.headers.authorization !== undefined
+  const identity = shown ? await context.caller() : undefined
+  if (shown && !identity) throw challenge(context, refusal('UNAUTHORIZED'))
+  if (identity?.scopes && access !== 'open' && !(scope && identity.scopes.includes(scope)))
+    throw challenge(context, refusal('INSUFFICIENT_SCOPE'), scope)
+  if (identity && action) {
     const id = isObject(input) ? input.id : undefined
-    const relation = await subjects[meta.action](context.db, identity.user, id)
+    const relation = await subjects[action](context.db, identity.user, id)
     if (!relation) throw refusal('NOT_FOUND')
-    if (!may(relation, meta.action)) throw refusal('FORBIDDEN')
+    if (!may(relation, action)) throw refusal('FORBIDDEN')
   }
   if (context.malformed) throw context.malformed
   return next({ context: { identity } })
 })
+
+/** Tells an app what token it lacks, and where to get one (RFC 6750, RFC 9728). */
+function challenge<Refusal>({ settings, headers, reply }: Context, refusal: Refusal, scope?: string) {
+  const error = scope
+    ? 'insufficient_scope'
+    : headers.authorization === undefined
+      ? undefined
+      : 'invalid_token'
+  const parameters = {
+    resource_metadata: `${settings.baseUrl}/.well-known/oauth-protected-resource`,
+    error,
+    scope,
+  }
+  const given = Object.entries(parameters).flatMap(([name, value]) => (value ? [`${name}="${value}"`] : []))
+  reply.set('www-authenticate', `Bearer ${given.join(', ')}`)
+  return refusal
+}
 
 /** Implements a procedure that anyone may call. */
 export const open = root.use(report).use(guard)

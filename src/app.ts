@@ -11,6 +11,8 @@ import type { Parts } from './access.ts'
 import { createReader, MAX_HEADERS, notFound } from './request.ts'
 import { createAuthTransport } from './transports/auth.ts'
 import { createDatastar } from './transports/datastar.ts'
+import { createMcp } from './transports/mcp.ts'
+import { createOAuth } from './transports/oauth.ts'
 import { createReference } from './transports/reference.ts'
 import { createRest } from './transports/rest.ts'
 import { createRpc } from './transports/rpc.ts'
@@ -23,6 +25,8 @@ export function createApp(parts: Parts): Server {
   const transports: Transport[] = [
     createReference(),
     createAuthTransport(auth, settings),
+    createOAuth(parts),
+    createMcp(parts),
     createDatastar(),
     createRest(),
     createRpc(),
@@ -79,6 +83,7 @@ const protector = ({ settings }: Parts) =>
       useDefaults: false,
       directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },
     },
+    frameguard: { action: 'deny' },
     strictTransportSecurity: settings.baseUrl.startsWith('https:'),
   })
 

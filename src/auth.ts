@@ -16,6 +16,9 @@ export const ADDRESS_HEADER = 'x-tallystick-address'
 
 export type Auth = ReturnType<typeof createAuth>
 
+/** Ours to write, when a person lets an app in. */
+const grantField = { type: 'string', required: false, input: false, returned: false } as const
+
 const perMinute = (max: number) => ({ window: 60, max })
 
 /** Sign-in by a code sent to an address, sessions, and the administrative area. */
@@ -37,7 +40,12 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
     }),
     telemetry: { enabled: false },
     // Prolonged only where src/access.ts says so, and as fresh as the code that opened it.
-    session: { freshAge: 0, deferSessionRefresh: true, cookieCache: { enabled: false } },
+    session: {
+      freshAge: 0,
+      deferSessionRefresh: true,
+      cookieCache: { enabled: false },
+      additionalFields: { clientId: grantField, scope: grantField },
+    },
     rateLimit: {
       enabled: rateLimits,
       storage: 'database',
@@ -53,7 +61,9 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
           before: async (session, context) => {
             await tables.promote(db, session.userId, adminEmails)
             // better-auth would keep an IPv6 address only as far as it limits it by.
-            return { data: { ...session, ipAddress: context?.headers?.get(ADDRESS_HEADER) } }
+            return {
+              data: { ...session, ipAddress: context?.headers?.get(ADDRESS_HEADER) ?? session.ipAddress },
+            }
           },
         },
       },

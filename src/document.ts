@@ -43,8 +43,19 @@ export async function createDocument(): Promise<OpenAPI.Document> {
     if (form === 1) addForm(operationOf(document, procedure), operation)
   })
   const sorted = Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)))
-  const session = { type: 'apiKey', in: 'cookie', name: 'better-auth.session_token' } as const
-  return { ...document, components: { schemas: sorted, securitySchemes: { session } } }
+  const session = {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'better-auth.session_token',
+    description: 'Over https its name begins with __Secure-.',
+  } as const
+  const authorizationCode = {
+    authorizationUrl: '/authorize',
+    tokenUrl: '/token',
+    scopes: { read: 'See what is yours', write: 'Change it' },
+  }
+  const token = { type: 'oauth2', flows: { authorizationCode } } as const
+  return { ...document, components: { schemas: sorted, securitySchemes: { session, token } } }
 }
 
 /** What the document says of a procedure beyond what the generator reads itself. */
@@ -57,18 +68,12 @@ const published: Interceptor = ({ schema, options, next }) => {
   // Zod writes what it knows of text and numbers (patterns, ranges) better than the converter does.
   const leaf = ['string', 'number'].includes(schema._zod.def.type)
   if (leaf) return [true, bare(z.toJSONSchema(schema, { io: options.strategy }))]
-  const [required, json] = next()
-  if ('$ref' in json) return [required, json]
-  const closed = options.strategy === 'output' && json.type === 'object' && json.properties
+  // What only code can tell apart says in `meta` what it is.
   const { type, minimum } = z.globalRegistry.get(schema) ?? {}
-  return [
-    required || type !== undefined,
-    {
-      ...json,
-      ...(type === 'integer' && { type, minimum: Number(minimum) }),
-      ...(closed && { additionalProperties: false }),
-    },
-  ]
+  if (type === 'integer') return [true, { type, minimum: Number(minimum) }]
+  const [required, json] = next()
+  const closed = options.strategy === 'output' && json.type === 'object' && json.properties
+  return [required, { ...json, ...(closed && { additionalProperties: false }) }]
 }
 
 const bare = (json: object) => {
@@ -76,9 +81,9 @@ const bare = (json: object) => {
   return schema
 }
 
-const generator = new OpenAPIGenerator({
-  schemaConverters: [new ZodToJsonSchemaConverter({ interceptors: [published] })],
-})
+export const converter = new ZodToJsonSchemaConverter({ interceptors: [published] })
+
+const generator = new OpenAPIGenerator({ schemaConverters: [converter] })
 
 const components = (registry: typeof answers, strategy: 'input' | 'output') =>
   [...registry._idmap].map(([name, schema]) => [name, { schema, strategy }] as const)
@@ -143,7 +148,8 @@ function complete(
   const { inputSchema } = procedure['~orpc']
   operation.operationId = path.join('_')
   operation.tags = [path[0] ?? '']
-  operation.security = metaOf(procedure).access === 'open' ? [] : [{ session: [] }]
+  const { access, scope } = metaOf(procedure)
+  operation.security = access === 'open' ? [] : [{ session: [] }, ...(scope ? [{ token: [scope] }] : [])]
 
   const body =
     operation.requestBody && 'content' in operation.requestBody

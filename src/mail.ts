@@ -50,8 +50,8 @@ export function createMailer(settings: Settings, log: Logger): Mailer {
   return async (letter: SendMailOptions) => {
     const file = join(outbox, `${v7()}.eml`)
     const { message } = await composer.sendMail(letter)
-    await mkdir(outbox, { recursive: true })
-    await writeFile(file, message)
+    await mkdir(outbox, { recursive: true, mode: 0o700 })
+    await writeFile(file, message, { mode: 0o600 })
     log.info({ to: letter.to, file }, `letter: ${letter.subject}`)
   }
 }

@@ -39,9 +39,11 @@ export function createReader(parts: Parts) {
 function readUrl(path: string, baseUrl: string) {
   if (path.length > MAX_URL)
     throw new ORPCError('URI_TOO_LONG', { status: 414, message: 'The address is too long' })
-  if (!path.startsWith('/') || path.includes('%00') || !URL.canParse(baseUrl + path))
+  // A proxy may be asked by the whole address (RFC 9112); whose it is does not matter here.
+  const local = path.replace(/^https?:\/\/[^/?]+(?=\/)/i, '')
+  if (!local.startsWith('/') || local.includes('%00') || !URL.canParse(baseUrl + local))
     throw new ORPCError('BAD_REQUEST', { message: 'The address cannot be read' })
-  const url = new URL(baseUrl + path)
+  const url = new URL(baseUrl + local)
   // The documented paths, exactly: an empty step, or one at the end, would be some other path's.
   if (/\/(\/|$)/.test(url.pathname)) throw notFound()
   return url
@@ -59,8 +61,8 @@ export const notFound = () => new ORPCError('NOT_FOUND', { message: 'There is no
 function isForeign({ method = 'GET', headers }: IncomingMessage, origins: string[]) {
   const { cookie, origin, 'sec-fetch-site': site } = headers
   if (SAFE.includes(method) || cookie === undefined) return false
-  if (site === 'same-origin' || site === 'none') return false
-  return origin === undefined ? site !== undefined : !origins.includes(origin)
+  if (site === 'same-origin') return false
+  return origin === undefined ? site !== undefined && site !== 'none' : !origins.includes(origin)
 }
 
 /** A body is a JSON object. One that only turns out unreadable is refused later, when the guard has spoken. */
@@ -70,13 +72,21 @@ async function readBody(
 ): Promise<Pick<Call, 'body' | 'context'>> {
   const bytes = await readBytes(request)
   if (bytes.length === 0) return { body: undefined, context }
-  if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? ''))
+  if (request.headers['content-encoding'] !== undefined)
+    throw new ORPCError('UNSUPPORTED_MEDIA_TYPE', { message: 'A body must not be compressed' })
+  const type = request.headers['content-type'] ?? ''
+  if (takesForms(request.url ?? '') && /^application\/x-www-form-urlencoded\s*(;|$)/i.test(type))
+    return { body: Object.fromEntries(new URLSearchParams(bytes.toString())), context }
+  if (!/^application\/json\s*(;|$)/i.test(type))
     throw new ORPCError('UNSUPPORTED_MEDIA_TYPE', { message: 'A body must be application/json' })
   const body = parse(bytes)
   if (isObject(body)) return { body, context }
   const message = body === undefined ? 'The body is not valid JSON' : 'The body must be a JSON object'
   return { body: {}, context: { ...context, malformed: new ORPCError('BAD_REQUEST', { message }) } }
 }
+
+/** The token service speaks in forms, as its standards have it, and its pages too. */
+const takesForms = (url: string) => ['/authorize', '/token', '/revoke'].includes(url.split('?', 1)[0] ?? '')
 
 async function readBytes(request: IncomingMessage) {
   try {

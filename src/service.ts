@@ -4,6 +4,7 @@ import { createAuth, createTokenReader } from './auth.ts'
 import { createLog } from './log.ts'
 import { createMailer, type Mailer } from './mail.ts'
 import type { Settings } from './settings.ts'
+import { createVerifier, makeKeys } from './tokens.ts'
 
 /** Opens what the service is made of. */
 export async function openParts(
@@ -12,6 +13,9 @@ export async function openParts(
 ): Promise<Parts & Pick<Connection, 'close'>> {
   const log = createLog(settings)
   const { db, close } = await open(settings.databaseUrl)
+  await makeKeys(db)
   const auth = createAuth(settings, db, mailer ?? createMailer(settings, log), log)
-  return { settings, db, auth, readToken: await createTokenReader(auth), log, close }
+  const readToken = await createTokenReader(auth)
+  const verifyToken = createVerifier(db, settings.baseUrl)
+  return { settings, db, auth, readToken, verifyToken, log, close }
 }

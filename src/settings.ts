@@ -49,6 +49,9 @@ const Environment = z
     ADMIN_EMAILS: list.pipe(z.array(address.toLowerCase())),
     TRUSTED_ORIGINS: list.pipe(z.array(origin)),
     TRUSTED_PROXIES: list.refine(areProxies, 'Must be addresses or ranges of proxies'),
+    OAUTH_CLIENTS: list.pipe(
+      z.array(z.string().regex(/^[^=]+=\S+$/, 'Must be id=redirect-uri, or a list of them')),
+    ),
     SERVICE: z.string().default(`${hostname()}:${process.pid}`),
     RELEASE: z.string().default('local'),
     LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
@@ -85,6 +88,7 @@ export function readSettings(environment: Record<string, string | undefined>) {
     adminEmails: env.ADMIN_EMAILS,
     trustedOrigins: env.TRUSTED_ORIGINS,
     trustedProxies: env.TRUSTED_PROXIES,
+    oauthClients: env.OAUTH_CLIENTS,
     service: env.SERVICE,
     release: env.RELEASE,
     logLevel: env.LOG_LEVEL,
@@ -95,7 +99,7 @@ export function readSettings(environment: Record<string, string | undefined>) {
 /** Made once for development, so that sessions outlive a restart. */
 function keptSecret(folder: string) {
   const file = join(folder, 'auth-secret')
-  mkdirSync(folder, { recursive: true })
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
   try {
     writeFileSync(file, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600 })
   } catch (error) {

@@ -56,7 +56,7 @@ describe('the OpenAPI document', () => {
 
   test('has every procedure at its path, with its name, a summary, its access and a refusal', () => {
     traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
-      const { form, access } = metaOf(procedure)
+      const { form, access, scope } = metaOf(procedure)
       const { method = '', path: url = '' } = procedure['~orpc'].route
       const operation = document.paths[url]?.[method.toLowerCase()]
       if (form === 1) {
@@ -65,7 +65,9 @@ describe('the OpenAPI document', () => {
       }
       expect(operation?.operationId).toBe(path.join('_'))
       expect(operation?.summary).toMatch(/./)
-      expect(operation?.security).toEqual(access === 'open' ? [] : [{ session: [] }])
+      expect(operation?.security).toEqual(
+        access === 'open' ? [] : [{ session: [] }, ...(scope ? [{ token: [scope] }] : [])],
+      )
       expect(operation?.responses).toHaveProperty('default')
       if (access !== 'open') expect(operation?.responses).toHaveProperty('401')
       if (procedure['~orpc'].inputSchema) expect(operation?.responses).toHaveProperty('400')
@@ -157,5 +159,9 @@ describe('the OpenAPI document', () => {
     expect(document.paths['/api/tasks/{id}']?.get?.parameters).toMatchObject([
       { name: 'id', in: 'path', required: true, schema: { type: 'integer', minimum: 0 } },
     ])
+  })
+
+  test('forbids no value outright', () => {
+    expect(JSON.stringify(document)).not.toContain('"not":{}')
   })
 })

@@ -70,7 +70,7 @@ async function startWith(environment: Record<string, string>) {
   const { db } = service.parts
   const settings = readSettings({ ...secret, RATE_LIMITS: 'off', ...environment })
   const auth = createAuth(settings, db, createMailer(settings, log), log)
-  const parts = { settings, db, auth, readToken: await createTokenReader(auth), log }
+  const parts = { ...service.parts, settings, auth, readToken: await createTokenReader(auth), log }
   const server = createApp(parts).listen(0, '127.0.0.1')
   await once(server, 'listening')
   onTestFinished(() => {

@@ -628,7 +628,7 @@ describe('an address', () => {
     },
   )
 
-  test.each(['http://elsewhere.example/api/status', '*', 'api/status'])(
+  test.each(['http://', 'ftp://elsewhere.example/api/status', '*', 'api/status'])(
     'is refused as the target %s',
     async (target) => {
       const { status, body } = await speak(`GET ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)
@@ -873,5 +873,36 @@ describe('whatever comes', () => {
     })
 
     await fc.assert(law, bounded)
+  })
+})
+
+describe('RPC', () => {
+  test.each<unknown>([
+    { toString: null },
+    { toString: 1, valueOf: 1 },
+    { deep: [[[]]] },
+    5,
+    null,
+    '['.repeat(1000),
+  ])('takes %j for the id of no note', async (id) => {
+    const answer = await call(
+      'POST',
+      '/rpc/notes/update',
+      { json: { id, title: 'x', body: '' } },
+      await someone(),
+    )
+
+    expect(answer.status).toBe(404)
+  })
+})
+
+describe('reservations.create', () => {
+  test('looks at no more languages than a person could speak', async () => {
+    const tags = Array.from({ length: 4000 }, (_, index) => `x${index.toString(36)}`).join()
+    const headers = { 'accept-language': tags.slice(0, 15_000) }
+
+    const answer = await call('POST', '/api/reservations', { name: 'Ada', guests: 2 }, headers)
+
+    expect(answer.headers.get('content-language')).toBe('en')
   })
 })

@@ -163,7 +163,7 @@ describe('every answer', () => {
 
     expect(Object.fromEntries(headers)).toMatchObject({
       'x-content-type-options': 'nosniff',
-      'x-frame-options': 'SAMEORIGIN',
+      'x-frame-options': 'DENY',
       'referrer-policy': 'no-referrer',
       'cross-origin-opener-policy': 'same-origin',
       'content-security-policy': expect.stringContaining("default-src 'none'"),

@@ -5,7 +5,7 @@ import { afterAll, describe, inject } from 'vitest'
 import { type Client, createClient, createRestClient } from '../contract/client.ts'
 import { createApp } from '../src/app.ts'
 import { cookieOf, createTallystick, type Tallystick } from '../src/testing.ts'
-import { databaseUrl } from './postgres.ts'
+import { databaseUrl, freePort } from './postgres.ts'
 
 /** A service of one's own: in process and over HTTP at once, on a fresh copy of the template database. */
 export interface Service extends Tallystick {
@@ -21,7 +21,7 @@ export async function startService(environment: Record<string, string> = {}): Pr
   await admin`create database ${admin(name)} template ${admin(template)}`
   const database = databaseUrl(url, name)
   const tallystick = await createTallystick({ DATABASE_URL: database, ...environment })
-  const origin = await listen(tallystick)
+  const origin = await listen(tallystick, Number(environment.PORT ?? 0))
 
   afterAll(async () => {
     await tallystick.close()
@@ -31,9 +31,9 @@ export async function startService(environment: Record<string, string> = {}): Pr
   return { ...tallystick, origin, databaseUrl: database }
 }
 
-async function listen({ parts }: Tallystick) {
+async function listen({ parts }: Tallystick, port: number) {
   const server = createApp(parts)
-  server.listen(0, '127.0.0.1')
+  server.listen(port, '127.0.0.1')
   await once(server, 'listening')
   afterAll(() => {
     server.close()
@@ -41,6 +41,12 @@ async function listen({ parts }: Tallystick) {
   })
   const address = server.address()
   return `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
+}
+
+/** Settings under which a service knows its own address before it is started, as a token service must. */
+export async function addressed(): Promise<Record<string, string>> {
+  const port = String(await freePort())
+  return { PORT: port, BASE_URL: `http://127.0.0.1:${port}` }
 }
 
 /** One way to call the service: who is signed in says the header. */

@@ -50,30 +50,33 @@ export const languages = Object.keys(catalogues)
 
 type Values = Record<string, string | number | undefined>
 
+/** Tags beyond these are not looked at. */
+const MAX_TAGS = 50
+
 /** The caller's language among ours, by RFC 9110 weights and BCP 47 tags, and English where none of theirs is. */
 export function negotiate(acceptLanguage = '') {
-  const wanted = new Negotiator({ headers: { 'accept-language': acceptLanguage } }).languages()
-  const language = wanted.map(ours).find((tag) => tag !== undefined) ?? 'en'
+  const wanted = new Negotiator({ headers: { 'accept-language': acceptLanguage } })
+    .languages()
+    .slice(0, MAX_TAGS)
+  const known = wanted.find((tag) => written.has(scriptOf(tag)))
+  const language = written.get(known === undefined ? 'en-Latn' : scriptOf(known)) ?? 'en'
   return {
     language,
     say: (message: string, values?: Values) => String(format(language, message).format(values)),
   }
 }
 
-/** Ours is the language that is written alike: zh-TW is zh-Hant, pt-PT is pt-BR, iw is he. */
-const ours = (tag: string) => {
-  const written = script(tag)
-  return languages.find((language) => script(language) === written)
-}
-
-function script(tag: string) {
+/** A language as it is written: zh-TW is zh-Hant, pt-PT is pt-BR, iw is he. */
+function scriptOf(tag: string) {
   try {
     const { language, script } = new Intl.Locale(tag).maximize()
     return `${language}-${script}`
   } catch {
-    return undefined
+    return ''
   }
 }
+
+const written = new Map(languages.map((language) => [scriptOf(language), language]))
 
 const isMessage = (key: string): key is Message => key in en
 

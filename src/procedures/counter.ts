@@ -7,14 +7,14 @@ const os = open.counter
 export const counter = os.router({
   get: os.get.handler(async ({ context: { db } }) => ({ count: await query.get(db) })),
 
-  increment: os.increment.handler(async ({ context: { db }, errors }) => {
-    const count = await query.add(db, 1)
+  increment: os.increment.handler(async ({ context, errors }) => {
+    const count = await query.add(context.db, 1)
     if (count === undefined) throw errors.CONFLICT()
     return { count }
   }),
 
-  decrement: os.decrement.handler(async ({ context: { db }, errors }) => {
-    const count = await query.add(db, -1)
+  decrement: os.decrement.handler(async ({ context, errors }) => {
+    const count = await query.add(context.db, -1)
     if (count === undefined) throw errors.CONFLICT()
     return { count }
   }),

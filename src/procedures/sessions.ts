@@ -20,7 +20,9 @@ export const sessions = os.router({
 })
 
 function view(row: query.SessionRow, currentId: string) {
-  const { browser, os: system } = bowser.parse(row.userAgent || ' ')
+  // A grant is named after its app.
+  const { browser, os: system } =
+    row.clientId === null ? bowser.parse(row.userAgent || ' ') : { browser: { name: row.userAgent }, os: {} }
   return {
     id: row.id,
     token: row.token,

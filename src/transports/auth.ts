@@ -3,6 +3,7 @@ import { z } from 'zod'
 
 import { text } from '../../contract/base.ts'
 import { badRequest } from '../../contract/errors.ts'
+import type { Parts } from '../access.ts'
 import { ADDRESS_HEADER, type Auth } from '../auth.ts'
 import type { Settings } from '../settings.ts'
 import { answer, type Call, refuse, refuseMethod, sendReply, type Transport } from './transport.ts'
@@ -35,16 +36,11 @@ interface Operation {
   /** The query of a GET, the body of a POST. */
   input: z.ZodType<Record<string, unknown>>
 }
-const get = (access: Operation['access'], input: Operation['input'] = Nothing): Operation => ({
-  method: 'GET',
-  access,
-  input,
-})
-const post = (access: Operation['access'], input: Operation['input'] = Nothing): Operation => ({
-  method: 'POST',
-  access,
-  input,
-})
+const operation =
+  (method: Operation['method']) =>
+  (access: Operation['access'], input: Operation['input'] = Nothing): Operation => ({ method, access, input })
+const get = operation('GET')
+const post = operation('POST')
 
 /** The part of better-auth that is reachable, and all that each operation takes. */
 const operations: Record<string, Operation> = {
@@ -100,11 +96,26 @@ export function createAuthTransport(auth: Auth, { baseUrl }: Settings): Transpor
   }
 }
 
+/** Asks better-auth on behalf of one of our own pages. */
+export async function askAuth({ auth, settings }: Parts, call: Call, path: string, input: object) {
+  const operation = operations[path]
+  const checked = operation?.input.safeParse(input)
+  if (!operation || !checked?.success)
+    return { ok: false, problem: 'That is no address, or no code.' } as const
+  const target = new URL(PREFIX + path, settings.baseUrl)
+  const result = await auth.handler(
+    authRequest({ ...call, url: target }, operation, checked.data, settings.baseUrl),
+  )
+  if (result.ok) return { ok: true, cookies: result.headers.getSetCookie() } as const
+  return { ok: false, problem: errorOf(result.status, await result.text()).message } as const
+}
+
 /** 401, then 403, then a body that could not be read, as everywhere. */
 async function refusalOf({ access }: Operation, { context }: Call) {
   // Asked even where anyone may call: a session in use is prolonged by being asked after.
   const caller = await context.caller()
   if (access !== 'open' && !caller) return new ORPCError('UNAUTHORIZED', { message: 'Sign in first' })
+  if (caller?.scopes) return new ORPCError('FORBIDDEN', { message: 'An app may not do this' })
   if (access === 'admin' && caller?.user.role !== 'admin')
     return new ORPCError('FORBIDDEN', { message: 'Only an administrator may do this' })
   return context.malformed
@@ -116,7 +127,8 @@ function authRequest({ url, address, request }: Call, { method }: Operation, inp
   if (method === 'GET')
     for (const [name, value] of Object.entries(input)) target.searchParams.set(name, String(value))
   const headers = new Headers({ origin: baseUrl, 'content-type': 'application/json' })
-  for (const name of ['cookie', 'user-agent'] as const) headers.set(name, request.headers[name] ?? '')
+  for (const name of ['cookie', 'user-agent'] as const)
+    if (request.headers[name] !== undefined) headers.set(name, request.headers[name])
   if (address !== undefined) headers.set(ADDRESS_HEADER, address)
   return new Request(target, { method, headers, ...(method === 'POST' && { body: JSON.stringify(input) }) })
 }

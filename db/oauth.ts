@@ -1,0 +1,81 @@
+import { and, eq, gt, isNull, like, or, sql } from 'drizzle-orm'
+import { jsonb, pgTable, text } from 'drizzle-orm/pg-core'
+
+import { createdAt, moment } from './columns.ts'
+import type { Database } from './index.ts'
+
+/** What the token service keeps: keys, codes and refresh tokens, by key. A used refresh token stays, to be recognised. */
+export const records = pgTable('oauth_records', {
+  key: text().primaryKey(),
+  value: jsonb().$type<Record<string, unknown>>().notNull(),
+  usedAt: moment(),
+  expiresAt: moment(),
+})
+
+/** Apps that registered themselves. */
+export const clients = pgTable('oauth_clients', {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  redirectUris: text().array().notNull(),
+  createdAt,
+})
+
+const live = or(isNull(records.expiresAt), gt(records.expiresAt, sql`now()`))
+
+export const find = async (db: Database, key: string) =>
+  (
+    await db
+      .select()
+      .from(records)
+      .where(and(eq(records.key, key), live))
+  ).at(0)
+
+/** Takes a record away in one statement: of many who ask at once, one gets it. */
+export const take = async (db: Database, key: string) =>
+  (
+    await db
+      .delete(records)
+      .where(and(eq(records.key, key), live))
+      .returning()
+  ).at(0)
+
+/** Marks a record as used in one statement: of many who ask at once, one gets it. */
+export const use = async (db: Database, key: string) =>
+  (
+    await db
+      .update(records)
+      .set({ usedAt: sql`now()` })
+      .where(and(eq(records.key, key), isNull(records.usedAt), live))
+      .returning()
+  ).at(0)
+
+export const put = (db: Database, key: string, value: Record<string, unknown>, expiresAt?: Date) =>
+  db
+    .insert(records)
+    .values({ key, value, expiresAt })
+    .onConflictDoUpdate({ target: records.key, set: { value, expiresAt } })
+
+export const remove = (db: Database, key: string) => db.delete(records).where(eq(records.key, key))
+
+/** Every record whose key begins so. */
+export const list = (db: Database, prefix: string) =>
+  db
+    .select()
+    .from(records)
+    .where(and(like(records.key, `${prefix.replace(/[\\%_]/g, '\\$&')}%`), live))
+
+export const findClient = async (db: Database, id: string) =>
+  (await db.select().from(clients).where(eq(clients.id, id))).at(0)
+
+export const insertClient = (db: Database, client: typeof clients.$inferInsert) =>
+  db.insert(clients).values(client)
+
+/** Any number, the same in every release: whoever holds it makes keys. */
+const KEYS_LOCK = 7_141_926
+
+/** Runs alone among all processes on the database. */
+export const alone = (db: Database, work: (db: Database) => Promise<void>) =>
+  db.transaction(async (tx) => {
+    await tx.execute(sql`select pg_advisory_xact_lock(${KEYS_LOCK})`)
+    await work(tx)
+  })

@@ -1,0 +1,148 @@
+import { issuer } from '@openauthjs/openauth'
+import { encryptionKeys, signingKeys } from '@openauthjs/openauth/keys'
+import type { Provider } from '@openauthjs/openauth/provider/provider'
+import { joinKey, splitKey, type StorageAdapter } from '@openauthjs/openauth/storage/storage'
+import { createSubjects } from '@openauthjs/openauth/subject'
+import type { Context as HonoContext } from 'hono'
+import { createLocalJWKSet, errors, jwtVerify } from 'jose'
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+
+import type { Database } from '../db/index.ts'
+import * as oauth from '../db/oauth.ts'
+import * as sessions from '../db/sessions.ts'
+
+const ACCESS_SECONDS = 10 * 60
+const REFRESH_SECONDS = 30 * 24 * 3600
+
+/** What a token says beyond whose it is: the session that stands for the grant, the app, and what it may do. */
+export const Grant = z.object({ sessionId: z.string(), clientId: z.string(), scope: z.string() })
+export type Grant = z.infer<typeof Grant>
+
+const Claims = z.object({ sub: z.string(), mode: z.literal('access'), properties: Grant })
+const Held = z.object({ subject: z.string(), properties: Grant })
+
+export const refreshExpiry = () => new Date(Date.now() + REFRESH_SECONDS * 1000)
+
+/** Codes and refresh tokens are kept as digests alone: a copy of the database redeems none. */
+const kept = (key: string[]) =>
+  isSecret(key) ? createHash('sha256').update(joinKey(key)).digest('base64url') : joinKey(key)
+const isSecret = ([kind]: string[]) => kind === 'oauth:code' || kind === 'oauth:refresh'
+
+export const codeKey = (code: string) => kept(['oauth:code', code])
+export const refreshKey = (token: string) => {
+  const [subject = '', secret = ''] = token.split(':')
+  return kept(['oauth:refresh', subject, secret])
+}
+
+/**
+ * OpenAuth's storage in PostgreSQL. OpenAuth reads a code or a refresh token and removes it later, so that of many
+ * who redeem one at once all succeed; here reading is taking, and one does.
+ */
+export const createStorage = (db: Database): StorageAdapter => ({
+  async get(key) {
+    if (key[0] === 'oauth:code') return (await oauth.take(db, kept(key)))?.value
+    if (key[0] === 'oauth:refresh') return useRefreshToken(db, kept(key))
+    return (await oauth.find(db, kept(key)))?.value
+  },
+  async set(key, { nextToken: _, ...value }: Record<string, unknown>, expiry) {
+    await oauth.put(db, kept(key), value, expiry)
+  },
+  async remove(key) {
+    // What is read once is gone already, or stays to be recognised.
+    if (!isSecret(key)) await oauth.remove(db, kept(key))
+  },
+  async *scan(prefix) {
+    for (const { key, value } of await oauth.list(db, joinKey([...prefix, ''])))
+      yield [splitKey(key), value] as [string[], unknown]
+  },
+})
+
+/** A refresh token is good once, while its grant lives. Used again, either side may be a thief: the grant ends. */
+async function useRefreshToken(db: Database, key: string) {
+  const first = await oauth.use(db, key)
+  const { subject, properties } = Held.safeParse((first ?? (await oauth.find(db, key)))?.value).data ?? {}
+  if (!subject || !properties) return undefined
+  if (!first) {
+    await sessions.end(db, subject, properties.sessionId)
+    return undefined
+  }
+  const prolonged = await sessions.prolong(db, subject, properties.sessionId, refreshExpiry())
+  return prolonged ? first.value : undefined
+}
+
+/** OpenAuth makes keys when first asked, each process its own: here they are made once, before anybody asks. */
+export const makeKeys = (db: Database) =>
+  oauth.alone(db, async (tx) => {
+    const storage = createStorage(tx)
+    await signingKeys(storage)
+    await encryptionKeys(storage)
+  })
+
+/** What a code is made of: whom the app acts for, as what, and where the code goes. */
+export interface Consent {
+  authorization: {
+    response_type: 'code'
+    /** The audience: OpenAuth writes the client's id there, and knows no resources (RFC 8707). Who the client is stands in the grant. */
+    client_id: string
+    redirect_uri: string
+    state: string
+    pkce: { challenge: string; method: 'S256' }
+  }
+  grant: Grant & { userId: string }
+}
+
+/** People sign in and consent before OpenAuth hears of it: it is handed the outcome. */
+const account: Provider<Consent['grant']> = {
+  type: 'account',
+  init(route, { success }) {
+    route.post('/consent', async (context: HonoContext) => {
+      const { authorization, grant } = await context.req.json<Consent>()
+      context.set('authorization', authorization)
+      return success(context, grant)
+    })
+  },
+}
+
+/** OpenAuth itself. transports/oauth.ts alone speaks to it, and lets through only what OpenAuth answers well. */
+export function createIssuer(db: Database) {
+  const { log } = console
+  // Its access log would write whole addresses to what is console.log when it is made.
+  console.log = () => undefined
+  const made = issuer({
+    providers: { account },
+    subjects: createSubjects({ grant: Grant }),
+    storage: createStorage(db),
+    ttl: { access: ACCESS_SECONDS, refresh: REFRESH_SECONDS, reuse: 0 },
+    allow: () => Promise.resolve(true),
+    success: (respond, { userId, sessionId, clientId, scope }) =>
+      respond.subject('grant', { sessionId, clientId, scope }, { subject: userId }),
+  })
+  console.log = log
+  return made
+}
+
+/** Verifies access tokens: ours, unexpired, for this audience; an unknown key is looked up again. */
+export function createVerifier(db: Database, issuer: string) {
+  const load = async () => {
+    const keys = await signingKeys(createStorage(db))
+    return createLocalJWKSet({ keys: keys.map(({ jwk, alg }) => ({ ...jwk, alg })) })
+  }
+  let keys = load()
+  const check = async (token: string, audience: string) =>
+    jwtVerify(token, await keys, { issuer, audience, algorithms: ['ES256'] })
+
+  return async (token: string, audience: string) => {
+    try {
+      const { payload } = await check(token, audience).catch((error: unknown) => {
+        if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
+        keys = load()
+        return check(token, audience)
+      })
+      return Claims.parse(payload)
+    } catch (error) {
+      if (error instanceof errors.JOSEError || error instanceof z.ZodError) return undefined
+      throw error
+    }
+  }
+}

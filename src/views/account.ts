@@ -1,0 +1,87 @@
+import { htmlEscape } from 'escape-goat'
+import { createHash } from 'node:crypto'
+
+const style = `
+:root { color-scheme: light dark; font: 1.1rem/1.5 system-ui, sans-serif }
+body { margin: 0 auto; max-width: 26rem; padding: 2rem 1.25rem }
+h1 { font-size: 1.4rem }
+label { display: block; margin-top: 1rem }
+input { box-sizing: border-box; font: inherit; padding: .6rem; width: 100% }
+button { font: inherit; margin: 1rem .5rem 0 0; padding: .6rem 1.2rem }
+code { overflow-wrap: anywhere }
+.problem { border-left: .3rem solid #c33; padding-left: .8rem }
+`
+const styleHash = createHash('sha256').update(style).digest('base64')
+
+/** What a page may load and where its forms may lead: after consent, to the app. */
+export const policy = (leadsTo = '') =>
+  `default-src 'none'; style-src 'sha256-${styleHash}'; form-action 'self' ${leadsTo}; base-uri 'none'; frame-ancestors 'none'`
+
+const page = (title: string, body: string) =>
+  htmlEscape`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${title} · Tallystick</title>
+<style>` +
+  style +
+  htmlEscape`</style>
+</head>
+<body>
+<main>
+<h1>${title}</h1>
+` +
+  body +
+  '\n</main>\n</body>\n</html>\n'
+
+const problemOf = (problem?: string) =>
+  problem === undefined ? '' : htmlEscape`<p class="problem" role="alert">${problem}</p>\n`
+
+export const problemPage = (problem: string) => page('That did not work', problemOf(problem))
+
+export const addressPage = (problem?: string) =>
+  page(
+    'Sign in',
+    problemOf(problem) +
+      `<form method="post">
+<label for="email">Your e-mail address</label>
+<input id="email" name="email" type="email" autocomplete="email" required autofocus>
+<button name="action" value="send">Send me a code</button>
+</form>`,
+  )
+
+export const codePage = (email: string, problem?: string) =>
+  page(
+    'Enter the code',
+    problemOf(problem) +
+      htmlEscape`<form method="post">
+<p>We sent a code to ${email}.</p>
+<input type="hidden" name="email" value="${email}">
+<label for="otp">Six digits</label>
+<input id="otp" name="otp" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9]{6}" required autofocus>
+<button name="action" value="sign-in">Sign in</button>
+</form>`,
+  )
+
+const permissions: Record<string, string> = {
+  read: 'see your tasks, notes and account',
+  write: 'add, change, share and delete your tasks and notes',
+}
+
+export const consentPage = (app: string, redirectUri: string, scope: string, email: string) =>
+  page(
+    `Let ${app} in?`,
+    htmlEscape`<p>${app} asks to act for ${email}. It may</p>
+<ul>` +
+      scope
+        .split(' ')
+        .map((name) => htmlEscape`<li>${permissions[name] ?? name}</li>`)
+        .join('') +
+      htmlEscape`</ul>
+<p>You will be sent back to <code>${redirectUri}</code>. You can end this at any time among your sessions.</p>
+<form method="post">
+<button name="action" value="allow">Allow</button>
+<button name="action" value="deny">Deny</button>
+</form>`,
+  )
