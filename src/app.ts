@@ -93,7 +93,7 @@ const sharer = ({ settings: { trustedOrigins } }: Parts) =>
     respond(null, {
       origin: trustedOrigins.includes(origin) && origin,
       credentials: true,
-      exposedHeaders: ['x-request-id', 'content-language', 'retry-after'],
+      exposedHeaders: ['x-request-id', 'content-language', 'retry-after', 'www-authenticate'],
     })
   })
 

@@ -537,3 +537,74 @@ describe('a page', () => {
     expect(await status({ origin })).toBe(expected)
   })
 })
+
+/** What an agent keeps of its own: nothing before it is first let in. */
+function memory() {
+  const kept: { client?: { client_id: string }; tokens?: Tokens; verifier?: string; address?: URL } = {}
+  const redirectUrl = 'http://127.0.0.1:9/callback'
+  const provider = {
+    redirectUrl,
+    clientMetadata: { redirect_uris: [redirectUrl], client_name: 'An agent' },
+    clientInformation: () => kept.client,
+    saveClientInformation: (client: { client_id: string }) => void (kept.client = client),
+    tokens: () => kept.tokens,
+    saveTokens: (tokens: Tokens) => void (kept.tokens = tokens),
+    redirectToAuthorization: (address: URL) => void (kept.address = address),
+    saveCodeVerifier: (verifier: string) => void (kept.verifier = verifier),
+    codeVerifier: () => kept.verifier ?? '',
+  }
+  return { kept, provider }
+}
+
+interface Tokens {
+  access_token: string
+  token_type: string
+  refresh_token?: string
+  scope?: string
+}
+
+/** Opens the address that an agent was told to open, as somebody who lets it in. */
+async function allow(address?: URL) {
+  const { cookie } = await signInOverHttp(service, somebody())
+  const headers = { cookie, 'content-type': 'application/x-www-form-urlencoded' }
+  const response = await fetch(address ?? '', {
+    method: 'POST',
+    redirect: 'manual',
+    headers,
+    body: 'action=allow',
+  })
+  return new URL(response.headers.get('location') ?? '').searchParams
+}
+
+describe('an agent that knows nothing but the address', () => {
+  test('is let in through the 2.x SDK', async () => {
+    const { kept, provider } = memory()
+    const transport = () => new StreamableHTTPClientTransport(new URL(mcp), { authProvider: provider })
+    const first = transport()
+    await expect(new Client(identity).connect(first)).rejects.toThrow()
+    await first.finishAuth(await allow(kept.address))
+
+    const client = new Client(identity)
+    await client.connect(transport())
+    onTestFinished(() => client.close())
+
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(names)
+    expect(await client.callTool({ name: 'tasks_list', arguments: {} })).toMatchObject({
+      structuredContent: { tasks: [], taskCount: 0 },
+    })
+  })
+
+  test('is let in through the 1.x SDK', async () => {
+    const { kept, provider } = memory()
+    const transport = () => new OldTransport(new URL(mcp), { authProvider: provider })
+    const first = transport()
+    await expect(new OldClient(identity).connect(first)).rejects.toThrow()
+    await first.finishAuth((await allow(kept.address)).get('code') ?? '')
+
+    const client = new OldClient(identity)
+    await client.connect(transport())
+    onTestFinished(() => client.close())
+
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(names)
+  })
+})
