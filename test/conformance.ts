@@ -34,7 +34,7 @@ const front = createServer((incoming, answer) => {
 await listen(front, frontPort)
 
 const url = `http://127.0.0.1:${frontPort}/mcp`
-const [command = ''] = process.argv.slice(2)
+const [command = '', inspector = ''] = process.argv.slice(2)
 const options = ['--suite', 'all', '--expected-failures', 'test/conformance.yml']
 for (const revision of ['2025-06-18', '2025-11-25', '2026-07-28']) {
   const child = spawn(command, ['server', '--url', url, '--spec-version', revision, ...options], {
@@ -43,6 +43,8 @@ for (const revision of ['2025-06-18', '2025-11-25', '2026-07-28']) {
   await verdict(child)
 }
 await authorization()
+await inspect(['--strict', '--method', 'tools/list'])
+await inspect(['--method', 'tools/call', '--tool-name', 'tasks_create', '--tool-arg', 'taskTitle=Inspected'])
 for (const server of [front, app]) server.close().closeAllConnections()
 await tallystick.close()
 
@@ -62,6 +64,15 @@ async function authorization() {
     if (address === undefined || !text.includes('Callback server started')) return
     text = ''
     void consent(address).then((location) => fetch(location))
+  })
+  await verdict(child)
+}
+
+/** The MCP Inspector's command line, on the service itself. */
+async function inspect(words: string[]) {
+  const header = ['--header', `Authorization: ${bearer}`]
+  const child = spawn(inspector, ['--cli', `${origin}/mcp`, '--transport', 'http', ...header, ...words], {
+    stdio: 'inherit',
   })
   await verdict(child)
 }
