@@ -160,7 +160,7 @@ const report = root.middleware(async ({ context, next, path }) => {
 const guard = root.middleware(async ({ context, procedure, next }, input: unknown) => {
   const { meta, errorMap } = procedure['~orpc']
   const refusal = (code: 'UNAUTHORIZED' | 'INSUFFICIENT_SCOPE' | 'NOT_FOUND' | 'FORBIDDEN') =>
-    new ORPCError(code, { message: errorMap[code]?.message ?? code })
+    new ORPCError(code, { status: errorMap[code]?.status, message: errorMap[code]?.message ?? code })
   const { access, scope, action } = meta
   // A token that is none is refused even where nobody need show one.
   const shown = access !== 'open' || context.headers.authorization !== undefined
@@ -179,12 +179,10 @@ const guard = root.middleware(async ({ context, procedure, next }, input: unknow
 })
 
 /** Tells an app what token it lacks, and where to get one (RFC 6750, RFC 9728). */
-function challenge<Refusal>({ settings, headers, reply }: Context, refusal: Refusal, scope?: string) {
-  const error = scope
-    ? 'insufficient_scope'
-    : headers.authorization === undefined
-      ? undefined
-      : 'invalid_token'
+function challenge<Refusal extends { code: string }>(context: Context, refusal: Refusal, scope?: string) {
+  const { settings, headers, reply } = context
+  const shown = headers.authorization === undefined ? undefined : 'invalid_token'
+  const error = refusal.code === 'INSUFFICIENT_SCOPE' ? 'insufficient_scope' : shown
   const parameters = {
     resource_metadata: `${settings.baseUrl}/.well-known/oauth-protected-resource`,
     error,

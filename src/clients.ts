@@ -19,12 +19,12 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
 /** Where an app may be answered: https, itself on this machine, or a scheme of its own (RFC 8252). */
 const RedirectUri = text({ min: 1, max: 2000 }).refine((uri) => {
-  if (!URL.canParse(uri)) return false
-  const { protocol, hostname, hash } = new URL(uri)
+  if (!URL.canParse(uri) || uri.includes('#')) return false
+  const { protocol, hostname, username, host } = new URL(uri)
+  // What stands in a policy must not end it.
+  if (username !== '' || /[^\w.:[\]-]/.test(host)) return false
   const own = /^[a-z][a-z\d+-]*(\.[a-z\d+-]+)+:$/.test(protocol)
-  return (
-    hash === '' && (protocol === 'https:' || own || (protocol === 'http:' && LOOPBACK.includes(hostname)))
-  )
+  return protocol === 'https:' || own || (protocol === 'http:' && LOOPBACK.includes(hostname))
 }, 'Must be https, loopback http, or a private scheme, without a fragment')
 
 /** What an app says of itself (RFC 7591). */
@@ -62,8 +62,9 @@ export const register = async (
 
 /** An app by its id: known by settings, by registration, or by the document that stands at its id. */
 export async function findApp(db: Database, settings: Settings, id: string): Promise<Client | undefined> {
-  const known = settings.oauthClients.map((entry) => entry.split('=', 2)).filter(([known]) => known === id)
-  if (known.length > 0) return { id, name: id, redirectUris: known.map(([, uri = '']) => uri) }
+  const known = settings.oauthClients.filter((entry) => entry.slice(0, entry.indexOf('=')) === id)
+  if (known.length > 0)
+    return { id, name: id, redirectUris: known.map((entry) => entry.slice(id.length + 1)) }
   if (id.startsWith('https://')) return describe(id, settings.production)
   return findClient(db, id)
 }
@@ -91,14 +92,18 @@ const read = (url: string, agent: RequestFilteringHttpsAgent) =>
       signal: AbortSignal.timeout(PATIENCE),
       headers: { accept: 'application/json' },
     })
+    const fail = (problem: string) => {
+      reject(new Error(problem))
+      request.destroy()
+    }
     request.on('error', reject)
     request.on('response', (response) => {
       let body = ''
-      if (response.statusCode !== 200) request.destroy(new Error('There is no document'))
+      if (response.statusCode !== 200) fail('There is no document')
       response.setEncoding('utf8')
       response.on('data', (chunk: string) => {
         body += chunk
-        if (body.length > MAX_DOCUMENT) request.destroy(new Error('The document is too large'))
+        if (body.length > MAX_DOCUMENT) fail('The document is too large')
       })
       response.on('end', () => {
         resolve(body)

@@ -59,7 +59,7 @@ export function createGrants(parts: Parts) {
       throw new OAuthError(code, `${path.join('.')}: ${message}`)
     }
     const scope = [...new Set((query.scope ?? 'read').split(' ').filter(Boolean))]
-    if (!scope.every((name) => (scopes as readonly string[]).includes(name)))
+    if (scope.length === 0 || !scope.every((name) => (scopes as readonly string[]).includes(name)))
       throw new OAuthError('invalid_scope', `There are ${scopes.join(' and ')}`)
     const { resource = baseUrl } = query
     if (!resources.includes(resource))
@@ -114,12 +114,13 @@ export function createGrants(parts: Parts) {
   /** Gives tokens for a code or a refresh token, to the app that it was made for. */
   async function redeem(form: Record<string, string>) {
     const { grant_type = '', client_id = '', code = '', refresh_token = '', resource } = form
-    const key = { authorization_code: codeKey(code), refresh_token: refreshKey(refresh_token) }[grant_type]
+    const kinds = { authorization_code: codeKey(code), refresh_token: refreshKey(refresh_token) }
+    const key = new Map(Object.entries(kinds)).get(grant_type)
     if (key === undefined)
       throw new OAuthError('unsupported_grant_type', 'There are authorization_code and refresh_token')
     const kept = Kept.safeParse((await find(db, key))?.value).data
     if (kept?.properties.clientId !== client_id)
-      throw new OAuthError('invalid_grant', 'It is used, expired, or another app’s')
+      throw new OAuthError('invalid_grant', 'It is used, expired, or made for another app')
     if (resource !== undefined && resource.replace(/\/$/, '') !== kept.clientID)
       throw new OAuthError('invalid_target', 'It was granted for another resource')
     const body = new URLSearchParams({ ...form, client_id: kept.clientID }).toString()
@@ -127,7 +128,8 @@ export function createGrants(parts: Parts) {
     if (!answer.ok)
       throw new OAuthError('invalid_grant', 'It is used, expired, or does not match its request')
     const tokens = (await answer.json()) as Record<string, unknown>
-    await sessions.prolong(db, kept.subject, kept.properties.sessionId, refreshExpiry())
+    if (!(await sessions.prolong(db, kept.subject, kept.properties.sessionId, refreshExpiry())))
+      throw new OAuthError('invalid_grant', 'It was taken back')
     return { ...tokens, token_type: 'Bearer', scope: kept.properties.scope }
   }
 

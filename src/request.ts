@@ -58,9 +58,11 @@ function readAddress(request: IncomingMessage, isTrustedProxy: ReturnType<typeof
 export const notFound = () => new ORPCError('NOT_FOUND', { message: 'There is nothing at this address' })
 
 /** A browser that acts with its cookie for a page of somebody else's. Callers that are no browsers say nothing. */
-function isForeign({ method = 'GET', headers }: IncomingMessage, origins: string[]) {
+function isForeign({ method = 'GET', url, headers }: IncomingMessage, origins: string[]) {
   const { cookie, origin, 'sec-fetch-site': site } = headers
-  if (SAFE.includes(method) || cookie === undefined) return false
+  // The sign-in page too: nobody is to be signed in as somebody else by another page.
+  const acts = cookie !== undefined || pathOf(url) === '/authorize'
+  if (SAFE.includes(method) || !acts) return false
   if (site === 'same-origin') return false
   return origin === undefined ? site !== undefined && site !== 'none' : !origins.includes(origin)
 }
@@ -75,7 +77,7 @@ async function readBody(
   if (request.headers['content-encoding'] !== undefined)
     throw new ORPCError('UNSUPPORTED_MEDIA_TYPE', { message: 'A body must not be compressed' })
   const type = request.headers['content-type'] ?? ''
-  if (takesForms(request.url ?? '') && /^application\/x-www-form-urlencoded\s*(;|$)/i.test(type))
+  if (takesForms(request.url) && /^application\/x-www-form-urlencoded\s*(;|$)/i.test(type))
     return { body: Object.fromEntries(new URLSearchParams(bytes.toString())), context }
   if (!/^application\/json\s*(;|$)/i.test(type))
     throw new ORPCError('UNSUPPORTED_MEDIA_TYPE', { message: 'A body must be application/json' })
@@ -86,7 +88,9 @@ async function readBody(
 }
 
 /** The token service speaks in forms, as its standards have it, and its pages too. */
-const takesForms = (url: string) => ['/authorize', '/token', '/revoke'].includes(url.split('?', 1)[0] ?? '')
+const takesForms = (url?: string) => ['/authorize', '/token', '/revoke'].includes(pathOf(url))
+
+const pathOf = (url = '/') => url.split('?', 1)[0] ?? ''
 
 async function readBytes(request: IncomingMessage) {
   try {

@@ -128,15 +128,20 @@ export function createVerifier(db: Database, issuer: string) {
     const keys = await signingKeys(createStorage(db))
     return createLocalJWKSet({ keys: keys.map(({ jwk, alg }) => ({ ...jwk, alg })) })
   }
-  let keys = load()
+  let loaded: ReturnType<typeof load> | undefined
+  const keys = () =>
+    (loaded ??= load().catch((error: unknown) => {
+      loaded = undefined
+      throw error
+    }))
   const check = async (token: string, audience: string) =>
-    jwtVerify(token, await keys, { issuer, audience, algorithms: ['ES256'] })
+    jwtVerify(token, await keys(), { issuer, audience, algorithms: ['ES256'] })
 
   return async (token: string, audience: string) => {
     try {
       const { payload } = await check(token, audience).catch((error: unknown) => {
         if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
-        keys = load()
+        loaded = undefined
         return check(token, audience)
       })
       return Claims.parse(payload)

@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import postgres from 'postgres'
 import { afterAll, describe, inject } from 'vitest'
@@ -115,3 +116,77 @@ export function createFetch({ origin }: Service) {
     return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
   }
 }
+
+/** What an app is given for a code or a refresh token. */
+export interface Tokens {
+  access_token: string
+  refresh_token: string
+  token_type: string
+  expires_in: number
+  scope: string
+}
+
+type Parameters = Record<string, string | undefined>
+
+export const redirectUri = 'http://127.0.0.1:9/callback'
+
+/** An app that has registered itself, and the steps that it and a person take, as a browser without scripts would. */
+export async function registerApp(service: Service, registration: object = {}) {
+  const call = createFetch(service)
+  const asked = { client_name: 'An app', redirect_uris: [redirectUri], ...registration }
+  const { body } = await call('POST', '/register', asked)
+  return appOf(service, (body as { client_id: string }).client_id)
+}
+
+/** The same for an app that is known already. A parameter that is `undefined` is left out. */
+export function appOf(service: Service, id: string) {
+  const call = createFetch(service)
+  const verifier = randomBytes(32).toString('base64url')
+  const type = { 'content-type': 'application/x-www-form-urlencoded' }
+  const form = (fields: Parameters) =>
+    new URLSearchParams(
+      Object.entries(fields).filter((entry): entry is [string, string] => entry[1] !== undefined),
+    ).toString()
+
+  const address = (parameters: Parameters = {}) =>
+    `${service.origin}/authorize?${form({
+      client_id: id,
+      redirect_uri: redirectUri,
+      response_type: 'code',
+      scope: 'read write',
+      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      code_challenge_method: 'S256',
+      ...parameters,
+    })}`
+  const submit = (fields: Parameters, headers: Record<string, string>, parameters?: Parameters) =>
+    fetch(address(parameters), {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { ...type, ...headers },
+      body: form(fields),
+    })
+  /** Where the person is sent when they allow it. */
+  const allow = async (cookie: string, parameters?: Parameters) => {
+    const { headers } = await submit({ action: 'allow' }, { cookie }, parameters)
+    return new URL(headers.get('location') ?? '').searchParams
+  }
+  const post = (path: string, fields: Parameters) =>
+    call('POST', path, form({ client_id: id, ...fields }), type)
+  const redeem = (code: string | null, fields: Parameters = {}) =>
+    post('/token', {
+      grant_type: 'authorization_code',
+      code: code ?? '',
+      redirect_uri: redirectUri,
+      code_verifier: verifier,
+      ...fields,
+    })
+  const refresh = (refresh_token: string, fields: Parameters = {}) =>
+    post('/token', { grant_type: 'refresh_token', refresh_token, ...fields })
+  const letIn = async (cookie: string, parameters?: Parameters) => {
+    const { body } = await redeem((await allow(cookie, parameters)).get('code'))
+    return body as Tokens
+  }
+  return { id, verifier, address, submit, allow, post, redeem, refresh, letIn }
+}
+
+export const bearer = ({ access_token }: Tokens) => ({ authorization: `Bearer ${access_token}` })

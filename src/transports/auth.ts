@@ -114,7 +114,8 @@ export async function askAuth({ auth, settings }: Parts, call: Call, path: strin
 async function refusalOf({ access }: Operation, { context }: Call) {
   // Asked even where anyone may call: a session in use is prolonged by being asked after.
   const caller = await context.caller()
-  if (access !== 'open' && !caller) return new ORPCError('UNAUTHORIZED', { message: 'Sign in first' })
+  if (!caller && (access !== 'open' || context.headers.authorization !== undefined))
+    return new ORPCError('UNAUTHORIZED', { message: 'Sign in first' })
   if (caller?.scopes) return new ORPCError('FORBIDDEN', { message: 'An app may not do this' })
   if (access === 'admin' && caller?.user.role !== 'admin')
     return new ORPCError('FORBIDDEN', { message: 'Only an administrator may do this' })

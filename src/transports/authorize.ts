@@ -34,7 +34,7 @@ export function createAuthorize(parts: Parts, grants: Grants): Transport {
         return { location: call.url.pathname + call.url.search, cookies: entered.cookies }
       },
       allow: async (call, _, asked) => {
-        const caller = await call.context.caller()
+        const caller = await personOf(call)
         return caller ? { location: await grants.consent(caller, asked) } : { html: addressPage() }
       },
       deny: (_, __, asked) =>
@@ -54,7 +54,7 @@ export function createAuthorize(parts: Parts, grants: Grants): Transport {
     try {
       const asked = { ...asker, ...grants.check(query) }
       const form = Form.parse(call.body ?? {})
-      const action = actions[form.action ?? '']
+      const action = new Map(Object.entries(actions)).get(form.action ?? '')
       const outcome =
         call.method === 'POST' && action ? await action(call, form, asked) : await ask(call, asked)
       return 'html' in outcome
@@ -72,9 +72,15 @@ export function createAuthorize(parts: Parts, grants: Grants): Transport {
 type Outcome = { html: string } | { location: string; cookies?: string[] }
 
 /** Whoever is signed in is asked; anybody else signs in first. */
-async function ask({ context }: Call, { client, redirectUri, scope }: Asked): Promise<Outcome> {
-  const caller = await context.caller()
+async function ask(call: Call, { client, redirectUri, scope }: Asked): Promise<Outcome> {
+  const caller = await personOf(call)
   return { html: caller ? consentPage(client.name, redirectUri, scope, caller.user.email) : addressPage() }
+}
+
+/** Only a person can let an app in, in their own name: an app cannot let in another, or itself to more. */
+async function personOf({ context }: Call) {
+  const caller = await context.caller()
+  return caller?.scopes || caller?.session.impersonatedBy ? undefined : caller
 }
 
 const originOf = (uri: string) => {

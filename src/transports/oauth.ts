@@ -7,7 +7,7 @@ import type { Parts } from '../access.ts'
 import { Registration, register } from '../clients.ts'
 import { createGrants, OAuthError } from '../grants.ts'
 import { createAuthorize } from './authorize.ts'
-import { answer, type Call, refuse, refuseMethod, type Transport } from './transport.ts'
+import { answer, type Call, refuseMethod, type Transport } from './transport.ts'
 
 interface Endpoint {
   method: 'GET' | 'POST'
@@ -55,8 +55,8 @@ export function createOAuth(parts: Parts): Transport {
     response.setHeader('access-control-allow-origin', '*')
     if (call.method === 'OPTIONS') return allow(response, endpoint.method)
     if (call.method !== endpoint.method) return refuseMethod(response, [endpoint.method])
-    if (call.context.malformed) return refuse(response, call.context.malformed)
     try {
+      if (call.context.malformed) throw unreadable(pathname, call.context.malformed.message)
       const { status = 200, body } = await endpoint.answer(call)
       return answer(response, status, typeof body === 'string' ? body : JSON.stringify(body))
     } catch (error) {
@@ -75,6 +75,9 @@ function allow(response: ServerResponse, method: string) {
 
 const formOf = (body: Record<string, unknown> = {}) =>
   Object.fromEntries(Object.entries(body).map(([name, value]) => [name, String(value)]))
+
+const unreadable = (pathname: string, message: string) =>
+  new OAuthError(pathname === '/register' ? 'invalid_client_metadata' : 'invalid_request', message)
 
 const invalidRegistration = (error: ORPCError<string, { issues: { path: string; message: string }[] }>) => {
   const [issue] = error.data.issues
