@@ -15,6 +15,7 @@ import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { createRestClient } from '../contract/client.ts'
 import { records } from '../db/oauth.ts'
 import { sessions as sessionRows } from '../db/sessions.ts'
+import { readSettings } from '../src/settings.ts'
 import { codeKey, Grant, refreshKey } from '../src/tokens.ts'
 import {
   addressed,
@@ -379,6 +380,15 @@ describe('an app that settings name', () => {
   })
 })
 
+test.each(['nowhere', 'http://app.example/callback', 'javascript:alert(1)', 'https://app.example/#there'])(
+  'settings name no app at %s',
+  (uri) => {
+    expect(() => readSettings({ AUTH_SECRET: 'x'.repeat(32), OAUTH_CLIENTS: `cli=${uri}` })).toThrow(
+      'OAUTH_CLIENTS',
+    )
+  },
+)
+
 describe('an app that a document describes', () => {
   let folder: string | undefined
   const ended: (() => void)[] = []
@@ -599,7 +609,8 @@ describe('what an app asks', () => {
 
     expect(headers.get('cache-control')).toBe('no-store')
     expect(headers.get('x-frame-options')).toBe('DENY')
-    expect(headers.get('referrer-policy')).toBe('no-referrer')
+    // No page of another origin learns the address; and this one is told where its forms come from.
+    expect(headers.get('referrer-policy')).toMatch(/^(no-referrer|same-origin)$/)
     expect(policy).toMatch(
       /^default-src 'none'; style-src 'sha256-[\w+/=]+'; form-action 'self' http:\/\/127\.0\.0\.1:9; base-uri 'none'; frame-ancestors 'none'$/,
     )

@@ -84,12 +84,15 @@ async function personOf({ context }: Call) {
 }
 
 const originOf = (uri: string) => {
-  const { protocol, origin } = new URL(uri)
-  return origin === 'null' ? protocol : origin
+  const { protocol, origin, hostname } = new URL(uri)
+  // A policy can name neither a scheme's own nowhere, nor an IPv6 address.
+  return origin === 'null' || hostname.startsWith('[') ? protocol : origin
 }
 
 function show(response: ServerResponse, status: number, html: string, leadsTo?: string) {
   response.setHeader('content-security-policy', policy(leadsTo))
+  // So that a browser says whose page a form stood on, over plain http too.
+  response.setHeader('referrer-policy', 'same-origin')
   return answer(response, status, html, 'text/html; charset=utf-8')
 }
 

@@ -3,12 +3,11 @@ import { createHash } from 'node:crypto'
 
 const style = `
 :root { color-scheme: light dark; font: 1.1rem/1.5 system-ui, sans-serif }
-body { margin: 0 auto; max-width: 26rem; padding: 2rem 1.25rem }
+body { margin: 0 auto; max-width: 26rem; padding: 2rem 1.25rem; overflow-wrap: anywhere }
 h1 { font-size: 1.4rem }
 label { display: block; margin-top: 1rem }
 input { box-sizing: border-box; font: inherit; padding: .6rem; width: 100% }
 button { font: inherit; margin: 1rem .5rem 0 0; padding: .6rem 1.2rem }
-code { overflow-wrap: anywhere }
 .problem { border-left: .3rem solid #c33; padding-left: .8rem }
 `
 const styleHash = createHash('sha256').update(style).digest('base64')
@@ -61,6 +60,7 @@ export const codePage = (email: string, problem?: string) =>
 <label for="otp">Six digits</label>
 <input id="otp" name="otp" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9]{6}" required autofocus>
 <button name="action" value="sign-in">Sign in</button>
+<button name="action" value="send" formnovalidate>Send another code</button>
 </form>`,
   )
 
