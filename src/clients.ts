@@ -18,14 +18,19 @@ export interface Client {
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
 /** Where an app may be answered: https, itself on this machine, or a scheme of its own (RFC 8252). */
-const RedirectUri = text({ min: 1, max: 2000 }).refine((uri) => {
+export function isRedirectUri(uri: string) {
   if (!URL.canParse(uri) || uri.includes('#')) return false
   const { protocol, hostname, username, host } = new URL(uri)
   // What stands in a policy must not end it.
   if (username !== '' || /[^\w.:[\]-]/.test(host)) return false
   const own = /^[a-z][a-z\d+-]*(\.[a-z\d+-]+)+:$/.test(protocol)
   return protocol === 'https:' || own || (protocol === 'http:' && LOOPBACK.includes(hostname))
-}, 'Must be https, loopback http, or a private scheme, without a fragment')
+}
+
+const RedirectUri = text({ min: 1, max: 2000 }).refine(
+  isRedirectUri,
+  'Must be https, loopback http, or a private scheme, without a fragment',
+)
 
 /** What an app says of itself (RFC 7591). */
 export const Registration = z.object({

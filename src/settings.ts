@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import proxyAddr from 'proxy-addr'
 import { z } from 'zod'
 
+import { isRedirectUri } from './clients.ts'
+
 const list = z
   .string()
   .default('')
@@ -49,8 +51,9 @@ const Environment = z
     ADMIN_EMAILS: list.pipe(z.array(address.toLowerCase())),
     TRUSTED_ORIGINS: list.pipe(z.array(origin)),
     TRUSTED_PROXIES: list.refine(areProxies, 'Must be addresses or ranges of proxies'),
-    OAUTH_CLIENTS: list.pipe(
-      z.array(z.string().regex(/^[^=]+=\S+$/, 'Must be id=redirect-uri, or a list of them')),
+    OAUTH_CLIENTS: list.refine(
+      (entries) => entries.every((entry) => isRedirectUri(/^[^=]+=(.+)$/.exec(entry)?.[1] ?? '')),
+      'Must be id=redirect-uri, or a list of them',
     ),
     SERVICE: z.string().default(`${hostname()}:${process.pid}`),
     RELEASE: z.string().default('local'),

@@ -106,6 +106,8 @@ const account: Provider<Consent['grant']> = {
 
 /** OpenAuth itself. transports/oauth.ts alone speaks to it, and lets through only what OpenAuth answers well. */
 export function createIssuer(db: Database) {
+  // It would follow this over the storage that it is given.
+  delete process.env.OPENAUTH_STORAGE
   const { log } = console
   // Its access log would write whole addresses to what is console.log when it is made.
   console.log = () => undefined
