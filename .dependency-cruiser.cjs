@@ -49,9 +49,13 @@ module.exports = {
       '^src/(auth|clients|document|grants|settings)\\.ts',
     ]),
     only('cli', '^src/(cli|keyring)\\.', ['^src/keyring', '^contract/']),
-    only('cli', '^src/(cli|keyring)\\.', ['^src/keyring', '^contract/']),
     { name: 'nobody-imports-main', severity: 'error', from: {}, to: { path: '^src/main' } },
-    { name: 'nobody-imports-test', severity: 'error', from: { pathNot: '^test/' }, to: { path: '^test/' } },
+    {
+      name: 'nobody-imports-test',
+      severity: 'error',
+      from: { pathNot: '^(test|bench)/' },
+      to: { path: '^(test|bench)/' },
+    },
     {
       name: 'no-dev-packages',
       severity: 'error',

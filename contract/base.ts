@@ -25,6 +25,8 @@ export interface Meta {
   action?: Action
   /** Set where both documents claim one method and path: which of the two notes forms this is. */
   form?: 1 | 2
+  /** Answers the same to anybody for as long as the service runs, so that the answer need be made only once. */
+  constant?: true
   /** Makes it a tool of AI agents. */
   tool?: Tool
 }

@@ -8,6 +8,7 @@ export const Status = z
 
 export const status = {
   get: open
+    .meta({ constant: true })
     .route({ method: 'GET', path: '/api/status', summary: 'Tell that the service is alive' })
     .output(Status),
 }

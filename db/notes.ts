@@ -4,14 +4,14 @@ import { v7, validate } from 'uuid'
 
 import { userId } from './auth.ts'
 import { createdAt, updatedAt, updatedBy } from './columns.ts'
-import { type Database, one } from './index.ts'
+import { type Database, one, prepared } from './index.ts'
 
 /** One store for both forms: the first knows a note by `id`, the second by `uuid`. */
 export const notes = pgTable(
   'notes',
   {
     id: bigint({ mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
-    uuid: uuid().notNull().unique().$defaultFn(v7),
+    uuid: uuid().notNull().unique(),
     userId: userId(),
     title: text().notNull(),
     body: text().notNull(),
@@ -51,28 +51,52 @@ const shared = (viewer: Viewer) => and(eq(shares.noteId, notes.id), eq(shares.em
 
 const sharedWith = sql<number>`(select count(*)::int from ${shares} where ${shares.noteId} = ${notes.id})`
 
-const seen = (db: Database, viewer: Viewer) =>
-  db.select({ note: notes, role: shares.role, sharedWith }).from(notes).leftJoin(shares, shared(viewer))
+const seen = (db: Database) =>
+  db
+    .select({ note: notes, role: shares.role, sharedWith })
+    .from(notes)
+    .leftJoin(shares, and(eq(shares.noteId, notes.id), eq(shares.email, sql.placeholder('email'))))
 
 export type Seen = Awaited<ReturnType<typeof seen>>[number]
 
-/** The notes a viewer wrote or was given, newest first. */
-export const list = (db: Database, viewer: Viewer) =>
-  seen(db, viewer)
-    .where(or(written(viewer), eq(shares.email, viewer.email)))
+// An array, where a join or `in` would keep PostgreSQL from using the indexes of both.
+const given = sql`any(array(select ${shares.noteId} from ${shares} where ${shares.email} = ${sql.placeholder('email')}))`
+
+const listed = prepared((db) =>
+  seen(db)
+    .where(or(eq(notes.userId, sql.placeholder('userId')), sql`${notes.id} = ${given}`))
     .orderBy(desc(notes.createdAt), desc(notes.id))
+    .prepare('notes_list'),
+)
+
+/** The notes a viewer wrote or was given, newest first. */
+export const list = (db: Database, { id: userId, email }: Viewer) => listed(db).execute({ userId, email })
+
+const found = prepared((db) =>
+  seen(db)
+    .where(eq(notes.uuid, sql.placeholder('id')))
+    .prepare('notes_find'),
+)
 
 /** Any note, with the viewer's role in it: what they may do about it is for the guard to say. */
-export const find = async (db: Database, viewer: Viewer, id: string) =>
-  (await seen(db, viewer).where(byUuid(id))).at(0)
+export const find = async (db: Database, { email }: Viewer, id: string) =>
+  validate(id) ? (await found(db).execute({ email, id })).at(0) : undefined
 
-export const insert = async (db: Database, userId: string, content: Content) =>
-  one(
-    await db
-      .insert(notes)
-      .values({ userId, ...content })
-      .returning(),
-  )
+const inserted = prepared((db) =>
+  db
+    .insert(notes)
+    .values({
+      uuid: sql.placeholder('uuid'),
+      userId: sql.placeholder('userId'),
+      title: sql.placeholder('title'),
+      body: sql.placeholder('body'),
+    })
+    .returning()
+    .prepare('notes_insert'),
+)
+
+export const insert = async (db: Database, userId: string, { title, body }: Content) =>
+  one(await inserted(db).execute({ uuid: v7(), userId, title, body }))
 
 /** Changes a note that the viewer wrote or was given to edit. */
 export const update = async (db: Database, viewer: Viewer, id: string, content: Content) => {
@@ -114,8 +138,16 @@ export const remove = async (db: Database, viewer: Viewer, id: string) =>
 
 // The first form: by number, and only what its person wrote.
 
-export const listOwn = (db: Database, userId: string) =>
-  db.select().from(notes).where(eq(notes.userId, userId)).orderBy(desc(notes.createdAt), desc(notes.id))
+const listedOwn = prepared((db) =>
+  db
+    .select()
+    .from(notes)
+    .where(eq(notes.userId, sql.placeholder('userId')))
+    .orderBy(desc(notes.createdAt), desc(notes.id))
+    .prepare('notes_list_own'),
+)
+
+export const listOwn = (db: Database, userId: string) => listedOwn(db).execute({ userId })
 
 export const removeOwn = (db: Database, userId: string, id: number) =>
   db.delete(notes).where(and(eq(notes.userId, userId), eq(notes.id, id)))

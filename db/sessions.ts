@@ -3,7 +3,7 @@ import { index, pgTable, text } from 'drizzle-orm/pg-core'
 
 import { userId, users } from './auth.ts'
 import { createdAt, moment, updatedAt } from './columns.ts'
-import type { Database } from './index.ts'
+import { type Database, prepared } from './index.ts'
 
 /** A device that is signed in. `updatedAt` is the last activity, true to within a minute. */
 export const sessions = pgTable(
@@ -29,22 +29,50 @@ export type SessionRow = typeof sessions.$inferSelect
 
 const active = gt(sessions.expiresAt, sql`now()`)
 
-/** The session that holds a token, and whose it is: whatever decides whether they may call at all. */
-export const findByToken = async (db: Database, token: string) =>
-  (
-    await db
-      .select({ session: sessions, user: users })
-      .from(sessions)
-      .innerJoin(users, eq(users.id, sessions.userId))
-      .where(and(eq(sessions.token, token), isNull(sessions.clientId), active))
-  ).at(0)
+const selectCaller = (db: Database) =>
+  db
+    .select({
+      session: {
+        id: sessions.id,
+        token: sessions.token,
+        impersonatedBy: sessions.impersonatedBy,
+        clientId: sessions.clientId,
+        scope: sessions.scope,
+        expiresAt: sessions.expiresAt,
+        updatedAt: sessions.updatedAt,
+      },
+      user: {
+        id: users.id,
+        name: users.name,
+        email: users.email,
+        emailVerified: users.emailVerified,
+        role: users.role,
+        banned: users.banned,
+        banExpires: users.banExpires,
+      },
+    })
+    .from(sessions)
+    .innerJoin(users, eq(users.id, sessions.userId))
 
-export const list = (db: Database, userId: string) =>
+const byToken = prepared((db) =>
+  selectCaller(db)
+    .where(and(eq(sessions.token, sql.placeholder('token')), isNull(sessions.clientId), active))
+    .prepare('sessions_find_by_token'),
+)
+
+/** The session that holds a token, and whose it is: whatever decides whether they may call at all. */
+export const findByToken = async (db: Database, token: string) => (await byToken(db).execute({ token })).at(0)
+
+const listed = prepared((db) =>
   db
     .select()
     .from(sessions)
-    .where(and(eq(sessions.userId, userId), active))
+    .where(and(eq(sessions.userId, sql.placeholder('userId')), active))
     .orderBy(desc(sessions.updatedAt), desc(sessions.id))
+    .prepare('sessions_list'),
+)
+
+export const list = (db: Database, userId: string) => listed(db).execute({ userId })
 
 /** Notes activity. */
 export const touch = (db: Database, userId: string, id: string) =>
@@ -61,15 +89,14 @@ export const remove = async (db: Database, userId: string, token: string) =>
       .returning({ id: sessions.id })
   ).length > 0
 
+const grantById = prepared((db) =>
+  selectCaller(db)
+    .where(and(eq(sessions.id, sql.placeholder('id')), isNotNull(sessions.clientId), active))
+    .prepare('sessions_find_grant'),
+)
+
 /** The session that stands for what a person granted an app, and whose it is. */
-export const findGrant = async (db: Database, id: string) =>
-  (
-    await db
-      .select({ session: sessions, user: users })
-      .from(sessions)
-      .innerJoin(users, eq(users.id, sessions.userId))
-      .where(and(eq(sessions.id, id), isNotNull(sessions.clientId), active))
-  ).at(0)
+export const findGrant = async (db: Database, id: string) => (await grantById(db).execute({ id })).at(0)
 
 /** A grant lives on while it is refreshed. */
 export const prolong = async (db: Database, userId: string, id: string, expiresAt: Date) =>

@@ -1,9 +1,9 @@
-import { and, desc, eq } from 'drizzle-orm'
+import { and, desc, eq, sql } from 'drizzle-orm'
 import { bigint, index, pgTable, text } from 'drizzle-orm/pg-core'
 
 import { userId } from './auth.ts'
 import { createdAt, updatedAt, updatedBy } from './columns.ts'
-import { type Database, one } from './index.ts'
+import { type Database, one, prepared } from './index.ts'
 
 export const tasks = pgTable(
   'tasks',
@@ -26,23 +26,54 @@ type Status = TaskRow['status']
 
 const owned = (userId: string, id: number) => and(eq(tasks.userId, userId), eq(tasks.id, id))
 
-export const list = (db: Database, userId: string, status?: Status) =>
+const listed = prepared((db) =>
   db
     .select()
     .from(tasks)
-    .where(and(eq(tasks.userId, userId), status && eq(tasks.status, status)))
+    .where(eq(tasks.userId, sql.placeholder('userId')))
     .orderBy(desc(tasks.createdAt), desc(tasks.id))
+    .prepare('tasks_list'),
+)
+const listedByStatus = prepared((db) =>
+  db
+    .select()
+    .from(tasks)
+    .where(and(eq(tasks.userId, sql.placeholder('userId')), eq(tasks.status, sql.placeholder('status'))))
+    .orderBy(desc(tasks.createdAt), desc(tasks.id))
+    .prepare('tasks_list_by_status'),
+)
+
+export const list = (db: Database, userId: string, status?: Status) =>
+  status === undefined ? listed(db).execute({ userId }) : listedByStatus(db).execute({ userId, status })
+
+const found = prepared((db) =>
+  db
+    .select()
+    .from(tasks)
+    .where(and(eq(tasks.userId, sql.placeholder('userId')), eq(tasks.id, sql.placeholder('id'))))
+    .prepare('tasks_find'),
+)
 
 export const find = async (db: Database, userId: string, id: number) =>
-  (await db.select().from(tasks).where(owned(userId, id))).at(0)
+  (await found(db).execute({ userId, id })).at(0)
 
-export const insert = async (db: Database, userId: string, task: { title: string; description?: string }) =>
-  one(
-    await db
-      .insert(tasks)
-      .values({ userId, ...task })
-      .returning(),
-  )
+const inserted = prepared((db) =>
+  db
+    .insert(tasks)
+    .values({
+      userId: sql.placeholder('userId'),
+      title: sql.placeholder('title'),
+      description: sql.placeholder('description'),
+    })
+    .returning()
+    .prepare('tasks_insert'),
+)
+
+export const insert = async (
+  db: Database,
+  userId: string,
+  { title, description = null }: { title: string; description?: string | null },
+) => one(await inserted(db).execute({ userId, title, description }))
 
 export const update = async (
   db: Database,

@@ -27,23 +27,33 @@ export interface Parts {
 /** Who calls, by which session; and, where an app calls for them, what that may do. */
 export type Caller = NonNullable<Awaited<ReturnType<typeof sessions.findByToken>>> & { scopes?: string[] }
 
+export type Reply = Map<string, string | string[]>
+
 /** What a procedure knows of the call it answers. */
 export interface Context {
   db: Database
   settings: Settings
   log: Logger
   headers: IncomingHttpHeaders
-  /** Headers of the answer. */
-  reply: Headers
+  /** Headers of the answer, by name in lower case. */
+  reply: Reply
   caller: () => Promise<Caller | undefined>
   /** A body that could not be read: refused after the guard, so that a stranger learns nothing from it. */
   malformed?: ORPCError<'BAD_REQUEST', unknown>
 }
 
-/** `audience` is what a token must have been issued for to be taken: the service, unless told otherwise. */
-export function createContext(parts: Parts, headers: IncomingHttpHeaders, audience?: string): Context {
+interface Received extends Pick<Context, 'malformed'> {
+  /** What a token must have been issued for to be taken: the service, unless told otherwise. */
+  audience?: string
+}
+
+export function createContext(
+  parts: Parts,
+  headers: IncomingHttpHeaders,
+  { audience, malformed }: Received = {},
+): Context {
   const { db, settings, log } = parts
-  const reply = new Headers()
+  const reply: Reply = new Map()
   let found: Promise<Caller | undefined> | undefined
   return {
     db,
@@ -51,6 +61,7 @@ export function createContext(parts: Parts, headers: IncomingHttpHeaders, audien
     log,
     headers,
     reply,
+    malformed,
     caller: () =>
       (found ??=
         headers.authorization === undefined
@@ -61,7 +72,7 @@ export function createContext(parts: Parts, headers: IncomingHttpHeaders, audien
 
 const MINUTE = 60_000
 
-async function identify({ auth, db, readToken, log }: Parts, cookie: string | undefined, reply: Headers) {
+async function identify({ auth, db, readToken, log }: Parts, cookie: string | undefined, reply: Reply) {
   const token = await readToken(cookie)
   const caller = token === undefined ? undefined : await sessions.findByToken(db, token)
   if (!caller || isBanned(caller.user)) return undefined
@@ -92,12 +103,13 @@ const isBanned = ({ banned, banExpires }: Caller['user']) =>
   banned === true && (banExpires === null || banExpires > new Date())
 
 /** A session in use is prolonged by better-auth, once a day; the browser hears of it. */
-async function renew(auth: Auth, expiresAt: Date, cookie = '', reply: Headers) {
+async function renew(auth: Auth, expiresAt: Date, cookie = '', reply: Reply) {
   const { expiresIn, updateAge } = (await auth.$context).sessionConfig
   if (expiresAt.getTime() - (expiresIn - updateAge) * 1000 > Date.now()) return
   const request = { method: 'POST', headers: new Headers({ cookie }), returnHeaders: true } as const
   const { headers } = await auth.api.getSession(request)
-  for (const value of headers.getSetCookie()) reply.append('set-cookie', value)
+  const cookies = headers.getSetCookie()
+  if (cookies.length > 0) reply.set('set-cookie', cookies)
 }
 
 /** How a caller stands to the thing they want to act on. */

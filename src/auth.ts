@@ -3,6 +3,7 @@ import { betterAuth } from 'better-auth'
 import { drizzleAdapter } from 'better-auth/adapters/drizzle'
 import { admin, emailOTP } from 'better-auth/plugins'
 import { createEndpoint } from 'better-call'
+import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 
 import * as tables from '../db/auth.ts'
@@ -98,11 +99,27 @@ function deliveryFailure(error: unknown) {
   return Object.fromEntries(known.filter(([key]) => ['code', 'command', 'responseCode'].includes(key)))
 }
 
-/** Reads the token in the session cookie, as better-auth itself does. The raw token alone is no credential. */
+/** How much of the cookies whose signature was found good is remembered, in characters. */
+const KNOWN_COOKIES = 4_000_000
+
+/**
+ * Reads the token in the session cookie, as better-auth itself does. The raw token alone is no credential.
+ * A good signature stays good, so it is checked once: that is half of what a call costs. Whether the token still
+ * counts is asked of the database each time.
+ */
 export async function createTokenReader(auth: Auth) {
   const { secret, authCookies } = await auth.$context
   const read = createEndpoint('/', { method: 'GET' }, (context) =>
     context.getSignedCookie(authCookies.sessionToken.name, secret),
   )
-  return async (cookie = '') => (await read({ headers: new Headers({ cookie }) })) || undefined
+  const known = new LRUCache<string, string>({
+    maxSize: KNOWN_COOKIES,
+    sizeCalculation: (token, cookie) => cookie.length + token.length,
+  })
+  return async (cookie: string | undefined) => {
+    if (cookie === undefined) return undefined
+    const token = known.get(cookie) ?? (await read({ headers: new Headers({ cookie }) }))
+    if (token) known.set(cookie, token)
+    return token || undefined
+  }
 }

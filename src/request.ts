@@ -1,11 +1,11 @@
-import { ORPCError } from '@orpc/client'
+import { type HTTPPath, ORPCError } from '@orpc/client'
 import { isObject } from '@orpc/shared'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import proxyAddr from 'proxy-addr'
 import getRawBody from 'raw-body'
 
-import { createContext, type Parts } from './access.ts'
+import { type Context, createContext, type Parts } from './access.ts'
 import type { Call } from './transports/transport.ts'
 
 const KIB = 1024
@@ -23,18 +23,33 @@ export function createReader(parts: Parts) {
 
   return async (request: IncomingMessage): Promise<Call> => {
     const { method = 'GET', headers } = request
-    const url = readUrl(request.url ?? '/', baseUrl)
+    const path = request.url ?? '/'
+    const plainPath = isPlain(path) ? path : undefined
+    let url = plainPath === undefined ? readUrl(path, baseUrl) : undefined
     if (isForeign(request, origins))
       throw new ORPCError('FORBIDDEN', { message: 'This origin may not act for you' })
+    const { body, malformed } = hasBody(headers) ? await readBody(request) : {}
     return {
       method: method === 'HEAD' ? 'GET' : method,
-      url,
+      plainPath,
+      get url() {
+        return (url ??= readUrl(path, baseUrl))
+      },
       request,
-      address: readAddress(request, isTrustedProxy),
-      ...(await readBody(request, createContext(parts, headers))),
+      get address() {
+        return readAddress(request, isTrustedProxy)
+      },
+      body,
+      context: createContext(parts, headers, { malformed }),
     }
   }
 }
+
+const isPlain = (path: string): path is HTTPPath => path.length <= 256 && /^(\/[\w-]+)+$/.test(path)
+
+/** RFC 9112, section 6.3. */
+const hasBody = (headers: IncomingHttpHeaders) =>
+  headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
 
 function readUrl(path: string, baseUrl: string) {
   if (path.length > MAX_URL)
@@ -59,32 +74,29 @@ export const notFound = () => new ORPCError('NOT_FOUND', { message: 'There is no
 
 /** A browser that acts with its cookie for a page of somebody else's. Callers that are no browsers say nothing. */
 function isForeign({ method = 'GET', url, headers }: IncomingMessage, origins: string[]) {
+  if (SAFE.includes(method)) return false
   const { cookie, origin, 'sec-fetch-site': site } = headers
   // The sign-in page too: nobody is to be signed in as somebody else by another page.
-  const acts = cookie !== undefined || pathOf(url) === '/authorize'
-  if (SAFE.includes(method) || !acts) return false
+  if (cookie === undefined && pathOf(url) !== '/authorize') return false
   if (site === 'same-origin') return false
   return origin === undefined ? site !== undefined && site !== 'none' : !origins.includes(origin)
 }
 
 /** A body is a JSON object. One that only turns out unreadable is refused later, when the guard has spoken. */
-async function readBody(
-  request: IncomingMessage,
-  context: Call['context'],
-): Promise<Pick<Call, 'body' | 'context'>> {
+async function readBody(request: IncomingMessage): Promise<Pick<Call, 'body'> & Pick<Context, 'malformed'>> {
   const bytes = await readBytes(request)
-  if (bytes.length === 0) return { body: undefined, context }
+  if (bytes.length === 0) return { body: undefined }
   if (request.headers['content-encoding'] !== undefined)
     throw new ORPCError('UNSUPPORTED_MEDIA_TYPE', { message: 'A body must not be compressed' })
   const type = request.headers['content-type'] ?? ''
   if (takesForms(request.url) && /^application\/x-www-form-urlencoded\s*(;|$)/i.test(type))
-    return { body: Object.fromEntries(new URLSearchParams(bytes.toString())), context }
+    return { body: Object.fromEntries(new URLSearchParams(bytes.toString())) }
   if (!/^application\/json\s*(;|$)/i.test(type))
     throw new ORPCError('UNSUPPORTED_MEDIA_TYPE', { message: 'A body must be application/json' })
   const body = parse(bytes)
-  if (isObject(body)) return { body, context }
+  if (isObject(body)) return { body }
   const message = body === undefined ? 'The body is not valid JSON' : 'The body must be a JSON object'
-  return { body: {}, context: { ...context, malformed: new ORPCError('BAD_REQUEST', { message }) } }
+  return { body: {}, malformed: new ORPCError('BAD_REQUEST', { message }) }
 }
 
 /** The token service speaks in forms, as its standards have it, and its pages too. */

@@ -59,6 +59,7 @@ const Environment = z
     RELEASE: z.string().default('local'),
     LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
     RATE_LIMITS: z.enum(['on', 'off']).default('on'),
+    COMPILED: z.enum(['on', 'off']).default('on'),
   })
   .superRefine((env, context) => {
     if (env.NODE_ENV !== 'production') return
@@ -96,6 +97,8 @@ export function readSettings(environment: Record<string, string | undefined>) {
     release: env.RELEASE,
     logLevel: env.LOG_LEVEL,
     rateLimits: env.RATE_LIMITS === 'on',
+    /** Whether the usual request takes the compiled path, or every request oRPC's stock handlers. */
+    compiled: env.COMPILED === 'on',
   }
 }
 

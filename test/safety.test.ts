@@ -195,7 +195,7 @@ describe('every answer', () => {
       }),
     )
 
-    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/)
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-/)
     expect(new Set([...ids, given]).size).toBe(3)
   })
 })

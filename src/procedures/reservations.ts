@@ -8,7 +8,7 @@ export const reservations = os.router({
   create: os.create.handler(({ context: { headers, reply }, input, errors }) => {
     const { language, say } = negotiate(headers['accept-language'])
     reply.set('content-language', language)
-    reply.append('vary', 'Accept-Language')
+    reply.set('vary', 'Accept-Language')
     const { data, error } = ReservationRules.safeParse(input)
     if (data) return { message: say('reserved', data) }
     const broken = error.issues.map(

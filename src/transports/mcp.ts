@@ -29,7 +29,7 @@ export function createMcp(parts: Parts): Transport {
       return refuse(response, new ORPCError('FORBIDDEN', { message: 'This host or origin may not call' }))
     if (method !== 'POST') return refuseMethod(response, ['POST'])
 
-    const context = createContext(parts, headers, baseUrl + PATH)
+    const context = createContext(parts, headers, { audience: baseUrl + PATH })
     const caller = await context.caller()
     if (!caller) {
       const error = headers.authorization === undefined ? '' : ', error="invalid_token"'

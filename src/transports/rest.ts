@@ -1,5 +1,6 @@
 import type { HTTPPath } from '@orpc/client'
 import { StandardOpenAPIHandler, StandardOpenAPIMatcher } from '@orpc/openapi/standard'
+import type { TraverseContractProcedureCallbackOptions } from '@orpc/server'
 import type { StandardHandlerOptions } from '@orpc/server/standard'
 import Negotiator from 'negotiator'
 
@@ -33,16 +34,22 @@ export function createRest(): Transport {
     sendReply(response, context.reply)
     response.appendHeader('vary', FORM_HEADERS)
     const { status, body } = result.response
-    return answer(response, status, JSON.stringify(body), context.reply.get('content-type') ?? undefined)
+    return answer(response, status, JSON.stringify(body))
   }
 }
 
 const createHandler = (form: 1 | 2) =>
   new StandardOpenAPIHandler<Context>(router, {
-    filter: ({ contract }) => (metaOf(contract).form ?? form) === form,
+    filter: ofForm(form),
     customErrorResponseBodyEncoder: errorBody,
     clientInterceptors: [nameForm],
   })
+
+/** The procedures of one form: most are of both. */
+export const ofForm =
+  (form: 1 | 2) =>
+  ({ contract }: TraverseContractProcedureCallbackOptions) =>
+    (metaOf(contract).form ?? form) === form
 
 /** Where two forms share a path, the answer says which it is. */
 const nameForm: NonNullable<StandardHandlerOptions<Context>['clientInterceptors']>[number] = async ({
@@ -58,6 +65,8 @@ const nameForm: NonNullable<StandardHandlerOptions<Context>['clientInterceptors'
 /** The first form is for those who ask for it: by media type, as Datastar does, or with a body of its own. */
 function formOf({ request: { headers }, body }: Call) {
   const type = new Negotiator({ headers }).mediaType(['application/json', firstForm])
-  const itsOwn = body !== undefined && 'newNote' in body && !('title' in body)
-  return type === firstForm || isDatastar(headers) || itsOwn ? 1 : 2
+  return type === firstForm || isDatastar(headers) || isFirstForm(body) ? 1 : 2
 }
+
+export const isFirstForm = (body: Call['body']) =>
+  body !== undefined && 'newNote' in body && !('title' in body)

@@ -1,13 +1,15 @@
-import { ORPCError } from '@orpc/client'
+import { type HTTPPath, ORPCError } from '@orpc/client'
 import type { StandardLazyRequest } from '@orpc/standard-server'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import { errorBody } from '../../contract/errors.ts'
-import type { Context } from '../access.ts'
+import type { Context, Reply } from '../access.ts'
 
 /** One request, read: the same for every protocol. */
 export interface Call {
   method: string
+  /** The address, where it is a path of plain steps and nothing else: such a one needs no parsing. */
+  plainPath: HTTPPath | undefined
   url: URL
   /** The JSON object of the body, if there is one. */
   body: Record<string, unknown> | undefined
@@ -29,15 +31,14 @@ export const standardRequest = ({ method, url, body, request }: Call): StandardL
   signal: undefined,
 })
 
-/** Writes a whole answer at once; headers already set on the response go with it. */
-export function answer(
-  response: ServerResponse,
-  status: number,
-  body: string | Buffer,
-  type = 'application/json',
-) {
-  const bytes = Buffer.from(body)
-  response.writeHead(status, { 'content-type': type, 'content-length': bytes.length }).end(bytes)
+/** Writes a whole answer at once, JSON if nobody says otherwise; headers already set on the response go with it. */
+export function answer(response: ServerResponse, status: number, body: string | Buffer, type?: string) {
+  response
+    .writeHead(status, {
+      'content-type': type ?? response.getHeader('content-type') ?? 'application/json',
+      'content-length': Buffer.byteLength(body),
+    })
+    .end(body)
   return true
 }
 
@@ -54,10 +55,8 @@ export function refuseMethod(response: ServerResponse, allowed: string[]) {
 }
 
 /** Headers that the procedure gave the answer. */
-export function sendReply(response: ServerResponse, reply: Headers) {
-  const cookies = reply.getSetCookie()
-  if (cookies.length > 0) response.appendHeader('set-cookie', cookies)
+export function sendReply(response: ServerResponse, reply: Reply) {
   for (const [name, value] of reply)
     if (name === 'vary') response.appendHeader(name, value)
-    else if (name !== 'set-cookie') response.setHeader(name, value)
+    else response.setHeader(name, value)
 }

@@ -1,0 +1,309 @@
+import { os } from '@orpc/server'
+import { StandardHandler } from '@orpc/server/standard'
+import fc from 'fast-check'
+import { createHmac } from 'node:crypto'
+import { Agent, type IncomingMessage, request as send } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { afterAll, describe, expect, test, vi } from 'vitest'
+
+import { Account } from '../contract/account.ts'
+import { users } from '../db/auth.ts'
+import { notes, shares } from '../db/notes.ts'
+import { sessions } from '../db/sessions.ts'
+import { tasks } from '../db/tasks.ts'
+import { compile } from '../src/transports/compiled.ts'
+import { type Service, startService } from './service.ts'
+
+// The compiled path, as production runs it, beside oRPC's stock handlers: two services alike in all else.
+
+const secret = 's'.repeat(32)
+const production = {
+  NODE_ENV: 'production',
+  BASE_URL: 'http://tally.example',
+  SMTP_URL: 'smtp://127.0.0.1:9',
+  MAIL_FROM: 'no-reply@tally.example',
+  AUTH_SECRET: secret,
+  SERVICE: 'test',
+  TRUSTED_ORIGINS: 'https://trusted.example',
+}
+const compiled = await startService(production)
+const stock = await startService({ ...production, COMPILED: 'off' })
+
+const uuid = (digit: number) => `0192b3c4-0000-7000-8000-00000000000${digit}`
+const soon = new Date(Date.now() + 6.9 * 86_400_000)
+
+/** The same people, sessions, tasks and notes in both. */
+async function fill({ parts: { db } }: Service) {
+  const person = (id: string, more = {}) => ({ id, name: id, email: `${id}@example.com`, ...more })
+  await db.insert(users).values([person('ada'), person('bob'), person('eve', { banned: true })])
+  const session = (userId: string, more = {}) => ({
+    id: `session-of-${userId}`,
+    token: `token-of-${userId}`,
+    userId,
+    expiresAt: soon,
+    ...more,
+  })
+  await db.insert(sessions).values([session('ada'), session('bob'), session('eve')])
+  await db.insert(sessions).values(session('ada', { id: 'old', token: 'old', expiresAt: new Date(0) }))
+  const title = 'A title, “quoted” 🐘 </script>'
+  await db.insert(tasks).values([
+    { userId: 'ada', title, status: 'completed' },
+    { userId: 'ada', title, description: '\u2028' },
+    { userId: 'bob', title },
+  ])
+  const of = (userId: string, digit: number) => ({ uuid: uuid(digit), userId, title, body: `${title}\r\n` })
+  const rows = await db
+    .insert(notes)
+    .values([of('ada', 1), of('bob', 2), of('bob', 3), of('bob', 4)])
+    .returning()
+  const given = (at: number, role: 'reader' | 'editor') => ({
+    noteId: rows[at]?.id ?? 0,
+    email: 'ada@example.com',
+    role,
+  })
+  await db.insert(shares).values([given(1, 'reader'), given(2, 'editor')])
+}
+await Promise.all([fill(compiled), fill(stock)])
+
+const signed = (token: string, key = secret) => {
+  const signature = createHmac('sha256', key).update(token).digest('base64')
+  return `better-auth.session_token=${encodeURIComponent(`${token}.${signature}`)}`
+}
+
+const ids = [
+  '1',
+  '2',
+  '3',
+  '99',
+  '0',
+  '-1',
+  '1.5',
+  'abc',
+  uuid(1),
+  uuid(2),
+  uuid(3),
+  uuid(4),
+  uuid(9),
+  '%32',
+  'reset',
+]
+const title = fc.constantFrom('Words', '', ' ', 'x'.repeat(121), '🐘'.repeat(120), 7, null, '\0', '\ud800')
+const fields = fc.record(
+  {
+    taskTitle: title,
+    taskDesc: title,
+    title,
+    body: title,
+    description: title,
+    status: fc.constantFrom('pending', 'completed', 'lost'),
+    newNote: title,
+    email: fc.constantFrom('bob@example.com', 'ADA@example.com', 'nobody', 'new@example.com'),
+    role: fc.constantFrom('reader', 'editor', 'owner'),
+    inputValue: fc.constantFrom(0, 5, 2 ** 53 - 1, 2 ** 53, 1.5, '5'),
+    name: title,
+    guests: fc.constantFrom(0, 1, 2.5, 20, 21, 'two'),
+    revokeSessionToken: fc.constantFrom('token-of-ada', 'token-of-bob', 'none', ''),
+    id: fc.constantFrom(1, 2, 99, '3', uuid(1), uuid(2), uuid(9), null),
+    __proto__: fc.constant({ polluted: true }),
+  },
+  { requiredKeys: [] },
+)
+
+const rest = fc.constantFrom(
+  ...['GET /api/status', 'GET /api/me', 'GET /api/counter', 'GET /api/counter/fragment', 'GET /api/sessions'],
+  ...['increment', 'decrement', 'set', 'reset'].map((step) => `POST /api/counter/${step}`),
+  ...['GET /api/tasks', 'POST /api/tasks', 'POST /api/tasks/reset', 'GET /api/notes', 'POST /api/notes'],
+  ...['POST /api/notes/reset', 'POST /api/sessions/revoke', 'POST /api/reservations', 'GET /api/nowhere'],
+  ...ids.flatMap((id) => ['GET', 'PATCH', 'DELETE'].map((method) => `${method} /api/tasks/${id}`)),
+  ...ids.flatMap((id) => [`POST /api/notes/${id}`, `DELETE /api/notes/${id}`, `POST /api/notes/${id}/share`]),
+)
+const procedures = [
+  ...[
+    'status.get',
+    'account.get',
+    'sessions.list',
+    'sessions.revoke',
+    'reservations.create',
+    'nothing.at.all',
+  ],
+  ...['get', 'increment', 'decrement', 'set', 'fragment', 'reset'].map((name) => `counter.${name}`),
+  ...['list', 'get', 'create', 'update', 'delete', 'reset'].map((name) => `tasks.${name}`),
+  ...['list', 'create', 'update', 'share', 'delete'].map((name) => `notes.${name}`),
+  ...['list', 'create', 'delete', 'reset'].map((name) => `legacyNotes.${name}`),
+]
+const rpc = fc.constantFrom(...procedures.map((name) => `POST /rpc/${name.replaceAll('.', '/')}`))
+
+const often = <Value>(usual: Value, ...others: Value[]) =>
+  fc.oneof(
+    { weight: 12, arbitrary: fc.constant(usual) },
+    { weight: 3, arbitrary: fc.constantFrom(usual, ...others) },
+  )
+
+const json = fields.map((body) => JSON.stringify(body))
+const wrapped = fields.map((input) => JSON.stringify({ json: input }))
+const oddBody = fc.constantFrom(
+  ...['', '{', '[]', '"x"', 'null', '{"json":1}', '{"json":{"id":"1"},"meta":[]}', '{"meta":[[9]]}', '\xff'],
+  ...[
+    '{"json":{"id":"1"},"meta":[[0,"id"]]}',
+    '{"json":{"id":"x"},"meta":[[0,"id"]]}',
+    '{"json":{},"meta":5}',
+  ],
+  ...['{"json":null,"meta":[[3]]}', '{"__proto__":{"title":"x"},"newNote":"y"}'],
+)
+
+const corpus = fc.record({
+  at: fc.oneof({ weight: 3, arbitrary: rest }, { weight: 2, arbitrary: rpc }),
+  method: often<string | undefined>(undefined, 'HEAD', 'PUT', 'GET', 'POST', 'OPTIONS', 'DELETE'),
+  tail: often(
+    '',
+    '/',
+    '//',
+    '?',
+    '?status=pending',
+    '?status=x&status=y',
+    '?data=%7B%7D',
+    '#a',
+    '/%2e%2e',
+    '%00',
+  ),
+  body: fc.oneof(
+    { weight: 4, arbitrary: json },
+    { weight: 4, arbitrary: wrapped },
+    { weight: 3, arbitrary: fc.constant(undefined) },
+    { weight: 2, arbitrary: oddBody },
+  ),
+  headers: fc.record({
+    cookie: fc.constantFrom(
+      ...[signed('token-of-ada'), signed('token-of-ada'), signed('token-of-ada'), signed('token-of-bob')],
+      ...[
+        undefined,
+        signed('token-of-eve'),
+        signed('old'),
+        signed('unknown'),
+        signed('token-of-ada', 'other'),
+      ],
+      ...['better-auth.session_token=token-of-ada', `a=b; ${signed('token-of-bob')}; c=d`, ''],
+    ),
+    authorization: often<string | undefined>(undefined, 'Bearer nothing', 'Basic YTpi', 'Bearer a.b.c'),
+    'content-type': often<string | undefined>(
+      ...(['application/json', 'application/json; charset=utf-8', 'APPLICATION/JSON', 'text/plain'] as const),
+      ...(['application/x-www-form-urlencoded', 'application/jsonx', undefined] as const),
+    ),
+    'content-encoding': often<string | undefined>(undefined, 'gzip', 'identity'),
+    accept: often<string | undefined>(
+      ...([undefined, '*/*', 'application/json', 'application/json, text/plain, */*', 'text/*'] as const),
+      ...([
+        'application/json;version=1',
+        'text/event-stream',
+        'TEXT/EVENT-STREAM',
+        '*/*;q=0',
+        'text/html',
+      ] as const),
+      ...([
+        'application/json;q=0.5, application/json;version=1',
+        'application/*, text/event-stream',
+        '',
+      ] as const),
+    ),
+    'accept-language': often<string | undefined>(undefined, 'de', 'zh-TW, en;q=0.5', 'x'.repeat(100), '*'),
+    'datastar-request': often<string | undefined>(undefined, 'true', 'false'),
+    origin: often<string | undefined>(
+      ...([
+        undefined,
+        'http://tally.example',
+        'https://trusted.example',
+        'https://evil.example',
+        'null',
+      ] as const),
+    ),
+    'sec-fetch-site': often<string | undefined>(undefined, 'same-origin', 'cross-site', 'none'),
+    'access-control-request-method': often<string | undefined>(undefined, 'POST'),
+    'last-event-id': often<string | undefined>(undefined, '7'),
+  }),
+})
+
+type Sample = typeof corpus extends fc.Arbitrary<infer Value> ? Value : never
+
+const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+afterAll(() => {
+  agent.destroy()
+})
+
+/** All that the answer says, but for what no two answers have in common. */
+async function answerOf({ origin }: Service, { at, method, tail, body, headers }: Sample) {
+  const [usual, path = ''] = at.split(' ')
+  const framed = { ...headers, ...(body && { 'content-length': String(Buffer.byteLength(body)) }) }
+  const given = Object.entries(framed).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  const [response, sent] = await new Promise<[IncomingMessage, string]>((resolve, reject) => {
+    const call = send(origin + path, { method: method ?? usual, agent, headers: Object.fromEntries(given) })
+    call.path = path + tail
+    call.on('error', reject).on('response', (response) => {
+      text(response).then((sent) => {
+        resolve([response, sent])
+      }, reject)
+    })
+    call.end(body)
+  })
+  const told = response.rawHeaders.join('\n').replace(/(?<=^(date|x-request-id)\n).*$/gim, '…')
+  return { status: response.statusCode, headers: told, body: sent.replace(changing, '…') }
+}
+
+/** Moments, seconds, and the identities of what a request makes. */
+const changing = /\d{4}-\d\d-\d\dT[\d:.]+Z|(?<=At":|Active":)\d+|[\da-f]{8}-[\da-f]{4}-7[\da-f-]{22}/g
+
+describe('the compiled path', () => {
+  test(
+    'answers thousands of requests, good and bad, as the stock handlers do',
+    { timeout: 120_000 },
+    async () => {
+      const statuses: (number | undefined)[] = []
+      for (const sample of fc.sample(corpus, { numRuns: 5000, seed: 7 })) {
+        const expected = await answerOf(stock, sample)
+        const actual = await answerOf(compiled, sample)
+
+        expect(actual, JSON.stringify(sample)).toEqual(expected)
+        statuses.push(actual.status)
+      }
+
+      for (const status of [200, 400, 401, 403, 404, 405, 415])
+        expect(statuses.filter((seen) => seen === status).length).toBeGreaterThan(100)
+      expect(statuses).not.toContain(500)
+    },
+  )
+
+  const stockHandler = vi.spyOn(StandardHandler.prototype, 'handle')
+  const cookie = signed('token-of-ada')
+  test.each([
+    ['a list', 'GET', '/api/tasks', {}, 0],
+    ['a list, over RPC', 'POST', '/rpc/tasks/list', {}, 0],
+    ['one note', 'POST', `/api/notes/${uuid(1)}`, {}, 0],
+    ['a filtered list', 'GET', '/api/tasks?status=pending', {}, 1],
+    ['events', 'GET', '/api/counter/fragment', { 'datastar-request': 'true' }, 1],
+    ['the first form', 'GET', '/api/notes', { accept: 'application/json;version=1' }, 1],
+  ])('takes what is usual and leaves the rest: %s', async (_, method, path, headers, left) => {
+    stockHandler.mockClear()
+
+    await fetch(compiled.origin + path, { method, headers: { cookie, ...headers } })
+
+    expect(stockHandler).toHaveBeenCalledTimes(left)
+  })
+})
+
+describe('a compiled procedure that is checked', () => {
+  const account = { id: 'x', name: '', email: 'x@example.com', emailVerified: true }
+  const leaking = os.output(Account).handler(() => ({ ...account, password: 'secret' }))
+  const wrong = os.output(Account).handler(() => ({ ...account, emailVerified: 'yes' as unknown as boolean }))
+
+  test.each([
+    ['answers more than', leaking],
+    ['does not answer what', wrong],
+  ])('fails where it %s its contract promises', async (_, procedure) => {
+    await expect(compile(procedure, ['account', 'get'], true)({}, undefined)).rejects.toThrow('account.get')
+  })
+
+  test('answers what its contract promises', async () => {
+    const right = os.output(Account).handler(() => account)
+
+    await expect(compile(right, ['account', 'get'], true)({}, undefined)).resolves.toEqual(account)
+  })
+})
