@@ -1,8 +1,7 @@
-import DataLoader from 'dataloader'
 import { sql } from 'drizzle-orm'
 import { bigint, check, integer, pgTable } from 'drizzle-orm/pg-core'
 
-import { type Database, one, prepared } from './index.ts'
+import { batched, type Database, one, prepared } from './index.ts'
 
 /** The one shared number. Its single row is made by the first migration. */
 export const counter = pgTable(
@@ -14,31 +13,9 @@ export const counter = pgTable(
   (table) => [check('counter_single', sql`${table.id} = 1`)],
 )
 
-/**
- * Everybody wants the one row: who comes while a statement is under way shares the next, in the order they came.
- * A statement that fails fails all of its own. Ten times the steps a second that one statement each would make.
- */
-const shared = <Key, Value>(ask: (db: Database, keys: readonly Key[]) => Promise<Value[]>) =>
-  prepared((db) => {
-    let answered: Promise<unknown> = Promise.resolve()
-    let asked = answered
-    const load = (keys: readonly Key[]) => {
-      const values = ask(db, keys)
-      asked = values.catch(() => undefined)
-      return values
-    }
-    const inTurn = (send: () => void) => {
-      answered = answered.then(() => {
-        send()
-        return asked
-      })
-    }
-    return new DataLoader<Key, Value>(load, { cache: false, batchScheduleFn: inTurn })
-  })
-
 const selected = prepared((db) => db.select({ count: counter.count }).from(counter).prepare('counter_get'))
 
-const reads = shared(async (db, keys: readonly true[]) => {
+const reads = batched(async (db, keys: readonly true[]) => {
   const { count } = one(await selected(db).execute())
   return keys.map(() => count)
 })
@@ -82,7 +59,7 @@ const makeEach = (db: Database, changes: readonly Change[]) =>
     return values
   })
 
-const writes = shared(async (db, wanted: readonly Change[]): Promise<(number | undefined)[]> => {
+const writes = batched(async (db, wanted: readonly Change[]): Promise<(number | undefined)[]> => {
   const steps = wanted.flatMap((change) => ('step' in change ? [change.step] : []))
   const added = steps.length === wanted.length ? await addAll(db, steps) : undefined
   return added ?? makeEach(db, wanted)

@@ -3,7 +3,9 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { PGlite } from '@electric-sql/pglite'
-import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
+import { type PgDatabase, type PgQueryResultHKT, withReplicas } from 'drizzle-orm/pg-core'
+import DataLoader from 'dataloader'
+import { DrizzleQueryError } from 'drizzle-orm/errors'
 import { drizzle as drizzlePglite } from 'drizzle-orm/pglite'
 import { migrate as migratePglite } from 'drizzle-orm/pglite/migrator'
 import { drizzle as drizzlePostgres } from 'drizzle-orm/postgres-js'
@@ -25,8 +27,11 @@ const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))
 /** Any number, the same in every release: whoever holds it migrates. */
 const MIGRATION_LOCK = 7_141_925
 
-/** Statements are sent without waiting for those before them, so that few connections carry more than many would. */
-const CONNECTIONS = 2
+/**
+ * Connections a process keeps. Questions are sent without waiting for the answers before them, so that one connection
+ * carries more than many would. Changes wait for the disk: several at once share its writes.
+ */
+const CONNECTIONS = { reads: 1, writes: 8 }
 
 /**
  * Opens a database and brings it up to date. `postgres://…` is a server, `memory:` lives as long as the process,
@@ -44,8 +49,15 @@ async function openServer(url: string): Promise<Connection> {
   } finally {
     await migrator.end()
   }
-  const client = postgres(url, { ...options, max: CONNECTIONS })
-  return { db: drizzlePostgres(client, { casing }), close: () => client.end() }
+  const reads = postgres(url, { ...options, max: CONNECTIONS.reads })
+  const writes = postgres(url, { ...options, max: CONNECTIONS.writes })
+  const db = withReplicas(drizzlePostgres(writes, { casing }), [drizzlePostgres(reads, { casing })])
+  return {
+    db,
+    close: async () => {
+      await Promise.all([reads.end(), writes.end()])
+    },
+  }
 }
 
 async function openEmbedded(folder: string): Promise<Connection> {
@@ -88,6 +100,37 @@ export function prepared<Statement>(build: (db: Database) => Statement): (db: Da
     return statement
   }
 }
+
+/**
+ * A question that many ask at once: who comes while a statement is under way shares the next, in the order they came.
+ * What is answered was asked of the database after it was asked for. A statement that fails fails all of its own.
+ */
+export const batched = <Key, Value>(
+  ask: (db: Database, keys: readonly Key[]) => Promise<readonly (Value | Error)[]>,
+) =>
+  prepared((db) => {
+    let turn: Promise<unknown> = Promise.resolve()
+    let answered = turn
+    const load = (keys: readonly Key[]) => {
+      const values = ask(db, keys)
+      answered = values.catch(() => undefined)
+      return values
+    }
+    const inTurn = (send: () => void) => {
+      turn = turn.then(() => {
+        send()
+        return answered
+      })
+    }
+    return new DataLoader<Key, Value>(load, { cache: false, batchScheduleFn: inTurn })
+  })
+
+/** Whether a statement was refused, whole, for what a row of it holds (SQLSTATE class 23). */
+export const isViolation = (error: unknown) =>
+  error instanceof DrizzleQueryError &&
+  error.cause !== undefined &&
+  'code' in error.cause &&
+  String(error.cause.code).startsWith('23')
 
 /** The row of a statement that always answers one. */
 export function one<Row>(rows: Row[]): Row {

@@ -3,7 +3,7 @@ import { index, pgTable, text } from 'drizzle-orm/pg-core'
 
 import { userId, users } from './auth.ts'
 import { createdAt, moment, updatedAt } from './columns.ts'
-import { type Database, prepared } from './index.ts'
+import { batched, type Database, prepared } from './index.ts'
 
 /** A device that is signed in. `updatedAt` is the last activity, true to within a minute. */
 export const sessions = pgTable(
@@ -54,14 +54,20 @@ const selectCaller = (db: Database) =>
     .from(sessions)
     .innerJoin(users, eq(users.id, sessions.userId))
 
-const byToken = prepared((db) =>
+const byTokens = prepared((db) =>
   selectCaller(db)
-    .where(and(eq(sessions.token, sql.placeholder('token')), isNull(sessions.clientId), active))
-    .prepare('sessions_find_by_token'),
+    .where(and(sql`${sessions.token} = any(${sql.placeholder('tokens')})`, isNull(sessions.clientId), active))
+    .prepare('sessions_find_by_tokens'),
 )
 
+const callers = batched(async (db, tokens: readonly string[]) => {
+  const found = await byTokens(db).execute({ tokens })
+  const known = new Map(found.map((caller) => [caller.session.token, caller]))
+  return tokens.map((token) => known.get(token))
+})
+
 /** The session that holds a token, and whose it is: whatever decides whether they may call at all. */
-export const findByToken = async (db: Database, token: string) => (await byToken(db).execute({ token })).at(0)
+export const findByToken = (db: Database, token: string) => callers(db).load(token)
 
 const listed = prepared((db) =>
   db

@@ -3,7 +3,7 @@ import { bigint, index, pgTable, text } from 'drizzle-orm/pg-core'
 
 import { userId } from './auth.ts'
 import { createdAt, updatedAt, updatedBy } from './columns.ts'
-import { type Database, one, prepared } from './index.ts'
+import { batched, type Database, isViolation, one, prepared } from './index.ts'
 
 export const tasks = pgTable(
   'tasks',
@@ -69,11 +69,30 @@ const inserted = prepared((db) =>
     .prepare('tasks_insert'),
 )
 
-export const insert = async (
+type NewTask = Pick<TaskRow, 'userId' | 'title' | 'description'>
+
+const insertOne = async (db: Database, task: NewTask) => one(await inserted(db).execute({ ...task }))
+
+/** Who adds while others do shares a statement, and its commit, with them; but nobody's failure. */
+const inserts = batched(async (db, added: readonly NewTask[]): Promise<(TaskRow | Error)[]> => {
+  const [first] = added
+  if (first && added.length === 1) return [await insertOne(db, first)]
+  try {
+    return await db
+      .insert(tasks)
+      .values([...added])
+      .returning()
+  } catch (error) {
+    if (!isViolation(error)) throw error
+    return Promise.all(added.map((task) => insertOne(db, task).catch((error: unknown) => error as Error)))
+  }
+})
+
+export const insert = (
   db: Database,
   userId: string,
   { title, description = null }: { title: string; description?: string | null },
-) => one(await inserted(db).execute({ userId, title, description }))
+) => inserts(db).load({ userId, title, description })
 
 export const update = async (
   db: Database,

@@ -1,16 +1,13 @@
-import { randomUUID } from 'node:crypto'
 import { ORPCError } from '@orpc/client'
-import cors from 'cors'
-import helmet from 'helmet'
-import { createServer, IncomingMessage, type Server, ServerResponse, STATUS_CODES } from 'node:http'
-import { Socket } from 'node:net'
+import { randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, STATUS_CODES, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { pinoHttp } from 'pino-http'
 
 import { errorBody } from '../contract/errors.ts'
 import type { Parts } from './access.ts'
+import { createHeads, createSharing } from './head.ts'
 import { createReader, MAX_HEADERS, notFound } from './request.ts'
-import type { Settings } from './settings.ts'
 import { createAuthTransport } from './transports/auth.ts'
 import { createCompiled } from './transports/compiled.ts'
 import { createDatastar } from './transports/datastar.ts'
@@ -25,8 +22,8 @@ import { refuse, type Transport } from './transports/transport.ts'
 export function createApp(parts: Parts): Server {
   const { settings, auth, log } = parts
   const read = createReader(parts)
+  const compiled = settings.compiled ? createCompiled(!settings.production) : undefined
   const transports: Transport[] = [
-    ...(settings.compiled ? [createCompiled(!settings.production)] : []),
     createReference(),
     createAuthTransport(auth, settings),
     createOAuth(parts),
@@ -35,41 +32,54 @@ export function createApp(parts: Parts): Server {
     createRest(),
     createRpc(),
   ]
+  const headFor = createHeads(settings)
+  const share = createSharing(settings)
 
-  async function respond(request: IncomingMessage, response: ServerResponse) {
-    const call = await read(request)
+  async function respond(request: IncomingMessage, response: ServerResponse, head: readonly string[]) {
+    const reading = read(request)
+    const call = reading instanceof Promise ? await reading : reading
+    if (await compiled?.(call, response, head)) return
+    setHead(response, head)
     for (const transport of transports) if (await transport(call, response)) return
     throw notFound()
   }
 
-  function fail(response: ServerResponse, error: unknown) {
+  function fail(error: unknown, response: ServerResponse, head: readonly string[]) {
     if (!(error instanceof ORPCError)) log.error({ err: error }, 'a request failed')
-    if (response.headersSent) response.destroy()
-    else refuse(response, error instanceof ORPCError ? error : new ORPCError('INTERNAL_SERVER_ERROR'))
+    if (response.headersSent) return response.destroy()
+    setHead(response, head)
+    refuse(response, error instanceof ORPCError ? error : new ORPCError('INTERNAL_SERVER_ERROR'))
   }
 
   const record = recorder(parts)
-  const share = sharer(parts)
-  const head = headOf(settings)
   const server = createServer({ maxHeaderSize: MAX_HEADERS }, (request, response) => {
     request.id = randomUUID()
-    response.setHeader('x-request-id', request.id)
-    for (const [name, value] of head) response.setHeader(name, value)
+    const { method, headers } = request
+    const head = ['x-request-id', request.id, ...headFor(headers.origin)]
     record(request, response)
-    share(request, response, () => {
-      respond(request, response).catch((error: unknown) => {
-        fail(response, error)
+    const go = () => {
+      respond(request, response, head).catch((error: unknown) => {
+        fail(error, response, head)
       })
-    })
+    }
+    if (method !== 'OPTIONS' || !settings.trustedOrigins.includes(headers.origin ?? '')) {
+      go()
+      return
+    }
+    setHead(response, head)
+    share(request, response, go)
   })
   server.on('clientError', refuseUnreadable)
   return server
 }
 
-type Listener = (request: IncomingMessage, response: ServerResponse) => void
+function setHead(response: ServerResponse, head: readonly string[]) {
+  for (let index = 0; index < head.length; index += 2)
+    response.setHeader(head[index] ?? '', head[index + 1] ?? '')
+}
 
 /** One line a request, by an id that the caller is told too. Neither queries nor headers: both carry secrets. */
-function recorder({ log }: Parts): Listener {
+function recorder({ log }: Parts): (request: IncomingMessage, response: ServerResponse) => void {
   if (!log.isLevelEnabled('info')) return () => undefined
   return pinoHttp({
     logger: log,
@@ -82,41 +92,6 @@ function recorder({ log }: Parts): Listener {
       res: ({ statusCode }: { statusCode: number }) => ({ status: statusCode }),
     },
   })
-}
-
-/** The headers of every answer. Helmet is asked once: it says the same each time. Legacy browsers' are left out. */
-function headOf({ baseUrl }: Settings): Map<string, string> {
-  const protect = helmet({
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },
-    },
-    frameguard: { action: 'deny' },
-    strictTransportSecurity: baseUrl.startsWith('https:'),
-    dnsPrefetchControl: false,
-    ieNoOpen: false,
-    permittedCrossDomainPolicies: false,
-    xssFilter: false,
-  })
-  const request = new IncomingMessage(new Socket())
-  const response = new ServerResponse(request)
-  protect(request, response, () => undefined)
-  const given = Object.entries(response.getHeaders()).map(([name, value]) => [name, String(value)] as const)
-  return new Map([...given, ['vary', 'Origin'], ['cache-control', 'no-store']])
-}
-
-/** Pages of the trusted origins may read the answers; to anybody else nothing is said of sharing. */
-function sharer({ settings: { trustedOrigins } }: Parts) {
-  const share = cors<IncomingMessage>({
-    origin: trustedOrigins,
-    credentials: true,
-    exposedHeaders: ['x-request-id', 'content-language', 'retry-after', 'www-authenticate'],
-  })
-  return (request: IncomingMessage, response: ServerResponse, next: () => void) => {
-    const { origin } = request.headers
-    if (origin !== undefined && trustedOrigins.includes(origin)) share(request, response, next)
-    else next()
-  }
 }
 
 const UNREADABLE: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }

@@ -1,37 +1,52 @@
+import cluster from 'node:cluster'
 import { once } from 'node:events'
 
 import { createApp } from './app.ts'
+import { createLog } from './log.ts'
 import { openParts } from './service.ts'
-import { readSettings } from './settings.ts'
+import { readSettings, type Settings } from './settings.ts'
+import { onStop, startWorkers } from './workers.ts'
 
 /** How long a stop may take, in milliseconds. */
 const DEADLINE = 10_000
 
 try {
   const settings = readSettings(process.env)
-  const parts = await openParts(settings)
-  const server = createApp(parts)
-  process.once('SIGTERM', stop)
-  process.once('SIGINT', stop)
-  server.listen(settings.port, settings.host)
-  await once(server, 'listening')
-  greet(settings.baseUrl, settings.host, settings.port)
-
-  /** Finishes what is in flight, closes the database, and ends; a second signal ends at once. */
-  function stop() {
-    setTimeout(() => process.exit(1), DEADLINE).unref()
-    // A connection that turns idle while the rest drains would hold the stop up.
-    setInterval(() => {
-      server.closeIdleConnections()
-    }, 100)
-    server.close(() => void parts.close().then(() => process.exit(0)))
-  }
+  if (settings.workers > 1 && cluster.isPrimary) await serveByWorkers(settings)
+  else await serve(settings)
+  if (cluster.isPrimary) greet(settings)
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
   process.exit(1)
 }
 
-function greet(baseUrl: string, host: string, port: number) {
+async function serve(settings: Settings) {
+  const parts = await openParts(settings)
+  const server = createApp(parts)
+  /** Finishes what is in flight, closes the database, and ends. */
+  onStop(() => {
+    endByDeadline()
+    // A connection that turns idle while the rest drains would hold the stop up.
+    setInterval(() => {
+      server.closeIdleConnections()
+    }, 100)
+    server.close(() => void parts.close().then(() => process.exit(0)))
+  })
+  server.listen(settings.port, settings.host)
+  await once(server, 'listening')
+}
+
+async function serveByWorkers(settings: Settings) {
+  const stop = await startWorkers(settings.workers, createLog(settings), (code) => process.exit(code))
+  onStop(() => {
+    endByDeadline()
+    stop()
+  })
+}
+
+const endByDeadline = () => setTimeout(() => process.exit(1), DEADLINE).unref()
+
+function greet({ baseUrl, host, port }: Settings) {
   process.stdout.write(
     [
       `Tallystick listens on ${host}:${port} as ${baseUrl}`,

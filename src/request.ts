@@ -1,5 +1,6 @@
 import { type HTTPPath, ORPCError } from '@orpc/client'
 import { isObject } from '@orpc/shared'
+import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import proxyAddr from 'proxy-addr'
@@ -21,15 +22,14 @@ export function createReader(parts: Parts) {
   const isTrustedProxy = proxyAddr.compile(trustedProxies)
   const origins = [baseUrl, ...trustedOrigins]
 
-  return async (request: IncomingMessage): Promise<Call> => {
+  return (request: IncomingMessage): Call | Promise<Call> => {
     const { method = 'GET', headers } = request
     const path = request.url ?? '/'
     const plainPath = isPlain(path) ? path : undefined
     let url = plainPath === undefined ? readUrl(path, baseUrl) : undefined
     if (isForeign(request, origins))
       throw new ORPCError('FORBIDDEN', { message: 'This origin may not act for you' })
-    const { body, malformed } = hasBody(headers) ? await readBody(request) : {}
-    return {
+    const callWith = ({ body, malformed }: Body): Call => ({
       method: method === 'HEAD' ? 'GET' : method,
       plainPath,
       get url() {
@@ -41,9 +41,13 @@ export function createReader(parts: Parts) {
       },
       body,
       context: createContext(parts, headers, { malformed }),
-    }
+    })
+    // Without a body there is nothing to wait for.
+    return hasBody(headers) ? readBody(request).then(callWith) : callWith({ body: undefined })
   }
 }
+
+type Body = Pick<Call, 'body'> & Pick<Context, 'malformed'>
 
 const isPlain = (path: string): path is HTTPPath => path.length <= 256 && /^(\/[\w-]+)+$/.test(path)
 
@@ -83,7 +87,7 @@ function isForeign({ method = 'GET', url, headers }: IncomingMessage, origins: s
 }
 
 /** A body is a JSON object. One that only turns out unreadable is refused later, when the guard has spoken. */
-async function readBody(request: IncomingMessage): Promise<Pick<Call, 'body'> & Pick<Context, 'malformed'>> {
+async function readBody(request: IncomingMessage): Promise<Body> {
   const bytes = await readBytes(request)
   if (bytes.length === 0) return { body: undefined }
   if (request.headers['content-encoding'] !== undefined)
@@ -114,11 +118,10 @@ async function readBytes(request: IncomingMessage) {
   }
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-
 function parse(bytes: Buffer): unknown {
+  if (!isUtf8(bytes)) return undefined
   try {
-    return JSON.parse(utf8.decode(bytes))
+    return JSON.parse(bytes.toString())
   } catch {
     return undefined
   }

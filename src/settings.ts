@@ -60,8 +60,13 @@ const Environment = z
     LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
     RATE_LIMITS: z.enum(['on', 'off']).default('on'),
     COMPILED: z.enum(['on', 'off']).default('on'),
+    WORKERS: z.coerce.number().int().min(1).max(256).default(1),
   })
   .superRefine((env, context) => {
+    if (env.WORKERS > 1 && !env.DATABASE_URL?.startsWith('postgres')) {
+      const message = 'More than one need a DATABASE_URL: an embedded database belongs to one process'
+      context.addIssue({ code: 'custom', path: ['WORKERS'], message })
+    }
     if (env.NODE_ENV !== 'production') return
     for (const name of ['BASE_URL', 'AUTH_SECRET', 'SMTP_URL', 'MAIL_FROM'] as const)
       if (env[name] === undefined)
@@ -99,6 +104,8 @@ export function readSettings(environment: Record<string, string | undefined>) {
     rateLimits: env.RATE_LIMITS === 'on',
     /** Whether the usual request takes the compiled path, or every request oRPC's stock handlers. */
     compiled: env.COMPILED === 'on',
+    /** Processes that share the port. */
+    workers: env.WORKERS,
   }
 }
 

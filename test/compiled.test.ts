@@ -11,7 +11,7 @@ import { users } from '../db/auth.ts'
 import { notes, shares } from '../db/notes.ts'
 import { sessions } from '../db/sessions.ts'
 import { tasks } from '../db/tasks.ts'
-import { compile } from '../src/transports/compiled.ts'
+import { compile } from '../src/transports/compile.ts'
 import { type Service, startService } from './service.ts'
 
 // The compiled path, as production runs it, beside oRPC's stock handlers: two services alike in all else.
@@ -244,8 +244,11 @@ async function answerOf({ origin }: Service, { at, method, tail, body, headers }
     })
     call.end(body)
   })
-  const told = response.rawHeaders.join('\n').replace(/(?<=^(date|x-request-id)\n).*$/gim, '…')
-  return { status: response.statusCode, headers: told, body: sent.replace(changing, '…') }
+  const told = response.rawHeaders.flatMap((name, at) =>
+    at % 2 === 0 ? [`${name}: ${response.rawHeaders[at + 1]}`] : [],
+  )
+  const lasting = told.filter((line) => !/^(date|x-request-id):/i.test(line)).sort()
+  return { status: response.statusCode, headers: lasting, body: sent.replace(changing, '…') }
 }
 
 /** Moments, seconds, and the identities of what a request makes. */
@@ -298,12 +301,14 @@ describe('a compiled procedure that is checked', () => {
     ['answers more than', leaking],
     ['does not answer what', wrong],
   ])('fails where it %s its contract promises', async (_, procedure) => {
-    await expect(compile(procedure, ['account', 'get'], true)({}, undefined)).rejects.toThrow('account.get')
+    await expect(compile(procedure, ['account', 'get'], true).run({}, undefined)).rejects.toThrow(
+      'account.get',
+    )
   })
 
   test('answers what its contract promises', async () => {
     const right = os.output(Account).handler(() => account)
 
-    await expect(compile(right, ['account', 'get'], true)({}, undefined)).resolves.toEqual(account)
+    await expect(compile(right, ['account', 'get'], true).run({}, undefined)).resolves.toEqual(account)
   })
 })

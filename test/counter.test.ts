@@ -1,5 +1,7 @@
+import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 
+import { add, get, set } from '../db/counter.ts'
 import { createTallystick } from '../src/testing.ts'
 import { everyWay, startService } from './service.ts'
 
@@ -8,6 +10,43 @@ const other = await createTallystick({ DATABASE_URL: service.databaseUrl })
 afterAll(() => other.close())
 
 const limit = Number.MAX_SAFE_INTEGER
+
+const near = fc.integer({ min: -3, max: 3 }).map((by) => (by < 0 ? limit + by + 1 : by - limit))
+const change = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ step: fc.constantFrom(1, -1) }) },
+  { weight: 1, arbitrary: fc.record({ value: fc.oneof(fc.integer(), near) }) },
+)
+
+describe('changes at the same moment', () => {
+  test('each answer what they would, had they come one after another', async () => {
+    const { db } = service.parts
+    const law = fc.asyncProperty(fc.array(change, { maxLength: 40 }), async (changes) => {
+      let count = await get(db)
+      const expected = changes.map((change) => {
+        const next = 'step' in change ? count + change.step : change.value
+        if (!Number.isSafeInteger(next)) return undefined
+        return (count = next)
+      })
+
+      const answers = changes.map((change) =>
+        'step' in change ? add(db, change.step) : set(db, change.value),
+      )
+
+      expect(await Promise.all(answers)).toEqual(expected)
+      expect(await get(db)).toBe(count)
+    })
+    await fc.assert(law, { numRuns: 200 })
+  })
+
+  test('are all seen by a question that is asked after their answers', async () => {
+    const { db } = service.parts
+    await set(db, 0)
+
+    const seen = Array.from({ length: 200 }, async () => [await add(db, 1), await get(db)] as const)
+
+    for (const [own = 0, then] of await Promise.all(seen)) expect(then).toBeGreaterThanOrEqual(own)
+  })
+})
 
 everyWay(service, ({ person, stranger }) => {
   describe('counter.get', () => {

@@ -4,11 +4,12 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { createClient } from '../contract/client.ts'
 import { cookieOf } from '../src/testing.ts'
 import { freePort } from './postgres.ts'
+import { startService } from './service.ts'
 
 interface Running {
   child: ChildProcess
@@ -112,6 +113,44 @@ describe('main', { timeout: 60_000 }, () => {
     expect(response.statusCode).toBe(200)
     expect(await ended).toEqual([0, null])
     await expect(fetch(`${origin}/api/status`)).rejects.toThrow()
+  })
+
+  test('runs several workers on one port, replaces one that dies, and stops them all', async () => {
+    const { databaseUrl } = await startService()
+    const { origin, child, ended } = await run({ DATABASE_URL: databaseUrl, WORKERS: '2' })
+    const workers = async () => {
+      // What was handed to a worker as it died is never answered.
+      const ask = { headers: { connection: 'close' }, signal: AbortSignal.timeout(2000) }
+      const answers = Array.from({ length: 20 }, () =>
+        fetch(`${origin}/api/status`, ask).then((response) => response.json()),
+      )
+      const seen = (await Promise.all(answers)) as { service: string }[]
+      return new Set(seen.map(({ service }) => Number(service.split(':')[1])))
+    }
+    const first = await workers()
+    expect(first.size).toBe(2)
+    expect(first).not.toContain(child.pid)
+
+    const [victim = 0, survivor] = first
+    process.kill(victim, 'SIGKILL')
+    await vi.waitFor(async () => { expect((await workers()).size).toBe(2); }, { timeout: 20_000, interval: 100 })
+
+    expect(await workers()).toContain(survivor)
+    expect(await workers()).not.toContain(victim)
+    child.kill('SIGTERM')
+    expect(await ended).toEqual([0, null])
+    await expect(fetch(`${origin}/api/status`)).rejects.toThrow()
+  })
+
+  test('ends, with what is wrong, where its workers cannot start', async () => {
+    const { child, ended, output } = await run({
+      DATABASE_URL: 'postgres://nobody:x@127.0.0.1:1/nothing',
+      WORKERS: '2',
+    })
+    await ended
+
+    expect(child.exitCode).toBe(1)
+    expect(output()).toContain('ECONNREFUSED')
   })
 
   test('names every mistake in its settings at once, and does not start', async () => {

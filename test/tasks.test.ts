@@ -1,8 +1,40 @@
 import { describe, expect, test } from 'vitest'
 
+import { users } from '../db/auth.ts'
+import { insert, list } from '../db/tasks.ts'
 import { everyWay, startService } from './service.ts'
 
 const service = await startService()
+
+describe('adding at the same moment', () => {
+  test('gives everybody their own task, in the order in which they came', async () => {
+    const people = await Promise.all(Array.from({ length: 5 }, () => service.person()))
+    const wanted = Array.from({ length: 10 }, (_, round) =>
+      people.map((who, index) => ({ who, title: `Task ${round} of ${index}` })),
+    ).flat()
+
+    const added = await Promise.all(wanted.map(({ who, title }) => who.tasks.create({ taskTitle: title })))
+
+    expect(added.map((task) => task.title)).toEqual(wanted.map(({ title }) => title))
+    expect(new Set(added.map((task) => task.id)).size).toBe(50)
+    for (const [index, person] of people.entries()) {
+      const { tasks } = await person.tasks.list()
+      expect(tasks).toEqual(added.filter((_, at) => at % 5 === index).reverse())
+    }
+  })
+
+  test('fails for somebody who is no more, and for nobody else', async () => {
+    const { db } = service.parts
+    await db.insert(users).values({ id: 'here', name: '', email: 'here@example.com' })
+
+    const outcomes = await Promise.allSettled(
+      ['here', 'gone', 'here', 'gone'].map((userId) => insert(db, userId, { title: userId })),
+    )
+
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'rejected'])
+    expect(await list(db, 'here')).toHaveLength(2)
+  })
+})
 
 everyWay(service, ({ person, stranger }) => {
   describe('tasks.list', () => {

@@ -1,7 +1,7 @@
 import { htmlEscape } from 'escape-goat'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { absolutePath } from 'swagger-ui-dist'
+import absolutePath from 'swagger-ui-dist/absolute-path.js'
 
 import { createDocument } from '../document.ts'
 import { answer, refuseMethod, type Transport } from './transport.ts'

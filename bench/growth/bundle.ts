@@ -1,0 +1,28 @@
+import { build } from 'esbuild'
+import { gzipSync } from 'node:zlib'
+
+/** Words of the contract's schemas, which the client has no use for. */
+const SCHEMAS = ['taskTitle', 'revokeSessionToken', 'SHARE_NOTE', 'invalid_type']
+
+/** What a page that calls the service downloads for it. */
+export async function measureBundle() {
+  const { outputFiles } = await build({
+    stdin: {
+      contents: `import { createClient } from './contract/client.ts'
+        globalThis.client = createClient('https://example.com')`,
+      resolveDir: '.',
+    },
+    bundle: true,
+    minify: true,
+    treeShaking: true,
+    format: 'esm',
+    platform: 'browser',
+    write: false,
+  })
+  const text = outputFiles[0]?.text ?? ''
+  return {
+    minified: Buffer.byteLength(text),
+    gzip: gzipSync(text, { level: 9 }).length,
+    schemas: SCHEMAS.filter((word) => text.includes(word)),
+  }
+}

@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import postgres from 'postgres'
+import { z } from 'zod'
+
+import { createClient } from '../../contract/client.ts'
+import type { Server } from '../servers.ts'
+
+const Scans = z.array(z.object({ table: z.string(), scans: z.number() }))
+
+/** Often enough that PostgreSQL plans a prepared statement for any value, as it does from the sixth time on. */
+const TIMES = 8
+
+/** Tables that grow: one read from end to end for a call is a mistake. */
+const GROWING = ['users', 'sessions', 'tasks', 'notes', 'note_shares']
+
+/** Every query of every call, by the plan that PostgreSQL itself chose: which tables were read from end to end. */
+export async function checkPlans({ origin }: Server, databaseUrl: string, cookie: string, email: string) {
+  const sql = postgres(databaseUrl, { max: 1 })
+  const client = createClient(origin, { headers: { cookie } })
+  const found: { call: string; scanned: string[] }[] = []
+  let before = await scans(sql)
+  for (const [call, work] of Object.entries(calls(client, email))) {
+    for (let time = 0; time < TIMES; time++) await work()
+    await settle(sql)
+    const after = await scans(sql)
+    const scanned = GROWING.filter((table) => (after.get(table) ?? 0) > (before.get(table) ?? 0))
+    found.push({ call, scanned })
+    before = after
+  }
+  await sql.end()
+  return found
+}
+
+function calls(client: ReturnType<typeof createClient>, email: string) {
+  const task = async () => (await client.tasks.create({ taskTitle: 'A task' })).id
+  const note = async () => (await client.notes.create({ title: 'A note', body: '' })).id
+  return {
+    'account.get': () => client.account.get(),
+    'tasks.create': task,
+    'tasks.list': () => client.tasks.list(),
+    'tasks.list by status': () => client.tasks.list({ status: 'pending' }),
+    'tasks.get': async () => client.tasks.get({ id: await task() }),
+    'tasks.update': async () => client.tasks.update({ id: await task(), title: 'Another' }),
+    'tasks.delete': async () => client.tasks.delete({ id: await task() }),
+    'notes.create': note,
+    'notes.list': () => client.notes.list(),
+    'notes.update': async () => client.notes.update({ id: await note(), title: 'Another', body: '' }),
+    'notes.share': async () => client.notes.share({ id: await note(), email, role: 'editor' }),
+    'notes.delete': async () => client.notes.delete({ id: await note() }),
+    'legacyNotes.create': () => client.legacyNotes.create({ newNote: 'A note' }),
+    'legacyNotes.list': () => client.legacyNotes.list(),
+    'legacyNotes.delete': async () => {
+      const { id } = await client.legacyNotes.create({ newNote: 'A note' })
+      await client.legacyNotes.delete({ id })
+    },
+    'sessions.list': () => client.sessions.list(),
+    'sessions.revoke': () =>
+      client.sessions.revoke({ revokeSessionToken: 'nobody’s' }).catch(() => undefined),
+    'legacyNotes.reset': () => client.legacyNotes.reset(),
+    'tasks.reset': () => client.tasks.reset(),
+  }
+}
+
+/** What the server's connections have counted is told when they end; it opens others at the next call. */
+async function settle(sql: postgres.Sql) {
+  const others = sql`
+    from pg_stat_activity
+    where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`
+  await sql`select pg_terminate_backend(pid) ${others}`
+  while ((await sql`select ${others}`).length > 0) await sleep(5)
+  // Until the server has heard of it, too.
+  await sleep(100)
+}
+
+async function scans(sql: postgres.Sql) {
+  const rows = await sql`select relname as table, seq_scan::float8 as scans from pg_stat_user_tables`
+  return new Map(Scans.parse([...rows]).map(({ table, scans }) => [table, scans]))
+}

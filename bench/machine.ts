@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs'
+import { cpus, totalmem } from 'node:os'
+import postgres from 'postgres'
+import { z } from 'zod'
+
+import { pins } from './pin.ts'
+
+const LIBRARIES = [
+  '@orpc/server',
+  'better-auth',
+  'drizzle-orm',
+  'postgres',
+  'zod',
+  'fastify',
+  '@fastify/type-provider-typebox',
+  'typebox',
+  '@fastify/cookie',
+  'pg',
+  'hono',
+  '@hono/zod-openapi',
+  '@hono/node-server',
+  'autocannon',
+]
+
+const Package = z.object({ version: z.string() })
+
+const versionOf = (name: string) =>
+  Package.parse(JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8'))).version
+
+/** Where, when and on what it was measured. */
+export async function describeMachine(databaseUrl: string) {
+  const sql = postgres(databaseUrl, { max: 1 })
+  const [settings] = await sql`
+    select current_setting('server_version') as version, current_setting('fsync') as fsync,
+      current_setting('synchronous_commit') as commit`
+  await sql.end()
+  const { version, fsync, commit } = z
+    .object({ version: z.string(), fsync: z.string(), commit: z.string() })
+    .parse(settings)
+  const given = process.env.BENCH_DATABASE_URL !== undefined
+  return {
+    Date: new Date().toISOString().slice(0, 10),
+    Machine: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB`,
+    Cores: pins
+      ? `servers on the first, ${given ? '' : 'PostgreSQL and '}the load generator on the second`
+      : 'shared by servers, PostgreSQL and the load generator: this system has no `taskset`',
+    Node: process.version,
+    PostgreSQL: `${version}, fsync ${fsync}, synchronous_commit ${commit}${given ? ', a server of its own' : ''}`,
+    Libraries: LIBRARIES.map((name) => `${name} ${versionOf(name)}`).join(', '),
+  }
+}

@@ -1,0 +1,131 @@
+import { serve } from '@hono/node-server'
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { drizzle } from 'drizzle-orm/postgres-js'
+import { createMiddleware } from 'hono/factory'
+import { HTTPException } from 'hono/http-exception'
+import postgres from 'postgres'
+
+import { noteList, reserve, taskList, taskView } from '../answers.ts'
+import { createAuth } from '../better-auth.ts'
+import { announce, readEnvironment } from '../environment.ts'
+import { addTask, increment, listNotes, listTasks, readCounter } from '../queries.ts'
+
+// Hono with zod-openapi, better-auth to say who calls, and drizzle on postgres.js.
+
+interface Env {
+  Variables: { person: { id: string; email: string } }
+}
+
+const environment = readEnvironment()
+
+const db = drizzle(postgres(environment.databaseUrl, { max: 10 }), { casing: 'snake_case' })
+const auth = createAuth(environment, db)
+
+const signedIn = createMiddleware<Env>(async (context, next) => {
+  const session = await auth.api.getSession({ headers: context.req.raw.headers })
+  if (!session) throw new HTTPException(401, { message: 'Sign in first' })
+  context.set('person', session.user)
+  await next()
+})
+
+const Status = z.object({ status: z.literal('ok'), service: z.string(), release: z.string() })
+const Counter = z.object({ count: z.int() })
+const Task = z.object({
+  id: z.int(),
+  userId: z.string(),
+  title: z.string(),
+  description: z.string().nullable(),
+  status: z.enum(['pending', 'in_progress', 'completed']),
+  createdAt: z.int(),
+  updatedAt: z.int(),
+})
+const TaskList = z.object({ tasks: z.array(Task), taskCount: z.int() })
+const Note = z.object({
+  id: z.string(),
+  title: z.string(),
+  body: z.string(),
+  mine: z.boolean(),
+  sharedWith: z.int(),
+  updatedAt: z.iso.datetime(),
+  can: z.object({
+    VIEW_NOTE: z.boolean(),
+    EDIT_NOTE: z.boolean(),
+    SHARE_NOTE: z.boolean(),
+    DELETE_NOTE: z.boolean(),
+  }),
+})
+const NoteList = z.object({ notes: z.array(Note), can: z.object({ CREATE_NOTE: z.boolean() }) })
+const Reservation = z.object({ name: z.string(), guests: z.number() })
+const Refused = z.object({ name: z.string().optional(), guests: z.string().optional() })
+const NewTask = z.object({ taskTitle: z.string().min(1), taskDesc: z.string().optional() })
+
+const json = <Schema extends z.ZodType>(schema: Schema) => ({ content: { 'application/json': { schema } } })
+const ok = <Schema extends z.ZodType>(schema: Schema) => ({ 200: { description: 'OK', ...json(schema) } })
+
+const app = new OpenAPIHono<Env>()
+
+app.openapi(createRoute({ method: 'get', path: '/api/status', responses: ok(Status) }), (context) =>
+  context.json(environment.status, 200),
+)
+
+app.openapi(
+  createRoute({
+    method: 'post',
+    path: '/api/reservations',
+    request: { body: { ...json(Reservation), required: true } },
+    responses: {
+      ...ok(z.object({ message: z.string() })),
+      400: { description: 'A rule is broken', ...json(Refused) },
+    },
+  }),
+  (context) => {
+    const input = context.req.valid('json')
+    const { language, message, wrong } = reserve(input, context.req.header('accept-language'))
+    context.header('content-language', language)
+    return wrong ? context.json(wrong, 400) : context.json({ message }, 200)
+  },
+)
+
+app.openapi(createRoute({ method: 'get', path: '/api/counter', responses: ok(Counter) }), async (context) =>
+  context.json(one(await readCounter(db)), 200),
+)
+
+app.openapi(
+  createRoute({ method: 'post', path: '/api/counter/increment', responses: ok(Counter) }),
+  async (context) => context.json(one(await increment(db)), 200),
+)
+
+app.openapi(
+  createRoute({ method: 'get', path: '/api/tasks', middleware: signedIn, responses: ok(TaskList) }),
+  async (context) => context.json(taskList(await listTasks(db, context.get('person').id)), 200),
+)
+
+app.openapi(
+  createRoute({
+    method: 'post',
+    path: '/api/tasks',
+    middleware: signedIn,
+    request: { body: { ...json(NewTask), required: true } },
+    responses: ok(Task),
+  }),
+  async (context) => {
+    const { taskTitle, taskDesc } = context.req.valid('json')
+    return context.json(taskView(one(await addTask(db, context.get('person').id, taskTitle, taskDesc))), 200)
+  },
+)
+
+app.openapi(
+  createRoute({ method: 'get', path: '/api/notes', middleware: signedIn, responses: ok(NoteList) }),
+  async (context) => {
+    const { id, email } = context.get('person')
+    return context.json(noteList(await listNotes(db, id, email), id), 200)
+  },
+)
+
+function one<Row>(rows: Row[]): Row {
+  const [row] = rows
+  if (row === undefined) throw new HTTPException(500, { message: 'Expected a row' })
+  return row
+}
+
+serve({ fetch: app.fetch, port: environment.port, hostname: '127.0.0.1' }, announce)

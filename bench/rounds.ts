@@ -1,0 +1,73 @@
+import type { Contender } from './servers.ts'
+import { type createMeter, median, type Slice } from './measure.ts'
+import type { Work } from './works.ts'
+
+export interface Spread {
+  median: number
+  least: number
+  most: number
+}
+
+/** What one contender came to, at one work and so many connections. */
+export interface Cell {
+  work: string
+  connections: number
+  contender: string
+  rate: Spread
+  p50: number
+  p99: number
+  cpu: number
+  busy: number
+}
+
+interface Plan {
+  contenders: Contender[]
+  works: Work[]
+  connections: number[]
+  quick: boolean
+  fire: ReturnType<typeof createMeter>
+  /** The counter as the database has it. */
+  count: () => Promise<number>
+}
+
+/** Short slices in turn, A B C A B C, so that whatever else the machine does meets all of them. */
+export async function measureAll({ contenders, works, connections, quick, fire, count }: Plan) {
+  const cells: Cell[] = []
+  const length = quick ? 250 : 600
+  for (const work of works)
+    for (const many of connections) {
+      const slices = new Map<string, Slice[]>(contenders.map(({ name }) => [name, []]))
+      const rounds = quick ? 2 : many === 64 ? 5 : 3
+      // The first round of a work warms up, and does not count.
+      const warm = many === connections[0] ? 1 : 0
+      for (let round = -warm; round < rounds; round++)
+        for (const contender of contenders) {
+          const before = await count()
+          const slice = await fire(contender, work, many, length)
+          if (work.path.endsWith('/increment'))
+            checkGrowth(contender.name, (await count()) - before, slice.answered, many)
+          if (round >= 0) slices.get(contender.name)?.push(slice)
+        }
+      for (const [contender, taken] of slices)
+        cells.push({ work: work.name, connections: many, contender, ...summary(taken) })
+      process.stdout.write(`${work.name} at ${many}\n`)
+    }
+  return cells
+}
+
+function checkGrowth(name: string, grown: number, answered: number, inFlight: number) {
+  if (grown < answered || grown > answered + inFlight)
+    throw new Error(`${name} answered ${answered} increments, and the counter grew by ${grown}`)
+}
+
+function summary(slices: Slice[]) {
+  const rates = slices.map(({ rate }) => rate)
+  const middle = (key: keyof Slice) => median(slices.map((slice) => slice[key]))
+  return {
+    rate: { median: median(rates), least: Math.min(...rates), most: Math.max(...rates) },
+    p50: middle('p50'),
+    p99: middle('p99'),
+    cpu: middle('cpu'),
+    busy: middle('busy'),
+  }
+}

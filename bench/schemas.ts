@@ -1,0 +1,54 @@
+import { Type } from '@fastify/type-provider-typebox'
+
+// The promises of the service, as a Fastify user writes them.
+
+export const Status = Type.Object({
+  status: Type.Literal('ok'),
+  service: Type.String(),
+  release: Type.String(),
+})
+
+export const Reservation = Type.Object({ name: Type.String(), guests: Type.Number() })
+export const Reserved = Type.Object({ message: Type.String() })
+export const Refused = Type.Object({
+  message: Type.Optional(Type.String()),
+  name: Type.Optional(Type.String()),
+  guests: Type.Optional(Type.String()),
+})
+
+export const Counter = Type.Object({ count: Type.Integer() })
+
+export const Task = Type.Object({
+  id: Type.Integer(),
+  userId: Type.String(),
+  title: Type.String(),
+  // Not a union: fast-json-stringify would look for the branch that validates, at every row.
+  description: Type.Unsafe<string | null>({ type: 'string', nullable: true }),
+  status: Type.String(),
+  createdAt: Type.Integer(),
+  updatedAt: Type.Integer(),
+})
+export const TaskList = Type.Object({ tasks: Type.Array(Task), taskCount: Type.Integer() })
+export const NewTask = Type.Object({
+  taskTitle: Type.String({ minLength: 1 }),
+  taskDesc: Type.Optional(Type.String()),
+})
+
+const Note = Type.Object({
+  id: Type.String(),
+  title: Type.String(),
+  body: Type.String(),
+  mine: Type.Boolean(),
+  sharedWith: Type.Integer(),
+  updatedAt: Type.String(),
+  can: Type.Object({
+    VIEW_NOTE: Type.Boolean(),
+    EDIT_NOTE: Type.Boolean(),
+    SHARE_NOTE: Type.Boolean(),
+    DELETE_NOTE: Type.Boolean(),
+  }),
+})
+export const NoteList = Type.Object({
+  notes: Type.Array(Note),
+  can: Type.Object({ CREATE_NOTE: Type.Boolean() }),
+})

@@ -1,0 +1,62 @@
+import postgres from 'postgres'
+
+import { signCookie } from './cookie.ts'
+import { SECRET } from './servers.ts'
+
+export interface World {
+  people: number
+  /** Tasks, and notes, of each of the first `owners` people (all, unless told otherwise). */
+  rows: number
+  owners?: number
+}
+
+/** Every fourth note is shared with the next person, to read or to edit, and with somebody who has no account. */
+export async function seed(url: string, { people, rows, owners = people }: World) {
+  const sql = postgres(url, { max: 1 })
+  await sql`
+    insert into users (id, name, email, email_verified)
+    select 'person-' || n, 'Person ' || n, 'person-' || n || '@example.com', true
+    from generate_series(1, ${people}::int) n`
+  await sql`
+    insert into sessions (id, token, user_id, user_agent, expires_at)
+    select 'session-' || n, md5(n::text), 'person-' || n, 'bench', now() + interval '7 days'
+    from generate_series(1, ${people}::int) n`
+  // In the order of time, so that one person's rows lie among everybody's.
+  await sql`
+    insert into tasks (user_id, title, description, status, created_at, updated_at)
+    select 'person-' || p, 'Task ' || n || ' of a list', case when n % 4 > 0 then 'What it is about, in some words' end,
+      (array['pending', 'in_progress', 'completed'])[n % 3 + 1], moment, moment
+    from generate_series(1, ${rows}::int) n, generate_series(1, ${owners}::int) p,
+      lateral (select timestamptz '2026-01-01 12:00:00.123Z' + n * interval '1 minute' moment) _
+    order by n, p`
+  await sql`
+    insert into notes (uuid, user_id, title, body, created_at, updated_at)
+    select gen_random_uuid(), 'person-' || p, 'Note ' || n, 'What there is to remember, in some words',
+      moment, moment
+    from generate_series(1, ${rows}::int) n, generate_series(1, ${owners}::int) p,
+      lateral (select timestamptz '2026-01-01 12:00:00.123Z' + n * interval '1 minute' moment) _
+    order by n, p`
+  await sql`
+    insert into note_shares (note_id, email, role)
+    select n.id, address, case when row % 8 = 0 then 'editor' else 'reader' end
+    from notes n, lateral (values (substr(n.title, 6)::int, substr(n.user_id, 8)::int)) _ (row, owner), lateral (
+      values ('person-' || (owner % ${owners}::int + 1) || '@example.com'), ('friend@example.com')
+    ) __ (address)
+    where row % 4 = 0 and address <> n.user_id || '@example.com'`
+  // Timed runs should not meet the first vacuum.
+  await sql`vacuum analyze`
+  await sql.end()
+}
+
+/** Cookies of people, by who asks. */
+export type Cookies = Record<'anyone' | 'readers' | 'writers', string[]>
+
+/** The cookies of some of its people, by number from 1. */
+export async function cookiesOf(url: string, from: number, count: number) {
+  const sql = postgres(url, { max: 1 })
+  const ids = Array.from({ length: count }, (_, index) => `person-${from + index}`)
+  const rows = await sql<{ token: string }[]>`
+    select token from sessions where user_id in ${sql(ids)} order by length(id), id`
+  await sql.end()
+  return rows.map(({ token }) => signCookie(token, SECRET))
+}

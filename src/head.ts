@@ -1,0 +1,53 @@
+import cors from 'cors'
+import helmet from 'helmet'
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+
+import type { Settings } from './settings.ts'
+
+type Sharing = (request: IncomingMessage, response: ServerResponse, next: () => void) => void
+
+/** Pages of the trusted origins may read the answers; to anybody else nothing is said of sharing. */
+export const createSharing = ({ trustedOrigins }: Settings): Sharing =>
+  cors<IncomingMessage>({
+    origin: trustedOrigins,
+    credentials: true,
+    exposedHeaders: ['x-request-id', 'content-language', 'retry-after', 'www-authenticate'],
+  })
+
+/** What only legacy browsers look at is left out. */
+const createProtection = ({ baseUrl }: Settings) =>
+  helmet({
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },
+    },
+    frameguard: { action: 'deny' },
+    strictTransportSecurity: baseUrl.startsWith('https:'),
+    dnsPrefetchControl: false,
+    ieNoOpen: false,
+    permittedCrossDomainPolicies: false,
+    xssFilter: false,
+  })
+
+/**
+ * The headers of every answer, name after value, by the origin that asks. Helmet and cors say the same each time, so
+ * they are asked once: to be asked for each request would cost more than the rest of an answer.
+ */
+export function createHeads(settings: Settings): (origin: string | undefined) => readonly string[] {
+  const share = createSharing(settings)
+  const protect = createProtection(settings)
+  const headFor = (origin: string) => {
+    const request = new IncomingMessage(new Socket())
+    request.headers = { origin }
+    const response = new ServerResponse(request)
+    response.setHeader('vary', 'Origin')
+    response.setHeader('cache-control', 'no-store')
+    protect(request, response, () => undefined)
+    if (origin !== '') share(request, response, () => undefined)
+    return Object.entries(response.getHeaders()).flatMap(([name, value]) => [name, String(value)])
+  }
+  const known = new Map(settings.trustedOrigins.map((origin) => [origin, headFor(origin)]))
+  const other = headFor('')
+  return (origin = '') => known.get(origin) ?? other
+}

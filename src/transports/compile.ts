@@ -1,0 +1,106 @@
+import type { AnySchema, ErrorMap, Route } from '@orpc/contract'
+import {
+  type AnyMiddleware,
+  type AnyProcedure,
+  createORPCErrorConstructorMap,
+  type MiddlewareNextFn,
+  middlewareOutputFn,
+  ORPCError,
+  ValidationError,
+} from '@orpc/server'
+import { z } from 'zod'
+
+import { type Meta, metaOf } from '../../contract/base.ts'
+
+/** What @orpc/server 1.16.1 keeps of a procedure. */
+interface Definition {
+  middlewares: readonly AnyMiddleware[]
+  handler(options: object): unknown
+  route: Route
+  errorMap: ErrorMap
+  inputSchema?: AnySchema
+  outputSchema?: AnySchema
+  inputValidationIndex: number
+  outputValidationIndex: number
+}
+
+const definitionOf = (procedure: AnyProcedure): Definition => procedure['~orpc']
+
+type Run = (context: object, input: unknown) => unknown
+
+/** A procedure with all that is the same for every call done before the first. */
+export interface Compiled {
+  run: Run
+  errorMap: ErrorMap
+  meta: Meta
+  /** What it answers is JSON as it is: no serialiser need look for anything else in it. */
+  isPlain: boolean
+}
+
+/**
+ * Does what oRPC's own client of a procedure does, in a third of its promises. `checks` are of our own answers: what the
+ * contract does not promise fails where it is written, so that nothing need be taken away in production.
+ */
+export function compile(procedure: AnyProcedure, path: readonly string[], checks: boolean): Compiled {
+  const { middlewares, handler, route, errorMap, inputSchema, outputSchema, ...positions } =
+    definitionOf(procedure)
+  const inputValidationIndex = Math.min(positions.inputValidationIndex, middlewares.length)
+  const outputValidationIndex = Math.min(positions.outputValidationIndex, middlewares.length)
+  const errors = createORPCErrorConstructorMap(errorMap)
+
+  const around =
+    (middleware: AnyMiddleware, inner: Run): Run =>
+    async (context, input) => {
+      const next = async (given?: { context?: object }) => ({
+        output: await inner(given?.context ? { ...context, ...given.context } : context, input),
+        context: given?.context ?? NOTHING,
+      })
+      const options = {
+        procedure,
+        path,
+        errors,
+        lastEventId: undefined,
+        context,
+        next: next as MiddlewareNextFn<unknown>,
+      }
+      return (await middleware(options, input, middlewareOutputFn)).output as unknown
+    }
+  const checkInput =
+    (schema: AnySchema, inner: Run): Run =>
+    async (context, input) => {
+      const result = await schema['~standard'].validate(input)
+      if (!result.issues) return inner(context, result.value)
+      const broken = { message: 'Input validation failed', issues: result.issues, data: input }
+      throw new ORPCError('BAD_REQUEST', { cause: new ValidationError(broken) })
+    }
+  const checkOutput =
+    (schema: AnySchema, inner: Run): Run =>
+    async (context, input) => {
+      const output = await inner(context, input)
+      const result = await schema['~standard'].validate(output)
+      if (result.issues || JSON.stringify(result.value) !== JSON.stringify(output))
+        throw new Error(`${path.join('.')} answers something else than its contract promises`)
+      return output
+    }
+
+  let run: Run = (context, input) =>
+    handler({ procedure, path, errors, lastEventId: undefined, context, input })
+  for (let index = middlewares.length; index >= 0; index--) {
+    const middleware = middlewares[index]
+    if (middleware) run = around(middleware, run)
+    if (inputSchema && index === inputValidationIndex) run = checkInput(inputSchema, run)
+    if (outputSchema && checks && index === outputValidationIndex) run = checkOutput(outputSchema, run)
+  }
+  const isPlain = !route.successStatus && !route.outputStructure && isJson(outputSchema)
+  return { run, errorMap, meta: metaOf(procedure), isPlain }
+}
+
+const NOTHING = {}
+
+function isJson(schema: AnySchema | undefined) {
+  try {
+    return schema instanceof z.ZodType && Boolean(z.toJSONSchema(schema))
+  } catch {
+    return false
+  }
+}
