@@ -46,7 +46,7 @@ module.exports = {
       '^src/access',
       '^src/views/',
       '^contract/',
-      '^src/(auth|clients|document|grants|settings)\\.ts',
+      '^src/(auth|clients|document|grants|limits|settings)\\.ts',
     ]),
     only('cli', '^src/(cli|keyring)\\.', ['^src/keyring', '^contract/']),
     { name: 'nobody-imports-main', severity: 'error', from: {}, to: { path: '^src/main' } },

@@ -56,7 +56,8 @@ export async function measureAll({ contenders, works, connections, quick, fire, 
 }
 
 function checkGrowth(name: string, grown: number, answered: number, inFlight: number) {
-  if (grown < answered || grown > answered + inFlight)
+  // At the end each connection may have a request under way, and an answer that came too late to be told of.
+  if (grown < answered || grown > answered + 2 * inFlight)
     throw new Error(`${name} answered ${answered} increments, and the counter grew by ${grown}`)
 }
 

@@ -25,6 +25,8 @@ export interface Meta {
   action?: Action
   /** Set where both documents claim one method and path: which of the two notes forms this is. */
   form?: 1 | 2
+  /** Counted, and refused beyond what src/limits.ts allows: steps and reservations by address, writes by person. */
+  limit?: 'steps' | 'reservations' | 'writes'
   /** Answers the same to anybody for as long as the service runs, so that the answer need be made only once. */
   constant?: true
   /** Makes it a tool of AI agents. */
@@ -45,7 +47,7 @@ export const signedIn = open.meta({ access: 'signedIn' }).errors({
 
 /** For somebody signed in, or an app that may read for them; and one that may write. */
 export const reading = signedIn.meta({ scope: 'read' })
-export const writing = signedIn.meta({ scope: 'write' })
+export const writing = signedIn.meta({ scope: 'write', limit: 'writes' })
 
 /** The schemas that are published under a name of their own: those of answers, and those of requests. */
 export const answers = z.registry<{ id: string }>()

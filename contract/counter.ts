@@ -8,7 +8,9 @@ export const CounterFragment = z
   .object({ count: z.int(), html: z.string(), renderedAt: z.iso.datetime() })
   .register(answers, { id: 'CounterFragment' })
 
-const step = open.errors({ CONFLICT: { status: 409, message: 'The counter is at its limit' } })
+const step = open
+  .meta({ limit: 'steps' })
+  .errors({ CONFLICT: { status: 409, message: 'The counter is at its limit' } })
 
 export const counter = {
   get: open
@@ -42,6 +44,7 @@ export const counter = {
     .route({ method: 'POST', path: '/api/counter/decrement', summary: 'Take one from the counter' })
     .output(Counter),
   set: open
+    .meta({ limit: 'steps' })
     .meta({
       tool: {
         title: 'Set the counter',
@@ -56,6 +59,7 @@ export const counter = {
     .route({ method: 'GET', path: '/api/counter/fragment', summary: 'Read the counter as HTML' })
     .output(CounterFragment),
   reset: open
+    .meta({ limit: 'steps' })
     .meta({
       tool: {
         title: 'Reset the counter',

@@ -27,6 +27,7 @@ export const ReservationResult = z
 
 export const reservations = {
   create: open
+    .meta({ limit: 'reservations' })
     .errors({
       INVALID_RESERVATION: {
         status: 400,

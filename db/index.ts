@@ -1,10 +1,12 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 import { PGlite } from '@electric-sql/pglite'
 import { type PgDatabase, type PgQueryResultHKT, withReplicas } from 'drizzle-orm/pg-core'
 import DataLoader from 'dataloader'
+import { sql } from 'drizzle-orm'
 import { DrizzleQueryError } from 'drizzle-orm/errors'
 import { drizzle as drizzlePglite } from 'drizzle-orm/pglite'
 import { migrate as migratePglite } from 'drizzle-orm/pglite/migrator'
@@ -24,6 +26,16 @@ export interface Connection {
 const casing = 'snake_case'
 const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))
 
+/** In seconds. */
+const CONNECT_TIMEOUT = 5
+
+/** How long the database may take, in milliseconds: for a statement, for a lock, and between those of a transaction. */
+const TIMEOUTS = {
+  statement_timeout: 10_000,
+  lock_timeout: 5_000,
+  idle_in_transaction_session_timeout: 10_000,
+}
+
 /** Any number, the same in every release: whoever holds it migrates. */
 const MIGRATION_LOCK = 7_141_925
 
@@ -41,21 +53,24 @@ export const open = (url: string): Promise<Connection> =>
   /^postgres(ql)?:/.test(url) ? openServer(url) : openEmbedded(url)
 
 async function openServer(url: string): Promise<Connection> {
-  const options = { onnotice: () => undefined, connection: { application_name: 'tallystick' } }
-  const migrator = postgres(url, { ...options, max: 1 })
+  const options = { onnotice: () => undefined, connect_timeout: CONNECT_TIMEOUT }
+  const application_name = 'tallystick'
+  // Without a limit of time: whoever else migrates is waited for.
+  const migrator = postgres(url, { ...options, max: 1, connection: { application_name } })
   try {
     await migrator`select pg_advisory_lock(${MIGRATION_LOCK})`
     await migratePostgres(drizzlePostgres(migrator), { migrationsFolder })
   } finally {
     await migrator.end()
   }
-  const reads = postgres(url, { ...options, max: CONNECTIONS.reads })
-  const writes = postgres(url, { ...options, max: CONNECTIONS.writes })
+  const connection = { application_name, ...TIMEOUTS }
+  const reads = postgres(url, { ...options, connection, max: CONNECTIONS.reads })
+  const writes = postgres(url, { ...options, connection, max: CONNECTIONS.writes })
   const db = withReplicas(drizzlePostgres(writes, { casing }), [drizzlePostgres(reads, { casing })])
   return {
     db,
     close: async () => {
-      await Promise.all([reads.end(), writes.end()])
+      await Promise.all([reads, writes].map((client) => client.end({ timeout: CONNECT_TIMEOUT })))
     },
   }
 }
@@ -125,12 +140,33 @@ export const batched = <Key, Value>(
     return new DataLoader<Key, Value>(load, { cache: false, batchScheduleFn: inTurn })
   })
 
-/** Whether a statement was refused, whole, for what a row of it holds (SQLSTATE class 23). */
-export const isViolation = (error: unknown) =>
-  error instanceof DrizzleQueryError &&
-  error.cause !== undefined &&
-  'code' in error.cause &&
-  String(error.cause.code).startsWith('23')
+/** SQLSTATE, or the code of the connection's own failure. */
+function codeOf(error: unknown): string {
+  const cause = error instanceof DrizzleQueryError ? error.cause : error
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+}
+
+/** Whether a statement was refused, whole, for what a row of it holds. */
+export const isViolation = (error: unknown) => codeOf(error).startsWith('23')
+
+// Connections refused, lost or too many; the server starting, stopping or failing over; a limit of time.
+const OUTAGES =
+  /^(08...|53300|57P..|57014|55P03|25006|E(CONN|PIPE|TIMEDOUT|HOST|NET|NOTFOUND|AI_)\w*|CONNECT(ION)?_\w+)$/
+
+/** Whether a statement failed because the database could not be had in time, and not for what it says. */
+export const isOutage = (error: unknown) => OUTAGES.test(codeOf(error))
+
+const PATIENCE = 2000
+
+/** Whether the database answers, within two seconds. */
+export const isReachable = (db: Database) =>
+  Promise.race([
+    db.execute(sql`select 1`).then(
+      () => true,
+      () => false,
+    ),
+    sleep(PATIENCE, false, { ref: false }),
+  ])
 
 /** The row of a statement that always answers one. */
 export function one<Row>(rows: Row[]): Row {

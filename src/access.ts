@@ -3,14 +3,15 @@ import { isObject } from '@orpc/shared'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
 
-import { type Action, RowId } from '../contract/base.ts'
+import { type Action, type Meta, RowId } from '../contract/base.ts'
 import { badRequest } from '../contract/errors.ts'
 import { contract } from '../contract/index.ts'
-import type { Database } from '../db/index.ts'
+import { type Database, isOutage } from '../db/index.ts'
 import * as notes from '../db/notes.ts'
 import * as sessions from '../db/sessions.ts'
 import * as tasks from '../db/tasks.ts'
 import type { Auth, createTokenReader } from './auth.ts'
+import { networkOf, type Spend } from './limits.ts'
 import type { Settings } from './settings.ts'
 import type { createVerifier } from './tokens.ts'
 
@@ -22,6 +23,13 @@ export interface Parts {
   readToken: Awaited<ReturnType<typeof createTokenReader>>
   verifyToken: ReturnType<typeof createVerifier>
   log: Logger
+  /** Whether the database answers. */
+  isReachable: () => Promise<boolean>
+  spend: Spend
+  state: {
+    /** Whether the process is about to end, and should be sent no more requests. */
+    stopping: boolean
+  }
 }
 
 /** Who calls, by which session; and, where an app calls for them, what that may do. */
@@ -38,11 +46,16 @@ export interface Context {
   /** Headers of the answer, by name in lower case. */
   reply: Reply
   caller: () => Promise<Caller | undefined>
+  spend: Spend
+  /** For the log: what was called, and by whom. */
+  seen: { operation?: string; person?: string }
+  /** Where the call comes from, if from a network. */
+  address?: () => string | undefined
   /** A body that could not be read: refused after the guard, so that a stranger learns nothing from it. */
   malformed?: ORPCError<'BAD_REQUEST', unknown>
 }
 
-interface Received extends Pick<Context, 'malformed'> {
+interface Received extends Pick<Context, 'malformed' | 'address'>, Partial<Pick<Context, 'seen'>> {
   /** What a token must have been issued for to be taken: the service, unless told otherwise. */
   audience?: string
 }
@@ -50,11 +63,18 @@ interface Received extends Pick<Context, 'malformed'> {
 export function createContext(
   parts: Parts,
   headers: IncomingHttpHeaders,
-  { audience, malformed }: Received = {},
+  { audience, malformed, address, seen = {} }: Received = {},
 ): Context {
   const { db, settings, log } = parts
   const reply: Reply = new Map()
   let found: Promise<Caller | undefined> | undefined
+  const identifyAny = async () => {
+    const caller = await (headers.authorization === undefined
+      ? identify(parts, headers.cookie, reply)
+      : identifyApp(parts, headers.authorization, audience ?? settings.baseUrl))
+    seen.person = caller?.user.id
+    return caller
+  }
   return {
     db,
     settings,
@@ -62,11 +82,10 @@ export function createContext(
     headers,
     reply,
     malformed,
-    caller: () =>
-      (found ??=
-        headers.authorization === undefined
-          ? identify(parts, headers.cookie, reply)
-          : identifyApp(parts, headers.authorization, audience ?? settings.baseUrl)),
+    seen,
+    address,
+    spend: parts.spend,
+    caller: () => (found ??= identifyAny()),
   }
 }
 
@@ -164,22 +183,26 @@ const report = root.middleware(async ({ context, next, path }) => {
       throw badRequest(cause.issues)
     if (!(error instanceof ORPCError) || error.status >= 500)
       context.log.error({ err: cause ?? error, procedure: path.join('.') }, 'a procedure failed')
-    throw error
+    if (!isOutage(error)) throw error
+    context.reply.set('retry-after', '1')
+    throw new ORPCError('SERVICE_UNAVAILABLE', { message: 'The database does not answer; try again' })
   }
 })
 
 /** Enforces what the contract declares, before the input is looked at: 401, then 404, then 403, then 400. */
-const guard = root.middleware(async ({ context, procedure, next }, input: unknown) => {
+const guard = root.middleware(async ({ context, procedure, path, next }, input: unknown) => {
+  context.seen.operation = path.join('.')
   const { meta, errorMap } = procedure['~orpc']
   const refusal = (code: 'UNAUTHORIZED' | 'INSUFFICIENT_SCOPE' | 'NOT_FOUND' | 'FORBIDDEN') =>
     new ORPCError(code, { status: errorMap[code]?.status, message: errorMap[code]?.message ?? code })
-  const { access, scope, action } = meta
+  const { access, scope, action, limit } = meta
   // A token that is none is refused even where nobody need show one.
   const shown = access !== 'open' || context.headers.authorization !== undefined
   const identity = shown ? await context.caller() : undefined
   if (shown && !identity) throw challenge(context, refusal('UNAUTHORIZED'))
   if (identity?.scopes && access !== 'open' && !(scope && identity.scopes.includes(scope)))
     throw challenge(context, refusal('INSUFFICIENT_SCOPE'), scope)
+  if (limit) await spend(context, limit, identity)
   if (identity && action) {
     const id = isObject(input) ? input.id : undefined
     const relation = await subjects[action](context.db, identity.user, id)
@@ -189,6 +212,15 @@ const guard = root.middleware(async ({ context, procedure, next }, input: unknow
   if (context.malformed) throw context.malformed
   return next({ context: { identity } })
 })
+
+/** Counts a call by whom its limit goes. Where nobody is at the other end, as in process, nobody is counted. */
+async function spend(context: Context, limit: NonNullable<Meta['limit']>, identity?: Caller) {
+  const by = limit === 'writes' ? identity?.user.id : networkOf(context.address?.())
+  const refusal = by === undefined ? undefined : await context.spend(limit, by)
+  if (!refusal) return
+  for (const [name, value] of Object.entries(refusal.headers)) context.reply.set(name, value)
+  throw refusal.error
+}
 
 /** Tells an app what token it lacks, and where to get one (RFC 6750, RFC 9728). */
 function challenge<Refusal extends { code: string }>(context: Context, refusal: Refusal, scope?: string) {

@@ -7,16 +7,18 @@ import { pinoHttp } from 'pino-http'
 import { errorBody } from '../contract/errors.ts'
 import type { Parts } from './access.ts'
 import { createHeads, createSharing } from './head.ts'
+import { createGate } from './load.ts'
 import { createReader, MAX_HEADERS, notFound } from './request.ts'
 import { createAuthTransport } from './transports/auth.ts'
 import { createCompiled } from './transports/compiled.ts'
 import { createDatastar } from './transports/datastar.ts'
+import { createHealth, isHealth, unavailable } from './transports/health.ts'
 import { createMcp } from './transports/mcp.ts'
 import { createOAuth } from './transports/oauth.ts'
 import { createReference } from './transports/reference.ts'
 import { createRest } from './transports/rest.ts'
 import { createRpc } from './transports/rpc.ts'
-import { refuse, type Transport } from './transports/transport.ts'
+import { type Call, refuse, type Transport } from './transports/transport.ts'
 
 /** The whole service as one HTTP server: a request is read once, then offered to one transport after another. */
 export function createApp(parts: Parts): Server {
@@ -24,6 +26,7 @@ export function createApp(parts: Parts): Server {
   const read = createReader(parts)
   const compiled = settings.compiled ? createCompiled(!settings.production) : undefined
   const transports: Transport[] = [
+    createHealth(parts),
     createReference(),
     createAuthTransport(auth, settings),
     createOAuth(parts),
@@ -38,6 +41,7 @@ export function createApp(parts: Parts): Server {
   async function respond(request: IncomingMessage, response: ServerResponse, head: readonly string[]) {
     const reading = read(request)
     const call = reading instanceof Promise ? await reading : reading
+    seen.set(request, call.context.seen)
     if (await compiled?.(call, response, head)) return
     setHead(response, head)
     for (const transport of transports) if (await transport(call, response)) return
@@ -45,18 +49,30 @@ export function createApp(parts: Parts): Server {
   }
 
   function fail(error: unknown, response: ServerResponse, head: readonly string[]) {
+    // Its time was up, and it has been told so.
+    if (response.writableEnded) return
     if (!(error instanceof ORPCError)) log.error({ err: error }, 'a request failed')
     if (response.headersSent) return response.destroy()
     setHead(response, head)
     refuse(response, error instanceof ORPCError ? error : new ORPCError('INTERNAL_SERVER_ERROR'))
   }
 
-  const record = recorder(parts)
-  const server = createServer({ maxHeaderSize: MAX_HEADERS }, (request, response) => {
+  const admit = createGate(settings.maxRequests, settings.answerTimeout, (response) => {
+    if (response.headersSent) return void response.destroy()
+    refuseForNow(response, 'The answer took too long')
+  })
+
+  const seen = new WeakMap<object, Call['context']['seen']>()
+  const record = recorder(parts, seen)
+  const server = createServer({ ...LIMITS }, (request, response) => {
     request.id = randomUUID()
     const { method, headers } = request
     const head = ['x-request-id', request.id, ...headFor(headers.origin)]
     record(request, response)
+    if (!isHealth(request.url) && !admit(response)) {
+      refuseForNow(response, 'Too much is under way')
+      return
+    }
     const go = () => {
       respond(request, response, head).catch((error: unknown) => {
         fail(error, response, head)
@@ -73,16 +89,40 @@ export function createApp(parts: Parts): Server {
   return server
 }
 
+/** What a caller may take to send a request, in milliseconds and bytes, and how long an idle connection is kept. */
+const LIMITS = {
+  maxHeaderSize: MAX_HEADERS,
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 2_000,
+  // Longer than balancers keep theirs, so that it is never this side that closes one as a request is sent.
+  keepAliveTimeout: 75_000,
+}
+
+/** The connection goes too: it may hold the rest of a request that nobody will read. */
+function refuseForNow(response: ServerResponse, message: string) {
+  response.setHeader('retry-after', '1').setHeader('connection', 'close')
+  refuse(response, unavailable(message))
+}
+
 function setHead(response: ServerResponse, head: readonly string[]) {
   for (let index = 0; index < head.length; index += 2)
     response.setHeader(head[index] ?? '', head[index + 1] ?? '')
 }
 
 /** One line a request, by an id that the caller is told too. Neither queries nor headers: both carry secrets. */
-function recorder({ log }: Parts): (request: IncomingMessage, response: ServerResponse) => void {
+function recorder(
+  { log }: Parts,
+  seen: WeakMap<object, Call['context']['seen']>,
+): (request: IncomingMessage, response: ServerResponse) => void {
   if (!log.isLevelEnabled('info')) return () => undefined
+  const withSeen = (request: IncomingMessage, line: object) => ({ ...line, ...seen.get(request) })
   return pinoHttp({
     logger: log,
+    // Asked every second or so, by whoever watches.
+    autoLogging: { ignore: ({ url }) => isHealth(url) },
+    customSuccessObject: (request, _, line: object) => withSeen(request, line),
+    customErrorObject: (request, _, __, line: object) => withSeen(request, line),
     serializers: {
       req: ({ id, method, url }: { id: string; method: string; url: string }) => ({
         id,

@@ -1,6 +1,8 @@
 import cluster from 'node:cluster'
 import { once } from 'node:events'
 
+import { removeExpired } from '../db/housekeeping.ts'
+import type { Parts } from './access.ts'
 import { createApp } from './app.ts'
 import { createLog } from './log.ts'
 import { openParts } from './service.ts'
@@ -9,6 +11,8 @@ import { onStop, startWorkers } from './workers.ts'
 
 /** How long a stop may take, in milliseconds. */
 const DEADLINE = 10_000
+
+const HOUR = 3_600_000
 
 try {
   const settings = readSettings(process.env)
@@ -23,28 +27,44 @@ try {
 async function serve(settings: Settings) {
   const parts = await openParts(settings)
   const server = createApp(parts)
-  /** Finishes what is in flight, closes the database, and ends. */
+  /** Says that it is stopping, finishes what is in flight, closes the database, and ends. */
   onStop(() => {
-    endByDeadline()
-    // A connection that turns idle while the rest drains would hold the stop up.
-    setInterval(() => {
-      server.closeIdleConnections()
-    }, 100)
-    server.close(() => void parts.close().then(() => process.exit(0)))
+    endByDeadline(settings)
+    parts.state.stopping = true
+    setTimeout(() => {
+      // A connection that turns idle while the rest drains would hold the stop up.
+      setInterval(() => {
+        server.closeIdleConnections()
+      }, 100)
+      server.close(() => void parts.close().then(() => process.exit(0)))
+    }, settings.stopDelay)
   })
   server.listen(settings.port, settings.host)
   await once(server, 'listening')
+  keepHouse(parts)
+}
+
+/** Every hour what has expired is removed, by one of all instances. */
+function keepHouse({ db, log }: Parts) {
+  const tidy = () => {
+    removeExpired(db).catch((error: unknown) => {
+      log.error({ err: error }, 'what has expired could not be removed')
+    })
+  }
+  tidy()
+  setInterval(tidy, HOUR).unref()
 }
 
 async function serveByWorkers(settings: Settings) {
   const stop = await startWorkers(settings.workers, createLog(settings), (code) => process.exit(code))
   onStop(() => {
-    endByDeadline()
+    endByDeadline(settings)
     stop()
   })
 }
 
-const endByDeadline = () => setTimeout(() => process.exit(1), DEADLINE).unref()
+const endByDeadline = ({ stopDelay }: Settings) =>
+  setTimeout(() => process.exit(1), stopDelay + DEADLINE).unref()
 
 function greet({ baseUrl, host, port }: Settings) {
   process.stdout.write(

@@ -40,7 +40,10 @@ export function createReader(parts: Parts) {
         return readAddress(request, isTrustedProxy)
       },
       body,
-      context: createContext(parts, headers, { malformed }),
+      context: createContext(parts, headers, {
+        malformed,
+        address: () => readAddress(request, isTrustedProxy),
+      }),
     })
     // Without a body there is nothing to wait for.
     return hasBody(headers) ? readBody(request).then(callWith) : callWith({ body: undefined })

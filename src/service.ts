@@ -1,7 +1,8 @@
-import { type Connection, open } from '../db/index.ts'
+import { type Connection, isReachable, open } from '../db/index.ts'
 import type { Parts } from './access.ts'
 import { createAuth, createTokenReader } from './auth.ts'
 import { createLog } from './log.ts'
+import { createSpend } from './limits.ts'
 import { createMailer, type Mailer } from './mail.ts'
 import type { Settings } from './settings.ts'
 import { createVerifier, makeKeys } from './tokens.ts'
@@ -17,5 +18,16 @@ export async function openParts(
   const auth = createAuth(settings, db, mailer ?? createMailer(settings, log), log)
   const readToken = await createTokenReader(auth)
   const verifyToken = createVerifier(db, settings.baseUrl)
-  return { settings, db, auth, readToken, verifyToken, log, close }
+  return {
+    settings,
+    db,
+    auth,
+    readToken,
+    verifyToken,
+    log,
+    isReachable: () => isReachable(db),
+    spend: createSpend(settings, db),
+    state: { stopping: false },
+    close,
+  }
 }

@@ -7,6 +7,7 @@ import proxyAddr from 'proxy-addr'
 import { z } from 'zod'
 
 import { isRedirectUri } from './clients.ts'
+import { limits } from './limits.ts'
 
 const list = z
   .string()
@@ -34,6 +35,13 @@ const areProxies = (addresses: string[]) => {
   }
 }
 
+const pointsOf = (entry: string): [string, number] => {
+  const [name = '', points = ''] = entry.split('=')
+  return [name, Number(points)]
+}
+const areLimits = (entries: string[]) =>
+  entries.map(pointsOf).every(([name, points]) => name in limits && Number.isInteger(points) && points > 0)
+
 const Environment = z
   .object({
     NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
@@ -58,9 +66,13 @@ const Environment = z
     SERVICE: z.string().default(`${hostname()}:${process.pid}`),
     RELEASE: z.string().default('local'),
     LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+    LIMITS: list.refine(areLimits, 'Must be name=number, or a list of them, of the limits that there are'),
     RATE_LIMITS: z.enum(['on', 'off']).default('on'),
     COMPILED: z.enum(['on', 'off']).default('on'),
     WORKERS: z.coerce.number().int().min(1).max(256).default(1),
+    MAX_REQUESTS: z.coerce.number().int().min(1).default(1000),
+    ANSWER_TIMEOUT: z.coerce.number().positive().max(3600).default(15),
+    STOP_DELAY: z.coerce.number().min(0).max(60).default(0),
   })
   .superRefine((env, context) => {
     if (env.WORKERS > 1 && !env.DATABASE_URL?.startsWith('postgres')) {
@@ -102,10 +114,18 @@ export function readSettings(environment: Record<string, string | undefined>) {
     release: env.RELEASE,
     logLevel: env.LOG_LEVEL,
     rateLimits: env.RATE_LIMITS === 'on',
+    /** How often, by the name of a limit, in place of what src/limits.ts has. */
+    limitPoints: Object.fromEntries(env.LIMITS.map(pointsOf)),
     /** Whether the usual request takes the compiled path, or every request oRPC's stock handlers. */
     compiled: env.COMPILED === 'on',
     /** Processes that share the port. */
     workers: env.WORKERS,
+    /** Requests under way at once, in one process. */
+    maxRequests: env.MAX_REQUESTS,
+    /** How long a request may wait for its answer, in milliseconds. */
+    answerTimeout: env.ANSWER_TIMEOUT * 1000,
+    /** How long a process that is told to stop still takes requests, in milliseconds. */
+    stopDelay: env.STOP_DELAY * 1000,
   }
 }
 

@@ -13,7 +13,7 @@ import { createApp } from '../src/app.ts'
 import { createAuth, createTokenReader } from '../src/auth.ts'
 import { createMailer, signInLetter } from '../src/mail.ts'
 import { readSettings } from '../src/settings.ts'
-import { createFetch, type Service, somebody, startService } from './service.ts'
+import { createFetch, somebody, startService } from './service.ts'
 
 const service = await startService()
 const secret = { AUTH_SECRET: 'a secret of at least thirty-two characters' }
@@ -78,7 +78,7 @@ async function startWith(environment: Record<string, string>) {
     server.closeAllConnections()
   })
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const call = createFetch({ origin } as Service)
+  const call = createFetch({ origin })
   return {
     lines,
     ask: (email: string) =>

@@ -275,19 +275,19 @@ describe.each(Object.entries(clients))('%s', (_, connect) => {
       error.mockRestore()
     })
     const { db } = service.parts
-    const insert = vi.spyOn(db, 'insert').mockImplementation(() => {
+    const remove = vi.spyOn(db, 'delete').mockImplementation(() => {
       throw new Error('secret')
     })
-    const result = await agent.call('tasks_create', { taskTitle: 'One' }).finally(() => {
-      insert.mockRestore()
+    const result = await agent.call('tasks_reset', {}).finally(() => {
+      remove.mockRestore()
     })
 
-    expect(failure('tasks_create')(result)).toEqual({
+    expect(failure('tasks_reset')(result)).toEqual({
       code: 'INTERNAL_SERVER_ERROR',
       message: 'Internal Server Error',
     })
     expect(error).toHaveBeenCalledWith(
-      expect.objectContaining({ procedure: 'tasks.create' }),
+      expect.objectContaining({ procedure: 'tasks.reset' }),
       expect.anything(),
     )
   })

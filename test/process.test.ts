@@ -65,11 +65,25 @@ async function signIn({ origin }: Running, email: string) {
 
 describe('main', { timeout: 60_000 }, () => {
   test('says where it listens, where the reference is, and how to sign in', async () => {
-    const { output, child, ended } = await run({ DATABASE_URL: 'memory:' })
+    const { origin, output, child, ended } = await run({ DATABASE_URL: 'memory:' })
 
     expect(output()).toContain('Tallystick listens on 127.0.0.1:')
     expect(output()).toContain('/docs')
     expect(output()).toContain('/api/auth/sign-in/email-otp')
+    await fetch(`${origin}/api/health/ready`)
+    await fetch(`${origin}/api/counter?secret=1`)
+    await vi.waitFor(() => {
+      expect(output()).toContain('"operation":"counter.get"')
+    })
+    const [line = '{}'] = output()
+      .split('\n')
+      .filter((line) => line.includes('request completed'))
+    expect(JSON.parse(line)).toMatchObject({
+      req: { method: 'GET', path: '/api/counter' },
+      res: { status: 200 },
+      responseTime: expect.any(Number) as number,
+    })
+    expect(output()).not.toMatch(/secret=1|health/)
     child.kill('SIGTERM')
     expect(await ended).toEqual([0, null])
   })
@@ -133,7 +147,12 @@ describe('main', { timeout: 60_000 }, () => {
 
     const [victim = 0, survivor] = first
     process.kill(victim, 'SIGKILL')
-    await vi.waitFor(async () => { expect((await workers()).size).toBe(2); }, { timeout: 20_000, interval: 100 })
+    await vi.waitFor(
+      async () => {
+        expect((await workers()).size).toBe(2)
+      },
+      { timeout: 20_000, interval: 100 },
+    )
 
     expect(await workers()).toContain(survivor)
     expect(await workers()).not.toContain(victim)

@@ -346,7 +346,7 @@ describe('the log', () => {
   })
 
   const at = (method: string, path: string, body?: unknown, headers = {}) =>
-    createFetch({ origin } as Service)(method, path, body, headers)
+    createFetch({ origin })(method, path, body, headers)
 
   const lineOf = async ({ headers }: { headers: Headers }) => {
     const id = headers.get('x-request-id') ?? 'none'

@@ -99,7 +99,7 @@ export interface Answer {
 }
 
 /** A plain REST call. A body that is no string goes as JSON. */
-export function createFetch({ origin }: Service) {
+export function createFetch({ origin }: Pick<Service, 'origin'>) {
   return async (
     method: string,
     path: string,

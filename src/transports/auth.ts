@@ -6,7 +6,7 @@ import { badRequest } from '../../contract/errors.ts'
 import type { Parts } from '../access.ts'
 import { ADDRESS_HEADER, type Auth } from '../auth.ts'
 import type { Settings } from '../settings.ts'
-import { answer, type Call, refuse, refuseMethod, sendReply, type Transport } from './transport.ts'
+import { answer, type Call, refuse, refuseBy, refuseMethod, sendReply, type Transport } from './transport.ts'
 
 const PREFIX = '/api/auth'
 
@@ -35,17 +35,32 @@ interface Operation {
   access: 'open' | 'signedIn' | 'admin'
   /** The query of a GET, the body of a POST. */
   input: z.ZodType<Record<string, unknown>>
+  /** Counted by the account, from however many addresses it is asked; better-auth counts by address. */
+  limit?: 'codes' | 'tries'
 }
 const operation =
   (method: Operation['method']) =>
-  (access: Operation['access'], input: Operation['input'] = Nothing): Operation => ({ method, access, input })
+  (
+    access: Operation['access'],
+    input: Operation['input'] = Nothing,
+    limit?: Operation['limit'],
+  ): Operation => ({
+    method,
+    access,
+    input,
+    limit,
+  })
 const get = operation('GET')
 const post = operation('POST')
 
 /** The part of better-auth that is reachable, and all that each operation takes. */
 const operations: Record<string, Operation> = {
-  '/email-otp/send-verification-otp': post('open', z.object({ email: Email, type: z.literal('sign-in') })),
-  '/sign-in/email-otp': post('open', z.object({ email: Email, otp: text({ min: 1, max: 16 }) })),
+  '/email-otp/send-verification-otp': post(
+    'open',
+    z.object({ email: Email, type: z.literal('sign-in') }),
+    'codes',
+  ),
+  '/sign-in/email-otp': post('open', z.object({ email: Email, otp: text({ min: 1, max: 16 }) }), 'tries'),
   '/sign-out': post('open'),
   '/get-session': get('open'),
   '/update-user': post('signedIn', z.object({ name: Name })),
@@ -75,12 +90,16 @@ export function createAuthTransport(auth: Auth, { baseUrl }: Settings): Transpor
     const operation = operations[url.pathname.slice(PREFIX.length)]
     if (!operation) return false
     if (method !== operation.method) return refuseMethod(response, [operation.method])
+    context.seen.operation = url.pathname
 
     const refusal = await refusalOf(operation, call)
     if (refusal) return refuse(response, refusal)
     const given = method === 'GET' ? Object.fromEntries(url.searchParams) : (call.body ?? {})
     const { success, data, error } = operation.input.safeParse(given)
     if (!success) return refuse(response, badRequest(error.issues))
+
+    const exceeded = await spendOn(context, operation, data)
+    if (exceeded) return refuseBy(response, exceeded)
 
     const result = await auth.handler(authRequest(call, operation, data, baseUrl))
     sendReply(response, context.reply)
@@ -102,6 +121,8 @@ export async function askAuth({ auth, settings }: Parts, call: Call, path: strin
   const checked = operation?.input.safeParse(input)
   if (!operation || !checked?.success)
     return { ok: false, problem: 'That is no address, or no code.' } as const
+  const exceeded = await spendOn(call.context, operation, checked.data)
+  if (exceeded) return { ok: false, problem: exceeded.error.message } as const
   const target = new URL(PREFIX + path, settings.baseUrl)
   const result = await auth.handler(
     authRequest({ ...call, url: target }, operation, checked.data, settings.baseUrl),
@@ -109,6 +130,12 @@ export async function askAuth({ auth, settings }: Parts, call: Call, path: strin
   if (result.ok) return { ok: true, cookies: result.headers.getSetCookie() } as const
   return { ok: false, problem: errorOf(result.status, await result.text()).message } as const
 }
+
+const spendOn = async (
+  { spend }: Call['context'],
+  { limit }: Operation,
+  { email }: Record<string, unknown>,
+) => limit && spend(limit, String(email).toLowerCase())
 
 /** 401, then 403, then a body that could not be read, as everywhere. */
 async function refusalOf({ access }: Operation, { context }: Call) {

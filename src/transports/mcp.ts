@@ -20,7 +20,7 @@ export function createMcp(parts: Parts): Transport {
   const hosts = [new URL(baseUrl).hostname, ...(production ? [] : mcp.localhostAllowedHostnames())]
   const origins = [baseUrl, ...trustedOrigins]
 
-  return async ({ method, url, body, request, context: { malformed } }, response) => {
+  return async ({ method, url, body, request, context: { malformed, address, seen } }, response) => {
     if (url.pathname !== PATH) return false
     const { cookie: _, ...headers } = request.headers
     const { host, origin = baseUrl } = headers
@@ -29,7 +29,7 @@ export function createMcp(parts: Parts): Transport {
       return refuse(response, new ORPCError('FORBIDDEN', { message: 'This host or origin may not call' }))
     if (method !== 'POST') return refuseMethod(response, ['POST'])
 
-    const context = createContext(parts, headers, { audience: baseUrl + PATH })
+    const context = createContext(parts, headers, { audience: baseUrl + PATH, address, seen })
     const caller = await context.caller()
     if (!caller) {
       const error = headers.authorization === undefined ? '' : ', error="invalid_token"'

@@ -6,11 +6,14 @@ import { badRequest } from '../../contract/errors.ts'
 import type { Parts } from '../access.ts'
 import { Registration, register } from '../clients.ts'
 import { createGrants, OAuthError } from '../grants.ts'
+import { networkOf } from '../limits.ts'
 import { createAuthorize } from './authorize.ts'
-import { answer, type Call, refuseMethod, type Transport } from './transport.ts'
+import { answer, type Call, refuseBy, refuseMethod, type Transport } from './transport.ts'
 
 interface Endpoint {
   method: 'GET' | 'POST'
+  /** Counted by the address that asks. */
+  limit?: 'registrations' | 'tokens'
   answer: (call: Call) => Promise<{ status?: number; body: object | string }>
 }
 
@@ -30,13 +33,14 @@ export function createOAuth(parts: Parts): Transport {
     '/.well-known/oauth-protected-resource': get(resource(baseUrl, baseUrl)),
     '/.well-known/oauth-protected-resource/mcp': get(resource(baseUrl, `${baseUrl}/mcp`)),
     '/.well-known/jwks.json': { method: 'GET', answer: async () => ({ body: await grants.keys() }) },
-    '/token': post((form) => grants.redeem(form)),
+    '/token': { ...post((form) => grants.redeem(form)), limit: 'tokens' },
     '/revoke': post(async (form) => {
       await grants.revoke(form)
       return {}
     }),
     '/register': {
       method: 'POST',
+      limit: 'registrations',
       answer: async ({ body }) => {
         const { success, data, error } = Registration.safeParse(body ?? {})
         if (!success) throw invalidRegistration(badRequest(error.issues))
@@ -55,6 +59,9 @@ export function createOAuth(parts: Parts): Transport {
     response.setHeader('access-control-allow-origin', '*')
     if (call.method === 'OPTIONS') return allow(response, endpoint.method)
     if (call.method !== endpoint.method) return refuseMethod(response, [endpoint.method])
+    const { limit } = endpoint
+    const exceeded = limit && (await parts.spend(limit, networkOf(call.address)))
+    if (exceeded) return refuseBy(response, exceeded)
     try {
       if (call.context.malformed) throw unreadable(pathname, call.context.malformed.message)
       const { status = 200, body } = await endpoint.answer(call)

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import { errorBody } from '../../contract/errors.ts'
 import type { Context, Reply } from '../access.ts'
+import type { LimitRefusal } from '../limits.ts'
 
 /** One request, read: the same for every protocol. */
 export interface Call {
@@ -47,6 +48,12 @@ export const refuse = (
   response: ServerResponse,
   error: Pick<ORPCError<string, unknown>, 'message' | 'status' | 'toJSON'>,
 ) => answer(response, error.status, JSON.stringify(errorBody(error)))
+
+/** Answers that something was done too often. */
+export function refuseBy(response: ServerResponse, { error, headers }: LimitRefusal) {
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  return refuse(response, error)
+}
 
 /** Answers that a path knows other methods than the one it was asked with. */
 export function refuseMethod(response: ServerResponse, allowed: string[]) {

@@ -1,0 +1,25 @@
+import { lt, lte, sql } from 'drizzle-orm'
+
+import { rateLimits, verifications } from './auth.ts'
+import { type Database, one } from './index.ts'
+import { limits } from './limits.ts'
+import { records } from './oauth.ts'
+import { sessions } from './sessions.ts'
+
+/** Any number, the same in every release: whoever holds it tidies. */
+const HOUSEKEEPING_LOCK = 7_141_927
+
+const DAY = 86_400_000
+
+/** Removes what has expired. Answers whether it did: where another instance is at it, nothing is done. */
+export const removeExpired = (db: Database) =>
+  db.transaction(async (tx) => {
+    const lock = sql<boolean>`pg_try_advisory_xact_lock(${HOUSEKEEPING_LOCK})`
+    const { mine } = one(await tx.select({ mine: lock }).from(sql`(values (1)) as one`))
+    if (!mine) return false
+    for (const table of [sessions, verifications, records])
+      await tx.delete(table).where(lte(table.expiresAt, sql`now()`))
+    await tx.delete(limits).where(lte(limits.expire, sql`now()`))
+    await tx.delete(rateLimits).where(lt(rateLimits.lastRequest, Date.now() - DAY))
+    return true
+  })

@@ -1,0 +1,80 @@
+import { ORPCError } from '@orpc/client'
+import ipaddr from 'ipaddr.js'
+import { RateLimiterDrizzle, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+
+import type { Database } from '../db/index.ts'
+import { limits as schema } from '../db/limits.ts'
+import type { Settings } from './settings.ts'
+
+interface Limit {
+  /** How often. */
+  points: number
+  /** In how many seconds. */
+  duration: number
+  /** Counted in the database, for all instances: what guards an account, sends mail or issues tokens. */
+  shared?: true
+}
+
+/** What is done only so often, and what ordinary use never meets. The setting `LIMITS` has other points. */
+export const limits = {
+  /** Steps of the counter, by address. */
+  steps: { points: 6000, duration: 60 },
+  /** By address. */
+  reservations: { points: 1200, duration: 60 },
+  /** Changes, by person. */
+  writes: { points: 3000, duration: 60 },
+  /** Codes asked for, by account. */
+  codes: { points: 10, duration: 900, shared: true },
+  /** Codes tried, by account. */
+  tries: { points: 30, duration: 900, shared: true },
+  /** Apps registered, by address. */
+  registrations: { points: 60, duration: 3600, shared: true },
+  /** Tokens asked for, by address. */
+  tokens: { points: 600, duration: 60, shared: true },
+} satisfies Record<string, Limit>
+
+export type LimitName = keyof typeof limits
+
+/** Counts one more. Answers the refusal, and the headers that go with it, where that is one too many. */
+export type Spend = (limit: LimitName, by: string | undefined) => Promise<LimitRefusal | undefined>
+
+export interface LimitRefusal {
+  error: ORPCError<'TOO_MANY_REQUESTS', undefined>
+  headers: Record<string, string>
+}
+
+export function createSpend({ rateLimits, limitPoints }: Settings, db: Database): Spend {
+  if (!rateLimits) return () => Promise.resolve(undefined)
+  const entries = Object.entries<Limit>(limits).map(([name, { shared, ...limit }]) => {
+    const options = { ...limit, points: limitPoints[name] ?? limit.points, keyPrefix: name }
+    const inDatabase = { ...options, storeClient: db, schema, clearExpiredByTimeout: false }
+    return [name, shared ? new RateLimiterDrizzle(inDatabase) : new RateLimiterMemory(options)] as const
+  })
+  const limiters = new Map<string, RateLimiterDrizzle | RateLimiterMemory>(entries)
+
+  return async (name, by = 'unknown') => {
+    const limiter = limiters.get(name)
+    try {
+      await limiter?.consume(by)
+      return undefined
+    } catch (exceeded) {
+      if (!limiter || !(exceeded instanceof RateLimiterRes)) throw exceeded
+      return refusal(name, limiter, Math.ceil(exceeded.msBeforeNext / 1000))
+    }
+  }
+}
+
+const refusal = (name: string, { points, duration }: Limit, wait: number): LimitRefusal => ({
+  error: new ORPCError('TOO_MANY_REQUESTS', { message: 'Too many requests; try again later' }),
+  headers: {
+    'retry-after': String(wait),
+    ratelimit: `"${name}";r=0;t=${wait}`,
+    'ratelimit-policy': `"${name}";q=${points};w=${duration}`,
+  },
+})
+
+/** Whom an address is counted as: an IPv6 network of 64 bits is one household, or one machine. */
+export function networkOf(address: string | undefined) {
+  if (!address?.includes(':')) return address
+  return ipaddr.parse(address).toByteArray().slice(0, 8).join('.')
+}
