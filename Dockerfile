@@ -1,0 +1,36 @@
+# Debian and not Alpine: fs-native-extensions brings no binary for musl.
+ARG NODE=24-slim
+
+FROM node:${NODE} AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# Without scripts: `prepare` is the build, whose source is not there yet, and no package needs its own.
+RUN npm ci --ignore-scripts
+COPY tsconfig.json tsconfig.build.json build.ts ./
+COPY contract contract
+COPY db db
+COPY src src
+RUN npm run build
+
+FROM node:${NODE} AS packages
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# Without scripts: `prepare` would build, without what builds.
+RUN npm ci --omit=dev --ignore-scripts
+
+FROM node:${NODE}
+WORKDIR /app
+# What an embedded database needs, and nothing else: with a DATABASE_URL nothing is written at all.
+RUN install -d -o node -g node -m 700 /data
+COPY package.json ./
+COPY --from=packages /app/node_modules node_modules
+COPY --from=build /app/dist dist
+ARG RELEASE=local
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data RELEASE=${RELEASE}
+# node, by its number, by which an orchestrator can tell that it is not root.
+USER 1000:1000
+EXPOSE 3000
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=4s --start-period=30s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/api/health/ready`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "--enable-source-maps", "dist/start/main.js"]
