@@ -41,7 +41,7 @@ export function createApp(parts: Parts): Server {
   async function respond(request: IncomingMessage, response: ServerResponse, head: readonly string[]) {
     const reading = read(request)
     const call = reading instanceof Promise ? await reading : reading
-    seen.set(request, call.context.seen)
+    seen?.set(request, call.context.seen)
     if (await compiled?.(call, response, head)) return
     setHead(response, head)
     for (const transport of transports) if (await transport(call, response)) return
@@ -62,7 +62,7 @@ export function createApp(parts: Parts): Server {
     refuseForNow(response, 'The answer took too long')
   })
 
-  const seen = new WeakMap<object, Call['context']['seen']>()
+  const seen: Seen | undefined = log.isLevelEnabled('info') ? new WeakMap() : undefined
   const record = recorder(parts, seen)
   const server = createServer({ ...LIMITS }, (request, response) => {
     request.id = randomUUID()
@@ -110,12 +110,15 @@ function setHead(response: ServerResponse, head: readonly string[]) {
     response.setHeader(head[index] ?? '', head[index + 1] ?? '')
 }
 
+/** What the log says of a request, known only once it has been answered. */
+type Seen = WeakMap<object, Call['context']['seen']>
+
 /** One line a request, by an id that the caller is told too. Neither queries nor headers: both carry secrets. */
 function recorder(
   { log }: Parts,
-  seen: WeakMap<object, Call['context']['seen']>,
+  seen: Seen | undefined,
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  if (!log.isLevelEnabled('info')) return () => undefined
+  if (!seen) return () => undefined
   const withSeen = (request: IncomingMessage, line: object) => ({ ...line, ...seen.get(request) })
   return pinoHttp({
     logger: log,
