@@ -8,7 +8,7 @@ import { measureGrowth } from './growth/index.ts'
 import { describeMachine } from './machine.ts'
 import { createMeter, startGenerator } from './measure.ts'
 import { pinSelf } from './pin.ts'
-import { makeDatabase, startPostgres } from './postgres.ts'
+import { makeDatabase, findPostgres } from './postgres.ts'
 import { report, type Results } from './report.ts'
 import { measureAll } from './rounds.ts'
 import { type Cookies, cookiesOf, seed } from './seed.ts'
@@ -33,7 +33,7 @@ const connections = options.connections?.split(',').map(Number) ?? (quick ? [64]
 
 pinSelf(1)
 buildPeers()
-const server = await startPostgres()
+const server = await findPostgres()
 try {
   const results: Results = {
     machine: await describeMachine(server.url),

@@ -1,12 +1,12 @@
 import { buildSync } from 'esbuild'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 
+import { freePort } from '../test/postgres.ts'
 import { pins } from './pin.ts'
 
 const Usage = z.object({ at: z.number(), cpu: z.number(), memory: z.number() })
@@ -121,13 +121,3 @@ async function answers(child: ChildProcess, url: string) {
     await sleep(20)
   }
 }
-
-export const freePort = () =>
-  new Promise<number>((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => {
-        resolve(typeof address === 'object' && address ? address.port : 0)
-      })
-    })
-  })

@@ -37,3 +37,6 @@ export const badRequest = (issues: ValidationError['issues']) =>
       })),
     },
   })
+
+/** Not now, but perhaps in a moment. */
+export const unavailable = (message: string) => new ORPCError('SERVICE_UNAVAILABLE', { message })

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
 
 import { type Action, type Meta, RowId } from '../contract/base.ts'
-import { badRequest } from '../contract/errors.ts'
+import { badRequest, unavailable } from '../contract/errors.ts'
 import { contract } from '../contract/index.ts'
 import { type Database, isOutage } from '../db/index.ts'
 import * as notes from '../db/notes.ts'
@@ -49,7 +49,7 @@ export interface Context {
   spend: Spend
   /** For the log: what was called, and by whom. */
   seen: { operation?: string; person?: string }
-  /** Where the call comes from, if from a network. */
+  /** The caller's address, if they call over a network, true through trusted proxies. */
   address?: () => string | undefined
   /** A body that could not be read: refused after the guard, so that a stranger learns nothing from it. */
   malformed?: ORPCError<'BAD_REQUEST', unknown>
@@ -185,7 +185,7 @@ const report = root.middleware(async ({ context, next, path }) => {
       context.log.error({ err: cause ?? error, procedure: path.join('.') }, 'a procedure failed')
     if (!isOutage(error)) throw error
     context.reply.set('retry-after', '1')
-    throw new ORPCError('SERVICE_UNAVAILABLE', { message: 'The database does not answer; try again' })
+    throw unavailable('The database does not answer; try again')
   }
 })
 

@@ -36,9 +36,6 @@ export function createReader(parts: Parts) {
         return (url ??= readUrl(path, baseUrl))
       },
       request,
-      get address() {
-        return readAddress(request, isTrustedProxy)
-      },
       body,
       context: createContext(parts, headers, {
         malformed,

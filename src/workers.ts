@@ -9,14 +9,15 @@ const STOP = 'stop'
  * listen; `end` is called with the exit code when all have ended. One that cannot even start ends the rest.
  */
 export async function startWorkers(count: number, log: Logger, end: (code: number) => void) {
+  const listening = new WeakSet<Worker>()
   let stopping = false
   let code = 0
   const living = () => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
   const stop = () => {
     stopping = true
-    for (const worker of living()) if (worker.isConnected()) worker.send(STOP)
+    // Told once: whoever does not listen yet is told when they do.
+    for (const worker of living()) if (listening.has(worker) && worker.isConnected()) worker.send(STOP)
   }
-  const listening = new WeakSet<Worker>()
   const start = async () => {
     const worker = cluster.fork()
     await once(worker, 'listening')

@@ -19,7 +19,8 @@ declare module 'vitest' {
 export default async function setup({ provide }: TestProject) {
   const { url, stop } = process.env.TEST_DATABASE_URL
     ? { url: process.env.TEST_DATABASE_URL, stop: () => Promise.resolve() }
-    : await start()
+    : // Nothing here outlives the run, and files in parallel each have a pool.
+      await startPostgres(['-c', 'fsync=off', '-c', 'max_connections=300'])
   const template = `tallystick_template_${process.pid}`
   const admin = postgres(url, { max: 1, onnotice: () => undefined })
   await admin`create database ${admin(template)}`
@@ -41,7 +42,8 @@ export function databaseUrl(server: string, name: string) {
   return url.href
 }
 
-async function start() {
+/** Starts a real PostgreSQL, to be thrown away when it is stopped. */
+export async function startPostgres(flags: string[]) {
   const databaseDir = await mkdtemp(join(tmpdir(), 'tallystick-postgres-'))
   const port = await freePort()
   const server = new EmbeddedPostgres({
@@ -52,8 +54,7 @@ async function start() {
     persistent: false,
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--encoding=UTF8', '--locale=C'],
-    // Nothing here outlives the run, and files in parallel each have a pool.
-    postgresFlags: ['-c', 'fsync=off', '-c', 'max_connections=300'],
+    postgresFlags: flags,
     onLog: () => undefined,
   })
   await server.initialise()

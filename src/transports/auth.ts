@@ -150,13 +150,14 @@ async function refusalOf({ access }: Operation, { context }: Call) {
 }
 
 /** Only what better-auth needs reaches it. The origin has been checked; callers that are no browsers send none. */
-function authRequest({ url, address, request }: Call, { method }: Operation, input: object, baseUrl: string) {
+function authRequest({ url, context, request }: Call, { method }: Operation, input: object, baseUrl: string) {
   const target = new URL(url.pathname, baseUrl)
   if (method === 'GET')
     for (const [name, value] of Object.entries(input)) target.searchParams.set(name, String(value))
   const headers = new Headers({ origin: baseUrl, 'content-type': 'application/json' })
   for (const name of ['cookie', 'user-agent'] as const)
     if (request.headers[name] !== undefined) headers.set(name, request.headers[name])
+  const address = context.address?.()
   if (address !== undefined) headers.set(ADDRESS_HEADER, address)
   return new Request(target, { method, headers, ...(method === 'POST' && { body: JSON.stringify(input) }) })
 }

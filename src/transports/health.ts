@@ -1,5 +1,4 @@
-import { ORPCError } from '@orpc/client'
-
+import { unavailable } from '../../contract/errors.ts'
 import type { Parts } from '../access.ts'
 import { answer, refuse, refuseMethod, type Transport } from './transport.ts'
 
@@ -21,5 +20,3 @@ export const createHealth =
     if (!(await isReachable())) return refuse(response, unavailable('The database does not answer'))
     return answer(response, 200, OK)
   }
-
-export const unavailable = (message: string) => new ORPCError('SERVICE_UNAVAILABLE', { message })

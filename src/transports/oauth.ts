@@ -60,7 +60,7 @@ export function createOAuth(parts: Parts): Transport {
     if (call.method === 'OPTIONS') return allow(response, endpoint.method)
     if (call.method !== endpoint.method) return refuseMethod(response, [endpoint.method])
     const { limit } = endpoint
-    const exceeded = limit && (await parts.spend(limit, networkOf(call.address)))
+    const exceeded = limit && (await parts.spend(limit, networkOf(call.context.address?.())))
     if (exceeded) return refuseBy(response, exceeded)
     try {
       if (call.context.malformed) throw unreadable(pathname, call.context.malformed.message)

@@ -14,8 +14,6 @@ export interface Call {
   url: URL
   /** The JSON object of the body, if there is one. */
   body: Record<string, unknown> | undefined
-  /** The caller's address, true through trusted proxies. */
-  address: string | undefined
   context: Context
   request: IncomingMessage
 }
