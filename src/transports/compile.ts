@@ -50,11 +50,9 @@ export function compile(procedure: AnyProcedure, path: readonly string[], checks
 
   const around =
     (middleware: AnyMiddleware, inner: Run): Run =>
-    async (context, input) => {
-      const next = async (given?: { context?: object }) => ({
-        output: await inner(given?.context ? { ...context, ...given.context } : context, input),
-        context: given?.context ?? NOTHING,
-      })
+    (context, input) => {
+      const next = (given?: { context?: object }) =>
+        after(inner(given?.context ? Object.assign(context, given.context) : context, input), asResult)
       const options = {
         procedure,
         path,
@@ -63,16 +61,16 @@ export function compile(procedure: AnyProcedure, path: readonly string[], checks
         context,
         next: next as MiddlewareNextFn<unknown>,
       }
-      return (await middleware(options, input, middlewareOutputFn)).output as unknown
+      return after(middleware(options, input, middlewareOutputFn), outputOf)
     }
   const checkInput =
     (schema: AnySchema, inner: Run): Run =>
-    async (context, input) => {
-      const result = await schema['~standard'].validate(input)
-      if (!result.issues) return inner(context, result.value)
-      const broken = { message: 'Input validation failed', issues: result.issues, data: input }
-      throw new ORPCError('BAD_REQUEST', { cause: new ValidationError(broken) })
-    }
+    (context, input) =>
+      after(schema['~standard'].validate(input), (result) => {
+        if (!result.issues) return inner(context, result.value)
+        const broken = { message: 'Input validation failed', issues: result.issues, data: input }
+        throw new ORPCError('BAD_REQUEST', { cause: new ValidationError(broken) })
+      })
   const checkOutput =
     (schema: AnySchema, inner: Run): Run =>
     async (context, input) => {
@@ -96,6 +94,14 @@ export function compile(procedure: AnyProcedure, path: readonly string[], checks
 }
 
 const NOTHING = {}
+const asResult = (output: unknown) => ({ output, context: NOTHING })
+const outputOf = ({ output }: { output: unknown }) => output
+
+/** What is there already is not waited for: each wait costs a call about a microsecond. */
+const after = <Value, Next>(value: Value, next: (value: Awaited<Value>) => Next) =>
+  isPromiseLike(value) ? Promise.resolve(value).then(next) : next(value as Awaited<Value>)
+
+const isPromiseLike = (value: unknown) => typeof value === 'object' && value !== null && 'then' in value
 
 function isJson(schema: AnySchema | undefined) {
   try {
