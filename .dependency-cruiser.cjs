@@ -48,7 +48,23 @@ module.exports = {
       '^contract/',
       '^src/(auth|clients|document|grants|limits|settings)\\.ts',
     ]),
-    only('cli', '^src/(cli|keyring)\\.', ['^src/keyring', '^contract/']),
+    only('cli', '^src/(cli|keyring)\\.', [
+      '^src/(keyring|problem)\\.',
+      '^src/operator/commands',
+      '^contract/',
+    ]),
+    only('operator', '^src/operator/', [
+      '^src/operator/',
+      '^db/',
+      '^src/(document|mail|problem|serve|settings)\\.ts',
+    ]),
+    {
+      name: 'operator-late',
+      comment: 'Whoever calls a service does not load it: each command loads its own when it is asked for.',
+      severity: 'error',
+      from: { path: '^src/operator/commands' },
+      to: { path: '^(src|db)/', dynamic: false, dependencyTypesNot: ['type-only'] },
+    },
     { name: 'nobody-imports-main', severity: 'error', from: {}, to: { path: '^src/main' } },
     {
       name: 'nobody-imports-test',

@@ -1,8 +1,9 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import { bigint, boolean, index, integer, pgTable, text } from 'drizzle-orm/pg-core'
+import { v7 } from 'uuid'
 
 import { createdAt, moment, updatedAt } from './columns.ts'
-import type { Database } from './index.ts'
+import { type Database, one } from './index.ts'
 
 // The tables of better-auth, which asks its own questions of them. Names are its own, in the plural.
 
@@ -73,3 +74,22 @@ export const promote = async (db: Database, userId: string, emails: string[]) =>
     .set({ role: 'admin' })
     .where(and(eq(users.id, userId), inArray(users.email, emails)))
 }
+
+export const findByEmail = async (db: Database, email: string) =>
+  (await db.select().from(users).where(eq(users.email, email))).at(0)
+
+/** The person who has an address, made if nobody has. In a transaction, others who ask for them wait. */
+export const ensure = async (db: Database, person: Pick<typeof users.$inferInsert, 'email' | 'name'>) =>
+  one(
+    await db
+      .insert(users)
+      .values({ id: v7(), role: 'user', ...person })
+      .onConflictDoUpdate({ target: users.email, set: { email: person.email } })
+      .returning(),
+  )
+
+export const listAdmins = (db: Database) =>
+  db.select().from(users).where(eq(users.role, 'admin')).orderBy(users.email)
+
+export const setRole = (db: Database, userId: string, role: 'admin' | 'user') =>
+  db.update(users).set({ role }).where(eq(users.id, userId))

@@ -1,9 +1,6 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-import { PGlite } from '@electric-sql/pglite'
 import { type PgDatabase, type PgQueryResultHKT, withReplicas } from 'drizzle-orm/pg-core'
 import DataLoader from 'dataloader'
 import { sql } from 'drizzle-orm'
@@ -12,8 +9,9 @@ import { drizzle as drizzlePglite } from 'drizzle-orm/pglite'
 import { migrate as migratePglite } from 'drizzle-orm/pglite/migrator'
 import { drizzle as drizzlePostgres } from 'drizzle-orm/postgres-js'
 import { migrate as migratePostgres } from 'drizzle-orm/postgres-js/migrator'
-import { tryLock } from 'fs-native-extensions'
 import postgres from 'postgres'
+
+import { start } from './embedded.ts'
 
 /** Either driver, and a transaction of either. */
 export type Database = PgDatabase<PgQueryResultHKT>
@@ -24,7 +22,7 @@ export interface Connection {
 }
 
 const casing = 'snake_case'
-const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))
+export const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))
 
 /** In seconds. */
 const CONNECT_TIMEOUT = 5
@@ -45,16 +43,31 @@ const MIGRATION_LOCK = 7_141_925
  */
 const CONNECTIONS = { reads: 1, writes: 8 }
 
+/** Whether it is a server's address, and not where an embedded PostgreSQL is. */
+export const isServer = (url: string) => /^postgres(ql)?:/.test(url)
+
 /**
  * Opens a database and brings it up to date. `postgres://…` is a server, `memory:` lives as long as the process,
  * anything else is the folder of an embedded PostgreSQL, which belongs to one process at a time.
  */
-export const open = (url: string): Promise<Connection> =>
-  /^postgres(ql)?:/.test(url) ? openServer(url) : openEmbedded(url)
+export async function open(url: string): Promise<Connection> {
+  if (isServer(url)) {
+    await migrateServer(url)
+    return openServer(url)
+  }
+  const embedded = await openEmbedded(url)
+  await migratePglite(embedded.db, { migrationsFolder })
+  return embedded
+}
 
-async function openServer(url: string): Promise<Connection> {
-  const options = { onnotice: () => undefined, connect_timeout: CONNECT_TIMEOUT }
-  const application_name = 'tallystick'
+/** Opens a database as it is. */
+export const connect = async (url: string): Promise<Connection> =>
+  isServer(url) ? openServer(url) : openEmbedded(url)
+
+const application_name = 'tallystick'
+const options = { onnotice: () => undefined, connect_timeout: CONNECT_TIMEOUT }
+
+async function migrateServer(url: string) {
   // Without a limit of time: whoever else migrates is waited for.
   const migrator = postgres(url, { ...options, max: 1, connection: { application_name } })
   try {
@@ -63,6 +76,9 @@ async function openServer(url: string): Promise<Connection> {
   } finally {
     await migrator.end()
   }
+}
+
+function openServer(url: string): Connection {
   const connection = { application_name, ...TIMEOUTS }
   const reads = postgres(url, { ...options, connection, max: CONNECTIONS.reads })
   const writes = postgres(url, { ...options, connection, max: CONNECTIONS.writes })
@@ -75,32 +91,9 @@ async function openServer(url: string): Promise<Connection> {
   }
 }
 
-async function openEmbedded(folder: string): Promise<Connection> {
-  const inMemory = folder === 'memory:'
-  const release = inMemory ? undefined : takeFolder(folder)
-  const client = await PGlite.create(inMemory ? 'memory://' : folder)
-  const db = drizzlePglite(client, { casing })
-  await migratePglite(db, { migrationsFolder })
-  return {
-    db,
-    close: async () => {
-      await client.close()
-      release?.()
-    },
-  }
-}
-
-/** Two processes on one folder would both open it and lose writes. The lock goes with the process, however that ends. */
-function takeFolder(folder: string) {
-  mkdirSync(dirname(folder), { recursive: true, mode: 0o700 })
-  const file = openSync(`${folder}.lock`, 'a')
-  if (!tryLock(file))
-    throw new Error(
-      `Another process uses the embedded database in ${folder}. Stop it, or set DATA_DIR to another folder, or DATABASE_URL to a PostgreSQL server that many may share.`,
-    )
-  return () => {
-    closeSync(file)
-  }
+async function openEmbedded(folder: string) {
+  const { client, close } = await start(folder)
+  return { db: drizzlePglite(client, { casing }), close }
 }
 
 /**
@@ -141,7 +134,7 @@ export const batched = <Key, Value>(
   })
 
 /** SQLSTATE, or the code of the connection's own failure. */
-function codeOf(error: unknown): string {
+export function codeOf(error: unknown): string {
   const cause = error instanceof DrizzleQueryError ? error.cause : error
   return cause instanceof Error && 'code' in cause ? String(cause.code) : ''
 }

@@ -114,6 +114,12 @@ export const prolong = async (db: Database, userId: string, id: string, expiresA
       .returning({ id: sessions.id })
   ).length > 0
 
-/** Takes back what was granted. */
+/** Takes back what was granted. Answers the sessions that it ended. */
 export const end = (db: Database, userId: string, id: string) =>
-  db.delete(sessions).where(and(eq(sessions.userId, userId), eq(sessions.id, id)))
+  db
+    .delete(sessions)
+    .where(and(eq(sessions.userId, userId), eq(sessions.id, id)))
+    .returning({ id: sessions.id })
+
+export const endAll = (db: Database, userId: string) =>
+  db.delete(sessions).where(eq(sessions.userId, userId)).returning({ id: sessions.id })

@@ -9,6 +9,8 @@ import * as openid from 'openid-client'
 import { createClient, ORPCError } from '../contract/client.ts'
 import { contract } from '../contract/index.ts'
 import { change, type Kept } from './keyring.ts'
+import { addOperatorCommands } from './operator/commands.ts'
+import { problemOf } from './problem.ts'
 
 /** How long somebody may take to sign in, and how soon before its end a token is renewed, in milliseconds. */
 const PATIENCE = 5 * 60_000
@@ -134,8 +136,10 @@ async function call(origin: string, name: string, input?: string) {
 }
 
 const program = new Command('tallystick')
-  .description('Calls a Tallystick service for whoever signs in.')
+  .description('Calls a Tallystick service for whoever signs in, or runs one.')
   .option('--at <origin>', 'the service', process.env.TALLYSTICK_ORIGIN ?? 'http://localhost:3000')
+  .commandsGroup('Call a service:')
+  .helpCommand(true)
 const origin = () => new URL(program.opts<{ at: string }>().at).origin
 
 program
@@ -172,16 +176,15 @@ program
     ),
   )
   .action((name: string, input?: string) => call(origin(), name, input))
+/** What others chose, such as the name of an app, must not steer a terminal. */
+const print = (line: string) =>
+  process.stdout.write(`${line.replaceAll(/\p{Cc}|\p{Bidi_Control}/gu, '\u{fffd}')}\n`)
+addOperatorCommands(program, { environment: process.env, print })
 
 try {
   await program.parseAsync()
 } catch (error) {
-  const problem =
-    error instanceof ORPCError
-      ? JSON.stringify(error.toJSON(), undefined, 2)
-      : error instanceof Error
-        ? error.message
-        : String(error)
+  const problem = error instanceof ORPCError ? JSON.stringify(error.toJSON(), undefined, 2) : problemOf(error)
   process.stderr.write(`${problem}\n`)
   process.exitCode = 1
 }

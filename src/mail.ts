@@ -37,6 +37,9 @@ export function signInLetter(to: string, code: string): Letter {
 /** How long a silent mail server may hold up a sign-in, in milliseconds. */
 const PATIENCE = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 10_000 }
 
+/** Reaches the mail server and signs in there, without sending anything. Rejects where it cannot. */
+export const tryMailServer = (smtpUrl: string) => createTransport({ url: smtpUrl, ...PATIENCE }).verify()
+
 /** Mail over SMTP, or, in development without it, as a file in the outbox and a line in the log. */
 export function createMailer(settings: Settings, log: Logger): Mailer {
   const { smtpUrl, mailFrom: from, outbox } = settings

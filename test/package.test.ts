@@ -1,10 +1,13 @@
 import { build } from 'esbuild'
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+
+import { freePort } from './postgres.ts'
 
 const run = promisify(execFile)
 const npx = (name: string) => resolve('node_modules/.bin', name)
@@ -106,6 +109,26 @@ describe('the packed package', { timeout: 120_000 }, () => {
       { taskCount: 1, tasks: [{ title: 'Try it' }] },
       'ada@example.com',
     ])
+  })
+
+  test('brings a command that serves', async () => {
+    const bin = join(app, 'node_modules/tallystick/dist/src/cli.js')
+    const child = spawn(process.execPath, [bin, 'serve'], {
+      cwd: app,
+      env: { PATH: process.env.PATH, DATABASE_URL: 'memory:', PORT: String(await freePort()) },
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const ended = once(child, 'exit')
+    let text = ''
+    child.stdout.on('data', (chunk) => (text += String(chunk)))
+    while (!text.includes('listens on') && child.exitCode === null)
+      await Promise.race([once(child.stdout, 'data'), ended])
+    const { status } = await fetch(`${/as (\S+)/.exec(text)?.[1] ?? ''}/api/status`)
+
+    child.kill('SIGTERM')
+
+    expect(status).toBe(200)
+    expect(await ended).toEqual([0, null])
   })
 
   test('pulls no server code into an app that imports the client', async () => {

@@ -1,0 +1,97 @@
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { gunzip, gzip } from 'node:zlib'
+
+import { PGlite } from '@electric-sql/pglite'
+import { tryLock } from 'fs-native-extensions'
+
+/** Another process has the folder. */
+export class FolderInUse extends Error {}
+
+/** Starts the PostgreSQL of a folder, or one in memory, as it is. */
+export async function start(folder: string) {
+  const inMemory = folder === 'memory:'
+  const release = inMemory ? () => undefined : takeFolder(folder)
+  const client = await PGlite.create(inMemory ? 'memory://' : folder).catch((error: unknown) => {
+    release()
+    throw error
+  })
+  return {
+    client,
+    close: async () => {
+      await client.close()
+      release()
+    },
+  }
+}
+
+/** Two processes on one folder would both open it and lose writes. The lock goes with the process, however that ends. */
+function takeFolder(folder: string) {
+  mkdirSync(dirname(folder), { recursive: true, mode: 0o700 })
+  const file = openSync(`${folder}.lock`, 'a')
+  if (!tryLock(file)) {
+    closeSync(file)
+    throw new FolderInUse(
+      `Another process uses the embedded database in ${folder}. Stop it, or set DATA_DIR to another folder, or DATABASE_URL to a PostgreSQL server that many may share.`,
+    )
+  }
+  return () => {
+    closeSync(file)
+  }
+}
+
+export const holdsDatabase = (folder: string) => existsSync(join(folder, 'PG_VERSION'))
+
+/** The whole folder, packed. */
+export async function dump(folder: string): Promise<Buffer> {
+  if (!holdsDatabase(folder)) throw new Error(`There is no database in ${folder}.`)
+  const { client, close } = await start(folder)
+  try {
+    const files = await client.dumpDataDir('none')
+    return await promisify(gzip)(await files.arrayBuffer())
+  } finally {
+    await close()
+  }
+}
+
+/**
+ * Puts a dump in the place of a folder. It is opened beside it first, so that a bad one changes nothing. What was there
+ * before is kept, and the answer says where.
+ */
+export async function restore(folder: string, dumped: Buffer, replace: boolean) {
+  const release = takeFolder(folder)
+  const fresh = `${folder}.new`
+  try {
+    if (holdsDatabase(folder) && !replace)
+      throw new Error(`There is a database in ${folder} already. To put the backup in its place: --force`)
+    await rm(fresh, { recursive: true, force: true })
+    await unpack(dumped, fresh)
+    return await exchange(folder, fresh)
+  } finally {
+    await rm(fresh, { recursive: true, force: true })
+    release()
+  }
+}
+
+async function unpack(dumped: Buffer, folder: string) {
+  try {
+    // Unpacked here: PGlite would end the process over a file that it cannot read.
+    const loadDataDir = new Blob([await promisify(gunzip)(dumped)])
+    const client = await PGlite.create(folder, { loadDataDir })
+    await client.query('select from drizzle.__drizzle_migrations')
+    await client.close()
+  } catch (cause) {
+    throw new Error('This is no whole backup of a Tallystick database. Nothing was changed.', { cause })
+  }
+}
+
+async function exchange(folder: string, fresh: string) {
+  const before = existsSync(folder)
+    ? `${folder}.before-${new Date().toISOString().replaceAll(':', '-')}`
+    : undefined
+  if (before !== undefined) await rename(folder, before)
+  await rename(fresh, folder)
+  return before
+}

@@ -1,0 +1,29 @@
+import { listAdmins, setRole } from '../../db/auth.ts'
+import { personOf } from './people.ts'
+import { onDatabase, type Shell } from './shell.ts'
+
+export const grant = (shell: Shell, address: string) =>
+  onDatabase(shell, async (db) => {
+    const { id, email } = await personOf(db, address)
+    await setRole(db, id, 'admin')
+    shell.print(`${email} is an administrator.`)
+  })
+
+export const revoke = (shell: Shell, address: string) =>
+  onDatabase(shell, async (db, { adminEmails }) => {
+    const { id, email } = await personOf(db, address)
+    await setRole(db, id, 'user')
+    shell.print(`${email} is no administrator.`)
+    if (adminEmails.includes(email))
+      shell.print(`They become one again when they sign in: take ${email} out of ADMIN_EMAILS.`)
+  })
+
+/** Those who are, and those who will be when they sign in. */
+export const list = (shell: Shell) =>
+  onDatabase(shell, async (db, { adminEmails }) => {
+    const admins = await listAdmins(db)
+    for (const { email, name } of admins) shell.print(`${email}  ${name}`.trimEnd())
+    const known = new Set(admins.map(({ email }) => email))
+    for (const email of adminEmails.filter((email) => !known.has(email)))
+      shell.print(`${email}  (in ADMIN_EMAILS: from their next sign-in)`)
+  })

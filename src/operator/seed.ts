@@ -1,0 +1,40 @@
+import { z } from 'zod'
+
+import { ensure } from '../../db/auth.ts'
+import type { Database } from '../../db/index.ts'
+import * as notes from '../../db/notes.ts'
+import * as tasks from '../../db/tasks.ts'
+import { type Account, demonstrationFor } from './demonstration.ts'
+import { onDatabase, settingsOf, type Shell } from './shell.ts'
+
+/** Adds what is missing of the demonstration, so that it can be run again. */
+export async function seed(shell: Shell, address: string, { force = false }: { force?: boolean }) {
+  const { production, smtpUrl, outbox } = settingsOf(shell)
+  if (production && !force)
+    throw new Error('Made-up people have no place among real ones. Where they do: --force')
+  const { success, data: email } = z.email().toLowerCase().safeParse(address)
+  if (!success) throw new Error(`${address} is no address.`)
+  await onDatabase(shell, (db) =>
+    db.transaction(async (tx) => {
+      for (const account of demonstrationFor(email)) await add(tx, account)
+    }),
+  )
+  const letter = smtpUrl === undefined ? `in the service's log, and in ${outbox}` : 'in a letter to them'
+  shell.print(`${email} has tasks and notes, some shared with somebody else.`)
+  shell.print(`Start the service, and sign in as ${email}: tallystick login. The code is ${letter}.`)
+}
+
+async function add(db: Database, account: Account) {
+  const viewer = await ensure(db, { email: account.email, name: account.name })
+  const missing = <Item extends { title: string }>(wanted: Item[], there: { title: string }[]) =>
+    wanted.filter(({ title }) => !there.some((item) => item.title === title))
+
+  for (const task of missing(account.tasks, await tasks.list(db, viewer.id))) {
+    const { id } = await tasks.insert(db, viewer.id, task)
+    await tasks.update(db, viewer.id, id, { status: task.status })
+  }
+  for (const note of missing(account.notes, await notes.listOwn(db, viewer.id))) {
+    const { uuid } = await notes.insert(db, viewer.id, note)
+    for (const [email, role] of note.shares) await notes.share(db, viewer, uuid, email, role)
+  }
+}

@@ -1,0 +1,22 @@
+import * as query from '../../db/sessions.ts'
+import { personOf } from './people.ts'
+import { onDatabase, type Shell } from './shell.ts'
+
+/** One line a session, latest activity first: its id, then when, where and what was active. */
+export const list = (shell: Shell, address: string) =>
+  onDatabase(shell, async (db) => {
+    const { id } = await personOf(db, address)
+    for (const { id: session, updatedAt, ipAddress, userAgent } of await query.list(db, id))
+      shell.print([session, updatedAt.toISOString(), ipAddress || '-', userAgent || '-'].join('  '))
+  })
+
+export const revoke = (shell: Shell, address: string, which: { id?: string; all?: true }) =>
+  onDatabase(shell, async (db) => {
+    const { id, email } = await personOf(db, address)
+    const ended = which.all ? await query.endAll(db, id) : await query.end(db, id, which.id ?? '')
+    if (!which.all && ended.length === 0)
+      throw new Error(
+        `Say which session of ${email}: --all, or --id with one of: tallystick sessions list ${email}`,
+      )
+    shell.print(`Sessions ended: ${ended.length}`)
+  })

@@ -1,0 +1,27 @@
+import { type Database, open } from '../../db/index.ts'
+import { readSettings, type Settings } from '../settings.ts'
+
+/** Where a command runs: what it is set by, and where its lines go. */
+export interface Shell {
+  environment: NodeJS.ProcessEnv
+  print: (line: string) => void
+}
+
+/** The settings of a service whose database is kept. */
+export function settingsOf({ environment }: Shell): Settings {
+  const settings = readSettings(environment)
+  if (settings.databaseUrl === 'memory:')
+    throw new Error('A database in memory ends with the command. Set DATABASE_URL to another, or to none.')
+  return settings
+}
+
+/** Works on the service's database, brought up to date, and lets go of it. */
+export async function onDatabase(shell: Shell, work: (db: Database, settings: Settings) => Promise<void>) {
+  const settings = settingsOf(shell)
+  const { db, close } = await open(settings.databaseUrl)
+  try {
+    await work(db, settings)
+  } finally {
+    await close()
+  }
+}
