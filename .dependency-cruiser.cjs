@@ -1,4 +1,4 @@
-/** Who may know whom: contract -> packages; db -> db; procedures -> access, db, messages, views; transports never db. */
+/** Who may know whom: contract -> packages; db -> db; procedures -> access, conditions, db, messages, views; transports never db. */
 const only = (name, from, allowed) => ({
   name,
   severity: 'error',
@@ -32,7 +32,7 @@ module.exports = {
     only('db', '^db/', ['^db/']),
     only('procedures', '^src/procedures/', [
       '^src/procedures/',
-      '^src/access',
+      '^src/(access|conditions)\\.ts',
       '^db/',
       '^contract/',
       '^src/messages/',

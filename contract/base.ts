@@ -16,6 +16,9 @@ export interface Tool {
   effect: 'looks' | 'adds' | 'overwrites'
 }
 
+/** What has a state that `ETag` names. */
+export type Thing = 'task' | 'note'
+
 export interface Meta {
   /** Who may call: anyone, or only somebody signed in. */
   access?: 'open' | 'signedIn'
@@ -29,6 +32,12 @@ export interface Meta {
   limit?: 'steps' | 'reservations' | 'writes'
   /** Answers the same to anybody for as long as the service runs, so that the answer need be made only once. */
   constant?: true
+  /** Adds something each time; sent with an `Idempotency-Key`, once for each key of a person. */
+  creates?: true
+  /** Changes this only while it is in a state that `If-Match` names, where that is sent: 412 otherwise. */
+  changes?: Thing
+  /** Its answers carry the state of what they show, as `ETag`. */
+  tagged?: true
   /** Makes it a tool of AI agents. */
   tool?: Tool
 }
@@ -48,6 +57,21 @@ export const signedIn = open.meta({ access: 'signedIn' }).errors({
 /** For somebody signed in, or an app that may read for them; and one that may write. */
 export const reading = signedIn.meta({ scope: 'read' })
 export const writing = signedIn.meta({ scope: 'write', limit: 'writes' })
+
+export const IdempotencyKey = z.string().regex(/^[!-~]{1,255}$/, 'Must be 1 to 255 visible ASCII characters')
+
+export const refusals = {
+  UNDER_WAY: { status: 409, message: 'The request with this Idempotency-Key is still under way' },
+  KEY_REUSED: { status: 422, message: 'This Idempotency-Key was sent with another request' },
+  PRECONDITION_FAILED: { status: 412, message: 'It is not in the state that If-Match names' },
+}
+const { PRECONDITION_FAILED, ...retries } = refusals
+
+/** For one that adds something, and is safe to send again. */
+export const creating = writing.meta({ creates: true }).errors(retries)
+
+/** For one that changes what others may have changed meanwhile. */
+export const changing = (changes: Thing) => writing.meta({ changes }).errors({ PRECONDITION_FAILED })
 
 /** The schemas that are published under a name of their own: those of answers, and those of requests. */
 export const answers = z.registry<{ id: string }>()

@@ -1,4 +1,4 @@
-import { type ClientContext, createORPCClient } from '@orpc/client'
+import { createORPCClient } from '@orpc/client'
 import { type LinkFetchClientOptions, RPCLink } from '@orpc/client/fetch'
 import type { ContractRouterClient } from '@orpc/contract'
 import { OpenAPILink, type OpenAPILinkOptions } from '@orpc/openapi-client/fetch'
@@ -9,11 +9,16 @@ import { firstForm } from './legacy-notes.ts'
 
 export { isDefinedError, ORPCError, safe } from '@orpc/client'
 
+/** What goes with one call alone: `client.tasks.update(changes, { context: { headers: { 'if-match': tag } } })`. */
+export interface CallContext {
+  headers?: Record<string, string>
+}
+
 /** Every procedure as a local async function: `client.tasks.create({ taskTitle })`. */
-export type Client = ContractRouterClient<Contract>
+export type Client = ContractRouterClient<Contract, CallContext>
 
 /** `headers` carry the session cookie where no browser does; `fetch` may be swapped. */
-export type ClientOptions = Pick<LinkFetchClientOptions<ClientContext>, 'fetch'> & {
+export type ClientOptions = Pick<LinkFetchClientOptions<CallContext>, 'fetch'> & {
   headers?: Record<string, string>
 }
 
@@ -22,15 +27,21 @@ const withCookies: NonNullable<ClientOptions['fetch']> = (request, init) =>
   fetch(request, { ...init, credentials: 'include' })
 
 /** The client over RPC: small, and nothing of the contract's schemas travels with it. */
-export function createClient(origin: string, options: ClientOptions = {}): Client {
-  return createORPCClient(new RPCLink({ fetch: withCookies, ...options, url: new URL('/rpc', origin) }))
+export function createClient(origin: string, { headers, ...options }: ClientOptions = {}): Client {
+  const link = new RPCLink<CallContext>({
+    fetch: withCookies,
+    ...options,
+    url: new URL('/rpc', origin),
+    headers: ({ context }) => ({ ...headers, ...context.headers }),
+  })
+  return createORPCClient(link)
 }
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 const NOBODY = '00000000-0000-0000-0000-000000000000'
 
 /** In a URL, `reset` or `..` in the place of a note's id would name something else; what names no note is sent as such. */
-const keepToNotes: NonNullable<OpenAPILinkOptions<ClientContext>['interceptors']>[number] = (options) => {
+const keepToNotes: NonNullable<OpenAPILinkOptions<CallContext>['interceptors']>[number] = (options) => {
   const { path, input } = options
   const odd = path[0] === 'notes' && typeof input === 'object' && input && 'id' in input && !isUuid(input.id)
   return options.next(odd ? { ...options, input: { ...input, id: NOBODY } } : options)
@@ -40,11 +51,15 @@ const isUuid = (id: unknown) => typeof id === 'string' && UUID.test(id)
 
 /** The same client over the documented REST paths. */
 export function createRestClient(origin: string, { headers, ...options }: ClientOptions = {}): Client {
-  const link = new OpenAPILink(contract, {
+  const link = new OpenAPILink<CallContext>(contract, {
     fetch: withCookies,
     ...options,
     url: origin,
-    headers: (_, path) => ({ ...(path[0] === 'legacyNotes' && { accept: firstForm }), ...headers }),
+    headers: ({ context }, path) => ({
+      ...(path[0] === 'legacyNotes' && { accept: firstForm }),
+      ...headers,
+      ...context.headers,
+    }),
     customErrorResponseBodyDecoder: fromErrorBody,
     interceptors: [keepToNotes],
   })

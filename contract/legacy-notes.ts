@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import { answers, ById, requests, reading, Success, text, Timestamp, writing } from './base.ts'
+import { answers, ById, creating, requests, reading, Success, text, Timestamp, writing } from './base.ts'
 
 export const Note = z
   .object({
@@ -26,7 +26,7 @@ export const legacyNotes = {
     .meta({ form: 1 })
     .route({ method: 'GET', path: '/api/notes', summary: 'List your notes, newest first' })
     .output(NotesList),
-  create: writing
+  create: creating
     .meta({ form: 1 })
     .route({ method: 'POST', path: '/api/notes', summary: 'Add a note' })
     .input(AddNote)

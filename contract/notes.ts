@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import { type Action, answers, requests, reading, text, writing } from './base.ts'
+import { type Action, answers, changing, creating, requests, reading, text } from './base.ts'
 
 export const NoteView = z
   .object({
@@ -38,10 +38,12 @@ export const DeleteResult = z.object({ id: z.string() }).register(answers, { id:
 const NoteId = z.object({ id: z.string() })
 
 const existing = (action: Action) =>
-  writing.meta({ action }).errors({
-    NOT_FOUND: { status: 404, message: 'There is no such note' },
-    FORBIDDEN: { status: 403, message: 'You may not do this to the note' },
-  })
+  changing('note')
+    .meta({ action })
+    .errors({
+      NOT_FOUND: { status: 404, message: 'There is no such note' },
+      FORBIDDEN: { status: 403, message: 'You may not do this to the note' },
+    })
 
 export const notes = {
   list: reading
@@ -55,8 +57,8 @@ export const notes = {
     })
     .route({ method: 'GET', path: '/api/notes', summary: 'List your notes and those shared with you' })
     .output(NoteList),
-  create: writing
-    .meta({ form: 2, action: 'CREATE_NOTE' })
+  create: creating
+    .meta({ form: 2, action: 'CREATE_NOTE', tagged: true })
     .meta({
       tool: {
         title: 'Write a note',
@@ -68,6 +70,7 @@ export const notes = {
     .input(NoteInput)
     .output(NoteView),
   update: existing('EDIT_NOTE')
+    .meta({ tagged: true })
     .meta({
       tool: {
         title: 'Change a note',
@@ -79,6 +82,7 @@ export const notes = {
     .input(NoteInput.extend(NoteId.shape))
     .output(NoteView),
   share: existing('SHARE_NOTE')
+    .meta({ tagged: true })
     .meta({
       tool: {
         title: 'Share a note',

@@ -1,6 +1,18 @@
 import { z } from 'zod'
 
-import { answers, ById, requests, RowId, reading, Success, text, Timestamp, writing } from './base.ts'
+import {
+  answers,
+  ById,
+  changing,
+  creating,
+  requests,
+  RowId,
+  reading,
+  Success,
+  text,
+  Timestamp,
+  writing,
+} from './base.ts'
 
 const TaskStatus = z.enum(['pending', 'in_progress', 'completed'])
 
@@ -45,7 +57,8 @@ export const tasks = {
     .route({ method: 'GET', path: '/api/tasks', summary: 'List your tasks, newest first' })
     .input(z.object({ status: TaskStatus.optional() }).optional())
     .output(TaskList),
-  create: writing
+  create: creating
+    .meta({ tagged: true })
     .meta({
       tool: {
         title: 'Add a task',
@@ -58,6 +71,7 @@ export const tasks = {
     .output(Task),
   get: reading
     .errors(missing)
+    .meta({ tagged: true })
     .meta({
       tool: {
         title: 'Read a task',
@@ -68,9 +82,9 @@ export const tasks = {
     .route({ method: 'GET', path: '/api/tasks/{id}', summary: 'Read one of your tasks' })
     .input(ById)
     .output(Task),
-  update: writing
+  update: changing('task')
     .errors(missing)
-    .meta({ action: 'EDIT_TASK' })
+    .meta({ action: 'EDIT_TASK', tagged: true })
     .meta({
       tool: {
         title: 'Change a task',
@@ -82,7 +96,7 @@ export const tasks = {
     .route({ method: 'PATCH', path: '/api/tasks/{id}', summary: 'Change a task' })
     .input(UpdateTask.extend({ id: RowId }))
     .output(Task),
-  delete: writing
+  delete: changing('task')
     .meta({
       tool: {
         title: 'Delete a task',

@@ -1,5 +1,5 @@
 import { type AnyColumn, or, type SQL, sql } from 'drizzle-orm'
-import { timestamp } from 'drizzle-orm/pg-core'
+import { integer, timestamp } from 'drizzle-orm/pg-core'
 
 /** A moment, by the database's clock, so that all instances agree. */
 export const moment = () => timestamp({ withTimezone: true })
@@ -7,12 +7,18 @@ export const moment = () => timestamp({ withTimezone: true })
 export const createdAt = moment().notNull().defaultNow()
 export const updatedAt = moment().notNull().defaultNow()
 
-/** What `updatedAt` becomes: now, if any of the changes differs from what stands, else what it is. */
+/** The how-manieth state of a row this is. */
+export const version = integer().notNull().default(1)
+
+/** What moment and version become: now and the next, if any of the changes differs from what stands, else what they are. */
 export function updatedBy<Changes extends object>(
-  table: Record<keyof Changes | 'updatedAt', AnyColumn>,
+  table: Record<keyof Changes | 'updatedAt' | 'version', AnyColumn>,
   changes: Changes,
-): SQL<Date> {
+): { updatedAt: SQL<Date>; version: SQL<number> } {
   const keys = (Object.keys(changes) as (keyof Changes)[]).filter((key) => changes[key] !== undefined)
   const differs = or(sql`false`, ...keys.map((key) => sql`${table[key]} is distinct from ${changes[key]}`))
-  return sql`case when ${differs} then now() else ${table.updatedAt} end`
+  return {
+    updatedAt: sql`case when ${differs} then now() else ${table.updatedAt} end`,
+    version: sql`${table.version} + (${differs})::int`,
+  }
 }

@@ -1,6 +1,7 @@
 import { lt, lte, sql } from 'drizzle-orm'
 
 import { rateLimits, verifications } from './auth.ts'
+import { idempotency } from './idempotency.ts'
 import { type Database, one } from './index.ts'
 import { limits } from './limits.ts'
 import { records } from './oauth.ts'
@@ -17,7 +18,7 @@ export const removeExpired = (db: Database) =>
     const lock = sql<boolean>`pg_try_advisory_xact_lock(${HOUSEKEEPING_LOCK})`
     const { mine } = one(await tx.select({ mine: lock }).from(sql`(values (1)) as one`))
     if (!mine) return false
-    for (const table of [sessions, verifications, records])
+    for (const table of [sessions, verifications, records, idempotency])
       await tx.delete(table).where(lte(table.expiresAt, sql`now()`))
     await tx.delete(limits).where(lte(limits.expire, sql`now()`))
     await tx.delete(rateLimits).where(lt(rateLimits.lastRequest, Date.now() - DAY))

@@ -1,9 +1,9 @@
 import { and, desc, eq, exists, ne, or, sql } from 'drizzle-orm'
-import { bigint, index, pgTable, primaryKey, text, unionAll, uuid } from 'drizzle-orm/pg-core'
+import { bigint, index, integer, pgTable, primaryKey, text, unionAll, uuid } from 'drizzle-orm/pg-core'
 import { v7, validate } from 'uuid'
 
 import { userId } from './auth.ts'
-import { createdAt, updatedAt, updatedBy } from './columns.ts'
+import { createdAt, updatedAt, updatedBy, version } from './columns.ts'
 import { type Database, one, prepared } from './index.ts'
 
 /** One store for both forms: the first knows a note by `id`, the second by `uuid`. */
@@ -17,6 +17,9 @@ export const notes = pgTable(
     body: text().notNull(),
     createdAt,
     updatedAt,
+    version,
+    /** How often it was shared, or shared otherwise: for its author alone to know. */
+    sharing: integer().notNull().default(0),
   },
   (table) => [index().on(table.userId, table.createdAt, table.id)],
 )
@@ -113,16 +116,30 @@ const inserted = prepared((db) =>
 export const insert = async (db: Database, userId: string, { title, body }: Content) =>
   one(await inserted(db).execute({ uuid: v7(), userId, title, body }))
 
-/** Changes a note that the viewer wrote or was given to edit. */
-export const update = async (db: Database, viewer: Viewer, id: string, content: Content) => {
+/** A note that the viewer wrote or was given to edit. */
+const editable = (db: Database, viewer: Viewer, id: string) => {
   const edits = db
     .select({ role: shares.role })
     .from(shares)
     .where(and(shared(viewer), eq(shares.role, 'editor')))
+  return and(byUuid(id), or(written(viewer), exists(edits)))
+}
+
+/** A note as it stays until the transaction ends. */
+export const hold = async (db: Database, viewer: Viewer, id: string) =>
+  (
+    await db
+      .select()
+      .from(notes)
+      .where(editable(db, viewer, id))
+      .for('update')
+  ).at(0)
+
+export const update = async (db: Database, viewer: Viewer, id: string, content: Content) => {
   const [row] = await db
     .update(notes)
-    .set({ ...content, updatedAt: updatedBy(notes, content) })
-    .where(and(byUuid(id), or(written(viewer), exists(edits))))
+    .set({ ...content, ...updatedBy(notes, content) })
+    .where(editable(db, viewer, id))
     .returning({ id: notes.id })
   return row && find(db, viewer, id)
 }
@@ -136,10 +153,20 @@ export const share = (db: Database, viewer: Viewer, id: string, email: string, r
       .where(and(byUuid(id), written(viewer)))
     const [note] = await own.for('key share')
     if (!note) return undefined
-    await tx
+    const [changed] = await tx
       .insert(shares)
       .values({ ...note, email, role })
-      .onConflictDoUpdate({ target: [shares.noteId, shares.email], set: { role, updatedAt: sql`now()` } })
+      .onConflictDoUpdate({
+        target: [shares.noteId, shares.email],
+        set: { role, updatedAt: sql`now()` },
+        setWhere: ne(shares.role, role),
+      })
+      .returning({ noteId: shares.noteId })
+    if (changed)
+      await tx
+        .update(notes)
+        .set({ sharing: sql`${notes.sharing} + 1` })
+        .where(eq(notes.id, note.noteId))
     return find(tx, viewer, id)
   })
 

@@ -2,7 +2,7 @@ import { and, desc, eq, sql } from 'drizzle-orm'
 import { bigint, index, pgTable, text } from 'drizzle-orm/pg-core'
 
 import { userId } from './auth.ts'
-import { createdAt, updatedAt, updatedBy } from './columns.ts'
+import { createdAt, updatedAt, updatedBy, version } from './columns.ts'
 import { batched, type Database, isViolation, one, prepared } from './index.ts'
 
 export const tasks = pgTable(
@@ -17,6 +17,7 @@ export const tasks = pgTable(
       .default('pending'),
     createdAt,
     updatedAt,
+    version,
   },
   (table) => [index().on(table.userId, table.createdAt, table.id)],
 )
@@ -107,10 +108,14 @@ export const update = async (
   (
     await db
       .update(tasks)
-      .set({ ...changes, updatedAt: updatedBy(tasks, changes) })
+      .set({ ...changes, ...updatedBy(tasks, changes) })
       .where(owned(userId, id))
       .returning()
   ).at(0)
+
+/** A task as it stays until the transaction ends. */
+export const hold = async (db: Database, userId: string, id: number) =>
+  (await db.select().from(tasks).where(owned(userId, id)).for('update')).at(0)
 
 export const remove = (db: Database, userId: string, id: number) => db.delete(tasks).where(owned(userId, id))
 

@@ -11,7 +11,9 @@ import { type Database, isOutage } from '../db/index.ts'
 import * as notes from '../db/notes.ts'
 import * as sessions from '../db/sessions.ts'
 import * as tasks from '../db/tasks.ts'
+import { whereMatched } from './conditions.ts'
 import type { Auth, createTokenReader } from './auth.ts'
+import { once } from './idempotency.ts'
 import { networkOf, type Spend } from './limits.ts'
 import type { Settings } from './settings.ts'
 import type { createVerifier } from './tokens.ts'
@@ -262,10 +264,20 @@ async function enforce<Answer>(
 /** Implements a procedure that anyone may call. */
 export const open = root.use((asked, input) => enforce(asked, input, () => asked.next()))
 
-/** Implements a procedure that knows who calls. */
+/** Implements a procedure that knows who calls, and heeds what they ask of a request that is sent again, or too late. */
 export const signedIn = root.use((asked, input) =>
   enforce(asked, input, (identity) => {
-    if (!identity) throw new Error(`${asked.path.join('.')} knows who calls, but its contract lets anyone in`)
-    return asked.next({ context: identity })
+    const { context, procedure, path, next } = asked
+    if (!identity) throw new Error(`${path.join('.')} knows who calls, but its contract lets anyone in`)
+    const { creates, changes } = procedure['~orpc'].meta
+    if (creates && context.headers['idempotency-key'] !== undefined)
+      return once(context, identity, { path, input }, (own) =>
+        next<Caller>({ context: { ...identity, ...own } }),
+      )
+    if (changes && context.headers['if-match'] !== undefined)
+      return whereMatched(context, identity, { thing: changes, input }, (own) =>
+        next<Caller>({ context: { ...identity, ...own } }),
+      )
+    return next({ context: identity })
   }),
 )

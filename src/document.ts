@@ -15,6 +15,7 @@ import { answers, type Meta, metaOf, requests } from '../contract/base.ts'
 import { ErrorBody } from '../contract/errors.ts'
 import { contract } from '../contract/index.ts'
 import { firstForm } from '../contract/legacy-notes.ts'
+import { addHeaders } from './headers.ts'
 
 type Schemas = Record<string, object>
 type Interceptor = NonNullable<ZodToJsonSchemaConverterOptions['interceptors']>[number]
@@ -145,10 +146,10 @@ function complete(
   path: readonly string[],
   schemas: Schemas,
 ) {
-  const { inputSchema } = procedure['~orpc']
+  const { inputSchema, route, meta } = procedure['~orpc']
   operation.operationId = path.join('_')
   operation.tags = [path[0] ?? '']
-  const { access, scope } = metaOf(procedure)
+  const { access, scope } = meta
   operation.security = access === 'open' ? [] : [{ session: [] }, ...(scope ? [{ token: [scope] }] : [])]
 
   const body =
@@ -159,6 +160,8 @@ function complete(
     isDeepStrictEqual(plain(schemas[name]), plain(body?.schema)),
   )
   if (body && component) body.schema = reference(component)
+
+  addHeaders(operation, meta, route.method)
 
   const refusal = {
     description: 'Any other refusal or failure',

@@ -1,7 +1,7 @@
 import { createRouterClient } from '@orpc/server'
 import { randomBytes } from 'node:crypto'
 
-import type { Client } from '../contract/client.ts'
+import type { CallContext, Client } from '../contract/client.ts'
 import { createContext, type Parts } from './access.ts'
 import type { Letter } from './mail.ts'
 import { router } from './procedures/index.ts'
@@ -43,7 +43,9 @@ export async function createTallystick(environment: Record<string, string> = {})
   })
 
   const client = (headers: Record<string, string>): Client =>
-    createRouterClient(router, { context: () => createContext(parts, headers) })
+    createRouterClient(router, {
+      context: (call: CallContext) => createContext(parts, { ...headers, ...call.headers }),
+    })
 
   const signIn = async (email: string) => {
     const { api } = parts.auth

@@ -218,11 +218,22 @@ const corpus = fc.record({
     ),
     'sec-fetch-site': often<string | undefined>(undefined, 'same-origin', 'cross-site', 'none'),
     'access-control-request-method': often<string | undefined>(undefined, 'POST'),
+    'idempotency-key': often<string | undefined>(undefined, 'key', 'other', '', 'a b', 'x'.repeat(256)),
+    'if-match': often<string | undefined>(
+      ...([undefined, '*', '"1"', '"1.0"', '"2", "1", "1.0"', 'W/"1"', '"0"', 'odd', ''] as const),
+    ),
+    'if-none-match': often<string | undefined>(undefined, '*', '"1"', 'W/"2"', '"0", "1"', ''),
     'last-event-id': often<string | undefined>(undefined, '7'),
   }),
 })
 
-type Sample = typeof corpus extends fc.Arbitrary<infer Value> ? Value : never
+interface Sample {
+  at: string
+  method: string | undefined
+  tail: string
+  body: string | undefined
+  headers: Record<string, string | undefined>
+}
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1 })
 afterAll(() => {
@@ -232,7 +243,10 @@ afterAll(() => {
 /** All that the answer says, but for what no two answers have in common. */
 async function answerOf({ origin }: Service, { at, method, tail, body, headers }: Sample) {
   const [usual, path = ''] = at.split(' ')
-  const framed = { ...headers, ...(body && { 'content-length': String(Buffer.byteLength(body)) }) }
+  const framed: Sample['headers'] = {
+    ...headers,
+    ...(body && { 'content-length': String(Buffer.byteLength(body)) }),
+  }
   const given = Object.entries(framed).filter((entry): entry is [string, string] => entry[1] !== undefined)
   const [response, sent] = await new Promise<[IncomingMessage, string]>((resolve, reject) => {
     const call = send(origin + path, { method: method ?? usual, agent, headers: Object.fromEntries(given) })
@@ -273,6 +287,68 @@ describe('the compiled path', () => {
       expect(statuses).not.toContain(500)
     },
   )
+
+  test('answers what is conditional, or sent again, as the stock handlers do', async () => {
+    const statuses: (number | undefined)[] = []
+    const ask = async (at: string, body: object | undefined, headers: Record<string, string>) => {
+      const type = body && { 'content-type': 'application/json' }
+      const sample: Sample = {
+        at,
+        method: undefined,
+        tail: '',
+        body: body && JSON.stringify(body),
+        headers: { cookie: signed('token-of-ada'), ...type, ...headers },
+      }
+      const [expected, actual] = [await answerOf(stock, sample), await answerOf(compiled, sample)]
+      expect(actual, JSON.stringify(sample)).toEqual(expected)
+      statuses.push(actual.status)
+      return actual.body
+    }
+
+    const note = { title: 'Title', body: '' }
+    for (const key of ['key', 'key', '', 'a b'])
+      for (const taskTitle of ['One', 'Two'])
+        for (const [at, body] of [
+          ['POST /api/tasks', { taskTitle }],
+          ['POST /rpc/tasks/create', { json: { taskTitle } }],
+          ['POST /api/notes', { newNote: taskTitle }],
+          ['POST /api/notes', note],
+        ] as const)
+          await ask(at, body, { 'idempotency-key': `${key}${key && at.replace(/\W/g, '')}` })
+
+    for (const [index, tag] of [
+      '*',
+      '"1"',
+      '"1.0"',
+      'W/"1"',
+      '"0", "1", "1.0"',
+      '"0"',
+      'odd',
+      '',
+    ].entries()) {
+      const created = await ask('POST /api/tasks', { taskTitle: 'Title' }, {})
+      const id = /"id":(\d+)/.exec(created)?.[1] ?? ''
+      const uuid = `0192b3c4-0000-7000-8000-0000000001${index}0`
+      for (const { parts } of [stock, compiled])
+        await parts.db.insert(notes).values({ ...note, uuid, userId: 'ada' })
+      const [known, same] = [{ 'if-none-match': tag }, { 'if-match': tag }]
+      for (const [at, body, headers] of [
+        [`GET /api/tasks/${id}`, undefined, known],
+        [`HEAD /api/tasks/${id}`, undefined, known],
+        ['POST /rpc/tasks/get', { json: { id } }, known],
+        [`PATCH /api/tasks/${id}`, {}, same],
+        ['POST /rpc/tasks/update', { json: { id } }, same],
+        [`DELETE /api/tasks/${id}`, undefined, same],
+        [`POST /api/notes/${uuid}`, note, same],
+        [`POST /api/notes/${uuid}/share`, { email: 'bob@example.com', role: 'reader' }, same],
+        ['POST /rpc/notes/delete', { json: { id: uuid } }, same],
+      ] as const)
+        await ask(at, body, headers)
+    }
+
+    for (const status of [200, 304, 400, 412, 422]) expect(statuses).toContain(status)
+    expect(statuses).not.toContain(500)
+  })
 
   const stockHandler = vi.spyOn(StandardHandler.prototype, 'handle')
   const cookie = signed('token-of-ada')

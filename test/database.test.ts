@@ -1,12 +1,16 @@
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 
+import { safe } from '../contract/client.ts'
 import { type Connection, open } from '../db/index.ts'
 import { createTallystick, type Tallystick } from '../src/testing.ts'
 import { databaseUrl } from './postgres.ts'
 import { startService } from './service.ts'
 
 const service = await startService()
+
+const input = { taskTitle: 'Write' }
+const note = { title: 'Plan', body: '' }
 
 /** What the rest of the suite relies on, on both drivers: they differ in more than speed. */
 describe.each([
@@ -50,6 +54,30 @@ describe.each([
       description: null,
     })
     expect(Math.abs(task.createdAt - Date.now() / 1000)).toBeLessThan(30)
+  })
+
+  test('what is sent again under its key gets the first answer', async () => {
+    const ada = await tallystick.person()
+    const key = { context: { headers: { 'idempotency-key': 'key' } } }
+
+    const tasks = await Promise.all(Array.from({ length: 10 }, () => safe(ada.tasks.create(input, key))))
+    const first = await ada.tasks.create(input, key)
+
+    expect(await ada.tasks.list()).toEqual({ tasks: [first], taskCount: 1 })
+    for (const { data } of tasks) expect([first, undefined]).toContainEqual(data)
+    await expect(ada.notes.create(note, key)).rejects.toMatchObject({ code: 'KEY_REUSED' })
+  })
+
+  test('what was seen by many is changed by one', async () => {
+    const ada = await tallystick.person()
+    const { id } = await ada.notes.create(note)
+    const seen = { context: { headers: { 'if-match': '"1.0"' } } }
+
+    const outcomes = await Promise.all(
+      Array.from({ length: 10 }, () => safe(ada.notes.update({ id, ...note, body: 'new' }, seen))),
+    )
+
+    expect(outcomes.filter(({ isSuccess }) => isSuccess)).toHaveLength(1)
   })
 
   test('sharing twice keeps one row, in a transaction, and goes with the note', async () => {

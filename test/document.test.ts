@@ -11,9 +11,9 @@ interface Operation {
   operationId: string
   summary: string
   security: object[]
-  parameters?: { name: string; schema: object }[]
+  parameters?: { name: string; in: string; schema: object }[]
   requestBody?: { required: boolean; content: Record<string, { schema: object }> }
-  responses: Record<string, { content: Record<string, { schema: object }> }>
+  responses: Record<string, { headers?: object; content: Record<string, { schema: object }> }>
 }
 interface Document {
   openapi: string
@@ -156,9 +156,31 @@ describe('the OpenAPI document', () => {
       required: false,
       content: { 'application/json': { schema: ref('UpdateTask') } },
     })
-    expect(document.paths['/api/tasks/{id}']?.get?.parameters).toMatchObject([
-      { name: 'id', in: 'path', required: true, schema: { type: 'integer', minimum: 0 } },
-    ])
+    expect(document.paths['/api/tasks/{id}']?.get?.parameters?.[0]).toMatchObject({
+      name: 'id',
+      in: 'path',
+      required: true,
+      schema: { type: 'integer', minimum: 0 },
+    })
+  })
+
+  test('tells of the headers that make retries and changes safe, and of how they are refused', () => {
+    const of = (path: string, method: string) => {
+      const { parameters = [], responses = {} } = document.paths[path]?.[method] ?? {}
+      const names = parameters.filter((each) => each.in === 'header').map(({ name }) => name)
+      const told = Object.keys(responses).filter((status) => /304|409|412|422/.test(status))
+      return [...names, ...told, ...(responses['200']?.headers ? ['ETag'] : [])].join(' ')
+    }
+
+    expect(of('/api/tasks', 'get')).toBe('')
+    expect(of('/api/tasks', 'post')).toBe('Idempotency-Key 409 422 ETag')
+    expect(of('/api/tasks/{id}', 'get')).toBe('If-None-Match 304 ETag')
+    expect(of('/api/tasks/{id}', 'patch')).toBe('If-Match 412 ETag')
+    expect(of('/api/tasks/{id}', 'delete')).toBe('If-Match 412')
+    expect(of('/api/notes', 'post')).toBe('Idempotency-Key 409 422 ETag')
+    expect(of('/api/notes/{id}', 'post')).toBe('If-Match 412 ETag')
+    expect(of('/api/notes/{id}/share', 'post')).toBe('If-Match 412 ETag')
+    expect(of('/api/notes/{id}/delete', 'post')).toBe('If-Match 412')
   })
 
   test('forbids no value outright', () => {

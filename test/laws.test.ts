@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { metaOf } from '../contract/base.ts'
 import type { Client } from '../contract/client.ts'
 import { contract } from '../contract/index.ts'
+import { take } from '../db/idempotency.ts'
 import { createContext, type Context, may, open } from '../src/access.ts'
 import { router } from '../src/procedures/index.ts'
 import { everyWay, somebody, startService } from './service.ts'
@@ -105,6 +106,28 @@ const input = { title: 'Title', body: '' }
 const share = { email: 'x@example.com', role: 'reader' } as const
 const absent = { id: '00000000-0000-7000-8000-000000000000' }
 
+const keyed = { context: { headers: { 'idempotency-key': 'key' } } }
+const stale = { context: { headers: { 'if-match': '"0"' } } }
+
+/** Whatever creates, under one key. */
+const creations: Record<string, (client: Client) => Promise<unknown>> = {
+  'tasks.create': (client) => client.tasks.create({ taskTitle: 'Title' }, keyed),
+  'notes.create': (client) => client.notes.create(input, keyed),
+  'legacyNotes.create': (client) => client.legacyNotes.create({ newNote: 'Title' }, keyed),
+}
+
+const withKeyUsed = async (ada: Client, create: (client: Client) => Promise<unknown>) => {
+  await ada.notes.create({ ...input, body: 'Other' }, keyed)
+  return create(ada)
+}
+const withKeyHeld = async (ada: Client, create: (client: Client) => Promise<unknown>) => {
+  const { id } = await ada.account.get()
+  return service.parts.db.transaction(async (tx) => {
+    await take(tx, id, 'key')
+    return create(ada)
+  })
+}
+
 /** How each error that the contract declares comes about; what the guard says of strangers and of tokens aside. */
 const provoked: Record<string, (scene: Scene) => Promise<unknown>> = {
   'counter.increment CONFLICT': async ({ ada }) => {
@@ -117,6 +140,14 @@ const provoked: Record<string, (scene: Scene) => Promise<unknown>> = {
   },
   'tasks.get NOT_FOUND': ({ ada }) => ada.tasks.get({ id: 0 }),
   'tasks.update NOT_FOUND': ({ ada }) => ada.tasks.update({ id: 0 }),
+  'tasks.update PRECONDITION_FAILED': async ({ ada }) => {
+    const { id } = await ada.tasks.create({ taskTitle: 'Title' })
+    return ada.tasks.update({ id }, stale)
+  },
+  'tasks.delete PRECONDITION_FAILED': ({ ada }) => ada.tasks.delete({ id: 0 }, stale),
+  'notes.update PRECONDITION_FAILED': ({ ada, id }) => ada.notes.update({ id, ...input }, stale),
+  'notes.share PRECONDITION_FAILED': ({ ada, id }) => ada.notes.share({ id, ...share }, stale),
+  'notes.delete PRECONDITION_FAILED': ({ ada, id }) => ada.notes.delete({ id }, stale),
   'notes.update NOT_FOUND': ({ ada }) => ada.notes.update({ ...absent, ...input }),
   'notes.update FORBIDDEN': ({ bob, id }) => bob.notes.update({ id, ...input }),
   'notes.share NOT_FOUND': ({ ada }) => ada.notes.share({ ...absent, ...share }),
@@ -126,6 +157,10 @@ const provoked: Record<string, (scene: Scene) => Promise<unknown>> = {
   'sessions.revoke CURRENT_SESSION': ({ ada, token }) => ada.sessions.revoke({ revokeSessionToken: token }),
   'sessions.revoke SESSION_NOT_FOUND': ({ ada }) => ada.sessions.revoke({ revokeSessionToken: 'none' }),
   'reservations.create INVALID_RESERVATION': ({ ada }) => ada.reservations.create({ name: '', guests: 0 }),
+}
+for (const [name, create] of Object.entries(creations)) {
+  provoked[`${name} KEY_REUSED`] = ({ ada }) => withKeyUsed(ada, create)
+  provoked[`${name} UNDER_WAY`] = ({ ada }) => withKeyHeld(ada, create)
 }
 
 const declared = proceduresOf(router).flatMap(({ name, errors }) => errors.map((code) => `${name} ${code}`))

@@ -1,5 +1,6 @@
 import * as query from '../../db/notes.ts'
-import { may, relationTo, signedIn } from '../access.ts'
+import { may, relationTo, type Reply, signedIn } from '../access.ts'
+import { noteTag } from '../conditions.ts'
 
 const os = signedIn.notes
 
@@ -9,23 +10,23 @@ export const notes = os.router({
     can: { CREATE_NOTE: may('anyone', 'CREATE_NOTE') },
   })),
 
-  create: os.create.handler(async ({ context: { db, user }, input }) => {
+  create: os.create.handler(async ({ context: { db, user, reply }, input }) => {
     const note = await query.insert(db, user.id, input)
-    return view({ note, role: null, sharedWith: 0 }, user.id)
+    return tagged(reply, { note, role: null, sharedWith: 0 }, user.id)
   }),
 
-  update: os.update.handler(async ({ context: { db, user }, input: { id, title, body }, errors }) => {
+  update: os.update.handler(async ({ context: { db, user, reply }, input: { id, title, body }, errors }) => {
     const seen = await query.update(db, user, id, { title, body })
     if (!seen) throw errors.NOT_FOUND()
-    return view(seen, user.id)
+    return tagged(reply, seen, user.id)
   }),
 
-  share: os.share.handler(async ({ context: { db, user }, input: { id, email, role }, errors }) => {
+  share: os.share.handler(async ({ context: { db, user, reply }, input: { id, email, role }, errors }) => {
     const address = email.toLowerCase()
     const seen =
       address === user.email ? await query.find(db, user, id) : await query.share(db, user, id, address, role)
     if (!seen) throw errors.NOT_FOUND()
-    return view(seen, user.id)
+    return tagged(reply, seen, user.id)
   }),
 
   delete: os.delete.handler(async ({ context: { db, user }, input, errors }) => {
@@ -34,6 +35,11 @@ export const notes = os.router({
     return removed
   }),
 })
+
+function tagged(reply: Reply, seen: query.Seen, viewerId: string) {
+  reply.set('etag', noteTag(seen.note, viewerId))
+  return view(seen, viewerId)
+}
 
 /** A note as one viewer may see it: what they may do, and, for the author alone, how many it is shared with. */
 function view(seen: query.Seen, viewerId: string) {

@@ -1,5 +1,6 @@
 import * as query from '../../db/tasks.ts'
-import { signedIn } from '../access.ts'
+import { type Reply, signedIn } from '../access.ts'
+import { taskTag } from '../conditions.ts'
 import { seconds } from './time.ts'
 
 const os = signedIn.tasks
@@ -10,20 +11,20 @@ export const tasks = os.router({
     return { tasks: rows.map(view), taskCount: rows.length }
   }),
 
-  create: os.create.handler(async ({ context: { db, user }, input: { taskTitle, taskDesc } }) =>
-    view(await query.insert(db, user.id, { title: taskTitle, description: taskDesc })),
+  create: os.create.handler(async ({ context: { db, user, reply }, input: { taskTitle, taskDesc } }) =>
+    tagged(reply, await query.insert(db, user.id, { title: taskTitle, description: taskDesc })),
   ),
 
-  get: os.get.handler(async ({ context: { db, user }, input, errors }) => {
+  get: os.get.handler(async ({ context: { db, user, reply }, input, errors }) => {
     const task = await query.find(db, user.id, input.id)
     if (!task) throw errors.NOT_FOUND()
-    return view(task)
+    return tagged(reply, task)
   }),
 
-  update: os.update.handler(async ({ context: { db, user }, input: { id, ...changes }, errors }) => {
+  update: os.update.handler(async ({ context: { db, user, reply }, input: { id, ...changes }, errors }) => {
     const task = await query.update(db, user.id, id, changes)
     if (!task) throw errors.NOT_FOUND()
-    return view(task)
+    return tagged(reply, task)
   }),
 
   delete: os.delete.handler(async ({ context: { db, user }, input }) => {
@@ -36,6 +37,11 @@ export const tasks = os.router({
     return { taskCount: 0 }
   }),
 })
+
+function tagged(reply: Reply, task: query.TaskRow) {
+  reply.set('etag', taskTag(task))
+  return view(task)
+}
 
 const view = ({ id, userId, title, description, status, createdAt, updatedAt }: query.TaskRow) => ({
   id,

@@ -52,7 +52,7 @@ export function compile(procedure: AnyProcedure, path: readonly string[], checks
     (middleware: AnyMiddleware, inner: Run): Run =>
     (context, input) => {
       const next = (given?: { context?: object }) =>
-        after(inner(given?.context ? Object.assign(context, given.context) : context, input), asResult)
+        after(inner(given?.context ? { ...context, ...given.context } : context, input), asResult)
       const options = {
         procedure,
         path,

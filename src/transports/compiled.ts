@@ -21,7 +21,7 @@ import { router } from '../procedures/index.ts'
 import { type Compiled, compile } from './compile.ts'
 import { FORM_HEADERS } from './datastar.ts'
 import { isFirstForm, ofForm } from './rest.ts'
-import type { Call } from './transport.ts'
+import { type Call, isKnown } from './transport.ts'
 
 interface Protocol {
   matcher: StandardMatcher
@@ -70,11 +70,14 @@ export function createCompiled(checks: boolean): CompiledTransport {
   }
   const constants = new Map<string, string>()
 
-  return async ({ plainPath, method, body, context, request: { headers } }, response, head) => {
+  return async (call, response, head) => {
+    const { plainPath, method, body, context } = call
+    const { headers } = call.request
     if (plainPath === undefined || !isUsual(headers)) return false
     const isRpc = plainPath.startsWith(RPC)
     const send = (status: number, text: string, type = 'application/json') => {
-      const lines = [...head, 'content-type', type, 'content-length', String(Buffer.byteLength(text))]
+      const lines = [...head]
+      if (status !== 304) lines.push('content-type', type, 'content-length', String(Buffer.byteLength(text)))
       if (!isRpc) lines.push('vary', FORM_HEADERS)
       for (const [name, value] of context.reply) for (const each of [value].flat()) lines.push(name, each)
       response.writeHead(status, lines).end(text)
@@ -99,7 +102,8 @@ export function createCompiled(checks: boolean): CompiledTransport {
       const result = isPlain ? plain : codec.encode(output, procedure)
       const text = JSON.stringify(result.body)
       if (meta.constant && isPlain) constants.set(operation, text)
-      return send(result.status, text, !isRpc && meta.form === 1 ? firstForm : undefined)
+      const status = !isRpc && isKnown(call) ? 304 : result.status
+      return send(status, text, !isRpc && meta.form === 1 ? firstForm : undefined)
     } catch (error) {
       const known = error instanceof ORPCError ? await validateORPCError(errorMap, error) : error
       const refusal = codec.encodeError(toORPCError(known))

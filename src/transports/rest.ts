@@ -10,7 +10,8 @@ import { firstForm } from '../../contract/legacy-notes.ts'
 import type { Context } from '../access.ts'
 import { router } from '../procedures/index.ts'
 import { FORM_HEADERS, isDatastar } from './datastar.ts'
-import { answer, type Call, refuseMethod, sendReply, standardRequest, type Transport } from './transport.ts'
+import { answer, type Call, isKnown, refuseMethod, sendReply, standardRequest } from './transport.ts'
+import type { Transport } from './transport.ts'
 
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE']
 
@@ -34,6 +35,10 @@ export function createRest(): Transport {
     sendReply(response, context.reply)
     response.appendHeader('vary', FORM_HEADERS)
     const { status, body } = result.response
+    if (status === 200 && isKnown(call)) {
+      response.writeHead(304).end()
+      return true
+    }
     return answer(response, status, JSON.stringify(body))
   }
 }

@@ -1,5 +1,6 @@
 import { type HTTPPath, ORPCError } from '@orpc/client'
 import type { StandardLazyRequest } from '@orpc/standard-server'
+import fresh from 'fresh'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import { errorBody } from '../../contract/errors.ts'
@@ -29,6 +30,15 @@ export const standardRequest = ({ method, url, body, request }: Call): StandardL
   body: () => Promise.resolve(body),
   signal: undefined,
 })
+
+/** Whether the caller has what they would be answered: they sent its tag. */
+export function isKnown({ method, request: { headers }, context: { reply } }: Call) {
+  const condition = headers['if-none-match']
+  if (condition === undefined || method !== 'GET') return false
+  const etag = reply.get('etag')
+  // Cache-Control is not asked: with this header every `fetch` says no-cache, to the caches on its way.
+  return etag !== undefined && fresh({ 'if-none-match': condition }, { etag })
+}
 
 /** Writes a whole answer at once, JSON if nobody says otherwise; headers already set on the response go with it. */
 export function answer(response: ServerResponse, status: number, body: string | Buffer, type?: string) {

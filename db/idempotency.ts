@@ -1,0 +1,52 @@
+import { and, eq, gt, sql } from 'drizzle-orm'
+import { index, json, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
+
+import { userId } from './auth.ts'
+import { moment } from './columns.ts'
+import { type Database, one } from './index.ts'
+
+/** What was answered to a request that its sender may send again, under a key of theirs. `json` comes back as it went. */
+export const idempotency = pgTable(
+  'idempotency',
+  {
+    userId: userId(),
+    key: text().notNull(),
+    /** What was asked. */
+    fingerprint: text().notNull(),
+    answer: json().$type<Answer>().notNull(),
+    expiresAt: moment().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.userId, table.key] }), index().on(table.expiresAt)],
+)
+
+interface Answer {
+  output: unknown
+  headers: [name: string, value: string | string[]][]
+}
+
+type Kept = Omit<typeof idempotency.$inferInsert, 'expiresAt'>
+
+/** Whether nobody else is at it: nobody will be until the transaction ends. */
+export const take = async (db: Database, userId: string, key: string) => {
+  const lock = sql<boolean>`pg_try_advisory_xact_lock(hashtextextended(${`${userId} ${key}`}, 0))`
+  return one(await db.select({ mine: lock }).from(sql`(values (1)) as one`)).mine
+}
+
+export const find = async (db: Database, userId: string, key: string) =>
+  (
+    await db
+      .select()
+      .from(idempotency)
+      .where(
+        and(eq(idempotency.userId, userId), eq(idempotency.key, key), gt(idempotency.expiresAt, sql`now()`)),
+      )
+  ).at(0)
+
+/** Keeps an answer for a day. */
+export const put = (db: Database, { userId, key, ...kept }: Kept) => {
+  const lasting = { ...kept, expiresAt: sql`now() + interval '24 hours'` }
+  return db
+    .insert(idempotency)
+    .values({ userId, key, ...lasting })
+    .onConflictDoUpdate({ target: [idempotency.userId, idempotency.key], set: lasting })
+}

@@ -1,0 +1,59 @@
+import { ORPCError } from '@orpc/client'
+import { StandardRPCJsonSerializer } from '@orpc/client/standard'
+import type { Promisable } from '@orpc/shared'
+import { createHash } from 'node:crypto'
+
+import { IdempotencyKey, refusals } from '../contract/base.ts'
+import { badRequest } from '../contract/errors.ts'
+import * as query from '../db/idempotency.ts'
+import type { Caller, Context, Reply } from './access.ts'
+
+interface Asked {
+  path: readonly string[]
+  input: unknown
+}
+
+/**
+ * Creates once for each key of a person: whoever sends it again gets the first answer, headers and all. What is created
+ * and its answer are kept by one transaction, so that there are both, or neither.
+ */
+export async function once(
+  { db, reply, headers }: Context,
+  identity: Caller,
+  asked: Asked,
+  create: (own: Pick<Context, 'db' | 'reply'>) => Promisable<{ output: unknown }>,
+) {
+  const userId = identity.user.id
+  const key = readKey(headers['idempotency-key'])
+  const fingerprint = fingerprintOf(asked)
+  const answer = await db.transaction(async (tx) => {
+    if (!(await query.take(tx, userId, key))) {
+      reply.set('retry-after', '1')
+      throw new ORPCError('UNDER_WAY', refusals.UNDER_WAY)
+    }
+    const known = await query.find(tx, userId, key)
+    if (known && known.fingerprint !== fingerprint) throw new ORPCError('KEY_REUSED', refusals.KEY_REUSED)
+    if (known) return known.answer
+    const own: Reply = new Map()
+    const { output } = await create({ db: tx, reply: own })
+    const answer = { output, headers: [...own] }
+    await query.put(tx, { userId, key, fingerprint, answer })
+    return answer
+  })
+  for (const [name, value] of answer.headers) reply.set(name, value)
+  return { output: answer.output, context: identity }
+}
+
+function readKey(given: unknown) {
+  const { data, error } = IdempotencyKey.safeParse(given)
+  if (error) throw badRequest(error.issues.map(({ message }) => ({ path: ['Idempotency-Key'], message })))
+  return data
+}
+
+const serializer = new StandardRPCJsonSerializer()
+
+/** The input is one that nobody has checked: over RPC it may hold what JSON cannot. */
+const fingerprintOf = ({ path, input }: Asked) =>
+  createHash('sha256')
+    .update(JSON.stringify([path, serializer.serialize(input)]))
+    .digest('base64url')

@@ -1,0 +1,312 @@
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, describe, expect, test, vi } from 'vitest'
+
+import { safe } from '../contract/client.ts'
+import { users } from '../db/auth.ts'
+import { removeExpired } from '../db/housekeeping.ts'
+import { idempotency, take } from '../db/idempotency.ts'
+import { createTallystick } from '../src/testing.ts'
+import { createFetch, everyWay, somebody, startService, ways } from './service.ts'
+
+const service = await startService({ TRUSTED_ORIGINS: 'https://trusted.example' })
+const call = createFetch(service)
+const { db } = service.parts
+
+const keyed = (key: string = crypto.randomUUID()) => ({ context: { headers: { 'idempotency-key': key } } })
+const input = { taskTitle: 'Write', taskDesc: 'One page' }
+const note = { title: 'Plan', body: '' }
+
+everyWay(service, ({ person }) => {
+  describe('a request that is sent again under its key', () => {
+    test('gets the first answer, and creates nothing more', async () => {
+      const ada = await person()
+      const [task, modern, legacy] = [keyed(), keyed(), keyed()]
+
+      const first = await ada.tasks.create(input, task)
+      const again = await ada.tasks.create(input, task)
+      const notes = [await ada.notes.create(note, modern), await ada.notes.create(note, modern)]
+      const old = [
+        await ada.legacyNotes.create({ newNote: 'x' }, legacy),
+        await ada.legacyNotes.create({ newNote: 'x' }, legacy),
+      ]
+
+      expect(again).toEqual(first)
+      expect(notes[1]).toEqual(notes[0])
+      expect(old[1]).toEqual(old[0])
+      expect(await ada.tasks.list()).toEqual({ tasks: [first], taskCount: 1 })
+      expect((await ada.notes.list()).notes).toHaveLength(2)
+    })
+
+    test('gets the first answer even when what it created has changed, or is gone', async () => {
+      const ada = await person()
+      const key = keyed()
+      const first = await ada.tasks.create(input, key)
+      await ada.tasks.update({ id: first.id, title: 'Changed' })
+
+      const changed = await ada.tasks.create(input, key)
+      await ada.tasks.delete({ id: first.id })
+      const gone = await ada.tasks.create(input, key)
+
+      expect([changed, gone]).toEqual([first, first])
+      expect(await ada.tasks.list()).toEqual({ tasks: [], taskCount: 0 })
+    })
+
+    test('is refused with another body, or for something else', async () => {
+      const ada = await person()
+      const key = keyed()
+      await ada.notes.create(note, key)
+      const refused = { defined: true, code: 'KEY_REUSED', status: 422 }
+
+      await expect(ada.notes.create({ ...note, body: 'more' }, key)).rejects.toMatchObject(refused)
+      await expect(ada.tasks.create(input, key)).rejects.toMatchObject(refused)
+      await expect(ada.legacyNotes.create({ newNote: 'x' }, key)).rejects.toMatchObject(refused)
+      expect((await ada.notes.list()).notes).toHaveLength(1)
+    })
+
+    test('is refused while the first is under way', async () => {
+      const ada = await person()
+      const { id } = await ada.account.get()
+
+      const answer = await db.transaction(async (tx) => {
+        await take(tx, id, 'held')
+        return safe(ada.tasks.create(input, keyed('held')))
+      })
+
+      expect(answer.error).toMatchObject({ defined: true, code: 'UNDER_WAY', status: 409 })
+      await expect(ada.tasks.create(input, keyed('held'))).resolves.toMatchObject({ title: 'Write' })
+    })
+
+    test('runs anew where the first failed', async () => {
+      const ada = await person()
+      const key = keyed()
+      await expect(ada.tasks.create({ taskTitle: '' }, key)).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+
+      await expect(ada.tasks.create(input, key)).resolves.toMatchObject({ title: 'Write' })
+    })
+
+    test('runs anew after a day', async () => {
+      const ada = await person()
+      const { id } = await ada.account.get()
+      const key = keyed()
+      const first = await ada.tasks.create(input, key)
+      await expire(id)
+
+      const second = await ada.tasks.create({ taskTitle: 'Another' }, key)
+      const again = await ada.tasks.create({ taskTitle: 'Another' }, key)
+
+      expect(second.id).not.toBe(first.id)
+      expect(again).toEqual(second)
+    })
+
+    test('is nobody else’s', async () => {
+      const [ada, bob] = [await person(), await person()]
+      const key = keyed()
+      const hers = await ada.tasks.create(input, key)
+
+      const his = await bob.tasks.create({ taskTitle: 'His' }, key)
+
+      expect(his).toMatchObject({ title: 'His' })
+      expect(his.userId).not.toBe(hers.userId)
+    })
+
+    test.each(['', 'a b', 'x'.repeat(256), 'é', '\t'])('is refused under the key “%s”', async (key) => {
+      const ada = await person()
+
+      await expect(ada.tasks.create(input, keyed(key))).rejects.toMatchObject({
+        code: 'BAD_REQUEST',
+        data: {
+          issues: [{ path: 'Idempotency-Key', message: 'Must be 1 to 255 visible ASCII characters' }],
+        },
+      })
+    })
+
+    test.each(['!', '~', 'x'.repeat(255), '"8e03978e-40d5-43dd-bc93-6894a57f9324"'])(
+      'may have the key %s',
+      async (key) => {
+        const ada = await person()
+
+        await expect(ada.tasks.create(input, keyed(key))).resolves.toMatchObject({ title: 'Write' })
+      },
+    )
+
+    test('is created once where many are sent at once', async () => {
+      const ada = await person()
+      const key = keyed()
+
+      const outcomes = await Promise.all(Array.from({ length: 50 }, () => safe(ada.tasks.create(input, key))))
+
+      const { tasks } = await ada.tasks.list()
+      expect(tasks).toHaveLength(1)
+      for (const { error, data } of outcomes) {
+        if (error) expect(error).toMatchObject({ code: 'UNDER_WAY' })
+        else expect(data).toEqual(tasks[0])
+      }
+    })
+  })
+})
+
+const expire = (userId: string) =>
+  db
+    .update(idempotency)
+    .set({ expiresAt: sql`now() - interval '1 second'` })
+    .where(eq(idempotency.userId, userId))
+
+describe('the first answer', () => {
+  test('is the same to every client', async () => {
+    const cookie = await service.signIn(somebody())
+    const key = keyed()
+
+    const answers = []
+    for (const connect of Object.values(ways))
+      answers.push(await connect(service, { cookie }).tasks.create(input, key))
+
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
+  })
+
+  test('is the same to the byte, its tag too', async () => {
+    const headers = await keyedHeaders()
+
+    const [first, again] = [await post('/api/notes', note, headers), await post('/api/notes', note, headers)]
+
+    expect(again).toEqual(first)
+    expect(again.etag).toBe('"1.0"')
+  })
+
+  test('is rendered as events for a hypermedia page, which adds one note', async () => {
+    const headers = { ...(await keyedHeaders()), 'datastar-request': 'true' }
+    const signals = { newNote: 'Milk', noteCount: 0 }
+
+    const [first, again] = [
+      await post('/api/notes', signals, headers),
+      await post('/api/notes', signals, headers),
+    ]
+
+    expect(again).toEqual(first)
+    expect(again.text).toContain('signals {"noteCount":1,"newNote":""}')
+  })
+
+  test('is the same from another instance', async () => {
+    const other = await createTallystick({
+      DATABASE_URL: service.databaseUrl,
+      AUTH_SECRET: service.parts.settings.authSecret,
+    })
+    afterAll(() => other.close())
+    const cookie = await service.signIn(somebody())
+    const [here, there] = [service.client({ cookie }), other.client({ cookie })]
+    const key = keyed()
+
+    const outcomes = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => safe((index % 2 ? here : there).tasks.create(input, key))),
+    )
+    const again = [await here.tasks.create(input, key), await there.tasks.create(input, key)]
+
+    expect(again[0]).toEqual(again[1])
+    expect(await there.tasks.list()).toEqual({ tasks: [again[0]], taskCount: 1 })
+    for (const { error } of outcomes) if (error) expect(error).toMatchObject({ code: 'UNDER_WAY' })
+  })
+
+  test('is kept with what was created, or neither is', async () => {
+    const ada = await service.person()
+    const key = keyed()
+    await db.execute(sql`alter table idempotency add constraint broken check (false) not valid`)
+
+    await expect(ada.tasks.create(input, key)).rejects.toThrow()
+
+    await db.execute(sql`alter table idempotency drop constraint broken`)
+    expect(await ada.tasks.list()).toEqual({ tasks: [], taskCount: 0 })
+    await expect(ada.tasks.create(input, key)).resolves.toMatchObject({ title: 'Write' })
+  })
+
+  test('is tidied away after a day, and with its person', async () => {
+    const [ada, bob, eve] = [await service.person(), await service.person(), await service.person()]
+    const people = [ada, bob, eve]
+    for (const someone of people) await someone.tasks.create(input, keyed())
+    const [adaId = '', bobId = '', eveId = ''] = await Promise.all(
+      people.map(async (each) => (await each.account.get()).id),
+    )
+    await expire(adaId)
+    await db.delete(users).where(eq(users.id, bobId))
+
+    await removeExpired(db)
+
+    const left = (await db.select().from(idempotency)).map(({ userId }) => userId)
+    expect(left).not.toContain(adaId)
+    expect(left).not.toContain(bobId)
+    expect(left).toContain(eveId)
+  })
+})
+
+const keyedHeaders = async () => ({
+  cookie: await service.signIn(somebody()),
+  'idempotency-key': crypto.randomUUID(),
+})
+
+/** An answer as it is on the wire. */
+async function post(path: string, body: object, headers: Record<string, string>) {
+  const response = await fetch(service.origin + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  })
+  const [etag, type] = ['etag', 'content-type'].map((name) => response.headers.get(name))
+  return { status: response.status, etag, type, text: await response.text() }
+}
+
+describe('a key', () => {
+  test('is not looked at before who calls', async () => {
+    const { status } = await call('POST', '/api/tasks', input, { 'idempotency-key': '' })
+
+    expect(status).toBe(401)
+  })
+
+  test('that is in use says when to come again', async () => {
+    const { cookie, ...headers } = await keyedHeaders()
+    const { id } = await service.client({ cookie }).account.get()
+
+    const answer = await db.transaction(async (tx) => {
+      await take(tx, id, headers['idempotency-key'])
+      return call('POST', '/api/tasks', input, { cookie, ...headers })
+    })
+
+    expect(answer.status).toBe(409)
+    expect(answer.headers.get('retry-after')).toBe('1')
+  })
+
+  test('of a request that holds what JSON cannot is as good as any', async () => {
+    const { cookie, ...headers } = await keyedHeaders()
+    const body = { json: { taskTitle: '7' }, meta: [[0, 'taskTitle']] }
+
+    const { status } = await call('POST', '/rpc/tasks/create', body, { cookie, ...headers })
+
+    expect(status).toBe(400)
+  })
+
+  test('does nothing where nothing is created', async () => {
+    const { counter } = service.stranger
+    const { count } = await counter.get()
+    const key = keyed()
+
+    expect([await counter.increment(undefined, key), await counter.increment(undefined, key)]).toEqual([
+      { count: count + 1 },
+      { count: count + 2 },
+    ])
+  })
+
+  test('may be sent by pages of trusted origins', async () => {
+    const { headers } = await call('OPTIONS', '/api/tasks', undefined, {
+      origin: 'https://trusted.example',
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'idempotency-key,if-match,if-none-match',
+    })
+
+    expect(headers.get('access-control-allow-headers')).toBe('idempotency-key,if-match,if-none-match')
+  })
+
+  test('is answered 503 while the database is away', async () => {
+    const ada = await service.person()
+    const away = Object.assign(new Error('away'), { code: 'ECONNREFUSED' })
+    vi.spyOn(db, 'transaction').mockRejectedValueOnce(away)
+
+    await expect(ada.tasks.create(input, keyed())).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+  })
+})
