@@ -102,13 +102,34 @@ const length = (value: string) => Array.from(value).length
 const isDigits = (value: unknown) => typeof value === 'string' && /^\d+$/.test(value)
 const isCount = (value: unknown) => typeof value === 'number' && Number.isInteger(value) && value >= 0
 
-/** A row's number: in a URL strict decimal digits. One past any row's is merely absent, not malformed. */
-export const RowId = z
+/** A whole number: in a URL strict decimal digits. One past the safe integers is taken for the last of them. */
+const WholeNumber = z
   .custom<number>((value) => isDigits(value) || isCount(value), 'Must be a whole number')
   .transform((value: number | string) => Math.min(Number(value), Number.MAX_SAFE_INTEGER))
   .meta({ type: 'integer', minimum: 0 })
 
+/** A row's number. One past any row's is merely absent, not malformed. */
+export const RowId = WholeNumber
+
 export const ById = z.object({ id: RowId })
+
+/** How many rows a list answers at most, and unless told otherwise. */
+export const MAX_LIMIT = 1000
+
+const atMost = { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: MAX_LIMIT } as const
+
+/** The part of a list that is asked for. */
+export const Page = z.object({
+  limit: WholeNumber.pipe(z.number().min(atMost.minimum).max(atMost.maximum))
+    .meta({ ...atMost, description: 'How many to answer at most.' })
+    .optional(),
+  cursor: z
+    .string()
+    .regex(/^[\w-]{1,200}$/, 'Must be a cursor')
+    .meta({ description: 'Where to go on: `Link` or `nextCursor` of the answer before holds it.' })
+    .optional(),
+})
+export type Page = z.infer<typeof Page>
 
 /** Unix time in seconds. */
 export const Timestamp = z.int()

@@ -6,12 +6,15 @@ import { OpenAPILink, type OpenAPILinkOptions } from '@orpc/openapi-client/fetch
 import { fromErrorBody } from './errors.ts'
 import { type Contract, contract } from './index.ts'
 import { firstForm } from './legacy-notes.ts'
+import { nextCursor } from './link.ts'
 
 export { isDefinedError, ORPCError, safe } from '@orpc/client'
 
 /** What goes with one call alone: `client.tasks.update(changes, { context: { headers: { 'if-match': tag } } })`. */
 export interface CallContext {
   headers?: Record<string, string>
+  /** Filled with the headers of the answer, names in lower case. */
+  reply?: Map<string, string | string[]>
 }
 
 /** Every procedure as a local async function: `client.tasks.create({ taskTitle })`. */
@@ -26,6 +29,18 @@ export type ClientOptions = Pick<LinkFetchClientOptions<CallContext>, 'fetch'> &
 const withCookies: NonNullable<ClientOptions['fetch']> = (request, init) =>
   fetch(request, { ...init, credentials: 'include' })
 
+type Interceptor<Name extends 'interceptors' | 'clientInterceptors'> = NonNullable<
+  OpenAPILinkOptions<CallContext>[Name]
+>[number]
+
+const fillReply: Interceptor<'clientInterceptors'> = async ({ context: { reply }, next }) => {
+  const response = await next()
+  if (reply)
+    for (const [name, value] of Object.entries(response.headers))
+      if (value !== undefined) reply.set(name, value)
+  return response
+}
+
 /** The client over RPC: small, and nothing of the contract's schemas travels with it. */
 export function createClient(origin: string, { headers, ...options }: ClientOptions = {}): Client {
   const link = new RPCLink<CallContext>({
@@ -33,6 +48,7 @@ export function createClient(origin: string, { headers, ...options }: ClientOpti
     ...options,
     url: new URL('/rpc', origin),
     headers: ({ context }) => ({ ...headers, ...context.headers }),
+    clientInterceptors: [fillReply],
   })
   return createORPCClient(link)
 }
@@ -41,7 +57,7 @@ const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 const NOBODY = '00000000-0000-0000-0000-000000000000'
 
 /** In a URL, `reset` or `..` in the place of a note's id would name something else; what names no note is sent as such. */
-const keepToNotes: NonNullable<OpenAPILinkOptions<CallContext>['interceptors']>[number] = (options) => {
+const keepToNotes: Interceptor<'interceptors'> = (options) => {
   const { path, input } = options
   const odd = path[0] === 'notes' && typeof input === 'object' && input && 'id' in input && !isUuid(input.id)
   return options.next(odd ? { ...options, input: { ...input, id: NOBODY } } : options)
@@ -62,6 +78,20 @@ export function createRestClient(origin: string, { headers, ...options }: Client
     }),
     customErrorResponseBodyDecoder: fromErrorBody,
     interceptors: [keepToNotes],
+    clientInterceptors: [fillReply],
   })
   return createORPCClient(link)
+}
+
+/** Every page of a list, one after another: `for await (const { tasks } of pages(client.tasks.list, { limit: 100 }))`. */
+export async function* pages<Input extends { cursor?: string }, Output>(
+  list: (input: Input | undefined, options: { context: CallContext }) => Promise<Output>,
+  input?: NoInfer<Input>,
+): AsyncGenerator<Output, void> {
+  let cursor = input?.cursor
+  do {
+    const reply: CallContext['reply'] = new Map()
+    yield await list({ ...input, cursor } as Input, { context: { reply } })
+    cursor = nextCursor(reply.get('link'))
+  } while (cursor)
 }

@@ -1,6 +1,17 @@
 import { z } from 'zod'
 
-import { answers, ById, creating, requests, reading, Success, text, Timestamp, writing } from './base.ts'
+import {
+  answers,
+  ById,
+  creating,
+  Page,
+  requests,
+  reading,
+  Success,
+  text,
+  Timestamp,
+  writing,
+} from './base.ts'
 
 export const Note = z
   .object({
@@ -25,6 +36,7 @@ export const legacyNotes = {
   list: reading
     .meta({ form: 1 })
     .route({ method: 'GET', path: '/api/notes', summary: 'List your notes, newest first' })
+    .input(Page.optional())
     .output(NotesList),
   create: creating
     .meta({ form: 1 })

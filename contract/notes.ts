@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import { type Action, answers, changing, creating, requests, reading, text } from './base.ts'
+import { type Action, answers, changing, creating, Page, requests, reading, text } from './base.ts'
 
 export const NoteView = z
   .object({
@@ -56,6 +56,7 @@ export const notes = {
       },
     })
     .route({ method: 'GET', path: '/api/notes', summary: 'List your notes and those shared with you' })
+    .input(Page.optional())
     .output(NoteList),
   create: creating
     .meta({ form: 2, action: 'CREATE_NOTE', tagged: true })

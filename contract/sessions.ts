@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import { answers, requests, signedIn, Success, text, Timestamp } from './base.ts'
+import { answers, Page, requests, signedIn, Success, text, Timestamp } from './base.ts'
 
 export const SessionInfo = z
   .object({
@@ -25,6 +25,7 @@ export const RevokeSession = z
 export const sessions = {
   list: signedIn
     .route({ method: 'GET', path: '/api/sessions', summary: 'List your sessions on every device' })
+    .input(Page.optional())
     .output(SessionList),
   revoke: signedIn
     .errors({

@@ -5,6 +5,7 @@ import {
   ById,
   changing,
   creating,
+  Page,
   requests,
   RowId,
   reading,
@@ -55,7 +56,7 @@ export const tasks = {
       },
     })
     .route({ method: 'GET', path: '/api/tasks', summary: 'List your tasks, newest first' })
-    .input(z.object({ status: TaskStatus.optional() }).optional())
+    .input(z.object({ status: TaskStatus.optional(), ...Page.shape }).optional())
     .output(TaskList),
   create: creating
     .meta({ tagged: true })

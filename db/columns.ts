@@ -1,8 +1,8 @@
 import { type AnyColumn, or, type SQL, sql } from 'drizzle-orm'
 import { integer, timestamp } from 'drizzle-orm/pg-core'
 
-/** A moment, by the database's clock, so that all instances agree. */
-export const moment = () => timestamp({ withTimezone: true })
+/** A moment, by the database's clock, so that all instances agree; to the millisecond, as JavaScript knows it. */
+export const moment = () => timestamp({ withTimezone: true, precision: 3 })
 
 export const createdAt = moment().notNull().defaultNow()
 export const updatedAt = moment().notNull().defaultNow()

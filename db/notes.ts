@@ -1,10 +1,11 @@
-import { and, desc, eq, exists, ne, or, sql } from 'drizzle-orm'
+import { and, count, desc, eq, exists, ne, or, sql } from 'drizzle-orm'
 import { bigint, index, integer, pgTable, primaryKey, text, unionAll, uuid } from 'drizzle-orm/pg-core'
 import { v7, validate } from 'uuid'
 
 import { userId } from './auth.ts'
 import { createdAt, updatedAt, updatedBy, version } from './columns.ts'
 import { type Database, one, prepared } from './index.ts'
+import { bounds, comesAfter, type Span } from './pages.ts'
 
 /** One store for both forms: the first knows a note by `id`, the second by `uuid`. */
 export const notes = pgTable(
@@ -62,6 +63,10 @@ const seen = (db: Database) =>
 
 export type Seen = Awaited<ReturnType<typeof seen>>[number]
 
+const ofPerson = eq(notes.userId, sql.placeholder('userId'))
+const afterPlace = comesAfter(notes.createdAt, notes.id)
+const newestFirst = [desc(notes.createdAt), desc(notes.id)] as const
+
 // Two questions in one: each has an index of its own, which one condition for both would keep from being used.
 const listed = prepared((db) => {
   const own = db
@@ -71,24 +76,42 @@ const listed = prepared((db) => {
       sharedWith: sharedWith.as('shared_with'),
     })
     .from(notes)
-    .where(eq(notes.userId, sql.placeholder('userId')))
+    .where(and(ofPerson, afterPlace))
+    .orderBy(...newestFirst)
+    .limit(sql.placeholder('limit'))
+  const toViewer = eq(shares.email, sql.placeholder('email'))
+  const ids = db.select({ id: shares.noteId }).from(shares).where(toViewer)
+  const role = db
+    .select({ role: shares.role })
+    .from(shares)
+    .where(and(eq(shares.noteId, notes.id), toViewer))
   const given = db
     .select({
       note: notes,
-      role: sql<Role | null>`${shares.role}`.as('role'),
+      role: sql<Role | null>`(${role})`.as('role'),
       // For the author alone to know.
       sharedWith: sql<number>`0`.as('shared_with'),
     })
-    .from(shares)
-    .innerJoin(notes, eq(notes.id, shares.noteId))
-    .where(and(eq(shares.email, sql.placeholder('email')), ne(notes.userId, sql.placeholder('userId'))))
+    .from(notes)
+    .where(
+      and(
+        // Not joined: in search of the newest, PostgreSQL would go through everybody's.
+        sql`${notes.id} = any(array(${ids}))`,
+        ne(notes.userId, sql.placeholder('userId')),
+        afterPlace,
+      ),
+    )
+    .orderBy(...newestFirst)
+    .limit(sql.placeholder('limit'))
   return unionAll(own, given)
     .orderBy(desc(sql.identifier('created_at')), desc(sql.identifier('id')))
+    .limit(sql.placeholder('limit'))
     .prepare('notes_list')
 })
 
 /** The notes a viewer wrote or was given, newest first. */
-export const list = (db: Database, { id: userId, email }: Viewer) => listed(db).execute({ userId, email })
+export const list = (db: Database, { id: userId, email }: Viewer, span: Span) =>
+  listed(db).execute({ userId, email, ...bounds(span) })
 
 const found = prepared((db) =>
   seen(db)
@@ -184,12 +207,21 @@ const listedOwn = prepared((db) =>
   db
     .select()
     .from(notes)
-    .where(eq(notes.userId, sql.placeholder('userId')))
-    .orderBy(desc(notes.createdAt), desc(notes.id))
+    .where(and(ofPerson, afterPlace))
+    .orderBy(...newestFirst)
+    .limit(sql.placeholder('limit'))
     .prepare('notes_list_own'),
 )
 
-export const listOwn = (db: Database, userId: string) => listedOwn(db).execute({ userId })
+export const listOwn = (db: Database, userId: string, span: Span) =>
+  listedOwn(db).execute({ userId, ...bounds(span) })
+
+const countedOwn = prepared((db) =>
+  db.select({ count: count() }).from(notes).where(ofPerson).prepare('notes_count_own'),
+)
+
+export const countOwn = async (db: Database, userId: string) =>
+  one(await countedOwn(db).execute({ userId })).count
 
 export const removeOwn = (db: Database, userId: string, id: number) =>
   db.delete(notes).where(and(eq(notes.userId, userId), eq(notes.id, id)))

@@ -1,9 +1,10 @@
-import { and, desc, eq, gt, isNotNull, isNull, sql } from 'drizzle-orm'
+import { and, count, desc, eq, gt, isNotNull, isNull, sql } from 'drizzle-orm'
 import { index, pgTable, text } from 'drizzle-orm/pg-core'
 
 import { userId, users } from './auth.ts'
 import { createdAt, moment, updatedAt } from './columns.ts'
-import { batched, type Database, prepared } from './index.ts'
+import { batched, type Database, one, prepared } from './index.ts'
+import { bounds, comesAfter, type Span } from './pages.ts'
 
 /** A device that is signed in. `updatedAt` is the last activity, true to within a minute. */
 export const sessions = pgTable(
@@ -69,16 +70,27 @@ const callers = batched(async (db, tokens: readonly string[]) => {
 /** The session that holds a token, and whose it is: whatever decides whether they may call at all. */
 export const findByToken = (db: Database, token: string) => callers(db).load(token)
 
+const ofPerson = and(eq(sessions.userId, sql.placeholder('userId')), active)
+
 const listed = prepared((db) =>
   db
     .select()
     .from(sessions)
-    .where(and(eq(sessions.userId, sql.placeholder('userId')), active))
+    .where(and(ofPerson, comesAfter(sessions.updatedAt, sessions.id)))
     .orderBy(desc(sessions.updatedAt), desc(sessions.id))
+    .limit(sql.placeholder('limit'))
     .prepare('sessions_list'),
 )
 
-export const list = (db: Database, userId: string) => listed(db).execute({ userId })
+export const list = (db: Database, userId: string, span: Span) =>
+  listed(db).execute({ userId, ...bounds(span) })
+
+const counted = prepared((db) =>
+  db.select({ count: count() }).from(sessions).where(ofPerson).prepare('sessions_count'),
+)
+
+export const countAll = async (db: Database, userId: string) =>
+  one(await counted(db).execute({ userId })).count
 
 /** Notes activity. */
 export const touch = (db: Database, userId: string, id: string) =>

@@ -1,9 +1,10 @@
-import { and, desc, eq, sql } from 'drizzle-orm'
+import { and, count, desc, eq, type SQL, sql } from 'drizzle-orm'
 import { bigint, index, pgTable, text } from 'drizzle-orm/pg-core'
 
 import { userId } from './auth.ts'
 import { createdAt, updatedAt, updatedBy, version } from './columns.ts'
 import { batched, type Database, isViolation, one, prepared } from './index.ts'
+import { bounds, comesAfter, type Span } from './pages.ts'
 
 export const tasks = pgTable(
   'tasks',
@@ -27,25 +28,39 @@ type Status = TaskRow['status']
 
 const owned = (userId: string, id: number) => and(eq(tasks.userId, userId), eq(tasks.id, id))
 
-const listed = prepared((db) =>
-  db
-    .select()
-    .from(tasks)
-    .where(eq(tasks.userId, sql.placeholder('userId')))
-    .orderBy(desc(tasks.createdAt), desc(tasks.id))
-    .prepare('tasks_list'),
-)
-const listedByStatus = prepared((db) =>
-  db
-    .select()
-    .from(tasks)
-    .where(and(eq(tasks.userId, sql.placeholder('userId')), eq(tasks.status, sql.placeholder('status'))))
-    .orderBy(desc(tasks.createdAt), desc(tasks.id))
-    .prepare('tasks_list_by_status'),
-)
+const ofPerson = eq(tasks.userId, sql.placeholder('userId'))
+const ofStatus = and(ofPerson, eq(tasks.status, sql.placeholder('status')))
 
-export const list = (db: Database, userId: string, status?: Status) =>
-  status === undefined ? listed(db).execute({ userId }) : listedByStatus(db).execute({ userId, status })
+const lists = (name: string, which: SQL | undefined) =>
+  prepared((db) =>
+    db
+      .select()
+      .from(tasks)
+      .where(and(which, comesAfter(tasks.createdAt, tasks.id)))
+      .orderBy(desc(tasks.createdAt), desc(tasks.id))
+      .limit(sql.placeholder('limit'))
+      .prepare(name),
+  )
+const listed = lists('tasks_list', ofPerson)
+const listedByStatus = lists('tasks_list_by_status', ofStatus)
+
+export const list = (db: Database, userId: string, span: Span, status?: Status) =>
+  status === undefined
+    ? listed(db).execute({ userId, ...bounds(span) })
+    : listedByStatus(db).execute({ userId, status, ...bounds(span) })
+
+const counts = (name: string, which: SQL | undefined) =>
+  prepared((db) => db.select({ count: count() }).from(tasks).where(which).prepare(name))
+const counted = counts('tasks_count', ofPerson)
+const countedByStatus = counts('tasks_count_by_status', ofStatus)
+
+/** How many there are in all, whatever part of them was listed. */
+export const countAll = async (db: Database, userId: string, status?: Status) =>
+  one(
+    await (status === undefined
+      ? counted(db).execute({ userId })
+      : countedByStatus(db).execute({ userId, status })),
+  ).count
 
 const found = prepared((db) =>
   db

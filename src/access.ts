@@ -58,7 +58,7 @@ export interface Context {
   malformed?: ORPCError<'BAD_REQUEST', unknown>
 }
 
-interface Received extends Pick<Context, 'malformed' | 'address'>, Partial<Pick<Context, 'seen'>> {
+interface Received extends Pick<Context, 'malformed' | 'address'>, Partial<Pick<Context, 'seen' | 'reply'>> {
   /** What a token must have been issued for to be taken: the service, unless told otherwise. */
   audience?: string
 }
@@ -66,10 +66,9 @@ interface Received extends Pick<Context, 'malformed' | 'address'>, Partial<Pick<
 export function createContext(
   parts: Parts,
   headers: IncomingHttpHeaders,
-  { audience, malformed, address, seen = {} }: Received = {},
+  { audience, malformed, address, seen = {}, reply = new Map<string, string | string[]>() }: Received = {},
 ): Context {
   const { db, settings, log } = parts
-  const reply: Reply = new Map()
   let found: Promise<Caller | undefined> | undefined
   const identifyAny = async () => {
     const caller = await (headers.authorization === undefined

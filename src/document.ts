@@ -70,8 +70,8 @@ const published: Interceptor = ({ schema, options, next }) => {
   const leaf = ['string', 'number'].includes(schema._zod.def.type)
   if (leaf) return [true, bare(z.toJSONSchema(schema, { io: options.strategy }))]
   // What only code can tell apart says in `meta` what it is.
-  const { type, minimum } = z.globalRegistry.get(schema) ?? {}
-  if (type === 'integer') return [true, { type, minimum: Number(minimum) }]
+  const { type, id: _, ...said } = z.globalRegistry.get(schema) ?? {}
+  if (type === 'integer') return [true, { type, ...said }]
   const [required, json] = next()
   const closed = options.strategy === 'output' && json.type === 'object' && json.properties
   return [required, { ...json, ...(closed && { additionalProperties: false }) }]
@@ -172,9 +172,17 @@ function complete(
     ...Object.fromEntries(statuses.map((status) => [status, refusal])),
     ...operation.responses,
   }
-  for (const [status, response] of Object.entries(responses))
-    responses[status] = { ...response, description: STATUS_CODES[status] ?? '' }
+  const pages = operation.parameters?.some((parameter) => 'name' in parameter && parameter.name === 'cursor')
+  for (const [status, response] of Object.entries(responses)) {
+    const headers = pages && status === '200' && { headers: { Link: link } }
+    responses[status] = { ...response, description: STATUS_CODES[status] ?? '', ...headers }
+  }
   operation.responses = { ...responses, default: refusal }
+}
+
+const link: OpenAPI.HeaderObject = {
+  description: 'Where the next page is, if there is one: `<…?limit=…&cursor=…>; rel="next"` (RFC 8288).',
+  schema: { type: 'string' },
 }
 
 /** Puts the first form of an operation beside the second, under its own media type. */

@@ -12,7 +12,7 @@ export const createSharing = ({ trustedOrigins }: Settings): Sharing =>
   cors<IncomingMessage>({
     origin: trustedOrigins,
     credentials: true,
-    exposedHeaders: ['x-request-id', 'etag', 'content-language', 'retry-after', 'www-authenticate'],
+    exposedHeaders: ['link', 'x-request-id', 'etag', 'content-language', 'retry-after', 'www-authenticate'],
   })
 
 /** What only legacy browsers look at is left out. */

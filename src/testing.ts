@@ -44,7 +44,8 @@ export async function createTallystick(environment: Record<string, string> = {})
 
   const client = (headers: Record<string, string>): Client =>
     createRouterClient(router, {
-      context: (call: CallContext) => createContext(parts, { ...headers, ...call.headers }),
+      context: ({ reply, ...call }: CallContext) =>
+        createContext(parts, { ...headers, ...call.headers }, { reply }),
     })
 
   const signIn = async (email: string) => {

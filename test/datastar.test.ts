@@ -178,6 +178,19 @@ describe('legacyNotes.list', () => {
     })
   })
 
+  test('patches no more than it is asked for, and counts them all', async () => {
+    const ada = await someone()
+    const added = [await add('One', ada), await add('Two', ada), await add('Three', ada)]
+
+    const answer = await call('GET', '/api/notes?limit=2', undefined, { ...ada, ...DATASTAR })
+
+    expect(patchOf(answer)).toMatchObject({
+      html: `<li id="note-${added[2]}">Three</li>\n<li id="note-${added[1]}">Two</li>`,
+      signals: { noteCount: 3 },
+    })
+    expect(answer.headers.get('link')).toBeNull()
+  })
+
   test('shows a note of the second form with its title', async () => {
     const ada = await someone()
     await call('POST', '/api/notes', { title: 'Title', body: 'Body' }, ada)

@@ -183,6 +183,23 @@ describe('the OpenAPI document', () => {
     expect(of('/api/notes/{id}/delete', 'post')).toBe('If-Match 412')
   })
 
+  test.each(['/api/tasks', '/api/notes', '/api/sessions'])('shows how %s is read page by page', (path) => {
+    const { parameters, responses } = document.paths[path]?.get ?? {}
+
+    expect(parameters).toContainEqual(
+      expect.objectContaining({
+        name: 'limit',
+        in: 'query',
+        schema: expect.objectContaining({ type: 'integer', minimum: 1, maximum: 1000, default: 1000 }),
+      }),
+    )
+    expect(parameters).toContainEqual(
+      expect.objectContaining({ name: 'cursor', schema: expect.objectContaining({ type: 'string' }) }),
+    )
+    expect(responses?.['200']).toHaveProperty('headers.Link')
+    expect(document.paths['/api/me']?.get?.responses['200']).not.toHaveProperty('headers')
+  })
+
   test('forbids no value outright', () => {
     expect(JSON.stringify(document)).not.toContain('"not":{}')
   })

@@ -236,6 +236,25 @@ describe.each(Object.entries(clients))('%s', (_, connect) => {
     expect([...called].sort()).toEqual([...names].sort())
   })
 
+  test('goes through a list page by page', async () => {
+    const { bearer } = await letIn()
+    const { call } = await connect(bearer)
+    for (const taskTitle of ['One', 'Two', 'Three']) await call('tasks_create', { taskTitle })
+
+    const first = await call('tasks_list', { limit: 2 })
+    const [shown, more] = first.content as { text: string }[]
+    const next = JSON.parse(more?.text ?? '{}') as { nextCursor: string }
+    const last = await call('tasks_list', { limit: 2, cursor: next.nextCursor })
+
+    expect(first.structuredContent).toMatchObject({
+      tasks: [{ title: 'Three' }, { title: 'Two' }],
+      taskCount: 3,
+    })
+    expect(JSON.parse(shown?.text ?? '')).toEqual(first.structuredContent)
+    expect(last.structuredContent).toMatchObject({ tasks: [{ title: 'One' }], taskCount: 3 })
+    expect(last.content).toHaveLength(1)
+  })
+
   test('acts for the person who let it in, and nobody else', async () => {
     const email = somebody()
     const [ada, bob] = [await letIn({ email }), await letIn()]

@@ -1,3 +1,4 @@
+import { EVERYTHING } from '../../db/pages.ts'
 import * as query from '../../db/sessions.ts'
 import { personOf } from './people.ts'
 import { onDatabase, type Shell } from './shell.ts'
@@ -6,7 +7,7 @@ import { onDatabase, type Shell } from './shell.ts'
 export const list = (shell: Shell, address: string) =>
   onDatabase(shell, async (db) => {
     const { id } = await personOf(db, address)
-    for (const { id: session, updatedAt, ipAddress, userAgent } of await query.list(db, id))
+    for (const { id: session, updatedAt, ipAddress, userAgent } of await query.list(db, id, EVERYTHING))
       shell.print([session, updatedAt.toISOString(), ipAddress || '-', userAgent || '-'].join('  '))
   })
 

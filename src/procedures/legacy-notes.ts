@@ -1,13 +1,16 @@
 import * as query from '../../db/notes.ts'
 import { signedIn } from '../access.ts'
+import { newestFirst, paged } from './pages.ts'
 import { seconds } from './time.ts'
 
 const os = signedIn.legacyNotes
 
 export const legacyNotes = os.router({
-  list: os.list.handler(async ({ context: { db, user } }) => {
-    const rows = await query.listOwn(db, user.id)
-    return { notes: rows.map(view), noteCount: rows.length }
+  list: os.list.handler(async (call) => {
+    const { db, user } = call.context
+    const { rows, isWhole } = await paged(call, newestFirst, (span) => query.listOwn(db, user.id, span))
+    const noteCount = isWhole ? rows.length : await query.countOwn(db, user.id)
+    return { notes: rows.map(view), noteCount }
   }),
 
   create: os.create.handler(async ({ context: { db, user }, input: { newNote } }) =>

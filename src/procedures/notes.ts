@@ -1,14 +1,19 @@
 import * as query from '../../db/notes.ts'
 import { may, relationTo, type Reply, signedIn } from '../access.ts'
 import { noteTag } from '../conditions.ts'
+import { newestFirst, type Order, paged } from './pages.ts'
 
 const os = signedIn.notes
 
 export const notes = os.router({
-  list: os.list.handler(async ({ context: { db, user } }) => ({
-    notes: (await query.list(db, user)).map((seen) => view(seen, user.id)),
-    can: { CREATE_NOTE: may('anyone', 'CREATE_NOTE') },
-  })),
+  list: os.list.handler(async (call) => {
+    const { db, user } = call.context
+    const { rows } = await paged(call, order, (span) => query.list(db, user, span))
+    return {
+      notes: rows.map((seen) => view(seen, user.id)),
+      can: { CREATE_NOTE: may('anyone', 'CREATE_NOTE') },
+    }
+  }),
 
   create: os.create.handler(async ({ context: { db, user, reply }, input }) => {
     const note = await query.insert(db, user.id, input)
@@ -40,6 +45,7 @@ function tagged(reply: Reply, seen: query.Seen, viewerId: string) {
   reply.set('etag', noteTag(seen.note, viewerId))
   return view(seen, viewerId)
 }
+const order: Order<query.Seen> = { ...newestFirst, placeOf: ({ note }) => newestFirst.placeOf(note) }
 
 /** A note as one viewer may see it: what they may do, and, for the author alone, how many it is shared with. */
 function view(seen: query.Seen, viewerId: string) {

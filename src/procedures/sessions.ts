@@ -2,14 +2,17 @@ import bowser from 'bowser'
 
 import * as query from '../../db/sessions.ts'
 import { signedIn } from '../access.ts'
+import { type Order, paged } from './pages.ts'
 import { seconds } from './time.ts'
 
 const os = signedIn.sessions
 
 export const sessions = os.router({
-  list: os.list.handler(async ({ context: { db, user, session } }) => {
-    const rows = await query.list(db, user.id)
-    return { sessions: rows.map((row) => view(row, session.id)), sessionCount: rows.length }
+  list: os.list.handler(async (call) => {
+    const { db, user, session } = call.context
+    const { rows, isWhole } = await paged(call, latestFirst, (span) => query.list(db, user.id, span))
+    const sessionCount = isWhole ? rows.length : await query.countAll(db, user.id)
+    return { sessions: rows.map((row) => view(row, session.id)), sessionCount }
   }),
 
   revoke: os.revoke.handler(async ({ context: { db, user, session }, input, errors }) => {
@@ -18,6 +21,11 @@ export const sessions = os.router({
     return { success: true }
   }),
 })
+
+const latestFirst: Order<query.SessionRow> = {
+  placeOf: ({ updatedAt, id }) => ({ at: updatedAt, id }),
+  cursor: /^(\d{1,13})\.([\w-]{1,100})$/,
+}
 
 function view(row: query.SessionRow, currentId: string) {
   // A grant is named after its app.

@@ -1,14 +1,18 @@
 import * as query from '../../db/tasks.ts'
 import { type Reply, signedIn } from '../access.ts'
 import { taskTag } from '../conditions.ts'
+import { newestFirst, paged } from './pages.ts'
 import { seconds } from './time.ts'
 
 const os = signedIn.tasks
 
 export const tasks = os.router({
-  list: os.list.handler(async ({ context: { db, user }, input }) => {
-    const rows = await query.list(db, user.id, input?.status)
-    return { tasks: rows.map(view), taskCount: rows.length }
+  list: os.list.handler(async (call) => {
+    const { db, user } = call.context
+    const status = call.input?.status
+    const { rows, isWhole } = await paged(call, newestFirst, (span) => query.list(db, user.id, span, status))
+    const taskCount = isWhole ? rows.length : await query.countAll(db, user.id, status)
+    return { tasks: rows.map(view), taskCount }
   }),
 
   create: os.create.handler(async ({ context: { db, user, reply }, input: { taskTitle, taskDesc } }) =>

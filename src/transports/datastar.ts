@@ -4,6 +4,7 @@ import { ServerSentEventGenerator } from '@starfederation/datastar-sdk/web'
 import type { IncomingHttpHeaders } from 'node:http'
 import Negotiator from 'negotiator'
 
+import type { Page } from '../../contract/base.ts'
 import { errorBody } from '../../contract/errors.ts'
 import type { Context } from '../access.ts'
 import { router } from '../procedures/index.ts'
@@ -20,18 +21,18 @@ interface Patch {
 type Client = RouterClient<typeof router>
 
 /** The procedures that answer a hypermedia page with events: what each makes of the page when it has done its work. */
-const views: Record<string, (client: Client) => Promise<Patch>> = {
+const views: Record<string, (client: Client, input: never) => Promise<Patch>> = {
   'counter.fragment': async (client) => {
     const { count, html } = await client.counter.fragment()
     return { selector: '#server-fragment', html, signals: { count } }
   },
-  'legacyNotes.list': (client) => notesPatch(client),
+  'legacyNotes.list': (client, page: Page | undefined) => notesPatch(client, {}, page),
   'legacyNotes.create': (client) => notesPatch(client, { newNote: '' }),
   'legacyNotes.delete': (client) => notesPatch(client),
 }
 
-async function notesPatch(client: Client, signals = {}): Promise<Patch> {
-  const { notes, noteCount } = await client.legacyNotes.list()
+async function notesPatch(client: Client, signals = {}, page?: Page): Promise<Patch> {
+  const { notes, noteCount } = await client.legacyNotes.list(page)
   return { selector: '#notes-list', html: notesHtml(notes), signals: { noteCount, ...signals } }
 }
 
@@ -49,9 +50,9 @@ export function createDatastar(): Transport {
     filter: ({ path }) => path.join('.') in views,
     customErrorResponseBodyEncoder: errorBody,
     clientInterceptors: [
-      async ({ path, context, next }) => {
+      async ({ path, context, input, next }) => {
         await next()
-        return views[path.join('.')]?.(createRouterClient(router, { context }))
+        return views[path.join('.')]?.(createRouterClient(router, { context }), input as never)
       },
     ],
   })
@@ -61,6 +62,8 @@ export function createDatastar(): Transport {
     if (!isDatastar(request.headers)) return false
     const result = await handler.handle(standardRequest(call), { context })
     if (!result.matched) return false
+    // An element of a page has no next page, and the answer to a change none either.
+    context.reply.delete('link')
     sendReply(response, context.reply)
     response.appendHeader('vary', FORM_HEADERS)
     const { status, body } = result.response

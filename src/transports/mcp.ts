@@ -6,6 +6,7 @@ import { traverseContractProcedures } from '@orpc/server'
 import { type Meta, metaOf, type Tool } from '../../contract/base.ts'
 import { errorBody } from '../../contract/errors.ts'
 import { contract } from '../../contract/index.ts'
+import { nextCursor } from '../../contract/link.ts'
 import { type Context, createContext, type Parts } from '../access.ts'
 import { converter } from '../document.ts'
 import { router } from '../procedures/index.ts'
@@ -125,7 +126,10 @@ const createServer = (context: Context) => () => {
     server.registerTool(path.join('_'), config, async (input): Promise<mcp.CallToolResult> => {
       try {
         const output: unknown = await createProcedureClient(procedure, { context, path })(input)
-        return { content: textOf(output), structuredContent: output as mcp.JSONObject }
+        const cursor = nextCursor(context.reply.get('link'))
+        context.reply.delete('link')
+        const content = [output, ...(cursor ? [{ nextCursor: cursor }] : [])].flatMap(textOf)
+        return { content, structuredContent: output as mcp.JSONObject }
       } catch (error) {
         return { content: textOf(failureOf(error)), isError: true }
       }

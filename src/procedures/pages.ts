@@ -1,0 +1,55 @@
+import { MAX_LIMIT, type Page } from '../../contract/base.ts'
+import { badRequest } from '../../contract/errors.ts'
+import { linkToNext } from '../../contract/link.ts'
+import type { Place, Span } from '../../db/pages.ts'
+import type { Context } from '../access.ts'
+
+/** What a list is called with, as far as its pages go. */
+interface Call {
+  context: Pick<Context, 'reply'>
+  input: Page | undefined
+  procedure: { '~orpc': { route: { path?: string } } }
+}
+
+/** Where a row stands in a list, and what a cursor of it looks like inside: a time in milliseconds, and an id. */
+export interface Order<Row> {
+  placeOf: (row: Row) => Place
+  cursor: RegExp
+}
+
+export const newestFirst: Order<{ createdAt: Date; id: number }> = {
+  placeOf: ({ createdAt, id }) => ({ at: createdAt, id }),
+  cursor: /^(\d{1,13})\.(\d{1,15})$/,
+}
+
+/**
+ * The page that is asked for, and whether it is the whole list. One row more is read, to know whether others follow;
+ * where they begin is said in a header, so that the answer has its documented fields alone.
+ */
+export async function paged<Row>(
+  { context, input = {}, procedure }: Call,
+  order: Order<Row>,
+  list: (span: Span) => Promise<Row[]>,
+) {
+  const { limit = MAX_LIMIT, cursor, ...filters } = input
+  const after = cursor === undefined ? undefined : read(cursor, order)
+  const found = await list({ limit: limit + 1, after })
+  const last = found.length > limit ? found[limit - 1] : undefined
+  if (!last) return { rows: found, isWhole: !after }
+
+  const next = { ...filters, limit: String(limit), cursor: write(order.placeOf(last)) }
+  const query = new URLSearchParams(Object.entries(next).filter(isGiven))
+  context.reply.set('link', linkToNext(procedure['~orpc'].route.path ?? '', query))
+  return { rows: found.slice(0, limit), isWhole: false }
+}
+
+const isGiven = (entry: [string, string | undefined]): entry is [string, string] => entry[1] !== undefined
+
+const write = ({ at, id }: Place) => Buffer.from(`${at.getTime()}.${id}`).toString('base64url')
+
+function read(cursor: string, order: Pick<Order<never>, 'cursor'>): Place {
+  const [, at, id] = order.cursor.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
+  if (at === undefined || id === undefined)
+    throw badRequest([{ path: ['cursor'], message: 'Must be a cursor of this list' }])
+  return { at: new Date(Number(at)), id }
+}
