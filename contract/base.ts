@@ -28,8 +28,8 @@ export interface Meta {
   action?: Action
   /** Set where both documents claim one method and path: which of the two notes forms this is. */
   form?: 1 | 2
-  /** Counted, and refused beyond what src/limits.ts allows: steps and reservations by address, writes by person. */
-  limit?: 'steps' | 'reservations' | 'writes'
+  /** Counted, and refused beyond what src/limits.ts allows: steps and reservations by address, the others by person. */
+  limit?: 'steps' | 'reservations' | 'writes' | 'exports'
   /** Answers the same to anybody for as long as the service runs, so that the answer need be made only once. */
   constant?: true
   /** Adds something each time; sent with an `Idempotency-Key`, once for each key of a person. */

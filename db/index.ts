@@ -142,9 +142,12 @@ export function codeOf(error: unknown): string {
 /** Whether a statement was refused, whole, for what a row of it holds. */
 export const isViolation = (error: unknown) => codeOf(error).startsWith('23')
 
-// Connections refused, lost or too many; the server starting, stopping or failing over; a limit of time.
+/** Whether a statement was refused because whom or what its row belongs to is there no more. */
+export const isOrphan = (error: unknown) => codeOf(error) === '23503'
+
+// Connections refused, lost or too many; the server starting, stopping or failing over; a limit of time; a deadlock.
 const OUTAGES =
-  /^(08...|53300|57P..|57014|55P03|25006|E(CONN|PIPE|TIMEDOUT|HOST|NET|NOTFOUND|AI_)\w*|CONNECT(ION)?_\w+)$/
+  /^(08...|53300|57P..|57014|55P03|40P01|25006|E(CONN|PIPE|TIMEDOUT|HOST|NET|NOTFOUND|AI_)\w*|CONNECT(ION)?_\w+)$/
 
 /** Whether a statement failed because the database could not be had in time, and not for what it says. */
 export const isOutage = (error: unknown) => OUTAGES.test(codeOf(error))

@@ -1,16 +1,20 @@
 import { and, eq, gt, isNull, like, or, sql } from 'drizzle-orm'
-import { jsonb, pgTable, text } from 'drizzle-orm/pg-core'
+import { index, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
 
 import { createdAt, moment } from './columns.ts'
 import type { Database } from './index.ts'
 
 /** What the token service keeps: keys, codes and refresh tokens, by key. A used refresh token stays, to be recognised. */
-export const records = pgTable('oauth_records', {
-  key: text().primaryKey(),
-  value: jsonb().$type<Record<string, unknown>>().notNull(),
-  usedAt: moment(),
-  expiresAt: moment(),
-})
+export const records = pgTable(
+  'oauth_records',
+  {
+    key: text().primaryKey(),
+    value: jsonb().$type<Record<string, unknown>>().notNull(),
+    usedAt: moment(),
+    expiresAt: moment(),
+  },
+  (table) => [index('oauth_records_subject_index').on(sql`(${table.value} ->> 'subject')`)],
+)
 
 /** Apps that registered themselves. */
 export const clients = pgTable('oauth_clients', {
@@ -63,6 +67,10 @@ export const list = (db: Database, prefix: string) =>
     .select()
     .from(records)
     .where(and(like(records.key, `${prefix.replace(/[\\%_]/g, '\\$&')}%`), live))
+
+/** Removes every code and token that stands for a person. */
+export const removeOf = (db: Database, userId: string) =>
+  db.delete(records).where(sql`${records.value} ->> 'subject' = ${userId}`)
 
 export const findClient = async (db: Database, id: string) =>
   (await db.select().from(clients).where(eq(clients.id, id))).at(0)

@@ -7,7 +7,7 @@ import type { Logger } from 'pino'
 import { type Action, type Meta, RowId } from '../contract/base.ts'
 import { badRequest, unavailable } from '../contract/errors.ts'
 import { contract } from '../contract/index.ts'
-import { type Database, isOutage } from '../db/index.ts'
+import { type Database, isOrphan, isOutage } from '../db/index.ts'
 import * as notes from '../db/notes.ts'
 import * as sessions from '../db/sessions.ts'
 import * as tasks from '../db/tasks.ts'
@@ -43,6 +43,7 @@ export type Reply = Map<string, string | string[]>
 /** What a procedure knows of the call it answers. */
 export interface Context {
   db: Database
+  auth: Auth
   settings: Settings
   log: Logger
   headers: IncomingHttpHeaders
@@ -68,7 +69,7 @@ export function createContext(
   headers: IncomingHttpHeaders,
   { audience, malformed, address, seen = {}, reply = new Map<string, string | string[]>() }: Received = {},
 ): Context {
-  const { db, settings, log } = parts
+  const { db, auth, settings, log } = parts
   let found: Promise<Caller | undefined> | undefined
   const identifyAny = async () => {
     const caller = await (headers.authorization === undefined
@@ -79,6 +80,7 @@ export function createContext(
   }
   return {
     db,
+    auth,
     settings,
     log,
     headers,
@@ -133,6 +135,12 @@ async function renew(auth: Auth, expiresAt: Date, cookie = '', reply: Reply) {
   if (cookies.length > 0) reply.set('set-cookie', cookies)
 }
 
+/** Ends the session that the cookie stands for, and has the browser forget it. */
+export async function signOut({ auth, headers: { cookie = '' }, reply }: Context) {
+  const { headers } = await auth.api.signOut({ headers: new Headers({ cookie }), returnHeaders: true })
+  reply.set('set-cookie', headers.getSetCookie())
+}
+
 /** How a caller stands to the thing they want to act on. */
 export type Relation = 'author' | notes.Role | 'owner' | 'anyone'
 
@@ -183,14 +191,22 @@ interface Declared {
 
 /** What an error leaves as, in one shape: broken bounds as a short list of issues, the unexpected logged and masked. */
 function reported(error: unknown, context: Context, operation: string) {
+  const refusal = refusalOf(error)
+  if (refusal?.code === 'UNAUTHORIZED') return refusal
   const { cause } = error instanceof ORPCError ? error : {}
   if (error instanceof ORPCError && error.code === 'BAD_REQUEST' && cause instanceof ValidationError)
     return badRequest(cause.issues)
   if (!(error instanceof ORPCError) || error.status >= 500)
     context.log.error({ err: cause ?? error, procedure: operation }, 'a procedure failed')
-  if (!isOutage(error)) return error
+  if (!refusal) return error
   context.reply.set('retry-after', '1')
-  return unavailable('The database does not answer; try again')
+  return refusal
+}
+
+/** What a failure of the database is to whoever called, where it is none of ours: they are gone, or it is away. */
+export function refusalOf(error: unknown) {
+  if (isOrphan(error)) return new ORPCError('UNAUTHORIZED', { message: 'Sign in first' })
+  return isOutage(error) ? unavailable('The database does not answer; try again') : undefined
 }
 
 /** Enforces what the contract declares, before the input is looked at: 401, then 404, then 403, then 400. */
@@ -215,9 +231,11 @@ async function admit(context: Context, { meta, errorMap }: Declared, input: unkn
   return identity
 }
 
+const PERSONAL: Meta['limit'][] = ['writes', 'exports']
+
 /** Counts a call by whom its limit goes. Where nobody is at the other end, as in process, nobody is counted. */
 async function spend(context: Context, limit: NonNullable<Meta['limit']>, identity?: Caller) {
-  const by = limit === 'writes' ? identity?.user.id : networkOf(context.address?.())
+  const by = PERSONAL.includes(limit) ? identity?.user.id : networkOf(context.address?.())
   const refusal = by === undefined ? undefined : await context.spend(limit, by)
   if (!refusal) return
   for (const [name, value] of Object.entries(refusal.headers)) context.reply.set(name, value)

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream'
 import { pinoHttp } from 'pino-http'
 
 import { errorBody, unavailable } from '../contract/errors.ts'
-import type { Parts } from './access.ts'
+import { type Parts, refusalOf } from './access.ts'
 import { createHeads, createSharing } from './head.ts'
 import { createGate } from './load.ts'
 import { createReader, MAX_HEADERS, notFound } from './request.ts'
@@ -51,10 +51,13 @@ export function createApp(parts: Parts): Server {
   function fail(error: unknown, response: ServerResponse, head: readonly string[]) {
     // Its time was up, and it has been told so.
     if (response.writableEnded) return
-    if (!(error instanceof ORPCError)) log.error({ err: error }, 'a request failed')
+    const known = error instanceof ORPCError ? error : refusalOf(error)
+    const refusal = known ?? new ORPCError('INTERNAL_SERVER_ERROR')
+    if (refusal.status >= 500) log.error({ err: error }, 'a request failed')
     if (response.headersSent) return response.destroy()
     setHead(response, head)
-    refuse(response, error instanceof ORPCError ? error : new ORPCError('INTERNAL_SERVER_ERROR'))
+    if (refusal.status === 503) response.setHeader('retry-after', '1')
+    refuse(response, refusal)
   }
 
   const admit = createGate(settings.maxRequests, settings.answerTimeout, (response) => {
@@ -85,6 +88,7 @@ export function createApp(parts: Parts): Server {
     setHead(response, head)
     share(request, response, go)
   })
+  server.timeout = settings.answerTimeout + STANDSTILL
   server.on('clientError', refuseUnreadable)
   return server
 }
@@ -98,6 +102,9 @@ const LIMITS = {
   // Longer than balancers keep theirs, so that it is never this side that closes one as a request is sent.
   keepAliveTimeout: 75_000,
 }
+
+/** How much longer than an answer may take a connection may stand still in its midst, in milliseconds: nobody reads. */
+const STANDSTILL = 2_000
 
 /** The connection goes too: it may hold the rest of a request that nobody will read. */
 function refuseForNow(response: ServerResponse, message: string) {

@@ -6,6 +6,7 @@ import { createEndpoint } from 'better-call'
 import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 
+import * as account from '../db/account.ts'
 import * as tables from '../db/auth.ts'
 import type { Database } from '../db/index.ts'
 import { sessions } from '../db/sessions.ts'
@@ -57,6 +58,10 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
     },
     advanced: { ipAddress: { ipAddressHeaders: [ADDRESS_HEADER], ipv6Subnet: 64 } },
     databaseHooks: {
+      user: {
+        // Whoever asks: better-auth would leave what it does not know of.
+        delete: { before: (user) => account.remove(db, user) },
+      },
       session: {
         create: {
           before: async (session, context) => {
@@ -84,6 +89,8 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
       }),
       admin(),
     ],
+    // To whoever called it: better-call would print a failed statement whole, with what it carried.
+    onAPIError: { throw: true },
     logger: {
       level: 'warn',
       log: (level, message, ...details) => {

@@ -11,7 +11,7 @@ interface Limit {
   points: number
   /** In how many seconds. */
   duration: number
-  /** Counted in the database, for all instances: what guards an account, sends mail or issues tokens. */
+  /** Counted in the database, for all instances: what guards an account, sends mail, issues tokens or reads a lot. */
   shared?: true
 }
 
@@ -23,6 +23,8 @@ export const limits = {
   reservations: { points: 1200, duration: 60 },
   /** Changes, by person. */
   writes: { points: 3000, duration: 60 },
+  /** Exports of an account, by person: each reads all that is kept of them. */
+  exports: { points: 5, duration: 3600, shared: true },
   /** Codes asked for, by account. */
   codes: { points: 10, duration: 900, shared: true },
   /** Codes tried, by account. */

@@ -395,7 +395,9 @@ describe('what is not offered', () => {
   const all = Object.values(auth.api as Record<string, { path?: string }>).flatMap(({ path }) => path ?? [])
 
   test('is most of better-auth', () => {
-    expect(all).toEqual(expect.arrayContaining([...offered, '/sign-up/email', '/change-email']))
+    expect(all).toEqual(
+      expect.arrayContaining([...offered, '/sign-up/email', '/change-email', '/delete-user']),
+    )
     expect(all.length).toBeGreaterThan(40)
   })
 

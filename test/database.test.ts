@@ -80,6 +80,16 @@ describe.each([
     expect(outcomes.filter(({ isSuccess }) => isSuccess)).toHaveLength(1)
   })
 
+  test('an account is exported whole, and deleted', async () => {
+    const ada = await tallystick.person()
+    const { email } = await ada.account.get()
+    const task = await ada.tasks.create({ taskTitle: 'Write' })
+
+    expect(await ada.account.export()).toMatchObject({ account: { email }, tasks: [task], notes: [] })
+    expect(await ada.account.delete({ email })).toEqual({ success: true })
+    await expect(ada.account.get()).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
+  })
+
   test('sharing twice keeps one row, in a transaction, and goes with the note', async () => {
     const [ada, bob] = [await tallystick.person(), await tallystick.person()]
     const { email } = await bob.account.get()

@@ -715,10 +715,12 @@ describe('a scope', () => {
         if (access === 'signedIn' && !scope) closed.push(procedure.route.path)
       }
 
-    expect(closed).toEqual(['/api/sessions', '/api/sessions/revoke'])
+    expect(closed).toEqual(['/api/me/export', '/api/me/delete', '/api/sessions', '/api/sessions/revoke'])
   })
 
   test.each([
+    ['GET', '/api/me/export', undefined],
+    ['POST', '/api/me/delete', { email: 'root@example.com' }],
     ['GET', '/api/sessions', undefined],
     ['POST', '/api/sessions/revoke', { revokeSessionToken: 'x' }],
     ['POST', '/api/auth/update-user', { name: 'Taken' }],

@@ -1,16 +1,19 @@
 import type { AnyContractRouter } from '@orpc/contract'
 import { type AnyRouter, createRouterClient, implement, traverseContractProcedures } from '@orpc/server'
+import { eq, sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
 import { metaOf } from '../contract/base.ts'
 import type { Client } from '../contract/client.ts'
 import { contract } from '../contract/index.ts'
 import { take } from '../db/idempotency.ts'
+import { sessions } from '../db/sessions.ts'
 import { createContext, type Context, may, open } from '../src/access.ts'
 import { router } from '../src/procedures/index.ts'
 import { everyWay, somebody, startService } from './service.ts'
 
 const service = await startService()
+const { db } = service.parts
 
 /** Every procedure of a router: its name, what its contract declares, and how to call it. */
 function proceduresOf(of: AnyRouter | AnyContractRouter) {
@@ -71,7 +74,7 @@ describe('the guard', () => {
   })
 
   test('stands even where a procedure that needs a caller was written as open', async () => {
-    const leaky = { account: open.account.router({ get: open.account.get.handler(() => account) }) }
+    const leaky = { account: { get: open.account.get.handler(() => account) } }
     const account = { id: '', name: '', email: '', emailVerified: true }
     const client = createRouterClient(leaky, { context: createContext(service.parts, {}) })
 
@@ -128,8 +131,30 @@ const withKeyHeld = async (ada: Client, create: (client: Client) => Promise<unkn
   })
 }
 
+/** Has it look as if the caller were an administrator in somebody's place. */
+async function standIn(caller: Client) {
+  const { id } = await caller.account.get()
+  await db.update(sessions).set({ impersonatedBy: 'root' }).where(eq(sessions.userId, id))
+}
+
 /** How each error that the contract declares comes about; what the guard says of strangers and of tokens aside. */
 const provoked: Record<string, (scene: Scene) => Promise<unknown>> = {
+  'account.export FORBIDDEN': async ({ ada }) => {
+    await standIn(ada)
+    return ada.account.export()
+  },
+  'account.export TOO_LARGE': async ({ ada }) => {
+    const { id: userId } = await ada.account.get()
+    await db.execute(sql`
+      insert into notes (uuid, user_id, title, body)
+      select gen_random_uuid(), ${userId}, 'x', repeat('x', 4000) from generate_series(1, 4200)`)
+    return ada.account.export()
+  },
+  'account.delete FORBIDDEN': async ({ ada }) => {
+    await standIn(ada)
+    return ada.account.delete({ email: 'x' })
+  },
+  'account.delete WRONG_ADDRESS': ({ ada }) => ada.account.delete({ email: 'x' }),
   'counter.increment CONFLICT': async ({ ada }) => {
     await ada.counter.set({ inputValue: Number.MAX_SAFE_INTEGER })
     return ada.counter.increment()

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { eq, like } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
 import { verifications } from '../db/auth.ts'
@@ -13,7 +13,7 @@ import { createFetch, somebody, startService } from './service.ts'
 const settings = {
   RATE_LIMITS: 'on',
   TRUSTED_PROXIES: '127.0.0.1',
-  LIMITS: 'steps=3,reservations=2,writes=2,codes=3,tries=4,registrations=2,tokens=2',
+  LIMITS: 'steps=3,reservations=2,writes=2,codes=3,tries=4,exports=2,registrations=2,tokens=2',
 }
 const service = await startService(settings)
 const call = createFetch(service)
@@ -84,6 +84,37 @@ describe('limits', () => {
       status: 200,
       body: { taskCount: 2 },
     })
+  })
+
+  test('let a person export so often, from whatever address', async () => {
+    const [ada, bob] = [await service.signIn(somebody()), await service.signIn(somebody())]
+    const read = (cookie: string) => call('GET', '/api/me/export', undefined, { cookie, ...elsewhere() })
+    const answers = [await read(ada), await read(ada), await read(ada), await read(bob)]
+
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 429, 200])
+    tooMany(answers[2]?.headers ?? new Headers(), 'exports', 2, 3600)
+  })
+
+  test('stay when the account that they guard is deleted, for its address', async () => {
+    const email = somebody()
+    const cookie = await service.signIn(email)
+    for (let index = 0; index < 5; index++)
+      for (const name of ['codes', 'tries'] as const) await service.parts.spend(name, email)
+
+    const { body } = await call('GET', '/api/me/export', undefined, { cookie })
+
+    const { status } = await call('POST', '/api/me/delete', { email }, { cookie, ...elsewhere() })
+
+    expect(status).toBe(200)
+    const { id } = (body as { account: { id: string } }).account
+    expect(
+      await db
+        .select()
+        .from(limits)
+        .where(like(limits.key, `%${id}`)),
+    ).toEqual([])
+    for (const name of ['codes', 'tries'] as const)
+      expect(await service.parts.spend(name, email)).toMatchObject({ error: { code: 'TOO_MANY_REQUESTS' } })
   })
 
   test('say nothing to a stranger who may not write at all', async () => {

@@ -305,6 +305,7 @@ describe('the log', () => {
   })
   let child: ChildProcess
   let origin = ''
+  let kept = ''
 
   beforeAll(async () => {
     const { url, template } = inject('postgres')
@@ -314,13 +315,14 @@ describe('the log', () => {
     const [port, smtpPort] = [await freePort(), await freePort()]
     smtp.listen(smtpPort, '127.0.0.1')
     origin = `http://127.0.0.1:${port}`
+    kept = databaseUrl(url, name)
     child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
       env: {
         PATH: process.env.PATH,
         NODE_ENV: 'production',
         PORT: String(port),
         BASE_URL: origin,
-        DATABASE_URL: databaseUrl(url, name),
+        DATABASE_URL: kept,
         AUTH_SECRET: authSecret,
         SMTP_URL: `smtp://127.0.0.1:${smtpPort}`,
         MAIL_FROM: 'Tallystick <no-reply@example.com>',
@@ -400,6 +402,23 @@ describe('the log', () => {
     for (const secret of [token, value, decodeURIComponent(value), value.split('.')[1] ?? '', authSecret])
       expect(said.output).not.toContain(secret)
     expect(said.output).not.toMatch(new RegExp(`(?<!\\d)${code}(?!\\d)`))
+  })
+
+  test('holds nothing that a statement of a sign-in carried, where that fails', async () => {
+    const email = somebody()
+    const database = postgres(kept, { max: 1 })
+    await database`alter table sessions add constraint broken check (user_agent <> 'Unwelcome')`
+    await at('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
+    const otp = letters.findLast(({ to }) => to === email)?.code ?? ''
+    const from = { 'user-agent': 'Unwelcome' }
+    const answer = await at('POST', '/api/auth/sign-in/email-otp', { email, otp }, from)
+    await database`alter table sessions drop constraint broken`
+    await database.end()
+    await lineOf(answer)
+
+    expect(answer).toMatchObject({ status: 500, body: { code: 'INTERNAL_SERVER_ERROR' } })
+    expect(said.output).toContain('violates check constraint')
+    expect(said.output).not.toContain('Unwelcome')
   })
 
   test('tells of a letter that could not be delivered, without its code', async () => {

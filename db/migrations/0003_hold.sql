@@ -49,4 +49,5 @@ ALTER TABLE "notes" ADD COLUMN "version" integer DEFAULT 1 NOT NULL;--> statemen
 ALTER TABLE "notes" ADD COLUMN "sharing" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE "tasks" ADD COLUMN "version" integer DEFAULT 1 NOT NULL;--> statement-breakpoint
 ALTER TABLE "idempotency" ADD CONSTRAINT "idempotency_user_id_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
-CREATE INDEX "idempotency_expires_at_index" ON "idempotency" USING btree ("expires_at");
+CREATE INDEX "idempotency_expires_at_index" ON "idempotency" USING btree ("expires_at");--> statement-breakpoint
+CREATE INDEX "oauth_records_subject_index" ON "oauth_records" USING btree (("value" ->> 'subject'));

@@ -1,10 +1,106 @@
-import { signedIn } from '../access.ts'
+import * as query from '../../db/account.ts'
+import { scopes } from '../../contract/base.ts'
+import { signedIn, signOut } from '../access.ts'
+import { seconds } from './time.ts'
+import { view as taskView } from './tasks.ts'
 
 const os = signedIn.account
+
+/** What an export may weigh, in bytes: about what a slow line takes before the time for an answer is up. */
+const MOST = 16 * 1024 * 1024
 
 export const account = os.router({
   get: os.get.handler(({ context: { user } }) => {
     const { id, name, email, emailVerified } = user
     return { id, name, email, emailVerified }
   }),
+
+  export: os.export.handler(async ({ context: { db, user, session }, errors }) => {
+    if (session.impersonatedBy !== null) throw errors.FORBIDDEN()
+    if ((await query.measure(db, user)) > MOST) throw errors.TOO_LARGE()
+    const kept = await query.collect(db, user)
+    if (!kept) throw errors.UNAUTHORIZED()
+    return view(kept)
+  }),
+
+  delete: os.delete.handler(async ({ context, input, errors }) => {
+    const { db, user, session } = context
+    if (session.impersonatedBy !== null) throw errors.FORBIDDEN()
+    if (input.email.toLowerCase() !== user.email) throw errors.WRONG_ADDRESS()
+    await query.remove(db, user)
+    await signOut(context)
+    return { success: true }
+  }),
+})
+
+const view = ({ account, tasks, notes, shares, given, sessions }: query.Kept) => ({
+  exportedAt: seconds(new Date()),
+  account: accountView(account),
+  tasks: tasks.map(taskView),
+  notes: notesView(notes, shares),
+  notesOfOthers: given,
+  sessions: sessions.filter(({ clientId }) => clientId === null).map(sessionView),
+  apps: sessions.flatMap(appView),
+})
+
+const accountView = ({ id, name, email, emailVerified, role, ...row }: query.Kept['account']) => ({
+  id,
+  name,
+  email,
+  emailVerified,
+  role: role ?? 'user',
+  ban: row.banned ? { reason: row.banReason, expiresAt: row.banExpires && seconds(row.banExpires) } : null,
+  ...times(row),
+})
+
+function notesView(notes: query.Kept['notes'], shares: query.Kept['shares']) {
+  const known = new Map(notes.map(({ id }) => [id, [] as ReturnType<typeof shareView>[]]))
+  for (const share of shares) known.get(share.noteId)?.push(shareView(share))
+  return notes.map(({ id: number, uuid: id, title, body, ...row }) => ({
+    id,
+    number,
+    title,
+    body,
+    sharedWith: known.get(number) ?? [],
+    ...times(row),
+  }))
+}
+
+const shareView = ({ email, role, ...row }: query.Kept['shares'][number]) => ({ email, role, ...times(row) })
+
+type Session = query.Kept['sessions'][number]
+
+/** Of an administrator who stands in for the person, neither address nor browser. */
+function sessionView({ id, ipAddress, userAgent, impersonatedBy, ...row }: Session) {
+  const byAdministrator = impersonatedBy !== null
+  const device = byAdministrator ? {} : { ipAddress, userAgent }
+  return {
+    id,
+    ipAddress: device.ipAddress || null,
+    userAgent: device.userAgent || null,
+    byAdministrator,
+    ...lifetime(row),
+  }
+}
+
+const appView = ({ id, clientId, userAgent, scope, ...row }: Session) =>
+  clientId === null
+    ? []
+    : [{ id, clientId, name: userAgent ?? '', scopes: scopesOf(scope ?? ''), ...lifetime(row) }]
+
+const scopesOf = (granted: string) => scopes.filter((scope) => granted.split(' ').includes(scope))
+
+const times = ({ createdAt, updatedAt }: { createdAt: Date; updatedAt: Date }) => ({
+  createdAt: seconds(createdAt),
+  updatedAt: seconds(updatedAt),
+})
+
+const lifetime = ({
+  createdAt,
+  updatedAt,
+  expiresAt,
+}: Pick<Session, 'createdAt' | 'updatedAt' | 'expiresAt'>) => ({
+  lastActive: seconds(updatedAt),
+  createdAt: seconds(createdAt),
+  expiresAt: seconds(expiresAt),
 })

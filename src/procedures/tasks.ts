@@ -47,7 +47,7 @@ function tagged(reply: Reply, task: query.TaskRow) {
   return view(task)
 }
 
-const view = ({ id, userId, title, description, status, createdAt, updatedAt }: query.TaskRow) => ({
+export const view = ({ id, userId, title, description, status, createdAt, updatedAt }: query.TaskRow) => ({
   id,
   userId,
   title,

@@ -57,6 +57,7 @@ export function createMcp(parts: Parts): Transport {
     const result = await handler.fetch(mcpRequest(url, headers), { parsedBody: body, authInfo })
     const text = await result.text()
     sendReply(response, context.reply)
+    response.setHeader('content-length', Buffer.byteLength(text))
     response.writeHead(result.status, Object.fromEntries(result.headers)).end(text)
     return true
   }

@@ -1,0 +1,83 @@
+import { and, desc, eq, getTableColumns, like, ne, type SQLWrapper, sql } from 'drizzle-orm'
+
+import { users, verifications } from './auth.ts'
+import { type Database, one } from './index.ts'
+import { limits } from './limits.ts'
+import { notes, shares, type Viewer } from './notes.ts'
+import { removeOf } from './oauth.ts'
+import { sessions } from './sessions.ts'
+import { tasks } from './tasks.ts'
+
+const { token: _, userId: __, ...session } = getTableColumns(sessions)
+
+/** Each question's answer is part of an export. */
+const questions = (db: Database, { id, email }: Viewer) => ({
+  users: db.select().from(users).where(eq(users.id, id)),
+  tasks: db.select().from(tasks).where(eq(tasks.userId, id)).orderBy(desc(tasks.createdAt), desc(tasks.id)),
+  notes: db.select().from(notes).where(eq(notes.userId, id)).orderBy(desc(notes.createdAt), desc(notes.id)),
+  shares: db
+    .select(getTableColumns(shares))
+    .from(shares)
+    .innerJoin(notes, eq(notes.id, shares.noteId))
+    .where(eq(notes.userId, id))
+    .orderBy(shares.noteId, shares.email),
+  given: db
+    .select({ id: notes.uuid, title: notes.title, role: shares.role })
+    .from(shares)
+    .innerJoin(notes, eq(notes.id, shares.noteId))
+    .where(and(eq(shares.email, email), ne(notes.userId, id)))
+    .orderBy(desc(notes.createdAt), desc(notes.id)),
+  sessions: db
+    .select(session)
+    .from(sessions)
+    .where(eq(sessions.userId, id))
+    .orderBy(desc(sessions.updatedAt), desc(sessions.id)),
+})
+
+const weigh = async (db: Database, question: SQLWrapper) => {
+  const bytes = sql`coalesce(sum(octet_length(kept::text)), 0)`.mapWith(Number)
+  return one(await db.select({ bytes }).from(sql`${question} as kept`)).bytes
+}
+
+/** As if at one moment, and only looking. */
+const SNAPSHOT = { isolationLevel: 'repeatable read', accessMode: 'read only' } as const
+
+/** What is kept of a person, in bytes. */
+export const measure = (db: Database, person: Viewer) =>
+  db.transaction(async (tx) => {
+    const weights = await Promise.all(Object.values(questions(tx, person)).map((each) => weigh(tx, each)))
+    return weights.reduce((sum, weight) => sum + weight)
+  }, SNAPSHOT)
+
+/** All that is kept of a person, or nothing where there is no such person any more. */
+export const collect = (db: Database, person: Viewer) =>
+  db.transaction(async (tx) => {
+    const { users, tasks, notes, shares, given, sessions } = questions(tx, person)
+    const [account] = await users
+    return (
+      account && {
+        account,
+        tasks: await tasks,
+        notes: await notes,
+        shares: await shares,
+        given: await given,
+        sessions: await sessions,
+      }
+    )
+  }, SNAPSHOT)
+
+export type Kept = NonNullable<Awaited<ReturnType<typeof collect>>>
+
+/**
+ * Removes a person and all that is theirs, or was given to their address. What counts against the address (codes asked
+ * for, codes tried) stays: to be counted anew, somebody would only have to delete the account.
+ */
+export const remove = (db: Database, { id, email }: Viewer) =>
+  db.transaction(async (tx) => {
+    await tx.delete(users).where(eq(users.id, id))
+    await tx.delete(sessions).where(eq(sessions.impersonatedBy, id))
+    await tx.delete(shares).where(eq(shares.email, email))
+    await tx.delete(verifications).where(eq(verifications.identifier, `sign-in-otp-${email}`))
+    await removeOf(tx, id)
+    await tx.delete(limits).where(like(limits.key, `%:${id}`))
+  })

@@ -1,0 +1,183 @@
+import { type AnySchema, eventIterator, getEventIteratorSchemaDetails, type Route } from '@orpc/contract'
+import { traverseContractProcedures } from '@orpc/server'
+import { sql } from 'drizzle-orm'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+
+import { contract } from '../contract/index.ts'
+import { createApp } from '../src/app.ts'
+import { addressed, bearer, registerApp, signInOverHttp, somebody, startService } from './service.ts'
+
+const service = await startService(await addressed())
+const { cookie } = await signInOverHttp(service, somebody())
+const tokens = await (await registerApp(service)).letIn(cookie, { resource: `${service.origin}/mcp` })
+
+interface Asked {
+  name: string
+  method: string
+  path: string
+  body?: object
+  headers?: Record<string, string>
+}
+
+interface Declared {
+  route: Route
+  inputSchema?: AnySchema
+  outputSchema?: AnySchema
+}
+
+/** Every way to ask for something, by somebody who would rather have a stream. */
+const ways: Asked[] = []
+const isStream = (schema: AnySchema | undefined) => getEventIteratorSchemaDetails(schema) !== undefined
+const streams: string[] = []
+
+traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
+  const { route, inputSchema, outputSchema }: Declared = procedure['~orpc']
+  const name = path.join('.')
+  const { method = '', path: address = '' } = route
+  const body = method === 'GET' || method === 'DELETE' ? {} : { body: {} }
+  ways.push({ name: `${name} by REST`, method, path: address.replace('{id}', '1'), ...body })
+  ways.push({ name: `${name} by RPC`, method: 'POST', path: `/rpc/${path.join('/')}`, body: { json: {} } })
+  ways.push({ name: `${name} by RPC’s GET`, method: 'GET', path: `/rpc/${path.join('/')}` })
+  if (isStream(inputSchema) || isStream(outputSchema)) streams.push(name)
+})
+
+/** What agents can ask for, of what they might wait for. */
+const calls: [string, object][] = [
+  [
+    'initialize',
+    { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
+  ],
+  ['ping', {}],
+  ['tools/list', {}],
+  ['tools/call', { name: 'counter_get', arguments: {}, _meta: { progressToken: 1 } }],
+  ['resources/subscribe', { uri: 'x:y' }],
+  ['logging/setLevel', { level: 'debug' }],
+  ['subscriptions/listen', { notifications: { toolsListChanged: true } }],
+]
+for (const [method, params] of calls)
+  for (const version of ['2025-06-18', '2026-07-28'])
+    ways.push({
+      name: `MCP’s ${method}, as of ${version}`,
+      method: 'POST',
+      path: '/mcp',
+      body: { jsonrpc: '2.0', id: 1, method, params },
+      headers: { ...bearer(tokens), 'mcp-protocol-version': version, 'mcp-method': method },
+    })
+for (const method of ['GET', 'DELETE', 'OPTIONS'])
+  ways.push({ name: `MCP by ${method}`, method, path: '/mcp', headers: bearer(tokens) })
+for (const path of ['/docs', '/authorize', '/api/health/ready', '/api/auth/get-session', '/nowhere'])
+  ways.push({ name: path, method: 'GET', path })
+
+describe('an answer', () => {
+  test.each(ways)('says its length, and ends: $name', async ({ method, path, body, headers }) => {
+    const response = await fetch(service.origin + path, {
+      method,
+      headers: {
+        cookie,
+        accept: 'application/json;q=0.1, text/event-stream',
+        ...(body && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    const { byteLength } = await response.arrayBuffer()
+
+    expect(response.headers.get('transfer-encoding')).toBeNull()
+    expect(response.headers.get('content-length')).toBe(String(byteLength))
+    expect(response.status).not.toBe(503)
+  })
+
+  test('of no procedure is a stream, nor what one takes', () => {
+    expect(streams).toEqual([])
+    expect(isStream(eventIterator(z.string()))).toBe(true)
+  })
+})
+
+describe.concurrent('a connection', () => {
+  const head = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\ncookie: ${cookie}\r\n\r\n`
+
+  /** What the notes are together, in bytes: more than the buffers between here and there hold. */
+  const SIZE = 12_000_000
+
+  beforeAll(async () => {
+    await service.parts.db.execute(sql`
+      insert into notes (uuid, user_id, title, body)
+      select gen_random_uuid(), id, 'x', repeat('x', 4000) from users, generate_series(1, ${SIZE / 4000})`)
+  })
+
+  const ends: (() => void)[] = []
+
+  afterAll(() => {
+    for (const end of ends) end()
+  })
+
+  /** Connects to a service whose answers may take so long, in seconds, and sends it something: both ends. */
+  async function send(sent: string, patience: number) {
+    const { parts } = service
+    const server = createApp({ ...parts, settings: { ...parts.settings, answerTimeout: patience * 1000 } })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    const near = connect(typeof address === 'object' && address ? address.port : 0, '127.0.0.1').pause()
+    near.on('error', () => undefined)
+    const [far] = (await once(server, 'connection')) as [Socket]
+    const closed = new Promise((resolve) => far.on('error', resolve).on('close', resolve))
+    ends.push(() => {
+      near.destroy()
+      server.close()
+    })
+    near.write(sent)
+    return { near, far, closed }
+  }
+
+  test.each(['/api/notes', '/api/me/export'])('is not held by who reads no answer: %s', async (path) => {
+    const { far, closed } = await send(head(path), 4)
+
+    await closed
+
+    expect(far.bytesWritten).toBeGreaterThan(0)
+    expect(far.bytesWritten).toBeLessThan(SIZE)
+  })
+
+  test.each(['/api/status', '/api/health/live'])(
+    'is not held by who asks on and on, and reads no answer: %s',
+    async (path) => {
+      const all = head(path).repeat(20_000)
+      const { far, closed } = await send(all, 0.2)
+
+      await closed
+
+      expect(far.bytesRead).toBeLessThan(all.length)
+    },
+  )
+
+  test('is kept for who has read what they asked for', async () => {
+    const { near, far } = await send(head('/api/health/live'), 0.2)
+    near.resume()
+
+    await sleep(4000)
+
+    expect(far.destroyed).toBe(false)
+  })
+
+  test('leads nowhere else', async () => {
+    const { near, far } = await send('CONNECT localhost:80 HTTP/1.1\r\nhost: localhost\r\n\r\n', 15)
+
+    expect(await text(near)).toBe('')
+    expect(far.destroyed).toBe(true)
+  })
+
+  test('does not become another protocol’s', async () => {
+    const upgrade = 'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-key: eA==\r\n\r\n'
+    const { near } = await send(head('/api/counter').replace('\r\n\r\n', `\r\n${upgrade}`), 15)
+
+    const [answer] = (await once(near.resume(), 'data')) as [Buffer]
+
+    expect(answer.toString()).toMatch(/^HTTP\/1.1 200 /)
+  })
+})
