@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
 
 import { holdsDatabase } from './embedded.ts'
-import { connect, type Database, isServer, migrationsFolder, one } from './index.ts'
+import { connect, type Database, isServer, one } from './index.ts'
+import { migrationsFolder } from './server.ts'
 
 export interface Condition {
   /** The migrations that it lacks, oldest first. */

@@ -11,8 +11,8 @@ import { type Database, isOrphan, isOutage } from '../db/index.ts'
 import * as notes from '../db/notes.ts'
 import * as sessions from '../db/sessions.ts'
 import * as tasks from '../db/tasks.ts'
+import { askingAuth, type Auth, type createTokenReader } from './auth.ts'
 import { whereMatched } from './conditions.ts'
-import type { Auth, createTokenReader } from './auth.ts'
 import { once } from './idempotency.ts'
 import { networkOf, type Spend } from './limits.ts'
 import type { Settings } from './settings.ts'
@@ -130,14 +130,15 @@ async function renew(auth: Auth, expiresAt: Date, cookie = '', reply: Reply) {
   const { expiresIn, updateAge } = (await auth.$context).sessionConfig
   if (expiresAt.getTime() - (expiresIn - updateAge) * 1000 > Date.now()) return
   const request = { method: 'POST', headers: new Headers({ cookie }), returnHeaders: true } as const
-  const { headers } = await auth.api.getSession(request)
+  const { headers } = await askingAuth(() => auth.api.getSession(request))
   const cookies = headers.getSetCookie()
   if (cookies.length > 0) reply.set('set-cookie', cookies)
 }
 
 /** Ends the session that the cookie stands for, and has the browser forget it. */
 export async function signOut({ auth, headers: { cookie = '' }, reply }: Context) {
-  const { headers } = await auth.api.signOut({ headers: new Headers({ cookie }), returnHeaders: true })
+  const request = { headers: new Headers({ cookie }), returnHeaders: true } as const
+  const { headers } = await askingAuth(() => auth.api.signOut(request))
   reply.set('set-cookie', headers.getSetCookie())
 }
 

@@ -56,7 +56,6 @@ export function createApp(parts: Parts): Server {
     if (refusal.status >= 500) log.error({ err: error }, 'a request failed')
     if (response.headersSent) return response.destroy()
     setHead(response, head)
-    if (refusal.status === 503) response.setHeader('retry-after', '1')
     refuse(response, refusal)
   }
 
@@ -108,7 +107,7 @@ const STANDSTILL = 2_000
 
 /** The connection goes too: it may hold the rest of a request that nobody will read. */
 function refuseForNow(response: ServerResponse, message: string) {
-  response.setHeader('retry-after', '1').setHeader('connection', 'close')
+  response.setHeader('connection', 'close')
   refuse(response, unavailable(message))
 }
 

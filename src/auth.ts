@@ -4,11 +4,12 @@ import { drizzleAdapter } from 'better-auth/adapters/drizzle'
 import { admin, emailOTP } from 'better-auth/plugins'
 import { createEndpoint } from 'better-call'
 import { LRUCache } from 'lru-cache'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Logger } from 'pino'
 
 import * as account from '../db/account.ts'
 import * as tables from '../db/auth.ts'
-import type { Database } from '../db/index.ts'
+import { type Database, isOutage } from '../db/index.ts'
 import { sessions } from '../db/sessions.ts'
 import { type Mailer, signInLetter } from './mail.ts'
 import type { Settings } from './settings.ts'
@@ -30,16 +31,18 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
     baseURL: baseUrl,
     basePath: '/api/auth',
     secret: authSecret,
-    database: drizzleAdapter(db, {
-      provider: 'pg',
-      schema: {
-        user: tables.users,
-        session: sessions,
-        account: tables.accounts,
-        verification: tables.verifications,
-        rateLimit: tables.rateLimits,
-      },
-    }),
+    database: noticing(
+      drizzleAdapter(db, {
+        provider: 'pg',
+        schema: {
+          user: tables.users,
+          session: sessions,
+          account: tables.accounts,
+          verification: tables.verifications,
+          rateLimit: tables.rateLimits,
+        },
+      }),
+    ),
     telemetry: { enabled: false },
     // Prolonged only where src/access.ts says so, and as fresh as the code that opened it.
     session: {
@@ -89,7 +92,7 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
       }),
       admin(),
     ],
-    // To whoever called it: better-call would print a failed statement whole, with what it carried.
+    // What it refuses it answers all the same. What fails is for src/app.ts: better-call would print the statement whole.
     onAPIError: { throw: true },
     logger: {
       level: 'warn',
@@ -98,6 +101,42 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
       },
     },
   })
+}
+
+/** The outage that better-auth met in what it was asked, if any. */
+const met = new AsyncLocalStorage<{ outage?: Error }>()
+
+/** Lets better-auth at its tables, and notices where they cannot be had. */
+const noticing =
+  (make: ReturnType<typeof drizzleAdapter>): typeof make =>
+  (options) =>
+    new Proxy(make(options), {
+      get(adapter, name) {
+        const method: unknown = Reflect.get(adapter, name)
+        if (typeof method !== 'function') return method
+        return async (...given: unknown[]) => {
+          try {
+            return (await Reflect.apply(method, adapter, given)) as unknown
+          } catch (error) {
+            const asked = met.getStore()
+            if (asked && isOutage(error)) asked.outage = error
+            throw error
+          }
+        }
+      },
+    })
+
+/**
+ * Asks better-auth, which takes some failures for answers: nobody is signed in, nobody has an account, the session is
+ * ended. Where it met an outage, that is thrown whatever it answered.
+ */
+export async function askingAuth<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  const asked: { outage?: Error } = {}
+  const result = await met.run(asked, ask).catch((error: unknown) => {
+    throw asked.outage ?? error
+  })
+  if (asked.outage) throw asked.outage
+  return result
 }
 
 /** Why, without what the mail server said: it may repeat the letter. */

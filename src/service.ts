@@ -13,7 +13,8 @@ export async function openParts(
   mailer?: Mailer,
 ): Promise<Parts & Pick<Connection, 'close'>> {
   const log = createLog(settings)
-  const { db, close } = await open(settings.databaseUrl)
+  const { databaseUrl, directUrl, answerTimeout: patience } = settings
+  const { db, close } = await open(databaseUrl, { directUrl, patience })
   await makeKeys(db)
   const auth = createAuth(settings, db, mailer ?? createMailer(settings, log), log)
   const readToken = await createTokenReader(auth)

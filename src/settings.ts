@@ -52,6 +52,10 @@ const Environment = z
       .string()
       .regex(/^(postgres(ql)?:\/\/.+|memory:)$/, 'Must be postgres://… or memory:')
       .optional(),
+    DATABASE_DIRECT_URL: z
+      .string()
+      .regex(/^postgres(ql)?:\/\/.+$/, 'Must be postgres://…')
+      .optional(),
     DATA_DIR: z.string().default('.data'),
     AUTH_SECRET: z.string().min(32, 'Must have at least 32 characters').optional(),
     SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
@@ -79,6 +83,10 @@ const Environment = z
       const message = 'More than one need a DATABASE_URL: an embedded database belongs to one process'
       context.addIssue({ code: 'custom', path: ['WORKERS'], message })
     }
+    if (env.DATABASE_DIRECT_URL && !env.DATABASE_URL?.startsWith('postgres')) {
+      const message = 'Goes with the DATABASE_URL of a pooler'
+      context.addIssue({ code: 'custom', path: ['DATABASE_DIRECT_URL'], message })
+    }
     if (env.NODE_ENV !== 'production') return
     for (const name of ['BASE_URL', 'AUTH_SECRET', 'SMTP_URL', 'MAIL_FROM'] as const)
       if (env[name] === undefined)
@@ -102,6 +110,8 @@ export function readSettings(environment: Record<string, string | undefined>) {
     /** The public origin. */
     baseUrl: env.BASE_URL ?? `http://localhost:${env.PORT}`,
     databaseUrl: env.DATABASE_URL ?? join(env.DATA_DIR, 'db'),
+    /** Where `databaseUrl` is that of a pooler: the server behind it. */
+    directUrl: env.DATABASE_DIRECT_URL,
     authSecret: env.AUTH_SECRET ?? keptSecret(env.DATA_DIR),
     smtpUrl: env.SMTP_URL,
     mailFrom: env.MAIL_FROM ?? 'Tallystick <tallystick@localhost>',

@@ -121,6 +121,10 @@ export function createIssuer(db: Database) {
       respond.subject('grant', { sessionId, clientId, scope }, { subject: userId }),
   })
   console.log = log
+  // It would answer an outage as a refusal of the app's.
+  made.onError((error) => {
+    throw error
+  })
   return made
 }
 

@@ -1,8 +1,11 @@
+import { sql } from 'drizzle-orm'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 
 import { safe } from '../contract/client.ts'
-import { type Connection, open } from '../db/index.ts'
+import * as counter from '../db/counter.ts'
+import { type Connection, isOutage, open } from '../db/index.ts'
+import * as tasks from '../db/tasks.ts'
 import { createTallystick, type Tallystick } from '../src/testing.ts'
 import { databaseUrl } from './postgres.ts'
 import { startService } from './service.ts'
@@ -114,6 +117,66 @@ describe.each([
     ])
     expect(await ada.legacyNotes.delete({ id })).toEqual({ success: true })
     expect((await ada.notes.list()).notes).toEqual([])
+  })
+})
+
+/** A role of the test's own, with these limits of time, to whom the database belongs. */
+async function makeRole(limits: Record<string, string>) {
+  const name = `tallystick_${crypto.randomUUID().replaceAll('-', '')}`
+  const admin = postgres(service.databaseUrl, { max: 1, onnotice: () => undefined })
+  await admin`create role ${admin(name)} login superuser password 'x'`
+  for (const [limit, value] of Object.entries(limits))
+    await admin`alter role ${admin(name)} set ${admin(limit)} = ${admin(value)}`
+  const url = new URL(service.databaseUrl)
+  url.username = name
+  url.password = 'x'
+  const drop = async () => {
+    await admin`drop role ${admin(name)}`
+    await admin.end()
+  }
+  return { url: url.href, drop }
+}
+
+/** Asks often enough to reach every connection. */
+const askAll = (ask: () => PromiseLike<unknown>) => Promise.all(Array.from({ length: 32 }, ask))
+
+describe('open, through a pooler', () => {
+  test('leaves nothing prepared on a connection, and keeps the limits of time that its role has', async () => {
+    const limits = {
+      statement_timeout: '300',
+      lock_timeout: '200',
+      idle_in_transaction_session_timeout: '400',
+    }
+    const role = await makeRole(limits)
+    const { db, close } = await open(role.url, { directUrl: service.databaseUrl })
+    const direct = await open(service.databaseUrl)
+    const left = (connection: Connection) =>
+      askAll(() => connection.db.execute(sql`select name from pg_prepared_statements`))
+
+    for (const each of [db, direct.db]) {
+      await askAll(() => counter.get(each))
+      await askAll(() => tasks.clear(each, 'nobody'))
+      await askAll(() => tasks.insert(each, 'nobody', { title: 'x' }).catch(() => undefined))
+    }
+
+    expect((await left({ db, close })).flat()).toEqual([])
+    expect((await left(direct)).flat()).not.toEqual([])
+    await expect(db.execute(sql`select pg_sleep(5)`)).rejects.toSatisfy(isOutage)
+    await expect(db.select({ slept: sql`pg_sleep(5)` }).from(counter.counter)).rejects.toSatisfy(isOutage)
+    await close()
+    await direct.close()
+    await role.drop()
+  })
+
+  test('is refused to a role without limits of time, by a message that says how to give it some', async () => {
+    const role = await makeRole({ lock_timeout: '200' })
+
+    const refusal: unknown = await open(role.url, { directUrl: service.databaseUrl }).catch(String)
+
+    expect(refusal).toMatch(/alter role \S+ set statement_timeout = 10000;/)
+    expect(refusal).toMatch(/alter role \S+ set idle_in_transaction_session_timeout = 10000;/)
+    expect(refusal).not.toContain('set lock_timeout')
+    await role.drop()
   })
 })
 

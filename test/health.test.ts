@@ -1,52 +1,11 @@
 import { once } from 'node:events'
-import { connect, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { createTallystick } from '../src/testing.ts'
 import { createApp } from '../src/app.ts'
 import { createFetch, startService } from './service.ts'
-
-/** A way to the database that can be cut, or fall silent. */
-class Wire {
-  state: 'open' | 'cut' | 'silent' = 'open'
-  readonly #sockets = new Set<Socket>()
-  readonly #server: Server
-
-  constructor(host: string, port: number) {
-    this.#server = createServer((near) => {
-      if (this.state === 'cut') return void near.destroy()
-      const far = connect(port, host)
-      for (const socket of [near, far]) {
-        this.#sockets.add(socket)
-        socket.on('error', () => undefined).on('close', () => this.#sockets.delete(socket))
-      }
-      near.on('data', (bytes) => this.state === 'open' && far.write(bytes)).on('close', () => far.destroy())
-      far.on('data', (bytes) => this.state === 'open' && near.write(bytes)).on('close', () => near.destroy())
-    })
-  }
-
-  async listen() {
-    this.#server.listen(0, '127.0.0.1')
-    await once(this.#server, 'listening')
-    const address = this.#server.address()
-    return typeof address === 'object' && address ? address.port : 0
-  }
-
-  cut() {
-    this.state = 'cut'
-    this.hangUp()
-  }
-
-  hangUp() {
-    for (const socket of this.#sockets) socket.destroy()
-  }
-
-  close() {
-    this.hangUp()
-    this.#server.close()
-  }
-}
+import { Wire } from './wire.ts'
 
 const { databaseUrl, parts } = await startService()
 const url = new URL(databaseUrl)
@@ -59,6 +18,9 @@ await once(server, 'listening')
 const address = server.address()
 const origin = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
 const call = createFetch({ origin })
+
+const email = 'ada@example.com'
+const signedIn = { cookie: await tallystick.signIn(email) }
 
 afterAll(async () => {
   server.closeAllConnections()
@@ -125,6 +87,31 @@ describe('without its database, the service', () => {
     }, 10_000)
   })
 
+  test.each<[string, string, object?, Record<string, string>?]>([
+    ['GET', '/api/me', undefined, signedIn],
+    ['POST', '/rpc/tasks/list', {}, signedIn],
+    ['POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' }],
+    ['POST', '/api/auth/sign-in/email-otp', { email, otp: '123456' }],
+    ['POST', '/api/auth/sign-out', {}, signedIn],
+    ['GET', '/api/auth/get-session', undefined, signedIn],
+    ['POST', '/api/auth/update-user', { name: 'Ada' }, signedIn],
+    ['GET', '/api/auth/admin/list-users', undefined, signedIn],
+    ['GET', '/authorize?client_id=app&redirect_uri=http://127.0.0.1:9/callback'],
+    ['POST', '/authorize?client_id=app&redirect_uri=http://127.0.0.1:9/callback', {}],
+    ['POST', '/token', { grant_type: 'refresh_token', refresh_token: 'a:b', client_id: 'app' }],
+    ['POST', '/revoke', { token: 'a:b', client_id: 'app' }],
+    ['POST', '/register', { redirect_uris: ['http://127.0.0.1:9/callback'] }],
+    ['GET', '/.well-known/jwks.json'],
+    ['POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' }, { authorization: 'Bearer a.b.c' }],
+  ])('answers 503 to %s %s', async (method, path, body, headers) => {
+    wire.cut()
+    const refused = await call(method, path, body, headers)
+
+    expect(refused).toMatchObject({ status: 503 })
+    expect(JSON.stringify(refused.body)).toContain('"code":"SERVICE_UNAVAILABLE"')
+    expect(refused.headers.get('retry-after')).toBe('1')
+  })
+
   test('answers 503 in bounded time where it falls silent', async () => {
     wire.state = 'silent'
     const began = Date.now()
@@ -135,6 +122,20 @@ describe('without its database, the service', () => {
     expect(headers.get('connection')).toBe('close')
     expect(Date.now() - began).toBeLessThan(5000)
     wire.hangUp()
+  })
+
+  test('gives up connections over which nothing comes any more, and works again', async () => {
+    const changes = () =>
+      Promise.all(Array.from({ length: 8 }, () => call('POST', '/rpc/tasks/reset', {}, signedIn)))
+    await changes()
+    wire.lose()
+    const [lost] = await changes()
+
+    expect(lost?.status).toBe(503)
+    await vi.waitFor(async () => {
+      const answers = [...(await changes()), await call('GET', '/api/counter')]
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+    }, 10_000)
   })
 
   test('takes on no more than it may, and says so', async () => {

@@ -37,6 +37,14 @@ describe('readSettings', () => {
     expect(settings.trustedOrigins).toEqual(['https://app.example.com', 'http://localhost:5173'])
   })
 
+  test('takes addresses of several servers, and of a server behind a pooler', () => {
+    const databaseUrl = 'postgres://a:1,b:2/x?target_session_attrs=read-write'
+    const directUrl = 'postgresql://c/x'
+    const settings = { AUTH_SECRET: secret, DATABASE_URL: databaseUrl, DATABASE_DIRECT_URL: directUrl }
+
+    expect(readSettings(settings)).toMatchObject({ databaseUrl, directUrl })
+  })
+
   test('names all that production lacks', () => {
     const read = () => readSettings({ NODE_ENV: 'production' })
 
@@ -48,6 +56,8 @@ describe('readSettings', () => {
     ['PORT', '70000'],
     ['BASE_URL', 'example.com'],
     ['DATABASE_URL', 'mysql://x'],
+    ['DATABASE_DIRECT_URL', 'mysql://x'],
+    ['DATABASE_DIRECT_URL', 'postgres://x'],
     ['WORKERS', '0'],
     ['WORKERS', '2'],
     ['COMPILED', 'yes'],

@@ -58,10 +58,10 @@ function read(environment: NodeJS.ProcessEnv): Settings | string[] {
   }
 }
 
-async function examineDatabase({ databaseUrl }: Settings): Promise<Finding[]> {
+async function examineDatabase({ databaseUrl, directUrl }: Settings): Promise<Finding[]> {
   const about = 'database'
   try {
-    const { found, pending } = await inspect(databaseUrl)
+    const { found, pending } = await inspect(directUrl ?? databaseUrl)
     if (!found) return [{ about, fact: 'none yet: the service makes it when it starts' }]
     const lacking = `${pending.join(', ')} missing: run tallystick migrate`
     return [

@@ -7,12 +7,12 @@ export interface Shell {
   print: (line: string) => void
 }
 
-/** The settings of a service whose database is kept. */
+/** The settings of a service whose database is kept, and is worked on past any pooler. */
 export function settingsOf({ environment }: Shell): Settings {
   const settings = readSettings(environment)
   if (settings.databaseUrl === 'memory:')
     throw new Error('A database in memory ends with the command. Set DATABASE_URL to another, or to none.')
-  return settings
+  return { ...settings, databaseUrl: settings.directUrl ?? settings.databaseUrl }
 }
 
 /** Works on the service's database, brought up to date, and lets go of it. */

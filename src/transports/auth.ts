@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { text } from '../../contract/base.ts'
 import { badRequest } from '../../contract/errors.ts'
 import type { Parts } from '../access.ts'
-import { ADDRESS_HEADER, type Auth } from '../auth.ts'
+import { ADDRESS_HEADER, askingAuth, type Auth } from '../auth.ts'
 import type { Settings } from '../settings.ts'
 import { answer, type Call, refuse, refuseBy, refuseMethod, sendReply, type Transport } from './transport.ts'
 
@@ -101,7 +101,7 @@ export function createAuthTransport(auth: Auth, { baseUrl }: Settings): Transpor
     const exceeded = await spendOn(context, operation, data)
     if (exceeded) return refuseBy(response, exceeded)
 
-    const result = await auth.handler(authRequest(call, operation, data, baseUrl))
+    const result = await askingAuth(() => auth.handler(authRequest(call, operation, data, baseUrl)))
     sendReply(response, context.reply)
     for (const cookie of result.headers.getSetCookie()) response.appendHeader('set-cookie', cookie)
     const body = await result.text()
@@ -124,9 +124,8 @@ export async function askAuth({ auth, settings }: Parts, call: Call, path: strin
   const exceeded = await spendOn(call.context, operation, checked.data)
   if (exceeded) return { ok: false, problem: exceeded.error.message } as const
   const target = new URL(PREFIX + path, settings.baseUrl)
-  const result = await auth.handler(
-    authRequest({ ...call, url: target }, operation, checked.data, settings.baseUrl),
-  )
+  const request = authRequest({ ...call, url: target }, operation, checked.data, settings.baseUrl)
+  const result = await askingAuth(() => auth.handler(request))
   if (result.ok) return { ok: true, cookies: result.headers.getSetCookie() } as const
   return { ok: false, problem: errorOf(result.status, await result.text()).message } as const
 }

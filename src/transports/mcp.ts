@@ -142,7 +142,7 @@ const textOf = (value: unknown) => [{ type: 'text' as const, text: JSON.stringif
 
 /** What an agent is told. Of what is our own fault, nothing. */
 function failureOf(error: unknown) {
-  const known = error instanceof ORPCError && error.status < 500
+  const known = error instanceof ORPCError && (error.status < 500 || error.status === 503)
   const { code, message, data } = errorBody(known ? error : new ORPCError('INTERNAL_SERVER_ERROR'))
   return { code, message, data }
 }

@@ -51,11 +51,14 @@ export function answer(response: ServerResponse, status: number, body: string | 
   return true
 }
 
-/** Answers with an error, in the one shape that every error has. */
-export const refuse = (
+/** Answers with an error, in the one shape that every error has. What is not to be had now may be in a second. */
+export function refuse(
   response: ServerResponse,
   error: Pick<ORPCError<string, unknown>, 'message' | 'status' | 'toJSON'>,
-) => answer(response, error.status, JSON.stringify(errorBody(error)))
+) {
+  if (error.status === 503) response.setHeader('retry-after', '1')
+  return answer(response, error.status, JSON.stringify(errorBody(error)))
+}
 
 /** Answers that something was done too often. */
 export function refuseBy(response: ServerResponse, { error, headers }: LimitRefusal) {

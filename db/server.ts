@@ -1,0 +1,106 @@
+import { fileURLToPath } from 'node:url'
+
+import { withReplicas } from 'drizzle-orm/pg-core'
+import { drizzle } from 'drizzle-orm/postgres-js'
+import { migrate } from 'drizzle-orm/postgres-js/migrator'
+import postgres from 'postgres'
+
+import type { Connection } from './index.ts'
+import { CONNECT_TIMEOUT, overSockets } from './sockets.ts'
+
+/** How columns are named in the database. */
+export const casing = 'snake_case'
+export const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))
+
+/** How long the database may take, in milliseconds: for a statement, for a lock, and between those of a transaction. */
+const TIMEOUTS = {
+  statement_timeout: 10_000,
+  lock_timeout: 5_000,
+  idle_in_transaction_session_timeout: 10_000,
+}
+
+/** Whoever else migrates is waited for, whatever limits the role has. */
+const WITHOUT_TIMEOUTS = Object.keys(TIMEOUTS)
+  .map((name) => `-c ${name}=0`)
+  .join(' ')
+
+/** Longer than any statement may take: no answer is worth waiting for after so many milliseconds. */
+const LONGEST = 15_000
+
+/** Any number, the same in every release: whoever holds it migrates. */
+const MIGRATION_LOCK = 7_141_925
+
+const COMMON = { onnotice: () => undefined, connect_timeout: CONNECT_TIMEOUT }
+
+const application_name = 'tallystick'
+
+/**
+ * Connections a process keeps. Questions are sent without waiting for the answers before them, so that one connection
+ * carries more than many would. Changes wait for the disk: several at once share its writes. A pooler lends another
+ * connection of the server's for every transaction: nothing can be prepared, so that each question waits for the one
+ * before it; and nothing be set as a connection starts, so that the role has to have the limits of time.
+ */
+const WAYS = {
+  direct: { reads: 1, writes: 8, prepare: true, connection: { application_name, ...TIMEOUTS } },
+  pooled: { reads: 8, writes: 8, prepare: false, connection: { application_name } },
+}
+
+export interface Opening {
+  /** The server itself, where the address is that of a pooler in front of it. */
+  directUrl?: string | undefined
+  /** How long somebody waits for an answer, in milliseconds. */
+  patience?: number
+}
+
+/** Connects to a PostgreSQL server, as it is. */
+export async function openServer(
+  url: string,
+  { directUrl, patience = LONGEST }: Opening = {},
+): Promise<Connection> {
+  const { reads: few, writes: more, ...way } = directUrl === undefined ? WAYS.direct : WAYS.pooled
+  const idle = Math.min(patience, LONGEST)
+  const connect = (max: number) =>
+    postgres(url, { ...way, ...COMMON, ...overSockets(url, 2 * idle), idle_timeout: idle / 1000, max })
+  const [reads, writes] = [connect(few), connect(more)]
+  const close = async () => {
+    await Promise.all([reads, writes].map((client) => client.end({ timeout: CONNECT_TIMEOUT })))
+  }
+  try {
+    await requireTimeouts(writes)
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return {
+    db: withReplicas(drizzle(writes, { casing }), [drizzle(reads, { casing })]),
+    close,
+  }
+}
+
+/** Brings a PostgreSQL server up to date. */
+export async function migrateServer(url: string) {
+  const connection = { application_name, options: WITHOUT_TIMEOUTS }
+  const migrator = postgres(url, { ...COMMON, ...overSockets(url, Infinity), connection, max: 1 })
+  try {
+    await migrator`select pg_advisory_lock(${MIGRATION_LOCK})`
+    await migrate(drizzle(migrator), { migrationsFolder })
+  } finally {
+    await migrator.end()
+  }
+}
+
+/** Through a pooler nothing but the role can say how long a statement may take: where it does not, some would hang. */
+async function requireTimeouts(client: postgres.Sql) {
+  const names = client(Object.keys(TIMEOUTS))
+  const unlimited = await client<{ name: keyof typeof TIMEOUTS; role: string }[]>`
+    select name, quote_ident(current_user) as role from pg_settings where name in ${names} and setting = '0'`
+  if (unlimited.length === 0) return
+  const lacking = unlimited.map(({ name, role }) => `  alter role ${role} set ${name} = ${TIMEOUTS[name]};`)
+  throw new Error(
+    [
+      'Through the pooler at DATABASE_URL statements have no limits of time. Give them to its role, once:',
+      ...lacking,
+      'Then have the pooler connect anew (RECONNECT; in its own console).',
+    ].join('\n'),
+  )
+}

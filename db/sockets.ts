@@ -1,0 +1,97 @@
+import { Socket } from 'node:net'
+import { Duplex } from 'node:stream'
+
+import postgres from 'postgres'
+
+/** In seconds. */
+export const CONNECT_TIMEOUT = 5
+
+/** How long none is tried after a server could not be reached, in milliseconds: whoever waits is told at once. */
+const PAUSE = 100
+
+/** How often it is looked for connections that have fallen silent, in milliseconds. */
+const SWEEP = 1000
+
+interface Server {
+  host: string
+  port: number
+}
+
+/**
+ * How postgres.js reaches a server, as options for it. By itself it waits for ever where none of several servers can be
+ * had, and for a quarter of an hour, as TCP does, on one that has gone without a word. Here a connection over which
+ * nothing has come for `silence` milliseconds is given up: one that is idle must be closed before.
+ */
+export function overSockets(url: string, silence: number) {
+  const { host, port, path } = postgres(url).options
+  // On the same machine, by a file: there is no network to be silent.
+  if (path) return {}
+  const servers = host.map((name, index) => ({ host: name, port: port[index] ?? 5432 }))
+  const [only = { host: '', port: 0 }] = servers
+  const names = servers.map(({ host, port }) => `${host}:${port}`).join(', ')
+  let choosing: Promise<Server> | undefined
+  const choose = () => (choosing ??= findWritable(url, servers).finally(() => (choosing = undefined)))
+  let failedAt = 0
+
+  const connect = async () => {
+    try {
+      if (Date.now() - failedAt < PAUSE) throw unreachable(`No server could be reached at ${names}`)
+      const server = servers.length > 1 ? await choose() : only
+      const socket = new Socket().once('close', () => {
+        if (socket.bytesRead === 0) failedAt = Date.now()
+      })
+      giveUpSilent(socket, silence)
+      // What TLS and errors know the server by.
+      return Object.assign(socket, server).connect(server)
+    } catch (error) {
+      return broken(error)
+    }
+  }
+  return { host: only.host, port: only.port, backoff: () => PAUSE / 1000, socket: connect }
+}
+
+/** The first of several servers to say that it takes changes: a standby does not. */
+async function findWritable(url: string, servers: readonly Server[]): Promise<Server> {
+  try {
+    return await Promise.any(servers.map((server) => requireWritable(url, server)))
+  } catch (error) {
+    const reasons = error instanceof AggregateError ? error.errors.map(String) : [String(error)]
+    throw unreachable(`None of the servers takes changes: ${reasons.join('; ')}`)
+  }
+}
+
+async function requireWritable(url: string, server: Server) {
+  const sql = postgres(url, { ...server, max: 1, fetch_types: false, connect_timeout: CONNECT_TIMEOUT })
+  const end = () => void sql.end({ timeout: 0 })
+  const late = setTimeout(end, CONNECT_TIMEOUT * 1000)
+  try {
+    const [row] = await sql<{ transaction_read_only: string }[]>`show transaction_read_only`
+    if (row?.transaction_read_only !== 'off') throw new Error(`${server.host}:${server.port} only reads`)
+    return server
+  } finally {
+    clearTimeout(late)
+    end()
+  }
+}
+
+/** An error by PostgreSQL's own code for what cannot be connected to. */
+const unreachable = (message: string) => Object.assign(new Error(message), { code: '08001' })
+
+/** For want of a socket. postgres.js never again uses a connection that it was given none for. */
+const broken = (error: unknown) =>
+  new Duplex({
+    read: () => undefined,
+    write(_, __, done) {
+      done(error instanceof Error ? error : undefined)
+    },
+  })
+
+function giveUpSilent(socket: Socket, silence: number) {
+  let [read, since] = [0, Date.now()]
+  const timer = setInterval(() => {
+    const now = Date.now()
+    if (socket.destroyed) clearInterval(timer)
+    else if (socket.bytesRead !== read) [read, since] = [socket.bytesRead, now]
+    else if (now - since > silence) socket.destroy()
+  }, SWEEP).unref()
+}

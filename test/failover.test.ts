@@ -1,0 +1,88 @@
+import postgres from 'postgres'
+import { describe, expect, test, vi } from 'vitest'
+
+import { isOutage, open } from '../db/index.ts'
+import { createTallystick } from '../src/testing.ts'
+import { databaseUrl, freePort, startPostgres } from './postgres.ts'
+import { startService } from './service.ts'
+import { Wire } from './wire.ts'
+
+const service = await startService()
+
+/** Changes what a server takes, whatever it takes. */
+const administer = (url: string) =>
+  postgres(url, { max: 1, connection: { options: '-c default_transaction_read_only=off' } })
+
+const nameOf = (url: string) => new URL(url).pathname.slice(1)
+
+describe('a DATABASE_URL of several servers', { timeout: 60_000 }, () => {
+  test('leads to the one that takes changes, and to the other once that is lost and the other takes them', async () => {
+    const first = new URL(service.databaseUrl)
+    const wire = new Wire(first.hostname, Number(first.port))
+    const standby = await startPostgres(['-c', 'fsync=off', '-c', 'default_transaction_read_only=on'])
+    const admin = administer(standby.url)
+    const name = nameOf(first.href)
+    await admin`create database ${admin(name)}`
+    await admin`alter database ${admin(name)} set default_transaction_read_only = off`
+    await (await open(databaseUrl(standby.url, name))).close()
+    await admin`alter database ${admin(name)} reset default_transaction_read_only`
+    const both = new URL(first)
+    both.hostname = 'servers'
+    both.port = ''
+    const servers = `127.0.0.1:${new URL(standby.url).port},127.0.0.1:${await wire.listen()}`
+    const tallystick = await createTallystick({ DATABASE_URL: both.href.replace('servers', servers) })
+    const { counter } = tallystick.stranger
+
+    await counter.set({ inputValue: 7 })
+    expect(await service.stranger.counter.get()).toEqual({ count: 7 })
+
+    wire.cut()
+    await expect(counter.set({ inputValue: 8 })).rejects.toMatchObject({ status: 503 })
+    await expect(counter.get()).rejects.toMatchObject({ status: 503 })
+    await admin`alter database ${admin(name)} set default_transaction_read_only = off`
+    await vi.waitFor(async () => {
+      expect(await counter.set({ inputValue: 9 })).toEqual({ count: 9 })
+      expect(await counter.get()).toEqual({ count: 9 })
+    }, 10_000)
+
+    expect(await service.stranger.counter.get()).toEqual({ count: 7 })
+    await tallystick.close()
+    await admin.end()
+    await standby.stop()
+    wire.close()
+  })
+
+  test('is refused at once where none of them can be had', async () => {
+    const ports = [await freePort(), await freePort()]
+    const nowhere = `postgres://nobody:x@127.0.0.1:${ports[0]},127.0.0.1:${ports[1]}/nothing`
+
+    const refusal: unknown = await open(nowhere).catch((error: unknown) => error)
+
+    expect(isOutage(refusal)).toBe(true)
+    expect(String(refusal)).toMatch(new RegExp(`None of .*:${ports[0]}.*:${ports[1]}`))
+  })
+})
+
+describe('a server that only reads', () => {
+  test('answers 503 to changes, and is used again when it takes them', async () => {
+    const { counter } = service.stranger
+    const admin = administer(service.databaseUrl)
+    const restrict = async (to: string) => {
+      await admin`alter database ${admin(nameOf(service.databaseUrl))} set default_transaction_read_only = ${admin(to)}`
+      // What is connected already would not hear of it.
+      await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
+    }
+
+    await restrict('on')
+    await vi.waitFor(async () => {
+      expect(await counter.get()).toEqual({ count: 7 })
+    })
+    await expect(counter.increment()).rejects.toMatchObject({ status: 503 })
+    await restrict('off')
+    await admin.end()
+
+    await vi.waitFor(async () => {
+      expect(await counter.increment()).toEqual({ count: 8 })
+    })
+  })
+})
