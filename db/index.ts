@@ -9,6 +9,8 @@ import { migrate } from 'drizzle-orm/pglite/migrator'
 import { start } from './embedded.ts'
 import { casing, migrateServer, migrationsFolder, openServer, type Opening } from './server.ts'
 
+import { watched } from './watch.ts'
+
 /** Either driver, and a transaction of either. */
 export type Database = PgDatabase<PgQueryResultHKT>
 
@@ -31,7 +33,7 @@ export async function open(url: string, opening: Opening = {}): Promise<Connecti
   }
   const embedded = await openEmbedded(url)
   await migrate(embedded.db, { migrationsFolder })
-  return embedded
+  return { ...embedded, db: (opening.watches ?? []).reduce(watched, embedded.db) }
 }
 
 /** Opens a database as it is. */

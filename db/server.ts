@@ -6,6 +6,7 @@ import { migrate } from 'drizzle-orm/postgres-js/migrator'
 import postgres from 'postgres'
 
 import type { Connection } from './index.ts'
+import { type Watch, watched } from './watch.ts'
 import { CONNECT_TIMEOUT, overSockets } from './sockets.ts'
 
 /** How columns are named in the database. */
@@ -50,18 +51,21 @@ export interface Opening {
   directUrl?: string | undefined
   /** How long somebody waits for an answer, in milliseconds. */
   patience?: number
+  /** Who sees every statement. */
+  watches?: readonly Watch[]
 }
 
 /** Connects to a PostgreSQL server, as it is. */
 export async function openServer(
   url: string,
-  { directUrl, patience = LONGEST }: Opening = {},
+  { directUrl, patience = LONGEST, watches = [] }: Opening = {},
 ): Promise<Connection> {
   const { reads: few, writes: more, ...way } = directUrl === undefined ? WAYS.direct : WAYS.pooled
   const idle = Math.min(patience, LONGEST)
   const connect = (max: number) =>
     postgres(url, { ...way, ...COMMON, ...overSockets(url, 2 * idle), idle_timeout: idle / 1000, max })
   const [reads, writes] = [connect(few), connect(more)]
+  const asked = (client: postgres.Sql) => watches.reduce(watched, drizzle(client, { casing }))
   const close = async () => {
     await Promise.all([reads, writes].map((client) => client.end({ timeout: CONNECT_TIMEOUT })))
   }
@@ -72,7 +76,7 @@ export async function openServer(
     throw error
   }
   return {
-    db: withReplicas(drizzle(writes, { casing }), [drizzle(reads, { casing })]),
+    db: withReplicas(asked(writes), [asked(reads)]),
     close,
   }
 }

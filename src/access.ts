@@ -1,7 +1,7 @@
 import type { ErrorMap } from '@orpc/contract'
 import { implement, ORPCError, ValidationError } from '@orpc/server'
 import { isObject, type Promisable } from '@orpc/shared'
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'
 
 import { type Action, type Meta, RowId } from '../contract/base.ts'
@@ -15,8 +15,10 @@ import { askingAuth, type Auth, type createTokenReader } from './auth.ts'
 import { whereMatched } from './conditions.ts'
 import { once } from './idempotency.ts'
 import { networkOf, type Spend } from './limits.ts'
+import type { Metrics } from './metrics.ts'
 import type { Settings } from './settings.ts'
 import type { createVerifier } from './tokens.ts'
+import { tracing } from './tracing.ts'
 
 /** What the service is made of. */
 export interface Parts {
@@ -29,6 +31,8 @@ export interface Parts {
   /** Whether the database answers. */
   isReachable: () => Promise<boolean>
   spend: Spend
+  /** Where they are asked for. */
+  metrics?: Metrics | undefined
   state: {
     /** Whether the process is about to end, and should be sent no more requests. */
     stopping: boolean
@@ -39,6 +43,16 @@ export interface Parts {
 export type Caller = NonNullable<Awaited<ReturnType<typeof sessions.findByToken>>> & { scopes?: string[] }
 
 export type Reply = Map<string, string | string[]>
+
+/** What the log and the figures say of a request: what was called, by whom, and whether a code that was tried was right. */
+export interface Seen {
+  operation?: string
+  person?: string
+  signedIn?: boolean
+}
+
+/** Known in full only once a request has been answered; nothing of one that was turned away at the door. */
+export type SeenOf = (request: IncomingMessage) => Seen | undefined
 
 /** What a procedure knows of the call it answers. */
 export interface Context {
@@ -51,8 +65,7 @@ export interface Context {
   reply: Reply
   caller: () => Promise<Caller | undefined>
   spend: Spend
-  /** For the log: what was called, and by whom. */
-  seen: { operation?: string; person?: string }
+  seen: Seen
   /** The caller's address, if they call over a network, true through trusted proxies. */
   address?: () => string | undefined
   /** A body that could not be read: refused after the guard, so that a stranger learns nothing from it. */
@@ -272,8 +285,9 @@ async function enforce<Answer>(
 ) {
   const operation = path.join('.')
   context.seen.operation = operation
+  const run = async () => answer(await admit(context, procedure['~orpc'], input))
   try {
-    return await answer(await admit(context, procedure['~orpc'], input))
+    return await (tracing ? tracing.procedure(path, run) : run())
   } catch (error) {
     throw reported(error, context, operation)
   }

@@ -1,14 +1,22 @@
 import { ORPCError } from '@orpc/client'
 import { randomUUID } from 'node:crypto'
-import { createServer, type IncomingMessage, type Server, STATUS_CODES, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  STATUS_CODES,
+  type ServerResponse,
+} from 'node:http'
 import type { Duplex } from 'node:stream'
 import { pinoHttp } from 'pino-http'
 
 import { errorBody, unavailable } from '../contract/errors.ts'
-import { type Parts, refusalOf } from './access.ts'
+import { type Parts, refusalOf, type Seen, type SeenOf } from './access.ts'
 import { createHeads, createSharing } from './head.ts'
 import { createGate } from './load.ts'
 import { createReader, MAX_HEADERS, notFound } from './request.ts'
+import { tracing } from './tracing.ts'
 import { createAuthTransport } from './transports/auth.ts'
 import { createCompiled } from './transports/compiled.ts'
 import { createDatastar } from './transports/datastar.ts'
@@ -18,11 +26,11 @@ import { createOAuth } from './transports/oauth.ts'
 import { createReference } from './transports/reference.ts'
 import { createRest } from './transports/rest.ts'
 import { createRpc } from './transports/rpc.ts'
-import { type Call, refuse, type Transport } from './transports/transport.ts'
+import { refuse, type Transport } from './transports/transport.ts'
 
 /** The whole service as one HTTP server: a request is read once, then offered to one transport after another. */
 export function createApp(parts: Parts): Server {
-  const { settings, auth, log } = parts
+  const { settings, auth, log, metrics } = parts
   const read = createReader(parts)
   const compiled = settings.compiled ? createCompiled(!settings.production) : undefined
   const transports: Transport[] = [
@@ -60,18 +68,23 @@ export function createApp(parts: Parts): Server {
   }
 
   const admit = createGate(settings.maxRequests, settings.answerTimeout, (response) => {
+    metrics?.shed('late')
     if (response.headersSent) return void response.destroy()
     refuseForNow(response, 'The answer took too long')
   })
 
-  const seen: Seen | undefined = log.isLevelEnabled('info') ? new WeakMap() : undefined
-  const record = recorder(parts, seen)
-  const server = createServer({ ...LIMITS }, (request, response) => {
+  const isTold = Boolean(metrics ?? tracing) || log.isLevelEnabled('info')
+  const seen = isTold ? new WeakMap<IncomingMessage, Seen>() : undefined
+  const seenOf: SeenOf = (request) => seen?.get(request)
+  const record = recorder(parts, seenOf)
+  const listener: RequestListener = (request, response) => {
     request.id = randomUUID()
     const { method, headers } = request
     const head = ['x-request-id', request.id, ...headFor(headers.origin)]
     record(request, response)
+    metrics?.request(request, response, seenOf)
     if (!isHealth(request.url) && !admit(response)) {
+      metrics?.shed('full')
       refuseForNow(response, 'Too much is under way')
       return
     }
@@ -86,7 +99,8 @@ export function createApp(parts: Parts): Server {
     }
     setHead(response, head)
     share(request, response, go)
-  })
+  }
+  const server = createServer({ ...LIMITS }, tracing?.serve(listener, seenOf) ?? listener)
   server.timeout = settings.answerTimeout + STANDSTILL
   server.on('clientError', refuseUnreadable)
   return server
@@ -116,16 +130,13 @@ function setHead(response: ServerResponse, head: readonly string[]) {
     response.setHeader(head[index] ?? '', head[index + 1] ?? '')
 }
 
-/** What the log says of a request, known only once it has been answered. */
-type Seen = WeakMap<object, Call['context']['seen']>
-
 /** One line a request, by an id that the caller is told too. Neither queries nor headers: both carry secrets. */
 function recorder(
   { log }: Parts,
-  seen: Seen | undefined,
+  seenOf: SeenOf,
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  if (!seen) return () => undefined
-  const withSeen = (request: IncomingMessage, line: object) => ({ ...line, ...seen.get(request) })
+  if (!log.isLevelEnabled('info')) return () => undefined
+  const withSeen = (request: IncomingMessage, line: object) => ({ ...line, ...seenOf(request) })
   return pinoHttp({
     logger: log,
     // Asked every second or so, by whoever watches.

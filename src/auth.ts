@@ -44,6 +44,9 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
       }),
     ),
     telemetry: { enabled: false },
+    // What fails is for src/app.ts. Its message may repeat a statement's values, which better-auth would print and trace.
+    onAPIError: { throw: true },
+    experimental: { instrumentation: { enabled: false } },
     // Prolonged only where src/access.ts says so, and as fresh as the code that opened it.
     session: {
       freshAge: 0,
@@ -92,8 +95,6 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
       }),
       admin(),
     ],
-    // What it refuses it answers all the same. What fails is for src/app.ts: better-call would print the statement whole.
-    onAPIError: { throw: true },
     logger: {
       level: 'warn',
       log: (level, message, ...details) => {

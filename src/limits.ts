@@ -45,7 +45,11 @@ export interface LimitRefusal {
   headers: Record<string, string>
 }
 
-export function createSpend({ rateLimits, limitPoints }: Settings, db: Database): Spend {
+export function createSpend(
+  { rateLimits, limitPoints }: Settings,
+  db: Database,
+  count: (limit: LimitName) => void = () => undefined,
+): Spend {
   if (!rateLimits) return () => Promise.resolve(undefined)
   const entries = Object.entries<Limit>(limits).map(([name, { shared, ...limit }]) => {
     const options = { ...limit, points: limitPoints[name] ?? limit.points, keyPrefix: name }
@@ -61,6 +65,7 @@ export function createSpend({ rateLimits, limitPoints }: Settings, db: Database)
       return undefined
     } catch (exceeded) {
       if (!limiter || !(exceeded instanceof RateLimiterRes)) throw exceeded
+      count(name)
       return refusal(name, limiter, Math.ceil(exceeded.msBeforeNext / 1000))
     }
   }

@@ -45,6 +45,7 @@ async function serveAlone(settings: Settings) {
   })
   server.listen(settings.port, settings.host)
   await once(server, 'listening')
+  if (cluster.isPrimary) await parts.metrics?.serve()
   keepHouse(parts)
 }
 
@@ -65,6 +66,7 @@ async function serveByWorkers(settings: Settings) {
     endByDeadline(settings)
     stop()
   })
+  if (settings.metricsPort !== undefined) await (await import('./metrics.ts')).serveWorkersMetrics(settings)
 }
 
 const endByDeadline = ({ stopDelay }: Settings) =>

@@ -6,6 +6,7 @@ import { createSpend } from './limits.ts'
 import { createMailer, type Mailer } from './mail.ts'
 import type { Settings } from './settings.ts'
 import { createVerifier, makeKeys } from './tokens.ts'
+import { tracing } from './tracing.ts'
 
 /** Opens what the service is made of. */
 export async function openParts(
@@ -14,7 +15,9 @@ export async function openParts(
 ): Promise<Parts & Pick<Connection, 'close'>> {
   const log = createLog(settings)
   const { databaseUrl, directUrl, answerTimeout: patience } = settings
-  const { db, close } = await open(databaseUrl, { directUrl, patience })
+  const metrics = await openMetrics(settings)
+  const watches = [metrics, tracing].flatMap((watcher) => (watcher ? [watcher.watch] : []))
+  const { db, close } = await open(databaseUrl, { directUrl, patience, watches })
   await makeKeys(db)
   const auth = createAuth(settings, db, mailer ?? createMailer(settings, log), log)
   const readToken = await createTokenReader(auth)
@@ -27,8 +30,13 @@ export async function openParts(
     verifyToken,
     log,
     isReachable: () => isReachable(db),
-    spend: createSpend(settings, db),
+    spend: createSpend(settings, db, metrics?.limited),
+    metrics,
     state: { stopping: false },
     close,
   }
 }
+
+/** Loaded only where it is wanted: it takes longer than the rest of a start. */
+const openMetrics = async (settings: Settings) =>
+  settings.metricsPort === undefined ? undefined : (await import('./metrics.ts')).createMetrics(settings)

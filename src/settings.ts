@@ -73,6 +73,8 @@ const Environment = z
     LIMITS: list.refine(areLimits, 'Must be name=number, or a list of them, of the limits that there are'),
     RATE_LIMITS: z.enum(['on', 'off']).default('on'),
     COMPILED: z.enum(['on', 'off']).default('on'),
+    METRICS_HOST: z.string().default('127.0.0.1'),
+    METRICS_PORT: z.coerce.number().int().min(1).max(65_535).optional(),
     WORKERS: z.coerce.number().int().min(1).max(256).default(1),
     MAX_REQUESTS: z.coerce.number().int().min(1).default(1000),
     ANSWER_TIMEOUT: z.coerce.number().positive().max(3600).default(15),
@@ -128,6 +130,9 @@ export function readSettings(environment: Record<string, string | undefined>) {
     limitPoints: Object.fromEntries(env.LIMITS.map(pointsOf)),
     /** Whether the usual request takes the compiled path, or every request oRPC's stock handlers. */
     compiled: env.COMPILED === 'on',
+    metricsHost: env.METRICS_HOST,
+    /** Where to answer `/metrics`; unset, and nothing is counted. */
+    metricsPort: env.METRICS_PORT,
     /** Processes that share the port. */
     workers: env.WORKERS,
     /** Requests under way at once, in one process. */

@@ -161,6 +161,31 @@ describe('main', { timeout: 60_000 }, () => {
     await expect(fetch(`${origin}/api/status`)).rejects.toThrow()
   })
 
+  test('counts for all its workers at one address, each by its own number', async () => {
+    const { databaseUrl } = await startService()
+    const METRICS_PORT = String(await freePort())
+    const { origin, child, ended } = await run({ DATABASE_URL: databaseUrl, WORKERS: '2', METRICS_PORT })
+    const address = `http://127.0.0.1:${METRICS_PORT}/metrics`
+    const answered =
+      /^tallystick_http_requests_total{operation="status.get",status="200",worker="(\d+)"} (\d+)$/gm
+
+    const ask = () => fetch(`${origin}/api/status`, { headers: { connection: 'close' } })
+    await Promise.all(Array.from({ length: 30 }, ask))
+
+    await vi.waitFor(async () => {
+      const text = await (await fetch(address)).text()
+      const counts = Array.from(
+        text.matchAll(answered),
+        ([, worker, count]) => [worker, Number(count)] as const,
+      )
+      expect(counts.map(([worker]) => worker).sort()).toEqual(['1', '2'])
+      expect(counts.reduce((sum, [, count]) => sum + count, 0)).toBe(30)
+    })
+    child.kill('SIGTERM')
+    expect(await ended).toEqual([0, null])
+    await expect(fetch(address)).rejects.toThrow()
+  })
+
   test('ends, with what is wrong, where its workers cannot start', async () => {
     const { child, ended, output } = await run({
       DATABASE_URL: 'postgres://nobody:x@127.0.0.1:1/nothing',

@@ -305,24 +305,24 @@ describe('the log', () => {
   })
   let child: ChildProcess
   let origin = ''
-  let kept = ''
+  let database = ''
 
   beforeAll(async () => {
     const { url, template } = inject('postgres')
     const name = `tallystick_${process.pid}_${crypto.randomUUID().replaceAll('-', '')}`
     const admin = postgres(url, { max: 1, onnotice: () => undefined })
     await admin`create database ${admin(name)} template ${admin(template)}`
+    database = databaseUrl(url, name)
     const [port, smtpPort] = [await freePort(), await freePort()]
     smtp.listen(smtpPort, '127.0.0.1')
     origin = `http://127.0.0.1:${port}`
-    kept = databaseUrl(url, name)
     child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
       env: {
         PATH: process.env.PATH,
         NODE_ENV: 'production',
         PORT: String(port),
         BASE_URL: origin,
-        DATABASE_URL: kept,
+        DATABASE_URL: database,
         AUTH_SECRET: authSecret,
         SMTP_URL: `smtp://127.0.0.1:${smtpPort}`,
         MAIL_FROM: 'Tallystick <no-reply@example.com>',
@@ -366,8 +366,64 @@ describe('the log', () => {
       req: { id: answer.headers.get('x-request-id'), method: 'GET', path: '/api/tasks' },
       res: { status: 401 },
       responseTime: expect.any(Number),
+      operation: 'tasks.list',
     })
     expect(said.output).not.toContain('swordfish')
+  })
+
+  const signIn = async (email: string) => {
+    await at('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
+    const otp = letters.findLast(({ to }) => to === email)?.code
+    const { headers } = await at('POST', '/api/auth/sign-in/email-otp', { email, otp })
+    return cookieOf(headers)
+  }
+
+  test('says who called what, and whether a code was right', async () => {
+    const email = somebody()
+    const cookie = await signIn(email)
+
+    const known = await at('GET', '/api/me', undefined, { cookie })
+    const wrong = await at('POST', '/api/auth/sign-in/email-otp', { email, otp: '000000' })
+
+    const { id } = known.body as { id: string }
+    expect(await lineOf(known)).toMatchObject({ operation: 'account.get', person: id, res: { status: 200 } })
+    expect(await lineOf(wrong)).toMatchObject({
+      operation: '/api/auth/sign-in/email-otp',
+      signedIn: false,
+      res: { status: 400 },
+    })
+  })
+
+  test('holds no header, no body and nothing that a statement carried, also where it fails', async () => {
+    const cookie = await signIn(somebody())
+    const form = { 'content-type': 'application/x-www-form-urlencoded' }
+    const sql = postgres(database, { max: 1, onnotice: () => undefined })
+    const rename = (from: string, to: string) => sql`alter table ${sql(from)} rename to ${sql(to)}`
+    const email = `marlin.${somebody()}`
+    const asked = [
+      ['tasks', 'POST', '/api/tasks', { taskTitle: 'swordfish' }, { cookie, 'x-marlin': 'marlin' }],
+      ['sessions', 'GET', '/api/me', undefined, { cookie }],
+      ['verifications', 'POST', '/api/auth/sign-in/email-otp', { email, otp: '918273' }, {}],
+      ['oauth_records', 'POST', '/token', 'grant_type=refresh_token&client_id=x&refresh_token=marlin', form],
+    ] as const
+
+    const statuses: number[] = []
+    for (const [table, method, path, body, headers] of asked) {
+      await rename(table, 'gone')
+      const answer = await at(method, path, body, headers)
+      await rename('gone', table)
+      await lineOf(answer)
+      statuses.push(answer.status)
+    }
+    await sql.end()
+    await lineOf(await at('GET', '/api/me', undefined, { authorization: 'Bearer swordfish' }))
+
+    expect(statuses).toEqual([500, 500, 500, 500])
+    expect(said.output).toContain('a procedure failed')
+    const value = cookie.slice(cookie.indexOf('=') + 1)
+    const token = decodeURIComponent(value).split('.')[0] ?? ''
+    for (const secret of ['swordfish', 'marlin', '918273', value, token])
+      expect(said.output).not.toContain(secret)
   })
 
   test('holds no secret of a sign-in', async () => {
@@ -406,14 +462,14 @@ describe('the log', () => {
 
   test('holds nothing that a statement of a sign-in carried, where that fails', async () => {
     const email = somebody()
-    const database = postgres(kept, { max: 1 })
-    await database`alter table sessions add constraint broken check (user_agent <> 'Unwelcome')`
+    const sql = postgres(database, { max: 1 })
+    await sql`alter table sessions add constraint broken check (user_agent <> 'Unwelcome')`
     await at('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
     const otp = letters.findLast(({ to }) => to === email)?.code ?? ''
     const from = { 'user-agent': 'Unwelcome' }
     const answer = await at('POST', '/api/auth/sign-in/email-otp', { email, otp }, from)
-    await database`alter table sessions drop constraint broken`
-    await database.end()
+    await sql`alter table sessions drop constraint broken`
+    await sql.end()
     await lineOf(answer)
 
     expect(answer).toMatchObject({ status: 500, body: { code: 'INTERNAL_SERVER_ERROR' } })

@@ -9,6 +9,7 @@ import type { Settings } from '../settings.ts'
 import { answer, type Call, refuse, refuseBy, refuseMethod, sendReply, type Transport } from './transport.ts'
 
 const PREFIX = '/api/auth'
+const SIGN_IN = '/sign-in/email-otp'
 
 const Email = z.email().max(254)
 const Id = z.object({ id: text({ min: 1, max: 64 }) })
@@ -60,7 +61,7 @@ const operations: Record<string, Operation> = {
     z.object({ email: Email, type: z.literal('sign-in') }),
     'codes',
   ),
-  '/sign-in/email-otp': post('open', z.object({ email: Email, otp: text({ min: 1, max: 16 }) }), 'tries'),
+  [SIGN_IN]: post('open', z.object({ email: Email, otp: text({ min: 1, max: 16 }) }), 'tries'),
   '/sign-out': post('open'),
   '/get-session': get('open'),
   '/update-user': post('signedIn', z.object({ name: Name })),
@@ -101,7 +102,7 @@ export function createAuthTransport(auth: Auth, { baseUrl }: Settings): Transpor
     const exceeded = await spendOn(context, operation, data)
     if (exceeded) return refuseBy(response, exceeded)
 
-    const result = await askingAuth(() => auth.handler(authRequest(call, operation, data, baseUrl)))
+    const result = await ask(auth, authRequest(call, operation, data, baseUrl), context)
     sendReply(response, context.reply)
     for (const cookie of result.headers.getSetCookie()) response.appendHeader('set-cookie', cookie)
     const body = await result.text()
@@ -125,9 +126,16 @@ export async function askAuth({ auth, settings }: Parts, call: Call, path: strin
   if (exceeded) return { ok: false, problem: exceeded.error.message } as const
   const target = new URL(PREFIX + path, settings.baseUrl)
   const request = authRequest({ ...call, url: target }, operation, checked.data, settings.baseUrl)
-  const result = await askingAuth(() => auth.handler(request))
+  const result = await ask(auth, request, call.context)
   if (result.ok) return { ok: true, cookies: result.headers.getSetCookie() } as const
   return { ok: false, problem: errorOf(result.status, await result.text()).message } as const
+}
+
+/** What came of a sign-in is noted. */
+async function ask(auth: Auth, request: Request, { seen }: Call['context']) {
+  const result = await askingAuth(() => auth.handler(request))
+  if (request.url.endsWith(SIGN_IN) && result.status < 500) seen.signedIn = result.ok
+  return result
 }
 
 const spendOn = async (

@@ -68,7 +68,7 @@ export function createCompiled(checks: boolean): CompiledTransport {
     compiled.set(procedure, known)
     return known
   }
-  const constants = new Map<string, string>()
+  const constants = new Map<string, { text: string; operation: string }>()
 
   return async (call, response, head) => {
     const { plainPath, method, body, context } = call
@@ -83,10 +83,13 @@ export function createCompiled(checks: boolean): CompiledTransport {
       response.writeHead(status, lines).end(text)
       return true
     }
-    const operation = `${method} ${plainPath}`
+    const address = `${method} ${plainPath}`
     const mayBeKept = headers.authorization === undefined && !context.malformed
-    const kept = mayBeKept ? constants.get(operation) : undefined
-    if (kept !== undefined) return send(200, kept)
+    const kept = mayBeKept ? constants.get(address) : undefined
+    if (kept) {
+      context.seen.operation = kept.operation
+      return send(200, kept.text)
+    }
     if (isRpc && (method !== 'POST' || (body && 'meta' in body))) return false
     const { matcher, codec } = protocols[isRpc ? 'rpc' : isFirstForm(body) ? 1 : 2]
     const match = await matcher.match(method, isRpc ? `/${plainPath.slice(RPC.length)}` : plainPath)
@@ -101,7 +104,7 @@ export function createCompiled(checks: boolean): CompiledTransport {
       const plain = { status: 200, body: isRpc ? { json: output } : output }
       const result = isPlain ? plain : codec.encode(output, procedure)
       const text = JSON.stringify(result.body)
-      if (meta.constant && isPlain) constants.set(operation, text)
+      if (meta.constant && isPlain) constants.set(address, { text, operation: path.join('.') })
       const status = !isRpc && isKnown(call) ? 304 : result.status
       return send(status, text, !isRpc && meta.form === 1 ? firstForm : undefined)
     } catch (error) {

@@ -11,9 +11,10 @@ const OK = JSON.stringify({ status: 'ok' })
 /** For whoever runs the service: whether the process is alive, and whether it should be sent requests. */
 export const createHealth =
   ({ state, isReachable }: Parts): Transport =>
-  async ({ method, url: { pathname } }, response) => {
+  async ({ method, url: { pathname }, context }, response) => {
     const check = pathname === `${PREFIX}live` ? 'live' : pathname === `${PREFIX}ready` ? 'ready' : undefined
     if (!check) return false
+    context.seen.operation = pathname
     if (method !== 'GET') return refuseMethod(response, ['GET'])
     if (check === 'live') return answer(response, 200, OK)
     if (state.stopping) return refuse(response, unavailable('The service is stopping'))

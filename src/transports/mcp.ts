@@ -23,6 +23,7 @@ export function createMcp(parts: Parts): Transport {
 
   return async ({ method, url, body, request, context: { malformed, address, seen } }, response) => {
     if (url.pathname !== PATH) return false
+    seen.operation = PATH
     const { cookie: _, ...headers } = request.headers
     const { host, origin = baseUrl } = headers
     // A name of somebody's choosing may be made to lead here, to have a browser inside a network call this service.

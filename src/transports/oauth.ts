@@ -52,9 +52,10 @@ export function createOAuth(parts: Parts): Transport {
 
   return async (call, response) => {
     const { pathname } = call.url
-    if (pathname === '/authorize') return authorize(call, response)
     const endpoint = endpoints[pathname]
-    if (!endpoint) return false
+    if (!endpoint && pathname !== '/authorize') return false
+    call.context.seen.operation = pathname
+    if (!endpoint) return authorize(call, response)
     // Any page may call these: none of them looks at cookies.
     response.setHeader('access-control-allow-origin', '*')
     if (call.method === 'OPTIONS') return allow(response, endpoint.method)

@@ -50,9 +50,10 @@ const files: Record<string, { type: string; make: () => Promise<string | Buffer>
 /** The OpenAPI document, and a page to read and try it. */
 export function createReference(): Transport {
   const kept = new Map<string, Promise<string | Buffer>>()
-  return async ({ method, url: { pathname } }, response) => {
+  return async ({ method, url: { pathname }, context }, response) => {
     const file = files[pathname]
     if (!file) return false
+    context.seen.operation = pathname
     if (method !== 'GET') return refuseMethod(response, ['GET'])
     const made = kept.get(pathname) ?? file.make()
     kept.set(pathname, made)

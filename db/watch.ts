@@ -1,0 +1,29 @@
+import type { Database } from './index.ts'
+
+export interface Statement {
+  /** What it is prepared as, else what it does to which tables: `tasks_find`, `update tasks`. One of few. */
+  name: string
+  /** Without its values: placeholders stand where they go. */
+  text: string
+}
+
+/** Runs a statement, and sees how it goes. */
+export type Watch = <Result>(statement: Statement, run: () => Promise<Result>) => Promise<Result>
+
+/** Has every statement of a database watched, and those of its transactions. A database that nobody watches pays nothing. */
+export function watched<Watched extends Database>(db: Watched, watch: Watch): Watched {
+  const { session } = db._
+  const prepare = session.prepareQuery.bind(session)
+  session.prepareQuery = (query, fields, name, ...rest) => {
+    const prepared = prepare(query, fields, name, ...rest)
+    const [, , made] = rest
+    const summary = made ? `${made.type} ${made.tables.join(' ')}` : query.sql.split(' ', 1).join()
+    const statement = { name: name ?? summary, text: query.sql }
+    const execute = prepared.execute.bind(prepared)
+    prepared.execute = (values) => watch(statement, () => execute(values))
+    return prepared
+  }
+  const begin = db.transaction.bind(db)
+  db.transaction = (work, config) => begin((tx) => work(watched(tx, watch)), config)
+  return db
+}

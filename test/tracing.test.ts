@@ -1,0 +1,186 @@
+import { exporter } from './spans.ts'
+
+import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+
+import { createFetch, type Service, somebody, startService } from './service.ts'
+
+type Span = ReturnType<typeof exporter.getFinishedSpans>[number]
+
+const hex = (bytes: number) => randomBytes(bytes).toString('hex')
+
+/** Another's trace, which a request is to be part of. */
+function traced() {
+  const [traceId, spanId] = [hex(16), hex(8)]
+  const spans = () => exporter.getFinishedSpans().filter((span) => span.spanContext().traceId === traceId)
+  /** Once the request has ended. */
+  const ended = () =>
+    vi.waitFor(() => {
+      const server = spans().find(({ kind }) => kind === SpanKind.SERVER)
+      if (!server) throw new Error('The request has not ended')
+      return { server, all: spans() }
+    })
+  return { headers: { traceparent: `00-${traceId}-${spanId}-01` }, spanId, ended }
+}
+
+const childrenOf = (parent: Span | undefined, all: Span[]) =>
+  all.filter(({ parentSpanContext }) => parentSpanContext?.spanId === parent?.spanContext().spanId)
+const named = (name: string, all: Span[]) => all.find((span) => span.name === name)
+const names = (spans: Span[]) => spans.map(({ name }) => name)
+
+describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
+  let service: Service
+  let call: ReturnType<typeof createFetch>
+  beforeAll(async () => {
+    service = await startService({ COMPILED })
+    call = createFetch(service)
+  })
+
+  test.each([
+    ['GET', '/api/tasks/{id}', (id: number) => [`/api/tasks/${id}`] as const],
+    ['POST', '/rpc/tasks/get', (id: number) => ['/rpc/tasks/get', { json: { id } }] as const],
+  ])('lead from %s %s through the procedure to its statements', async (method, route, ask) => {
+    const { headers, spanId, ended } = traced()
+    const cookie = await service.signIn(somebody())
+    const task = await call('POST', '/api/tasks', { taskTitle: 'Trace' }, { cookie })
+    const [path, body] = ask((task.body as { id: number }).id)
+
+    const answer = await call(method, path, body, { cookie, ...headers })
+    const { server, all } = await ended()
+
+    expect(server).toMatchObject({
+      name: `${method} ${route}`,
+      parentSpanContext: { spanId },
+      status: { code: SpanStatusCode.UNSET },
+      attributes: {
+        'http.request.method': method,
+        'http.route': route,
+        'http.response.status_code': 200,
+        'url.path': path,
+        'url.scheme': 'http',
+        'tallystick.request.id': answer.headers.get('x-request-id'),
+      },
+    })
+    expect(names(childrenOf(server, all))).toEqual(['tasks.get'])
+    const statements = childrenOf(named('tasks.get', all), all)
+    expect(names(statements)).toEqual(['sessions_find_by_tokens', 'tasks_find'])
+    expect(statements[1]).toMatchObject({
+      kind: SpanKind.CLIENT,
+      attributes: {
+        'db.system.name': 'postgresql',
+        'db.query.summary': 'tasks_find',
+        'db.query.text': expect.stringMatching(/^select .* from "tasks" where .*"user_id" = \$1/) as string,
+      },
+    })
+    expect(all).toHaveLength(4)
+  })
+
+  test('hold the statements of a transaction', async () => {
+    const { headers, ended } = traced()
+    const cookie = await service.signIn(somebody())
+    const { body } = await call('POST', '/api/notes', { title: 'Plan', body: '' }, { cookie })
+    const path = `/api/notes/${(body as { id: string }).id}/share`
+
+    await call('POST', path, { email: somebody(), role: 'reader' }, { cookie, ...headers })
+    const { all } = await ended()
+
+    expect(names(childrenOf(named('notes.share', all), all))).toEqual(
+      expect.arrayContaining(['select notes', 'insert note_shares', 'notes_find']),
+    )
+  })
+
+  test('of a statement that many share belong to the first of them', async () => {
+    const traces = Array.from({ length: 20 }, traced)
+
+    await Promise.all(traces.map(({ headers }) => call('GET', '/api/counter', undefined, headers)))
+    const requests = await Promise.all(traces.map(({ ended }) => ended()))
+
+    const statements = requests.flatMap(({ all }) => childrenOf(named('counter.get', all), all))
+    expect(new Set(names(statements))).toEqual(new Set(['counter_get']))
+    expect(statements.length).toBeLessThan(20)
+  })
+
+  test('tell a refusal from a failure', async () => {
+    const [absent, stranger, nowhere] = [traced(), traced(), traced()]
+    const cookie = await service.signIn(somebody())
+
+    await call('GET', '/api/tasks/999999999', undefined, { cookie, ...absent.headers })
+    await call('GET', '/api/tasks', undefined, stranger.headers)
+    await call('GET', '/nowhere', undefined, nowhere.headers)
+
+    const unset = { code: SpanStatusCode.UNSET }
+    const refused = await absent.ended()
+    expect(refused.server).toMatchObject({ attributes: { 'http.response.status_code': 404 }, status: unset })
+    expect(named('tasks.get', refused.all)).toMatchObject({
+      attributes: { 'error.type': 'NOT_FOUND' },
+      status: unset,
+    })
+    expect(named('tasks.list', (await stranger.ended()).all)?.attributes).toEqual({
+      'error.type': 'UNAUTHORIZED',
+    })
+    expect(await nowhere.ended()).toMatchObject({
+      server: { name: 'GET', status: unset },
+      all: { length: 1 },
+    })
+  })
+
+  describe('where the table is gone', () => {
+    const rename = (from: string, to: string) =>
+      service.parts.db.execute(`alter table ${from} rename to ${to}`)
+    beforeAll(() => rename('tasks', 'gone'))
+    afterAll(() => rename('gone', 'tasks'))
+
+    test('say what kind of failure it was, all the way up', async () => {
+      const { headers, ended } = traced()
+      const cookie = await service.signIn(somebody())
+
+      await call('GET', '/api/tasks', undefined, { cookie, ...headers })
+      const { server, all } = await ended()
+
+      const failed = (type: string) => ({
+        attributes: { 'error.type': type },
+        status: { code: SpanStatusCode.ERROR },
+      })
+      expect(server).toMatchObject(failed('500'))
+      expect(named('tasks.list', all)).toMatchObject(failed('42P01'))
+      expect(named('tasks_list', all)).toMatchObject(failed('42P01'))
+      expect(named('sessions_find_by_tokens', all)?.status).toEqual({ code: SpanStatusCode.UNSET })
+    })
+
+    test('hold no value of it, nor anything secret of a sign-in and a call', async () => {
+      const { headers, ended } = traced()
+      const email = somebody()
+      const secret = 'swordfish'
+      const json = { ...headers, authorization: `Bearer ${secret}` }
+
+      await call('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
+      const code = service.letters.findLast(({ to }) => to === email)?.subject.slice(0, 6) ?? ''
+      await call('POST', '/api/auth/sign-in/email-otp', { email, otp: code })
+      const cookie = await service.signIn(email)
+      const answers = [
+        await call('POST', '/api/tasks', { taskTitle: secret }, { cookie }),
+        await call('POST', '/rpc/tasks/create', { json: { taskTitle: secret } }, { cookie }),
+        await call('GET', `/api/counter?token=${secret}`, undefined, json),
+      ]
+      await ended()
+
+      expect(answers.map(({ status }) => status)).toEqual([500, 500, 401])
+      const spans = exporter.getFinishedSpans()
+      expect(names([...spans])).toContain('POST /api/auth/sign-in/email-otp')
+      const said = JSON.stringify(
+        spans.map(({ name, attributes, events, links, status }) => [name, attributes, events, links, status]),
+      )
+      const signed = decodeURIComponent(cookie.slice(cookie.indexOf('=') + 1))
+      for (const each of [secret, email, cookie, ...signed.split('.')]) expect(said).not.toContain(each)
+      expect(said).not.toMatch(new RegExp(`(?<!\\d)${code}(?!\\d)`))
+    })
+  })
+})
+
+test('without an SDK nothing is traced', async () => {
+  trace.disable()
+  vi.resetModules()
+
+  expect((await import('../src/tracing.ts')).tracing).toBeUndefined()
+})
