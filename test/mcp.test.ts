@@ -110,12 +110,12 @@ interface Schema {
 }
 interface Operation {
   operationId: string
-  parameters?: { name: string; required?: boolean; schema: Schema }[]
+  parameters?: { name: string; in: string; required?: boolean; schema: Schema }[]
   requestBody?: { content: Record<string, { schema: Schema }> }
   responses: Record<string, { content: Record<string, { schema: Schema }> }>
 }
 
-/** What the OpenAPI document says that an operation takes, wherever in a request, and what it answers. */
+/** What the OpenAPI document says that an operation takes as input, wherever in a request, and what it answers. */
 async function promised() {
   const document: unknown = JSON.parse(JSON.stringify(await createDocument()))
   const { paths, components } = document as {
@@ -133,13 +133,14 @@ async function promised() {
       .flatMap((item) => Object.values(item))
       .map(({ operationId, parameters = [], requestBody, responses }) => {
         const body = follow(requestBody?.content['application/json']?.schema ?? {}) as Schema
+        const inputs = parameters.filter((one) => one.in !== 'header')
         const properties = {
           ...body.properties,
-          ...Object.fromEntries(parameters.map(({ name, schema }) => [name, follow(schema)])),
+          ...Object.fromEntries(inputs.map(({ name, schema }) => [name, follow(schema)])),
         }
         const required = [
           ...(body.required ?? []),
-          ...parameters.filter((one) => one.required).map(({ name }) => name),
+          ...inputs.filter((one) => one.required).map(({ name }) => name),
         ].sort()
         const output = follow(responses['200']?.content['application/json']?.schema)
         return [operationId, { properties, required, output }]
