@@ -6,6 +6,7 @@ import { migrate } from 'drizzle-orm/postgres-js/migrator'
 import postgres from 'postgres'
 
 import type { Connection } from './index.ts'
+import { createClient } from './client.ts'
 import { type Watch, watched } from './watch.ts'
 import { CONNECT_TIMEOUT, overSockets } from './sockets.ts'
 
@@ -63,20 +64,26 @@ export async function openServer(
   const { reads: few, writes: more, ...way } = directUrl === undefined ? WAYS.direct : WAYS.pooled
   const idle = Math.min(patience, LONGEST)
   const connect = (max: number) =>
-    postgres(url, { ...way, ...COMMON, ...overSockets(url, 2 * idle), idle_timeout: idle / 1000, max })
+    createClient(url, (lose) => ({
+      ...way,
+      ...COMMON,
+      ...overSockets(url, 2 * idle, lose),
+      idle_timeout: idle / 1000,
+      max,
+    }))
   const [reads, writes] = [connect(few), connect(more)]
   const asked = (client: postgres.Sql) => watches.reduce(watched, drizzle(client, { casing }))
   const close = async () => {
-    await Promise.all([reads, writes].map((client) => client.end({ timeout: CONNECT_TIMEOUT })))
+    await Promise.all([reads, writes].map((client) => client.end(CONNECT_TIMEOUT)))
   }
   try {
-    await requireTimeouts(writes)
+    await requireTimeouts(writes.sql)
   } catch (error) {
     await close()
     throw error
   }
   return {
-    db: withReplicas(asked(writes), [asked(reads)]),
+    db: withReplicas(asked(writes.sql), [asked(reads.sql)]),
     close,
   }
 }
@@ -84,7 +91,12 @@ export async function openServer(
 /** Brings a PostgreSQL server up to date. */
 export async function migrateServer(url: string) {
   const connection = { application_name, options: WITHOUT_TIMEOUTS }
-  const migrator = postgres(url, { ...COMMON, ...overSockets(url, Infinity), connection, max: 1 })
+  const migrator = postgres(url, {
+    ...COMMON,
+    ...overSockets(url, Infinity, () => undefined),
+    connection,
+    max: 1,
+  })
   try {
     await migrator`select pg_advisory_lock(${MIGRATION_LOCK})`
     await migrate(drizzle(migrator), { migrationsFolder })

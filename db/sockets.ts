@@ -20,12 +20,11 @@ interface Server {
 /**
  * How postgres.js reaches a server, as options for it. By itself it waits for ever where none of several servers can be
  * had, and for a quarter of an hour, as TCP does, on one that has gone without a word. Here a connection over which
- * nothing has come for `silence` milliseconds is given up: one that is idle must be closed before.
+ * nothing has come for `silence` milliseconds is given up: one that is idle must be closed before. `lose` is called when
+ * one is lost.
  */
-export function overSockets(url: string, silence: number) {
+export function overSockets(url: string, silence: number, lose: () => void) {
   const { host, port, path } = postgres(url).options
-  // On the same machine, by a file: there is no network to be silent.
-  if (path) return {}
   const servers = host.map((name, index) => ({ host: name, port: port[index] ?? 5432 }))
   const [only = { host: '', port: 0 }] = servers
   const names = servers.map(({ host, port }) => `${host}:${port}`).join(', ')
@@ -41,8 +40,9 @@ export function overSockets(url: string, silence: number) {
         if (socket.bytesRead === 0) failedAt = Date.now()
       })
       giveUpSilent(socket, silence)
-      // What TLS and errors know the server by.
-      return Object.assign(socket, server).connect(server)
+      noticeLoss(socket, lose)
+      // What TLS and errors know the server by. One on the same machine may be reached by a file.
+      return Object.assign(socket, server).connect(path ? { path } : server)
     } catch (error) {
       return broken(error)
     }
@@ -85,6 +85,14 @@ const broken = (error: unknown) =>
       done(error instanceof Error ? error : undefined)
     },
   })
+
+/** A connection that had been made, and was not ended here. */
+function noticeLoss(socket: Socket, lose: () => void) {
+  const notice = () => {
+    if (socket.bytesRead > 0 && !socket.writableEnded) lose()
+  }
+  socket.once('end', notice).once('error', notice)
+}
 
 function giveUpSilent(socket: Socket, silence: number) {
   let [read, since] = [0, Date.now()]

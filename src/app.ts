@@ -102,6 +102,8 @@ export function createApp(parts: Parts): Server {
   }
   const server = createServer({ ...LIMITS }, tracing?.serve(listener, seenOf) ?? listener)
   server.timeout = settings.answerTimeout + STANDSTILL
+  // Node would refuse an expectation that it does not know, in a shape of its own.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.on('clientError', refuseUnreadable)
   return server
 }
@@ -114,6 +116,8 @@ const LIMITS = {
   connectionsCheckingInterval: 2_000,
   // Longer than balancers keep theirs, so that it is never this side that closes one as a request is sent.
   keepAliveTimeout: 75_000,
+  // src/request.ts does.
+  requireHostHeader: false,
 }
 
 /** How much longer than an answer may take a connection may stand still in its midst, in milliseconds: nobody reads. */

@@ -15,7 +15,9 @@ export function createGate(most: number, patience: number, expire: (response: Se
       // Those after it came later.
       if (since > latest) return
       underWay.delete(response)
-      expire(response)
+      // What is still being sent does not wait yet, and has a limit of its own.
+      if (response.req.complete) expire(response)
+      else underWay.set(response, Date.now())
     }
   }, SWEEP).unref()
 

@@ -24,6 +24,8 @@ export function createReader(parts: Parts) {
 
   return (request: IncomingMessage): Call | Promise<Call> => {
     const { method = 'GET', headers } = request
+    if (headers.host === undefined && request.httpVersion === '1.1')
+      throw new ORPCError('BAD_REQUEST', { message: 'A Host header is needed' })
     const path = request.url ?? '/'
     const plainPath = isPlain(path) ? path : undefined
     let url = plainPath === undefined ? readUrl(path, baseUrl) : undefined

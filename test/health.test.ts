@@ -112,6 +112,24 @@ describe('without its database, the service', () => {
     expect(refused.headers.get('retry-after')).toBe('1')
   })
 
+  test('works again after connections were reset, whatever it was asked as they broke', async () => {
+    let asking = true
+    const ask = async () => {
+      while (asking) await call('GET', '/api/counter')
+    }
+    const callers = [ask(), ask(), ask()]
+    for (let reset = 0; reset < 5; reset++) {
+      await sleep(100)
+      wire.reset()
+    }
+    asking = false
+    await Promise.all(callers)
+
+    await vi.waitFor(async () => {
+      expect((await call('GET', '/api/counter')).status).toBe(200)
+    }, 5000)
+  })
+
   test('answers 503 in bounded time where it falls silent', async () => {
     wire.state = 'silent'
     const began = Date.now()

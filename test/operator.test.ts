@@ -446,7 +446,7 @@ async function serve(environment: Environment): Promise<Served> {
   const ended = once(child, 'exit')
   let text = ''
   child.stdout.on('data', (chunk) => (text += String(chunk)))
-  while (!text.includes('listens on') && child.exitCode === null)
+  while (!text.includes('listens on') && child.exitCode === null && child.signalCode === null)
     await Promise.race([once(child.stdout, 'data'), ended])
   return { child, ended }
 }

@@ -121,7 +121,7 @@ describe('the packed package', { timeout: 120_000 }, () => {
     const ended = once(child, 'exit')
     let text = ''
     child.stdout.on('data', (chunk) => (text += String(chunk)))
-    while (!text.includes('listens on') && child.exitCode === null)
+    while (!text.includes('listens on') && child.exitCode === null && child.signalCode === null)
       await Promise.race([once(child.stdout, 'data'), ended])
     const { status } = await fetch(`${/as (\S+)/.exec(text)?.[1] ?? ''}/api/status`)
 

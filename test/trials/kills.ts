@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import type { Entry } from './ask.ts'
+import { describeInstances } from './instances.ts'
+import { assertKept, longestWait, settle } from './ledger.ts'
+import { signInAll, startLoad } from './load.ts'
+import { type Service, startService } from './process.ts'
+import { findPostgres, type Tell, trial } from './trial.ts'
+
+const KILLS = 20
+
+/** How much is answered between kills, and how long that takes, at least and at most, in milliseconds. */
+const PEACE = { requests: 500, time: 1500, most: 120_000 }
+
+/** When an instance was away. */
+interface Absence {
+  origin: string
+  from: number
+  until: number
+}
+
+/** Kills one instance after another, and starts each again as it was. */
+async function killInTurn(
+  services: Service[],
+  environments: Record<string, string>[],
+  peace: () => Promise<void>,
+) {
+  const absences: Absence[] = []
+  for (let kill = 0; kill < KILLS; kill++) {
+    await peace()
+    const index = kill % services.length
+    const from = Date.now()
+    await services[index]?.kill('SIGKILL')
+    const service = await startService(environments[index])
+    services[index] = service
+    absences.push({ origin: service.origin, from, until: Date.now() })
+  }
+  await peace()
+  return absences
+}
+
+/** Lets the load go on for a while. */
+async function answering(entries: readonly Entry[]) {
+  const before = entries.length
+  const answered = () => entries.slice(before).filter(({ outcome }) => outcome === 'answered').length
+  const started = Date.now()
+  do {
+    await sleep(PEACE.time)
+    assert.ok(Date.now() - started < PEACE.most, 'it does not answer any more')
+  } while (answered() < PEACE.requests)
+}
+
+async function killUnderLoad(tell: Tell, database: string, environments: Record<string, string>[]) {
+  const services = await Promise.all(environments.map((environment) => startService(environment)))
+  const origins = services.map(({ origin }) => origin)
+  const load = startLoad(origins, await signInAll(services))
+  const absences = await killInTurn(services, environments, () => answering(load.entries))
+  await load.stop()
+  for (const service of services) assert.deepEqual(await service.kill('SIGTERM'), { code: 0, signal: null })
+
+  const isExcused = ({ origin, at, took }: Entry) =>
+    absences.some((absence) => absence.origin === origin && at >= absence.from && at - took <= absence.until)
+  const unexcused = load.entries.filter((entry) => !isExcused(entry))
+  const figures = {
+    instances: services.length,
+    kills: KILLS,
+    ...(await settle(load.entries, database)),
+    failedElsewhere: unexcused.filter(({ outcome }) => outcome !== 'answered').length,
+    // Of those that are there: an embedded database is slow to start.
+    longestWait: longestWait(unexcused),
+    longestStart: Math.max(...absences.map(({ from, until }) => until - from)),
+  }
+  tell(figures)
+  assertKept(figures)
+  assert.equal(figures.failedElsewhere, 0, 'an instance failed that was not killed')
+}
+
+await trial('kills', async (tell) => {
+  const { url } = await findPostgres()
+  await killUnderLoad(tell, url, await describeInstances(2, { DATABASE_URL: url }))
+  const embedded = await describeInstances(1)
+  await killUnderLoad(tell, join(embedded[0]?.DATA_DIR ?? '', 'db'), embedded)
+})
