@@ -43,7 +43,7 @@ async function run(settings: Record<string, string> = {}): Promise<Running> {
       text += String(chunk)
     })
   const ended = once(child, 'exit')
-  while (!text.includes('listens on') && child.exitCode === null)
+  while (!text.includes('listens on') && child.exitCode === null && child.signalCode === null)
     await Promise.race([once(child.stdout, 'data'), ended])
   return { child, origin: `http://127.0.0.1:${port}`, output: () => text, ended }
 }
