@@ -17,7 +17,7 @@ export function watched<Watched extends Database>(db: Watched, watch: Watch): Wa
   session.prepareQuery = (query, fields, name, ...rest) => {
     const prepared = prepare(query, fields, name, ...rest)
     const [, , made] = rest
-    const summary = made ? `${made.type} ${made.tables.join(' ')}` : query.sql.split(' ', 1).join()
+    const summary = [...query.sql.split(' ', 1), ...(made?.tables ?? [])].join(' ')
     const statement = { name: name ?? summary, text: query.sql }
     const execute = prepared.execute.bind(prepared)
     prepared.execute = (values) => watch(statement, () => execute(values))

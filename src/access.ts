@@ -195,7 +195,8 @@ const subjects: Record<Action, Subject> = {
   EDIT_TASK: task,
 }
 
-const root = implement(contract).$context<Context>()
+/** The contract, for its procedures to be put together by. */
+export const root = implement(contract).$context<Context>()
 
 /** What the contract says of a procedure. */
 interface Declared {

@@ -107,6 +107,10 @@ const leftOut: Record<string, string> = {
   limits: 'how often, for an hour at most',
   rate_limits: 'how often, by address, for a minute',
   counter: 'everybody’s',
+  idempotency: 'for a day, what was answered to a request: it is exported itself',
+  'tasks.version': 'how often it changed',
+  'notes.version': 'how often it changed',
+  'notes.sharing': 'how often its sharing changed',
 }
 
 const known = new Set([...Object.keys(exported), ...Object.keys(leftOut)])

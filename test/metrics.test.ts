@@ -1,13 +1,20 @@
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { createApp } from '../src/app.ts'
 import { createTallystick } from '../src/testing.ts'
 import { freePort } from './postgres.ts'
-import { createFetch, registerApp, type Service, signInOverHttp, somebody, startService } from './service.ts'
+import {
+  createFetch,
+  holding,
+  registerApp,
+  type Service,
+  signInOverHttp,
+  somebody,
+  startService,
+} from './service.ts'
 
 type Figures = Record<string, number>
 
@@ -124,6 +131,7 @@ describe('/metrics', () => {
     await rise('tallystick_database_statement_duration_seconds_count', {
       '{statement="sessions_find_by_tokens"}': 1,
       '{statement="notes_find"}': 2,
+      '{statement="update notes"}': 1,
       '{statement="select notes"}': 1,
       '{statement="insert note_shares"}': 1,
       '{statement="select"}': 1,
@@ -206,26 +214,22 @@ describe('/metrics', () => {
     const server = createApp(busy.parts).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
-    const slow = request({
-      port,
-      method: 'POST',
-      path: '/api/counter/set',
-      headers: { 'content-length': 20 },
-    })
-    const answered = once(slow, 'response') as Promise<[IncomingMessage]>
-    slow.write('{')
+    const at = `http://127.0.0.1:${port}/api/counter`
     const read = () => scrape(`http://127.0.0.1:${METRICS_PORT}/metrics`)
-    await vi.waitFor(async () => {
-      expect(await read()).toMatchObject({ tallystick_http_requests_under_way: 1 })
+    let [turnedAway, late] = [0, 0]
+    await holding(DATABASE_URL, 'counter', async () => {
+      const waiting = fetch(at)
+      await vi.waitFor(async () => {
+        expect(await read()).toMatchObject({ tallystick_http_requests_under_way: 1 })
+      })
+      turnedAway = (await fetch(at)).status
+      late = (await waiting).status
     })
-
-    const turnedAway = await fetch(`http://127.0.0.1:${port}/api/counter`)
-    const [late] = await answered
     const seen = await read()
     for (const each of [server, figures]) each?.close().closeAllConnections()
     await busy.close()
 
-    expect([turnedAway.status, late.statusCode]).toEqual([503, 503])
+    expect([turnedAway, late]).toEqual([503, 503])
     expect(seen).toMatchObject({
       'tallystick_http_requests_shed_total{reason="full"}': 1,
       'tallystick_http_requests_shed_total{reason="late"}': 1,

@@ -117,6 +117,19 @@ export function createFetch({ origin }: Pick<Service, 'origin'>) {
   }
 }
 
+/** Keeps everybody else from a table while something is done. */
+export async function holding(databaseUrl: string, table: string, work: () => Promise<void>) {
+  const sql = postgres(databaseUrl, { max: 1, onnotice: () => undefined })
+  try {
+    await sql.begin(async (tx) => {
+      await tx`lock table ${tx(table)}`
+      await work()
+    })
+  } finally {
+    await sql.end()
+  }
+}
+
 /** What an app is given for a code or a refresh token. */
 export interface Tokens {
   access_token: string

@@ -6,10 +6,10 @@ import { reservations } from './reservations.ts'
 import { sessions } from './sessions.ts'
 import { status } from './status.ts'
 import { tasks } from './tasks.ts'
-import { open } from '../access.ts'
+import { root } from '../access.ts'
 
 /** Every procedure of the contract, implemented. */
-export const router = open.router({
+export const router = root.router({
   status,
   account,
   counter,
