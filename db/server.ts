@@ -6,7 +6,7 @@ import { migrate } from 'drizzle-orm/postgres-js/migrator'
 import postgres from 'postgres'
 
 import type { Connection } from './index.ts'
-import { createClient } from './client.ts'
+import { createClient, type Types } from './client.ts'
 import { type Watch, watched } from './watch.ts'
 import { CONNECT_TIMEOUT, overSockets } from './sockets.ts'
 
@@ -63,28 +63,33 @@ export async function openServer(
 ): Promise<Connection> {
   const { reads: few, writes: more, ...way } = directUrl === undefined ? WAYS.direct : WAYS.pooled
   const idle = Math.min(patience, LONGEST)
+  const options = (lose: () => void) => ({
+    ...way,
+    ...COMMON,
+    ...overSockets(url, 2 * idle, lose),
+    idle_timeout: idle / 1000,
+  })
+  const types = await readTypes(postgres(url, { ...options(() => undefined), max: 1 }))
   const connect = (max: number) =>
-    createClient(url, (lose) => ({
-      ...way,
-      ...COMMON,
-      ...overSockets(url, 2 * idle, lose),
-      idle_timeout: idle / 1000,
-      max,
-    }))
+    // postgres.js would ask for types on every connection; where one breaks meanwhile, that ends the process.
+    createClient(url, types, (lose) => ({ ...options(lose), max, fetch_types: false }))
   const [reads, writes] = [connect(few), connect(more)]
   const asked = (client: postgres.Sql) => watches.reduce(watched, drizzle(client, { casing }))
-  const close = async () => {
-    await Promise.all([reads, writes].map((client) => client.end(CONNECT_TIMEOUT)))
-  }
-  try {
-    await requireTimeouts(writes.sql)
-  } catch (error) {
-    await close()
-    throw error
-  }
   return {
     db: withReplicas(asked(writes.sql), [asked(reads.sql)]),
-    close,
+    close: async () => {
+      await Promise.all([reads, writes].map((client) => client.end(CONNECT_TIMEOUT)))
+    },
+  }
+}
+
+/** How values of the types that the server knows are read and written; and whether its statements have limits of time. */
+async function readTypes(client: postgres.Sql): Promise<Types> {
+  try {
+    await requireTimeouts(client)
+    return client.options
+  } finally {
+    await client.end({ timeout: CONNECT_TIMEOUT })
   }
 }
 
@@ -116,7 +121,7 @@ async function requireTimeouts(client: postgres.Sql) {
     [
       'Through the pooler at DATABASE_URL statements have no limits of time. Give them to its role, once:',
       ...lacking,
-      'Then have the pooler connect anew (RECONNECT; in its own console).',
+      'Then let the pooler connect anew: RECONNECT, in its own console.',
     ].join('\n'),
   )
 }

@@ -18,10 +18,10 @@ interface Server {
 }
 
 /**
- * How postgres.js reaches a server, as options for it. By itself it waits for ever where none of several servers can be
- * had, and for a quarter of an hour, as TCP does, on one that has gone without a word. Here a connection over which
- * nothing has come for `silence` milliseconds is given up: one that is idle must be closed before. `lose` is called when
- * one is lost.
+ * How postgres.js reaches a server, as options for it. By itself it tries for ever where none of several servers can be
+ * had, and waits as long as TCP does, a quarter of an hour, for one that has gone without a word. Here a connection over
+ * which nothing has come for `silence` milliseconds is given up, so that an idle one must be closed before. `lose` is
+ * called when one is lost.
  */
 export function overSockets(url: string, silence: number, lose: () => void) {
   const { host, port, path } = postgres(url).options
@@ -36,10 +36,14 @@ export function overSockets(url: string, silence: number, lose: () => void) {
     try {
       if (Date.now() - failedAt < PAUSE) throw unreachable(`No server could be reached at ${names}`)
       const server = servers.length > 1 ? await choose() : only
-      const socket = new Socket().once('close', () => {
-        if (socket.bytesRead === 0) failedAt = Date.now()
+      const socket = new Socket()
+      onceAsked(() => {
+        if (socket.bytesWritten === 0) return socket.destroy()
+        socket.once('close', () => {
+          if (socket.bytesRead === 0) failedAt = Date.now()
+        })
+        giveUpSilent(socket, silence)
       })
-      giveUpSilent(socket, silence)
       noticeLoss(socket, lose)
       // What TLS and errors know the server by. One on the same machine may be reached by a file.
       return Object.assign(socket, server).connect(path ? { path } : server)
@@ -77,14 +81,23 @@ async function requireWritable(url: string, server: Server) {
 /** An error by PostgreSQL's own code for what cannot be connected to. */
 const unreachable = (message: string) => Object.assign(new Error(message), { code: '08001' })
 
-/** For want of a socket. postgres.js never again uses a connection that it was given none for. */
-const broken = (error: unknown) =>
-  new Duplex({
+/**
+ * Once postgres.js has greeted the server. Where it has not, something that it had to send as a connection closed is left
+ * over, and it waits for more to send with it: closed again and again, it comes to send that, is refused, and begins anew.
+ */
+const onceAsked = (go: () => void) => setImmediate(() => setImmediate(go))
+
+/** In place of a socket that cannot be had: without one postgres.js would never use a connection again. */
+function broken(error: unknown) {
+  const socket = new Duplex({
     read: () => undefined,
     write(_, __, done) {
-      done(error instanceof Error ? error : undefined)
+      done()
     },
   })
+  onceAsked(() => socket.destroy(error instanceof Error ? error : undefined))
+  return socket
+}
 
 /** A connection that had been made, and was not ended here. */
 function noticeLoss(socket: Socket, lose: () => void) {
@@ -94,6 +107,7 @@ function noticeLoss(socket: Socket, lose: () => void) {
   socket.once('end', notice).once('error', notice)
 }
 
+/** Without an error of our own: TLS would let postgres.js write once more, and the process end with that. */
 function giveUpSilent(socket: Socket, silence: number) {
   let [read, since] = [0, Date.now()]
   const timer = setInterval(() => {

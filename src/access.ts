@@ -5,17 +5,18 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'
 
 import { type Action, type Meta, RowId } from '../contract/base.ts'
-import { badRequest, unavailable } from '../contract/errors.ts'
+import { badRequest } from '../contract/errors.ts'
 import { contract } from '../contract/index.ts'
-import { type Database, isOrphan, isOutage } from '../db/index.ts'
+import type { Database } from '../db/index.ts'
 import * as notes from '../db/notes.ts'
 import * as sessions from '../db/sessions.ts'
 import * as tasks from '../db/tasks.ts'
-import { askingAuth, type Auth, type createTokenReader } from './auth.ts'
+import type { Auth, createTokenReader } from './auth.ts'
 import { whereMatched } from './conditions.ts'
 import { once } from './idempotency.ts'
 import { networkOf, type Spend } from './limits.ts'
 import type { Metrics } from './metrics.ts'
+import { askingAuth, refusalOf } from './outages.ts'
 import type { Settings } from './settings.ts'
 import type { createVerifier } from './tokens.ts'
 import { tracing } from './tracing.ts'
@@ -216,12 +217,6 @@ function reported(error: unknown, context: Context, operation: string) {
   if (!refusal) return error
   context.reply.set('retry-after', '1')
   return refusal
-}
-
-/** What a failure of the database is to whoever called, where it is none of ours: they are gone, or it is away. */
-export function refusalOf(error: unknown) {
-  if (isOrphan(error)) return new ORPCError('UNAUTHORIZED', { message: 'Sign in first' })
-  return isOutage(error) ? unavailable('The database does not answer; try again') : undefined
 }
 
 /** Enforces what the contract declares, before the input is looked at: 401, then 404, then 403, then 400. */

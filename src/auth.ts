@@ -1,17 +1,17 @@
 import { createHMAC } from '@better-auth/utils/hmac'
-import { betterAuth } from 'better-auth'
+import { betterAuth, type BetterAuthOptions } from 'better-auth'
 import { drizzleAdapter } from 'better-auth/adapters/drizzle'
 import { admin, emailOTP } from 'better-auth/plugins'
 import { createEndpoint } from 'better-call'
 import { LRUCache } from 'lru-cache'
-import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Logger } from 'pino'
 
 import * as account from '../db/account.ts'
 import * as tables from '../db/auth.ts'
-import { type Database, isOutage } from '../db/index.ts'
+import type { Database } from '../db/index.ts'
 import { sessions } from '../db/sessions.ts'
 import { type Mailer, signInLetter } from './mail.ts'
+import { noticing } from './outages.ts'
 import type { Settings } from './settings.ts'
 
 /** The header that tells better-auth who is at the other end. No caller can set it: see transports/auth.ts. */
@@ -27,22 +27,21 @@ const perMinute = (max: number) => ({ window: 60, max })
 /** Sign-in by a code sent to an address, sessions, and the administrative area. */
 export function createAuth(settings: Settings, db: Database, mailer: Mailer, log: Logger) {
   const { baseUrl, authSecret, rateLimits, adminEmails } = settings
+  const adapter = drizzleAdapter(db, {
+    provider: 'pg',
+    schema: {
+      user: tables.users,
+      session: sessions,
+      account: tables.accounts,
+      verification: tables.verifications,
+      rateLimit: tables.rateLimits,
+    },
+  })
   return betterAuth({
     baseURL: baseUrl,
     basePath: '/api/auth',
     secret: authSecret,
-    database: noticing(
-      drizzleAdapter(db, {
-        provider: 'pg',
-        schema: {
-          user: tables.users,
-          session: sessions,
-          account: tables.accounts,
-          verification: tables.verifications,
-          rateLimit: tables.rateLimits,
-        },
-      }),
-    ),
+    database: (options: BetterAuthOptions) => noticing(adapter(options)),
     telemetry: { enabled: false },
     // What fails is for src/app.ts. Its message may repeat a statement's values, which better-auth would print and trace.
     onAPIError: { throw: true },
@@ -102,42 +101,6 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
       },
     },
   })
-}
-
-/** The outage that better-auth met in what it was asked, if any. */
-const met = new AsyncLocalStorage<{ outage?: Error }>()
-
-/** Lets better-auth at its tables, and notices where they cannot be had. */
-const noticing =
-  (make: ReturnType<typeof drizzleAdapter>): typeof make =>
-  (options) =>
-    new Proxy(make(options), {
-      get(adapter, name) {
-        const method: unknown = Reflect.get(adapter, name)
-        if (typeof method !== 'function') return method
-        return async (...given: unknown[]) => {
-          try {
-            return (await Reflect.apply(method, adapter, given)) as unknown
-          } catch (error) {
-            const asked = met.getStore()
-            if (asked && isOutage(error)) asked.outage = error
-            throw error
-          }
-        }
-      },
-    })
-
-/**
- * Asks better-auth, which takes some failures for answers: nobody is signed in, nobody has an account, the session is
- * ended. Where it met an outage, that is thrown whatever it answered.
- */
-export async function askingAuth<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
-  const asked: { outage?: Error } = {}
-  const result = await met.run(asked, ask).catch((error: unknown) => {
-    throw asked.outage ?? error
-  })
-  if (asked.outage) throw asked.outage
-  return result
 }
 
 /** Why, without what the mail server said: it may repeat the letter. */

@@ -143,8 +143,8 @@ const askAll = (ask: () => PromiseLike<unknown>) => Promise.all(Array.from({ len
 describe('open, through a pooler', () => {
   test('leaves nothing prepared on a connection, and keeps the limits of time that its role has', async () => {
     const limits = {
-      statement_timeout: '300',
-      lock_timeout: '200',
+      statement_timeout: '1500',
+      lock_timeout: '1200',
       idle_in_transaction_session_timeout: '400',
     }
     const role = await makeRole(limits)

@@ -130,6 +130,20 @@ describe('without its database, the service', () => {
     }, 5000)
   })
 
+  test('does not say that somebody is signed out who is not', async () => {
+    await parts.db.execute(
+      `create function away() returns trigger language plpgsql as 'begin raise exception using errcode = 57014; end'`,
+    )
+    await parts.db.execute(
+      `create trigger away before delete on sessions for each row execute function away()`,
+    )
+    const { status } = await call('POST', '/api/auth/sign-out', {}, signedIn)
+    await parts.db.execute(`drop function away cascade`)
+
+    expect(status).toBe(503)
+    expect((await call('GET', '/api/me', undefined, signedIn)).status).toBe(200)
+  })
+
   test('answers 503 in bounded time where it falls silent', async () => {
     wire.state = 'silent'
     const began = Date.now()

@@ -659,6 +659,21 @@ describe('a code', () => {
 })
 
 describe('a token', () => {
+  test('is not said to be bad where the database cannot be had', async () => {
+    const { refresh_token } = await app.letIn(await person())
+    await db.execute(
+      `create function away() returns trigger language plpgsql as 'begin raise exception using errcode = 57014; end'`,
+    )
+    await db.execute(
+      `create trigger away before update on oauth_records for each row execute function away()`,
+    )
+    const meanwhile = await app.refresh(refresh_token)
+    await db.execute(`drop function away cascade`)
+
+    expect(meanwhile).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } })
+    expect(await app.refresh(refresh_token)).toMatchObject({ status: 200 })
+  })
+
   test('of access lives ten minutes', async () => {
     const { access_token, expires_in } = await app.letIn(await person())
     const { exp = 0 } = decodeJwt(access_token)
