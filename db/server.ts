@@ -6,7 +6,6 @@ import { migrate } from 'drizzle-orm/postgres-js/migrator'
 import postgres from 'postgres'
 
 import type { Connection } from './index.ts'
-import { createClient, type Types } from './client.ts'
 import { type Watch, watched } from './watch.ts'
 import { CONNECT_TIMEOUT, overSockets } from './sockets.ts'
 
@@ -63,28 +62,27 @@ export async function openServer(
 ): Promise<Connection> {
   const { reads: few, writes: more, ...way } = directUrl === undefined ? WAYS.direct : WAYS.pooled
   const idle = Math.min(patience, LONGEST)
-  const options = (lose: () => void) => ({
-    ...way,
-    ...COMMON,
-    ...overSockets(url, 2 * idle, lose),
-    idle_timeout: idle / 1000,
-  })
-  const types = await readTypes(postgres(url, { ...options(() => undefined), max: 1 }))
-  const connect = (max: number) =>
+  const options = { ...way, ...COMMON, ...overSockets(url, 2 * idle), idle_timeout: idle / 1000 }
+  const { parsers, serializers } = await readTypes(postgres(url, { ...options, max: 1 }))
+  const connect = (max: number) => {
     // postgres.js would ask for types on every connection; where one breaks meanwhile, that ends the process.
-    createClient(url, types, (lose) => ({ ...options(lose), max, fetch_types: false }))
+    const client = postgres(url, { ...options, max, fetch_types: false })
+    Object.assign(client.options.parsers, parsers)
+    Object.assign(client.options.serializers, serializers)
+    return client
+  }
   const [reads, writes] = [connect(few), connect(more)]
   const asked = (client: postgres.Sql) => watches.reduce(watched, drizzle(client, { casing }))
   return {
-    db: withReplicas(asked(writes.sql), [asked(reads.sql)]),
+    db: withReplicas(asked(writes), [asked(reads)]),
     close: async () => {
-      await Promise.all([reads, writes].map((client) => client.end(CONNECT_TIMEOUT)))
+      await Promise.all([reads, writes].map((client) => client.end({ timeout: CONNECT_TIMEOUT })))
     },
   }
 }
 
 /** How values of the types that the server knows are read and written; and whether its statements have limits of time. */
-async function readTypes(client: postgres.Sql): Promise<Types> {
+async function readTypes(client: postgres.Sql) {
   try {
     await requireTimeouts(client)
     return client.options
@@ -98,7 +96,7 @@ export async function migrateServer(url: string) {
   const connection = { application_name, options: WITHOUT_TIMEOUTS }
   const migrator = postgres(url, {
     ...COMMON,
-    ...overSockets(url, Infinity, () => undefined),
+    ...overSockets(url, Infinity),
     connection,
     max: 1,
   })

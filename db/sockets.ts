@@ -20,31 +20,28 @@ interface Server {
 /**
  * How postgres.js reaches a server, as options for it. By itself it tries for ever where none of several servers can be
  * had, and waits as long as TCP does, a quarter of an hour, for one that has gone without a word. Here a connection over
- * which nothing has come for `silence` milliseconds is given up, so that an idle one must be closed before. `lose` is
- * called when one is lost.
+ * which nothing has come for `silence` milliseconds is given up, so that an idle one must be closed before.
  */
-export function overSockets(url: string, silence: number, lose: () => void) {
+export function overSockets(url: string, silence: number) {
   const { host, port, path } = postgres(url).options
   const servers = host.map((name, index) => ({ host: name, port: port[index] ?? 5432 }))
   const [only = { host: '', port: 0 }] = servers
   const names = servers.map(({ host, port }) => `${host}:${port}`).join(', ')
   let choosing: Promise<Server> | undefined
   const choose = () => (choosing ??= findWritable(url, servers).finally(() => (choosing = undefined)))
-  let failedAt = 0
+  let failed: { at: number; error: Error } = { at: 0, error: unreachable(`Cannot connect to ${names}`) }
 
   const connect = async () => {
     try {
-      if (Date.now() - failedAt < PAUSE) throw unreachable(`No server could be reached at ${names}`)
+      if (Date.now() - failed.at < PAUSE) throw failed.error
       const server = servers.length > 1 ? await choose() : only
-      const socket = new Socket()
-      onceAsked(() => {
-        if (socket.bytesWritten === 0) return socket.destroy()
-        socket.once('close', () => {
-          if (socket.bytesRead === 0) failedAt = Date.now()
-        })
-        giveUpSilent(socket, silence)
+      const socket = new Wire()
+      socket.once('close', () => {
+        if (socket.bytesRead === 0 && socket.bytesWritten > 0)
+          failed = { at: Date.now(), error: socket.failure ?? failed.error }
       })
-      noticeLoss(socket, lose)
+      onceAsked(() => socket.bytesWritten === 0 && socket.destroy())
+      giveUpSilent(socket, silence)
       // What TLS and errors know the server by. One on the same machine may be reached by a file.
       return Object.assign(socket, server).connect(path ? { path } : server)
     } catch (error) {
@@ -52,6 +49,16 @@ export function overSockets(url: string, silence: number, lose: () => void) {
     }
   }
   return { host: only.host, port: only.port, backoff: () => PAUSE / 1000, socket: connect }
+}
+
+/** Closes without an error: what is asked between a socket's error and its close, postgres.js never answers. */
+class Wire extends Socket {
+  failure: Error | undefined
+
+  override destroy(error?: Error) {
+    this.failure ??= error
+    return super.destroy()
+  }
 }
 
 /** The first of several servers to say that it takes changes: a standby does not. */
@@ -99,15 +106,6 @@ function broken(error: unknown) {
   return socket
 }
 
-/** A connection that had been made, and was not ended here. */
-function noticeLoss(socket: Socket, lose: () => void) {
-  const notice = () => {
-    if (socket.bytesRead > 0 && !socket.writableEnded) lose()
-  }
-  socket.once('end', notice).once('error', notice)
-}
-
-/** Without an error of our own: TLS would let postgres.js write once more, and the process end with that. */
 function giveUpSilent(socket: Socket, silence: number) {
   let [read, since] = [0, Date.now()]
   const timer = setInterval(() => {
