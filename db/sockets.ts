@@ -29,18 +29,22 @@ export function overSockets(url: string, silence: number) {
   const names = servers.map(({ host, port }) => `${host}:${port}`).join(', ')
   let choosing: Promise<Server> | undefined
   const choose = () => (choosing ??= findWritable(url, servers).finally(() => (choosing = undefined)))
-  let failed: { at: number; error: Error } = { at: 0, error: unreachable(`Cannot connect to ${names}`) }
+  let failed = { at: 0, error: new Error() }
 
   const connect = async () => {
     try {
       if (Date.now() - failed.at < PAUSE) throw failed.error
       const server = servers.length > 1 ? await choose() : only
       const socket = new Wire()
+      let isStuck = false
       socket.once('close', () => {
-        if (socket.bytesRead === 0 && socket.bytesWritten > 0)
-          failed = { at: Date.now(), error: socket.failure ?? failed.error }
+        const { bytesRead, failure = unreachable(`Nobody answers at ${names}`) } = socket
+        if (bytesRead === 0 && !isStuck) failed = { at: Date.now(), error: failure }
       })
-      onceAsked(() => socket.bytesWritten === 0 && socket.destroy())
+      onceAsked(() => {
+        isStuck = socket.bytesWritten === 0 && !socket.destroyed
+        if (isStuck) socket.destroy()
+      })
       giveUpSilent(socket, silence)
       // What TLS and errors know the server by. One on the same machine may be reached by a file.
       return Object.assign(socket, server).connect(path ? { path } : server)
