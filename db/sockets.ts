@@ -35,7 +35,7 @@ export function overSockets(url: string, silence: number) {
     try {
       if (Date.now() - failed.at < PAUSE) throw failed.error
       const server = servers.length > 1 ? await choose() : only
-      const socket = new Wire()
+      const socket = new QuietSocket()
       let isStuck = false
       socket.once('close', () => {
         const { bytesRead, failure = unreachable(`Nobody answers at ${names}`) } = socket
@@ -56,7 +56,7 @@ export function overSockets(url: string, silence: number) {
 }
 
 /** Closes without an error: what is asked between a socket's error and its close, postgres.js never answers. */
-class Wire extends Socket {
+class QuietSocket extends Socket {
   failure: Error | undefined
 
   override destroy(error?: Error) {
