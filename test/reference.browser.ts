@@ -31,10 +31,14 @@ beforeEach(async () => {
 
 describe('the reference page', () => {
   test('shows every operation, from this server alone and within its policy', async () => {
+    const document = await fetch(`${service.origin}/api/openapi.json`)
+    const { paths } = (await document.json()) as { paths: Record<string, object> }
+
     await page.goto(`${service.origin}/docs`)
     await page.getByText('/api/reservations').first().waitFor()
 
-    expect(await page.locator('.opblock').count()).toBe(24)
+    const operations = Object.values(paths).flatMap((path) => Object.keys(path))
+    expect(await page.locator('.opblock').count()).toBe(operations.length)
     expect(problems).toEqual([])
   })
 
