@@ -1,6 +1,7 @@
 import { z } from 'zod'
 
 import { answers, reading, requests, scopes, signedIn, text, Success, Timestamp } from './base.ts'
+import { ShareInput } from './notes.ts'
 import { Task } from './tasks.ts'
 
 export const Account = z
@@ -12,7 +13,7 @@ export const Account = z
   })
   .register(answers, { id: 'Account' })
 
-const ShareRole = z.enum(['reader', 'editor'])
+const { role } = ShareInput.shape
 
 /** Everything that is kept of a person. Of others no more than the addresses that the person typed. */
 export const AccountExport = z
@@ -32,13 +33,13 @@ export const AccountExport = z
         title: z.string(),
         body: z.string(),
         sharedWith: z.array(
-          z.object({ email: z.string(), role: ShareRole, createdAt: Timestamp, updatedAt: Timestamp }),
+          z.object({ email: z.string(), role, createdAt: Timestamp, updatedAt: Timestamp }),
         ),
         createdAt: Timestamp,
         updatedAt: Timestamp,
       }),
     ),
-    notesOfOthers: z.array(z.object({ id: z.string(), title: z.string(), role: ShareRole })),
+    notesOfOthers: z.array(z.object({ id: z.string(), title: z.string(), role })),
     sessions: z.array(
       z.object({
         id: z.string(),
@@ -68,7 +69,7 @@ export const DeleteAccount = z
   .register(requests, { id: 'DeleteAccount' })
 
 /** For the person alone, in their own browser: no app, and nobody who stands in for them. */
-const inPerson = signedIn.errors({
+const inPerson = signedIn.meta({ inPerson: true }).errors({
   FORBIDDEN: { status: 403, message: 'Only the person themselves may do this' },
 })
 

@@ -24,6 +24,8 @@ export interface Meta {
   access?: 'open' | 'signedIn'
   /** What a token must have been granted to call. Without one, no token can: only a person's own browser. */
   scope?: Scope
+  /** For the person alone: nobody who stands in for them, as an administrator may. */
+  inPerson?: true
   /** What the caller must be allowed to do to the thing that `id` names: absent answers 404, forbidden 403. */
   action?: Action
   /** Set where both documents claim one method and path: which of the two notes forms this is. */

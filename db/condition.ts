@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
 
 import { holdsDatabase } from './embedded.ts'
-import { connect, type Database, isServer, one } from './index.ts'
+import { connect, type Database, isServer, nowhere, one } from './index.ts'
 import { migrationsFolder } from './server.ts'
 
 export interface Condition {
@@ -25,8 +25,6 @@ export async function inspect(url: string): Promise<Condition> {
   }
 }
 
-const row = sql`(values (1)) as one`
-
 const about = (db: Database) =>
   db
     .select({
@@ -34,12 +32,12 @@ const about = (db: Database) =>
       version: sql<string>`current_setting('server_version')`,
       known: sql<boolean>`to_regclass('drizzle.__drizzle_migrations') is not null`,
     })
-    .from(row)
+    .from(nowhere)
 
 async function ahead(db: Database) {
   const asked = Date.now()
   const now = sql`extract(epoch from clock_timestamp()) * 1000`.mapWith(Number)
-  const clock = one(await db.select({ now }).from(row)).now
+  const clock = one(await db.select({ now }).from(nowhere)).now
   return clock - (asked + Date.now()) / 2
 }
 

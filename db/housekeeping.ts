@@ -2,7 +2,7 @@ import { lt, lte, sql } from 'drizzle-orm'
 
 import { rateLimits, verifications } from './auth.ts'
 import { idempotency } from './idempotency.ts'
-import { type Database, one } from './index.ts'
+import { type Database, tryLock } from './index.ts'
 import { limits } from './limits.ts'
 import { records } from './oauth.ts'
 import { sessions } from './sessions.ts'
@@ -15,9 +15,7 @@ const DAY = 86_400_000
 /** Removes what has expired. Answers whether it did: where another instance is at it, nothing is done. */
 export const removeExpired = (db: Database) =>
   db.transaction(async (tx) => {
-    const lock = sql<boolean>`pg_try_advisory_xact_lock(${HOUSEKEEPING_LOCK})`
-    const { mine } = one(await tx.select({ mine: lock }).from(sql`(values (1)) as one`))
-    if (!mine) return false
+    if (!(await tryLock(tx, sql`${HOUSEKEEPING_LOCK}`))) return false
     for (const table of [sessions, verifications, records, idempotency])
       await tx.delete(table).where(lte(table.expiresAt, sql`now()`))
     await tx.delete(limits).where(lte(limits.expire, sql`now()`))

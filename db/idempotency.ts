@@ -3,7 +3,7 @@ import { index, json, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 
 import { userId } from './auth.ts'
 import { moment } from './columns.ts'
-import { type Database, one } from './index.ts'
+import { type Database, tryLock } from './index.ts'
 
 /** What was answered to a request that its sender may send again, under a key of theirs. `json` comes back as it went. */
 export const idempotency = pgTable(
@@ -27,10 +27,8 @@ interface Answer {
 type Kept = Omit<typeof idempotency.$inferInsert, 'expiresAt'>
 
 /** Whether nobody else is at it: nobody will be until the transaction ends. */
-export const take = async (db: Database, userId: string, key: string) => {
-  const lock = sql<boolean>`pg_try_advisory_xact_lock(hashtextextended(${`${userId} ${key}`}, 0))`
-  return one(await db.select({ mine: lock }).from(sql`(values (1)) as one`)).mine
-}
+export const take = (db: Database, userId: string, key: string) =>
+  tryLock(db, sql`hashtextextended(${`${userId} ${key}`}, 0)`)
 
 export const find = async (db: Database, userId: string, key: string) =>
   (

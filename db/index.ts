@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
 import DataLoader from 'dataloader'
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/pglite'
 import { migrate } from 'drizzle-orm/pglite/migrator'
 
@@ -112,6 +112,13 @@ export const isReachable = (db: Database) =>
     ),
     sleep(PATIENCE, false, { ref: false }),
   ])
+
+/** What is selected from where a function alone is asked. */
+export const nowhere = sql`(values (1)) as one`
+
+/** Takes a lock of the database until the transaction ends. Answers whether it was free: nobody waits for it. */
+export const tryLock = async (tx: Database, key: SQL) =>
+  one(await tx.select({ mine: sql<boolean>`pg_try_advisory_xact_lock(${key})` }).from(nowhere)).mine
 
 /** The row of a statement that always answers one. */
 export function one<Row>(rows: Row[]): Row {

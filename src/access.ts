@@ -14,7 +14,7 @@ import * as tasks from '../db/tasks.ts'
 import type { Auth, createTokenReader } from './auth.ts'
 import { whereMatched } from './conditions.ts'
 import { once } from './idempotency.ts'
-import { networkOf, type Spend } from './limits.ts'
+import { isPersonal, networkOf, type Spend } from './limits.ts'
 import type { Metrics } from './metrics.ts'
 import { askingAuth, refusalOf } from './outages.ts'
 import type { Settings } from './settings.ts'
@@ -223,13 +223,14 @@ function reported(error: unknown, context: Context, operation: string) {
 async function admit(context: Context, { meta, errorMap }: Declared, input: unknown) {
   const refusal = (code: 'UNAUTHORIZED' | 'INSUFFICIENT_SCOPE' | 'NOT_FOUND' | 'FORBIDDEN') =>
     new ORPCError(code, { status: errorMap[code]?.status, message: errorMap[code]?.message ?? code })
-  const { access, scope, action, limit } = meta
+  const { access, scope, inPerson, action, limit } = meta
   // A token that is none is refused even where nobody need show one.
   const shown = access !== 'open' || context.headers.authorization !== undefined
   const identity = shown ? await context.caller() : undefined
   if (shown && !identity) throw challenge(context, refusal('UNAUTHORIZED'))
   if (identity?.scopes && access !== 'open' && !(scope && identity.scopes.includes(scope)))
     throw challenge(context, refusal('INSUFFICIENT_SCOPE'), scope)
+  if (inPerson && identity?.session.impersonatedBy !== null) throw refusal('FORBIDDEN')
   if (limit && context.settings.rateLimits) await spend(context, limit, identity)
   if (identity && action) {
     const id = isObject(input) ? input.id : undefined
@@ -241,11 +242,9 @@ async function admit(context: Context, { meta, errorMap }: Declared, input: unkn
   return identity
 }
 
-const PERSONAL: Meta['limit'][] = ['writes', 'exports']
-
 /** Counts a call by whom its limit goes. Where nobody is at the other end, as in process, nobody is counted. */
 async function spend(context: Context, limit: NonNullable<Meta['limit']>, identity?: Caller) {
-  const by = PERSONAL.includes(limit) ? identity?.user.id : networkOf(context.address?.())
+  const by = isPersonal(limit) ? identity?.user.id : networkOf(context.address?.())
   const refusal = by === undefined ? undefined : await context.spend(limit, by)
   if (!refusal) return
   for (const [name, value] of Object.entries(refusal.headers)) context.reply.set(name, value)
@@ -298,14 +297,11 @@ export const signedIn = root.use((asked, input) =>
     const { context, procedure, path, next } = asked
     if (!identity) throw new Error(`${path.join('.')} knows who calls, but its contract lets anyone in`)
     const { creates, changes } = procedure['~orpc'].meta
+    const proceed = (own: Partial<Context>) => next<Caller>({ context: { ...identity, ...own } })
     if (creates && context.headers['idempotency-key'] !== undefined)
-      return once(context, identity, { path, input }, (own) =>
-        next<Caller>({ context: { ...identity, ...own } }),
-      )
+      return once(context, identity, { path, input }, proceed)
     if (changes && context.headers['if-match'] !== undefined)
-      return whereMatched(context, identity, { thing: changes, input }, (own) =>
-        next<Caller>({ context: { ...identity, ...own } }),
-      )
+      return whereMatched(context, identity, { thing: changes, input }, proceed)
     return next({ context: identity })
   }),
 )

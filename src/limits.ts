@@ -13,6 +13,8 @@ interface Limit {
   duration: number
   /** Counted in the database, for all instances: what guards an account, sends mail, issues tokens or reads a lot. */
   shared?: true
+  /** Counted by person, and not by address. */
+  personal?: true
 }
 
 /** What is done only so often, and what ordinary use never meets. The setting `LIMITS` has other points. */
@@ -21,10 +23,10 @@ export const limits = {
   steps: { points: 6000, duration: 60 },
   /** By address. */
   reservations: { points: 1200, duration: 60 },
-  /** Changes, by person. */
-  writes: { points: 3000, duration: 60 },
-  /** Exports of an account, by person: each reads all that is kept of them. */
-  exports: { points: 5, duration: 3600, shared: true },
+  /** Changes. */
+  writes: { points: 3000, duration: 60, personal: true },
+  /** Exports of an account: each reads all that is kept of a person. */
+  exports: { points: 5, duration: 3600, personal: true, shared: true },
   /** Codes asked for, by account. */
   codes: { points: 10, duration: 900, shared: true },
   /** Codes tried, by account. */
@@ -36,6 +38,8 @@ export const limits = {
 } satisfies Record<string, Limit>
 
 export type LimitName = keyof typeof limits
+
+export const isPersonal = (name: LimitName) => 'personal' in limits[name]
 
 /** Counts one more. Answers the refusal, and the headers that go with it, where that is one too many. */
 export type Spend = (limit: LimitName, by: string | undefined) => Promise<LimitRefusal | undefined>
@@ -51,8 +55,8 @@ export function createSpend(
   count: (limit: LimitName) => void = () => undefined,
 ): Spend {
   if (!rateLimits) return () => Promise.resolve(undefined)
-  const entries = Object.entries<Limit>(limits).map(([name, { shared, ...limit }]) => {
-    const options = { ...limit, points: limitPoints[name] ?? limit.points, keyPrefix: name }
+  const entries = Object.entries<Limit>(limits).map(([name, { shared, points, duration }]) => {
+    const options = { duration, points: limitPoints[name] ?? points, keyPrefix: name }
     const inDatabase = { ...options, storeClient: db, schema, clearExpiredByTimeout: false }
     return [name, shared ? new RateLimiterDrizzle(inDatabase) : new RateLimiterMemory(options)] as const
   })

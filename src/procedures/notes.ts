@@ -45,6 +45,7 @@ function tagged(reply: Reply, seen: query.Seen, viewerId: string) {
   reply.set('etag', noteTag(seen.note, viewerId))
   return view(seen, viewerId)
 }
+
 const order: Order<query.Seen> = { ...newestFirst, placeOf: ({ note }) => newestFirst.placeOf(note) }
 
 /** A note as one viewer may see it: what they may do, and, for the author alone, how many it is shared with. */
