@@ -1,4 +1,4 @@
-/** Who may know whom: contract -> packages; db -> db; procedures -> access, conditions, db, messages, views; transports never db. */
+/** Who may know whom: contract -> packages; db -> db; procedures -> access, conditions, guard, db, messages, views; transports never db. */
 const only = (name, from, allowed) => ({
   name,
   severity: 'error',
@@ -32,7 +32,7 @@ module.exports = {
     only('db', '^db/', ['^db/']),
     only('procedures', '^src/procedures/', [
       '^src/procedures/',
-      '^src/(access|conditions)\\.ts',
+      '^src/(access|conditions|guard)\\.ts',
       '^db/',
       '^contract/',
       '^src/messages/',
@@ -43,7 +43,7 @@ module.exports = {
     only('transports', '^src/transports/', [
       '^src/transports/',
       '^src/procedures/index',
-      '^src/access',
+      '^src/(access|after)',
       '^src/views/',
       '^contract/',
       '^src/(auth|clients|document|grants|limits|outages|settings)\\.ts',

@@ -1,7 +1,7 @@
 import { oc } from '@orpc/contract'
 import { z } from 'zod'
 
-/** What a caller may want to do to one thing. Who may is decided by the one table in src/access.ts. */
+/** What a caller may want to do to one thing. Who may is decided by the one table in src/guard.ts. */
 export type Action = 'VIEW_NOTE' | 'CREATE_NOTE' | 'EDIT_NOTE' | 'SHARE_NOTE' | 'DELETE_NOTE' | 'EDIT_TASK'
 
 /** What a person can grant an app: to read what is theirs, or to change it too. */

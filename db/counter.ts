@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { bigint, check, integer, pgTable } from 'drizzle-orm/pg-core'
 
 import { batched, type Database, one, prepared } from './index.ts'
@@ -13,10 +13,17 @@ export const counter = pgTable(
   (table) => [check('counter_single', sql`${table.id} = 1`)],
 )
 
-const selected = prepared((db) => db.select({ count: counter.count }).from(counter).prepare('counter_get'))
+// By its id, though it is the only one: postgres.js prepares no statement without a value.
+const selected = prepared((db) =>
+  db
+    .select({ count: counter.count })
+    .from(counter)
+    .where(eq(counter.id, sql.placeholder('id')))
+    .prepare('counter_get'),
+)
 
 const reads = batched(async (db, keys: readonly true[]) => {
-  const { count } = one(await selected(db).execute())
+  const { count } = one(await selected(db).execute({ id: 1 }))
   return keys.map(() => count)
 })
 

@@ -68,9 +68,12 @@ export const batched = <Key, Value>(
   prepared((db) => {
     let turn: Promise<unknown> = Promise.resolve()
     let answered = turn
+    let isIdle = true
     const load = (keys: readonly Key[]) => {
+      isIdle = false
       const values = ask(db, keys)
-      answered = values.catch(() => undefined)
+      const end = () => (isIdle = true)
+      answered = values.then(end, end)
       return values
     }
     const inTurn = (send: () => void) => {
@@ -79,7 +82,8 @@ export const batched = <Key, Value>(
         return answered
       })
     }
-    return new DataLoader<Key, Value>(load, { cache: false, batchScheduleFn: inTurn })
+    const loader = new DataLoader<Key, Value>(load, { cache: false, batchScheduleFn: inTurn })
+    return { load: (key: Key) => loader.load(key), isIdle: () => isIdle }
   })
 
 /** SQLSTATE, or the code of the connection's own failure, however it was wrapped. */

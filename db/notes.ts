@@ -1,4 +1,4 @@
-import { and, count, desc, eq, exists, ne, or, sql } from 'drizzle-orm'
+import { and, count, desc, eq, exists, getTableColumns, ne, or, sql } from 'drizzle-orm'
 import { bigint, index, integer, pgTable, primaryKey, text, unionAll, uuid } from 'drizzle-orm/pg-core'
 import { v7, validate } from 'uuid'
 
@@ -63,22 +63,42 @@ const seen = (db: Database) =>
 
 export type Seen = Awaited<ReturnType<typeof seen>>[number]
 
+/** A note in a list, without its state. */
+export type Listed = Omit<Seen, 'note'> & { note: Omit<NoteRow, 'version' | 'sharing'> }
+
 const ofPerson = eq(notes.userId, sql.placeholder('userId'))
 const afterPlace = comesAfter(notes.createdAt, notes.id)
 const newestFirst = [desc(notes.createdAt), desc(notes.id)] as const
 
+const { version: _, sharing: __, ...listable } = getTableColumns(notes)
+
 // Two questions in one: each has an index of its own, which one condition for both would keep from being used.
 const listed = prepared((db) => {
-  const own = db
+  const own = db.$with('own').as(
+    db
+      .select(listable)
+      .from(notes)
+      .where(and(ofPerson, afterPlace))
+      .orderBy(...newestFirst)
+      .limit(sql.placeholder('limit')),
+  )
+  const { id, uuid, userId, title, body, createdAt, updatedAt } = own
+  // Counted together: note by note takes twice as long as all the rest.
+  const counts = db
+    .select({ noteId: shares.noteId, sharedWith: sql<number>`count(*)::int`.as('shared_with') })
+    .from(shares)
+    .where(sql`${shares.noteId} = any(array(${db.select({ id }).from(own)}))`)
+    .groupBy(shares.noteId)
+    .as('counts')
+  const written = db
+    .with(own)
     .select({
-      note: notes,
-      role: sql<Role | null>`null::text`.as('role'),
-      sharedWith: sharedWith.as('shared_with'),
+      note: { id, uuid, userId, title, body, createdAt, updatedAt },
+      role: sql<Role | null>`null::text`,
+      sharedWith: sql<number>`coalesce(${counts.sharedWith}, 0)`,
     })
-    .from(notes)
-    .where(and(ofPerson, afterPlace))
-    .orderBy(...newestFirst)
-    .limit(sql.placeholder('limit'))
+    .from(own)
+    .leftJoin(counts, eq(counts.noteId, id))
   const toViewer = eq(shares.email, sql.placeholder('email'))
   const ids = db.select({ id: shares.noteId }).from(shares).where(toViewer)
   const role = db
@@ -87,10 +107,10 @@ const listed = prepared((db) => {
     .where(and(eq(shares.noteId, notes.id), toViewer))
   const given = db
     .select({
-      note: notes,
-      role: sql<Role | null>`(${role})`.as('role'),
+      note: listable,
+      role: sql<Role | null>`(${role})`,
       // For the author alone to know.
-      sharedWith: sql<number>`0`.as('shared_with'),
+      sharedWith: sql<number>`0`,
     })
     .from(notes)
     .where(
@@ -103,14 +123,15 @@ const listed = prepared((db) => {
     )
     .orderBy(...newestFirst)
     .limit(sql.placeholder('limit'))
-  return unionAll(own, given)
+  // In this order, and nothing of it named: drizzle reads rows by the first, and a subquery's columns and names at twice the cost.
+  return unionAll(given, written)
     .orderBy(desc(sql.identifier('created_at')), desc(sql.identifier('id')))
     .limit(sql.placeholder('limit'))
     .prepare('notes_list')
 })
 
 /** The notes a viewer wrote or was given, newest first. */
-export const list = (db: Database, { id: userId, email }: Viewer, span: Span) =>
+export const list = (db: Database, { id: userId, email }: Viewer, span: Span): Promise<Listed[]> =>
   listed(db).execute({ userId, email, ...bounds(span) })
 
 const found = prepared((db) =>

@@ -13,6 +13,7 @@ import { pinoHttp } from 'pino-http'
 
 import { errorBody, unavailable } from '../contract/errors.ts'
 import type { Parts, Seen, SeenOf } from './access.ts'
+import { after, attempt } from './after.ts'
 import { createHeads, createSharing } from './head.ts'
 import { createGate } from './load.ts'
 import { refusalOf } from './outages.ts'
@@ -27,7 +28,7 @@ import { createOAuth } from './transports/oauth.ts'
 import { createReference } from './transports/reference.ts'
 import { createRest } from './transports/rest.ts'
 import { createRpc } from './transports/rpc.ts'
-import { refuse, type Transport } from './transports/transport.ts'
+import { type Call, refuse, type Transport } from './transports/transport.ts'
 
 /** The whole service as one HTTP server: a request is read once, then offered to one transport after another. */
 export function createApp(parts: Parts): Server {
@@ -47,13 +48,16 @@ export function createApp(parts: Parts): Server {
   const headFor = createHeads(settings)
   const share = createSharing(settings)
 
-  async function respond(request: IncomingMessage, response: ServerResponse, head: readonly string[]) {
-    const reading = read(request)
-    const call = reading instanceof Promise ? await reading : reading
-    seen?.set(request, call.context.seen)
-    if (await compiled?.(call, response, head)) return
+  const respond = (request: IncomingMessage, response: ServerResponse, head: readonly string[]) =>
+    after(read(request), (call) => {
+      seen?.set(request, call.context.seen)
+      const answered = compiled?.(call, response, head) ?? false
+      return after(answered, (isAnswered) => isAnswered || offer(call, response, head))
+    })
+
+  async function offer(call: Call, response: ServerResponse, head: readonly string[]) {
     setHead(response, head)
-    for (const transport of transports) if (await transport(call, response)) return
+    for (const transport of transports) if (await transport(call, response)) return true
     throw notFound()
   }
 
@@ -84,15 +88,18 @@ export function createApp(parts: Parts): Server {
     const head = ['x-request-id', request.id, ...headFor(headers.origin)]
     record(request, response)
     metrics?.request(request, response, seenOf)
-    if (!isHealth(request.url) && !admit(response)) {
+    if (!admit(response, isHealth(request.url))) {
       metrics?.shed('full')
       refuseForNow(response, 'Too much is under way')
       return
     }
     const go = () => {
-      respond(request, response, head).catch((error: unknown) => {
-        fail(error, response, head)
-      })
+      attempt(
+        () => respond(request, response, head),
+        (error) => {
+          fail(error, response, head)
+        },
+      )
     }
     if (method !== 'OPTIONS' || !settings.trustedOrigins.includes(headers.origin ?? '')) {
       go()
@@ -102,7 +109,6 @@ export function createApp(parts: Parts): Server {
     share(request, response, go)
   }
   const server = createServer({ ...LIMITS }, tracing?.serve(listener, seenOf) ?? listener)
-  server.timeout = settings.answerTimeout + STANDSTILL
   // Node would refuse an expectation that it does not know, in a shape of its own.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.on('clientError', refuseUnreadable)
@@ -120,9 +126,6 @@ const LIMITS = {
   // src/request.ts does.
   requireHostHeader: false,
 }
-
-/** How much longer than an answer may take a connection may stand still in its midst, in milliseconds: nobody reads. */
-const STANDSTILL = 2_000
 
 /** The connection goes too: it may hold the rest of a request that nobody will read. */
 function refuseForNow(response: ServerResponse, message: string) {

@@ -21,11 +21,11 @@ export function createGate(most: number, patience: number, expire: (response: Se
     }
   }, SWEEP).unref()
 
-  /** Whether there is room for one more. */
-  return (response: ServerResponse) => {
-    if (underWay.size >= most) return false
+  /** Whether there is room for one more. For whoever watches over the service there always is. */
+  return (response: ServerResponse, isWatcher: boolean) => {
+    if (!isWatcher && underWay.size >= most) return false
     underWay.set(response, Date.now())
-    response.once('close', () => underWay.delete(response))
+    response.on('close', () => underWay.delete(response))
     return true
   }
 }

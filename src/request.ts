@@ -29,14 +29,13 @@ export function createReader(parts: Parts) {
     const path = request.url ?? '/'
     const plainPath = isPlain(path) ? path : undefined
     let url = plainPath === undefined ? readUrl(path, baseUrl) : undefined
+    // No getter: V8 would keep a shape of its own for every call that is made with one.
     if (isForeign(request, origins))
       throw new ORPCError('FORBIDDEN', { message: 'This origin may not act for you' })
     const callWith = ({ body, malformed }: Body): Call => ({
       method: method === 'HEAD' ? 'GET' : method,
       plainPath,
-      get url() {
-        return (url ??= readUrl(path, baseUrl))
-      },
+      url: () => (url ??= readUrl(path, baseUrl)),
       request,
       body,
       context: createContext(parts, headers, {

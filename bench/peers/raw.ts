@@ -29,8 +29,11 @@ const sql = postgres(databaseUrl, {
   types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
 })
 
+// Told so, since postgres.js prepares no statement without values.
+const prepared = { prepare: true, simple: false }
+
 const ask = <Row extends object>(text: string, ...values: (string | null)[]) =>
-  sql.unsafe<Row[]>(text, values, { prepare: true })
+  sql.unsafe<Row[]>(text, values, prepared)
 
 const cookieValue = new RegExp(`(?:^|;\\s*)${COOKIE.replace('.', '\\.')}=([^;]*)`)
 

@@ -1,6 +1,7 @@
 import * as query from '../../db/account.ts'
 import { scopes } from '../../contract/base.ts'
-import { signedIn, signOut } from '../access.ts'
+import { signOut } from '../access.ts'
+import { signedIn } from '../guard.ts'
 import { seconds } from './time.ts'
 import { view as taskView } from './tasks.ts'
 

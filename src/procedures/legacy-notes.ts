@@ -1,5 +1,5 @@
 import * as query from '../../db/notes.ts'
-import { signedIn } from '../access.ts'
+import { signedIn } from '../guard.ts'
 import { newestFirst, paged } from './pages.ts'
 import { seconds } from './time.ts'
 

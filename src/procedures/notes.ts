@@ -1,6 +1,7 @@
 import * as query from '../../db/notes.ts'
-import { may, relationTo, type Reply, signedIn } from '../access.ts'
+import type { Reply } from '../access.ts'
 import { noteTag } from '../conditions.ts'
+import { may, relationTo, signedIn } from '../guard.ts'
 import { newestFirst, type Order, paged } from './pages.ts'
 
 const os = signedIn.notes
@@ -46,10 +47,10 @@ function tagged(reply: Reply, seen: query.Seen, viewerId: string) {
   return view(seen, viewerId)
 }
 
-const order: Order<query.Seen> = { ...newestFirst, placeOf: ({ note }) => newestFirst.placeOf(note) }
+const order: Order<query.Listed> = { ...newestFirst, placeOf: ({ note }) => newestFirst.placeOf(note) }
 
 /** A note as one viewer may see it: what they may do, and, for the author alone, how many it is shared with. */
-function view(seen: query.Seen, viewerId: string) {
+function view(seen: query.Listed, viewerId: string) {
   const { note, sharedWith } = seen
   const relation = relationTo(seen, viewerId)
   const mine = relation === 'author'

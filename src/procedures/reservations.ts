@@ -1,5 +1,5 @@
 import { ReservationRules, seats } from '../../contract/reservations.ts'
-import { open } from '../access.ts'
+import { open } from '../guard.ts'
 import { negotiate } from '../messages/index.ts'
 
 const os = open.reservations

@@ -1,7 +1,7 @@
 import bowser from 'bowser'
 
 import * as query from '../../db/sessions.ts'
-import { signedIn } from '../access.ts'
+import { signedIn } from '../guard.ts'
 import { type Order, paged } from './pages.ts'
 import { seconds } from './time.ts'
 

@@ -1,4 +1,4 @@
-import { open } from '../access.ts'
+import { open } from '../guard.ts'
 
 const os = open.status
 

@@ -1,6 +1,7 @@
 import * as query from '../../db/tasks.ts'
-import { type Reply, signedIn } from '../access.ts'
+import type { Reply } from '../access.ts'
 import { taskTag } from '../conditions.ts'
+import { signedIn } from '../guard.ts'
 import { newestFirst, paged } from './pages.ts'
 import { seconds } from './time.ts'
 

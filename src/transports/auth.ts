@@ -87,7 +87,8 @@ const operations: Record<string, Operation> = {
 /** Sign-in, sign-out and the administrative area, by better-auth; its answers, in the shape of all others. */
 export function createAuthTransport(auth: Auth, { baseUrl }: Settings): Transport {
   return async (call, response) => {
-    const { method, url, context } = call
+    const { method, context } = call
+    const url = call.url()
     if (!url.pathname.startsWith(`${PREFIX}/`)) return false
     const operation = operations[url.pathname.slice(PREFIX.length)]
     if (!operation) return false
@@ -126,7 +127,7 @@ export async function askAuth({ auth, settings }: Parts, call: Call, path: strin
   const exceeded = await spendOn(call.context, operation, checked.data)
   if (exceeded) return { ok: false, problem: exceeded.error.message } as const
   const target = new URL(PREFIX + path, settings.baseUrl)
-  const request = authRequest({ ...call, url: target }, operation, checked.data, settings.baseUrl)
+  const request = authRequest({ ...call, url: () => target }, operation, checked.data, settings.baseUrl)
   const result = await ask(auth, request, call.context)
   if (result.ok) return { ok: true, cookies: result.headers.getSetCookie() } as const
   return { ok: false, problem: errorOf(result.status, await result.text()).message } as const
@@ -159,7 +160,7 @@ async function refusalOf({ access }: Operation, { context }: Call) {
 
 /** Only what better-auth needs reaches it. The origin has been checked; callers that are no browsers send none. */
 function authRequest({ url, context, request }: Call, { method }: Operation, input: object, baseUrl: string) {
-  const target = new URL(url.pathname, baseUrl)
+  const target = new URL(url().pathname, baseUrl)
   if (method === 'GET')
     for (const [name, value] of Object.entries(input)) target.searchParams.set(name, String(value))
   const headers = new Headers({ origin: baseUrl, 'content-type': 'application/json' })

@@ -31,7 +31,8 @@ export function createAuthorize(parts: Parts, grants: Grants): Transport {
       'sign-in': async (call, { email, otp }) => {
         const entered = await askAuth(parts, call, '/sign-in/email-otp', { email, otp })
         if (!entered.ok) return { html: codePage(email, entered.problem) }
-        return { location: call.url.pathname + call.url.search, cookies: entered.cookies }
+        const { pathname, search } = call.url()
+        return { location: pathname + search, cookies: entered.cookies }
       },
       allow: async (call, _, asked) => {
         const caller = await personOf(call)
@@ -43,7 +44,7 @@ export function createAuthorize(parts: Parts, grants: Grants): Transport {
 
   return async (call, response) => {
     if (call.method !== 'GET' && call.method !== 'POST') return refuseMethod(response, ['GET', 'POST'])
-    const query = Object.fromEntries(call.url.searchParams)
+    const query = Object.fromEntries(call.url().searchParams)
     const asker = await grants.findAsker(query)
     if (!asker)
       return show(

@@ -11,6 +11,7 @@ import {
 import { z } from 'zod'
 
 import { type Meta, metaOf } from '../../contract/base.ts'
+import { after } from '../after.ts'
 
 /** What @orpc/server 1.16.1 keeps of a procedure. */
 interface Definition {
@@ -96,12 +97,6 @@ export function compile(procedure: AnyProcedure, path: readonly string[], checks
 const NOTHING = {}
 const asResult = (output: unknown) => ({ output, context: NOTHING })
 const outputOf = ({ output }: { output: unknown }) => output
-
-/** What is there already is not waited for: each wait costs a call about a microsecond. */
-const after = <Value, Next>(value: Value, next: (value: Awaited<Value>) => Next) =>
-  isPromiseLike(value) ? Promise.resolve(value).then(next) : next(value as Awaited<Value>)
-
-const isPromiseLike = (value: unknown) => typeof value === 'object' && value !== null && 'then' in value
 
 function isJson(schema: AnySchema | undefined) {
   try {

@@ -11,7 +11,8 @@ const OK = JSON.stringify({ status: 'ok' })
 /** For whoever runs the service: whether the process is alive, and whether it should be sent requests. */
 export const createHealth =
   ({ state, isReachable }: Parts): Transport =>
-  async ({ method, url: { pathname }, context }, response) => {
+  async ({ method, url, context }, response) => {
+    const { pathname } = url()
     const check = pathname === `${PREFIX}live` ? 'live' : pathname === `${PREFIX}ready` ? 'ready' : undefined
     if (!check) return false
     context.seen.operation = pathname

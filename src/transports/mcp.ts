@@ -22,7 +22,7 @@ export function createMcp(parts: Parts): Transport {
   const origins = [baseUrl, ...trustedOrigins]
 
   return async ({ method, url, body, request, context: { malformed, address, seen } }, response) => {
-    if (url.pathname !== PATH) return false
+    if (url().pathname !== PATH) return false
     seen.operation = PATH
     const { cookie: _, ...headers } = request.headers
     const { host, origin = baseUrl } = headers
@@ -55,7 +55,7 @@ export function createMcp(parts: Parts): Transport {
     })
     const { scopes = [], session } = caller
     const authInfo = { token: '', clientId: session.clientId ?? '', scopes, resourceMetadataUrl }
-    const result = await handler.fetch(mcpRequest(url, headers), { parsedBody: body, authInfo })
+    const result = await handler.fetch(mcpRequest(url(), headers), { parsedBody: body, authInfo })
     const text = await result.text()
     sendReply(response, context.reply)
     response.setHeader('content-length', Buffer.byteLength(text))

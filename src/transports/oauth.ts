@@ -51,7 +51,7 @@ export function createOAuth(parts: Parts): Transport {
   }
 
   return async (call, response) => {
-    const { pathname } = call.url
+    const { pathname } = call.url()
     const endpoint = endpoints[pathname]
     if (!endpoint && pathname !== '/authorize') return false
     call.context.seen.operation = pathname

@@ -50,7 +50,8 @@ const files: Record<string, { type: string; make: () => Promise<string | Buffer>
 /** The OpenAPI document, and a page to read and try it. */
 export function createReference(): Transport {
   const kept = new Map<string, Promise<string | Buffer>>()
-  return async ({ method, url: { pathname }, context }, response) => {
+  return async ({ method, url, context }, response) => {
+    const { pathname } = url()
     const file = files[pathname]
     if (!file) return false
     context.seen.operation = pathname

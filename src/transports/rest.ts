@@ -26,10 +26,10 @@ export function createRest(): Transport {
   }
 
   return async (call, response) => {
-    const { context, url } = call
+    const { context } = call
     const result = await handlers[formOf(call)].handle(standardRequest(call), { context })
     if (!result.matched) {
-      const methods = await allowed(`/${url.pathname.slice(1)}`)
+      const methods = await allowed(`/${call.url().pathname.slice(1)}`)
       return methods.length > 0 && refuseMethod(response, methods)
     }
     sendReply(response, context.reply)

@@ -12,7 +12,7 @@ export function createRpc(): Transport {
   const handler = new StandardRPCHandler<Context>(router, { plugins: [new StrictGetMethodPlugin()] })
 
   return async (call, response) => {
-    if (!call.url.pathname.startsWith('/rpc/')) return false
+    if (!call.url().pathname.startsWith('/rpc/')) return false
     if (!METHODS.includes(call.method)) return refuseMethod(response, METHODS)
     const result = await handler.handle(standardRequest(call), { context: call.context, prefix: '/rpc' })
     if (!result.matched) return false

@@ -12,7 +12,7 @@ export interface Call {
   method: string
   /** The address, where it is a path of plain steps and nothing else: such a one needs no parsing. */
   plainPath: HTTPPath | undefined
-  url: URL
+  url: () => URL
   /** The JSON object of the body, if there is one. */
   body: Record<string, unknown> | undefined
   context: Context
@@ -25,7 +25,7 @@ export type Transport = (call: Call, response: ServerResponse) => Promise<boolea
 /** A call as oRPC's standard handlers take it. */
 export const standardRequest = ({ method, url, body, request }: Call): StandardLazyRequest => ({
   method,
-  url,
+  url: url(),
   headers: request.headers,
   body: () => Promise.resolve(body),
   signal: undefined,

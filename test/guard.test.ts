@@ -1,0 +1,102 @@
+import { eq } from 'drizzle-orm'
+import { describe, expect, test } from 'vitest'
+
+import type { Client } from '../contract/client.ts'
+import { users } from '../db/auth.ts'
+import { sessions } from '../db/sessions.ts'
+import { createFetch, somebody, startService, ways } from './service.ts'
+
+const service = await startService()
+const call = createFetch(service)
+const { db, recent } = service.parts
+
+/** Whatever is read is begun for whoever called before, while it is looked up who calls now. */
+describe.each(Object.entries(ways))('whoever called before, %s', (_, connect) => {
+  /** Two people with a task and a note each, and one more note that the first was given; and the first's only session. */
+  async function scene() {
+    const [email, other] = [somebody(), somebody()]
+    const [cookie, theirs] = [await service.signIn(email), await service.signIn(other)]
+    const [ada, bob] = [connect(service, { cookie }), connect(service, { cookie: theirs })]
+    const task = await ada.tasks.create({ taskTitle: 'Hers' })
+    for (const client of [ada, bob]) await client.notes.create({ title: 'Own', body: '' })
+    const given = await bob.notes.create({ title: 'Given', body: '' })
+    await bob.notes.share({ id: given.id, email, role: 'reader' })
+    const [{ id: adaId }, { id: bobId }] = [await ada.account.get(), await bob.account.get()]
+    // Read once, so that there is somebody to guess.
+    for (const read of reads(task.id)) await read(ada)
+    const [session] = await db.select().from(sessions).where(eq(sessions.userId, adaId))
+    expect(recent.get(session?.token ?? '')?.user.id).toBe(adaId)
+    return { email, cookie, ada, bob, task, adaId, bobId, token: session?.token ?? '' }
+  }
+
+  const reads = (id: number): ((client: Client) => Promise<unknown>)[] => [
+    ({ account }) => account.get(),
+    ({ tasks }) => tasks.list({}),
+    ({ tasks }) => tasks.get({ id }),
+    ({ notes }) => notes.list({}),
+    ({ legacyNotes }) => legacyNotes.list({}),
+  ]
+
+  const titles = async (client: Client) => (await client.notes.list({})).notes.map(({ title }) => title)
+
+  test('is nobody once their session has ended', async () => {
+    const { cookie, ada, task, token } = await scene()
+    await ada.tasks.create({ taskTitle: 'One more' })
+
+    await db.delete(sessions).where(eq(sessions.token, token))
+
+    const answer = await call('GET', '/api/tasks?limit=1', undefined, { cookie })
+    expect([answer.status, answer.headers.get('link')]).toEqual([401, null])
+    for (const read of reads(task.id)) await expect(read(ada)).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
+    expect(recent.get(token)).toBeUndefined()
+  })
+
+  test('is nobody while they are banned', async () => {
+    const { ada, task, adaId } = await scene()
+
+    await db.update(users).set({ banned: true }).where(eq(users.id, adaId))
+
+    for (const read of reads(task.id)) await expect(read(ada)).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
+  })
+
+  test('is given what their address is given now', async () => {
+    const { ada, bob, adaId } = await scene()
+    const address = somebody()
+    const { id } = await bob.notes.create({ title: 'Given to the new address', body: '' })
+    await bob.notes.share({ id, email: address, role: 'reader' })
+
+    await db.update(users).set({ email: address }).where(eq(users.id, adaId))
+
+    expect(await titles(ada)).toEqual(['Given to the new address', 'Own'])
+    expect(await ada.account.get()).toMatchObject({ email: address })
+  })
+
+  test('is somebody else where their session is', async () => {
+    const { ada, bob, task, bobId, token } = await scene()
+
+    await db.update(sessions).set({ userId: bobId }).where(eq(sessions.token, token))
+
+    expect(await ada.account.get()).toEqual(await bob.account.get())
+    expect(await ada.notes.list({})).toEqual(await bob.notes.list({}))
+    expect(await ada.tasks.list({})).toEqual({ tasks: [], taskCount: 0 })
+    await expect(ada.tasks.get({ id: task.id })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  test('changes nothing that is not theirs to change any more', async () => {
+    const { ada, task, adaId, token } = await scene()
+    await db.delete(sessions).where(eq(sessions.token, token))
+
+    for (const change of [
+      () => ada.tasks.update({ id: task.id, title: 'Changed' }),
+      () => ada.tasks.reset({}),
+      () => ada.tasks.delete({ id: task.id }),
+    ])
+      await expect(change()).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
+
+    const cookie = await service.signIn((await emailOf(adaId)) ?? '')
+    expect((await connect(service, { cookie }).tasks.list({})).tasks).toMatchObject([{ title: 'Hers' }])
+  })
+
+  const emailOf = async (id: string) =>
+    (await db.select({ email: users.email }).from(users).where(eq(users.id, id))).at(0)?.email
+})
