@@ -98,16 +98,18 @@ async function admit(context: Context, declared: Declared) {
   return identity
 }
 
-/** Whether they may do it to this thing: 404, then 403; and only then 400 for a body that could not be read. */
-async function permit(context: Context, declared: Declared, input: unknown, identity?: Caller) {
-  const { action } = declared.meta
-  if (identity && action) {
-    const id = isObject(input) ? input.id : undefined
-    const relation = await subjects[action](context.db, identity.user, id)
-    if (!relation) throw refusal(declared, 'NOT_FOUND')
-    if (!may(relation, action)) throw refusal(declared, 'FORBIDDEN')
-  }
-  if (context.malformed) throw context.malformed
+/** Whether they may do it to this thing: 404, then 403. */
+async function permit(
+  context: Context,
+  declared: Declared,
+  input: unknown,
+  { user }: Caller,
+  action: Action,
+) {
+  const id = isObject(input) ? input.id : undefined
+  const relation = await subjects[action](context.db, user, id)
+  if (!relation) throw refusal(declared, 'NOT_FOUND')
+  if (!may(relation, action)) throw refusal(declared, 'FORBIDDEN')
 }
 
 /** Counts a call by whom its limit goes. Where nobody is at the other end, as in process, nobody is counted. */
@@ -139,10 +141,10 @@ type Answer<Output> = (identity: Caller | undefined, own?: Pick<Context, 'reply'
 
 /**
  * Begins to answer whoever called with this cookie before, while it is looked up whose it is now: neither waits for the
- * other. Only what reads is begun, and unless it is the very same session and person, what was read is thrown away.
+ * other. Only what reads may be begun, and unless it is the very same session and person, what was read is thrown away.
  */
-async function foresee<Output>(context: Context, { meta }: Declared, answer: Answer<Output>) {
-  const guessed = meta.scope === 'read' ? await context.formerCaller() : undefined
+async function foresee<Output>(context: Context, answer: Answer<Output>) {
+  const guessed = await context.formerCaller()
   if (!guessed) return undefined
   const reply: Reply = new Map()
   const output = answer(guessed, { reply })
@@ -169,14 +171,17 @@ async function enforce<Output>(
   answer: (...asked: Parameters<Answer<Output>>) => Promisable<Output>,
 ) {
   const declared = procedure['~orpc']
+  const { action, scope } = declared.meta
   const operation = path.join('.')
   context.seen.operation = operation
   const proceed: Answer<Output> = async (identity, own) => {
-    await permit(context, declared, input, identity)
+    if (identity && action) await permit(context, declared, input, identity, action)
+    // Only now a body that could not be read: 400.
+    if (context.malformed) throw context.malformed
     return answer(identity, own)
   }
   const run = async () => {
-    const begun = await foresee(context, declared, proceed)
+    const begun = scope === 'read' ? await foresee(context, proceed) : undefined
     const identity = await admit(context, declared)
     return begun?.(identity) ?? proceed(identity)
   }

@@ -54,7 +54,7 @@ const isPlain = (path: string): path is HTTPPath => path.length <= 256 && /^(\/[
 
 /** RFC 9112, section 6.3. */
 const hasBody = (headers: IncomingHttpHeaders) =>
-  headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+  (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined
 
 function readUrl(path: string, baseUrl: string) {
   if (path.length > MAX_URL)
