@@ -89,14 +89,21 @@ interface TextBounds {
 }
 
 /**
- * Text that the database can keep. Its length is counted in code points, as JSON Schema's `maxLength` is.
+ * Text that the database can keep. Its length is counted in code points, as JSON Schema's `maxLength` is: at most as many
+ * as `length` says, and at least half of them, so that few texts need be counted.
  * What a refinement checks is published through `meta`, in JSON Schema's own words.
  */
 export const text = ({ min = 0, max, schema = z.string() }: TextBounds = {}) =>
   schema
     .refine((value) => !unstorable.test(value), 'Contains a character that cannot be stored')
-    .refine((value) => length(value) >= min, `Must have at least ${min} character${min === 1 ? '' : 's'}`)
-    .refine((value) => max === undefined || length(value) <= max, `Must have at most ${max} characters`)
+    .refine(
+      (value) => value.length >= 2 * min || length(value) >= min,
+      `Must have at least ${min} character${min === 1 ? '' : 's'}`,
+    )
+    .refine(
+      (value) => max === undefined || value.length <= max || length(value) <= max,
+      `Must have at most ${max} characters`,
+    )
     .meta({ ...(min > 0 && { minLength: min }), ...(max !== undefined && { maxLength: max }) })
 
 const length = (value: string) => Array.from(value).length

@@ -73,9 +73,8 @@ const RPC = '/rpc/'
  * `checks` are of our own answers: see compile.
  */
 export function createCompiled(checks: boolean): CompiledTransport {
-  const protocols = { rpc: rpc(), 1: rest(1), 2: rest(2) }
-  const find = finder(checks)
-  const finders = { rpc: find(protocols.rpc), 1: find(protocols[1]), 2: find(protocols[2]) }
+  const withRoutes = finder(checks)
+  const protocols = { rpc: withRoutes(rpc()), 1: withRoutes(rest(1)), 2: withRoutes(rest(2)) }
 
   return (call, response, head) => {
     const { plainPath, method, body, context } = call
@@ -83,8 +82,7 @@ export function createCompiled(checks: boolean): CompiledTransport {
     if (plainPath === undefined || !isUsual(headers)) return false
     const isRpc = plainPath.startsWith(RPC)
     if (isRpc && (method !== 'POST' || (body && 'meta' in body))) return false
-    const protocol = isRpc ? 'rpc' : isFirstForm(body) ? 1 : 2
-    const { codec } = protocols[protocol]
+    const { codec, find } = protocols[isRpc ? 'rpc' : isFirstForm(body) ? 1 : 2]
 
     const send = (status: number, text: string, type = 'application/json') => {
       const lines: OutgoingHttpHeader[] = [...head]
@@ -113,17 +111,13 @@ export function createCompiled(checks: boolean): CompiledTransport {
       }
     }
 
-    return after(
-      finders[protocol](method, isRpc ? `/${plainPath.slice(RPC.length)}` : plainPath),
-      (route) => {
-        if (!route) return false
-        const { text, operation } = route
-        if (text === undefined || headers.authorization !== undefined || context.malformed)
-          return serve(route)
-        context.seen.operation = operation
-        return send(200, text)
-      },
-    )
+    return after(find(method, isRpc ? `/${plainPath.slice(RPC.length)}` : plainPath), (route) => {
+      if (!route) return false
+      const { text, operation } = route
+      if (text === undefined || headers.authorization !== undefined || context.malformed) return serve(route)
+      context.seen.operation = operation
+      return send(200, text)
+    })
   }
 }
 
@@ -135,7 +129,7 @@ function finder(checks: boolean) {
     compiled.set(procedure, known)
     return known
   }
-  return ({ matcher }: Protocol) => {
+  return ({ matcher, codec }: Protocol) => {
     matcher.init(router)
     const routes = new Map<string, Route>()
     const look = async (method: string, path: HTTPPath, address: string): Promise<Route | undefined> => {
@@ -151,9 +145,10 @@ function finder(checks: boolean) {
       if (!params) routes.set(address, route)
       return route
     }
-    return (method: string, path: HTTPPath) => {
+    const find = (method: string, path: HTTPPath) => {
       const address = `${method} ${path}`
       return routes.get(address) ?? look(method, path, address)
     }
+    return { codec, find }
   }
 }
