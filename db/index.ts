@@ -66,21 +66,23 @@ export const batched = <Key, Value>(
   ask: (db: Database, keys: readonly Key[]) => Promise<readonly (Value | Error)[]>,
 ) =>
   prepared((db) => {
-    let turn: Promise<unknown> = Promise.resolve()
-    let answered = turn
     let isIdle = true
+    let waiting: (() => void) | undefined
     const load = (keys: readonly Key[]) => {
       isIdle = false
       const values = ask(db, keys)
-      const end = () => (isIdle = true)
-      answered = values.then(end, end)
+      values.then(end, end)
       return values
     }
+    const end = () => {
+      isIdle = true
+      const send = waiting
+      waiting = undefined
+      send?.()
+    }
     const inTurn = (send: () => void) => {
-      turn = turn.then(() => {
-        send()
-        return answered
-      })
+      if (isIdle) queueMicrotask(send)
+      else waiting = send
     }
     const loader = new DataLoader<Key, Value>(load, { cache: false, batchScheduleFn: inTurn })
     return { load: (key: Key) => loader.load(key), isIdle: () => isIdle }
