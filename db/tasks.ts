@@ -1,4 +1,4 @@
-import { and, count, desc, eq, type SQL, sql } from 'drizzle-orm'
+import { and, count, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { bigint, index, pgTable, text } from 'drizzle-orm/pg-core'
 
 import { userId } from './auth.ts'
@@ -31,10 +31,15 @@ const owned = (userId: string, id: number) => and(eq(tasks.userId, userId), eq(t
 const ofPerson = eq(tasks.userId, sql.placeholder('userId'))
 const ofStatus = and(ofPerson, eq(tasks.status, sql.placeholder('status')))
 
+const { version: _, ...listable } = getTableColumns(tasks)
+
+/** A task in a list, without its state. */
+export type Listed = Omit<TaskRow, 'version'>
+
 const lists = (name: string, which: SQL | undefined) =>
   prepared((db) =>
     db
-      .select()
+      .select(listable)
       .from(tasks)
       .where(and(which, comesAfter(tasks.createdAt, tasks.id)))
       .orderBy(desc(tasks.createdAt), desc(tasks.id))

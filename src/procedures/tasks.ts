@@ -48,7 +48,7 @@ function tagged(reply: Reply, task: query.TaskRow) {
   return view(task)
 }
 
-export const view = ({ id, userId, title, description, status, createdAt, updatedAt }: query.TaskRow) => ({
+export const view = ({ id, userId, title, description, status, createdAt, updatedAt }: query.Listed) => ({
   id,
   userId,
   title,
