@@ -164,8 +164,13 @@ function recorder(
 
 const UNREADABLE: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }
 
+/** How long who is refused may go on sending, in milliseconds: closed at once, a connection takes the answer along. */
+const FAREWELL = 1000
+
 /** A request that Node could not even parse is refused in the same shape as any other. */
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex) {
+  // The rest of it, which is thrown away.
+  if (socket.writableEnded) return
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
   const status = UNREADABLE[error.code ?? ''] ?? 400
   const message = STATUS_CODES[status] ?? ''
@@ -173,4 +178,5 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex) {
   const body = JSON.stringify(errorBody(new ORPCError(code, { status, message })))
   const head = `HTTP/1.1 ${status} ${message}\r\nconnection: close\r\ncontent-type: application/json`
   socket.end(`${head}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
+  setTimeout(() => socket.destroy(), FAREWELL).unref()
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { afterAll, describe, expect, test } from 'vitest'
 
 import { createApp } from '../src/app.ts'
@@ -38,6 +39,18 @@ describe('HTTP', () => {
     expect(await ask('')).toMatchObject([
       [400, true, { code: 'BAD_REQUEST', error: 'A Host header is needed' }],
     ])
+  })
+
+  test('that cannot be read is answered, however much of it is still to come', async () => {
+    const socket = connect(port, '127.0.0.1')
+    socket.write('BREW /api/status HTTP/1.1\r\nhost: x\r\ncontent-length: 20000000\r\n\r\n')
+    // A caller that looks for an answer only when all is said.
+    await new Promise((resolve, reject) => {
+      socket.once('error', reject)
+      socket.write(Buffer.alloc(20_000_000, 'x'), resolve)
+    })
+
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 /)
   })
 
   test.each(Object.keys(unending))(
