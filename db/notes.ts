@@ -123,7 +123,8 @@ const listed = prepared((db) => {
     )
     .orderBy(...newestFirst)
     .limit(sql.placeholder('limit'))
-  // In this order, and nothing of it named: drizzle reads rows by the first, and a subquery's columns and names at twice the cost.
+  // In this order, and nothing of it named: drizzle reads rows by the first, and would read a subquery's columns, and what
+  // has a name, at twice the cost.
   return unionAll(given, written)
     .orderBy(desc(sql.identifier('created_at')), desc(sql.identifier('id')))
     .limit(sql.placeholder('limit'))

@@ -21,8 +21,9 @@ export function createGate(most: number, patience: number, expire: (response: Se
     for (const each of places) {
       if (!each || each.since > now - patience) continue
       // What is still being sent does not wait yet, and has a limit of its own.
-      each.since = each.response.req.complete ? Infinity : now
-      if (each.response.req.complete) expire(each.response)
+      const { complete } = each.response.req
+      each.since = complete ? Infinity : now
+      if (complete) expire(each.response)
     }
   }, SWEEP).unref()
 

@@ -14,6 +14,7 @@ import { createAuth, createTokenReader } from '../src/auth.ts'
 import { createMailer, signInLetter } from '../src/mail.ts'
 import { readSettings } from '../src/settings.ts'
 import { createFetch, somebody, startService } from './service.ts'
+import { listenForMail } from './smtp.ts'
 
 const service = await startService()
 const secret = { AUTH_SECRET: 'a secret of at least thirty-two characters' }
@@ -40,16 +41,7 @@ async function startPost(options: SMTPServerOptions = {}): Promise<Post> {
     },
     ...options,
   })
-  server.on('error', () => undefined)
-  const listening = server.listen(0, '127.0.0.1')
-  await once(listening, 'listening')
-  onTestFinished(
-    () =>
-      new Promise((resolve) => {
-        server.close(resolve)
-      }),
-  )
-  return { url: `smtp://127.0.0.1:${(listening.address() as AddressInfo).port}`, received }
+  return { url: `smtp://${await listenForMail(server)}`, received }
 }
 
 async function temporaryFolder() {

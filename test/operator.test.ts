@@ -1,8 +1,6 @@
 import { Command } from 'commander'
 import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { chmod, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -13,8 +11,10 @@ import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } f
 
 import { addOperatorCommands } from '../src/operator/commands.ts'
 import { createTallystick } from '../src/testing.ts'
+import { listening } from './child.ts'
 import { databaseUrl, freePort } from './postgres.ts'
 import { bearer, registerApp, somebody, startService } from './service.ts'
+import { listenForMail } from './smtp.ts'
 
 type Environment = Record<string, string>
 
@@ -403,16 +403,7 @@ describe('doctor', () => {
         else done(new Error(`Not with ${password ?? ''}`))
       },
     })
-    server.on('error', () => undefined)
-    const listening = server.listen(0, '127.0.0.1')
-    await once(listening, 'listening')
-    onTestFinished(
-      () =>
-        new Promise((resolve) => {
-          server.close(resolve)
-        }),
-    )
-    const at = `127.0.0.1:${(listening.address() as AddressInfo).port}`
+    const at = await listenForMail(server)
 
     expect((await findings({ SMTP_URL: `smtp://me:right@${at}` })).problem).toBeUndefined()
     const { wrong } = await findings({ SMTP_URL: `smtp://me:hush@${at}` })
@@ -443,12 +434,7 @@ async function serve(environment: Environment): Promise<Served> {
     env: { PATH: process.env.PATH, ...environment },
   })
   onTestFinished(() => void child.kill('SIGKILL'))
-  const ended = once(child, 'exit')
-  let text = ''
-  child.stdout.on('data', (chunk) => (text += String(chunk)))
-  while (!text.includes('listens on') && child.exitCode === null && child.signalCode === null)
-    await Promise.race([once(child.stdout, 'data'), ended])
-  return { child, ended }
+  return { child, ended: (await listening(child)).ended }
 }
 
 describe('the command', { timeout: 60_000 }, () => {

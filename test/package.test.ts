@@ -1,12 +1,12 @@
 import { build } from 'esbuild'
 import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 
+import { listening } from './child.ts'
 import { freePort } from './postgres.ts'
 
 const run = promisify(execFile)
@@ -118,12 +118,8 @@ describe('the packed package', { timeout: 120_000 }, () => {
       env: { PATH: process.env.PATH, DATABASE_URL: 'memory:', PORT: String(await freePort()) },
     })
     onTestFinished(() => void child.kill('SIGKILL'))
-    const ended = once(child, 'exit')
-    let text = ''
-    child.stdout.on('data', (chunk) => (text += String(chunk)))
-    while (!text.includes('listens on') && child.exitCode === null && child.signalCode === null)
-      await Promise.race([once(child.stdout, 'data'), ended])
-    const { status } = await fetch(`${/as (\S+)/.exec(text)?.[1] ?? ''}/api/status`)
+    const { output, ended } = await listening(child)
+    const { status } = await fetch(`${/as (\S+)/.exec(output())?.[1] ?? ''}/api/status`)
 
     child.kill('SIGTERM')
 

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { createClient } from '../contract/client.ts'
+import { listening } from './child.ts'
 import { freePort } from './postgres.ts'
 import { startService } from './service.ts'
 import { signIn as signInByLetter } from './trials/process.ts'
@@ -37,15 +38,7 @@ async function run(settings: Record<string, string> = {}): Promise<Running> {
     env: { PATH: process.env.PATH, DATA_DIR: folder, PORT: String(port), ...settings },
   })
   running.push(child)
-  let text = ''
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk) => {
-      text += String(chunk)
-    })
-  const ended = once(child, 'exit')
-  while (!text.includes('listens on') && child.exitCode === null && child.signalCode === null)
-    await Promise.race([once(child.stdout, 'data'), ended])
-  return { child, origin: `http://127.0.0.1:${port}`, output: () => text, ended }
+  return { child, origin: `http://127.0.0.1:${port}`, ...(await listening(child)) }
 }
 
 const signIn = async ({ origin }: Running, email: string) =>
