@@ -83,7 +83,7 @@ const listed = prepared((db) => {
       .limit(sql.placeholder('limit')),
   )
   const { id, uuid, userId, title, body, createdAt, updatedAt } = own
-  // Counted together: note by note takes twice as long as all the rest.
+  // Counted together: note by note takes as long as all the rest.
   const counts = db
     .select({ noteId: shares.noteId, sharedWith: sql<number>`count(*)::int`.as('shared_with') })
     .from(shares)
