@@ -31,10 +31,10 @@ const owned = (userId: string, id: number) => and(eq(tasks.userId, userId), eq(t
 const ofPerson = eq(tasks.userId, sql.placeholder('userId'))
 const ofStatus = and(ofPerson, eq(tasks.status, sql.placeholder('status')))
 
-const { version: _, ...listable } = getTableColumns(tasks)
+const { version: _, userId: __, ...listable } = getTableColumns(tasks)
 
-/** A task in a list, without its state. */
-export type Listed = Omit<TaskRow, 'version'>
+/** A task in a list, without its state, and whose it is, which is known. */
+export type Listed = Omit<TaskRow, 'version' | 'userId'>
 
 const lists = (name: string, which: SQL | undefined) =>
   prepared((db) =>

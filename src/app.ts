@@ -28,6 +28,7 @@ import { createOAuth } from './transports/oauth.ts'
 import { createReference } from './transports/reference.ts'
 import { createRest } from './transports/rest.ts'
 import { createRpc } from './transports/rpc.ts'
+import { atTurn } from './turn.ts'
 import { type Call, refuse, type Transport } from './transports/transport.ts'
 
 /** The whole service as one HTTP server: a request is read once, then offered to one transport after another. */
@@ -102,7 +103,7 @@ export function createApp(parts: Parts): Server {
       )
     }
     if (method !== 'OPTIONS' || !settings.trustedOrigins.includes(headers.origin ?? '')) {
-      go()
+      atTurn(tracing?.bind(go) ?? go)
       return
     }
     setHead(response, head)

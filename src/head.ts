@@ -30,6 +30,9 @@ const createProtection = ({ baseUrl }: Settings) =>
     xssFilter: false,
   })
 
+/** What decides who may read an answer; whether it is JSON, and of which form, or events. */
+const VARY = 'Origin, Accept, Datastar-Request'
+
 /**
  * The headers of every answer, name after value, by the origin that asks. Helmet and cors say the same each time, so
  * they are asked once: to be asked for each request would cost more than the rest of an answer.
@@ -41,7 +44,7 @@ export function createHeads(settings: Settings): (origin: string | undefined) =>
     const request = new IncomingMessage(new Socket())
     request.headers = { origin }
     const response = new ServerResponse(request)
-    response.setHeader('vary', 'Origin')
+    response.setHeader('vary', VARY)
     response.setHeader('cache-control', 'no-store')
     protect(request, response, () => undefined)
     if (origin !== '') share(request, response, () => undefined)

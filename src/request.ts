@@ -7,6 +7,7 @@ import proxyAddr from 'proxy-addr'
 import getRawBody from 'raw-body'
 
 import { type Context, createContext, type Parts } from './access.ts'
+import { after } from './after.ts'
 import type { Call } from './transports/transport.ts'
 
 const KIB = 1024
@@ -44,7 +45,7 @@ export function createReader(parts: Parts) {
       }),
     })
     // Without a body there is nothing to wait for.
-    return hasBody(headers) ? readBody(request).then(callWith) : callWith({ body: undefined })
+    return hasBody(headers) ? after(readBody(request), callWith) : callWith({ body: undefined })
   }
 }
 
@@ -88,8 +89,9 @@ function isForeign({ method = 'GET', url, headers }: IncomingMessage, origins: s
 }
 
 /** A body is a JSON object. One that only turns out unreadable is refused later, when the guard has spoken. */
-async function readBody(request: IncomingMessage): Promise<Body> {
-  const bytes = await readBytes(request)
+const readBody = (request: IncomingMessage) => after(readBytes(request), (bytes) => bodyOf(request, bytes))
+
+function bodyOf(request: IncomingMessage, bytes: Buffer): Body {
   if (bytes.length === 0) return { body: undefined }
   if (request.headers['content-encoding'] !== undefined)
     throw new ORPCError('UNSUPPORTED_MEDIA_TYPE', { message: 'A body must not be compressed' })
@@ -109,7 +111,13 @@ const takesForms = (url?: string) => ['/authorize', '/token', '/revoke'].include
 
 const pathOf = (url = '/') => url.split('?', 1)[0] ?? ''
 
-async function readBytes(request: IncomingMessage) {
+function readBytes(request: IncomingMessage): Buffer | Promise<Buffer> {
+  // Of a small one all has come when the loop has turned, and can be taken as it is.
+  const bytes: unknown = request.complete ? request.read() : undefined
+  return Buffer.isBuffer(bytes) ? bytes : awaitBytes(request)
+}
+
+async function awaitBytes(request: IncomingMessage) {
   try {
     return await getRawBody(request, { limit: MAX_BODY, length: request.headers['content-length'] ?? null })
   } catch (error) {

@@ -65,6 +65,9 @@ function createTracing(tracer: Tracer) {
         })
         context.with(trace.setSpan(around, span), listener, undefined, request, response)
       },
+
+    /** What is done later is still done for the same request. */
+    bind: (run: () => void) => context.bind(context.active(), run),
   }
 }
 

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -38,6 +39,51 @@ describe('HTTP', () => {
     expect(await ask('host: x\r\nexpect: tea\r\n')).toMatchObject([[200, true, { status: 'ok' }]])
     expect(await ask('')).toMatchObject([
       [400, true, { code: 'BAD_REQUEST', error: 'A Host header is needed' }],
+    ])
+  })
+
+  const POST = 'POST /api/reservations HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n'
+  const length = (bytes: Buffer) => [`${POST}content-length: ${bytes.length}\r\n\r\n`, bytes]
+  const chunk = (bytes: Buffer) => [`${bytes.length.toString(16)}\r\n`, bytes, '\r\n']
+  const chunks = (bytes: Buffer) => [
+    `${POST}transfer-encoding: chunked\r\n\r\n`,
+    ...[bytes.subarray(0, 9), bytes.subarray(9)].filter(({ length }) => length > 0).flatMap(chunk),
+    '0\r\n\r\n',
+  ]
+  const ways = [
+    { by: 'its length', said: length },
+    { by: 'chunks', said: chunks },
+  ]
+
+  test.each(ways)('takes the same body by $by in however many pieces', async ({ said }) => {
+    const piece = fc.record({
+      size: fc.integer({ min: 1, max: 200_000 }),
+      pause: fc.integer({ max: 5, min: 0 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 0, max: 200_000 }), fc.array(piece), async (size, pieces) => {
+        const name = `Ada${'a'.repeat(size)}`
+        const whole = Buffer.concat(
+          said(Buffer.from(JSON.stringify({ name, guests: 4 }))).map((part) => Buffer.from(part)),
+        )
+        const steps: Step[] = []
+        let from = 0
+        for (const { size, pause } of pieces) steps.push(whole.subarray(from, (from += size)), pause)
+
+        const { answers } = await talk(port, [...steps, whole.subarray(from)], { answers: 1, patience: 5000 })
+
+        expect(answers).toMatchObject([{ status: 200, body: expect.stringContaining(` ${name}`) as string }])
+      }),
+    )
+  })
+
+  test.each(ways)('takes an empty body by $by for none', async ({ said }) => {
+    const steps = said(Buffer.alloc(0))
+
+    const { answers } = await talk(port, steps, { answers: 1, patience: 5000 })
+
+    expect(answers.map(({ status, body }) => [status, JSON.parse(body) as unknown])).toMatchObject([
+      [400, { error: 'Input validation failed' }],
     ])
   })
 

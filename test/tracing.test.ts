@@ -92,7 +92,7 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
     )
   })
 
-  test('of a statement that many share belong to the first of them', async () => {
+  test('are of the request they are done for, and a statement that many share is of the first of them', async () => {
     const traces = Array.from({ length: 20 }, traced)
 
     let answers: Promise<unknown>[] = []
@@ -103,6 +103,7 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
     await Promise.all(answers)
     const requests = await Promise.all(traces.map(({ ended }) => ended()))
 
+    for (const { server, all } of requests) expect(names(childrenOf(server, all))).toEqual(['counter.get'])
     const statements = requests.flatMap(({ all }) => childrenOf(named('counter.get', all), all))
     expect(new Set(names(statements))).toEqual(new Set(['counter_get']))
     expect(statements.length).toBeLessThan(5)

@@ -35,7 +35,7 @@ export const account = os.router({
 const view = ({ account, tasks, notes, shares, given, sessions }: query.Kept) => ({
   exportedAt: seconds(new Date()),
   account: accountView(account),
-  tasks: tasks.map(taskView),
+  tasks: tasks.map((task) => taskView(task, task.userId)),
   notes: notesView(notes, shares),
   notesOfOthers: given,
   sessions: sessions.filter(({ clientId }) => clientId === null).map(sessionView),

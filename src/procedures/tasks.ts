@@ -13,7 +13,7 @@ export const tasks = os.router({
     const status = call.input?.status
     const { rows, isWhole } = await paged(call, newestFirst, (span) => query.list(db, user.id, span, status))
     const taskCount = isWhole ? rows.length : await query.countAll(db, user.id, status)
-    return { tasks: rows.map(view), taskCount }
+    return { tasks: rows.map((task) => view(task, user.id)), taskCount }
   }),
 
   create: os.create.handler(async ({ context: { db, user, reply }, input: { taskTitle, taskDesc } }) =>
@@ -45,10 +45,13 @@ export const tasks = os.router({
 
 function tagged(reply: Reply, task: query.TaskRow) {
   reply.set('etag', taskTag(task))
-  return view(task)
+  return view(task, task.userId)
 }
 
-export const view = ({ id, userId, title, description, status, createdAt, updatedAt }: query.Listed) => ({
+export const view = (
+  { id, title, description, status, createdAt, updatedAt }: query.Listed,
+  userId: string,
+) => ({
   id,
   userId,
   title,

@@ -22,7 +22,6 @@ import { firstForm } from '../../contract/legacy-notes.ts'
 import { after } from '../after.ts'
 import { router } from '../procedures/index.ts'
 import { type Compiled, compile } from './compile.ts'
-import { FORM_HEADERS } from './datastar.ts'
 import { isFirstForm, ofForm } from './rest.ts'
 import { type Call, isKnown } from './transport.ts'
 
@@ -87,9 +86,9 @@ export function createCompiled(checks: boolean): CompiledTransport {
     const send = (status: number, text: string, type = 'application/json') => {
       const lines: OutgoingHttpHeader[] = [...head]
       if (status !== 304) lines.push('content-type', type, 'content-length', Buffer.byteLength(text))
-      if (!isRpc) lines.push('vary', FORM_HEADERS)
       for (const [name, value] of context.reply) lines.push(name, value)
-      response.writeHead(status, lines).end(text)
+      response.writeHead(status, lines)
+      process.nextTick(() => response.end(text))
       return true
     }
 
@@ -131,8 +130,8 @@ function finder(checks: boolean) {
   }
   return ({ matcher, codec }: Protocol) => {
     matcher.init(router)
-    const routes = new Map<string, Route>()
-    const look = async (method: string, path: HTTPPath, address: string): Promise<Route | undefined> => {
+    const routes = new Map<string, Map<string, Route>>()
+    const look = async (method: string, path: HTTPPath): Promise<Route | undefined> => {
       const match = await matcher.match(method, path)
       if (!match) return undefined
       const { procedure, params } = match
@@ -142,13 +141,10 @@ function finder(checks: boolean) {
         operation: match.path.join('.'),
         params,
       }
-      if (!params) routes.set(address, route)
+      if (!params) routes.set(path, new Map(routes.get(path)).set(method, route))
       return route
     }
-    const find = (method: string, path: HTTPPath) => {
-      const address = `${method} ${path}`
-      return routes.get(address) ?? look(method, path, address)
-    }
+    const find = (method: string, path: HTTPPath) => routes.get(path)?.get(method) ?? look(method, path)
     return { codec, find }
   }
 }

@@ -36,9 +36,6 @@ async function notesPatch(client: Client, signals = {}, page?: Page): Promise<Pa
   return { selector: '#notes-list', html: notesHtml(notes), signals: { noteCount, ...signals } }
 }
 
-/** What decides whether an answer is JSON, and of which form, or events. */
-export const FORM_HEADERS = 'Accept, Datastar-Request'
-
 /** Datastar says so in a header; anything else that would rather have events than JSON is treated alike. */
 export const isDatastar = (headers: IncomingHttpHeaders) =>
   headers['datastar-request'] === 'true' ||
@@ -65,7 +62,6 @@ export function createDatastar(): Transport {
     // An element of a page has no next page, and the answer to a change none either.
     context.reply.delete('link')
     sendReply(response, context.reply)
-    response.appendHeader('vary', FORM_HEADERS)
     const { status, body } = result.response
     if (status !== 200) return answer(response, status, JSON.stringify(body))
     const { selector, html, signals } = body as Patch

@@ -9,7 +9,7 @@ import { errorBody } from '../../contract/errors.ts'
 import { firstForm } from '../../contract/legacy-notes.ts'
 import type { Context } from '../access.ts'
 import { router } from '../procedures/index.ts'
-import { FORM_HEADERS, isDatastar } from './datastar.ts'
+import { isDatastar } from './datastar.ts'
 import { answer, type Call, isKnown, refuseMethod, sendReply, standardRequest } from './transport.ts'
 import type { Transport } from './transport.ts'
 
@@ -33,7 +33,6 @@ export function createRest(): Transport {
       return methods.length > 0 && refuseMethod(response, methods)
     }
     sendReply(response, context.reply)
-    response.appendHeader('vary', FORM_HEADERS)
     const { status, body } = result.response
     if (status === 200 && isKnown(call)) {
       response.writeHead(304).end()
