@@ -1,7 +1,7 @@
 import type { checkIncrements } from './check.ts'
 import type { Growth } from './growth/index.ts'
 import type { describeMachine } from './machine.ts'
-import type { Cell } from './rounds.ts'
+import { type Cell, ratio } from './rounds.ts'
 import { targetsOf } from './targets.ts'
 
 export interface Results {
@@ -47,8 +47,10 @@ const PREAMBLE = [
   'In each table: requests a second (the median of short slices taken in turn, the least and the most); how many times',
   'those the service over REST answers, and how many times its CPU a request they take; latency; CPU of the server a',
   'request; and how much of its core the server used. Where that is well below 1, something else was the limit: the',
-  'database, or the load generator. `raw` is node:http with postgres.js and nothing in between; `fastify` has TypeBox,',
-  '`pg` and a session query by hand; `fastify-better-auth` and `hono` have better-auth and drizzle.',
+  'database, or the load generator. Ratios are medians of what the rounds came to, in each of which all have a slice:',
+  'what slows the machine for some seconds leaves them as they are. `raw` is node:http with postgres.js and nothing in',
+  'between; `fastify` has TypeBox, `pg` and a session query by hand; `fastify-better-auth` and `hono` have better-auth and',
+  'drizzle.',
 ].join('\n')
 
 const targetTable = (results: Results) =>
@@ -75,11 +77,11 @@ const workTable = (cells: Cell[]) =>
         contender,
         whole(rate.median),
         `${whole(rate.least)} – ${whole(rate.most)}`,
-        `${(ours.rate.median / rate.median).toFixed(2)} ×`,
+        `${ratio('rate', ours, cell).toFixed(2)} ×`,
         fixed(p50),
         fixed(p99),
         fixed(cpu),
-        `${(cpu / ours.cpu).toFixed(2)} ×`,
+        `${ratio('cpu', cell, ours).toFixed(2)} ×`,
         busy.toFixed(2),
       ]
     }),

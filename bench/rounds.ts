@@ -18,7 +18,16 @@ export interface Cell {
   p99: number
   cpu: number
   busy: number
+  /** By round. */
+  slices: Slice[]
 }
+
+/**
+ * How many times theirs ours is: the median of what the rounds came to. What slows the machine for some seconds slows
+ * both slices of a round, and not their ratio.
+ */
+export const ratio = (key: 'rate' | 'cpu' | 'p50' | 'p99', ours: Cell, theirs: Cell) =>
+  median(ours.slices.map((slice, round) => slice[key] / (theirs.slices[round]?.[key] ?? NaN)))
 
 interface Plan {
   contenders: Contender[]
@@ -33,11 +42,12 @@ interface Plan {
 /** Short slices in turn, A B C A B C, so that whatever else the machine does meets all of them. */
 export async function measureAll({ contenders, works, connections, quick, fire, count }: Plan) {
   const cells: Cell[] = []
-  const length = quick ? 250 : 600
+  const length = quick ? 250 : 400
   for (const work of works)
     for (const many of connections) {
       const slices = new Map<string, Slice[]>(contenders.map(({ name }) => [name, []]))
-      const rounds = quick ? 2 : many === 64 ? 5 : 3
+      // Enough of them where there is a target.
+      const rounds = quick ? 2 : many === 64 || many === 1 ? 9 : 3
       // The first round of a work warms up, and does not count.
       const warm = many === connections[0] ? 1 : 0
       for (let round = -warm; round < rounds; round++)
@@ -70,5 +80,6 @@ function summary(slices: Slice[]) {
     p99: middle('p99'),
     cpu: middle('cpu'),
     busy: middle('busy'),
+    slices,
   }
 }
