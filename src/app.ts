@@ -29,7 +29,7 @@ import { createReference } from './transports/reference.ts'
 import { createRest } from './transports/rest.ts'
 import { createRpc } from './transports/rpc.ts'
 import { atTurn } from './turn.ts'
-import { type Call, refuse, type Transport } from './transports/transport.ts'
+import { type Call, FAREWELL, refuse, type Transport } from './transports/transport.ts'
 
 /** The whole service as one HTTP server: a request is read once, then offered to one transport after another. */
 export function createApp(parts: Parts): Server {
@@ -164,9 +164,6 @@ function recorder(
 }
 
 const UNREADABLE: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }
-
-/** How long who is refused may go on sending, in milliseconds: closed at once, a connection takes the answer along. */
-const FAREWELL = 1000
 
 /** A request that Node could not even parse is refused in the same shape as any other. */
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex) {

@@ -87,16 +87,19 @@ describe('HTTP', () => {
     ])
   })
 
-  test('that cannot be read is answered, however much of it is still to come', async () => {
+  test.each([
+    { what: 'that cannot be read', first: 'BREW /api/status HTTP/1.1', status: 400 },
+    { what: 'that is too long', first: 'POST /api/reservations HTTP/1.1', status: 413 },
+  ])('$what is answered, however much of it is still to come', async ({ first, status }) => {
     const socket = connect(port, '127.0.0.1')
-    socket.write('BREW /api/status HTTP/1.1\r\nhost: x\r\ncontent-length: 20000000\r\n\r\n')
+    socket.write(`${first}\r\nhost: x\r\nconnection: close\r\ncontent-length: 20000000\r\n\r\n`)
     // A caller that looks for an answer only when all is said.
     await new Promise((resolve, reject) => {
       socket.once('error', reject)
       socket.write(Buffer.alloc(20_000_000, 'x'), resolve)
     })
 
-    expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 /)
+    expect(await text(socket)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
   })
 
   test.each(Object.keys(unending))(

@@ -2,6 +2,7 @@ import { type HTTPPath, ORPCError } from '@orpc/client'
 import type { StandardLazyRequest } from '@orpc/standard-server'
 import fresh from 'fresh'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { finished } from 'node:stream'
 
 import { errorBody } from '../../contract/errors.ts'
 import type { Context, Reply } from '../access.ts'
@@ -40,14 +41,24 @@ export function isKnown({ method, request: { headers }, context: { reply } }: Ca
   return etag !== undefined && fresh({ 'if-none-match': condition }, { etag })
 }
 
+/** How long who is refused may go on sending, in milliseconds: closed at once, a connection takes the answer along. */
+export const FAREWELL = 1000
+
 /** Writes a whole answer at once, JSON if nobody says otherwise; headers already set on the response go with it. */
 export function answer(response: ServerResponse, status: number, body: string | Buffer, type?: string) {
-  response
-    .writeHead(status, {
-      'content-type': type ?? response.getHeader('content-type') ?? 'application/json',
-      'content-length': Buffer.byteLength(body),
-    })
-    .end(body)
+  const { req: request } = response
+  response.writeHead(status, {
+    'content-type': type ?? response.getHeader('content-type') ?? 'application/json',
+    'content-length': Buffer.byteLength(body),
+  })
+  if (request.complete) response.end(body)
+  else {
+    response.write(body)
+    const end = () => response.end()
+    // The rest of it, which is thrown away.
+    finished(request.resume(), end)
+    setTimeout(end, FAREWELL).unref()
+  }
   return true
 }
 

@@ -13,12 +13,12 @@ import { findPostgres, trial } from './trial.ts'
 import { faultsOf, type Said } from './verdict.ts'
 import { talk } from './wire.ts'
 
-const THOUSANDS = 10
+const THOUSANDS = 20
 /** Talks under way at once. Those about HTTP itself wait for limits of time, and cost nothing meanwhile. */
 const LANES = { drafts: 16, framings: 200 }
 /** More than any limit of the service, in milliseconds. */
 const PATIENCE = 45_000
-/** How much more memory may be in use at the end than at most after each of the first five thousand. */
+/** How much more memory may be in use at the end than at most after each thousand of the first half. */
 const GROWTH = 1.1
 
 const { values } = parseArgs({ options: { seed: { type: 'string' } } })
@@ -76,6 +76,6 @@ await trial('bad requests', async (tell) => {
   if (faults.length > 0) throw new Error(faults.slice(0, 20).join('\n'))
   if (!isAlike) throw new Error('A good request is answered otherwise than before')
   if (failures > 0) throw new Error('The log tells of failures')
-  if ((megabytes.at(-1) ?? NaN) > GROWTH * Math.max(...megabytes.slice(0, 5))) throw new Error('Memory grew')
+  if ((megabytes.at(-1) ?? NaN) > GROWTH * Math.max(...megabytes.slice(0, THOUSANDS / 2))) throw new Error('Memory grew')
   await Promise.all([ada.look(), bob.look()])
 })
