@@ -76,6 +76,7 @@ await trial('bad requests', async (tell) => {
   if (faults.length > 0) throw new Error(faults.slice(0, 20).join('\n'))
   if (!isAlike) throw new Error('A good request is answered otherwise than before')
   if (failures > 0) throw new Error('The log tells of failures')
-  if ((megabytes.at(-1) ?? NaN) > GROWTH * Math.max(...megabytes.slice(0, THOUSANDS / 2))) throw new Error('Memory grew')
+  if ((megabytes.at(-1) ?? NaN) > GROWTH * Math.max(...megabytes.slice(0, THOUSANDS / 2)))
+    throw new Error('Memory grew')
   await Promise.all([ada.look(), bob.look()])
 })
