@@ -28,8 +28,8 @@ import { createOAuth } from './transports/oauth.ts'
 import { createReference } from './transports/reference.ts'
 import { createRest } from './transports/rest.ts'
 import { createRpc } from './transports/rpc.ts'
-import { atTurn } from './turn.ts'
 import { type Call, FAREWELL, refuse, type Transport } from './transports/transport.ts'
+import { atTurn } from './turn.ts'
 
 /** The whole service as one HTTP server: a request is read once, then offered to one transport after another. */
 export function createApp(parts: Parts): Server {
@@ -176,5 +176,8 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex) {
   const body = JSON.stringify(errorBody(new ORPCError(code, { status, message })))
   const head = `HTTP/1.1 ${status} ${message}\r\nconnection: close\r\ncontent-type: application/json`
   socket.end(`${head}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
-  setTimeout(() => socket.destroy(), FAREWELL).unref()
+  const late = setTimeout(() => socket.destroy(), FAREWELL).unref()
+  socket.once('close', () => {
+    clearTimeout(late)
+  })
 }

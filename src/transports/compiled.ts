@@ -88,6 +88,7 @@ export function createCompiled(checks: boolean): CompiledTransport {
       if (status !== 304) lines.push('content-type', type, 'content-length', Buffer.byteLength(text))
       for (const [name, value] of context.reply) lines.push(name, value)
       response.writeHead(status, lines)
+      // When all that came with it has been answered: see src/turn.ts.
       process.nextTick(() => response.end(text))
       return true
     }

@@ -54,10 +54,13 @@ export function answer(response: ServerResponse, status: number, body: string | 
   if (request.complete) response.end(body)
   else {
     response.write(body)
-    const end = () => response.end()
+    const late = setTimeout(() => response.end(), FAREWELL).unref()
     // The rest of it, which is thrown away.
-    finished(request.resume(), end)
-    setTimeout(end, FAREWELL).unref()
+    finished(request.resume(), () => {
+      // While there is too much, every request comes here: none is to be kept for longer than it takes.
+      clearTimeout(late)
+      response.end()
+    })
   }
   return true
 }
