@@ -43,7 +43,7 @@ module.exports = {
     only('transports', '^src/transports/', [
       '^src/transports/',
       '^src/procedures/index',
-      '^src/(access|after)',
+      '^src/(access|after|turn)',
       '^src/views/',
       '^contract/',
       '^src/(auth|clients|document|grants|limits|outages|settings)\\.ts',

@@ -42,7 +42,7 @@ const application_name = 'tallystick'
  * before it; and nothing be set as a connection starts, so that the role has to have the limits of time.
  */
 const WAYS = {
-  direct: { reads: 1, writes: 8, prepare: true, connection: { application_name, ...TIMEOUTS } },
+  direct: { reads: 1, writes: 4, prepare: true, connection: { application_name, ...TIMEOUTS } },
   pooled: { reads: 8, writes: 8, prepare: false, connection: { application_name } },
 }
 

@@ -17,7 +17,7 @@ import { after, attempt } from './after.ts'
 import { createHeads, createSharing } from './head.ts'
 import { createGate } from './load.ts'
 import { refusalOf } from './outages.ts'
-import { createReader, MAX_HEADERS, notFound } from './request.ts'
+import { createReader, hasBody, MAX_HEADERS, notFound } from './request.ts'
 import { tracing } from './tracing.ts'
 import { createAuthTransport } from './transports/auth.ts'
 import { createCompiled } from './transports/compiled.ts'
@@ -95,7 +95,7 @@ export function createApp(parts: Parts): Server {
       return
     }
     const go = () => {
-      attempt(
+      void attempt<unknown>(
         () => respond(request, response, head),
         (error) => {
           fail(error, response, head)
@@ -103,7 +103,7 @@ export function createApp(parts: Parts): Server {
       )
     }
     if (method !== 'OPTIONS' || !settings.trustedOrigins.includes(headers.origin ?? '')) {
-      atTurn(tracing?.bind(go) ?? go)
+      atTurn(hasBody(headers), tracing?.bind(go) ?? go)
       return
     }
     setHead(response, head)

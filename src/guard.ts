@@ -10,6 +10,7 @@ import type { Database } from '../db/index.ts'
 import * as notes from '../db/notes.ts'
 import * as tasks from '../db/tasks.ts'
 import type { Caller, Context, Reply } from './access.ts'
+import { attempt } from './after.ts'
 import { whereMatched } from './conditions.ts'
 import { once } from './idempotency.ts'
 import { isPersonal, networkOf } from './limits.ts'
@@ -164,8 +165,12 @@ interface Asked {
   path: readonly string[]
 }
 
+/** Whether it does not matter who calls: then nothing is waited for. */
+const isFree = ({ headers, settings }: Context, { meta: { access, limit } }: Declared) =>
+  access === 'open' && headers.authorization === undefined && !(limit && settings.rateLimits)
+
 /** The guard, and how errors leave, as one middleware: each that is put around a procedure costs a call some microseconds. */
-async function enforce<Output>(
+function enforce<Output>(
   { context, procedure, path }: Asked,
   input: unknown,
   answer: (...asked: Parameters<Answer<Output>>) => Promisable<Output>,
@@ -174,22 +179,27 @@ async function enforce<Output>(
   const { action, scope } = declared.meta
   const operation = path.join('.')
   context.seen.operation = operation
-  const proceed: Answer<Output> = async (identity, own) => {
-    if (identity && action) await permit(context, declared, input, identity, action)
+  const finish = (...asked: Parameters<Answer<Output>>) => {
     // Only now a body that could not be read: 400.
     if (context.malformed) throw context.malformed
-    return answer(identity, own)
+    return answer(...asked)
   }
-  const run = async () => {
+  const proceed: Answer<Output> = async (identity, own) => {
+    if (identity && action) await permit(context, declared, input, identity, action)
+    return finish(identity, own)
+  }
+  const admitted = async () => {
     const begun = scope === 'read' ? await foresee(context, proceed) : undefined
     const identity = await admit(context, declared)
     return begun?.(identity) ?? proceed(identity)
   }
-  try {
-    return await (tracing ? tracing.procedure(path, run) : run())
-  } catch (error) {
-    throw reported(error, context, operation)
-  }
+  const run = () => (isFree(context, declared) ? finish(undefined) : admitted())
+  return attempt(
+    () => (tracing ? tracing.procedure(path, run) : run()),
+    (error) => {
+      throw reported(error, context, operation)
+    },
+  )
 }
 
 /** Implements a procedure that anyone may call. */

@@ -54,7 +54,7 @@ type Body = Pick<Call, 'body'> & Pick<Context, 'malformed'>
 const isPlain = (path: string): path is HTTPPath => path.length <= 256 && /^(\/[\w-]+)+$/.test(path)
 
 /** RFC 9112, section 6.3. */
-const hasBody = (headers: IncomingHttpHeaders) =>
+export const hasBody = (headers: IncomingHttpHeaders) =>
   (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined
 
 function readUrl(path: string, baseUrl: string) {
@@ -112,8 +112,9 @@ const takesForms = (url?: string) => ['/authorize', '/token', '/revoke'].include
 const pathOf = (url = '/') => url.split('?', 1)[0] ?? ''
 
 function readBytes(request: IncomingMessage): Buffer | Promise<Buffer> {
-  // Of a small one all has come when the loop has turned, and can be taken as it is.
-  const bytes: unknown = request.complete ? request.read() : undefined
+  // Of a small one all is here already, and can be taken as it is.
+  const isHere = request.readableLength === Number(request.headers['content-length'])
+  const bytes: unknown = isHere ? request.read() : undefined
   return Buffer.isBuffer(bytes) ? bytes : awaitBytes(request)
 }
 

@@ -19,8 +19,9 @@ import type { IncomingHttpHeaders, OutgoingHttpHeader, ServerResponse } from 'no
 
 import { errorBody } from '../../contract/errors.ts'
 import { firstForm } from '../../contract/legacy-notes.ts'
-import { after } from '../after.ts'
+import { after, attempt } from '../after.ts'
 import { router } from '../procedures/index.ts'
+import { afterTurn } from '../turn.ts'
 import { type Compiled, compile } from './compile.ts'
 import { isFirstForm, ofForm } from './rest.ts'
 import { type Call, isKnown } from './transport.ts'
@@ -88,27 +89,32 @@ export function createCompiled(checks: boolean): CompiledTransport {
       if (status !== 304) lines.push('content-type', type, 'content-length', Buffer.byteLength(text))
       for (const [name, value] of context.reply) lines.push(name, value)
       response.writeHead(status, lines)
-      // When all that came with it has been answered: see src/turn.ts.
-      process.nextTick(() => response.end(text))
+      afterTurn(() => response.end(text))
       return true
     }
 
-    const serve = async (route: Route) => {
-      const { procedure, params, run, errorMap, meta, isPlain } = route
-      try {
-        const given = isRpc ? body?.json : method === 'GET' ? {} : body
-        const output = await run(context, params ? { ...body, ...params } : given)
-        const plain = { status: 200, body: isRpc ? { json: output } : output }
-        const result = isPlain ? plain : codec.encode(output, procedure)
-        const text = JSON.stringify(result.body)
-        if (meta.constant && isPlain) route.text = text
-        const status = !isRpc && isKnown(call) ? 304 : result.status
-        return send(status, text, !isRpc && meta.form === 1 ? firstForm : undefined)
-      } catch (error) {
-        const known = error instanceof ORPCError ? await validateORPCError(errorMap, error) : error
-        const refusal = codec.encodeError(toORPCError(known))
-        return send(refusal.status, JSON.stringify(refusal.body))
-      }
+    const sendOutput = (route: Route, output: unknown) => {
+      const { procedure, meta, isPlain } = route
+      const plain = { status: 200, body: isRpc ? { json: output } : output }
+      const result = isPlain ? plain : codec.encode(output, procedure)
+      const text = JSON.stringify(result.body)
+      if (meta.constant && isPlain) route.text = text
+      const status = !isRpc && isKnown(call) ? 304 : result.status
+      return send(status, text, !isRpc && meta.form === 1 ? firstForm : undefined)
+    }
+
+    const serve = (route: Route) => {
+      const { params, run, errorMap } = route
+      const given = isRpc ? body?.json : method === 'GET' ? {} : body
+      return attempt(
+        () =>
+          after(run(context, params ? { ...body, ...params } : given), (output) => sendOutput(route, output)),
+        async (error) => {
+          const known = error instanceof ORPCError ? await validateORPCError(errorMap, error) : error
+          const refusal = codec.encodeError(toORPCError(known))
+          return send(refusal.status, JSON.stringify(refusal.body))
+        },
+      )
     }
 
     return after(find(method, isRpc ? `/${plainPath.slice(RPC.length)}` : plainPath), (route) => {
