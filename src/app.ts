@@ -52,7 +52,7 @@ export function createApp(parts: Parts): Server {
   const respond = (request: IncomingMessage, response: ServerResponse, head: readonly string[]) =>
     after(read(request), (call) => {
       seen?.set(request, call.context.seen)
-      const answered = compiled?.(call, response, head) ?? false
+      const answered = compiled?.({ call, response, head }) ?? false
       return after(answered, (isAnswered) => isAnswered || offer(call, response, head))
     })
 

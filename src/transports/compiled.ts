@@ -29,6 +29,11 @@ import { type Call, isKnown } from './transport.ts'
 interface Protocol {
   matcher: StandardMatcher
   codec: StandardCodec
+  inputOf: (call: Call) => unknown
+  /** What is written of an output that is JSON as it is. */
+  bodyOf: (output: unknown) => unknown
+  /** Whether answers say in HTTP what they are: of the first form, or what the caller has already. */
+  isRest: boolean
 }
 
 /** What an address leads to. */
@@ -46,20 +51,29 @@ function rest(form: 1 | 2): Protocol {
   return {
     matcher: new StandardOpenAPIMatcher({ filter: ofForm(form) }),
     codec: new StandardOpenAPICodec(serializer, { customErrorResponseBodyEncoder: errorBody }),
+    inputOf: ({ method, body }) => (method === 'GET' ? {} : body),
+    bodyOf: (output) => output,
+    isRest: true,
   }
 }
 
 const rpc = (): Protocol => ({
   matcher: new StandardRPCMatcher(),
   codec: new StandardRPCCodec(new StandardRPCSerializer(new StandardRPCJsonSerializer())),
+  inputOf: ({ body }) => body?.json,
+  bodyOf: (output) => ({ json: output }),
+  isRest: false,
 })
 
+/** A call, and where its answer goes. */
+interface Exchange {
+  call: Call
+  response: ServerResponse
+  head: readonly string[]
+}
+
 /** Like any transport, but that it writes the headers of every answer itself, in one go, and at once where it can. */
-type CompiledTransport = (
-  call: Call,
-  response: ServerResponse,
-  head: readonly string[],
-) => boolean | Promise<boolean>
+type CompiledTransport = (exchange: Exchange) => boolean | Promise<boolean>
 
 /** Anything that the stock handlers would look at twice is left to them. */
 const isUsual = (headers: IncomingHttpHeaders) =>
@@ -73,85 +87,90 @@ const RPC = '/rpc/'
  * `checks` are of our own answers: see compile.
  */
 export function createCompiled(checks: boolean): CompiledTransport {
-  const withRoutes = finder(checks)
-  const protocols = { rpc: withRoutes(rpc()), 1: withRoutes(rest(1)), 2: withRoutes(rest(2)) }
+  const compiled = new WeakMap<AnyProcedure, Compiled>()
+  const compiledOf: CompiledOf = (procedure, path) => {
+    const known = compiled.get(procedure) ?? compile(procedure, path, checks)
+    compiled.set(procedure, known)
+    return known
+  }
+  const overRpc = createAnswerer(rpc(), compiledOf)
+  const overRest = { 1: createAnswerer(rest(1), compiledOf), 2: createAnswerer(rest(2), compiledOf) }
 
-  return (call, response, head) => {
-    const { plainPath, method, body, context } = call
-    const { headers } = call.request
-    if (plainPath === undefined || !isUsual(headers)) return false
-    const isRpc = plainPath.startsWith(RPC)
-    if (isRpc && (method !== 'POST' || (body && 'meta' in body))) return false
-    const { codec, find } = protocols[isRpc ? 'rpc' : isFirstForm(body) ? 1 : 2]
+  return (exchange) => {
+    const { plainPath, method, body, request } = exchange.call
+    if (plainPath === undefined || !isUsual(request.headers)) return false
+    if (!plainPath.startsWith(RPC)) return overRest[isFirstForm(body) ? 1 : 2](exchange, plainPath)
+    return (
+      method === 'POST' && !(body && 'meta' in body) && overRpc(exchange, `/${plainPath.slice(RPC.length)}`)
+    )
+  }
+}
 
-    const send = (status: number, text: string, type = 'application/json') => {
-      const lines: OutgoingHttpHeader[] = [...head]
-      if (status !== 304) lines.push('content-type', type, 'content-length', Buffer.byteLength(text))
-      for (const [name, value] of context.reply) lines.push(name, value)
-      response.writeHead(status, lines)
-      afterTurn(() => response.end(text))
-      return true
-    }
+type CompiledOf = (procedure: AnyProcedure, path: readonly string[]) => Compiled
 
-    const sendOutput = (route: Route, output: unknown) => {
-      const { procedure, meta, isPlain } = route
-      const plain = { status: 200, body: isRpc ? { json: output } : output }
-      const result = isPlain ? plain : codec.encode(output, procedure)
-      const text = JSON.stringify(result.body)
-      if (meta.constant && isPlain) route.text = text
-      const status = !isRpc && isKnown(call) ? 304 : result.status
-      return send(status, text, !isRpc && meta.form === 1 ? firstForm : undefined)
-    }
+/** Answers what is called at a path, in one protocol. */
+function createAnswerer(protocol: Protocol, compiledOf: CompiledOf) {
+  const { codec, inputOf, bodyOf, isRest } = protocol
+  const find = createFinder(protocol, compiledOf)
 
-    const serve = (route: Route) => {
-      const { params, run, errorMap } = route
-      const given = isRpc ? body?.json : method === 'GET' ? {} : body
-      return attempt(
-        () =>
-          after(run(context, params ? { ...body, ...params } : given), (output) => sendOutput(route, output)),
-        async (error) => {
-          const known = error instanceof ORPCError ? await validateORPCError(errorMap, error) : error
-          const refusal = codec.encodeError(toORPCError(known))
-          return send(refusal.status, JSON.stringify(refusal.body))
-        },
-      )
-    }
+  const sendOutput = (exchange: Exchange, route: Route, output: unknown) => {
+    const { procedure, meta, isPlain } = route
+    const { status, body } = isPlain ? { status: 200, body: bodyOf(output) } : codec.encode(output, procedure)
+    const text = JSON.stringify(body)
+    if (meta.constant && isPlain) route.text = text
+    if (!isRest) return send(exchange, status, text)
+    const type = meta.form === 1 ? firstForm : undefined
+    return send(exchange, isKnown(exchange.call) ? 304 : status, text, type)
+  }
 
-    return after(find(method, isRpc ? `/${plainPath.slice(RPC.length)}` : plainPath), (route) => {
+  const sendError = async (exchange: Exchange, { errorMap }: Route, error: unknown) => {
+    const known = error instanceof ORPCError ? await validateORPCError(errorMap, error) : error
+    const { status, body } = codec.encodeError(toORPCError(known))
+    return send(exchange, status, JSON.stringify(body))
+  }
+
+  const serve = (exchange: Exchange, route: Route) => {
+    const { call } = exchange
+    const input = route.params ? { ...call.body, ...route.params } : inputOf(call)
+    return attempt(
+      () => after(route.run(call.context, input), (output) => sendOutput(exchange, route, output)),
+      (error) => sendError(exchange, route, error),
+    )
+  }
+
+  return (exchange: Exchange, path: HTTPPath) => {
+    const { method, context, request } = exchange.call
+    return after(find(method, path), (route) => {
       if (!route) return false
       const { text, operation } = route
-      if (text === undefined || headers.authorization !== undefined || context.malformed) return serve(route)
+      if (text === undefined || request.headers.authorization !== undefined || context.malformed)
+        return serve(exchange, route)
       context.seen.operation = operation
-      return send(200, text)
+      return send(exchange, 200, text)
     })
   }
 }
 
 /** Finds what an address leads to, and for one without parameters remembers it. */
-function finder(checks: boolean) {
-  const compiled = new WeakMap<AnyProcedure, Compiled>()
-  const compiledOf = (procedure: AnyProcedure, path: readonly string[]) => {
-    const known = compiled.get(procedure) ?? compile(procedure, path, checks)
-    compiled.set(procedure, known)
-    return known
+function createFinder({ matcher }: Protocol, compiledOf: CompiledOf) {
+  matcher.init(router)
+  const routes = new Map<string, Map<string, Route>>()
+  const look = async (method: string, path: HTTPPath): Promise<Route | undefined> => {
+    const match = await matcher.match(method, path)
+    if (!match) return undefined
+    const { procedure, params } = match
+    const route = { ...compiledOf(procedure, match.path), procedure, operation: match.path.join('.'), params }
+    if (!params) routes.set(path, new Map(routes.get(path)).set(method, route))
+    return route
   }
-  return ({ matcher, codec }: Protocol) => {
-    matcher.init(router)
-    const routes = new Map<string, Map<string, Route>>()
-    const look = async (method: string, path: HTTPPath): Promise<Route | undefined> => {
-      const match = await matcher.match(method, path)
-      if (!match) return undefined
-      const { procedure, params } = match
-      const route = {
-        ...compiledOf(procedure, match.path),
-        procedure,
-        operation: match.path.join('.'),
-        params,
-      }
-      if (!params) routes.set(path, new Map(routes.get(path)).set(method, route))
-      return route
-    }
-    const find = (method: string, path: HTTPPath) => routes.get(path)?.get(method) ?? look(method, path)
-    return { codec, find }
-  }
+  return (method: string, path: HTTPPath) => routes.get(path)?.get(method) ?? look(method, path)
+}
+
+function send({ call, response, head }: Exchange, status: number, text: string, type = 'application/json') {
+  const lines: OutgoingHttpHeader[] = [...head]
+  if (status !== 304) lines.push('content-type', type, 'content-length', Buffer.byteLength(text))
+  for (const [name, value] of call.context.reply) lines.push(name, value)
+  response.writeHead(status, lines)
+  afterTurn(() => response.end(text))
+  return true
 }
