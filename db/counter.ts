@@ -22,7 +22,7 @@ const selected = prepared((db) =>
     .prepare('counter_get'),
 )
 
-const reads = batched(async (db, keys: readonly true[]) => {
+const reads = batched(2, async (db, keys: readonly true[]) => {
   const { count } = one(await selected(db).execute({ id: 1 }))
   return keys.map(() => count)
 })
@@ -66,7 +66,8 @@ const makeEach = (db: Database, changes: readonly Change[]) =>
     return values
   })
 
-const writes = batched(async (db, wanted: readonly Change[]): Promise<(number | undefined)[]> => {
+// One after another: they are made in the order they came.
+const writes = batched(1, async (db, wanted: readonly Change[]): Promise<(number | undefined)[]> => {
   const steps = wanted.flatMap((change) => ('step' in change ? [change.step] : []))
   const added = steps.length === wanted.length ? await addAll(db, steps) : undefined
   return added ?? makeEach(db, wanted)

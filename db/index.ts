@@ -59,33 +59,34 @@ export function prepared<Statement>(build: (db: Database) => Statement): (db: Da
 }
 
 /**
- * A question that many ask at once: who comes while a statement is under way shares the next, in the order they came.
+ * A question that many ask at once: who comes while `most` statements are under way shares the next, in the order they came.
  * What is answered was asked of the database after it was asked for. A statement that fails fails all of its own.
  */
 export const batched = <Key, Value>(
+  most: number,
   ask: (db: Database, keys: readonly Key[]) => Promise<readonly (Value | Error)[]>,
 ) =>
   prepared((db) => {
-    let isIdle = true
+    let underWay = 0
     let waiting: (() => void) | undefined
     const load = (keys: readonly Key[]) => {
-      isIdle = false
+      underWay++
       const values = ask(db, keys)
       values.then(end, end)
       return values
     }
     const end = () => {
-      isIdle = true
+      underWay--
       const send = waiting
       waiting = undefined
       send?.()
     }
     const inTurn = (send: () => void) => {
-      if (isIdle) queueMicrotask(send)
+      if (underWay < most) queueMicrotask(send)
       else waiting = send
     }
     const loader = new DataLoader<Key, Value>(load, { cache: false, batchScheduleFn: inTurn })
-    return { load: (key: Key) => loader.load(key), isIdle: () => isIdle }
+    return { load: (key: Key) => loader.load(key), isIdle: () => underWay === 0 }
   })
 
 /** SQLSTATE, or the code of the connection's own failure, however it was wrapped. */

@@ -61,7 +61,7 @@ const byTokens = prepared((db) =>
     .prepare('sessions_find_by_tokens'),
 )
 
-const callers = batched(async (db, tokens: readonly string[]) => {
+const callers = batched(2, async (db, tokens: readonly string[]) => {
   const found = await byTokens(db).execute({ tokens })
   const known = new Map(found.map((caller) => [caller.session.token, caller]))
   return tokens.map((token) => known.get(token))

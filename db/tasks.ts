@@ -95,7 +95,7 @@ type NewTask = Pick<TaskRow, 'userId' | 'title' | 'description'>
 const insertOne = async (db: Database, task: NewTask) => one(await inserted(db).execute({ ...task }))
 
 /** Who adds while others do shares a statement, and its commit, with them; but nobody's failure. */
-const inserts = batched(async (db, added: readonly NewTask[]): Promise<(TaskRow | Error)[]> => {
+const inserts = batched(4, async (db, added: readonly NewTask[]): Promise<(TaskRow | Error)[]> => {
   const [first] = added
   if (first && added.length === 1) return [await insertOne(db, first)]
   try {

@@ -1,4 +1,6 @@
 const due: (() => void)[] = []
+const ending: (() => void)[] = []
+let isRunning = false
 let came = 0
 /** How many requests have come in one turn of the loop, lately: after a crowd it takes some turns to fall to one. */
 let lately = 0
@@ -15,14 +17,17 @@ export function atTurn(hasBody: boolean, run: () => void) {
   else run()
 }
 
-/** Runs something when all that is due has been run, or at once for who comes alone. */
+/** Runs something when all that was due has been run; at once, if nothing is. */
 export function afterTurn(run: () => void) {
-  if (lately > 1) process.nextTick(run)
+  if (isRunning) ending.push(run)
   else run()
 }
 
 function endTurn() {
   lately = Math.max(came, lately * 0.9)
   came = 0
+  isRunning = true
   for (const run of due.splice(0)) run()
+  isRunning = false
+  for (const run of ending.splice(0)) run()
 }
