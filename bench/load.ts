@@ -57,7 +57,7 @@ function fire({ cookies, ...shot }: Shot) {
     const { errors, timeouts, non2xx } = await ended
     const times = answers.filter(({ at }) => at >= from && at <= to).map(({ took }) => took)
     times.sort((a, b) => a - b)
-    const quantile = (part: number) => times[Math.floor(part * (times.length - 1))] ?? NaN
+    const quantile = (part: number) => times[Math.floor(part * (times.length - 1))] ?? 0
     return {
       requests: times.length,
       p50: quantile(0.5),

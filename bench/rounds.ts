@@ -42,9 +42,10 @@ interface Plan {
 /** Short slices in turn, A B C A B C, so that whatever else the machine does meets all of them. */
 export async function measureAll({ contenders, works, connections, quick, fire, count }: Plan) {
   const cells: Cell[] = []
-  const length = quick ? 250 : 400
   for (const work of works)
     for (const many of connections) {
+      // At 256 the slowest take half a second for all of them.
+      const length = quick ? 250 : many > 64 ? 1000 : 400
       const slices = new Map<string, Slice[]>(contenders.map(({ name }) => [name, []]))
       // Enough of them where there is a target.
       const rounds = quick ? 2 : many === 64 || many === 1 ? 9 : 3
