@@ -10,7 +10,7 @@ import type { Database } from '../db/index.ts'
 import * as notes from '../db/notes.ts'
 import * as tasks from '../db/tasks.ts'
 import type { Caller, Context, Reply } from './access.ts'
-import { attempt } from './after.ts'
+import { after, attempt } from './after.ts'
 import { whereMatched } from './conditions.ts'
 import { once } from './idempotency.ts'
 import { isPersonal, networkOf } from './limits.ts'
@@ -85,18 +85,19 @@ type Code = 'UNAUTHORIZED' | 'INSUFFICIENT_SCOPE' | 'NOT_FOUND' | 'FORBIDDEN'
 const refusal = ({ errorMap }: Declared, code: Code) =>
   new ORPCError(code, { status: errorMap[code]?.status, message: errorMap[code]?.message ?? code })
 
-/** Who calls, if they may call this at all: 401, then 403, then 429. */
-async function admit(context: Context, declared: Declared) {
+/** Who calls, if they may call this at all: 401, then 403, then 429. Where nobody need be asked, nothing is waited for. */
+function admit(context: Context, declared: Declared) {
   const { access, scope, inPerson, limit } = declared.meta
   // A token that is none is refused even where nobody need show one.
   const shown = access !== 'open' || context.headers.authorization !== undefined
-  const identity = shown ? await context.caller() : undefined
-  if (shown && !identity) throw challenge(context, refusal(declared, 'UNAUTHORIZED'))
-  if (identity?.scopes && access !== 'open' && !(scope && identity.scopes.includes(scope)))
-    throw challenge(context, refusal(declared, 'INSUFFICIENT_SCOPE'), scope)
-  if (inPerson && identity?.session.impersonatedBy !== null) throw refusal(declared, 'FORBIDDEN')
-  if (limit && context.settings.rateLimits) await spend(context, limit, identity)
-  return identity
+  return after(shown ? context.caller() : undefined, (identity) => {
+    if (shown && !identity) throw challenge(context, refusal(declared, 'UNAUTHORIZED'))
+    if (identity?.scopes && access !== 'open' && !(scope && identity.scopes.includes(scope)))
+      throw challenge(context, refusal(declared, 'INSUFFICIENT_SCOPE'), scope)
+    if (inPerson && identity?.session.impersonatedBy !== null) throw refusal(declared, 'FORBIDDEN')
+    const counted = limit && context.settings.rateLimits ? spend(context, limit, identity) : undefined
+    return after(counted, () => identity)
+  })
 }
 
 /** Whether they may do it to this thing: 404, then 403. */
@@ -165,10 +166,6 @@ interface Asked {
   path: readonly string[]
 }
 
-/** Whether it does not matter who calls: then nothing is waited for. */
-const isFree = ({ headers, settings }: Context, { meta: { access, limit } }: Declared) =>
-  access === 'open' && headers.authorization === undefined && !(limit && settings.rateLimits)
-
 /** The guard, and how errors leave, as one middleware: each that is put around a procedure costs a call some microseconds. */
 function enforce<Output>(
   { context, procedure, path }: Asked,
@@ -179,21 +176,17 @@ function enforce<Output>(
   const { action, scope } = declared.meta
   const operation = path.join('.')
   context.seen.operation = operation
-  const finish = (...asked: Parameters<Answer<Output>>) => {
-    // Only now a body that could not be read: 400.
-    if (context.malformed) throw context.malformed
-    return answer(...asked)
-  }
-  const proceed: Answer<Output> = async (identity, own) => {
-    if (identity && action) await permit(context, declared, input, identity, action)
-    return finish(identity, own)
-  }
-  const admitted = async () => {
-    const begun = scope === 'read' ? await foresee(context, proceed) : undefined
-    const identity = await admit(context, declared)
-    return begun?.(identity) ?? proceed(identity)
-  }
-  const run = () => (isFree(context, declared) ? finish(undefined) : admitted())
+  const proceed = (...[identity, own]: Parameters<Answer<Output>>) =>
+    after(identity && action ? permit(context, declared, input, identity, action) : undefined, () => {
+      // Only now a body that could not be read: 400.
+      if (context.malformed) throw context.malformed
+      return answer(identity, own)
+    })
+  const foreseen = () => foresee(context, async (...asked) => proceed(...asked))
+  const run = () =>
+    after(scope === 'read' ? foreseen() : undefined, (begun) =>
+      after(admit(context, declared), (identity) => begun?.(identity) ?? proceed(identity)),
+    )
   return attempt(
     () => (tracing ? tracing.procedure(path, run) : run()),
     (error) => {

@@ -1,5 +1,5 @@
 import { type HTTPPath, ORPCError } from '@orpc/client'
-import { isObject } from '@orpc/shared'
+import { isObject, type Promisable } from '@orpc/shared'
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
@@ -23,7 +23,7 @@ export function createReader(parts: Parts) {
   const isTrustedProxy = proxyAddr.compile(trustedProxies)
   const origins = [baseUrl, ...trustedOrigins]
 
-  return (request: IncomingMessage): Call | Promise<Call> => {
+  return (request: IncomingMessage): Promisable<Call> => {
     const { method = 'GET', headers } = request
     if (headers.host === undefined && request.httpVersion === '1.1')
       throw new ORPCError('BAD_REQUEST', { message: 'A Host header is needed' })
@@ -111,7 +111,7 @@ const takesForms = (url?: string) => ['/authorize', '/token', '/revoke'].include
 
 const pathOf = (url = '/') => url.split('?', 1)[0] ?? ''
 
-function readBytes(request: IncomingMessage): Buffer | Promise<Buffer> {
+function readBytes(request: IncomingMessage): Promisable<Buffer> {
   // Of a small one all is here already, and can be taken as it is.
   const isHere = request.readableLength === Number(request.headers['content-length'])
   const bytes: unknown = isHere ? request.read() : undefined

@@ -15,6 +15,7 @@ import {
   StandardRPCCodec,
   StandardRPCMatcher,
 } from '@orpc/server/standard'
+import type { Promisable } from '@orpc/shared'
 import type { IncomingHttpHeaders, OutgoingHttpHeader, ServerResponse } from 'node:http'
 
 import { errorBody } from '../../contract/errors.ts'
@@ -73,7 +74,7 @@ interface Exchange {
 }
 
 /** Like any transport, but that it writes the headers of every answer itself, in one go, and at once where it can. */
-type CompiledTransport = (exchange: Exchange) => boolean | Promise<boolean>
+type CompiledTransport = (exchange: Exchange) => Promisable<boolean>
 
 /** Anything that the stock handlers would look at twice is left to them. */
 const isUsual = (headers: IncomingHttpHeaders) =>
