@@ -46,7 +46,7 @@ module.exports = {
       '^src/(access|after|turn)',
       '^src/views/',
       '^contract/',
-      '^src/(auth|clients|document|grants|limits|outages|settings)\\.ts',
+      '^src/(auth|clients|document|grants|head|limits|outages|settings)\\.ts',
     ]),
     only('cli', '^src/(cli|keyring)\\.', [
       '^src/(keyring|problem)\\.',

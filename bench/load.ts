@@ -17,8 +17,9 @@ const Stop = z.object({ from: z.number(), to: z.number() })
 export const Shots = z.object({
   /** In the window asked for. */
   requests: z.number(),
-  p50: z.number(),
-  p99: z.number(),
+  /** In ms; without end if there was none. */
+  p50: z.number().or(z.literal(Infinity)),
+  p99: z.number().or(z.literal(Infinity)),
   /** From the first request to the last. */
   answered: z.number(),
   failed: z.number(),
@@ -57,7 +58,7 @@ function fire({ cookies, ...shot }: Shot) {
     const { errors, timeouts, non2xx } = await ended
     const times = answers.filter(({ at }) => at >= from && at <= to).map(({ took }) => took)
     times.sort((a, b) => a - b)
-    const quantile = (part: number) => times[Math.floor(part * (times.length - 1))] ?? 0
+    const quantile = (part: number) => times[Math.floor(part * (times.length - 1))] ?? Infinity
     return {
       requests: times.length,
       p50: quantile(0.5),

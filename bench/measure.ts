@@ -19,8 +19,8 @@ export interface Slice {
   answered: number
 }
 
-/** The load generator, a process of its own. */
-export const startGenerator = () => fork('bench/load.ts')
+/** The load generator, a process of its own. JSON, which is what is sent otherwise, knows no `Infinity`. */
+export const startGenerator = () => fork('bench/load.ts', { serialization: 'advanced' })
 
 /** What runs up to speed before a slice counts, in ms. */
 const RAMP = 100
@@ -47,7 +47,6 @@ export function createMeter(generator: ChildProcess, cookies: Cookies) {
     generator.send({ from: from.at, to: to.at })
     const { requests, p50, p99, answered, failed } = Shots.parse((await told)[0])
     if (failed > 0) throw new Error(`${name}: ${failed} of ${answered} times ${work.name} failed`)
-    if (requests === 0) throw new Error(`${name}: ${work.name} was not answered in ${length} ms`)
     await idle(server)
     const window = to.at - from.at
     const cpu = to.cpu - from.cpu

@@ -2,10 +2,14 @@ import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { setFlagsFromString } from 'node:v8'
 import { gunzip, gzip } from 'node:zlib'
 
 import { PGlite } from '@electric-sql/pglite'
 import { tryLock } from 'fs-native-extensions'
+
+// As Node 24 has it by itself. Node 20 optimises PostgreSQL's code seven times as eagerly: a third of the CPU of a start.
+setFlagsFromString('--wasm-tiering-budget=13000000')
 
 /** Another process has the folder. */
 export class FolderInUse extends Error {}

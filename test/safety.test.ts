@@ -156,16 +156,22 @@ describe('the origin check', () => {
 })
 
 describe('every answer', () => {
-  const paths = ['/api/status', '/api/me', '/api/nope', '/api/tasks/%00', '/rpc/counter/get', '/docs']
+  const paths = [
+    '/api/status',
+    '/api/me',
+    '/api/nope',
+    '/api/tasks/%00',
+    '/rpc/counter/get',
+    '/docs',
+    '/authorize',
+  ]
 
   test.each(paths)('of %s carries the headers of safety', async (path) => {
     const { headers } = await call('GET', path)
 
     expect(Object.fromEntries(headers)).toMatchObject({
       'x-content-type-options': 'nosniff',
-      'x-frame-options': 'DENY',
-      'referrer-policy': 'no-referrer',
-      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-resource-policy': 'same-origin',
       'content-security-policy': expect.stringContaining("default-src 'none'"),
     })
     expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
@@ -173,6 +179,21 @@ describe('every answer', () => {
     expect(headers.has('x-powered-by')).toBe(false)
     expect(headers.has('strict-transport-security')).toBe(false)
   })
+
+  test.each(['/docs', '/authorize', '/authorize?client_id=nobody'])(
+    'of %s, a page, is kept to itself',
+    async (path) => {
+      const { headers } = await call('GET', path)
+
+      expect(Object.fromEntries(headers)).toMatchObject({
+        'content-type': 'text/html; charset=utf-8',
+        'x-frame-options': 'DENY',
+        'referrer-policy': expect.stringMatching(/^(no-referrer|same-origin)$/),
+        'cross-origin-opener-policy': 'same-origin',
+        'origin-agent-cluster': '?1',
+      })
+    },
+  )
 
   test('insists on https where that is the public origin', async () => {
     const secure = await startService({ BASE_URL: 'https://tally.example' })

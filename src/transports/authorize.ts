@@ -3,6 +3,7 @@ import { z } from 'zod'
 
 import type { Parts } from '../access.ts'
 import { type Asked, type Grants, OAuthError } from '../grants.ts'
+import { protectPage } from '../head.ts'
 import { addressPage, codePage, consentPage, policy, problemPage } from '../views/account.ts'
 import { askAuth } from './auth.ts'
 import { answer, type Call, refuseMethod, type Transport } from './transport.ts'
@@ -43,6 +44,7 @@ export function createAuthorize(parts: Parts, grants: Grants): Transport {
     }
 
   return async (call, response) => {
+    protectPage(response)
     if (call.method !== 'GET' && call.method !== 'POST') return refuseMethod(response, ['GET', 'POST'])
     const query = Object.fromEntries(call.url().searchParams)
     const asker = await grants.findAsker(query)

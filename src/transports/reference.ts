@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import absolutePath from 'swagger-ui-dist/absolute-path.js'
 
 import { createDocument } from '../document.ts'
+import { protectPage } from '../head.ts'
 import { answer, refuseMethod, type Transport } from './transport.ts'
 
 /** Everything from here: no script, style or picture of anybody else's. */
@@ -59,6 +60,7 @@ export function createReference(): Transport {
     const made = kept.get(pathname) ?? file.make()
     kept.set(pathname, made)
     const bytes = await made
+    protectPage(response)
     response.setHeader('content-security-policy', POLICY)
     response.setHeader('cache-control', 'public, max-age=300')
     return answer(response, 200, bytes, file.type)
