@@ -60,8 +60,13 @@ export async function measureAll({ contenders, works, connections, quick, fire, 
             checkGrowth(contender.name, (await count()) - before, slice.answered, many)
           if (round >= 0) slices.get(contender.name)?.push(slice)
         }
-      for (const [contender, taken] of slices)
-        cells.push({ work: work.name, connections: many, contender, ...summary(taken) })
+      for (const [contender, taken] of slices) {
+        const summed = summary(taken)
+        // To be faster than who hangs would prove nothing.
+        if (summed.rate.median === 0)
+          throw new Error(`${contender}: ${work.name} was not answered at ${many}`)
+        cells.push({ work: work.name, connections: many, contender, ...summed })
+      }
       process.stdout.write(`${work.name} at ${many}\n`)
     }
   return cells
