@@ -85,8 +85,7 @@ export const batched = <Key, Value>(
       if (underWay < most) queueMicrotask(send)
       else waiting = send
     }
-    const loader = new DataLoader<Key, Value>(load, { cache: false, batchScheduleFn: inTurn })
-    return { load: (key: Key) => loader.load(key), isIdle: () => underWay === 0 }
+    return new DataLoader<Key, Value>(load, { cache: false, batchScheduleFn: inTurn })
   })
 
 /** SQLSTATE, or the code of the connection's own failure, however it was wrapped. */

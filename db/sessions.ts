@@ -70,9 +70,6 @@ const callers = batched(2, async (db, tokens: readonly string[]) => {
 /** The session that holds a token, and whose it is: whatever decides whether they may call at all. */
 export const findByToken = (db: Database, token: string) => callers(db).load(token)
 
-/** Whether a token is looked up at once: at other times it waits for those before it, and shares their statement. */
-export const isIdle = (db: Database) => callers(db).isIdle()
-
 const ofPerson = and(eq(sessions.userId, sql.placeholder('userId')), active)
 
 const listed = prepared((db) =>

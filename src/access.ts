@@ -1,5 +1,4 @@
 import type { ORPCError } from '@orpc/server'
-import type { LRUCache } from 'lru-cache'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'
 
@@ -19,8 +18,6 @@ export interface Parts {
   auth: Auth
   readToken: Awaited<ReturnType<typeof createTokenReader>>
   verifyToken: ReturnType<typeof createVerifier>
-  /** Whose a session was when it was last looked up, by its token: to guess by, never to let anybody in. */
-  recent: LRUCache<string, Caller>
   log: Logger
   /** Whether the database answers. */
   isReachable: () => Promise<boolean>
@@ -58,8 +55,6 @@ export interface Context {
   /** Headers of the answer, by name in lower case. */
   reply: Reply
   caller: () => Promise<Caller | undefined>
-  /** Who it was that called with this cookie before, and may no longer be. */
-  formerCaller: () => Promise<Caller | undefined>
   spend: Spend
   seen: Seen
   /** The caller's address, if they call over a network, true through trusted proxies. */
@@ -80,11 +75,9 @@ export function createContext(
 ): Context {
   const { db, auth, settings, log } = parts
   let found: Promise<Caller | undefined> | undefined
-  let token: ReturnType<Parts['readToken']> | undefined
-  const readCookie = () => (token ??= parts.readToken(headers.cookie))
   const identifyAny = async () => {
     const caller = await (headers.authorization === undefined
-      ? identify(parts, await readCookie(), headers.cookie, reply)
+      ? identify(parts, headers.cookie, reply)
       : identifyApp(parts, headers.authorization, audience ?? settings.baseUrl))
     seen.person = caller?.user.id
     return caller
@@ -101,24 +94,15 @@ export function createContext(
     address,
     spend: parts.spend,
     caller: () => (found ??= identifyAny()),
-    formerCaller: async () =>
-      headers.authorization === undefined && sessions.isIdle(db)
-        ? parts.recent.get((await readCookie()) ?? '')
-        : undefined,
   }
 }
 
 const MINUTE = 60_000
 
-async function identify(
-  { auth, db, recent, log }: Parts,
-  token: string | undefined,
-  cookie: string | undefined,
-  reply: Reply,
-) {
+async function identify({ auth, db, readToken, log }: Parts, cookie: string | undefined, reply: Reply) {
+  const token = await readToken(cookie)
   if (token === undefined) return undefined
   const caller = await sessions.findByToken(db, token)
-  recent.set(token, caller)
   if (!caller || isBanned(caller.user)) return undefined
   const { session } = caller
   noteActivity(db, caller, log)

@@ -1,7 +1,6 @@
 import type { ErrorMap } from '@orpc/contract'
 import { implement, ORPCError, ValidationError } from '@orpc/server'
 import { isObject, type Promisable } from '@orpc/shared'
-import { isDeepStrictEqual } from 'node:util'
 
 import { type Action, type Meta, RowId } from '../contract/base.ts'
 import { badRequest } from '../contract/errors.ts'
@@ -9,7 +8,7 @@ import { contract } from '../contract/index.ts'
 import type { Database } from '../db/index.ts'
 import * as notes from '../db/notes.ts'
 import * as tasks from '../db/tasks.ts'
-import type { Caller, Context, Reply } from './access.ts'
+import type { Caller, Context } from './access.ts'
 import { after, attempt } from './after.ts'
 import { whereMatched } from './conditions.ts'
 import { once } from './idempotency.ts'
@@ -138,54 +137,29 @@ function challenge<Refusal extends { code: string }>(context: Context, refusal: 
   return refusal
 }
 
-/** Answers somebody, with headers of the answer going where `own` says. */
-type Answer<Output> = (identity: Caller | undefined, own?: Pick<Context, 'reply'>) => Promise<Output>
-
-/**
- * Begins to answer whoever called with this cookie before, while it is looked up whose it is now: neither waits for the
- * other. Only what reads may be begun, and unless it is the very same session and person, what was read is thrown away.
- */
-async function foresee<Output>(context: Context, answer: Answer<Output>) {
-  const guessed = await context.formerCaller()
-  if (!guessed) return undefined
-  const reply: Reply = new Map()
-  const output = answer(guessed, { reply })
-  // Heard of by whoever asks for it; nobody may.
-  output.catch(() => undefined)
-  return (identity: Caller | undefined) => {
-    if (!isDeepStrictEqual(identity, guessed)) return undefined
-    return output.finally(() => {
-      for (const [name, value] of reply) context.reply.set(name, value)
-    })
-  }
-}
-
 interface Asked {
   context: Context
   procedure: { '~orpc': Declared }
   path: readonly string[]
 }
 
-/** The guard, and how errors leave, as one middleware: each that is put around a procedure costs a call some microseconds. */
+/** The guard and the error handling, as one middleware: each middleware costs a call some microseconds. */
 function enforce<Output>(
   { context, procedure, path }: Asked,
   input: unknown,
-  answer: (...asked: Parameters<Answer<Output>>) => Promisable<Output>,
+  answer: (identity: Caller | undefined) => Promisable<Output>,
 ) {
   const declared = procedure['~orpc']
-  const { action, scope } = declared.meta
+  const { action } = declared.meta
   const operation = path.join('.')
   context.seen.operation = operation
-  const proceed = (...[identity, own]: Parameters<Answer<Output>>) =>
-    after(identity && action ? permit(context, declared, input, identity, action) : undefined, () => {
-      // Only now a body that could not be read: 400.
-      if (context.malformed) throw context.malformed
-      return answer(identity, own)
-    })
-  const foreseen = () => foresee(context, async (...asked) => proceed(...asked))
   const run = () =>
-    after(scope === 'read' ? foreseen() : undefined, (begun) =>
-      after(admit(context, declared), (identity) => begun?.(identity) ?? proceed(identity)),
+    after(admit(context, declared), (identity) =>
+      after(identity && action ? permit(context, declared, input, identity, action) : undefined, () => {
+        // A body that could not be read is refused only now: 400.
+        if (context.malformed) throw context.malformed
+        return answer(identity)
+      }),
     )
   return attempt(
     () => (tracing ? tracing.procedure(path, run) : run()),
@@ -198,17 +172,17 @@ function enforce<Output>(
 /** Implements a procedure that anyone may call. */
 export const open = root.use((asked, input) => enforce(asked, input, () => asked.next()))
 
-/** Implements a procedure that knows who calls, and heeds what they ask of a request that is sent again, or too late. */
+/** Implements a procedure that knows its caller, and applies `Idempotency-Key` and `If-Match` where they are sent. */
 export const signedIn = root.use((asked, input) =>
-  enforce(asked, input, (identity, reading) => {
+  enforce(asked, input, (identity) => {
     const { context, procedure, path, next } = asked
-    if (!identity) throw new Error(`${path.join('.')} knows who calls, but its contract lets anyone in`)
+    if (!identity) throw new Error(`${path.join('.')} needs a caller, but its contract lets anyone in`)
     const { creates, changes } = procedure['~orpc'].meta
     const proceed = (own?: Partial<Context>) => next<Caller>({ context: { ...identity, ...own } })
     if (creates && context.headers['idempotency-key'] !== undefined)
       return once(context, identity, { path, input }, proceed)
     if (changes && context.headers['if-match'] !== undefined)
       return whereMatched(context, identity, { thing: changes, input }, proceed)
-    return proceed(reading)
+    return proceed()
   }),
 )

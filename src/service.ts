@@ -1,5 +1,3 @@
-import { LRUCache } from 'lru-cache'
-
 import { type Connection, isReachable, open } from '../db/index.ts'
 import type { Parts } from './access.ts'
 import { createAuth, createTokenReader } from './auth.ts'
@@ -9,9 +7,6 @@ import { createMailer, type Mailer } from './mail.ts'
 import type { Settings } from './settings.ts'
 import { createVerifier, makeKeys } from './tokens.ts'
 import { tracing } from './tracing.ts'
-
-/** How many sessions are remembered. */
-const RECENT = 10_000
 
 /** Opens what the service is made of. */
 export async function openParts(
@@ -33,7 +28,6 @@ export async function openParts(
     auth,
     readToken,
     verifyToken,
-    recent: new LRUCache({ max: RECENT }),
     log,
     isReachable: () => isReachable(db),
     spend: createSpend(settings, db, metrics?.limited),
