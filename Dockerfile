@@ -7,6 +7,7 @@ COPY package.json package-lock.json .npmrc ./
 # Without scripts: `prepare` is the build, whose source is not there yet, and no package needs its own.
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json build.ts ./
+COPY patches patches
 COPY contract contract
 COPY db db
 COPY src src

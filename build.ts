@@ -1,11 +1,12 @@
 import { build } from 'esbuild'
 import { cpSync, rmSync } from 'node:fs'
 
-// The service as few files, which start three times as fast as the modules of a hundred packages.
+// Bundles the server's entry points with their packages, so that the patched PostgreSQL driver reaches every installation
+// of the package. The bundle also starts three times as fast as the modules of a hundred packages.
 
 rmSync('dist/start', { recursive: true, force: true })
 await build({
-  entryPoints: ['src/main.ts'],
+  entryPoints: ['src/main.ts', 'src/cli.ts', 'src/testing.ts'],
   outdir: 'dist/start',
   bundle: true,
   splitting: true,
@@ -16,13 +17,12 @@ await build({
   minifyWhitespace: true,
   sourcemap: true,
   sourcesContent: false,
-  // These bring files of their own beside their code.
-  external: ['@electric-sql/pglite', 'fs-native-extensions', 'swagger-ui-dist'],
+  // These packages read files beside their code.
+  external: ['@electric-sql/pglite', 'fs-native-extensions', 'open', 'swagger-ui-dist'],
   // Packages of the older kind ask for others by `require`.
   banner: {
     js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
   },
   logLevel: 'warning',
 })
-for (const home of ['dist/db', 'dist/start'])
-  cpSync('db/migrations', `${home}/migrations`, { recursive: true })
+cpSync('db/migrations', 'dist/start/migrations', { recursive: true })

@@ -9,6 +9,11 @@ import type { Connection } from './index.ts'
 import { type Watch, watched } from './watch.ts'
 import { CONNECT_TIMEOUT, overSockets } from './sockets.ts'
 
+if (!('patchedFor' in postgres))
+  throw new Error(
+    'The PostgreSQL driver lacks patches/postgres+3.4.9.patch: a lost connection would end the process. Run: npm run patch',
+  )
+
 /** How columns are named in the database. */
 export const casing = 'snake_case'
 export const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))
@@ -63,32 +68,16 @@ export async function openServer(
   const { reads: few, writes: more, ...way } = directUrl === undefined ? WAYS.direct : WAYS.pooled
   const idle = Math.min(patience, LONGEST)
   const options = { ...way, ...COMMON, ...overSockets(url, 2 * idle), idle_timeout: idle / 1000 }
-  const { parsers, serializers } = await readTypes(postgres(url, { ...options, max: 1 }))
-  const connect = (max: number) => {
-    // postgres.js would ask for types on every connection; where one breaks meanwhile, that ends the process.
-    const client = postgres(url, { ...options, max, fetch_types: false })
-    Object.assign(client.options.parsers, parsers)
-    Object.assign(client.options.serializers, serializers)
-    return client
+  const [reads, writes] = [postgres(url, { ...options, max: few }), postgres(url, { ...options, max: more })]
+  const close = async () => {
+    await Promise.all([reads, writes].map((client) => client.end({ timeout: CONNECT_TIMEOUT })))
   }
-  const [reads, writes] = [connect(few), connect(more)]
+  await requireTimeouts(reads).catch(async (error: unknown) => {
+    await close()
+    throw error
+  })
   const asked = (client: postgres.Sql) => watches.reduce(watched, drizzle(client, { casing }))
-  return {
-    db: withReplicas(asked(writes), [asked(reads)]),
-    close: async () => {
-      await Promise.all([reads, writes].map((client) => client.end({ timeout: CONNECT_TIMEOUT })))
-    },
-  }
-}
-
-/** How values of the types that the server knows are read and written; and whether its statements have limits of time. */
-async function readTypes(client: postgres.Sql) {
-  try {
-    await requireTimeouts(client)
-    return client.options
-  } finally {
-    await client.end({ timeout: CONNECT_TIMEOUT })
-  }
+  return { db: withReplicas(asked(writes), [asked(reads)]), close }
 }
 
 /** Brings a PostgreSQL server up to date. */

@@ -1,15 +1,14 @@
 import { Socket } from 'node:net'
-import { Duplex } from 'node:stream'
 
 import postgres from 'postgres'
 
 /** In seconds. */
 export const CONNECT_TIMEOUT = 5
 
-/** How long none is tried after a server could not be reached, in milliseconds: whoever waits is told at once. */
+/** Backoff after a failed connect, in milliseconds. Statements that need a connection meanwhile fail at once. */
 const PAUSE = 100
 
-/** How often it is looked for connections that have fallen silent, in milliseconds. */
+/** Interval of the check for silent connections, in milliseconds. */
 const SWEEP = 1000
 
 interface Server {
@@ -18,9 +17,9 @@ interface Server {
 }
 
 /**
- * How postgres.js reaches a server, as options for it. By itself it tries for ever where none of several servers can be
- * had, and waits as long as TCP does, a quarter of an hour, for one that has gone without a word. Here a connection over
- * which nothing has come for `silence` milliseconds is given up, so that an idle one must be closed before.
+ * Options for postgres.js that replace how it connects: chooses the writable one of several servers, closes connections
+ * that received nothing for `silence` milliseconds (TCP alone takes a quarter of an hour), and pauses after a failed connect.
+ * Close idle connections before `silence` has passed: PostgreSQL sends nothing over them.
  */
 export function overSockets(url: string, silence: number) {
   const { host, port, path } = postgres(url).options
@@ -32,37 +31,20 @@ export function overSockets(url: string, silence: number) {
   let failed = { at: 0, error: new Error() }
 
   const connect = async () => {
-    try {
-      if (Date.now() - failed.at < PAUSE) throw failed.error
-      const server = servers.length > 1 ? await choose() : only
-      const socket = new QuietSocket()
-      let isStuck = false
-      socket.once('close', () => {
-        const { bytesRead, failure = unreachable(`Nobody answers at ${names}`) } = socket
-        if (bytesRead === 0 && !isStuck) failed = { at: Date.now(), error: failure }
-      })
-      onceAsked(() => {
-        isStuck = socket.bytesWritten === 0 && !socket.destroyed
-        if (isStuck) socket.destroy()
-      })
-      giveUpSilent(socket, silence)
-      // What TLS and errors know the server by. One on the same machine may be reached by a file.
-      return Object.assign(socket, server).connect(path ? { path } : server)
-    } catch (error) {
-      return broken(error)
-    }
+    if (Date.now() - failed.at < PAUSE) throw failed.error
+    const server = servers.length > 1 ? await choose() : only
+    const socket = new Socket()
+    // postgres.js listens later; an error that nobody listens to ends the process.
+    socket.on('error', () => undefined)
+    socket.once('close', () => {
+      const error = socket.errored ?? unreachable(`Nobody answers at ${names}`)
+      if (socket.bytesRead === 0) failed = { at: Date.now(), error }
+    })
+    giveUpSilent(socket, silence)
+    // postgres.js takes the host from the socket, for TLS and for errors. `path` is a Unix socket.
+    return Object.assign(socket, server).connect(path ? { path } : server)
   }
   return { host: only.host, port: only.port, backoff: () => PAUSE / 1000, socket: connect }
-}
-
-/** Closes without an error: what is asked between a socket's error and its close, postgres.js never answers. */
-class QuietSocket extends Socket {
-  failure: Error | undefined
-
-  override destroy(error?: Error) {
-    this.failure ??= error
-    return super.destroy()
-  }
 }
 
 /** The first of several servers to say that it takes changes: a standby does not. */
@@ -92,24 +74,7 @@ async function requireWritable(url: string, server: Server) {
 /** An error by PostgreSQL's own code for what cannot be connected to. */
 const unreachable = (message: string) => Object.assign(new Error(message), { code: '08001' })
 
-/**
- * Once postgres.js has greeted the server. Where it has not, something that it had to send as a connection closed is left
- * over, and it waits for more to send with it: closed again and again, it comes to send that, is refused, and begins anew.
- */
-const onceAsked = (go: () => void) => setImmediate(() => setImmediate(go))
-
-/** In place of a socket that cannot be had: without one postgres.js would never use a connection again. */
-function broken(error: unknown) {
-  const socket = new Duplex({
-    read: () => undefined,
-    write(_, __, done) {
-      done()
-    },
-  })
-  onceAsked(() => socket.destroy(error instanceof Error ? error : undefined))
-  return socket
-}
-
+/** Closes the socket when it has received nothing for `silence` milliseconds. */
 function giveUpSilent(socket: Socket, silence: number) {
   let [read, since] = [0, Date.now()]
   const timer = setInterval(() => {

@@ -112,7 +112,7 @@ describe('the packed package', { timeout: 120_000 }, () => {
   })
 
   test('brings a command that serves', async () => {
-    const bin = join(app, 'node_modules/tallystick/dist/src/cli.js')
+    const bin = join(app, 'node_modules/tallystick/dist/start/cli.js')
     const child = spawn(process.execPath, [bin, 'serve'], {
       cwd: app,
       env: { PATH: process.env.PATH, DATABASE_URL: 'memory:', PORT: String(await freePort()) },
