@@ -4,7 +4,7 @@ import type { Provider } from '@openauthjs/openauth/provider/provider'
 import { joinKey, splitKey, type StorageAdapter } from '@openauthjs/openauth/storage/storage'
 import { createSubjects } from '@openauthjs/openauth/subject'
 import type { Context as HonoContext } from 'hono'
-import { createLocalJWKSet, errors, jwtVerify } from 'jose'
+import { createLocalJWKSet, errors, jwtVerify, type JWTVerifyGetKey } from 'jose'
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 
@@ -128,27 +128,45 @@ export function createIssuer(db: Database) {
   return made
 }
 
-/** Verifies access tokens: ours, unexpired, for this audience; an unknown key is looked up again. */
-export function createVerifier(db: Database, issuer: string) {
-  const load = async () => {
+/** Minimum time between two loads of the signing keys, in milliseconds: any caller can name an unknown key. */
+const RELOAD_PAUSE = 5_000
+
+/** The signing keys of this process. Concurrent callers share one load; a failed load keeps the keys of the last one. */
+function createKeySet(db: Database) {
+  let current: ReturnType<typeof createLocalJWKSet> | undefined
+  let loading: Promise<NonNullable<typeof current>> | undefined
+  let loadedAt = 0
+
+  const read = async () => {
     const keys = await signingKeys(createStorage(db))
-    return createLocalJWKSet({ keys: keys.map(({ jwk, alg }) => ({ ...jwk, alg })) })
+    current = createLocalJWKSet({ keys: keys.map(({ jwk, alg }) => ({ ...jwk, alg })) })
+    loadedAt = performance.now()
+    return current
   }
-  let loaded: ReturnType<typeof load> | undefined
-  const keys = () =>
-    (loaded ??= load().catch((error: unknown) => {
-      loaded = undefined
-      throw error
+  const load = () =>
+    (loading ??= read().finally(() => {
+      loading = undefined
     }))
-  const check = async (token: string, audience: string) =>
-    jwtVerify(token, await keys(), { issuer, audience, algorithms: ['ES256'] })
+
+  return {
+    get: () => current ?? load(),
+    /** Another process may have made a key since. Returns `undefined` while the last load is too recent. */
+    reload: () => (performance.now() - loadedAt < RELOAD_PAUSE ? loading : load()),
+  }
+}
+
+/** Verifies access tokens: signature, expiry, issuer and audience. A token that fails a check is `undefined`. */
+export function createVerifier(db: Database, issuer: string) {
+  const keys = createKeySet(db)
 
   return async (token: string, audience: string) => {
+    const check = async (set: JWTVerifyGetKey) =>
+      jwtVerify(token, set, { issuer, audience, algorithms: ['ES256'] })
     try {
-      const { payload } = await check(token, audience).catch((error: unknown) => {
-        if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
-        loaded = undefined
-        return check(token, audience)
+      const { payload } = await check(await keys.get()).catch(async (error: unknown) => {
+        const reloaded = error instanceof errors.JWKSNoMatchingKey && (await keys.reload())
+        if (!reloaded) throw error
+        return check(reloaded)
       })
       return Claims.parse(payload)
     } catch (error) {
