@@ -4,7 +4,7 @@ import { index, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
 import { createdAt, moment } from './columns.ts'
 import type { Database } from './index.ts'
 
-/** What the token service keeps: keys, codes and refresh tokens, by key. A used refresh token stays, to be recognised. */
+/** What the token service keeps: keys, codes and refresh tokens, by key. Used ones stay, to recognise a replay. */
 export const records = pgTable(
   'oauth_records',
   {
@@ -34,21 +34,12 @@ export const find = async (db: Database, key: string) =>
       .where(and(eq(records.key, key), live))
   ).at(0)
 
-/** Takes a record away in one statement: of many who ask at once, one gets it. */
-export const take = async (db: Database, key: string) =>
-  (
-    await db
-      .delete(records)
-      .where(and(eq(records.key, key), live))
-      .returning()
-  ).at(0)
-
-/** Marks a record as used in one statement: of many who ask at once, one gets it. */
-export const use = async (db: Database, key: string) =>
+/** Marks a record as used, once: of concurrent callers one gets it. `keepUntil` replaces its expiry. */
+export const use = async (db: Database, key: string, keepUntil?: Date) =>
   (
     await db
       .update(records)
-      .set({ usedAt: sql`now()` })
+      .set({ usedAt: sql`now()`, expiresAt: keepUntil })
       .where(and(eq(records.key, key), isNull(records.usedAt), live))
       .returning()
   ).at(0)

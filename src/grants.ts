@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { z } from 'zod'
 
 import { scopes } from '../contract/base.ts'
@@ -33,7 +34,14 @@ const Query = z.object({
   code_challenge_method: z.literal('S256', 'Must be S256'),
 })
 
-const Kept = z.object({ clientID: z.string(), subject: z.string(), properties: Grant })
+/** A stored code or refresh token. Only a code has a redirect URI and a challenge. */
+const Kept = z.object({
+  clientID: z.string(),
+  subject: z.string(),
+  properties: Grant,
+  redirectURI: z.string().optional(),
+  pkce: z.object({ challenge: z.string() }).optional(),
+})
 
 /** How long a grant stands whose code nobody redeems, in milliseconds. */
 const UNREDEEMED = 2 * 60_000
@@ -125,8 +133,10 @@ export function createGrants(parts: Parts) {
       throw new OAuthError('invalid_target', 'It was granted for another resource')
     const body = new URLSearchParams({ ...form, client_id: kept.clientID }).toString()
     const answer = await send('/token', 'application/x-www-form-urlencoded', body)
-    if (!answer.ok)
+    if (!answer.ok) {
+      if (isReplay(kept, form)) await sessions.end(db, kept.subject, kept.properties.sessionId)
       throw new OAuthError('invalid_grant', 'It is used, expired, or does not match its request')
+    }
     const tokens = (await answer.json()) as Record<string, unknown>
     if (!(await sessions.prolong(db, kept.subject, kept.properties.sessionId, refreshExpiry())))
       throw new OAuthError('invalid_grant', 'It was taken back')
@@ -149,5 +159,17 @@ export function createGrants(parts: Parts) {
 
   return { findAsker, check, consent, answerTo, redeem, revoke, keys }
 }
+
+/**
+ * Whether a refused request would have been valid as the first one: it has the code, its redirect URI and its verifier.
+ * Such a second request ends the grant (OAuth 2.1, section 4.1.3). The code alone, as an attacker may find it in a log
+ * or a browser history, does not.
+ */
+const isReplay = ({ redirectURI, pkce }: z.infer<typeof Kept>, form: Record<string, string>) =>
+  redirectURI === form.redirect_uri &&
+  pkce?.challenge ===
+    createHash('sha256')
+      .update(form.code_verifier ?? '')
+      .digest('base64url')
 
 export type Grants = ReturnType<typeof createGrants>

@@ -36,12 +36,13 @@ export const refreshKey = (token: string) => {
 }
 
 /**
- * OpenAuth's storage in PostgreSQL. OpenAuth reads a code or a refresh token and removes it later, so that of many
- * who redeem one at once all succeed; here reading is taking, and one does.
+ * OpenAuth's storage in PostgreSQL. OpenAuth reads a code or a refresh token and removes it later, so concurrent
+ * redemptions would all succeed. Here one statement reads it and marks it as used: the first redemption succeeds. The
+ * used record stays, so that a replay can be recognised for as long as a refresh token lives.
  */
 export const createStorage = (db: Database): StorageAdapter => ({
   async get(key) {
-    if (key[0] === 'oauth:code') return (await oauth.take(db, kept(key)))?.value
+    if (key[0] === 'oauth:code') return (await oauth.use(db, kept(key), refreshExpiry()))?.value
     if (key[0] === 'oauth:refresh') return useRefreshToken(db, kept(key))
     return (await oauth.find(db, kept(key)))?.value
   },
@@ -49,7 +50,7 @@ export const createStorage = (db: Database): StorageAdapter => ({
     await oauth.put(db, kept(key), value, expiry)
   },
   async remove(key) {
-    // What is read once is gone already, or stays to be recognised.
+    // A used code or refresh token stays: see above.
     if (!isSecret(key)) await oauth.remove(db, kept(key))
   },
   async *scan(prefix) {

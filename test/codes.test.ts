@@ -1,0 +1,116 @@
+import { eq, sql } from 'drizzle-orm'
+import { describe, expect, test } from 'vitest'
+
+import { removeExpired } from '../db/housekeeping.ts'
+import { records } from '../db/oauth.ts'
+import { codeKey } from '../src/tokens.ts'
+import {
+  addressed,
+  bearer,
+  createFetch,
+  registerApp,
+  signInOverHttp,
+  somebody,
+  startService,
+  type Tokens,
+} from './service.ts'
+
+const service = await startService(await addressed())
+const call = createFetch(service)
+const app = await registerApp(service)
+const other = await registerApp(service)
+
+const INVALID_GRANT = { status: 400, body: { error: 'invalid_grant' } }
+const person = async () => (await signInOverHttp(service, somebody())).cookie
+const list = (tokens: Tokens) => call('GET', '/api/tasks', undefined, bearer(tokens))
+
+/** A redeemed code, and what it gave. */
+async function redeemed() {
+  const cookie = await person()
+  const code = (await app.allow(cookie)).get('code') ?? ''
+  const tokens = (await app.redeem(code)).body as Tokens
+  expect(await list(tokens)).toMatchObject({ status: 200 })
+  const grants = async () => {
+    const { body } = await call('GET', '/api/sessions', undefined, { cookie })
+    return (body as { sessionCount: number }).sessionCount - 1
+  }
+  return { code, tokens, grants }
+}
+
+describe('a replayed code', () => {
+  test('ends its grant, with the access and refresh tokens', async () => {
+    const { code, tokens, grants } = await redeemed()
+
+    expect(await app.redeem(code)).toMatchObject(INVALID_GRANT)
+
+    expect(await list(tokens)).toMatchObject({ status: 401 })
+    expect(await app.refresh(tokens.refresh_token)).toMatchObject(INVALID_GRANT)
+    expect(await grants()).toBe(0)
+  })
+
+  test('ends the tokens that a refresh gave since', async () => {
+    const { code, tokens } = await redeemed()
+    const refreshed = (await app.refresh(tokens.refresh_token)).body as Tokens
+
+    await app.redeem(code)
+
+    expect(await list(refreshed)).toMatchObject({ status: 401 })
+    expect(await app.refresh(refreshed.refresh_token)).toMatchObject(INVALID_GRANT)
+  })
+
+  test('is recognised long after the minute in which a code can be redeemed', async () => {
+    const { code, tokens } = await redeemed()
+    await service.parts.db
+      .update(records)
+      .set({ expiresAt: sql`${records.expiresAt} - interval '29 days'` })
+      .where(eq(records.key, codeKey(code)))
+    await removeExpired(service.parts.db)
+
+    await app.redeem(code)
+
+    expect(await list(tokens)).toMatchObject({ status: 401 })
+  })
+
+  test.each<[string, (code: string) => Promise<unknown>]>([
+    ['without its verifier', (code) => app.redeem(code, { code_verifier: undefined })],
+    ['with another verifier', (code) => app.redeem(code, { code_verifier: 'x'.repeat(43) })],
+    [
+      'with another redirect URI',
+      (code) => app.redeem(code, { redirect_uri: 'http://127.0.0.1:8/callback' }),
+    ],
+    ['by another app', (code) => other.redeem(code, { code_verifier: app.verifier })],
+  ])('%s is refused and ends nothing', async (_, replay) => {
+    const { code, tokens, grants } = await redeemed()
+
+    expect(await replay(code)).toMatchObject(INVALID_GRANT)
+
+    expect(await list(tokens)).toMatchObject({ status: 200 })
+    expect(await app.refresh(tokens.refresh_token)).toMatchObject({ status: 200 })
+    expect(await grants()).toBe(1)
+  })
+
+  test('ends only its own grant', async () => {
+    const [one, two] = [await redeemed(), await redeemed()]
+
+    await app.redeem(one.code)
+
+    expect(await list(two.tokens)).toMatchObject({ status: 200 })
+  })
+})
+
+test('of concurrent redemptions of a code at most one succeeds, and its grant has ended', async () => {
+  const cookie = await person()
+  const code = (await app.allow(cookie)).get('code')
+
+  const answers = await Promise.all(Array.from({ length: 20 }, () => app.redeem(code)))
+
+  const given = answers.filter(({ status }) => status === 200)
+  expect(given.length).toBeLessThanOrEqual(1)
+  for (const { body } of given) {
+    expect(await list(body as Tokens)).toMatchObject({ status: 401 })
+    expect(await app.refresh((body as Tokens).refresh_token)).toMatchObject(INVALID_GRANT)
+  }
+  expect(await call('GET', '/api/sessions', undefined, { cookie })).toMatchObject({
+    body: { sessionCount: 1 },
+  })
+})
