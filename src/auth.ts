@@ -1,8 +1,8 @@
 import { createHMAC } from '@better-auth/utils/hmac'
 import { betterAuth, type BetterAuthOptions } from 'better-auth'
+import { createAuthMiddleware } from 'better-auth/api'
 import { drizzleAdapter } from 'better-auth/adapters/drizzle'
 import { admin, emailOTP } from 'better-auth/plugins'
-import { createEndpoint } from 'better-call'
 import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 
@@ -10,6 +10,7 @@ import * as account from '../db/account.ts'
 import * as tables from '../db/auth.ts'
 import type { Database } from '../db/index.ts'
 import { sessions } from '../db/sessions.ts'
+import { cookieOptions, createCookieReader } from './cookies.ts'
 import { type Mailer, signInLetter } from './mail.ts'
 import { noticing } from './outages.ts'
 import type { Settings } from './settings.ts'
@@ -61,7 +62,11 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
         '/sign-in/email-otp': perMinute(30),
       },
     },
-    advanced: { ipAddress: { ipAddressHeaders: [ADDRESS_HEADER], ipv6Subnet: 64 } },
+    advanced: {
+      ipAddress: { ipAddressHeaders: [ADDRESS_HEADER], ipv6Subnet: 64 },
+      ...cookieOptions(baseUrl),
+    },
+    hooks: { before: ownCookies },
     databaseHooks: {
       user: {
         // Whoever asks: better-auth would leave what it does not know of.
@@ -109,27 +114,34 @@ function deliveryFailure(error: unknown) {
   return Object.fromEntries(known.filter(([key]) => ['code', 'command', 'responseCode'].includes(key)))
 }
 
-/** How much of the cookies whose signature was found good is remembered, in characters. */
+/** Hands better-auth the cookies of src/cookies.ts alone, so that it reads the same ones as the guard. */
+const ownCookies = createAuthMiddleware(async ({ headers, context }) => {
+  const cookie = headers?.get('cookie')
+  if (!cookie) return undefined
+  const cookies = await createCookieReader(context)(cookie)
+  const own = Array.from(cookies.values(), ({ pair }) => pair).join('; ')
+  return { context: { headers: new Headers({ cookie: own }) } }
+})
+
+/** Size of the cache of verified cookies, in characters. */
 const KNOWN_COOKIES = 4_000_000
 
 /**
  * Reads the token in the session cookie, as better-auth itself does. The raw token alone is no credential.
- * A good signature stays good, so it is checked once: that is half of what a call costs. Whether the token still
- * counts is asked of the database each time.
+ * Verified signatures are cached: to verify one is half of what a call costs. Whether the session still exists is
+ * asked of the database each time.
  */
 export async function createTokenReader(auth: Auth) {
-  const { secret, authCookies } = await auth.$context
-  const read = createEndpoint('/', { method: 'GET' }, (context) =>
-    context.getSignedCookie(authCookies.sessionToken.name, secret),
-  )
+  const context = await auth.$context
+  const read = createCookieReader(context)
   const known = new LRUCache<string, string>({
     maxSize: KNOWN_COOKIES,
     sizeCalculation: (token, cookie) => cookie.length + token.length,
   })
   return async (cookie: string | undefined) => {
     if (cookie === undefined) return undefined
-    const token = known.get(cookie) ?? (await read({ headers: new Headers({ cookie }) }))
+    const token = known.get(cookie) ?? (await read(cookie)).get(context.authCookies.sessionToken.name)?.value
     if (token) known.set(cookie, token)
-    return token || undefined
+    return token
   }
 }

@@ -48,7 +48,7 @@ export async function createDocument(): Promise<OpenAPI.Document> {
     type: 'apiKey',
     in: 'cookie',
     name: 'better-auth.session_token',
-    description: 'Over https its name begins with __Secure-.',
+    description: 'Over https its name is __Host-better-auth.session_token.',
   } as const
   const authorizationCode = {
     authorizationUrl: '/authorize',
