@@ -32,7 +32,7 @@ module.exports = {
     only('db', '^db/', ['^db/']),
     only('procedures', '^src/procedures/', [
       '^src/procedures/',
-      '^src/(access|conditions|guard)\\.ts',
+      '^src/(access|audit|conditions|guard)\\.ts',
       '^db/',
       '^contract/',
       '^src/messages/',
@@ -46,7 +46,7 @@ module.exports = {
       '^src/(access|after|turn)',
       '^src/views/',
       '^contract/',
-      '^src/(auth|clients|document|grants|head|limits|outages|settings)\\.ts',
+      '^src/(audit|auth|clients|document|grants|head|limits|outages|settings)\\.ts',
     ]),
     only('cli', '^src/(cli|keyring)\\.', [
       '^src/(keyring|problem)\\.',

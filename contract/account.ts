@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import { answers, reading, requests, scopes, signedIn, text, Success, Timestamp } from './base.ts'
+import { answers, inPerson, reading, requests, scopes, text, Success, Timestamp } from './base.ts'
 import { ShareInput } from './notes.ts'
 import { Task } from './tasks.ts'
 
@@ -62,16 +62,23 @@ export const AccountExport = z
         expiresAt: Timestamp,
       }),
     ),
+    audit: z.array(
+      z.object({
+        at: Timestamp,
+        action: z.string(),
+        outcome: z.enum(['accepted', 'refused']),
+        actor: z.enum(['self', 'administrator', 'operator', 'app', 'unknown']),
+        subject: z.enum(['self', 'other', 'none']),
+        ipAddress: z.string().nullable(),
+        userAgent: z.string().nullable(),
+        detail: z.string().nullable(),
+      }),
+    ),
   })
   .register(answers, { id: 'AccountExport' })
 export const DeleteAccount = z
   .object({ email: text({ max: 254, schema: z.string().trim() }) })
   .register(requests, { id: 'DeleteAccount' })
-
-/** For the person alone, in their own browser: no app, and nobody who stands in for them. */
-const inPerson = signedIn.meta({ inPerson: true }).errors({
-  FORBIDDEN: { status: 403, message: 'Only the person themselves may do this' },
-})
 
 export const account = {
   get: reading

@@ -24,7 +24,7 @@ export interface Meta {
   access?: 'open' | 'signedIn'
   /** What a token must have been granted to call. Without one, no token can: only a person's own browser. */
   scope?: Scope
-  /** For the person alone: nobody who stands in for them, as an administrator may. */
+  /** For the person alone: no administrator who impersonates the person. */
   inPerson?: true
   /** What the caller must be allowed to do to the thing that `id` names: absent answers 404, forbidden 403. */
   action?: Action
@@ -54,6 +54,11 @@ export const open = oc.$meta(meta)
 export const signedIn = open.meta({ access: 'signedIn' }).errors({
   UNAUTHORIZED: { status: 401, message: 'Sign in first' },
   INSUFFICIENT_SCOPE: { status: 403, message: 'The token was not granted this' },
+})
+
+/** For the person alone, in the person's own browser: no app, and no administrator who impersonates the person. */
+export const inPerson = signedIn.meta({ inPerson: true }).errors({
+  FORBIDDEN: { status: 403, message: 'Only the person themselves may do this' },
 })
 
 /** For somebody signed in, or an app that may read for them; and one that may write. */

@@ -1,11 +1,13 @@
 import { z } from 'zod'
 
-import { answers, Page, requests, signedIn, Success, text, Timestamp } from './base.ts'
+import { answers, inPerson, Page, requests, signedIn, Success, text, Timestamp } from './base.ts'
 
 export const SessionInfo = z
   .object({
     id: z.string(),
-    token: z.string(),
+    token: z
+      .string()
+      .meta({ description: 'Revokes the session. Empty for an administrator who impersonates' }),
     ipAddress: z.string().nullable(),
     userAgent: z.string().nullable(),
     browser: z.string(),
@@ -27,7 +29,7 @@ export const sessions = {
     .route({ method: 'GET', path: '/api/sessions', summary: 'List your sessions on every device' })
     .input(Page.optional())
     .output(SessionList),
-  revoke: signedIn
+  revoke: inPerson
     .errors({
       CURRENT_SESSION: { status: 400, message: 'The current session cannot be revoked; sign out instead' },
       SESSION_NOT_FOUND: { status: 400, message: 'Session not found or already revoked' },

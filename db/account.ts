@@ -1,6 +1,7 @@
 import { and, desc, eq, getTableColumns, like, ne, type SQLWrapper, sql } from 'drizzle-orm'
 
-import { users, verifications } from './auth.ts'
+import { audit, concerns, pseudonymize } from './audit.ts'
+import { codeFor, users, verifications } from './auth.ts'
 import { type Database, one } from './index.ts'
 import { limits } from './limits.ts'
 import { notes, shares, type Viewer } from './notes.ts'
@@ -8,7 +9,13 @@ import { removeOf } from './oauth.ts'
 import { sessions } from './sessions.ts'
 import { tasks } from './tasks.ts'
 
-const { token: _, userId: __, ...session } = getTableColumns(sessions)
+const { token: _, userId: __, administratorSessionId: ___, ...session } = getTableColumns(sessions)
+
+const { ipAddress, userAgent, ...entry } = getTableColumns(audit)
+
+/** Shown to the person where the person acted; never the address or browser of another actor. */
+const ifActor = (id: string, column: typeof ipAddress | typeof userAgent) =>
+  sql<string | null>`case when ${audit.actor} = ${id} then ${column} end`.as(column.name)
 
 /** Each question's answer is part of an export. */
 const questions = (db: Database, { id, email }: Viewer) => ({
@@ -32,6 +39,11 @@ const questions = (db: Database, { id, email }: Viewer) => ({
     .from(sessions)
     .where(eq(sessions.userId, id))
     .orderBy(desc(sessions.updatedAt), desc(sessions.id)),
+  audit: db
+    .select({ ...entry, ipAddress: ifActor(id, ipAddress), userAgent: ifActor(id, userAgent) })
+    .from(audit)
+    .where(concerns(id))
+    .orderBy(desc(audit.createdAt), desc(audit.id)),
 })
 
 const weigh = async (db: Database, question: SQLWrapper) => {
@@ -52,7 +64,7 @@ export const measure = (db: Database, person: Viewer) =>
 /** All that is kept of a person, or nothing where there is no such person any more. */
 export const collect = (db: Database, person: Viewer) =>
   db.transaction(async (tx) => {
-    const { users, tasks, notes, shares, given, sessions } = questions(tx, person)
+    const { users, tasks, notes, shares, given, sessions, audit } = questions(tx, person)
     const [account] = await users
     return (
       account && {
@@ -62,6 +74,7 @@ export const collect = (db: Database, person: Viewer) =>
         shares: await shares,
         given: await given,
         sessions: await sessions,
+        audit: await audit,
       }
     )
   }, SNAPSHOT)
@@ -69,15 +82,17 @@ export const collect = (db: Database, person: Viewer) =>
 export type Kept = NonNullable<Awaited<ReturnType<typeof collect>>>
 
 /**
- * Removes a person and all that is theirs, or was given to their address. What counts against the address (codes asked
- * for, codes tried) stays: to be counted anew, somebody would only have to delete the account.
+ * Removes a person and everything that belongs to the person or was shared with the address. The audit trail keeps its
+ * entries under a pseudonym, which is the answer. What counts against the address (codes asked for, codes tried) stays:
+ * otherwise deleting the account would reset the count.
  */
 export const remove = (db: Database, { id, email }: Viewer) =>
   db.transaction(async (tx) => {
     await tx.delete(users).where(eq(users.id, id))
     await tx.delete(sessions).where(eq(sessions.impersonatedBy, id))
     await tx.delete(shares).where(eq(shares.email, email))
-    await tx.delete(verifications).where(eq(verifications.identifier, `sign-in-otp-${email}`))
+    await tx.delete(verifications).where(eq(verifications.identifier, codeFor(email)))
     await removeOf(tx, id)
     await tx.delete(limits).where(like(limits.key, `%:${id}`))
+    return pseudonymize(tx, id)
   })

@@ -1,4 +1,4 @@
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq, inArray, or, sql } from 'drizzle-orm'
 import { bigint, boolean, index, integer, pgTable, text } from 'drizzle-orm/pg-core'
 import { v7 } from 'uuid'
 
@@ -67,13 +67,49 @@ export const rateLimits = pgTable('rate_limits', {
   lastRequest: bigint({ mode: 'number' }).notNull(),
 })
 
-/** Makes a person an administrator if their address is among those given. */
-export const promote = async (db: Database, userId: string, emails: string[]) => {
-  await db
-    .update(users)
-    .set({ role: 'admin' })
-    .where(and(eq(users.id, userId), inArray(users.email, emails)))
+/** Makes a person an administrator if the address is among those given. Answers whether that changed the role. */
+export const promote = async (db: Database, userId: string, emails: string[]) =>
+  (
+    await db
+      .update(users)
+      .set({ role: 'admin' })
+      .where(
+        and(eq(users.id, userId), inArray(users.email, emails), sql`${users.role} is distinct from 'admin'`),
+      )
+      .returning({ id: users.id })
+  ).length > 0
+
+/** The person that an id or an address stands for. */
+export const identify = async (db: Database, id = '', email = '') =>
+  (
+    await db
+      .select({ id: users.id })
+      .from(users)
+      .where(or(eq(users.id, id), eq(users.email, email.toLowerCase())))
+  ).at(0)?.id ?? null
+
+/** The addresses of people, by id. */
+export async function findEmails(db: Database, ids: (string | null)[]) {
+  const known = ids.filter((id) => id !== null)
+  const found = await db
+    .select({ id: users.id, email: users.email })
+    .from(users)
+    .where(inArray(users.id, known))
+  return new Map(found.map(({ id, email }) => [id, email]))
 }
+
+/** Whether a sign-in code was sent to an address and is not used up. */
+export const hasCode = async (db: Database, email: string) =>
+  (
+    await db
+      .select({ id: verifications.id })
+      .from(verifications)
+      .where(eq(verifications.identifier, codeFor(email)))
+      .limit(1)
+  ).length > 0
+
+/** How better-auth names the sign-in code of an address. */
+export const codeFor = (email: string) => `sign-in-otp-${email.toLowerCase()}`
 
 export const findByEmail = async (db: Database, email: string) =>
   (await db.select().from(users).where(eq(users.email, email))).at(0)

@@ -1,5 +1,6 @@
 import { lt, lte, sql } from 'drizzle-orm'
 
+import { removeOld } from './audit.ts'
 import { rateLimits, verifications } from './auth.ts'
 import { idempotency } from './idempotency.ts'
 import { type Database, tryLock } from './index.ts'
@@ -12,13 +13,17 @@ const HOUSEKEEPING_LOCK = 7_141_927
 
 const DAY = 86_400_000
 
-/** Removes what has expired. Answers whether it did: where another instance is at it, nothing is done. */
-export const removeExpired = (db: Database) =>
+/** How long the audit trail is kept, in days. */
+const AUDIT_RETENTION = 365
+
+/** Removes what has expired. Does nothing, and answers false, while another instance does the same. */
+export const removeExpired = (db: Database, auditRetention = AUDIT_RETENTION) =>
   db.transaction(async (tx) => {
     if (!(await tryLock(tx, sql`${HOUSEKEEPING_LOCK}`))) return false
     for (const table of [sessions, verifications, records, idempotency])
       await tx.delete(table).where(lte(table.expiresAt, sql`now()`))
     await tx.delete(limits).where(lte(limits.expire, sql`now()`))
     await tx.delete(rateLimits).where(lt(rateLimits.lastRequest, Date.now() - DAY))
+    await removeOld(tx, auditRetention)
     return true
   })

@@ -1,6 +1,24 @@
-import { and, count, desc, eq, gt, isNotNull, isNull, sql } from 'drizzle-orm'
-import { index, pgTable, text } from 'drizzle-orm/pg-core'
+import { randomBytes } from 'node:crypto'
 
+import {
+  and,
+  count,
+  desc,
+  eq,
+  exists,
+  gt,
+  inArray,
+  isNotNull,
+  isNull,
+  not,
+  or,
+  type SQL,
+  sql,
+} from 'drizzle-orm'
+import { alias, type AnyPgColumn, index, pgTable, text } from 'drizzle-orm/pg-core'
+import { v7 } from 'uuid'
+
+import * as audit from './audit.ts'
 import { userId, users } from './auth.ts'
 import { createdAt, moment, updatedAt } from './columns.ts'
 import { batched, type Database, one, prepared } from './index.ts'
@@ -16,6 +34,8 @@ export const sessions = pgTable(
     ipAddress: text(),
     userAgent: text(),
     impersonatedBy: text(),
+    // The administrator's own session. An impersonation ends with the session that started it.
+    administratorSessionId: text().references((): AnyPgColumn => sessions.id, { onDelete: 'cascade' }),
     // Set where the session is a grant: the app that a person let in, and what it may do.
     clientId: text(),
     scope: text(),
@@ -23,12 +43,44 @@ export const sessions = pgTable(
     createdAt,
     updatedAt,
   },
-  (table) => [index().on(table.userId)],
+  (table) => [
+    index().on(table.userId),
+    index().on(table.administratorSessionId).where(isNotNull(table.administratorSessionId)),
+  ],
 )
 
 export type SessionRow = typeof sessions.$inferSelect
 
 const active = gt(sessions.expiresAt, sql`now()`)
+
+const administratorSession = alias(sessions, 'administrator_session')
+const administrator = alias(users, 'administrator')
+
+const isAdmin = sql`${administrator.role} is not distinct from 'admin'`
+const isBanned = sql`coalesce(${administrator.banned} and (${administrator.banExpires} is null or ${administrator.banExpires} > now()), false)`
+
+/** The administrator of an impersonation is still one, not banned, and signed in. */
+const administrators = (db: Database) =>
+  db
+    .select({ id: administrator.id })
+    .from(administratorSession)
+    .innerJoin(administrator, eq(administrator.id, administratorSession.userId))
+    .where(
+      and(
+        eq(administratorSession.id, sessions.administratorSessionId),
+        eq(administratorSession.userId, sessions.impersonatedBy),
+        gt(administratorSession.expiresAt, sql`now()`),
+        isAdmin,
+        not(isBanned),
+      ),
+    )
+
+/** No impersonation, or one that may go on. PostgreSQL runs the subquery for impersonations alone. */
+const stands = (db: Database) =>
+  or(
+    isNull(sessions.impersonatedBy),
+    and(sql`${users.role} is distinct from 'admin'`, exists(administrators(db))),
+  )
 
 const selectCaller = (db: Database) =>
   db
@@ -57,7 +109,14 @@ const selectCaller = (db: Database) =>
 
 const byTokens = prepared((db) =>
   selectCaller(db)
-    .where(and(sql`${sessions.token} = any(${sql.placeholder('tokens')})`, isNull(sessions.clientId), active))
+    .where(
+      and(
+        sql`${sessions.token} = any(${sql.placeholder('tokens')})`,
+        isNull(sessions.clientId),
+        active,
+        stands(db),
+      ),
+    )
     .prepare('sessions_find_by_tokens'),
 )
 
@@ -69,6 +128,10 @@ const callers = batched(2, async (db, tokens: readonly string[]) => {
 
 /** The session that holds a token, and whose it is: whatever decides whether they may call at all. */
 export const findByToken = (db: Database, token: string) => callers(db).load(token)
+
+/** The person that the session with a token belongs to. */
+export const findOwner = async (db: Database, token: string) =>
+  (await db.select({ id: sessions.userId }).from(sessions).where(eq(sessions.token, token))).at(0)?.id ?? null
 
 const ofPerson = and(eq(sessions.userId, sql.placeholder('userId')), active)
 
@@ -99,13 +162,51 @@ export const touch = (db: Database, userId: string, id: string) =>
     .set({ updatedAt: sql`now()` })
     .where(and(eq(sessions.userId, userId), eq(sessions.id, id)))
 
-export const remove = async (db: Database, userId: string, token: string) =>
-  (
-    await db
+/** Ends sessions of a person, and records each in the audit trail, in one transaction. */
+const endWhere = (
+  db: Database,
+  userId: string,
+  which: SQL | undefined,
+  source: audit.Source,
+  reason?: string,
+) =>
+  db.transaction(async (tx) => {
+    const ended = await tx
       .delete(sessions)
-      .where(and(eq(sessions.userId, userId), eq(sessions.token, token), active))
-      .returning({ id: sessions.id })
-  ).length > 0
+      .where(and(eq(sessions.userId, userId), which))
+      .returning({ id: sessions.id, clientId: sessions.clientId })
+    const entries = ended.map(({ id, clientId }) => ({
+      ...source,
+      action: clientId === null ? ('session.revoke' as const) : ('grant.revoke' as const),
+      outcome: 'accepted' as const,
+      subject: userId,
+      detail: reason ?? clientId ?? id,
+    }))
+    await audit.insert(tx, ...entries)
+    return ended
+  })
+
+/** Ends the session that holds a token. Answers whether there was one. */
+export const remove = async (db: Database, userId: string, token: string, source: audit.Source) =>
+  (await endWhere(db, userId, and(eq(sessions.token, token), active), source)).length > 0
+
+type Grant = Pick<typeof sessions.$inferInsert, 'userId' | 'clientId' | 'scope' | 'userAgent' | 'expiresAt'>
+
+/** Adds the session that stands for what a person granted an app, and records it, in one transaction. */
+export const insertGrant = (db: Database, grant: Grant, source: audit.Source) =>
+  db.transaction(async (tx) => {
+    const token = randomBytes(24).toString('base64url')
+    const session = { id: v7(), token, ...grant }
+    await tx.insert(sessions).values(session)
+    await audit.insert(tx, {
+      ...source,
+      action: 'grant.create',
+      outcome: 'accepted',
+      subject: grant.userId,
+      detail: grant.clientId ?? null,
+    })
+    return session
+  })
 
 const grantById = prepared((db) =>
   selectCaller(db)
@@ -126,12 +227,22 @@ export const prolong = async (db: Database, userId: string, id: string, expiresA
       .returning({ id: sessions.id })
   ).length > 0
 
-/** Takes back what was granted. Answers the sessions that it ended. */
-export const end = (db: Database, userId: string, id: string) =>
-  db
-    .delete(sessions)
-    .where(and(eq(sessions.userId, userId), eq(sessions.id, id)))
-    .returning({ id: sessions.id })
+/** Ends a session or a grant. Answers the sessions that ended. */
+export const end = (db: Database, userId: string, id: string, source: audit.Source, reason?: string) =>
+  endWhere(db, userId, eq(sessions.id, id), source, reason)
 
-export const endAll = (db: Database, userId: string) =>
-  db.delete(sessions).where(eq(sessions.userId, userId)).returning({ id: sessions.id })
+export const endAll = (db: Database, userId: string, source: audit.Source) =>
+  endWhere(db, userId, undefined, source)
+
+/** Ends the impersonations by a person who is no administrator any more, and of a person who became one. */
+export async function endImpersonations(db: Database, userId: string) {
+  const role = db.select({ role: users.role }).from(users).where(eq(users.id, userId))
+  const own = db.select({ id: administratorSession.id }).from(administratorSession)
+  const byPerson = inArray(
+    sessions.administratorSessionId,
+    own.where(eq(administratorSession.userId, userId)),
+  )
+  const ofPerson = and(eq(sessions.userId, userId), isNotNull(sessions.impersonatedBy))
+  const isAdmin = sql`coalesce((${role}) = 'admin', false)`
+  await db.delete(sessions).where(or(and(byPerson, not(isAdmin)), and(ofPerson, isAdmin)))
+}

@@ -39,6 +39,8 @@ export type Reply = Map<string, string | string[]>
 export interface Seen {
   operation?: string
   person?: string
+  /** The administrator who impersonates the person. */
+  actor?: string
   signedIn?: boolean
 }
 
@@ -80,6 +82,7 @@ export function createContext(
       ? identify(parts, headers.cookie, reply)
       : identifyApp(parts, headers.authorization, audience ?? settings.baseUrl))
     seen.person = caller?.user.id
+    if (caller?.session.impersonatedBy) seen.actor = caller.session.impersonatedBy
     return caller
   }
   return {

@@ -2,15 +2,18 @@ import { createHMAC } from '@better-auth/utils/hmac'
 import { betterAuth, type BetterAuthOptions } from 'better-auth'
 import { createAuthMiddleware } from 'better-auth/api'
 import { drizzleAdapter } from 'better-auth/adapters/drizzle'
-import { admin, emailOTP } from 'better-auth/plugins'
+import { emailOTP } from 'better-auth/plugins'
 import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 
 import * as account from '../db/account.ts'
+import * as audit from '../db/audit.ts'
 import * as tables from '../db/auth.ts'
 import type { Database } from '../db/index.ts'
 import { sessions } from '../db/sessions.ts'
+import { audited, currentDatabase, note, transactionBy } from './audit.ts'
 import { cookieOptions, createCookieReader } from './cookies.ts'
+import { administration } from './impersonation.ts'
 import { type Mailer, signInLetter } from './mail.ts'
 import { noticing } from './outages.ts'
 import type { Settings } from './settings.ts'
@@ -20,29 +23,30 @@ export const ADDRESS_HEADER = 'x-tallystick-address'
 
 export type Auth = ReturnType<typeof createAuth>
 
-/** Ours to write, when a person lets an app in. */
-const grantField = { type: 'string', required: false, input: false, returned: false } as const
+/** Written by this service alone, and never in an answer of better-auth. */
+const ownField = { type: 'string', required: false, input: false, returned: false } as const
 
 const perMinute = (max: number) => ({ window: 60, max })
 
 /** Sign-in by a code sent to an address, sessions, and the administrative area. */
 export function createAuth(settings: Settings, db: Database, mailer: Mailer, log: Logger) {
   const { baseUrl, authSecret, rateLimits, adminEmails } = settings
-  const adapter = drizzleAdapter(db, {
-    provider: 'pg',
-    schema: {
-      user: tables.users,
-      session: sessions,
-      account: tables.accounts,
-      verification: tables.verifications,
-      rateLimit: tables.rateLimits,
-    },
-  })
+  const schema = {
+    user: tables.users,
+    session: sessions,
+    account: tables.accounts,
+    verification: tables.verifications,
+    rateLimit: tables.rateLimits,
+  }
   return betterAuth({
     baseURL: baseUrl,
     basePath: '/api/auth',
     secret: authSecret,
-    database: (options: BetterAuthOptions) => noticing(adapter(options)),
+    database: (options: BetterAuthOptions) => {
+      const open = (database: Database) =>
+        noticing(drizzleAdapter(database, { provider: 'pg', schema })(options))
+      return Object.assign(open(db), { transaction: transactionBy(db, open) })
+    },
     telemetry: { enabled: false },
     // What fails is for src/app.ts. Its message may repeat a statement's values, which better-auth would print and trace.
     onAPIError: { throw: true },
@@ -52,7 +56,7 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
       freshAge: 0,
       deferSessionRefresh: true,
       cookieCache: { enabled: false },
-      additionalFields: { clientId: grantField, scope: grantField },
+      additionalFields: { clientId: ownField, scope: ownField, administratorSessionId: ownField },
     },
     rateLimit: {
       enabled: rateLimits,
@@ -69,35 +73,47 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
     hooks: { before: ownCookies },
     databaseHooks: {
       user: {
-        // Whoever asks: better-auth would leave what it does not know of.
-        delete: { before: (user) => account.remove(db, user) },
+        // better-auth would leave the tables that it does not know.
+        delete: {
+          before: async (user) => {
+            note({ subject: await account.remove(currentDatabase(db), user) })
+          },
+        },
       },
       session: {
         create: {
           before: async (session, context) => {
-            await tables.promote(db, session.userId, adminEmails)
-            // better-auth would keep an IPv6 address only as far as it limits it by.
+            await promote(currentDatabase(db), session.userId, adminEmails)
             return {
-              data: { ...session, ipAddress: context?.headers?.get(ADDRESS_HEADER) ?? session.ipAddress },
+              data: {
+                ...session,
+                // better-auth would keep an IPv6 address only as far as it limits it by.
+                ipAddress: context?.headers?.get(ADDRESS_HEADER) ?? session.ipAddress,
+                ...(session.impersonatedBy
+                  ? { administratorSessionId: context?.context.session?.session.id }
+                  : {}),
+              },
             }
           },
         },
       },
     },
     plugins: [
-      emailOTP({
-        otpLength: 6,
-        expiresIn: 300,
-        allowedAttempts: 3,
-        // Keyed, so that a copy of the database does not give six digits away.
-        storeOTP: { hash: (code) => createHMAC('SHA-256', 'hex').sign(authSecret, code) },
-        // One answer, whatever becomes of the letter: it must not tell who has an account.
-        sendVerificationOTP: ({ email, otp }) =>
-          mailer(signInLetter(email, otp)).catch((error: unknown) => {
-            log.error(deliveryFailure(error), 'a sign-in letter could not be delivered')
-          }),
-      }),
-      admin(),
+      audited(
+        emailOTP({
+          otpLength: 6,
+          expiresIn: 300,
+          allowedAttempts: 3,
+          // Keyed, so that a copy of the database does not give six digits away.
+          storeOTP: { hash: (code) => createHMAC('SHA-256', 'hex').sign(authSecret, code) },
+          // One answer, whatever becomes of the letter: it must not tell who has an account.
+          sendVerificationOTP: ({ email, otp }) =>
+            mailer(signInLetter(email, otp)).catch((error: unknown) => {
+              log.error(deliveryFailure(error), 'a sign-in letter could not be delivered')
+            }),
+        }),
+      ),
+      audited(administration()),
     ],
     logger: {
       level: 'warn',
@@ -106,6 +122,18 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
       },
     },
   })
+}
+
+/** Makes an administrator of a person whose address the operator lists in ADMIN_EMAILS. */
+async function promote(db: Database, userId: string, adminEmails: string[]) {
+  if (await tables.promote(db, userId, adminEmails))
+    await audit.insert(db, {
+      ...audit.OPERATOR,
+      action: 'admin.set-role',
+      outcome: 'accepted',
+      subject: userId,
+      detail: 'admin',
+    })
 }
 
 /** Why, without what the mail server said: it may repeat the letter. */

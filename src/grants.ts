@@ -5,6 +5,7 @@ import { scopes } from '../contract/base.ts'
 import { find } from '../db/oauth.ts'
 import * as sessions from '../db/sessions.ts'
 import type { Caller, Parts } from './access.ts'
+import { currentSource } from './audit.ts'
 import { allowsRedirect, type Client, findApp } from './clients.ts'
 import { codeKey, type Consent, createIssuer, Grant, refreshExpiry, refreshKey } from './tokens.ts'
 
@@ -48,7 +49,7 @@ const UNREDEEMED = 2 * 60_000
 
 /** What OpenAuth leaves to its users, and what it leaves open: who may ask, for what, and who may redeem. */
 export function createGrants(parts: Parts) {
-  const { db, auth, settings, verifyToken } = parts
+  const { db, settings, verifyToken } = parts
   const { baseUrl } = settings
   const issuer = createIssuer(db)
   const resources = [baseUrl, `${baseUrl}/`, `${baseUrl}/mcp`]
@@ -82,14 +83,15 @@ export function createGrants(parts: Parts) {
 
   /** Makes the session that stands for the grant, and the code that stands for the session. */
   async function consent({ user }: Caller, asked: Asked) {
-    const { internalAdapter } = await auth.$context
     const { client, scope } = asked
-    const session = await internalAdapter.createSession(
-      user.id,
-      false,
-      { clientId: client.id, scope, userAgent: client.name, expiresAt: new Date(Date.now() + UNREDEEMED) },
-      true,
-    )
+    const grant = {
+      userId: user.id,
+      clientId: client.id,
+      scope,
+      userAgent: client.name,
+      expiresAt: new Date(Date.now() + UNREDEEMED),
+    }
+    const session = await sessions.insertGrant(db, grant, currentSource())
     const body: Consent = {
       authorization: {
         response_type: 'code',
@@ -152,7 +154,8 @@ export function createGrants(parts: Parts) {
       (await verifyToken(token, `${baseUrl}/mcp`))?.properties
     if (grant?.clientId !== client_id) return
     const found = await sessions.findGrant(db, grant.sessionId)
-    if (found) await sessions.end(db, found.user.id, found.session.id)
+    const source = { ...currentSource(), actor: `app:${client_id}` }
+    if (found) await sessions.end(db, found.user.id, found.session.id, source)
   }
 
   const keys = async () => (await issuer.fetch(new Request(`${baseUrl}/.well-known/jwks.json`))).text()

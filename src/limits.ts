@@ -27,6 +27,8 @@ export const limits = {
   writes: { points: 3000, duration: 60, personal: true },
   /** Exports of an account: each reads all that is kept of a person. */
   exports: { points: 5, duration: 3600, personal: true, shared: true },
+  /** Apps let in. Each grant is an entry in the audit trail. */
+  grants: { points: 60, duration: 3600, personal: true, shared: true },
   /** Codes asked for, by account. */
   codes: { points: 10, duration: 900, shared: true },
   /** Codes tried, by account. */

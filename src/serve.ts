@@ -50,9 +50,9 @@ async function serveAlone(settings: Settings) {
 }
 
 /** Every hour what has expired is removed, by one of all instances. */
-function keepHouse({ db, log }: Parts) {
+function keepHouse({ db, log, settings }: Parts) {
   const tidy = () => {
-    removeExpired(db).catch((error: unknown) => {
+    removeExpired(db, settings.auditRetention).catch((error: unknown) => {
       log.error({ err: error }, 'what has expired could not be removed')
     })
   }

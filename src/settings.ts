@@ -78,6 +78,7 @@ const Environment = z
     WORKERS: z.coerce.number().int().min(1).max(256).default(1),
     MAX_REQUESTS: z.coerce.number().int().min(1).default(1000),
     ANSWER_TIMEOUT: z.coerce.number().positive().max(3600).default(15),
+    AUDIT_RETENTION: z.coerce.number().int().min(30).max(3650).default(365),
     STOP_DELAY: z.coerce.number().min(0).max(60).default(0),
   })
   .superRefine((env, context) => {
@@ -139,6 +140,8 @@ export function readSettings(environment: Record<string, string | undefined>) {
     maxRequests: env.MAX_REQUESTS,
     /** How long a request may wait for its answer, in milliseconds. */
     answerTimeout: env.ANSWER_TIMEOUT * 1000,
+    /** How long the audit trail is kept, in days. */
+    auditRetention: env.AUDIT_RETENTION,
     /** How long a process that is told to stop still takes requests, in milliseconds. */
     stopDelay: env.STOP_DELAY * 1000,
   }

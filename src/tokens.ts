@@ -11,6 +11,7 @@ import { z } from 'zod'
 import type { Database } from '../db/index.ts'
 import * as oauth from '../db/oauth.ts'
 import * as sessions from '../db/sessions.ts'
+import { currentSource } from './audit.ts'
 
 const ACCESS_SECONDS = 10 * 60
 const REFRESH_SECONDS = 30 * 24 * 3600
@@ -65,7 +66,7 @@ async function useRefreshToken(db: Database, key: string) {
   const { subject, properties } = Held.safeParse((first ?? (await oauth.find(db, key)))?.value).data ?? {}
   if (!subject || !properties) return undefined
   if (!first) {
-    await sessions.end(db, subject, properties.sessionId)
+    await sessions.end(db, subject, properties.sessionId, currentSource(), 'a refresh token was used twice')
     return undefined
   }
   const prolonged = await sessions.prolong(db, subject, properties.sessionId, refreshExpiry())

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { metaOf } from '../contract/base.ts'
 import type { Client } from '../contract/client.ts'
 import { contract } from '../contract/index.ts'
+import { users } from '../db/auth.ts'
 import { take } from '../db/idempotency.ts'
 import { sessions } from '../db/sessions.ts'
 import { createContext, type Context } from '../src/access.ts'
@@ -132,16 +133,23 @@ const withKeyHeld = async (ada: Client, create: (client: Client) => Promise<unkn
   })
 }
 
-/** Has it look as if the caller were an administrator in somebody's place. */
-async function standIn(caller: Client) {
+/** Makes the sessions of a caller impersonations by an administrator. */
+async function impersonate(caller: Client) {
   const { id } = await caller.account.get()
-  await db.update(sessions).set({ impersonatedBy: 'root' }).where(eq(sessions.userId, id))
+  const administrator = await service.person()
+  const { id: impersonatedBy } = await administrator.account.get()
+  const [own] = (await administrator.sessions.list()).sessions
+  await db.update(users).set({ role: 'admin' }).where(eq(users.id, impersonatedBy))
+  await db
+    .update(sessions)
+    .set({ impersonatedBy, administratorSessionId: own?.id ?? '' })
+    .where(eq(sessions.userId, id))
 }
 
 /** How each error that the contract declares comes about; what the guard says of strangers and of tokens aside. */
 const provoked: Record<string, (scene: Scene) => Promise<unknown>> = {
   'account.export FORBIDDEN': async ({ ada }) => {
-    await standIn(ada)
+    await impersonate(ada)
     return ada.account.export()
   },
   'account.export TOO_LARGE': async ({ ada }) => {
@@ -152,7 +160,7 @@ const provoked: Record<string, (scene: Scene) => Promise<unknown>> = {
     return ada.account.export()
   },
   'account.delete FORBIDDEN': async ({ ada }) => {
-    await standIn(ada)
+    await impersonate(ada)
     return ada.account.delete({ email: 'x' })
   },
   'account.delete WRONG_ADDRESS': ({ ada }) => ada.account.delete({ email: 'x' }),
@@ -181,6 +189,10 @@ const provoked: Record<string, (scene: Scene) => Promise<unknown>> = {
   'notes.delete NOT_FOUND': ({ ada }) => ada.notes.delete(absent),
   'notes.delete FORBIDDEN': ({ bob, id }) => bob.notes.delete({ id }),
   'sessions.revoke CURRENT_SESSION': ({ ada, token }) => ada.sessions.revoke({ revokeSessionToken: token }),
+  'sessions.revoke FORBIDDEN': async ({ ada, token }) => {
+    await impersonate(ada)
+    return ada.sessions.revoke({ revokeSessionToken: token })
+  },
   'sessions.revoke SESSION_NOT_FOUND': ({ ada }) => ada.sessions.revoke({ revokeSessionToken: 'none' }),
   'reservations.create INVALID_RESERVATION': ({ ada }) => ada.reservations.create({ name: '', guests: 0 }),
 }

@@ -1,21 +1,37 @@
+import { insert, OPERATOR } from '../../db/audit.ts'
 import { listAdmins, setRole } from '../../db/auth.ts'
+import type { Database } from '../../db/index.ts'
+import { endImpersonations } from '../../db/sessions.ts'
 import { personOf } from './people.ts'
 import { onDatabase, type Shell } from './shell.ts'
 
 export const grant = (shell: Shell, address: string) =>
   onDatabase(shell, async (db) => {
     const { id, email } = await personOf(db, address)
-    await setRole(db, id, 'admin')
+    await change(db, id, 'admin')
     shell.print(`${email} is an administrator.`)
   })
 
 export const revoke = (shell: Shell, address: string) =>
   onDatabase(shell, async (db, { adminEmails }) => {
     const { id, email } = await personOf(db, address)
-    await setRole(db, id, 'user')
+    await change(db, id, 'user')
     shell.print(`${email} is no administrator.`)
     if (adminEmails.includes(email))
       shell.print(`They become one again when they sign in: take ${email} out of ADMIN_EMAILS.`)
+  })
+
+const change = (db: Database, id: string, role: 'admin' | 'user') =>
+  db.transaction(async (tx) => {
+    await setRole(tx, id, role)
+    await endImpersonations(tx, id)
+    await insert(tx, {
+      ...OPERATOR,
+      action: 'admin.set-role',
+      outcome: 'accepted',
+      subject: id,
+      detail: role,
+    })
   })
 
 /** Those who are, and those who will be when they sign in. */

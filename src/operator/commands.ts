@@ -32,6 +32,15 @@ export function addOperatorCommands(program: Command, shell: Shell) {
   addAdmin(program, shell)
   addSessions(program, shell)
   program
+    .command('audit')
+    .description('print the audit trail, newest entry first')
+    .option('--person <email>', 'entries in which this person acted or was acted upon')
+    .option('--limit <number>', 'how many entries, 1000 at most', '100')
+    .option('--before <place>', 'older entries: the place is in the last line of the output before')
+    .action(async (options: { person?: string; limit: string; before?: string }) =>
+      (await import('./audit.ts')).list(shell, options),
+    )
+  program
     .command('backup')
     .description('write the embedded database into a file')
     .argument('<file>')

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 
+import * as audit from '../../db/audit.ts'
 import { ensure } from '../../db/auth.ts'
 import type { Database } from '../../db/index.ts'
 import * as notes from '../../db/notes.ts'
@@ -27,6 +28,13 @@ export async function seed(shell: Shell, address: string, { force = false }: { f
 
 async function add(db: Database, account: Account) {
   const viewer = await ensure(db, { email: account.email, name: account.name })
+  await audit.insert(db, {
+    ...audit.OPERATOR,
+    action: 'admin.create-user',
+    outcome: 'accepted',
+    subject: viewer.id,
+    detail: 'seed',
+  })
   const missing = <Item extends { title: string }>(wanted: Item[], there: { title: string }[]) =>
     wanted.filter(({ title }) => !there.some((item) => item.title === title))
 

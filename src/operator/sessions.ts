@@ -1,3 +1,4 @@
+import { OPERATOR } from '../../db/audit.ts'
 import { EVERYTHING } from '../../db/pages.ts'
 import * as query from '../../db/sessions.ts'
 import { personOf } from './people.ts'
@@ -14,7 +15,9 @@ export const list = (shell: Shell, address: string) =>
 export const revoke = (shell: Shell, address: string, which: { id?: string; all?: true }) =>
   onDatabase(shell, async (db) => {
     const { id, email } = await personOf(db, address)
-    const ended = which.all ? await query.endAll(db, id) : await query.end(db, id, which.id ?? '')
+    const ended = which.all
+      ? await query.endAll(db, id, OPERATOR)
+      : await query.end(db, id, which.id ?? '', OPERATOR)
     if (!which.all && ended.length === 0)
       throw new Error(
         `Say which session of ${email}: --all, or --id with one of: tallystick sessions list ${email}`,

@@ -1,6 +1,8 @@
 import * as query from '../../db/account.ts'
+import * as audit from '../../db/audit.ts'
 import { scopes } from '../../contract/base.ts'
 import { signOut } from '../access.ts'
+import { sourceOf } from '../audit.ts'
 import { signedIn } from '../guard.ts'
 import { seconds } from './time.ts'
 import { view as taskView } from './tasks.ts'
@@ -16,23 +18,33 @@ export const account = os.router({
     return { id, name, email, emailVerified }
   }),
 
-  export: os.export.handler(async ({ context: { db, user }, errors }) => {
-    if ((await query.measure(db, user)) > MOST) throw errors.TOO_LARGE()
+  export: os.export.handler(async ({ context, errors }) => {
+    const { db, user } = context
+    const entry = { ...sourceOf(context), action: 'account.export', subject: user.id } as const
+    if ((await query.measure(db, user)) > MOST) {
+      await audit.insert(db, { ...entry, outcome: 'refused' })
+      throw errors.TOO_LARGE()
+    }
     const kept = await query.collect(db, user)
     if (!kept) throw errors.UNAUTHORIZED()
+    await audit.insert(db, { ...entry, outcome: 'accepted' })
     return view(kept)
   }),
 
   delete: os.delete.handler(async ({ context, input, errors }) => {
     const { db, user } = context
     if (input.email.toLowerCase() !== user.email) throw errors.WRONG_ADDRESS()
-    await query.remove(db, user)
+    const entry = { ...sourceOf(context), action: 'account.delete', outcome: 'accepted' } as const
+    await db.transaction(async (tx) => {
+      await audit.insert(tx, { ...entry, subject: user.id })
+      await query.remove(tx, user)
+    })
     await signOut(context)
     return { success: true }
   }),
 })
 
-const view = ({ account, tasks, notes, shares, given, sessions }: query.Kept) => ({
+const view = ({ account, tasks, notes, shares, given, sessions, audit }: query.Kept) => ({
   exportedAt: seconds(new Date()),
   account: accountView(account),
   tasks: tasks.map((task) => taskView(task, task.userId)),
@@ -40,6 +52,7 @@ const view = ({ account, tasks, notes, shares, given, sessions }: query.Kept) =>
   notesOfOthers: given,
   sessions: sessions.filter(({ clientId }) => clientId === null).map(sessionView),
   apps: sessions.flatMap(appView),
+  audit: audit.map((entry) => auditView(entry, account.id)),
 })
 
 const accountView = ({ id, name, email, emailVerified, role, ...row }: query.Kept['account']) => ({
@@ -88,6 +101,28 @@ const appView = ({ id, clientId, userAgent, scope, ...row }: Session) =>
     : [{ id, clientId, name: userAgent ?? '', scopes: scopesOf(scope ?? ''), ...lifetime(row) }]
 
 const scopesOf = (granted: string) => scopes.filter((scope) => granted.split(' ').includes(scope))
+
+/** Of other people no more than that an administrator acted, or that the person acted on somebody. */
+const auditView = (
+  { createdAt, actor, subject, action, outcome, ipAddress, userAgent, detail }: query.Kept['audit'][number],
+  person: string,
+) => ({
+  at: seconds(createdAt),
+  action,
+  outcome,
+  actor: actor === person ? ('self' as const) : kindOf(actor),
+  subject: subject === person ? ('self' as const) : subject === null ? ('none' as const) : ('other' as const),
+  ipAddress,
+  userAgent,
+  detail,
+})
+
+/** Nobody but administrators acts on other people. */
+function kindOf(actor: string | null) {
+  if (actor === null) return 'unknown' as const
+  if (actor === 'operator') return 'operator' as const
+  return actor.startsWith('app:') ? ('app' as const) : ('administrator' as const)
+}
 
 const times = ({ createdAt, updatedAt }: { createdAt: Date; updatedAt: Date }) => ({
   createdAt: seconds(createdAt),

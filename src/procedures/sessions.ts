@@ -1,6 +1,8 @@
 import bowser from 'bowser'
 
 import * as query from '../../db/sessions.ts'
+import type { Caller } from '../access.ts'
+import { sourceOf } from '../audit.ts'
 import { signedIn } from '../guard.ts'
 import { type Order, paged } from './pages.ts'
 import { seconds } from './time.ts'
@@ -12,12 +14,14 @@ export const sessions = os.router({
     const { db, user, session } = call.context
     const { rows, isWhole } = await paged(call, latestFirst, (span) => query.list(db, user.id, span))
     const sessionCount = isWhole ? rows.length : await query.countAll(db, user.id)
-    return { sessions: rows.map((row) => view(row, session.id)), sessionCount }
+    return { sessions: rows.map((row) => view(row, session)), sessionCount }
   }),
 
-  revoke: os.revoke.handler(async ({ context: { db, user, session }, input, errors }) => {
-    if (input.revokeSessionToken === session.token) throw errors.CURRENT_SESSION()
-    if (!(await query.remove(db, user.id, input.revokeSessionToken))) throw errors.SESSION_NOT_FOUND()
+  revoke: os.revoke.handler(async ({ context, input, errors }) => {
+    const { db, user, session } = context
+    const { revokeSessionToken: token } = input
+    if (token === session.token) throw errors.CURRENT_SESSION()
+    if (!(await query.remove(db, user.id, token, sourceOf(context)))) throw errors.SESSION_NOT_FOUND()
     return { success: true }
   }),
 })
@@ -27,19 +31,22 @@ const latestFirst: Order<query.SessionRow> = {
   cursor: /^(\d{1,13})\.([\w-]{1,100})$/,
 }
 
-function view(row: query.SessionRow, currentId: string) {
+/** Of an impersonation neither address nor browser: they are the administrator's. An administrator sees no tokens. */
+function view({ impersonatedBy, ...row }: query.SessionRow, current: Caller['session']) {
+  const isForeign = impersonatedBy !== null
+  const userAgent = isForeign ? null : row.userAgent || null
   // A grant is named after its app.
   const { browser, os: system } =
-    row.clientId === null ? bowser.parse(row.userAgent || ' ') : { browser: { name: row.userAgent }, os: {} }
+    row.clientId === null ? bowser.parse(userAgent ?? ' ') : { browser: { name: userAgent }, os: {} }
   return {
     id: row.id,
-    token: row.token,
-    ipAddress: row.ipAddress || null,
-    userAgent: row.userAgent || null,
+    token: current.impersonatedBy === null ? row.token : '',
+    ipAddress: isForeign ? null : row.ipAddress || null,
+    userAgent,
     browser: browser.name || 'Unknown',
     os: system.name || 'Unknown',
     lastActive: seconds(row.updatedAt),
     createdAt: seconds(row.createdAt),
-    isCurrent: row.id === currentId,
+    isCurrent: row.id === current.id,
   }
 }

@@ -3,7 +3,8 @@ import { z } from 'zod'
 
 import { text } from '../../contract/base.ts'
 import { badRequest } from '../../contract/errors.ts'
-import type { Parts } from '../access.ts'
+import { type Parts, signOut } from '../access.ts'
+import { withSource } from '../audit.ts'
 import { ADDRESS_HEADER, type Auth } from '../auth.ts'
 import { askingAuth } from '../outages.ts'
 import type { Settings } from '../settings.ts'
@@ -11,6 +12,7 @@ import { answer, type Call, refuse, refuseBy, refuseMethod, sendReply, type Tran
 
 const PREFIX = '/api/auth'
 const SIGN_IN = '/sign-in/email-otp'
+const STOP = '/admin/stop-impersonating'
 
 const Email = z.email().max(254)
 const Id = z.object({ id: text({ min: 1, max: 64 }) })
@@ -34,7 +36,8 @@ const UserQuery = z.object({
 
 interface Operation {
   method: 'GET' | 'POST'
-  access: 'open' | 'signedIn' | 'admin'
+  /** Optional: answers null where nobody is signed in. */
+  access: 'open' | 'optional' | 'signedIn' | 'admin'
   /** The query of a GET, the body of a POST. */
   input: z.ZodType<Record<string, unknown>>
   /** Counted by the account, from however many addresses it is asked; better-auth counts by address. */
@@ -64,7 +67,7 @@ const operations: Record<string, Operation> = {
   ),
   [SIGN_IN]: post('open', z.object({ email: Email, otp: text({ min: 1, max: 16 }) }), 'tries'),
   '/sign-out': post('open'),
-  '/get-session': get('open'),
+  '/get-session': get('optional'),
   '/update-user': post('signedIn', z.object({ name: Name })),
   '/admin/list-users': get('admin', UserQuery),
   '/admin/get-user': get('admin', Id),
@@ -80,7 +83,7 @@ const operations: Record<string, Operation> = {
   '/admin/revoke-user-session': post('admin', z.object({ sessionToken: text({ min: 1, max: 64 }) })),
   '/admin/revoke-user-sessions': post('admin', UserId),
   '/admin/impersonate-user': post('admin', UserId),
-  '/admin/stop-impersonating': post('signedIn'),
+  [STOP]: post('signedIn'),
   '/admin/remove-user': post('admin', UserId),
 }
 
@@ -96,7 +99,12 @@ export function createAuthTransport(auth: Auth, { baseUrl }: Settings): Transpor
     context.seen.operation = url.pathname
 
     const refusal = await refusalOf(operation, call)
-    if (refusal) return refuse(response, refusal)
+    if (refusal) {
+      // An impersonation that has ended already: the browser must not keep its cookies.
+      if (operation === operations[STOP] && refusal.status === 401) await signOut(context)
+      sendReply(response, context.reply)
+      return refuse(response, refusal)
+    }
     const given = method === 'GET' ? Object.fromEntries(url.searchParams) : (call.body ?? {})
     const { success, data, error } = operation.input.safeParse(given)
     if (!success) return refuse(response, badRequest(error.issues))
@@ -107,7 +115,8 @@ export function createAuthTransport(auth: Auth, { baseUrl }: Settings): Transpor
     const result = await ask(auth, authRequest(call, operation, data, baseUrl), context)
     sendReply(response, context.reply)
     for (const cookie of result.headers.getSetCookie()) response.appendHeader('set-cookie', cookie)
-    const body = await result.text()
+    const isNobody = operation.access === 'optional' && !(await context.caller())
+    const body = isNobody ? 'null' : await result.text()
     if (result.ok) return answer(response, result.status, body || 'null')
     const retryAfter = result.headers.get('x-retry-after')
     if (retryAfter !== null) response.setHeader('retry-after', retryAfter)
@@ -134,9 +143,9 @@ export async function askAuth({ auth, settings }: Parts, call: Call, path: strin
 }
 
 /** What came of a sign-in is noted. */
-async function ask(auth: Auth, request: Request, { seen }: Call['context']) {
-  const result = await askingAuth(() => auth.handler(request))
-  if (request.url.endsWith(SIGN_IN) && result.status < 500) seen.signedIn = result.ok
+async function ask(auth: Auth, request: Request, context: Call['context']) {
+  const result = await withSource(context, () => askingAuth(() => auth.handler(request)))
+  if (request.url.endsWith(SIGN_IN) && result.status < 500) context.seen.signedIn = result.ok
   return result
 }
 
@@ -150,7 +159,8 @@ const spendOn = async (
 async function refusalOf({ access }: Operation, { context }: Call) {
   // Asked even where anyone may call: a session in use is prolonged by being asked after.
   const caller = await context.caller()
-  if (!caller && (access !== 'open' || context.headers.authorization !== undefined))
+  const isRequired = access === 'signedIn' || access === 'admin'
+  if (!caller && (isRequired || context.headers.authorization !== undefined))
     return new ORPCError('UNAUTHORIZED', { message: 'Sign in first' })
   if (caller?.scopes) return new ORPCError('FORBIDDEN', { message: 'An app may not do this' })
   if (access === 'admin' && caller?.user.role !== 'admin')

@@ -37,7 +37,10 @@ export function createAuthorize(parts: Parts, grants: Grants): Transport {
       },
       allow: async (call, _, asked) => {
         const caller = await personOf(call)
-        return caller ? { location: await grants.consent(caller, asked) } : { html: addressPage() }
+        if (!caller) return { html: addressPage() }
+        const exceeded = await parts.spend('grants', caller.user.id)
+        if (exceeded) return { html: problemPage(exceeded.error.message) }
+        return { location: await grants.consent(caller, asked) }
       },
       deny: (_, __, asked) =>
         Promise.resolve({ location: grants.answerTo(asked, { error: 'access_denied' }) }),

@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http'
 import { scopes } from '../../contract/base.ts'
 import { badRequest } from '../../contract/errors.ts'
 import type { Parts } from '../access.ts'
+import { withSource } from '../audit.ts'
 import { Registration, register } from '../clients.ts'
 import { createGrants, OAuthError } from '../grants.ts'
 import { networkOf } from '../limits.ts'
@@ -55,7 +56,7 @@ export function createOAuth(parts: Parts): Transport {
     const endpoint = endpoints[pathname]
     if (!endpoint && pathname !== '/authorize') return false
     call.context.seen.operation = pathname
-    if (!endpoint) return authorize(call, response)
+    if (!endpoint) return withSource(call.context, () => authorize(call, response))
     // Any page may call these: none of them looks at cookies.
     response.setHeader('access-control-allow-origin', '*')
     if (call.method === 'OPTIONS') return allow(response, endpoint.method)
@@ -65,7 +66,7 @@ export function createOAuth(parts: Parts): Transport {
     if (exceeded) return refuseBy(response, exceeded)
     try {
       if (call.context.malformed) throw unreadable(pathname, call.context.malformed.message)
-      const { status = 200, body } = await endpoint.answer(call)
+      const { status = 200, body } = await withSource(call.context, () => endpoint.answer(call))
       return answer(response, status, typeof body === 'string' ? body : JSON.stringify(body))
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error
