@@ -59,7 +59,7 @@ const get = operation('GET')
 const post = operation('POST')
 
 /** The part of better-auth that is reachable, and all that each operation takes. */
-const operations: Record<string, Operation> = {
+export const operations: Record<string, Operation> = {
   '/email-otp/send-verification-otp': post(
     'open',
     z.object({ email: Email, type: z.literal('sign-in') }),

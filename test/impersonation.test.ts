@@ -1,0 +1,264 @@
+import { eq } from 'drizzle-orm'
+import { describe, expect, test } from 'vitest'
+
+import { users } from '../db/auth.ts'
+import { sessions } from '../db/sessions.ts'
+import { createContext } from '../src/access.ts'
+import * as operator from '../src/operator/admin.ts'
+import {
+  type Answer,
+  createFetch,
+  redirectUri,
+  registerApp,
+  signInOverHttp,
+  somebody,
+  startService,
+} from './service.ts'
+
+const ROOT = 'root@example.com'
+const service = await startService({ ADMIN_EMAILS: ROOT })
+const call = createFetch(service)
+const { db } = service.parts
+
+const AGENT = 'Administrator/1.0'
+
+const get = (path: string, cookie: string) => call('GET', path, undefined, { cookie })
+const post = (path: string, body: object | undefined, cookie: string, headers = {}) =>
+  call('POST', path, body, { cookie, ...headers })
+const admin = (operation: string, body: object | undefined, cookie: string) =>
+  post(`/api/auth/admin/${operation}`, body, cookie)
+const stop = (cookie: string) => admin('stop-impersonating', undefined, cookie)
+
+/** The cookies of a browser, after an answer has changed them. */
+function after({ headers }: Pick<Answer, 'headers'>, cookie = '') {
+  const jar = new Map<string, string>()
+  for (const pair of [...cookie.split('; '), ...headers.getSetCookie()]) {
+    const [name = '', value = ''] = pair.split(';', 1)[0]?.split('=') ?? []
+    if (value === '') jar.delete(name)
+    else jar.set(name, value)
+  }
+  return [...jar].map((pair) => pair.join('=')).join('; ')
+}
+
+async function person(email = somebody()) {
+  const { cookie } = await signInOverHttp(service, email)
+  const { body } = await get('/api/me', cookie)
+  return { email, cookie, id: (body as { id: string }).id }
+}
+
+/** A person, and an administrator who impersonates the person. */
+async function impersonation() {
+  const [root, administrator, ada] = [await person(ROOT), await person(), await person()]
+  await admin('set-role', { userId: administrator.id, role: 'admin' }, root.cookie)
+  const begun = await post('/api/auth/admin/impersonate-user', { userId: ada.id }, administrator.cookie, {
+    'user-agent': AGENT,
+  })
+  const cookie = after(begun, administrator.cookie)
+  expect(await get('/api/me', cookie)).toMatchObject({ status: 200, body: { id: ada.id } })
+  return { root, administrator, ada, cookie }
+}
+type Scene = Awaited<ReturnType<typeof impersonation>>
+
+const impersonationsOf = async ({ ada }: Scene) =>
+  (await db.select().from(sessions).where(eq(sessions.userId, ada.id))).filter(
+    ({ impersonatedBy }) => impersonatedBy !== null,
+  )
+
+const setUser = (id: string, values: Partial<typeof users.$inferInsert>) =>
+  db.update(users).set(values).where(eq(users.id, id))
+
+const shell = {
+  environment: { DATABASE_URL: service.databaseUrl, AUTH_SECRET: 'x'.repeat(32) },
+  print: () => undefined,
+}
+
+/** Every way by which an administrator loses the right to impersonate, and removes the session at once. */
+const endings: Record<string, (scene: Scene) => Promise<unknown>> = {
+  'is demoted': ({ root, administrator: { id } }) =>
+    admin('set-role', { userId: id, role: 'user' }, root.cookie),
+  'is demoted by the operator': ({ administrator: { email } }) => operator.revoke(shell, email),
+  'is banned': ({ root, administrator: { id } }) => admin('ban-user', { userId: id }, root.cookie),
+  'is removed': ({ root, administrator: { id } }) => admin('remove-user', { userId: id }, root.cookie),
+  'has every session revoked': ({ root, administrator: { id } }) =>
+    admin('revoke-user-sessions', { userId: id }, root.cookie),
+  'signs out': ({ administrator: { cookie } }) => post('/api/auth/sign-out', undefined, cookie),
+  'deletes the account': ({ administrator: { cookie, email } }) => post('/api/me/delete', { email }, cookie),
+  'impersonates a person who becomes an administrator': ({ root, ada: { id } }) =>
+    admin('set-role', { userId: id, role: 'admin' }, root.cookie),
+}
+
+/** The same by changes that leave the session in the table: the lookup of the caller alone ends it. */
+const lapses: Record<string, (scene: Scene) => Promise<unknown>> = {
+  'has another role in the database': ({ administrator: { id } }) => setUser(id, { role: 'user' }),
+  'is banned in the database': ({ administrator: { id } }) => setUser(id, { banned: true }),
+  'has a session that expired': ({ administrator: { id } }) =>
+    db
+      .update(sessions)
+      .set({ expiresAt: new Date(0) })
+      .where(eq(sessions.userId, id)),
+  'impersonates an administrator by the database': ({ ada: { id } }) => setUser(id, { role: 'admin' }),
+}
+
+describe.each(Object.entries({ ...endings, ...lapses }))('when an administrator %s', (name, end) => {
+  test('the impersonation is refused on the next request, and stops cleanly', async () => {
+    const scene = await impersonation()
+    const { ada, cookie } = scene
+
+    await end(scene)
+
+    expect((await get('/api/me', cookie)).status).toBe(401)
+    expect((await post('/api/tasks', { taskTitle: 'x' }, cookie)).status).toBe(401)
+    expect((await post('/api/auth/update-user', { name: 'x' }, cookie)).status).toBe(401)
+    expect(await get('/api/auth/get-session', cookie)).toMatchObject({ status: 200, body: null })
+    const stopped = await stop(cookie)
+    expect(stopped).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } })
+    expect(after(stopped, cookie)).toBe('')
+    expect(await impersonationsOf(scene)).toEqual([])
+    expect(await get('/api/me', ada.cookie)).toMatchObject({ status: 200, body: { id: ada.id, name: '' } })
+  })
+
+  test.runIf(name in endings)('no session of the impersonation is left', async () => {
+    const scene = await impersonation()
+
+    await end(scene)
+
+    expect(await impersonationsOf(scene)).toEqual([])
+  })
+})
+
+describe('an impersonation', () => {
+  test('goes on after a ban that has expired, and after sessions of other devices ended', async () => {
+    const { administrator, root, ada, cookie } = await impersonation()
+    await setUser(administrator.id, { banned: true, banExpires: new Date(Date.now() - 1000) })
+    await admin('revoke-user-sessions', { userId: (await person()).id }, root.cookie)
+
+    expect(await get('/api/me', cookie)).toMatchObject({ status: 200, body: { id: ada.id } })
+  })
+
+  test('stops with the administrator’s own session given back', async () => {
+    const { administrator, cookie } = await impersonation()
+
+    const stopped = await stop(cookie)
+    const own = after(stopped, cookie)
+
+    expect(stopped.status).toBe(200)
+    expect(await get('/api/me', own)).toMatchObject({ body: { id: administrator.id } })
+    expect(own.split('; ')).toHaveLength(1)
+    expect((await get('/api/me', cookie)).status).toBe(401)
+  })
+
+  test.each(['is missing', 'is forged'])(
+    'stops without it where the cookie of the administrator’s session %s',
+    async (how) => {
+      const scene = await impersonation()
+      const others = scene.cookie.split('; ').filter((pair) => !pair.includes('admin_session'))
+      const forged = how === 'is forged' ? ['better-auth.admin_session=x.y'] : []
+
+      const stopped = await stop([...others, ...forged].join('; '))
+
+      expect(stopped).toMatchObject({
+        status: 401,
+        body: { message: expect.stringContaining('Sign in again') },
+      })
+      expect(after(stopped, scene.cookie)).toBe('')
+      expect(await impersonationsOf(scene)).toEqual([])
+    },
+  )
+
+  test('leaves no way back in the browser when it is signed out of', async () => {
+    const { cookie } = await impersonation()
+
+    const left = after(await post('/api/auth/sign-out', undefined, cookie), cookie)
+
+    expect(left).toBe('')
+  })
+
+  test('shows the administrator no token, and revokes no session', async () => {
+    const { ada, cookie } = await impersonation()
+    const own = (await get('/api/sessions', ada.cookie)).body as { sessions: { token: string }[] }
+
+    const { body } = await get('/api/sessions', cookie)
+
+    expect((body as typeof own).sessions.map(({ token }) => token)).toEqual(['', ''])
+    for (const { token } of own.sessions)
+      expect(await post('/api/sessions/revoke', { revokeSessionToken: token }, cookie)).toMatchObject({
+        status: 403,
+        body: { code: 'FORBIDDEN', defined: true },
+      })
+    expect((await get('/api/me', ada.cookie)).status).toBe(200)
+  })
+
+  test('shows the person neither address nor browser of the administrator', async () => {
+    const { ada, administrator } = await impersonation()
+
+    const answers = [
+      await get('/api/sessions', ada.cookie),
+      await get('/api/me/export', ada.cookie),
+      await get('/api/auth/get-session', ada.cookie),
+    ]
+
+    const { body } = answers[0] ?? {}
+    expect((body as { sessions: object[] }).sessions).toContainEqual(
+      expect.objectContaining({ ipAddress: null, userAgent: null, browser: 'Unknown', os: 'Unknown' }),
+    )
+    const text = JSON.stringify(answers.map(({ body }) => body))
+    for (const secret of [AGENT, administrator.id, administrator.email]) expect(text).not.toContain(secret)
+  })
+
+  test('is revoked by the person', async () => {
+    const { ada, cookie } = await impersonation()
+    const { body } = await get('/api/sessions', ada.cookie)
+    const { sessions } = body as { sessions: { token: string; isCurrent: boolean }[] }
+    const [stay] = sessions.filter(({ isCurrent }) => !isCurrent)
+
+    const revoked = await post('/api/sessions/revoke', { revokeSessionToken: stay?.token }, ada.cookie)
+
+    expect(revoked.status).toBe(200)
+    expect((await get('/api/me', cookie)).status).toBe(401)
+  })
+
+  test.each([
+    ['GET', '/api/auth/admin/list-users'],
+    ['POST', '/api/auth/admin/impersonate-user'],
+    ['POST', '/api/auth/admin/set-role'],
+    ['GET', '/api/me/export'],
+    ['POST', '/api/me/delete'],
+  ])('may not %s %s', async (method, path) => {
+    const { ada, root, cookie } = await impersonation()
+    const body = { userId: root.id, role: 'user', email: ada.email }
+
+    const answer = await call(method, path, method === 'POST' ? body : undefined, { cookie })
+
+    expect(answer.status).toBe(403)
+    expect((await get('/api/me', ada.cookie)).status).toBe(200)
+  })
+
+  test('lets no app in, and is no credential for agents', async () => {
+    const { cookie } = await impersonation()
+    const app = await registerApp(service)
+
+    const answer = await app.submit({ action: 'allow' }, { cookie }, { redirect_uri: redirectUri })
+
+    expect([answer.status, answer.headers.get('location')]).toEqual([200, null])
+    expect((await post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' }, cookie)).status).toBe(401)
+  })
+
+  test.each(['oneself', 'another administrator'])('is refused of %s', async (who) => {
+    const { root, administrator } = await impersonation()
+    const { id } = who === 'oneself' ? administrator : root
+
+    const answer = await admin('impersonate-user', { userId: id }, administrator.cookie)
+
+    expect(answer.status).toBe(403)
+    expect((await get('/api/me', administrator.cookie)).body).toMatchObject({ id: administrator.id })
+  })
+
+  test('is known to log, metrics and traces by the administrator as well as the person', async () => {
+    const { ada, administrator, cookie } = await impersonation()
+    const { caller, seen } = createContext(service.parts, { cookie })
+
+    await caller()
+
+    expect(seen).toEqual({ person: ada.id, actor: administrator.id })
+  })
+})
