@@ -90,17 +90,16 @@ async function record({ action, refusals }: Recorded, call: Call, run: () => Pro
     const source = currentSource()
     // A code proves who acts.
     const actor = action === 'sign-in' ? (isAccepted ? subject : null) : source.actor
-    const outcome = isAccepted ? 'accepted' : 'refused'
+    const outcome = known.outcome ?? (isAccepted ? 'accepted' : 'refused')
     const entry = {
       ...source,
       actor,
       action,
       outcome,
       detail: target.role ?? null,
-      ...known,
       subject,
     } as const
-    if (isAccepted || isKept) await audit.insert(db, entry)
+    if (outcome === 'accepted' || isKept) await audit.insert(db, entry)
     return ending
   })
   if ('refusal' in ending) throw ending.refusal

@@ -399,6 +399,23 @@ describe('the log', () => {
     return cookieOf(headers)
   }
 
+  test('names the administrator as well as the person during an impersonation', async () => {
+    const [email, address] = [somebody(), somebody()]
+    const [own, other] = [await signIn(email), await signIn(address)]
+    const idOf = async (cookie: string) =>
+      ((await at('GET', '/api/me', undefined, { cookie })).body as { id: string }).id
+    const [administrator, person] = [await idOf(own), await idOf(other)]
+    const sql = postgres(database, { max: 1 })
+    await sql`update users set role = 'admin' where id = ${administrator}`
+    await sql.end()
+    const begun = await at('POST', '/api/auth/admin/impersonate-user', { userId: person }, { cookie: own })
+    const cookie = begun.headers.getSetCookie().at(-2)?.split(';', 1)[0] ?? ''
+
+    const answer = await at('GET', '/api/me', undefined, { cookie })
+
+    expect(await lineOf(answer)).toMatchObject({ person, actor: administrator, operation: 'account.get' })
+  })
+
   test('says who called what, and whether a code was right', async () => {
     const email = somebody()
     const cookie = await signIn(email)
