@@ -86,7 +86,9 @@ const administration =
     const { method } = operations[`/admin/${operation}`] ?? {}
     const query = new URLSearchParams(Object.entries(input(ada)))
     const entries = await during(() =>
-      method === 'GET' ? get(`${path}?${query.toString()}`, root.cookie) : post(path, input(ada), root.cookie),
+      method === 'GET'
+        ? get(`${path}?${query.toString()}`, root.cookie)
+        : post(path, input(ada), root.cookie),
     )
     const names = Object.keys(input(ada))
     const isAbout = names.some((name) => ['id', 'userId', 'sessionToken'].includes(name))
