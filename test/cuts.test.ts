@@ -1,0 +1,152 @@
+import { count, eq, inArray, sql } from 'drizzle-orm'
+import { integer, pgTable, uuid } from 'drizzle-orm/pg-core'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import postgres from 'postgres'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+
+import { type Database, isOutage, open } from '../db/index.ts'
+import { freePort } from './postgres.ts'
+import { relayTls, startProxy } from './proxy.ts'
+import { startService } from './service.ts'
+import { startPooler } from './trials/pgbouncer.ts'
+
+const CALLERS = 8
+const CUTS = 30
+
+const { databaseUrl, parts } = await startService()
+const pairs = pgTable('pairs', { id: uuid().notNull(), half: integer().notNull() })
+
+beforeAll(() => parts.db.execute(sql`create table pairs (id uuid not null, half integer not null)`))
+
+async function relayTo(target: string, otherwise?: Parameters<typeof startProxy>[2]) {
+  const proxy = await startProxy(target, [], otherwise)
+  onTestFinished(proxy.close)
+  return proxy
+}
+
+const has = (command: string) => spawnSync(command, ['--version']).error === undefined
+
+/** Ways to PostgreSQL, each through a proxy. */
+const routes = {
+  directly: {
+    possible: true,
+    connect: async () => {
+      const proxy = await relayTo(databaseUrl)
+      return { proxy, url: proxy.url }
+    },
+  },
+  'with TLS': {
+    possible: has('openssl'),
+    connect: async () => {
+      const proxy = await relayTo(databaseUrl, relayTls(createCertificate()))
+      return { proxy, url: `${proxy.url}?sslmode=require` }
+    },
+  },
+  'with several hosts': {
+    possible: true,
+    connect: async () => {
+      const proxy = await relayTo(databaseUrl)
+      const host = `127.0.0.1:${proxy.port}`
+      return { proxy, url: proxy.url.replace(host, `127.0.0.1:${await freePort()},${host}`) }
+    },
+  },
+  'with PgBouncer': {
+    possible: has('pgbouncer'),
+    connect: async () => {
+      await limitTimes()
+      const pooler = await startPooler(databaseUrl)
+      onTestFinished(pooler.stop)
+      const proxy = await relayTo(pooler.url)
+      return { proxy, url: proxy.url, directUrl: databaseUrl }
+    },
+  },
+}
+
+/** A pooler passes no timeouts on: the database must have them. */
+async function limitTimes() {
+  const admin = postgres(databaseUrl, { max: 1 })
+  const name = new URL(databaseUrl).pathname.slice(1)
+  for (const limit of ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'])
+    await admin`alter database ${admin(name)} set ${admin(limit)} = 10000`
+  await admin.end()
+}
+
+function createCertificate() {
+  const folder = mkdtempSync(join(tmpdir(), 'tallystick-'))
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+  const made = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+  execFileSync('openssl', [...made, '-subj', '/CN=localhost', '-keyout', key, '-out', cert], {
+    stdio: 'ignore',
+  })
+  const certificate = { key: readFileSync(key), cert: readFileSync(cert) }
+  rmSync(folder, { recursive: true })
+  return certificate
+}
+
+/** Inserts pairs, each in one transaction, and reads each back. Returns how to stop it. */
+function startCaller(db: Database) {
+  const acknowledged: string[] = []
+  const wrong: unknown[] = []
+  let stopped = false
+  const insertPair = async () => {
+    const id = crypto.randomUUID()
+    const rows = [1, 2].map((half) => ({ id, half }))
+    await db.transaction(async (tx) => {
+      for (const row of rows) {
+        await tx.insert(pairs).values(row)
+        await sleep(1)
+      }
+    })
+    acknowledged.push(id)
+    const found = await db.select().from(pairs).where(eq(pairs.id, id)).orderBy(pairs.half)
+    if (!isDeepStrictEqual(found, rows)) wrong.push(found)
+  }
+  const run = async () => {
+    while (!stopped)
+      await insertPair().catch((error: unknown) => {
+        if (!isOutage(error)) wrong.push(error)
+      })
+  }
+  const ended = run()
+  return async () => {
+    stopped = true
+    await ended
+    return { acknowledged, wrong }
+  }
+}
+
+describe('transactions over connections that are cut', { timeout: 60_000 }, () => {
+  for (const [route, { possible, connect }] of Object.entries(routes))
+    test.skipIf(!possible)(`are whole or absent, and all settle, ${route}`, async () => {
+      const { proxy, url, ...direct } = await connect()
+      const { db, close } = await open(url, direct)
+      const callers = Array.from({ length: CALLERS }, () => startCaller(db))
+
+      for (let cut = 0; cut < CUTS; cut++) {
+        await sleep(20)
+        for (const client of proxy.clients)
+          if (cut % 2) client.resetAndDestroy()
+          else client.destroy()
+      }
+      await sleep(200)
+      const seen = await Promise.all(callers.map((stop) => stop()))
+      await close()
+
+      const acknowledged = seen.flatMap(({ acknowledged }) => acknowledged)
+      const grouped = parts.db.select({ id: pairs.id }).from(pairs).groupBy(pairs.id)
+      const whole = await parts.db
+        .select({ id: pairs.id })
+        .from(pairs)
+        .where(inArray(pairs.id, acknowledged))
+        .groupBy(pairs.id)
+      expect(seen.flatMap(({ wrong }) => wrong)).toEqual([])
+      expect(acknowledged.length).toBeGreaterThan(0)
+      expect(whole).toHaveLength(acknowledged.length)
+      expect(await grouped.having(sql`${count()} <> 2`)).toEqual([])
+    })
+})
