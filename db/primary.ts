@@ -5,7 +5,7 @@ import postgres from 'postgres'
 
 // All in milliseconds.
 /** Limit for the answer of one server. */
-const ANSWER_LIMIT = 5000
+const ANSWER_LIMIT = 3000
 /** How long slower servers may still answer after the first writable server. */
 const GRACE = 500
 /** Pause between two checks in the background. */

@@ -9,6 +9,9 @@ import { afterAll, describe, expect, test, vi } from 'vitest'
 import { isOutage, open } from '../db/index.ts'
 import { createTallystick } from '../src/testing.ts'
 import { type Postgres, startPostgres, startStandby } from './postgres.ts'
+import { startService } from './service.ts'
+
+const service = await startService()
 
 const FLAGS = ['-c', 'fsync=off']
 
@@ -41,10 +44,12 @@ async function startPair() {
 const countConnections = async (admin: postgres.Sql) =>
   (await admin`select from pg_stat_activity where application_name = 'tallystick'`).length
 
-/** A server on loopback that treats each connection alike. Answers its port, and the connections that are open. */
+/** A server on loopback that treats each connection alike. */
 async function listen(treat: (socket: Socket) => void) {
   const sockets = new Set<Socket>()
+  let accepted = 0
   const server = createServer((socket) => {
+    accepted++
     sockets.add(socket)
     socket.on('error', () => undefined).once('close', () => sockets.delete(socket))
     treat(socket)
@@ -55,7 +60,11 @@ async function listen(treat: (socket: Socket) => void) {
     server.close()
   })
   const address = server.address()
-  return { sockets, port: typeof address === 'object' && address ? address.port : 0 }
+  return {
+    sockets,
+    accepted: () => accepted,
+    port: typeof address === 'object' && address ? address.port : 0,
+  }
 }
 
 /** Accepts connections and never answers, as a frozen process does. */
@@ -71,7 +80,7 @@ const startSlow = (port: number) =>
     near.on('data', (bytes) => far.write(bytes)).once('close', () => far.destroy())
   })
 
-describe('a DATABASE_URL of several servers', { timeout: 60_000 }, () => {
+describe('a DATABASE_URL of several servers', { timeout: 120_000 }, () => {
   test('moves all connections to a promoted standby while the former primary still accepts writes', async () => {
     const { primary, standby, former, promoted, promote } = await startPair()
     const frozen = await startFrozen()
@@ -120,5 +129,25 @@ describe('a DATABASE_URL of several servers', { timeout: 60_000 }, () => {
     expect(counts).toEqual([0, expect.any(Number)])
     expect(counts[1]).toBeGreaterThan(0)
     await close()
+  })
+
+  test('is checked again and again while connections are open, and no longer once they are closed', async () => {
+    const frozen = await startFrozen()
+    const address = service.databaseUrl.replace(/(?=\/[^/]*$)/, `,127.0.0.1:${frozen.port}`)
+    const { db, close } = await open(address)
+    await db.execute(sql`select 1`)
+    const atFirst = frozen.accepted()
+    await vi.waitFor(() => {
+      expect(frozen.accepted()).toBeGreaterThan(atFirst + 1)
+    }, 20_000)
+
+    await close()
+    await vi.waitFor(() => {
+      expect(frozen.sockets.size).toBe(0)
+    })
+    const atClose = frozen.accepted()
+    await sleep(5000)
+
+    expect(frozen.accepted()).toBe(atClose)
   })
 })

@@ -1,0 +1,211 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chownSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import postgres from 'postgres'
+import { z } from 'zod'
+
+import { freePort } from '../postgres.ts'
+import { makeFolder } from './process.ts'
+import { findPrograms, findUser } from './programs.ts'
+
+const PASSWORD = 'of-the-trial'
+const NAMES = ['a', 'b', 'c']
+/** How long the cluster may take to reach an expected state, in milliseconds. */
+const SETTLE_LIMIT = 120_000
+
+const Member = z.object({
+  name: z.string(),
+  role: z.string(),
+  state: z.string(),
+  timeline: z.int().optional(),
+})
+const Answer = z.object({ members: z.array(Member) })
+
+export type Node = Awaited<ReturnType<typeof describeNode>>
+export type Cluster = Awaited<ReturnType<typeof startCluster>>
+
+/** Three PostgreSQL nodes under Patroni with deploy/patroni.yml, and one etcd, until this process exits. */
+export async function startCluster() {
+  const { bin, ...programs } = findPrograms()
+  const user = findUser()
+  const folder = await makeFolder()
+  chownSync(folder, user.uid, user.gid)
+  const run = (program: string, args: string[], env: Record<string, string> = {}) => {
+    const output = openSync(join(folder, 'log'), 'a')
+    return spawn(program, args, { ...user, env, cwd: folder, stdio: ['ignore', output, output] })
+  }
+  const etcd = await startEtcd(programs.etcd, folder, run)
+  const nodes = await Promise.all(NAMES.map((name) => describeNode(name, folder, bin, etcd.address)))
+  const startAgent = (node: Node) => {
+    node.agent = run(programs.patroni, [join(process.cwd(), 'deploy/patroni.yml')], node.env)
+  }
+  // Before the folder is removed.
+  process.prependOnceListener('exit', () => {
+    for (const node of nodes) stop(node)
+    etcd.child.kill('SIGKILL')
+  })
+  nodes.forEach(startAgent)
+  return { nodes, startAgent, log: () => readFileSync(join(folder, 'log'), 'utf8') }
+}
+
+type Run = (program: string, args: string[], env?: Record<string, string>) => ChildProcess
+
+async function startEtcd(program: string, folder: string, run: Run) {
+  const address = `127.0.0.1:${await freePort()}`
+  const peer = `http://127.0.0.1:${await freePort()}`
+  const options = {
+    'data-dir': join(folder, 'etcd'),
+    'listen-client-urls': `http://${address}`,
+    'advertise-client-urls': `http://${address}`,
+    'listen-peer-urls': peer,
+    'initial-advertise-peer-urls': peer,
+    'initial-cluster': `default=${peer}`,
+  }
+  const child = run(
+    program,
+    Object.entries(options).map(([name, value]) => `--${name}=${value}`),
+  )
+  await until('etcd is healthy', async () => (await fetch(`http://${address}/health`)).ok)
+  return { child, address }
+}
+
+async function describeNode(name: string, folder: string, bin: string, etcd: string) {
+  const address = `127.0.0.1:${await freePort()}`
+  const api = `127.0.0.1:${await freePort()}`
+  const dataDir = join(folder, name)
+  return {
+    name,
+    api: `http://${api}`,
+    dataDir,
+    agent: undefined as ChildProcess | undefined,
+    address,
+    env: {
+      PATH: process.env.PATH ?? '',
+      PATRONI_NAME: name,
+      PATRONI_ETCD3_HOSTS: etcd,
+      PATRONI_RESTAPI_LISTEN: api,
+      PATRONI_RESTAPI_CONNECT_ADDRESS: api,
+      PATRONI_POSTGRESQL_LISTEN: address,
+      PATRONI_POSTGRESQL_CONNECT_ADDRESS: address,
+      PATRONI_POSTGRESQL_DATA_DIR: dataDir,
+      PATRONI_POSTGRESQL_BIN_DIR: bin,
+      PATRONI_POSTGRESQL_PGPASS: `${dataDir}.pgpass`,
+      PATRONI_SUPERUSER_USERNAME: 'postgres',
+      PATRONI_SUPERUSER_PASSWORD: PASSWORD,
+      PATRONI_REPLICATION_USERNAME: 'replicator',
+      PATRONI_REPLICATION_PASSWORD: PASSWORD,
+    },
+  }
+}
+
+/** PostgreSQL's processes of a node: all of them, and no others, run in its data directory. */
+const postgresOf = ({ dataDir }: Node) =>
+  readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => folderOf(pid) === dataDir)
+
+/** Its agent's process, and PostgreSQL's. */
+export const processesOf = (node: Node) => [...(node.agent?.pid ? [node.agent.pid] : []), ...postgresOf(node)]
+
+function folderOf(pid: number) {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`)
+  } catch {
+    return undefined
+  }
+}
+
+/** The process that starts all others of PostgreSQL. */
+export const postmasterOf = ({ dataDir }: Node) =>
+  parseInt(readFileSync(join(dataDir, 'postmaster.pid'), 'utf8'))
+
+export function signal(pids: readonly number[], name: NodeJS.Signals) {
+  for (const pid of pids)
+    try {
+      process.kill(pid, name)
+    } catch {
+      // It has ended meanwhile.
+    }
+}
+
+/** Ends a node, whatever its state, and lets PostgreSQL free its shared memory. */
+function stop(node: Node) {
+  node.agent?.kill('SIGKILL')
+  signal(postgresOf(node), 'SIGCONT')
+  const patience = new Int32Array(new SharedArrayBuffer(4))
+  for (const name of ['SIGQUIT', 'SIGKILL'] as const)
+    for (let wait = 0; wait < 50 && postgresOf(node).length > 0; wait++) {
+      if (wait === 0) signal(postgresOf(node), name)
+      Atomics.wait(patience, 0, 0, 100)
+    }
+}
+
+/** The address of a database for the service's role, on some of the nodes. */
+export const addressOf = (nodes: readonly Node[], database: string) =>
+  `postgres://tallystick:${PASSWORD}@${nodes.map(({ address }) => address).join(',')}/${database}`
+
+export const createRole = (leader: Node) =>
+  query(leader, `create role tallystick login password '${PASSWORD}'`)
+
+/** Has a standby take over from the leader. */
+export async function switchOver({ api, name }: Node) {
+  const body = JSON.stringify({ leader: name })
+  const answer = await fetch(`${api}/switchover`, { method: 'POST', body })
+  if (!answer.ok) throw new Error(await answer.text())
+}
+
+/** Waits until something is so. What fails is not so yet. */
+export async function until(what: string, isSo: () => Promise<boolean>) {
+  const started = Date.now()
+  while (!(await isSo().catch(() => false))) {
+    if (Date.now() - started > SETTLE_LIMIT) throw new Error(`Waited for ${SETTLE_LIMIT} ms: ${what}`)
+    await sleep(100)
+  }
+}
+
+const ask = (node: Node, path: string) => fetch(node.api + path, { signal: AbortSignal.timeout(1000) })
+
+/** The node whose agent holds the lock of the leader. */
+export async function findLeader(nodes: readonly Node[]) {
+  const answers = await Promise.allSettled(nodes.map((node) => ask(node, '/primary')))
+  return nodes.find((_, index) => {
+    const answer = answers[index]
+    return answer?.status === 'fulfilled' && answer.value.ok
+  })
+}
+
+/** Waits until one node leads, the others stream from it, and one of them synchronously. Answers the leader. */
+export async function becomesWhole(nodes: readonly Node[]) {
+  let leader: Node | undefined
+  await until('all nodes are in place', async () => {
+    leader = await findLeader(nodes)
+    if (!leader) return false
+    const { members } = Answer.parse(await (await ask(leader, '/cluster')).json())
+    const isMember = members.some(({ role }) => role === 'sync_standby') && members.length === nodes.length
+    return (
+      isMember &&
+      new Set(members.map(({ timeline }) => timeline)).size === 1 &&
+      (await isStreamed(leader, nodes))
+    )
+  })
+  if (!leader) throw new Error('There is no leader')
+  return leader
+}
+
+async function isStreamed(leader: Node, nodes: readonly Node[]) {
+  const states = await query(leader, `select sync_state from pg_stat_replication where state = 'streaming'`)
+  return states.length === nodes.length - 1 && states.some(({ sync_state }) => sync_state === 'sync')
+}
+
+/** Asks one node, as its superuser. */
+export async function query(node: Node, text: string) {
+  const url = `postgres://postgres:${PASSWORD}@${node.address}/postgres`
+  const sql = postgres(url, { max: 1, connect_timeout: 1, onnotice: () => undefined })
+  try {
+    return await sql.unsafe<Record<string, unknown>[]>(text)
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}

@@ -1,0 +1,40 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+/** Directories of the programs that the trial needs. */
+export function findPrograms() {
+  const path = (process.env.PATH ?? '').split(delimiter)
+  // Debian keeps the server's programs apart from PATH.
+  const versions = list('/usr/lib/postgresql').sort((one, other) => Number(other) - Number(one))
+  const places = {
+    patroni: path,
+    etcd: path,
+    pg_rewind: [...path, ...versions.map((version) => `/usr/lib/postgresql/${version}/bin`)],
+  }
+  const found = Object.entries(places).map(([program, folders]) => ({
+    program,
+    folder: folders.find((folder) => list(folder).includes(program)),
+  }))
+  const missing = found.filter(({ folder }) => folder === undefined).map(({ program }) => program)
+  if (missing.length > 0)
+    throw new Error(`Install patroni, etcd and postgresql: no ${missing.join(', no ')} was found on PATH`)
+  const [patroni = '', etcd = '', bin = ''] = found.map(({ folder }) => folder)
+  return { patroni: join(patroni, 'patroni'), etcd: join(etcd, 'etcd'), bin }
+}
+
+function list(folder: string) {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+/** PostgreSQL refuses to run as root. */
+export function findUser() {
+  const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
+  if (uid !== 0) return { uid, gid }
+  const idOf = (option: string) => Number(execFileSync('id', [option, 'postgres'], { encoding: 'utf8' }))
+  return { uid: idOf('-u'), gid: idOf('-g') }
+}
