@@ -55,8 +55,7 @@ export function createPrimaryChoice(url: string, servers: readonly Server[]) {
       throw unreachable(`${nameOf(server)} is on timeline ${timeline}, but ${highest} has begun elsewhere`)
     timelines.set(system, timeline)
     primary = server
-    for (const [socket, other] of connections)
-      if (other !== server) socket.destroy(unreachable(`${nameOf(other)} is no longer the primary`))
+    for (const [socket, other] of connections) if (other !== server) socket.destroy()
     return server
   }
 
@@ -111,7 +110,13 @@ async function findHighest(url: string, servers: readonly Server[]): Promise<Wri
 
 async function requireWritable(url: string, server: Server, signal: AbortSignal): Promise<Writable> {
   // TLS takes the server's name from the socket.
-  const socket = Object.assign(new Socket({ signal }), server)
+  const socket = Object.assign(new Socket(), server)
+  let failure = 'closed the connection'
+  const giveUp = () => {
+    failure = 'did not answer in time'
+    // Without an error: over TLS the driver does not listen for errors of this socket.
+    socket.destroy()
+  }
   const options = {
     ...server,
     max: 1,
@@ -120,22 +125,23 @@ async function requireWritable(url: string, server: Server, signal: AbortSignal)
     connection: { application_name: 'tallystick check' },
     socket: () => {
       // The driver connects again after a connection that ended before its first answer.
-      if (socket.destroyed) throw unreachable(`${nameOf(server)} closed the connection`)
+      if (socket.destroyed) throw unreachable(`${nameOf(server)} ${failure}`)
       return socket.connect(server)
     },
   }
   const sql = postgres(url, options)
-  const limit = setTimeout(() => {
-    socket.destroy(unreachable(`${nameOf(server)} gave no answer within ${ANSWER_LIMIT} ms`))
-  }, ANSWER_LIMIT)
+  const limit = setTimeout(giveUp, ANSWER_LIMIT)
+  signal.addEventListener('abort', giveUp)
   try {
     const [row] = await sql.unsafe<{ system: string; wal_file: string | null }[]>(QUESTION)
     if (!row?.wal_file) throw new Error(`${nameOf(server)} only reads`)
     return { server, system: row.system, timeline: parseInt(row.wal_file.slice(0, 8), 16) }
   } finally {
     clearTimeout(limit)
-    // A frozen server never closes its side.
-    void sql.end({ timeout: CLOSE_LIMIT / 1000 }).finally(() => socket.destroy())
+    signal.removeEventListener('abort', giveUp)
+    // A frozen server never closes its side. Over TLS the driver must not end a connection whose socket is destroyed.
+    if (!socket.destroyed)
+      void Promise.allSettled([sql.end({ timeout: CLOSE_LIMIT / 1000 })]).then(() => socket.destroy())
   }
 }
 
