@@ -6,6 +6,7 @@ import { type Database, one } from './index.ts'
 import { limits } from './limits.ts'
 import { notes, shares, type Viewer } from './notes.ts'
 import { removeOf } from './oauth.ts'
+import { forLists } from './pages.ts'
 import { sessions } from './sessions.ts'
 import { tasks } from './tasks.ts'
 
@@ -56,14 +57,14 @@ const SNAPSHOT = { isolationLevel: 'repeatable read', accessMode: 'read only' } 
 
 /** What is kept of a person, in bytes. */
 export const measure = (db: Database, person: Viewer) =>
-  db.transaction(async (tx) => {
+  forLists(db).transaction(async (tx) => {
     const weights = await Promise.all(Object.values(questions(tx, person)).map((each) => weigh(tx, each)))
     return weights.reduce((sum, weight) => sum + weight)
   }, SNAPSHOT)
 
 /** All that is kept of a person, or nothing where there is no such person any more. */
 export const collect = (db: Database, person: Viewer) =>
-  db.transaction(async (tx) => {
+  forLists(db).transaction(async (tx) => {
     const { users, tasks, notes, shares, given, sessions, audit } = questions(tx, person)
     const [account] = await users
     return (

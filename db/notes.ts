@@ -5,7 +5,7 @@ import { v7, validate } from 'uuid'
 import { userId } from './auth.ts'
 import { createdAt, updatedAt, updatedBy, version } from './columns.ts'
 import { type Database, one, prepared } from './index.ts'
-import { bounds, comesAfter, type Span } from './pages.ts'
+import { bounds, comesAfter, forLists, type Paged, type Span, withinBytes } from './pages.ts'
 
 /** One store for both forms: the first knows a note by `id`, the second by `uuid`. */
 export const notes = pgTable(
@@ -69,6 +69,7 @@ export type Listed = Omit<Seen, 'note'> & { note: Omit<NoteRow, 'version' | 'sha
 const ofPerson = eq(notes.userId, sql.placeholder('userId'))
 const afterPlace = comesAfter(notes.createdAt, notes.id)
 const newestFirst = [desc(notes.createdAt), desc(notes.id)] as const
+const texts = [notes.title, notes.body]
 
 const { version: _, sharing: __, ...listable } = getTableColumns(notes)
 
@@ -94,8 +95,8 @@ const listed = prepared((db) => {
     .with(own)
     .select({
       note: { id, uuid, userId, title, body, createdAt, updatedAt },
-      role: sql<Role | null>`null::text`,
-      sharedWith: sql<number>`coalesce(${counts.sharedWith}, 0)`,
+      role: sql<Role | null>`null::text`.as('role'),
+      sharedWith: sql<number>`coalesce(${counts.sharedWith}, 0)`.as('shared_with'),
     })
     .from(own)
     .leftJoin(counts, eq(counts.noteId, id))
@@ -108,9 +109,9 @@ const listed = prepared((db) => {
   const given = db
     .select({
       note: listable,
-      role: sql<Role | null>`(${role})`,
+      role: sql<Role | null>`(${role})`.as('role'),
       // For the author alone to know.
-      sharedWith: sql<number>`0`,
+      sharedWith: sql<number>`0`.as('shared_with'),
     })
     .from(notes)
     .where(
@@ -123,17 +124,21 @@ const listed = prepared((db) => {
     )
     .orderBy(...newestFirst)
     .limit(sql.placeholder('limit'))
-  // In this order, and nothing of it named: drizzle reads rows by the first, and would read a subquery's columns, and what
-  // has a name, at twice the cost.
-  return unionAll(given, written)
+  const rows = unionAll(given, written)
     .orderBy(desc(sql.identifier('created_at')), desc(sql.identifier('id')))
     .limit(sql.placeholder('limit'))
-    .prepare('notes_list')
+    .as('notes')
+  const fields = {
+    note: listable,
+    role: sql<Role | null>`role`,
+    sharedWith: sql<number>`shared_with`,
+  }
+  return withinBytes(db, rows, fields, { texts, order: newestFirst }).prepare('notes_list')
 })
 
 /** The notes a viewer wrote or was given, newest first. */
-export const list = (db: Database, { id: userId, email }: Viewer, span: Span): Promise<Listed[]> =>
-  listed(db).execute({ userId, email, ...bounds(span) })
+export const list = (db: Database, { id: userId, email }: Viewer, span: Span): Promise<Paged<Listed>[]> =>
+  listed(forLists(db)).execute({ userId, email, ...bounds(span) })
 
 const found = prepared((db) =>
   seen(db)
@@ -225,25 +230,29 @@ export const remove = async (db: Database, viewer: Viewer, id: string) =>
 
 // The first form: by number, and only what its person wrote.
 
-const listedOwn = prepared((db) =>
-  db
-    .select()
+const listedOwn = prepared((db) => {
+  const rows = db
+    .select(listable)
     .from(notes)
     .where(and(ofPerson, afterPlace))
     .orderBy(...newestFirst)
     .limit(sql.placeholder('limit'))
-    .prepare('notes_list_own'),
-)
+    .as('notes')
+  return withinBytes(db, rows, listable, { texts, order: newestFirst }).prepare('notes_list_own')
+})
 
-export const listOwn = (db: Database, userId: string, span: Span) =>
-  listedOwn(db).execute({ userId, ...bounds(span) })
+export const listOwn = (db: Database, userId: string, span: Span): Promise<Paged<Listed['note']>[]> =>
+  listedOwn(forLists(db)).execute({ userId, ...bounds(span) })
 
 const countedOwn = prepared((db) =>
   db.select({ count: count() }).from(notes).where(ofPerson).prepare('notes_count_own'),
 )
 
 export const countOwn = async (db: Database, userId: string) =>
-  one(await countedOwn(db).execute({ userId })).count
+  one(await countedOwn(forLists(db)).execute({ userId })).count
+
+export const listTitles = (db: Database, userId: string) =>
+  db.select({ title: notes.title }).from(notes).where(eq(notes.userId, userId))
 
 export const removeOwn = (db: Database, userId: string, id: number) =>
   db.delete(notes).where(and(eq(notes.userId, userId), eq(notes.id, id)))

@@ -6,6 +6,7 @@ import { migrate } from 'drizzle-orm/postgres-js/migrator'
 import postgres from 'postgres'
 
 import type { Connection } from './index.ts'
+import { keepForLists } from './pages.ts'
 import { type Watch, watched } from './watch.ts'
 import { CONNECT_TIMEOUT, overSockets } from './sockets.ts'
 
@@ -41,14 +42,14 @@ const COMMON = { onnotice: () => undefined, connect_timeout: CONNECT_TIMEOUT }
 const application_name = 'tallystick'
 
 /**
- * Connections a process keeps. Questions are sent without waiting for the answers before them, so that one connection
- * carries more than many would. Changes wait for the disk: several at once share its writes. A pooler lends another
- * connection of the server's for every transaction: nothing can be prepared, so that each question waits for the one
- * before it; and nothing be set as a connection starts, so that the role has to have the limits of time.
+ * Connections of a process. Reads are pipelined: one connection carries more than many would. Lists have connections of
+ * their own, so that no short read waits behind a long answer. Writes wait for the disk: several at once share its writes.
+ * A pooler lends another connection of the server for every transaction: no statement can be prepared, so that each one
+ * waits for the one before it; and no setting can be sent as a connection starts, so that the role needs the timeouts.
  */
 const WAYS = {
-  direct: { reads: 1, writes: 4, prepare: true, connection: { application_name, ...TIMEOUTS } },
-  pooled: { reads: 8, writes: 8, prepare: false, connection: { application_name } },
+  direct: { reads: 1, lists: 2, writes: 4, prepare: true, connection: { application_name, ...TIMEOUTS } },
+  pooled: { reads: 8, lists: 4, writes: 8, prepare: false, connection: { application_name } },
 }
 
 export interface Opening {
@@ -65,19 +66,27 @@ export async function openServer(
   url: string,
   { directUrl, patience = LONGEST, watches = [] }: Opening = {},
 ): Promise<Connection> {
-  const { reads: few, writes: more, ...way } = directUrl === undefined ? WAYS.direct : WAYS.pooled
+  const {
+    reads: few,
+    lists: some,
+    writes: more,
+    ...way
+  } = directUrl === undefined ? WAYS.direct : WAYS.pooled
   const idle = Math.min(patience, LONGEST)
   const options = { ...way, ...COMMON, ...overSockets(url, 2 * idle), idle_timeout: idle / 1000 }
-  const [reads, writes] = [postgres(url, { ...options, max: few }), postgres(url, { ...options, max: more })]
+  const connect = (max: number) => postgres(url, { ...options, max })
+  const [reads, lists, writes] = [connect(few), connect(some), connect(more)]
   const close = async () => {
-    await Promise.all([reads, writes].map((client) => client.end({ timeout: CONNECT_TIMEOUT })))
+    await Promise.all([reads, lists, writes].map((client) => client.end({ timeout: CONNECT_TIMEOUT })))
   }
   await requireTimeouts(reads).catch(async (error: unknown) => {
     await close()
     throw error
   })
   const asked = (client: postgres.Sql) => watches.reduce(watched, drizzle(client, { casing }))
-  return { db: withReplicas(asked(writes), [asked(reads)]), close }
+  const db = withReplicas(asked(writes), [asked(reads)])
+  keepForLists(db, asked(lists))
+  return { db, close }
 }
 
 /** Brings a PostgreSQL server up to date. */

@@ -6,6 +6,7 @@ import {
   desc,
   eq,
   exists,
+  getTableColumns,
   gt,
   inArray,
   isNotNull,
@@ -22,7 +23,7 @@ import * as audit from './audit.ts'
 import { userId, users } from './auth.ts'
 import { createdAt, moment, updatedAt } from './columns.ts'
 import { batched, type Database, one, prepared } from './index.ts'
-import { bounds, comesAfter, type Span } from './pages.ts'
+import { bounds, comesAfter, forLists, type Paged, type Span, withinBytes } from './pages.ts'
 
 /** A device that is signed in. `updatedAt` is the last activity, true to within a minute. */
 export const sessions = pgTable(
@@ -135,25 +136,38 @@ export const findOwner = async (db: Database, token: string) =>
 
 const ofPerson = and(eq(sessions.userId, sql.placeholder('userId')), active)
 
-const listed = prepared((db) =>
-  db
+const order = [desc(sessions.updatedAt), desc(sessions.id)]
+
+const listed = prepared((db) => {
+  const rows = db
     .select()
     .from(sessions)
     .where(and(ofPerson, comesAfter(sessions.updatedAt, sessions.id)))
-    .orderBy(desc(sessions.updatedAt), desc(sessions.id))
+    .orderBy(...order)
     .limit(sql.placeholder('limit'))
-    .prepare('sessions_list'),
-)
+    .as('sessions')
+  return withinBytes(db, rows, getTableColumns(sessions), { texts: [sessions.userAgent], order }).prepare(
+    'sessions_list',
+  )
+})
 
-export const list = (db: Database, userId: string, span: Span) =>
-  listed(db).execute({ userId, ...bounds(span) })
+export const list = (db: Database, userId: string, span: Span): Promise<Paged<SessionRow>[]> =>
+  listed(forLists(db)).execute({ userId, ...bounds(span) })
+
+/** Every session of a person, for the operator. */
+export const listAll = (db: Database, userId: string) =>
+  db
+    .select()
+    .from(sessions)
+    .where(and(eq(sessions.userId, userId), active))
+    .orderBy(...order)
 
 const counted = prepared((db) =>
   db.select({ count: count() }).from(sessions).where(ofPerson).prepare('sessions_count'),
 )
 
 export const countAll = async (db: Database, userId: string) =>
-  one(await counted(db).execute({ userId })).count
+  one(await counted(forLists(db)).execute({ userId })).count
 
 /** Notes activity. */
 export const touch = (db: Database, userId: string, id: string) =>

@@ -4,7 +4,7 @@ import { bigint, index, pgTable, text } from 'drizzle-orm/pg-core'
 import { userId } from './auth.ts'
 import { createdAt, updatedAt, updatedBy, version } from './columns.ts'
 import { batched, type Database, isViolation, one, prepared } from './index.ts'
-import { bounds, comesAfter, type Span } from './pages.ts'
+import { bounds, comesAfter, forLists, type Paged, type Span, withinBytes } from './pages.ts'
 
 export const tasks = pgTable(
   'tasks',
@@ -36,23 +36,29 @@ const { version: _, userId: __, ...listable } = getTableColumns(tasks)
 /** A task in a list, without its state, and whose it is, which is known. */
 export type Listed = Omit<TaskRow, 'version' | 'userId'>
 
+const order = [desc(tasks.createdAt), desc(tasks.id)]
+
 const lists = (name: string, which: SQL | undefined) =>
-  prepared((db) =>
-    db
+  prepared((db) => {
+    const rows = db
       .select(listable)
       .from(tasks)
       .where(and(which, comesAfter(tasks.createdAt, tasks.id)))
-      .orderBy(desc(tasks.createdAt), desc(tasks.id))
+      .orderBy(...order)
       .limit(sql.placeholder('limit'))
-      .prepare(name),
-  )
+      .as('tasks')
+    return withinBytes(db, rows, listable, { texts: [tasks.title, tasks.description], order }).prepare(name)
+  })
 const listed = lists('tasks_list', ofPerson)
 const listedByStatus = lists('tasks_list_by_status', ofStatus)
 
-export const list = (db: Database, userId: string, span: Span, status?: Status) =>
+export const list = (db: Database, userId: string, span: Span, status?: Status): Promise<Paged<Listed>[]> =>
   status === undefined
-    ? listed(db).execute({ userId, ...bounds(span) })
-    : listedByStatus(db).execute({ userId, status, ...bounds(span) })
+    ? listed(forLists(db)).execute({ userId, ...bounds(span) })
+    : listedByStatus(forLists(db)).execute({ userId, status, ...bounds(span) })
+
+export const listTitles = (db: Database, userId: string) =>
+  db.select({ title: tasks.title }).from(tasks).where(eq(tasks.userId, userId))
 
 const counts = (name: string, which: SQL | undefined) =>
   prepared((db) => db.select({ count: count() }).from(tasks).where(which).prepare(name))
@@ -63,8 +69,8 @@ const countedByStatus = counts('tasks_count_by_status', ofStatus)
 export const countAll = async (db: Database, userId: string, status?: Status) =>
   one(
     await (status === undefined
-      ? counted(db).execute({ userId })
-      : countedByStatus(db).execute({ userId, status })),
+      ? counted(forLists(db)).execute({ userId })
+      : countedByStatus(forLists(db)).execute({ userId, status })),
   ).count
 
 const found = prepared((db) =>

@@ -4,7 +4,6 @@ import * as audit from '../../db/audit.ts'
 import { ensure } from '../../db/auth.ts'
 import type { Database } from '../../db/index.ts'
 import * as notes from '../../db/notes.ts'
-import { EVERYTHING } from '../../db/pages.ts'
 import * as tasks from '../../db/tasks.ts'
 import { type Account, demonstrationFor } from './demonstration.ts'
 import { onDatabase, settingsOf, type Shell } from './shell.ts'
@@ -38,11 +37,11 @@ async function add(db: Database, account: Account) {
   const missing = <Item extends { title: string }>(wanted: Item[], there: { title: string }[]) =>
     wanted.filter(({ title }) => !there.some((item) => item.title === title))
 
-  for (const task of missing(account.tasks, await tasks.list(db, viewer.id, EVERYTHING))) {
+  for (const task of missing(account.tasks, await tasks.listTitles(db, viewer.id))) {
     const { id } = await tasks.insert(db, viewer.id, task)
     await tasks.update(db, viewer.id, id, { status: task.status })
   }
-  for (const note of missing(account.notes, await notes.listOwn(db, viewer.id, EVERYTHING))) {
+  for (const note of missing(account.notes, await notes.listTitles(db, viewer.id))) {
     const { uuid } = await notes.insert(db, viewer.id, note)
     for (const [email, role] of note.shares) await notes.share(db, viewer, uuid, email, role)
   }

@@ -1,5 +1,4 @@
 import { OPERATOR } from '../../db/audit.ts'
-import { EVERYTHING } from '../../db/pages.ts'
 import * as query from '../../db/sessions.ts'
 import { personOf } from './people.ts'
 import { onDatabase, type Shell } from './shell.ts'
@@ -8,7 +7,7 @@ import { onDatabase, type Shell } from './shell.ts'
 export const list = (shell: Shell, address: string) =>
   onDatabase(shell, async (db) => {
     const { id } = await personOf(db, address)
-    for (const { id: session, updatedAt, ipAddress, userAgent } of await query.list(db, id, EVERYTHING))
+    for (const { id: session, updatedAt, ipAddress, userAgent } of await query.listAll(db, id))
       shell.print([session, updatedAt.toISOString(), ipAddress || '-', userAgent || '-'].join('  '))
   })
 

@@ -37,7 +37,7 @@ function titleOf(text: string) {
 }
 
 /** A note in its first form. One that was written with a title and a body has both in its text. */
-const view = ({ id, userId, title, body, createdAt, updatedAt }: query.NoteRow) => ({
+const view = ({ id, userId, title, body, createdAt, updatedAt }: query.Listed['note']) => ({
   id,
   userId,
   text: body.trimStart().startsWith(title) ? body : `${title}\n\n${body}`,

@@ -1,12 +1,16 @@
 import { MAX_LIMIT, type Page } from '../../contract/base.ts'
 import { badRequest } from '../../contract/errors.ts'
 import { linkToNext } from '../../contract/link.ts'
-import type { Place, Span } from '../../db/pages.ts'
-import type { Context } from '../access.ts'
+import type { Paged, Place, Span } from '../../db/pages.ts'
+import type { Caller, Context } from '../access.ts'
+import { limitConcurrency } from './concurrency.ts'
+
+/** Lists that are read for one person at once: many large ones of one person leave time for the lists of others. */
+const inTurn = limitConcurrency(2)
 
 /** What a list is called with, as far as its pages go. */
 interface Call {
-  context: Pick<Context, 'reply'>
+  context: Pick<Context, 'reply'> & { user: Pick<Caller['user'], 'id'> }
   input: Page | undefined
   procedure: { '~orpc': { route: { path?: string } } }
 }
@@ -23,24 +27,26 @@ export const newestFirst: Order<{ createdAt: Date; id: number }> = {
 }
 
 /**
- * The page that is asked for, and whether it is the whole list. One row more is read, to know whether others follow;
- * where they begin is said in a header, so that the answer has its documented fields alone.
+ * The page that is asked for, and whether it is the whole list. A page ends at its limit of rows, or at the limit of bytes
+ * (db/pages.ts): one row more is read, to know whether others follow. A header names the next page, so that the answer
+ * has its documented fields alone.
  */
 export async function paged<Row>(
   { context, input = {}, procedure }: Call,
   order: Order<Row>,
-  list: (span: Span) => Promise<Row[]>,
+  list: (span: Span) => Promise<Paged<Row>[]>,
 ) {
   const { limit = MAX_LIMIT, cursor, ...filters } = input
   const after = cursor === undefined ? undefined : read(cursor, order)
-  const found = await list({ limit: limit + 1, after })
-  const last = found.length > limit ? found[limit - 1] : undefined
+  const found = await inTurn(context.user.id, () => list({ limit: limit + 1, after }))
+  const hasNext = found.length > limit || found.at(-1)?.isBeyond
+  const last = hasNext ? found.at(-2) : undefined
   if (!last) return { rows: found, isWhole: !after }
 
   const next = { ...filters, limit: String(limit), cursor: write(order.placeOf(last)) }
   const query = new URLSearchParams(Object.entries(next).filter(isGiven))
   context.reply.set('link', linkToNext(procedure['~orpc'].route.path ?? '', query))
-  return { rows: found.slice(0, limit), isWhole: false }
+  return { rows: found.slice(0, -1), isWhole: false }
 }
 
 const isGiven = (entry: [string, string | undefined]): entry is [string, string] => entry[1] !== undefined

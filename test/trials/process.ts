@@ -17,8 +17,9 @@ export interface Service {
   /** What it has written so far. */
   log: () => string
   kill: (signal: NodeJS.Signals) => Promise<{ code: number | null; signal: NodeJS.Signals | null }>
-  /** Memory in use, in bytes. */
+  /** Memory in use, in bytes, and the most that ever was. */
   resident: () => number
+  peak: () => number
   /** Files and sockets that are open. */
   descriptors: () => number
 }
@@ -67,9 +68,15 @@ export async function startService(environment: Record<string, string> = {}): Pr
       await ended
       return { code: child.exitCode, signal: child.signalCode }
     },
-    resident: () => 1024 * Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]),
+    resident: () => memoryOf(pid, 'VmRSS'),
+    peak: () => memoryOf(pid, 'VmHWM'),
     descriptors: () => readdirSync(`/proc/${pid}/fd`).length,
   }
+}
+
+function memoryOf(pid: number, name: 'VmRSS' | 'VmHWM') {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return 1024 * Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1])
 }
 
 /** Waits until a service, or the balancer before it, says that it is ready. `check` throws where it never will be. */

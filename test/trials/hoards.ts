@@ -1,0 +1,64 @@
+import { sql } from 'drizzle-orm'
+
+import { ensure } from '../../db/auth.ts'
+import { type Database, open } from '../../db/index.ts'
+
+/** Rows that an earlier release accepted: texts were bounded by the body of the request alone. */
+const UNBOUNDED = 1_000_000
+
+/** A list of the maximum size, and the address of its owner. */
+export interface Hoard {
+  email: string
+  path: string
+  headers?: Record<string, string>
+}
+
+const FIRST_FORM = { accept: 'application/json;version=1' }
+const EVENTS = { 'datastar-request': 'true' }
+
+export const hoards: Hoard[] = [
+  { email: 'latin@example.com', path: '/api/tasks' },
+  { email: 'emoji@example.com', path: '/api/tasks' },
+  { email: 'control@example.com', path: '/api/tasks' },
+  { email: 'emoji@example.com', path: '/api/notes' },
+  { email: 'emoji@example.com', path: '/api/notes', headers: FIRST_FORM },
+  { email: 'emoji@example.com', path: '/api/notes', headers: EVENTS },
+  { email: 'recipient@example.com', path: '/api/notes' },
+  { email: 'unbounded@example.com', path: '/api/notes' },
+]
+
+/** Fills a database with the largest lists that people can have, texts of one, four and six bytes a character. */
+export async function fill(url: string) {
+  const { db, close } = await open(url)
+  const idOf = async (name: string) => (await ensure(db, { email: `${name}@example.com`, name })).id
+  for (const [name, character] of Object.entries({ latin: 'x', emoji: '😀', control: '\u0001' })) {
+    const id = await idOf(name)
+    await addTasks(db, id, 1000, [character.repeat(500), character.repeat(10_000)])
+    await addNotes(db, id, 1000, [character.repeat(120), character.repeat(4000)])
+  }
+  await share(db, 'emoji', 560, 'recipient@example.com')
+  const author = await idOf('author')
+  for (let added = 0; added < 560; added += 40)
+    await addNotes(db, author, 40, ['x'.repeat(120), 'x'.repeat(UNBOUNDED)])
+  await share(db, 'author', 560, 'unbounded@example.com')
+  await close()
+}
+
+type Texts = [title: string, body: string]
+
+const addTasks = (db: Database, userId: string, count: number, [title, description]: Texts) =>
+  db.execute(sql`
+    insert into tasks (user_id, title, description)
+    select ${userId}, ${title}, ${description} from generate_series(1, ${count}::int)`)
+
+const addNotes = (db: Database, userId: string, count: number, [title, body]: Texts) =>
+  db.execute(sql`
+    insert into notes (uuid, user_id, title, body)
+    select gen_random_uuid(), ${userId}, ${title}, ${body} from generate_series(1, ${count}::int)`)
+
+/** Shares notes of a person with an address. */
+const share = (db: Database, name: string, count: number, email: string) =>
+  db.execute(sql`
+    insert into note_shares (note_id, email, role)
+    select notes.id, ${email}, 'reader' from notes join users on users.id = notes.user_id
+    where users.email = ${`${name}@example.com`} limit ${count}::int`)

@@ -1,0 +1,120 @@
+import { Agent, get } from 'node:http'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { call, quantile } from './call.ts'
+import { fill, type Hoard, hoards } from './hoards.ts'
+import { makeFolder, type Service, signIn, startService } from './process.ts'
+import { findPostgres, type Tell, trial } from './trial.ts'
+
+/** Lists under way at once. */
+const LISTS = 6
+/** How long lists are asked for, in milliseconds. */
+const DURATION = 30_000
+/** Between two calls of the neighbour, in milliseconds. */
+const PAUSE = 20
+/** The 99th percentile of `GET /api/me` beside the lists, at most, in milliseconds. */
+const TARGETS = { server: 250, embedded: 1000 }
+
+/** A cookie by address. */
+type Cookies = Record<string, string>
+
+await trial('neighbours', async (tell) => {
+  const { url } = await findPostgres()
+  await fill(url)
+  await measure('PostgreSQL', { DATABASE_URL: url }, TARGETS.server, tell)
+  const DATA_DIR = await makeFolder()
+  await fill(join(DATA_DIR, 'db'))
+  await measure('embedded', { DATA_DIR }, TARGETS.embedded, tell)
+})
+
+async function measure(name: string, environment: Record<string, string>, target: number, tell: Tell) {
+  const service = await startService(environment)
+  const cookies: Cookies = {}
+  for (const email of new Set([...hoards.map(({ email }) => email), 'neighbour@example.com']))
+    cookies[email] = await signIn(service.origin, email, service.dataDir)
+  const resident = service.resident()
+  const alone = await askBriefly(service, cookies, Date.now() + DURATION / 6)
+  const end = Date.now() + DURATION
+  const [beside, lists] = await Promise.all([
+    askBriefly(service, cookies, end),
+    askLists(service, cookies, end),
+  ])
+  const p99 = quantile(beside, 0.99)
+  const bytes = lists.map(({ bytes }) => bytes)
+  tell({
+    database: name,
+    calls: beside.length,
+    'p99 alone': `${quantile(alone, 0.99).toFixed(1)} ms`,
+    'p50 beside lists': `${quantile(beside, 0.5).toFixed(1)} ms`,
+    p99: `${p99.toFixed(1)} ms`,
+    longest: `${Math.max(...beside).toFixed(1)} ms`,
+    lists: lists.length,
+    'largest answer': `${(Math.max(...bytes) / 2 ** 20).toFixed(1)} MiB`,
+    'longest list': `${(Math.max(...lists.map(({ took }) => took)) / 1000).toFixed(1)} s`,
+    'resident before and at most': `${mebibytes(resident)} ${mebibytes(service.peak())} MiB`,
+  })
+  await service.kill('SIGTERM')
+  const failed = lists.filter(({ status }) => status !== 200)
+  if (failed.length > 0)
+    throw new Error(failed.map(({ email, path, status }) => `${email} ${path}: ${status}`).join('\n'))
+  if (p99 > target) throw new Error(`${name}: GET /api/me took ${p99.toFixed(0)} ms, more than ${target} ms`)
+}
+
+function mebibytes(bytes: number) {
+  return Math.round(bytes / 2 ** 20)
+}
+
+/** What one other caller is answered, one call after another. Answers how long each took, in milliseconds. */
+async function askBriefly({ origin }: Service, cookies: Cookies, end: number) {
+  const agent = new Agent({ keepAlive: true })
+  const headers = { cookie: cookies['neighbour@example.com'] ?? '' }
+  const times: number[] = []
+  while (Date.now() < end) {
+    const { status, took } = await call(agent, origin, { method: 'GET', path: '/api/me', headers })
+    if (status !== 200) throw new Error(`GET /api/me answered ${status}`)
+    times.push(took)
+    await sleep(PAUSE)
+  }
+  agent.destroy()
+  return times
+}
+
+/** Every hoard in turn, by so many callers at once. */
+async function askLists({ origin }: Service, cookies: Cookies, end: number) {
+  const agent = new Agent({ keepAlive: true })
+  const answers: (Hoard & Answer)[] = []
+  const lane = async (first: number) => {
+    for (let turn = first; Date.now() < end; turn++) {
+      const hoard = hoards[turn % hoards.length]
+      if (!hoard) throw new Error('There is no list')
+      const headers = { cookie: cookies[hoard.email] ?? '', ...hoard.headers }
+      answers.push({ ...hoard, ...(await weigh(agent, origin + hoard.path, headers)) })
+    }
+  }
+  await Promise.all(Array.from({ length: LISTS }, (_, index) => lane(index)))
+  agent.destroy()
+  return answers
+}
+
+interface Answer {
+  status: number
+  bytes: number
+  /** In milliseconds. */
+  took: number
+}
+
+/** Counts the bytes of an answer and keeps none, so that this process has time to measure. */
+function weigh(agent: Agent, url: string, headers: Record<string, string>) {
+  return new Promise<Answer>((resolve, reject) => {
+    const start = performance.now()
+    get(url, { agent, headers }, (answer) => {
+      let bytes = 0
+      answer.on('data', (chunk: Buffer) => (bytes += chunk.length))
+      answer.on('error', reject)
+      answer.on('end', () => {
+        resolve({ status: answer.statusCode ?? 0, bytes, took: performance.now() - start })
+      })
+    }).on('error', reject)
+  })
+}
