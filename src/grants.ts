@@ -136,7 +136,9 @@ export function createGrants(parts: Parts) {
     const body = new URLSearchParams({ ...form, client_id: kept.clientID }).toString()
     const answer = await send('/token', 'application/x-www-form-urlencoded', body)
     if (!answer.ok) {
-      if (isReplay(kept, form)) await sessions.end(db, kept.subject, kept.properties.sessionId)
+      const { sessionId } = kept.properties
+      if (isReplay(kept, form))
+        await sessions.end(db, kept.subject, sessionId, currentSource(), 'a code was redeemed twice')
       throw new OAuthError('invalid_grant', 'It is used, expired, or does not match its request')
     }
     const tokens = (await answer.json()) as Record<string, unknown>
