@@ -359,8 +359,8 @@ describe('a transaction', () => {
     await sql`select 1`
 
     const answers = await Promise.all([
-      sql`select 1 as n, pg_sleep(0.1)::text as slept`,
-      sql`select 2 as n`,
+      sql`select 1 as n, pg_sleep(0.1)::text as slept`.execute(),
+      sql`select 2 as n`.execute(),
       sql.begin((tx) => tx`select 3 as n`),
       sql`select 4 as n`,
     ])
