@@ -94,11 +94,10 @@ interface TextBounds {
 }
 
 /**
- * Text that the database can keep. Its length is counted in code points, as JSON Schema's `maxLength` is: at most as many
- * as `length` says, and at least half of them, so that few texts need be counted.
- * What a refinement checks is published through `meta`, in JSON Schema's own words.
+ * Text that the database can keep. Lengths are in code points, as JSON Schema's `maxLength` is: `length` says at most twice
+ * as many, so that few texts are counted. `meta` publishes what the refinements check, in JSON Schema's own words.
  */
-export const text = ({ min = 0, max, schema = z.string() }: TextBounds = {}) =>
+export const text = ({ min = 0, max = Infinity, schema = z.string() }: TextBounds = {}) =>
   schema
     .refine((value) => !unstorable.test(value), 'Contains a character that cannot be stored')
     .refine(
@@ -106,17 +105,18 @@ export const text = ({ min = 0, max, schema = z.string() }: TextBounds = {}) =>
       `Must have at least ${min} character${min === 1 ? '' : 's'}`,
     )
     .refine(
-      (value) => max === undefined || value.length <= max || length(value) <= max,
+      (value) => value.length <= max || (value.length <= 2 * max && length(value) <= max),
       `Must have at most ${max} characters`,
     )
-    .meta({ ...(min > 0 && { minLength: min }), ...(max !== undefined && { maxLength: max }) })
+    .meta({ ...(min > 0 && { minLength: min }), ...(max < Infinity && { maxLength: max }) })
 
 const length = (value: string) => Array.from(value).length
 
-const isDigits = (value: unknown) => typeof value === 'string' && /^\d+$/.test(value)
+/** One spelling a number: `012` names nothing. */
+const isDigits = (value: unknown) => typeof value === 'string' && /^(0|[1-9]\d*)$/.test(value)
 const isCount = (value: unknown) => typeof value === 'number' && Number.isInteger(value) && value >= 0
 
-/** A whole number: in a URL strict decimal digits. One past the safe integers is taken for the last of them. */
+/** A whole number: in a URL decimal digits without leading zeros. One past the safe integers is taken for the last of them. */
 const WholeNumber = z
   .custom<number>((value) => isDigits(value) || isCount(value), 'Must be a whole number')
   .transform((value: number | string) => Math.min(Number(value), Number.MAX_SAFE_INTEGER))
@@ -144,6 +144,9 @@ export const Page = z.object({
     .optional(),
 })
 export type Page = z.infer<typeof Page>
+
+/** The bounds of a note, in both of its forms. */
+export const noteBounds = { title: 120, body: 4000 }
 
 /** Unix time in seconds. */
 export const Timestamp = z.int()

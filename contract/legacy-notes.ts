@@ -4,6 +4,7 @@ import {
   answers,
   ById,
   creating,
+  noteBounds,
   Page,
   requests,
   reading,
@@ -25,7 +26,11 @@ export const Note = z
 export const NotesList = z
   .object({ notes: z.array(Note), noteCount: z.int() })
   .register(answers, { id: 'NotesList' })
-export const AddNote = z.object({ newNote: text({ min: 1 }) }).register(requests, { id: 'AddNote' })
+/** Not blank: the first line with a visible character becomes the title of the note. */
+const Text = text({ max: noteBounds.body })
+  .refine((value) => /\S/.test(value), 'Must not be blank')
+  .meta({ minLength: 1, pattern: '\\S' })
+export const AddNote = z.object({ newNote: Text }).register(requests, { id: 'AddNote' })
 export const NotesReset = z.object({ noteCount: z.int() }).register(answers, { id: 'NotesReset' })
 
 /** Asked for in `Accept`, and answered as content type, where both forms share one path. */

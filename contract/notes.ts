@@ -1,6 +1,16 @@
 import { z } from 'zod'
 
-import { type Action, answers, changing, creating, Page, requests, reading, text } from './base.ts'
+import {
+  type Action,
+  answers,
+  changing,
+  creating,
+  noteBounds,
+  Page,
+  requests,
+  reading,
+  text,
+} from './base.ts'
 
 export const NoteView = z
   .object({
@@ -26,8 +36,8 @@ export const NoteList = z
   .register(answers, { id: 'NoteList' })
 export const NoteInput = z
   .object({
-    title: text({ min: 1, max: 120, schema: z.string().trim() }),
-    body: text({ max: 4000 }),
+    title: text({ min: 1, max: noteBounds.title, schema: z.string().trim() }),
+    body: text({ max: noteBounds.body }),
   })
   .register(requests, { id: 'NoteInput' })
 export const ShareInput = z

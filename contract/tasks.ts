@@ -31,13 +31,15 @@ export const Task = z
 export const TaskList = z
   .object({ tasks: z.array(Task), taskCount: z.int() })
   .register(answers, { id: 'TaskList' })
+const Title = text({ min: 1, max: 500 })
+const Description = text({ max: 10_000 })
 export const CreateTask = z
-  .object({ taskTitle: text({ min: 1 }), taskDesc: text().optional() })
+  .object({ taskTitle: Title, taskDesc: Description.optional() })
   .register(requests, { id: 'CreateTask' })
 export const UpdateTask = z
   .object({
-    title: text({ min: 1 }).optional(),
-    description: text().nullable().optional(),
+    title: Title.optional(),
+    description: Description.nullable().optional(),
     status: TaskStatus.optional(),
   })
   .register(requests, { id: 'UpdateTask' })

@@ -19,7 +19,7 @@ const storable = fc
     minLength: 1,
     maxLength: 200,
   })
-  .filter((text) => text !== '' && !text.includes('\0'))
+  .filter((text) => text.trim() !== '' && !text.includes('\0'))
 
 const titleOf = (text: string) => {
   const lines = text.split(/\r\n|\r|\n/).map((line) => line.trim())
@@ -128,7 +128,47 @@ everyWay(service, ({ person, stranger }) => {
       )
     })
 
-    test.each(['', 'a\0b', 'a\ud800b', 5, null, undefined])(
+    const edges = fc
+      .tuple(storable, fc.constantFrom('a', ' ', '\n', emoji), fc.nat(4000))
+      .map(([text, unit, count]) =>
+        Array.from(text + unit.repeat(count))
+          .slice(0, 4000)
+          .join(''),
+      )
+
+    test('adds only notes that their author can save unchanged', async () => {
+      const ada = await person()
+
+      await fc.assert(
+        fc.asyncProperty(edges, async (newNote) => {
+          await ada.legacyNotes.create({ newNote })
+          const [seen] = (await ada.notes.list()).notes
+          if (!seen) throw new Error('The note is not in the list')
+          const { id, title, body, updatedAt } = seen
+
+          const saved = await ada.notes.update({ id, title, body })
+          await ada.legacyNotes.reset()
+
+          expect(saved).toMatchObject({ title, body: newNote, updatedAt })
+        }),
+        { numRuns: 30 },
+      )
+    })
+
+    test.each(['x', emoji])('takes 4,000 code points of %s, and no more', async (character) => {
+      const ada = await person()
+
+      const { text } = await ada.legacyNotes.create({ newNote: character.repeat(4000) })
+      const { error } = await safe(ada.legacyNotes.create({ newNote: character.repeat(4001) }))
+
+      expect(text).toBe(character.repeat(4000))
+      expect(error).toMatchObject({
+        status: 400,
+        data: { issues: [{ path: 'newNote', message: 'Must have at most 4000 characters' }] },
+      })
+    })
+
+    test.each(['', ' ', '\n\t \u2028\ufeff', 'a\0b', 'a\ud800b', 5, null, undefined])(
       'refuses %j, and adds nothing',
       async (newNote) => {
         const ada = await person()
@@ -218,7 +258,7 @@ everyWay(service, ({ person, stranger }) => {
 })
 
 describe('DELETE /api/notes/{id}', () => {
-  test.each(['abc', '1.5', '0x1', '-1', '%20', '1e3'])('refuses %s', async (id) => {
+  test.each(['abc', '1.5', '0x1', '-1', '%20', '1e3', '012', '00'])('refuses %s', async (id) => {
     const cookie = await service.signIn(somebody())
 
     const { status, body } = await call('DELETE', `/api/notes/${id}`, undefined, { cookie })

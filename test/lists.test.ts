@@ -196,7 +196,7 @@ describe.each(each)('%s', (name, list) => {
     expect(found.map(({ count }) => count ?? total)).toEqual([total, total])
   })
 
-  test.each(['', '0', '-1', '1001', '1.5', '1e2', '0x10', 'ten', '1&limit=2'])(
+  test.each(['', '0', '-1', '1001', '010', '1.5', '1e2', '0x10', 'ten', '1&limit=2'])(
     'refuses a limit of %j',
     async (limit) => {
       const { cookie } = await newcomer()

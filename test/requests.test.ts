@@ -335,6 +335,8 @@ describe('a number', () => {
 describe('an id', () => {
   const malformed = [
     '0x1',
+    '012',
+    '00',
     '1.5',
     'abc',
     '%20',

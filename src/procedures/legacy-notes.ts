@@ -1,3 +1,4 @@
+import { noteBounds } from '../../contract/base.ts'
 import * as query from '../../db/notes.ts'
 import { signedIn } from '../guard.ts'
 import { newestFirst, paged } from './pages.ts'
@@ -28,12 +29,10 @@ export const legacyNotes = os.router({
   }),
 })
 
-const TITLE_LENGTH = 120
-
-/** The first line that is not blank, as far as a title goes. */
+/** The first line that is not blank, cut to the length of a title, in code points. */
 function titleOf(text: string) {
   const [line = ''] = text.trim().split(/\r\n|\r|\n/)
-  return Array.from(line).slice(0, TITLE_LENGTH).join('').trim()
+  return Array.from(line).slice(0, noteBounds.title).join('').trim()
 }
 
 /** A note in its first form. One that was written with a title and a body has both in its text. */
