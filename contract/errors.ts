@@ -26,17 +26,21 @@ export function fromErrorBody(body: unknown) {
   return success ? new ORPCError(data.code, data) : undefined
 }
 
-/** What broke the bounds, as a short list: where (dotted; empty for the whole input) and why. */
-export const badRequest = (issues: ValidationError['issues']) =>
-  new ORPCError('BAD_REQUEST', {
-    message: 'Input validation failed',
-    data: {
-      issues: issues.map(({ path = [], message }) => ({
-        path: path.map((step) => String(typeof step === 'object' ? step.key : step)).join('.'),
-        message,
-      })),
-    },
-  })
+/** What a schema refuses: where, and why. */
+export type Issue = ValidationError['issues'][number]
+
+/** The issues as they are published: dotted paths, empty for the whole value. */
+export const listIssues = (issues: readonly Issue[]) =>
+  issues.map(({ path = [], message }) => ({
+    path: path.map((step) => String(typeof step === 'object' ? step.key : step)).join('.'),
+    message,
+  }))
+
+/** The data of BAD_REQUEST, which no procedure has to declare. */
+export const Issues = z.object({ issues: z.array(z.object({ path: z.string(), message: z.string() })) })
+
+export const badRequest = (issues: readonly Issue[]) =>
+  new ORPCError('BAD_REQUEST', { message: 'Input validation failed', data: { issues: listIssues(issues) } })
 
 /** Not now, but perhaps in a moment. */
 export const unavailable = (message: string) => new ORPCError('SERVICE_UNAVAILABLE', { message })

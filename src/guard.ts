@@ -1,19 +1,20 @@
-import type { ErrorMap } from '@orpc/contract'
+import type { AnySchema, ErrorMap } from '@orpc/contract'
 import { implement, ORPCError, ValidationError } from '@orpc/server'
 import { isObject, type Promisable } from '@orpc/shared'
 
 import { type Action, type Meta, RowId } from '../contract/base.ts'
-import { badRequest } from '../contract/errors.ts'
+import { badRequest, Issues } from '../contract/errors.ts'
 import { contract } from '../contract/index.ts'
 import type { Database } from '../db/index.ts'
 import * as notes from '../db/notes.ts'
 import * as tasks from '../db/tasks.ts'
-import type { Caller, Context } from './access.ts'
+import { type Caller, type Context, isBearer } from './access.ts'
 import { after, attempt } from './after.ts'
 import { whereMatched } from './conditions.ts'
 import { once } from './idempotency.ts'
 import { isPersonal, networkOf } from './limits.ts'
 import { refusalOf } from './outages.ts'
+import { InvalidOutput } from './output.ts'
 import { tracing } from './tracing.ts'
 
 /** How a caller stands to the thing they want to act on. */
@@ -63,20 +64,38 @@ export const root = implement(contract).$context<Context>()
 interface Declared {
   meta: Meta
   errorMap: ErrorMap
+  outputSchema?: AnySchema
 }
 
-/** What an error leaves as, in one shape: broken bounds as a short list of issues, the unexpected logged and masked. */
-function reported(error: unknown, context: Context, operation: string) {
+/** The public form of an error: broken bounds as a list of issues; unexpected errors are logged, and masked later. */
+function reported(error: unknown, context: Context, operation: string, errorMap: ErrorMap) {
   const refusal = refusalOf(error)
   if (refusal?.code === 'UNAUTHORIZED') return refusal
   const { cause } = error instanceof ORPCError ? error : {}
   if (error instanceof ORPCError && error.code === 'BAD_REQUEST' && cause instanceof ValidationError)
     return badRequest(cause.issues)
   if (!(error instanceof ORPCError) || error.status >= 500)
-    context.log.error({ err: cause ?? error, procedure: operation }, 'a procedure failed')
-  if (!refusal) return error
+    context.log.error({ err: loggable(cause ?? error), procedure: operation }, 'a procedure failed')
+  if (!refusal) return isPublic(error) ? declaredPart(error, errorMap) : error
   context.reply.set('retry-after', '1')
   return refusal
+}
+
+const isPublic = (error: unknown): error is ORPCError<string, unknown> => error instanceof ORPCError
+
+/** oRPC's error about an output holds the whole output. */
+const loggable = (error: unknown) =>
+  error instanceof ValidationError ? new InvalidOutput(error.issues) : error
+
+/** The error with the data that the contract declares for the error, and no other data. */
+function declaredPart(error: ORPCError<string, unknown>, errorMap: ErrorMap) {
+  const { code, defined, status, message, data, cause } = error
+  if (data === undefined) return error
+  const schema = errorMap[code]?.data ?? (code === 'BAD_REQUEST' ? Issues : undefined)
+  return after(schema?.['~standard'].validate(data), (result) => {
+    const declared: unknown = !result || result.issues ? undefined : result.value
+    return new ORPCError(code, { defined, status, message, data: declared, cause })
+  })
 }
 
 type Code = 'UNAUTHORIZED' | 'INSUFFICIENT_SCOPE' | 'NOT_FOUND' | 'FORBIDDEN'
@@ -84,14 +103,13 @@ type Code = 'UNAUTHORIZED' | 'INSUFFICIENT_SCOPE' | 'NOT_FOUND' | 'FORBIDDEN'
 const refusal = ({ errorMap }: Declared, code: Code) =>
   new ORPCError(code, { status: errorMap[code]?.status, message: errorMap[code]?.message ?? code })
 
-/** Who calls, if they may call this at all: 401, then 403, then 429. Where nobody need be asked, nothing is waited for. */
+/** Authenticates the caller: 401, then 403, then 429. An open procedure never looks at credentials. */
 function admit(context: Context, declared: Declared) {
   const { access, scope, inPerson, limit } = declared.meta
-  // A token that is none is refused even where nobody need show one.
-  const shown = access !== 'open' || context.headers.authorization !== undefined
-  return after(shown ? context.caller() : undefined, (identity) => {
-    if (shown && !identity) throw challenge(context, refusal(declared, 'UNAUTHORIZED'))
-    if (identity?.scopes && access !== 'open' && !(scope && identity.scopes.includes(scope)))
+  const isOpen = access === 'open'
+  return after(isOpen ? undefined : context.caller(), (identity) => {
+    if (!isOpen && !identity) throw challenge(context, refusal(declared, 'UNAUTHORIZED'))
+    if (identity?.scopes && !(scope && identity.scopes.includes(scope)))
       throw challenge(context, refusal(declared, 'INSUFFICIENT_SCOPE'), scope)
     if (inPerson && identity?.session.impersonatedBy !== null) throw refusal(declared, 'FORBIDDEN')
     const counted = limit && context.settings.rateLimits ? spend(context, limit, identity) : undefined
@@ -125,7 +143,7 @@ async function spend(context: Context, limit: NonNullable<Meta['limit']>, identi
 /** Tells an app what token it lacks, and where to get one (RFC 6750, RFC 9728). */
 function challenge<Refusal extends { code: string }>(context: Context, refusal: Refusal, scope?: string) {
   const { settings, headers, reply } = context
-  const shown = headers.authorization === undefined ? undefined : 'invalid_token'
+  const shown = isBearer(headers) ? 'invalid_token' : undefined
   const error = refusal.code === 'INSUFFICIENT_SCOPE' ? 'insufficient_scope' : shown
   const parameters = {
     resource_metadata: `${settings.baseUrl}/.well-known/oauth-protected-resource`,
@@ -163,9 +181,10 @@ function enforce<Output>(
     )
   return attempt(
     () => (tracing ? tracing.procedure(path, run) : run()),
-    (error) => {
-      throw reported(error, context, operation)
-    },
+    (error) =>
+      after(reported(error, context, operation, declared.errorMap), (publicError) => {
+        throw publicError
+      }),
   )
 }
 
@@ -177,10 +196,11 @@ export const signedIn = root.use((asked, input) =>
   enforce(asked, input, (identity) => {
     const { context, procedure, path, next } = asked
     if (!identity) throw new Error(`${path.join('.')} needs a caller, but its contract lets anyone in`)
-    const { creates, changes } = procedure['~orpc'].meta
+    const { meta, outputSchema } = procedure['~orpc']
+    const { creates, changes } = meta
     const proceed = (own?: Partial<Context>) => next<Caller>({ context: { ...identity, ...own } })
     if (creates && context.headers['idempotency-key'] !== undefined)
-      return once(context, identity, { path, input }, proceed)
+      return once(context, identity, { path, input, outputSchema }, proceed)
     if (changes && context.headers['if-match'] !== undefined)
       return whereMatched(context, identity, { thing: changes, input }, proceed)
     return proceed()

@@ -1,5 +1,6 @@
 import { ORPCError } from '@orpc/client'
 import { StandardRPCJsonSerializer } from '@orpc/client/standard'
+import type { AnySchema } from '@orpc/contract'
 import type { Promisable } from '@orpc/shared'
 import { createHash } from 'node:crypto'
 
@@ -7,15 +8,18 @@ import { IdempotencyKey, refusals } from '../contract/base.ts'
 import { badRequest } from '../contract/errors.ts'
 import * as query from '../db/idempotency.ts'
 import type { Caller, Context, Reply } from './access.ts'
+import { keepDeclared } from './output.ts'
 
 interface Asked {
   path: readonly string[]
   input: unknown
+  outputSchema?: AnySchema | undefined
 }
 
 /**
- * Creates once for each key of a person: whoever sends it again gets the first answer, headers and all. What is created
- * and its answer are kept by one transaction, so that there are both, or neither.
+ * Creates once for each key of a person, and repeats the first answer, with its headers, when the request is sent again.
+ * One transaction stores the row and the answer. The answer is stored and repeated without undeclared properties: an
+ * earlier release may have stored the answer.
  */
 export async function once(
   { db, reply, headers }: Context,
@@ -26,6 +30,8 @@ export async function once(
   const userId = identity.user.id
   const key = readKey(headers['idempotency-key'])
   const fingerprint = fingerprintOf(asked)
+  const { outputSchema } = asked
+  const declared = (output: unknown) => (outputSchema ? keepDeclared(outputSchema, output) : output)
   const answer = await db.transaction(async (tx) => {
     if (!(await query.take(tx, userId, key))) {
       reply.set('retry-after', '1')
@@ -33,10 +39,10 @@ export async function once(
     }
     const known = await query.find(tx, userId, key)
     if (known && known.fingerprint !== fingerprint) throw new ORPCError('KEY_REUSED', refusals.KEY_REUSED)
-    if (known) return known.answer
+    if (known) return { ...known.answer, output: await declared(known.answer.output) }
     const own: Reply = new Map()
     const { output } = await create({ db: tx, reply: own })
-    const answer = { output, headers: [...own] }
+    const answer = { output: await declared(output), headers: [...own] }
     await query.put(tx, { userId, key, fingerprint, answer })
     return answer
   })
