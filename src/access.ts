@@ -56,7 +56,10 @@ export interface Context {
   headers: IncomingHttpHeaders
   /** Headers of the answer, by name in lower case. */
   reply: Reply
+  /** By the bearer token where one is sent, else by the cookie. */
   caller: () => Promise<Caller | undefined>
+  /** By the cookie, whatever token is sent. */
+  cookieCaller: () => Promise<Caller | undefined>
   spend: Spend
   seen: Seen
   /** The caller's address, if they call over a network, true through trusted proxies. */
@@ -76,15 +79,17 @@ export function createContext(
   { audience, malformed, address, seen = {}, reply = new Map<string, string | string[]>() }: Received = {},
 ): Context {
   const { db, auth, settings, log } = parts
-  let found: Promise<Caller | undefined> | undefined
-  const identifyAny = async () => {
-    const caller = await (headers.authorization === undefined
-      ? identify(parts, headers.cookie, reply)
-      : identifyApp(parts, headers.authorization, audience ?? settings.baseUrl))
-    seen.person = caller?.user.id
-    if (caller?.session.impersonatedBy) seen.actor = caller.session.impersonatedBy
-    return caller
+  const once = (identified: () => Promise<Caller | undefined>) => {
+    let found: Promise<Caller | undefined> | undefined
+    return () =>
+      (found ??= identified().then((caller) => {
+        seen.person = caller?.user.id
+        if (caller?.session.impersonatedBy) seen.actor = caller.session.impersonatedBy
+        return caller
+      }))
   }
+  const cookieCaller = once(() => identify(parts, headers.cookie, reply))
+  const tokenCaller = once(() => identifyApp(parts, headers.authorization, audience ?? settings.baseUrl))
   return {
     db,
     auth,
@@ -96,7 +101,8 @@ export function createContext(
     seen,
     address,
     spend: parts.spend,
-    caller: () => (found ??= identifyAny()),
+    caller: isBearer(headers) ? tokenCaller : cookieCaller,
+    cookieCaller,
   }
 }
 
@@ -120,8 +126,12 @@ function noteActivity(db: Database, { session, user }: Caller, log: Logger) {
   })
 }
 
-/** An Authorization header alone decides who calls: a bad one never falls back to the cookie. */
-async function identifyApp({ db, verifyToken, log }: Parts, authorization: string, audience: string) {
+/** Another scheme says nothing about the caller: a proxy in front of the service may ask for a password of its own. */
+export const isBearer = ({ authorization = '' }: IncomingHttpHeaders) =>
+  /^bearer(?![\w-])/i.test(authorization)
+
+/** A bearer token alone decides who calls: a bad token never falls back to the cookie. */
+async function identifyApp({ db, verifyToken, log }: Parts, authorization = '', audience: string) {
   const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1]
   const claims = token === undefined ? undefined : await verifyToken(token, audience)
   const caller = claims && (await sessions.findGrant(db, claims.properties.sessionId))

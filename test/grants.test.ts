@@ -689,8 +689,6 @@ describe('a scope', () => {
     ['POST', '/api/auth/update-user', { name: 'Taken' }],
     ['GET', '/api/auth/admin/list-users', undefined],
     ['POST', '/api/auth/admin/stop-impersonating', {}],
-    ['POST', '/api/auth/sign-out', {}],
-    ['GET', '/api/auth/get-session', undefined],
   ])('of none lets an app %s %s', async (method, path, body) => {
     const { cookie } = await signInOverHttp(service, 'root@example.com')
     const tokens = await app.letIn(cookie)
@@ -726,17 +724,21 @@ describe('a scope', () => {
   })
 })
 
-describe('a bad Authorization', () => {
-  const bad = ['Bearer x', 'Bearer', 'Bearer a.b.c', 'Basic dTpw', 'x', ' ']
+describe('a bad bearer token', () => {
+  const bad = [
+    'Bearer x',
+    'bearer x',
+    'BEARER  a.b.c',
+    'Bearer',
+    'Bearer x y',
+    'Bearer=x',
+    'Bearer x, Basic dTpw',
+  ]
 
   test.each([
     ['GET', '/api/tasks'],
-    ['GET', '/api/counter'],
-    ['GET', '/api/status'],
     ['GET', '/api/sessions'],
-    ['POST', '/api/counter/increment'],
-    ['GET', '/api/auth/get-session'],
-    ['POST', '/api/auth/sign-out'],
+    ['GET', '/api/me'],
     ['POST', '/api/auth/update-user'],
     ['GET', '/api/auth/admin/list-users'],
   ])('is 401 on %s %s, whatever the cookie', async (method, path) => {
@@ -768,8 +770,8 @@ describe('a bad Authorization', () => {
     const cookie = await service.signIn(somebody())
     const headers = { cookie, authorization: 'Bearer x' }
 
-    await expect(service.client(headers).counter.get()).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
-    expect(await call('POST', '/rpc/counter/get', {}, headers)).toMatchObject({ status: 401 })
+    await expect(service.client(headers).account.get()).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
+    expect(await call('POST', '/rpc/account/get', {}, headers)).toMatchObject({ status: 401 })
   })
 
   test('a good one decides, not the cookie beside it', async () => {
@@ -850,7 +852,7 @@ describe('a grant', () => {
     expect(answer.status).toBe(200)
 
     expect(await list(tokens)).toMatchObject(UNAUTHORIZED)
-    expect(await get('/api/counter', bearer(tokens))).toMatchObject(UNAUTHORIZED)
+    expect(await get('/api/me', bearer(tokens))).toMatchObject(UNAUTHORIZED)
     expect(await app.refresh(tokens.refresh_token)).toMatchObject(INVALID_GRANT)
     const { body } = await app.redeem(code)
     expect(await list(body as Tokens)).toMatchObject(UNAUTHORIZED)

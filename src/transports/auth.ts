@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 import { text } from '../../contract/base.ts'
 import { badRequest } from '../../contract/errors.ts'
-import { type Parts, signOut } from '../access.ts'
+import { type Caller, type Parts, signOut } from '../access.ts'
 import { withSource } from '../audit.ts'
 import { ADDRESS_HEADER, type Auth } from '../auth.ts'
 import { askingAuth } from '../outages.ts'
@@ -11,6 +11,7 @@ import type { Settings } from '../settings.ts'
 import { answer, type Call, refuse, refuseBy, refuseMethod, sendReply, type Transport } from './transport.ts'
 
 const PREFIX = '/api/auth'
+const GET_SESSION = '/get-session'
 const SIGN_IN = '/sign-in/email-otp'
 const STOP = '/admin/stop-impersonating'
 
@@ -36,8 +37,8 @@ const UserQuery = z.object({
 
 interface Operation {
   method: 'GET' | 'POST'
-  /** Optional: answers null where nobody is signed in. */
-  access: 'open' | 'optional' | 'signedIn' | 'admin'
+  /** `session`: about the session of the cookie, if there is one. */
+  access: 'open' | 'session' | 'signedIn' | 'admin'
   /** The query of a GET, the body of a POST. */
   input: z.ZodType<Record<string, unknown>>
   /** Counted by the account, from however many addresses it is asked; better-auth counts by address. */
@@ -66,8 +67,8 @@ export const operations: Record<string, Operation> = {
     'codes',
   ),
   [SIGN_IN]: post('open', z.object({ email: Email, otp: text({ min: 1, max: 16 }) }), 'tries'),
-  '/sign-out': post('open'),
-  '/get-session': get('optional'),
+  '/sign-out': post('session'),
+  [GET_SESSION]: get('session'),
   '/update-user': post('signedIn', z.object({ name: Name })),
   '/admin/list-users': get('admin', UserQuery),
   '/admin/get-user': get('admin', Id),
@@ -98,7 +99,8 @@ export function createAuthTransport(auth: Auth, { baseUrl }: Settings): Transpor
     if (method !== operation.method) return refuseMethod(response, [operation.method])
     context.seen.operation = url.pathname
 
-    const refusal = await refusalOf(operation, call)
+    const caller = await callerOf(operation, context)
+    const refusal = refusalOf(operation, caller) ?? context.malformed
     if (refusal) {
       // An impersonation that has ended already: the browser must not keep its cookies.
       if (operation === operations[STOP] && refusal.status === 401) await signOut(context)
@@ -115,8 +117,8 @@ export function createAuthTransport(auth: Auth, { baseUrl }: Settings): Transpor
     const result = await ask(auth, authRequest(call, operation, data, baseUrl), context)
     sendReply(response, context.reply)
     for (const cookie of result.headers.getSetCookie()) response.appendHeader('set-cookie', cookie)
-    const isNobody = operation.access === 'optional' && !(await context.caller())
-    const body = isNobody ? 'null' : await result.text()
+    // better-auth does not know why the guard refuses a session, such as a ban.
+    const body = operation === operations[GET_SESSION] && !caller ? 'null' : await result.text()
     if (result.ok) return answer(response, result.status, body || 'null')
     const retryAfter = result.headers.get('x-retry-after')
     if (retryAfter !== null) response.setHeader('retry-after', retryAfter)
@@ -155,26 +157,34 @@ const spendOn = async (
   { email }: Record<string, unknown>,
 ) => limit && spend(limit, String(email).toLowerCase())
 
-/** 401, then 403, then a body that could not be read, as everywhere. */
-async function refusalOf({ access }: Operation, { context }: Call) {
-  // Asked even where anyone may call: a session in use is prolonged by being asked after.
-  const caller = await context.caller()
-  const isRequired = access === 'signedIn' || access === 'admin'
-  if (!caller && (isRequired || context.headers.authorization !== undefined))
-    return new ORPCError('UNAUTHORIZED', { message: 'Sign in first' })
-  if (caller?.scopes) return new ORPCError('FORBIDDEN', { message: 'An app may not do this' })
-  if (access === 'admin' && caller?.user.role !== 'admin')
-    return new ORPCError('FORBIDDEN', { message: 'Only an administrator may do this' })
-  return context.malformed
+/** Open operations look at no credentials. `session` ones look at the cookie alone, as better-auth does: this renews it. */
+function callerOf({ access }: Operation, { caller, cookieCaller }: Call['context']) {
+  if (access === 'open') return undefined
+  return access === 'session' ? cookieCaller() : caller()
 }
 
-/** Only what better-auth needs reaches it. The origin has been checked; callers that are no browsers send none. */
-function authRequest({ url, context, request }: Call, { method }: Operation, input: object, baseUrl: string) {
+/** 401, then 403, then a body that could not be read, as everywhere. */
+function refusalOf({ access }: Operation, caller: Caller | undefined) {
+  if (access === 'open' || access === 'session') return undefined
+  if (!caller) return new ORPCError('UNAUTHORIZED', { message: 'Sign in first' })
+  if (caller.scopes) return new ORPCError('FORBIDDEN', { message: 'An app may not do this' })
+  if (access === 'admin' && caller.user.role !== 'admin')
+    return new ORPCError('FORBIDDEN', { message: 'Only an administrator may do this' })
+  return undefined
+}
+
+/** The request for better-auth, with the cookies only where they count. The origin has been checked before. */
+function authRequest(
+  { url, context, request }: Call,
+  { method, access }: Operation,
+  input: object,
+  baseUrl: string,
+) {
   const target = new URL(url().pathname, baseUrl)
   if (method === 'GET')
     for (const [name, value] of Object.entries(input)) target.searchParams.set(name, String(value))
   const headers = new Headers({ origin: baseUrl, 'content-type': 'application/json' })
-  for (const name of ['cookie', 'user-agent'] as const)
+  for (const name of access === 'open' ? (['user-agent'] as const) : (['cookie', 'user-agent'] as const))
     if (request.headers[name] !== undefined) headers.set(name, request.headers[name])
   const address = context.address?.()
   if (address !== undefined) headers.set(ADDRESS_HEADER, address)

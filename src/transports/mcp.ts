@@ -7,7 +7,7 @@ import { type Meta, metaOf, type Tool } from '../../contract/base.ts'
 import { errorBody } from '../../contract/errors.ts'
 import { contract } from '../../contract/index.ts'
 import { nextCursor } from '../../contract/link.ts'
-import { type Context, createContext, type Parts } from '../access.ts'
+import { type Context, createContext, isBearer, type Parts } from '../access.ts'
 import { converter } from '../document.ts'
 import { router } from '../procedures/index.ts'
 import { answer, type Call, refuse, refuseMethod, sendReply, type Transport } from './transport.ts'
@@ -34,7 +34,7 @@ export function createMcp(parts: Parts): Transport {
     const context = createContext(parts, headers, { audience: baseUrl + PATH, address, seen })
     const caller = await context.caller()
     if (!caller) {
-      const error = headers.authorization === undefined ? '' : ', error="invalid_token"'
+      const error = isBearer(headers) ? ', error="invalid_token"' : ''
       response.setHeader('www-authenticate', `Bearer resource_metadata="${resourceMetadataUrl}"${error}`)
       return refuse(
         response,

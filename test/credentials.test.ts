@@ -1,0 +1,128 @@
+import { traverseContractProcedures } from '@orpc/server'
+import { describe, expect, test } from 'vitest'
+
+import { metaOf } from '../contract/base.ts'
+import { ORPCError } from '../contract/client.ts'
+import { contract } from '../contract/index.ts'
+import { createFetch, signInOverHttp, somebody, startService, ways } from './service.ts'
+
+const service = await startService({ ADMIN_EMAILS: 'root@example.com' })
+const call = createFetch(service)
+
+const bearers = ['Bearer x', 'bearer a.b.c', 'Bearer', 'Bearer x y']
+const others = ['Basic dTpw', 'Digest username="x"', 'Bearers x', 'Bearer-like x', 'x', ' ', '']
+const stale = 'better-auth.session_token=stale.stale'
+
+const open: (readonly string[])[] = []
+traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
+  if (metaOf(procedure).access === 'open') open.push(path)
+})
+
+/** The outcome of a procedure, without the parts that change from call to call. */
+async function outcomeOf(client: object, path: readonly string[], input: unknown) {
+  const procedure = path.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], client)
+  const outcome = await (procedure as (input: unknown) => Promise<object>)(input).catch((error: unknown) =>
+    error instanceof ORPCError ? (error.toJSON() as object) : Promise.reject(error as Error),
+  )
+  return JSON.stringify(outcome, (key, value: unknown) =>
+    /^(count|html|renderedAt)$/.test(key) ? null : value,
+  )
+}
+
+describe('a procedure that anyone may call', () => {
+  describe.each(Object.entries(ways))('%s', (_, connect) => {
+    test.each(open.map((path) => [path.join('.'), path] as const))(
+      '%s looks at no credentials',
+      async (_, path) => {
+        for (const input of [{ inputValue: 1, name: 'Ada', guests: 2 }, { name: 5 }]) {
+          const expected = await outcomeOf(connect(service, {}), path, input)
+          for (const authorization of [...bearers, ...others])
+            for (const cookie of [undefined, stale]) {
+              const headers = { authorization, ...(cookie && { cookie }) }
+              expect(await outcomeOf(connect(service, headers), path, input)).toBe(expected)
+            }
+        }
+      },
+    )
+  })
+
+  test('sends events to a hypermedia page, whatever the credentials', async () => {
+    for (const authorization of [...bearers, ...others]) {
+      const headers = { 'datastar-request': 'true', authorization, cookie: stale }
+      const answer = await call('GET', '/api/counter/fragment', undefined, headers)
+
+      expect(answer.status).toBe(200)
+      expect(answer.body).toContain('datastar-patch-elements')
+    }
+  })
+
+  test.each(['/api/status', '/api/counter', '/api/health/live', '/.well-known/oauth-protected-resource'])(
+    'sends no challenge: GET %s',
+    async (path) => {
+      for (const authorization of [...bearers, ...others]) {
+        const { status, headers } = await call('GET', path, undefined, { authorization })
+
+        expect([status, headers.get('www-authenticate')]).toEqual([200, null])
+      }
+    },
+  )
+})
+
+describe('signing in and out', () => {
+  test('works whatever the Authorization header and the cookie say', async () => {
+    for (const authorization of [...bearers, ...others]) {
+      const email = somebody()
+      const { cookie, response } = await signInOverHttp(service, email, { authorization, cookie: stale })
+      expect(response.status).toBe(200)
+
+      const session = await call('GET', '/api/auth/get-session', undefined, { authorization, cookie })
+      expect(session).toMatchObject({ status: 200, body: { user: { email } } })
+
+      const out = await call('POST', '/api/auth/sign-out', {}, { authorization, cookie })
+      expect(out).toMatchObject({ status: 200, body: { success: true } })
+      expect(await call('GET', '/api/auth/get-session', undefined, { cookie })).toMatchObject({ body: null })
+    }
+  })
+
+  test('answers no session, and no error, to a stale cookie', async () => {
+    for (const authorization of ['', 'Bearer x'])
+      expect(
+        await call('GET', '/api/auth/get-session', undefined, { cookie: stale, authorization }),
+      ).toMatchObject({
+        status: 200,
+        body: null,
+      })
+  })
+})
+
+describe('an Authorization header of another scheme than Bearer', () => {
+  const guarded = [
+    ['GET', '/api/me', undefined],
+    ['GET', '/api/tasks', undefined],
+    ['POST', '/rpc/account/get', {}],
+    ['GET', '/api/auth/admin/list-users', undefined],
+    ['POST', '/api/auth/update-user', { name: 'Root' }],
+  ] as const
+
+  test.each(guarded)('leaves the decision to the cookie: %s %s', async (method, path, body) => {
+    const { cookie } = await signInOverHttp(service, 'root@example.com')
+    for (const authorization of others) {
+      expect((await call(method, path, body, { authorization, cookie })).status).toBe(200)
+      expect((await call(method, path, body, { authorization })).status).toBe(401)
+    }
+  })
+
+  test.each(guarded)('of the scheme Bearer never does: %s %s', async (method, path, body) => {
+    const { cookie } = await signInOverHttp(service, 'root@example.com')
+    for (const authorization of bearers)
+      expect((await call(method, path, body, { authorization, cookie })).status).toBe(401)
+  })
+
+  test('is no reason to say that a token is invalid', async () => {
+    const challenge = async (authorization: string) =>
+      (await call('GET', '/api/me', undefined, { authorization })).headers.get('www-authenticate')
+
+    expect(await challenge('Basic dTpw')).not.toContain('error=')
+    expect(await challenge('Bearer x')).toContain('error="invalid_token"')
+  })
+})
