@@ -450,9 +450,13 @@ describe('by hand', () => {
 
   test('words a reservation in the language asked for', async () => {
     const params = { name: 'reservations_create', arguments: { name: 'Ada', guests: 0 } }
-    const { headers } = await post({ ...app.bearer, 'accept-language': 'uk' }, rpc('tools/call', params))
+    const { headers, body } = await post(
+      { ...app.bearer, 'accept-language': 'uk' },
+      rpc('tools/call', params),
+    )
 
     expect(headers.get('content-language')).toBe('uk')
+    expect(JSON.stringify(body)).toContain('Бронювання порушує одне з правил')
   })
 })
 
@@ -471,10 +475,14 @@ describe('a token', () => {
     })
   })
 
-  test.each(['Bearer none', 'Bearer', 'Basic YTpi'])('is not %s', async (authorization) => {
+  test.each([
+    ['Bearer none', ', error="invalid_token"'],
+    ['Bearer', ', error="invalid_token"'],
+    ['Basic YTpi', ''],
+  ])('is not %s', async (authorization, error) => {
     expect(await challenge({ authorization })).toEqual({
       status: 401,
-      challenge: `Bearer ${metadata}, error="invalid_token"`,
+      challenge: `Bearer ${metadata}${error}`,
     })
   })
 

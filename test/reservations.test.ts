@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
 
 import { isDefinedError, safe } from '../contract/client.ts'
-import { languages } from '../src/messages/index.ts'
+import { languages, negotiate } from '../src/messages/index.ts'
 import { createFetch, everyWay, startService, ways } from './service.ts'
 
 const service = await startService()
@@ -106,6 +106,7 @@ describe.each(Object.entries(ways))('%s', (_, connect) => {
       await expect(reserve('de', { name: ' ', guests: 21 })).rejects.toMatchObject({
         code: 'INVALID_RESERVATION',
         defined: true,
+        message: 'Die Reservierung verstößt gegen eine Regel',
         data: {
           name: 'Bitte geben Sie einen Namen ein.',
           guests: 'Bitte reservieren Sie höchstens 20 Plätze.',
@@ -125,11 +126,12 @@ describe.each(Object.entries(ways))('%s', (_, connect) => {
         languages.map(async (language) => {
           const { message } = await reserve(language, { name: 'Ada', guests: 3 })
           const errors = await Promise.all(refusals.map((input) => safe(reserve(language, input))))
-          return [message, ...errors.map(({ error }) => isDefinedError(error) && JSON.stringify(error.data))]
+          const texts = errors.map(({ error }) => isDefinedError(error) && JSON.stringify(error.data))
+          return [message, errors[0]?.error?.message, ...texts]
         }),
       )
 
-      for (const index of [0, 1, 2, 3, 4])
+      for (const index of [0, 1, 2, 3, 4, 5])
         expect(new Set(said.map((texts) => texts[index])).size).toBe(languages.length)
       expect(said.every(([message]) => String(message).includes('Ada'))).toBe(true)
     })
@@ -152,6 +154,26 @@ describe('reservations.create', () => {
     }
     expect([reserved.status, broken.status]).toEqual([200, 400])
     expect(overRpc.body).toEqual({ json: reserved.body })
+  })
+
+  test.each(languages)('refuses in one language only: %s', async (language) => {
+    const headers = { 'accept-language': language }
+    const message = negotiate(language).say('refused')
+
+    const { body } = await call('POST', '/api/reservations', bodies.broken, headers)
+    const overRpc = await call('POST', '/rpc/reservations/create', { json: bodies.broken }, headers)
+
+    expect(body).toMatchObject({ code: 'INVALID_RESERVATION', message, error: message })
+    expect(overRpc.body).toMatchObject({ json: { code: 'INVALID_RESERVATION', message } })
+    expect(overRpc.headers.get('content-language')).toBe(language)
+  })
+
+  test('refuses a malformed body in English, without a language', async () => {
+    const malformed = { name: 5, guests: 'two' }
+    const { body, headers } = await call('POST', '/api/reservations', malformed, { 'accept-language': 'de' })
+
+    expect(body).toMatchObject({ code: 'BAD_REQUEST', error: 'Input validation failed' })
+    expect(headers.get('content-language')).toBeNull()
   })
 
   test.each([

@@ -3,6 +3,7 @@ import type { Catalogue } from './en.ts'
 export const ar: Catalogue = {
   reserved:
     'شكرًا لك، {name}. {guests, plural, zero {لم يتم حجز أي مقعد} one {تم حجز مقعد واحد} two {تم حجز مقعدين} few {تم حجز # مقاعد} many {تم حجز # مقعدًا} other {تم حجز # مقعد}}.',
+  refused: 'الحجز يخالف إحدى القواعد',
   nameBlank: 'يُرجى إدخال الاسم.',
   guestsNotWhole: 'يُرجى إدخال عدد صحيح من المقاعد.',
   guestsTooFew:

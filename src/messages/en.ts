@@ -1,6 +1,7 @@
 /** The source catalogue: every other language has exactly these messages. ICU MessageFormat. */
 export const en = {
   reserved: 'Thank you, {name}. {guests, plural, one {# seat is} other {# seats are}} reserved.',
+  refused: 'The reservation breaks a rule',
   nameBlank: 'Please enter a name.',
   guestsNotWhole: 'Please enter a whole number of seats.',
   guestsTooFew: 'Please reserve at least {min, plural, one {# seat} other {# seats}}.',

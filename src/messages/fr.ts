@@ -3,6 +3,7 @@ import type { Catalogue } from './en.ts'
 export const fr: Catalogue = {
   reserved:
     'Merci, {name}. {guests, plural, one {# place est réservée} many {# de places sont réservées} other {# places sont réservées}}.',
+  refused: 'La réservation enfreint une règle',
   nameBlank: 'Veuillez saisir un nom.',
   guestsNotWhole: 'Veuillez saisir un nombre entier de places.',
   guestsTooFew:

@@ -3,6 +3,7 @@ import type { Catalogue } from './en.ts'
 export const it: Catalogue = {
   reserved:
     'Grazie, {name}. {guests, plural, one {È stato prenotato # posto} many {Sono stati prenotati # di posti} other {Sono stati prenotati # posti}}.',
+  refused: 'La prenotazione viola una regola',
   nameBlank: 'Si prega di inserire un nome.',
   guestsNotWhole: 'Si prega di inserire un numero intero di posti.',
   guestsTooFew:

@@ -15,6 +15,6 @@ export const reservations = os.router({
       ({ path: [field], message }) => [String(field), say(message, seats)] as const,
     )
     // Reversed, so that the first broken rule of a field is the one that stays.
-    throw errors.INVALID_RESERVATION({ data: Object.fromEntries(broken.reverse()) })
+    throw errors.INVALID_RESERVATION({ message: say('refused'), data: Object.fromEntries(broken.reverse()) })
   }),
 })
