@@ -1,50 +1,77 @@
-import { get } from 'node:https'
-import { RequestFilteringHttpsAgent } from 'request-filtering-agent'
 import { v7 } from 'uuid'
 import { z } from 'zod'
 
 import { text } from '../contract/base.ts'
 import type { Database } from '../db/index.ts'
 import { findClient, insertClient } from '../db/oauth.ts'
-import type { Settings } from './settings.ts'
 
 /** An app that asks people to let it in, and where it may be answered. Public: it has no secret of its own. */
 export interface Client {
   id: string
   name: string
   redirectUris: string[]
+  /** Named by the settings. Every other app chose its name and its redirect URIs itself. */
+  trusted: boolean
 }
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
-/** Where an app may be answered: https, itself on this machine, or a scheme of its own (RFC 8252). */
+/**
+ * Where an app may be answered: https, loopback http, or a private scheme (RFC 8252). Checks the text before it is
+ * parsed: a parser drops line breaks and an empty user, and takes a backslash for a slash.
+ */
 export function isRedirectUri(uri: string) {
-  if (!URL.canParse(uri) || uri.includes('#')) return false
-  const { protocol, hostname, username, host } = new URL(uri)
-  // What stands in a policy must not end it.
-  if (username !== '' || /[^\w.:[\]-]/.test(host)) return false
-  const own = /^[a-z][a-z\d+-]*(\.[a-z\d+-]+)+:$/.test(protocol)
-  return protocol === 'https:' || own || (protocol === 'http:' && LOOPBACK.includes(hostname))
+  // Visible ASCII (RFC 3986): no spaces, no control, bidirectional or invisible characters.
+  if (!/^[!-~]+$/.test(uri) || /[\\#]/.test(uri) || !URL.canParse(uri)) return false
+  // A user before the host looks like a host: https://bank.example@evil.example.
+  if (/^[^:]+:(\/\/)?[^/?]*@/.test(uri)) return false
+  const { protocol, hostname, host } = new URL(uri)
+  // The host goes into a policy, and must not end it.
+  if (/[^\w.:[\]-]/.test(host)) return false
+  if (/^[a-z][a-z\d+-]*(\.[a-z\d+-]+)+:$/.test(protocol)) return true
+  if (!/^https?:\/\/[^/]/i.test(uri)) return false
+  return protocol === 'https:' || LOOPBACK.includes(hostname)
 }
 
 const RedirectUri = text({ min: 1, max: 2000 }).refine(
   isRedirectUri,
-  'Must be https, loopback http, or a private scheme, without a fragment',
+  'Must be https, loopback http, or a private scheme, in ASCII, without a user and a fragment',
 )
+
+/**
+ * Characters that a person cannot see, or that change how other text is displayed: control, format (zero-width,
+ * bidirectional), ignorable and unassigned ones, line separators, the blank Braille pattern, and stacked marks.
+ */
+const deceptive = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?<=\p{M}{4})\p{M}/gu
+
+const tidy = (name: string) =>
+  name
+    .normalize('NFC')
+    .replace(/\p{Zs}+/gu, ' ')
+    .trim()
+
+const UNNAMED = 'An app'
+
+/** The name of an app, as it may be displayed. */
+export const ClientName = text({ min: 1, max: 120 })
+  .refine((name) => name.search(deceptive) < 0, 'Contains a character that cannot be seen')
+  .transform(tidy)
+  .refine((name) => name !== '', 'Must not be blank')
+
+/** A name that was stored before these rules. */
+const displayed = (name: string) => tidy(name.replace(deceptive, '\u{FFFD}')) || UNNAMED
 
 /** What an app says of itself (RFC 7591). */
 export const Registration = z.object({
-  client_name: text({ min: 1, max: 120 }).default('An app'),
+  client_name: ClientName.default(UNNAMED),
   redirect_uris: z.array(RedirectUri).min(1).max(10),
   token_endpoint_auth_method: z.literal('none').default('none'),
 })
 
-const Described = Registration.extend({ client_id: z.string() })
-
 /** Exactly as registered; on this machine any port will do. */
 export function allowsRedirect({ redirectUris }: Client, uri: string) {
   return (
-    URL.canParse(uri) &&
+    isRedirectUri(uri) &&
     redirectUris.some((known) => known === uri || withoutPort(known) === withoutPort(uri))
   )
 }
@@ -65,54 +92,24 @@ export const register = async (
   return client
 }
 
-/** An app by its id: known by settings, by registration, or by the document that stands at its id. */
-export async function findApp(db: Database, settings: Settings, id: string): Promise<Client | undefined> {
-  const known = settings.oauthClients.filter((entry) => entry.slice(0, entry.indexOf('=')) === id)
-  if (known.length > 0)
-    return { id, name: id, redirectUris: known.map((entry) => entry.slice(id.length + 1)) }
-  if (id.startsWith('https://')) return describe(id, settings.production)
-  return findClient(db, id)
+/** An app that registered itself. */
+export async function findRegistered(db: Database, id: string): Promise<Client | undefined> {
+  const client = await findClient(db, id)
+  return client && { ...client, name: displayed(client.name), trusted: false }
 }
 
-const PATIENCE = 5_000
-const MAX_DOCUMENT = 10 * 1024
-
-/** Reads the document that a client id points to. In production never from a private address, whatever a name resolves to. */
-async function describe(id: string, production: boolean): Promise<Client | undefined> {
-  const agent = new RequestFilteringHttpsAgent({ allowPrivateIPAddress: !production })
-  try {
-    const { client_id, client_name, redirect_uris } = Described.parse(JSON.parse(await read(id, agent)))
-    return client_id === id ? { id, name: client_name, redirectUris: redirect_uris } : undefined
-  } catch {
-    return undefined
-  } finally {
-    agent.destroy()
-  }
+/** An app that the setting OAUTH_CLIENTS names, as `id=redirect-uri`, once for each redirect URI. */
+export function findConfigured(entries: string[], id: string): Client | undefined {
+  const redirectUris = entries.map(splitEntry).flatMap(([name, uri]) => (name === id ? [uri] : []))
+  return redirectUris.length > 0 ? { id, name: id, redirectUris, trusted: true } : undefined
 }
 
-const read = (url: string, agent: RequestFilteringHttpsAgent) =>
-  new Promise<string>((resolve, reject) => {
-    const request = get(url, {
-      agent,
-      signal: AbortSignal.timeout(PATIENCE),
-      headers: { accept: 'application/json' },
-    })
-    const fail = (problem: string) => {
-      reject(new Error(problem))
-      request.destroy()
-    }
-    request.on('error', reject)
-    request.on('response', (response) => {
-      let body = ''
-      if (response.statusCode !== 200) fail('There is no document')
-      response.setEncoding('utf8')
-      response.on('data', (chunk: string) => {
-        body += chunk
-        if (body.length > MAX_DOCUMENT) fail('The document is too large')
-      })
-      response.on('end', () => {
-        resolve(body)
-      })
-      response.on('error', reject)
-    })
-  })
+export const isConfiguredClient = (entry: string) => {
+  const [id, uri] = splitEntry(entry)
+  return ClientName.safeParse(id).data === id && isRedirectUri(uri)
+}
+
+const splitEntry = (entry: string): [string, string] => {
+  const at = entry.indexOf('=')
+  return at < 0 ? [entry, ''] : [entry.slice(0, at), entry.slice(at + 1)]
+}

@@ -6,7 +6,8 @@ import { find } from '../db/oauth.ts'
 import * as sessions from '../db/sessions.ts'
 import type { Caller, Parts } from './access.ts'
 import { currentSource } from './audit.ts'
-import { allowsRedirect, type Client, findApp } from './clients.ts'
+import { createDocuments } from './client-documents.ts'
+import { allowsRedirect, type Client, findConfigured, findRegistered } from './clients.ts'
 import { codeKey, type Consent, createIssuer, Grant, refreshExpiry, refreshKey } from './tokens.ts'
 
 /** A refusal in the words of RFC 6749. */
@@ -52,11 +53,18 @@ export function createGrants(parts: Parts) {
   const { db, settings, verifyToken } = parts
   const { baseUrl } = settings
   const issuer = createIssuer(db)
+  const readDocument = createDocuments(parts)
   const resources = [baseUrl, `${baseUrl}/`, `${baseUrl}/mcp`]
 
+  async function findClient(id: string, address: string | undefined) {
+    const configured = findConfigured(settings.oauthClients, id)
+    if (configured) return configured
+    return id.startsWith('https://') ? readDocument(id, address) : findRegistered(db, id)
+  }
+
   /** The app and where to answer it; `undefined` where neither can be trusted, and nobody must be sent anywhere. */
-  async function findAsker({ client_id = '', redirect_uri = '' }: Record<string, string>) {
-    const client = await findApp(db, settings, client_id)
+  async function findAsker({ client_id = '', redirect_uri = '' }: Record<string, string>, address?: string) {
+    const client = await findClient(client_id, address)
     return client && allowsRedirect(client, redirect_uri) ? { client, redirectUri: redirect_uri } : undefined
   }
 
@@ -69,7 +77,7 @@ export function createGrants(parts: Parts) {
     }
     const scope = [...new Set((query.scope ?? 'read').split(' ').filter(Boolean))]
     if (scope.length === 0 || !scope.every((name) => (scopes as readonly string[]).includes(name)))
-      throw new OAuthError('invalid_scope', `There are ${scopes.join(' and ')}`)
+      throw new OAuthError('invalid_scope', `The scopes are ${scopes.join(' and ')}`)
     const { resource = baseUrl } = query
     if (!resources.includes(resource))
       throw new OAuthError('invalid_target', 'There is no such resource here')

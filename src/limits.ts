@@ -35,7 +35,9 @@ export const limits = {
   tries: { points: 30, duration: 900, shared: true },
   /** Apps registered, by address. */
   registrations: { points: 60, duration: 3600, shared: true },
-  /** Tokens asked for, by address. */
+  /** Documents of apps fetched from their hosts, by the address that asks. */
+  documents: { points: 30, duration: 60, shared: true },
+  /** Tokens asked for and revoked, by address. */
   tokens: { points: 600, duration: 60, shared: true },
 } satisfies Record<string, Limit>
 

@@ -97,13 +97,20 @@ function bodyOf(request: IncomingMessage, bytes: Buffer): Body {
     throw new ORPCError('UNSUPPORTED_MEDIA_TYPE', { message: 'A body must not be compressed' })
   const type = request.headers['content-type'] ?? ''
   if (takesForms(request.url) && /^application\/x-www-form-urlencoded\s*(;|$)/i.test(type))
-    return { body: Object.fromEntries(new URLSearchParams(bytes.toString())) }
+    return formOf(new URLSearchParams(bytes.toString()))
   if (!/^application\/json\s*(;|$)/i.test(type))
     throw new ORPCError('UNSUPPORTED_MEDIA_TYPE', { message: 'A body must be application/json' })
   const body = parse(bytes)
   if (isObject(body)) return { body }
   const message = body === undefined ? 'The body is not valid JSON' : 'The body must be a JSON object'
   return { body: {}, malformed: new ORPCError('BAD_REQUEST', { message }) }
+}
+
+/** A form has each field once (RFC 6749, section 3.1). */
+function formOf(fields: URLSearchParams): Body {
+  const body = Object.fromEntries(fields)
+  if (Object.keys(body).length === fields.size) return { body }
+  return { body: {}, malformed: new ORPCError('BAD_REQUEST', { message: 'A parameter is repeated' }) }
 }
 
 /** The token service speaks in forms, as its standards have it, and its pages too. */

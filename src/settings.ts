@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import proxyAddr from 'proxy-addr'
 import { z } from 'zod'
 
-import { isRedirectUri } from './clients.ts'
+import { isConfiguredClient } from './clients.ts'
 import { limits } from './limits.ts'
 
 const list = z
@@ -64,7 +64,7 @@ const Environment = z
     TRUSTED_ORIGINS: list.pipe(z.array(origin)),
     TRUSTED_PROXIES: list.refine(areProxies, 'Must be addresses or ranges of proxies'),
     OAUTH_CLIENTS: list.refine(
-      (entries) => entries.every((entry) => isRedirectUri(/^[^=]+=(.+)$/.exec(entry)?.[1] ?? '')),
+      (entries) => entries.every(isConfiguredClient),
       'Must be id=redirect-uri, or a list of them',
     ),
     SERVICE: z.string().default(`${hostname()}:${process.pid}`),

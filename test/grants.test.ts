@@ -460,27 +460,27 @@ describe('fault 8: PKCE is optional, and plain and implicit will do', () => {
     ['a challenge that is no SHA-256', { code_challenge: 'short' }, 'invalid_request'],
     ['implicit', { response_type: 'token' }, 'unsupported_response_type'],
     ['hybrid', { response_type: 'code token' }, 'unsupported_response_type'],
-  ])('%s is refused, and the app hears of it', async (_, parameters, error) => {
+  ])('%s is refused, and the app hears of it once the person agreed', async (_, parameters, error) => {
     const asked = { state: 'a state', ...parameters }
     for (const cookie of ['', await person()]) {
-      const answers = [
-        await fetch(app.address(asked), { redirect: 'manual', headers: { cookie } }),
-        await app.submit({ action: 'allow' }, { cookie }, asked),
-      ]
-      for (const { status, headers } of answers) {
-        const location = new URL(headers.get('location') ?? '')
+      const answer = await fetch(app.address(asked), { redirect: 'manual', headers: { cookie } })
 
-        expect(status).toBe(303)
-        expect(location.origin + location.pathname).toBe(redirectUri)
-        expect(Object.fromEntries(location.searchParams)).toEqual({
-          error,
-          error_description: expect.any(String),
-          state: 'a state',
-          iss: origin,
-        })
-        expect(location.hash).toBe('')
-      }
+      expect([answer.status, answer.headers.get('location')]).toEqual([400, null])
+      expect(await answer.text()).toContain(error)
     }
+    expect((await app.submit({ action: 'allow' }, {}, asked)).headers.get('location')).toBeNull()
+
+    const { status, headers } = await app.submit({ action: 'allow' }, { cookie: await person() }, asked)
+    const location = new URL(headers.get('location') ?? '')
+    expect(status).toBe(303)
+    expect(location.origin + location.pathname).toBe(redirectUri)
+    expect(Object.fromEntries(location.searchParams)).toEqual({
+      error,
+      error_description: expect.any(String),
+      state: 'a state',
+      iss: origin,
+    })
+    expect(location.hash).toBe('')
   })
 
   test.each([

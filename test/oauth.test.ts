@@ -244,6 +244,23 @@ describe('registration', () => {
     ['a fragment', 'https://app.example/callback#there'],
     ['an empty fragment', 'https://app.example/callback#'],
     ['a user before the host', 'https://bank.example@evil.example/callback'],
+    ['a password alone', 'https://:bank.example@evil.example/callback'],
+    ['an empty user', 'https://@evil.example/callback'],
+    ['a user after one slash', 'https:/bank.example@evil.example/callback'],
+    ['a user after no slash', 'https:bank.example@evil.example/callback'],
+    ['a user on this machine', 'http://bank.example@127.0.0.1/callback'],
+    ['a user of a private scheme', 'com.example.app://bank.example@evil/callback'],
+    ['a line break', 'https://app.example/call\nback'],
+    ['a tab in the scheme', 'ht\ttps://app.example/callback'],
+    ['a space at the end', 'https://app.example/callback '],
+    ['a control character', 'https://app.example/\u0007'],
+    ['a character that turns text round', 'https://app.example/\u202Ekcabllac'],
+    ['a character that cannot be seen', 'https://app.example/call\u200Bback'],
+    ['letters of another script', 'https://аpp.example/callback'],
+    ['a full stop that is none', 'https://app。example/callback'],
+    ['a backslash', 'https:\\\\app.example\\callback'],
+    ['a backslash before the host', 'https://bank.example\\@evil.example/callback'],
+    ['three slashes', 'https:///app.example/callback'],
     ['a character that would end a policy', 'https://evil;script-src.example/callback'],
     ['no address', 'callback'],
     ['nothing', ''],
@@ -272,6 +289,28 @@ describe('registration', () => {
     ['an empty name', { client_name: '' }],
     ['a long name', { client_name: 'x'.repeat(121) }],
     ['a name that cannot be stored', { client_name: 'a\0b' }],
+    ['a blank name', { client_name: ' \u3000\u00a0' }],
+    ...[
+      ['line break', 'Bank\nSafe'],
+      ['escape', 'Bank\u001b[2J'],
+      ['C1 control', 'Bank\u0085'],
+      ['override', '\u202Eknab'],
+      ['isolate', 'Bank\u2066'],
+      ['direction mark', 'Bank\u200F'],
+      ['Arabic letter mark', 'Bank\u061C'],
+      ['zero-width space', 'Ba\u200Bnk'],
+      ['zero-width joiner', 'Ba\u200Dnk'],
+      ['byte order mark', '\uFEFFBank'],
+      ['soft hyphen', 'Ba\u00ADnk'],
+      ['word joiner', 'Ba\u2060nk'],
+      ['Hangul filler', '\u3164'],
+      ['variation selector', 'Bank\uFE0F'],
+      ['tag', 'Bank\u{E0041}'],
+      ['line separator', 'Bank\u2028'],
+      ['Braille blank', '\u2800'],
+      ['private use character', 'Bank\uE000'],
+      ['pile of marks', `B${'\u0301'.repeat(5)}`],
+    ].map(([what, client_name]) => [`a name with a ${what}`, { client_name }] as [string, object]),
     ['a secret', { token_endpoint_auth_method: 'client_secret_basic' }],
   ])('refuses %s', async (_, registration) => {
     expect(await register({ redirect_uris: [redirectUri], ...registration })).toMatchObject({
@@ -380,14 +419,20 @@ describe('an app that settings name', () => {
   })
 })
 
-test.each(['nowhere', 'http://app.example/callback', 'javascript:alert(1)', 'https://app.example/#there'])(
-  'settings name no app at %s',
-  (uri) => {
-    expect(() => readSettings({ AUTH_SECRET: 'x'.repeat(32), OAUTH_CLIENTS: `cli=${uri}` })).toThrow(
-      'OAUTH_CLIENTS',
-    )
-  },
-)
+test.each([
+  'cli=nowhere',
+  'cli=http://app.example/callback',
+  'cli=javascript:alert(1)',
+  'cli=https://app.example/#there',
+  'cli=https://bank.example@evil.example/',
+  'cli=https://app.example/\u202E',
+  'c\u200Bli=https://app.example/',
+  'c\u202Eli=https://app.example/',
+  'cli',
+  '=https://app.example/',
+])('settings name no app as %j', (entry) => {
+  expect(() => readSettings({ AUTH_SECRET: 'x'.repeat(32), OAUTH_CLIENTS: entry })).toThrow('OAUTH_CLIENTS')
+})
 
 describe('an app that a document describes', () => {
   let folder: string | undefined
@@ -543,13 +588,10 @@ describe('what an app asks', () => {
     'for an unknown resource is refused: %j',
     async (resource) => {
       const cookie = await person()
-      const answers = [
-        await app.allow(cookie, { resource, state: 's' }),
-        new URL((await ask(app.address({ resource, state: 's' }))).location ?? '').searchParams,
-      ]
+      const answer = await app.allow(cookie, { resource, state: 's' })
 
-      for (const answer of answers)
-        expect(Object.fromEntries(answer)).toMatchObject({ error: 'invalid_target', state: 's', iss: origin })
+      expect(Object.fromEntries(answer)).toMatchObject({ error: 'invalid_target', state: 's', iss: origin })
+      expect(await ask(app.address({ resource, state: 's' }))).toMatchObject({ status: 400, location: null })
     },
   )
 

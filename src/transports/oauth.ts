@@ -35,10 +35,13 @@ export function createOAuth(parts: Parts): Transport {
     '/.well-known/oauth-protected-resource/mcp': get(resource(baseUrl, `${baseUrl}/mcp`)),
     '/.well-known/jwks.json': { method: 'GET', answer: async () => ({ body: await grants.keys() }) },
     '/token': { ...post((form) => grants.redeem(form)), limit: 'tokens' },
-    '/revoke': post(async (form) => {
-      await grants.revoke(form)
-      return {}
-    }),
+    '/revoke': {
+      ...post(async (form) => {
+        await grants.revoke(form)
+        return {}
+      }),
+      limit: 'tokens',
+    },
     '/register': {
       method: 'POST',
       limit: 'registrations',

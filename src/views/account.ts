@@ -8,6 +8,8 @@ h1 { font-size: 1.4rem }
 label { display: block; margin-top: 1rem }
 input { box-sizing: border-box; font: inherit; padding: .6rem; width: 100% }
 button { font: inherit; margin: 1rem .5rem 0 0; padding: .6rem 1.2rem }
+dt { margin-top: 1rem }
+dd { margin: 0 }
 .problem { border-left: .3rem solid #c33; padding-left: .8rem }
 `
 const styleHash = createHash('sha256').update(style).digest('base64')
@@ -69,17 +71,50 @@ const permissions: Record<string, string> = {
   write: 'add, change, share and delete your tasks and notes',
 }
 
-export const consentPage = (app: string, redirectUri: string, scope: string, email: string) =>
+/** Where the person is sent back to. `URL` writes a host in ASCII, so that no letter can pass for another one. */
+function destinationOf(redirectUri: string) {
+  const { protocol, host } = new URL(redirectUri)
+  if (protocol === 'https:') return htmlEscape`the website <strong>${host}</strong>`
+  if (protocol === 'http:') return htmlEscape`a program on this computer, at <strong>${host}</strong>`
+  return htmlEscape`an app on this device that opens <strong>${protocol}</strong> links`
+}
+
+/** The part of a client that the page shows. */
+interface App {
+  id: string
+  name: string
+  trusted: boolean
+}
+
+/** What the service knows of an app, apart from what the app says of itself. */
+const identityOf = ({ id, trusted }: App, redirectUri: string) =>
+  `<dl>
+<dt>You will be sent to</dt>
+<dd>${destinationOf(redirectUri)}</dd>
+` +
+  (!trusted && URL.canParse(id)
+    ? htmlEscape`<dt>The app is described by</dt>
+<dd>the website <strong>${new URL(id).host}</strong></dd>
+`
+    : '') +
+  `</dl>
+` +
+  (trusted
+    ? ''
+    : '<p>The app chose its name itself. Allow it only if you started this, and know where you will be sent.</p>\n')
+
+export const consentPage = (app: App, redirectUri: string, scope: string, email: string) =>
   page(
-    `Let ${app} in?`,
-    htmlEscape`<p>${app} asks to act for ${email}. It may</p>
+    `Let ${app.name} in?`,
+    htmlEscape`<p><bdi>${app.name}</bdi> asks to act for ${email}. It may</p>
 <ul>` +
       scope
         .split(' ')
         .map((name) => htmlEscape`<li>${permissions[name] ?? name}</li>`)
         .join('') +
-      htmlEscape`</ul>
-<p>You will be sent back to <code>${redirectUri}</code>. You can end this at any time among your sessions.</p>
+      '</ul>\n' +
+      identityOf(app, redirectUri) +
+      htmlEscape`<p>The whole address is <code>${redirectUri}</code>. You can end this at any time among your sessions.</p>
 <form method="post">
 <button name="action" value="allow">Allow</button>
 <button name="action" value="deny">Deny</button>
