@@ -106,8 +106,25 @@ const account: Provider<Consent['grant']> = {
   },
 }
 
-/** OpenAuth itself. transports/oauth.ts alone speaks to it, and lets through only what OpenAuth answers well. */
+/**
+ * OpenAuth itself. transports/oauth.ts alone speaks to it, and lets through only what OpenAuth answers well. OpenAuth
+ * reads its keys once and keeps a failure for ever, so a failed request replaces the instance.
+ */
 export function createIssuer(db: Database) {
+  let openAuth = createOpenAuth(db)
+  return {
+    fetch: async (request: Request) => {
+      try {
+        return await openAuth.fetch(request)
+      } catch (error) {
+        openAuth = createOpenAuth(db)
+        throw error
+      }
+    },
+  }
+}
+
+function createOpenAuth(db: Database) {
   // It would follow this over the storage that it is given.
   delete process.env.OPENAUTH_STORAGE
   const { log } = console

@@ -112,6 +112,17 @@ describe('without its database, the service', () => {
     expect(refused.headers.get('retry-after')).toBe('1')
   })
 
+  test('reads its signing keys as soon as the database is back', async () => {
+    wire.cut()
+    const refused = await call('GET', '/.well-known/jwks.json')
+    wire.state = 'open'
+
+    expect(refused.status).toBe(503)
+    await vi.waitFor(async () => {
+      expect((await call('GET', '/.well-known/jwks.json')).status).toBe(200)
+    }, 5000)
+  })
+
   test('works again after connections were reset, whatever it was asked as they broke', async () => {
     let asking = true
     const ask = async () => {
