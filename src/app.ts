@@ -1,13 +1,6 @@
 import { ORPCError } from '@orpc/client'
 import { randomUUID } from 'node:crypto'
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  STATUS_CODES,
-  type ServerResponse,
-} from 'node:http'
+import { createServer, type IncomingMessage, type Server, STATUS_CODES, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { pinoHttp } from 'pino-http'
 
@@ -15,14 +8,16 @@ import { errorBody, unavailable } from '../contract/errors.ts'
 import type { Parts, Seen, SeenOf } from './access.ts'
 import { after, attempt } from './after.ts'
 import { createHeads, createSharing } from './head.ts'
-import { createGate } from './load.ts'
+import { createAdmission, createIncomplete } from './load.ts'
+import { describeError } from './log.ts'
 import { refusalOf } from './outages.ts'
-import { createReader, hasBody, MAX_HEADERS, notFound } from './request.ts'
+import { createReader, hasBody, MAX_HEADERS } from './request.ts'
+import { type Listener, notFound, readTarget, type Target } from './target.ts'
 import { tracing } from './tracing.ts'
 import { createAuthTransport } from './transports/auth.ts'
 import { createCompiled } from './transports/compiled.ts'
 import { createDatastar } from './transports/datastar.ts'
-import { createHealth, isHealth } from './transports/health.ts'
+import { createHealth, isHealthCheck } from './transports/health.ts'
 import { createMcp } from './transports/mcp.ts'
 import { createOAuth } from './transports/oauth.ts'
 import { createReference } from './transports/reference.ts'
@@ -34,7 +29,8 @@ import { atTurn } from './turn.ts'
 /** The whole service as one HTTP server: a request is read once, then offered to one transport after another. */
 export function createApp(parts: Parts): Server {
   const { settings, auth, log, metrics } = parts
-  const read = createReader(parts)
+  const trackIncomplete = createIncomplete(settings.maxIncomplete, () => metrics?.shed('incomplete'))
+  const { receive, callOf } = createReader(parts, trackIncomplete)
   const compiled = settings.compiled ? createCompiled(!settings.production) : undefined
   const transports: Transport[] = [
     createHealth(parts),
@@ -49,8 +45,18 @@ export function createApp(parts: Parts): Server {
   const headFor = createHeads(settings)
   const share = createSharing(settings)
 
-  const respond = (request: IncomingMessage, response: ServerResponse, head: readonly string[]) =>
-    after(read(request), (call) => {
+  const respond = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    target: Target,
+    head: readonly string[],
+  ) =>
+    after(receive(request, target), (bytes) => {
+      if (bytes && !admission.admit(response)) {
+        turnAway(response, head)
+        return true
+      }
+      const call = callOf(request, target, bytes)
       seen?.set(request, call.context.seen)
       const answered = compiled?.({ call, response, head }) ?? false
       return after(answered, (isAnswered) => isAnswered || offer(call, response, head))
@@ -63,17 +69,25 @@ export function createApp(parts: Parts): Server {
   }
 
   function fail(error: unknown, response: ServerResponse, head: readonly string[]) {
-    // Its time was up, and it has been told so.
+    // The request was answered 503 after ANSWER_TIMEOUT.
     if (response.writableEnded) return
     const known = error instanceof ORPCError ? error : refusalOf(error)
     const refusal = known ?? new ORPCError('INTERNAL_SERVER_ERROR')
     if (refusal.status >= 500) log.error({ err: error }, 'a request failed')
     if (response.headersSent) return response.destroy()
     setHead(response, head)
+    // The rest of the request is not read, so the connection cannot carry another one.
+    if (!response.req.complete) response.setHeader('connection', 'close')
     refuse(response, refusal)
   }
 
-  const admit = createGate(settings.maxRequests, settings.answerTimeout, (response) => {
+  function turnAway(response: ServerResponse, head: readonly string[]) {
+    metrics?.shed('full')
+    setHead(response, head)
+    refuseForNow(response, 'Too much is under way')
+  }
+
+  const admission = createAdmission(settings.maxRequests, settings.answerTimeout, (response) => {
     metrics?.shed('late')
     if (response.headersSent) return void response.destroy()
     refuseForNow(response, 'The answer took too long')
@@ -83,52 +97,62 @@ export function createApp(parts: Parts): Server {
   const seen = isTold ? new WeakMap<IncomingMessage, Seen>() : undefined
   const seenOf: SeenOf = (request) => seen?.get(request)
   const record = recorder(parts, seenOf)
-  const listener: RequestListener = (request, response) => {
+  const listener: Listener = (request, response, target) => {
     request.id = randomUUID()
     const { method, headers } = request
     const head = ['x-request-id', request.id, ...headFor(headers.origin)]
     record(request, response)
     metrics?.request(request, response, seenOf)
-    if (!admit(response, isHealth(request.url))) {
-      metrics?.shed('full')
-      refuseForNow(response, 'Too much is under way')
+    // A request with a body is counted once the body is complete.
+    const isIncomplete = hasBody(headers)
+    const isAdmitted = isIncomplete ? !admission.isFull() : admission.admit(response, isHealthCheck(request))
+    if (!isAdmitted) {
+      turnAway(response, head)
       return
     }
     const go = () => {
       void attempt<unknown>(
-        () => respond(request, response, head),
+        () => respond(request, response, target, head),
         (error) => {
           fail(error, response, head)
         },
       )
     }
     if (method !== 'OPTIONS' || !settings.trustedOrigins.includes(headers.origin ?? '')) {
-      atTurn(hasBody(headers), tracing?.bind(go) ?? go)
+      atTurn(isIncomplete, tracing?.bind(go) ?? go)
       return
     }
     setHead(response, head)
     share(request, response, go)
   }
-  const server = createServer({ ...LIMITS }, tracing?.serve(listener, seenOf) ?? listener)
+  const handle = tracing?.serve(listener, seenOf) ?? listener
+  const server = createServer({ ...LIMITS }, (request, response) => {
+    const target = readTarget(request, settings.baseUrl)
+    // Nothing after this line sees another path, or the query, by the request.
+    request.url = target.path
+    handle(request, response, target)
+  })
   // Node would refuse an expectation that it does not know, in a shape of its own.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.on('clientError', refuseUnreadable)
   return server
 }
 
-/** What a caller may take to send a request, in milliseconds and bytes, and how long an idle connection is kept. */
+/** Limits for sending a request, in milliseconds and bytes, and for keeping an idle connection. */
 const LIMITS = {
   maxHeaderSize: MAX_HEADERS,
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   connectionsCheckingInterval: 2_000,
-  // Longer than balancers keep theirs, so that it is never this side that closes one as a request is sent.
+  // Longer than balancers keep theirs, so that this side never closes a connection as a request is sent.
   keepAliveTimeout: 75_000,
-  // src/request.ts does.
+  // src/target.ts requires it.
   requireHostHeader: false,
+  // Node would keep the first of two, where a proxy may have acted on the second: two hosts are no host.
+  joinDuplicateHeaders: true,
 }
 
-/** The connection goes too: it may hold the rest of a request that nobody will read. */
+/** Closes the connection too: it may hold the rest of a request, which is not read. */
 function refuseForNow(response: ServerResponse, message: string) {
   response.setHeader('connection', 'close')
   refuse(response, unavailable(message))
@@ -139,7 +163,10 @@ function setHead(response: ServerResponse, head: readonly string[]) {
     response.setHeader(head[index] ?? '', head[index + 1] ?? '')
 }
 
-/** One line a request, by an id that the caller is told too. Neither queries nor headers: both carry secrets. */
+/** Characters of a path that are logged. */
+const MAX_PATH = 300
+
+/** Logs one line for each request, by an id that the caller is told too. Neither queries nor headers: both carry secrets. */
 function recorder(
   { log }: Parts,
   seenOf: SeenOf,
@@ -148,17 +175,16 @@ function recorder(
   const withSeen = (request: IncomingMessage, line: object) => ({ ...line, ...seenOf(request) })
   return pinoHttp({
     logger: log,
-    // Asked every second or so, by whoever watches.
-    autoLogging: { ignore: ({ url }) => isHealth(url) },
+    autoLogging: { ignore: isHealthCheck },
     customSuccessObject: (request, _, line: object) => withSeen(request, line),
-    customErrorObject: (request, _, __, line: object) => withSeen(request, line),
+    // Without the error that pino-http makes of a status: what failed has a line of its own.
+    customErrorObject: (request, _, __, { err: _error, ...line }: { err?: unknown }) =>
+      withSeen(request, line),
+    wrapSerializers: false,
     serializers: {
-      req: ({ id, method, url }: { id: string; method: string; url: string }) => ({
-        id,
-        method,
-        path: url.split('?', 1)[0],
-      }),
-      res: ({ statusCode }: { statusCode: number }) => ({ status: statusCode }),
+      req: ({ id, method, url }: IncomingMessage) => ({ id, method, path: url?.slice(0, MAX_PATH) }),
+      res: ({ statusCode }: ServerResponse) => ({ status: statusCode }),
+      err: describeError,
     },
   })
 }

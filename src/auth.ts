@@ -118,8 +118,12 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
     ],
     logger: {
       level: 'warn',
-      log: (level, message, ...details) => {
-        log[level]({ err: details.find((detail) => detail instanceof Error) }, message)
+      // Without the message: some repeat an address or an origin that a caller sent.
+      log: (level, _, ...details) => {
+        log[level](
+          { err: details.find((detail) => detail instanceof Error) },
+          'better-auth reports a problem',
+        )
       },
     },
   })

@@ -1,5 +1,4 @@
 import { ORPCError } from '@orpc/client'
-import { StandardRPCJsonSerializer } from '@orpc/client/standard'
 import type { AnySchema } from '@orpc/contract'
 import type { Promisable } from '@orpc/shared'
 import { createHash } from 'node:crypto'
@@ -56,10 +55,8 @@ function readKey(given: unknown) {
   return data
 }
 
-const serializer = new StandardRPCJsonSerializer()
-
-/** The input is one that nobody has checked: over RPC it may hold what JSON cannot. */
+/** The input has not been validated, but is plain JSON of a bounded depth: see src/body.ts. */
 const fingerprintOf = ({ path, input }: Asked) =>
   createHash('sha256')
-    .update(JSON.stringify([path, serializer.serialize(input)]))
+    .update(JSON.stringify([path, input]))
     .digest('base64url')

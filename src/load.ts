@@ -1,41 +1,79 @@
+import { ORPCError } from '@orpc/client'
 import type { ServerResponse } from 'node:http'
 
-/** How often it is looked for requests that take too long, in milliseconds. */
+/** Interval of the search for requests without an answer, in milliseconds. */
 const SWEEP = 1000
 
-interface UnderWay {
+interface Admitted {
   response: ServerResponse
   since: number
 }
 
 /**
- * Keeps the service from taking on more than it can do: beyond `most` requests under way, new ones are told to come
- * again, for a queue would only grow; and none is left without an answer for longer than `patience`, in milliseconds.
+ * Limits the complete requests that are handled at once: beyond `most` new ones are refused, because a queue would only
+ * grow. Calls `expire` for a request that is not answered, or whose answer is not read, within `patience` milliseconds.
  */
-export function createGate(most: number, patience: number, expire: (response: ServerResponse) => void) {
-  // Places, and no Map: one that changes all the time leaves tables behind, whose answers only a full collection clears.
-  const places: (UnderWay | undefined)[] = []
+export function createAdmission(most: number, patience: number, expire: (response: ServerResponse) => void) {
+  // An array with free places: a Map that changes all the time leaves tables behind that only a full collection frees.
+  const places: (Admitted | undefined)[] = []
   const free: number[] = []
+  let counted = 0
   setInterval(() => {
-    const now = Date.now()
+    const due = Date.now() - patience
     for (const each of places) {
-      if (!each || each.since > now - patience) continue
-      // What is still being sent does not wait yet, and has a limit of its own.
-      const { complete } = each.response.req
-      each.since = complete ? Infinity : now
-      if (complete) expire(each.response)
+      if (!each || each.since > due) continue
+      each.since = Infinity
+      expire(each.response)
     }
   }, SWEEP).unref()
 
-  /** Whether there is room for one more. For whoever watches over the service there always is. */
-  return (response: ServerResponse, isWatcher: boolean) => {
-    if (!isWatcher && places.length - free.length >= most) return false
+  const isFull = () => counted >= most
+  /** Returns whether there was room. A health check is always admitted, and never counted. */
+  const admit = (response: ServerResponse, isHealthCheck = false) => {
+    if (!isHealthCheck && isFull()) return false
     const place = free.pop() ?? places.length
     places[place] = { response, since: Date.now() }
+    if (!isHealthCheck) counted++
     response.on('close', () => {
       places[place] = undefined
       free.push(place)
+      if (!isHealthCheck) counted--
     })
     return true
+  }
+  return { isFull, admit }
+}
+
+/** A part of the limit of a process, for each address. */
+const SHARE = 4
+
+type Cut = (error: Error) => void
+
+/**
+ * Limits the requests whose body is still arriving, in one process and for each address. Beyond the limit the oldest
+ * request is cut off, not the newest refused: half-sent requests then keep nobody out, because a body that arrives
+ * soon is complete before its turn comes.
+ */
+export function createIncomplete(most: number, count: () => void) {
+  const all = new Set<Cut>()
+  const byAddress = new Map<string, Set<Cut>>()
+  const mostEach = Math.ceil(most / SHARE)
+  const cutOldest = (cuts: Set<Cut>) => {
+    const [oldest] = cuts
+    count()
+    oldest?.(new ORPCError('REQUEST_TIMEOUT', { status: 408, message: 'The body took too long to arrive' }))
+  }
+
+  return (address: string, cut: Cut) => {
+    const own = byAddress.get(address) ?? new Set()
+    if (own.size >= mostEach) cutOldest(own)
+    if (all.size >= most) cutOldest(all)
+    all.add(cut)
+    byAddress.set(address, own.add(cut))
+    return () => {
+      all.delete(cut)
+      own.delete(cut)
+      if (own.size === 0 && byAddress.get(address) === own) byAddress.delete(address)
+    }
   }
 }

@@ -35,7 +35,10 @@ export function createMetrics(settings: Settings) {
   })
   const underWay = new Gauge(named('http_requests_under_way', 'Requests without an answer yet.'))
   const shed = new Counter({
-    ...named('http_requests_shed_total', 'Requests answered 503: too many under way, or no answer in time.'),
+    ...named(
+      'http_requests_shed_total',
+      'Requests given up: too many under way, no answer in time (503), or too many incomplete (408).',
+    ),
     labelNames: ['reason'],
   })
   const signIns = new Counter({
@@ -58,7 +61,7 @@ export function createMetrics(settings: Settings) {
   })
 
   // What has not happened yet is nought, not unknown.
-  for (const reason of ['full', 'late']) shed.inc({ reason }, 0)
+  for (const reason of ['full', 'late', 'incomplete']) shed.inc({ reason }, 0)
   for (const outcome of ['accepted', 'refused']) signIns.inc({ outcome }, 0)
   for (const limit of Object.keys(limits)) limited.inc({ limit }, 0)
   for (const reason of ['outage', 'other']) failures.inc({ reason }, 0)
@@ -92,7 +95,7 @@ export function createMetrics(settings: Settings) {
       })
     },
 
-    shed: (reason: 'full' | 'late') => {
+    shed: (reason: 'full' | 'late' | 'incomplete') => {
       shed.inc({ reason })
     },
 

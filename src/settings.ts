@@ -77,6 +77,7 @@ const Environment = z
     METRICS_PORT: z.coerce.number().int().min(1).max(65_535).optional(),
     WORKERS: z.coerce.number().int().min(1).max(256).default(1),
     MAX_REQUESTS: z.coerce.number().int().min(1).default(1000),
+    MAX_INCOMPLETE: z.coerce.number().int().min(1).default(256),
     ANSWER_TIMEOUT: z.coerce.number().positive().max(3600).default(15),
     AUDIT_RETENTION: z.coerce.number().int().min(30).max(3650).default(365),
     STOP_DELAY: z.coerce.number().min(0).max(60).default(0),
@@ -136,8 +137,10 @@ export function readSettings(environment: Record<string, string | undefined>) {
     metricsPort: env.METRICS_PORT,
     /** Processes that share the port. */
     workers: env.WORKERS,
-    /** Requests under way at once, in one process. */
+    /** Complete requests that one process handles at once. */
     maxRequests: env.MAX_REQUESTS,
+    /** Requests with a body that is still arriving, in one process; a quarter of them for each address. */
+    maxIncomplete: env.MAX_INCOMPLETE,
     /** How long a request may wait for its answer, in milliseconds. */
     answerTimeout: env.ANSWER_TIMEOUT * 1000,
     /** How long the audit trail is kept, in days. */

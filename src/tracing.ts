@@ -10,12 +10,13 @@ import {
   type Tracer,
 } from '@opentelemetry/api'
 import { ORPCError, traverseContractProcedures } from '@orpc/server'
-import type { RequestListener, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 
 import { contract } from '../contract/index.ts'
 import { codeOf } from '../db/index.ts'
 import type { Watch } from '../db/watch.ts'
 import type { SeenOf } from './access.ts'
+import type { Listener } from './target.ts'
 
 const found = trace.getTracer('tallystick')
 
@@ -48,12 +49,12 @@ function createTracing(tracer: Tracer) {
       return within(tracer.startSpan(path.join('.')), run)
     },
 
-    /** Takes up the trace that a request is part of. Neither queries nor headers: both carry secrets. */
+    /** Continues the trace that a request is part of. Neither queries nor headers: both carry secrets. */
     serve:
-      (listener: RequestListener, seenOf: SeenOf): RequestListener =>
-      (request, response) => {
+      (listener: Listener, seenOf: SeenOf): Listener =>
+      (request, response, target) => {
         const { method = '', headers } = request
-        const path = request.url?.split('?', 1)[0] ?? ''
+        const { path } = target
         const attributes = { 'http.request.method': method, 'url.path': path, 'url.scheme': 'http' }
         const around = propagation.extract(ROOT_CONTEXT, headers)
         const span = tracer.startSpan(method, { kind: SpanKind.SERVER, attributes }, around)
@@ -63,7 +64,7 @@ function createTracing(tracer: Tracer) {
           if (typeof request.id === 'string') span.setAttribute('tallystick.request.id', request.id)
           end(span, response)
         })
-        context.with(trace.setSpan(around, span), listener, undefined, request, response)
+        context.with(trace.setSpan(around, span), listener, undefined, request, response, target)
       },
 
     /** What is done later is still done for the same request. */

@@ -38,7 +38,7 @@ describe('HTTP', () => {
 
     expect(await ask('host: x\r\nexpect: tea\r\n')).toMatchObject([[200, true, { status: 'ok' }]])
     expect(await ask('')).toMatchObject([
-      [400, true, { code: 'BAD_REQUEST', error: 'A Host header is needed' }],
+      [400, true, { code: 'BAD_REQUEST', error: 'One Host header is needed, with a host and a port alone' }],
     ])
   })
 

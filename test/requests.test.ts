@@ -537,8 +537,9 @@ describe('RPC', () => {
   test.each([
     ['a meta that is none', 'POST', '/rpc/tasks/create', { json: {}, meta: 5 }],
     ['a query that is none', 'GET', '/rpc/tasks/list?data=%7Bbad', undefined],
-  ])('refuses %s, whoever sends it', async (_, method, path, body) => {
-    expect((await call(method, path, body)).status).toBe(400)
+  ])('refuses %s only from somebody signed in', async (_, method, path, body) => {
+    expect((await call(method, path, body)).status).toBe(401)
+    expect((await call(method, path, body, await someone())).status).toBe(400)
   })
 
   test.each(['/rpc/tasks/create', '/rpc/tasks/reset', '/rpc/counter/increment', '/rpc/reservations/create'])(

@@ -1,24 +1,38 @@
+import type { IncomingMessage } from 'node:http'
+
 import { unavailable } from '../../contract/errors.ts'
 import type { Parts } from '../access.ts'
+import { hasBody } from '../request.ts'
 import { answer, refuse, refuseMethod, type Transport } from './transport.ts'
 
-const PREFIX = '/api/health/'
+const checks = { '/api/health/live': 'live', '/api/health/ready': 'ready' } as const
 
-export const isHealth = (path = '') => path.startsWith(PREFIX)
+const checkOf = (path = ''): 'live' | 'ready' | undefined => new Map(Object.entries(checks)).get(path)
+
+/** Health checks are answered beyond MAX_REQUESTS, and are not logged. */
+export const isHealthCheck = ({ method = '', url, headers }: IncomingMessage) =>
+  checkOf(url) !== undefined && (method === 'GET' || method === 'HEAD') && !hasBody(headers)
 
 const OK = JSON.stringify({ status: 'ok' })
 
-/** For whoever runs the service: whether the process is alive, and whether it should be sent requests. */
-export const createHealth =
-  ({ state, isReachable }: Parts): Transport =>
-  async ({ method, url, context }, response) => {
+/** Tells operators whether the process is alive, and whether it should be sent requests. */
+export function createHealth({ state, isReachable }: Parts): Transport {
+  // Concurrent checks share one statement: they are not limited by MAX_REQUESTS.
+  let probe: Promise<boolean> | undefined
+  const probeDatabase = () =>
+    (probe ??= isReachable().finally(() => {
+      probe = undefined
+    }))
+
+  return async ({ method, url, context }, response) => {
     const { pathname } = url()
-    const check = pathname === `${PREFIX}live` ? 'live' : pathname === `${PREFIX}ready` ? 'ready' : undefined
+    const check = checkOf(pathname)
     if (!check) return false
     context.seen.operation = pathname
     if (method !== 'GET') return refuseMethod(response, ['GET'])
     if (check === 'live') return answer(response, 200, OK)
     if (state.stopping) return refuse(response, unavailable('The service is stopping'))
-    if (!(await isReachable())) return refuse(response, unavailable('The database does not answer'))
+    if (!(await probeDatabase())) return refuse(response, unavailable('The database does not answer'))
     return answer(response, 200, OK)
   }
+}

@@ -44,13 +44,27 @@ export const queries = fc.oneof(
     'status[__proto__]=x',
     'id=1',
   ),
-  fc.constantFrom('%', '=&=&', '%00', '%ff', 'a'.repeat(9000), 'a[b]'.repeat(500), 'status=done', '?'),
+  fc.constantFrom(
+    '%',
+    '=&=&',
+    '%00',
+    '%ff',
+    'a'.repeat(9000),
+    'a[b]'.repeat(500),
+    `a${'[b]'.repeat(2000)}=1`,
+    'a&'.repeat(4000),
+    'status=done',
+    '?',
+  ),
 )
 
 const hex = (bytes: Uint8Array) =>
   Array.from(bytes, (byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
 
-const ENDS = '/ // /.. /../.. /%2e%2e/%2e%2e %2f %00 % %zz %c0%af ;x=1 .json \\..'.split(' ')
+const ENDS =
+  '/ // /. /.. /../.. /%2e /%2E%2e /%2e%2e/%2e%2e /..;x /%252e%252e ..%2f ..%5c %2f %00 % %zz %c0%af ;x=1 .json \\..'.split(
+    ' ',
+  )
 const WHOLES = '* // ? http:// ftp://x/ //elsewhere.example/api/status /rpc /rpc/__proto__'.split(' ')
 
 export const badPaths = (path: string, good: fc.Arbitrary<string>) =>

@@ -22,6 +22,8 @@ const FAST = { ratio: 3, milliseconds: 25 }
 /** More than any limit of the service, in milliseconds. */
 const PATIENCE = 60_000
 const HOST = 'host: 127.0.0.1\r\n'
+/** Half-sent bodies at once from one address: more than MAX_REQUESTS, and many times what one address may have. */
+const HALVES = { many: 1000, by: 34_000 }
 
 function* drip(start: string, byte: string) {
   yield start
@@ -60,17 +62,15 @@ async function leaveUnread(port: number): Promise<End> {
   return { took, status: undefined }
 }
 
-/** How many of each kind, when the service must have cut them off by its limits, in milliseconds, and by what answer. */
+const holdBody = send(
+  `POST /api/reservations HTTP/1.1\r\n${HOST}content-type: application/json\r\ncontent-length: 500\r\n\r\n`,
+)
+
+/** The number of each kind, which answer the service must end them with, and after how many milliseconds at most. */
 const kinds = {
   heads: { many: 80, by: 14_000, status: 408, hold: send(`GET /api/status HTTP/1.1\r\n${HOST}x: `) },
-  bodies: {
-    many: 80,
-    by: 34_000,
-    status: 408,
-    hold: send(
-      `POST /api/reservations HTTP/1.1\r\n${HOST}content-type: application/json\r\ncontent-length: 500\r\n\r\n`,
-    ),
-  },
+  // Fewer than one address may have incomplete.
+  bodies: { many: 60, by: 34_000, status: 408, hold: holdBody },
   readers: { many: 40, by: 19_000, status: undefined, hold: leaveUnread },
 }
 
@@ -89,6 +89,15 @@ async function hold(port: number) {
   })
   return Object.fromEntries(await Promise.all(ends)) as Record<Kind, End[]>
 }
+
+/** Half-sent bodies from one address, all within two seconds. Returns how they ended. */
+const holdHalves = (port: number) =>
+  Promise.all(
+    Array.from({ length: HALVES.many }, async (_, index) => {
+      await sleep((COMING * index) / HALVES.many)
+      return holdBody(port)
+    }),
+  )
 
 await trial('slow senders', async (tell) => {
   const { url } = await findPostgres()
@@ -111,6 +120,11 @@ await trial('slow senders', async (tell) => {
     rounds.push({ alone, beside, ends: await held })
   }
 
+  let halves: End[] | undefined
+  const heldHalves = holdHalves(port).then((ends) => (halves = ends))
+  const besideHalves = await ordinary(() => halves !== undefined)
+  const endsOfHalves = await heldHalves
+
   const [alone, beside] = [rounds.map(({ alone }) => alone), rounds.map(({ beside }) => beside)].map(
     (times) => quantile(times, 0.5),
   ) as [number, number]
@@ -124,7 +138,11 @@ await trial('slow senders', async (tell) => {
     'heads cut off within': last('heads'),
     bodies: last('bodies'),
     readers: last('readers'),
+    'beside 1,000 half-sent bodies': `${besideHalves.toFixed(1)} ms`,
+    'cut off at once': endsOfHalves.filter(({ took }) => took < COMING * 2).length,
   })
+  if (endsOfHalves.some(({ took, status }) => took > HALVES.by || status !== 408))
+    throw new Error('Not all half-sent bodies were answered 408 in time')
   for (const [kind, { by, status }] of entriesOf(kinds)) {
     if (endsOf(kind).some(({ took }) => took > by)) throw new Error(`Not all ${kind} were cut off in time`)
     const statuses = [...new Set(endsOf(kind).map((end) => end.status))]
@@ -141,12 +159,13 @@ async function keepAsking(origin: string, cookie: string, until: () => boolean) 
   const works = [
     { method: 'GET', path: '/api/tasks' },
     { method: 'POST', path: '/api/counter/increment' },
+    { method: 'POST', path: '/api/reservations', body: { name: 'Ada', guests: 2 } },
     { method: 'GET', path: '/api/status' },
   ]
   const ask = async (turn: number) => {
-    const { method, path } = works[turn % works.length] ?? { method: 'GET', path: '/' }
-    const { status, body, took } = await call(agent, origin, { method, path, headers: { cookie } })
-    if (status !== 200) throw new Error(`${method} ${path} answered ${status}: ${body}`)
+    const work = works[turn % works.length] ?? { method: 'GET', path: '/' }
+    const { status, body, took } = await call(agent, origin, { ...work, headers: { cookie } })
+    if (status !== 200) throw new Error(`${work.method} ${work.path} answered ${status}: ${body}`)
     return took
   }
   const start = performance.now()

@@ -60,6 +60,16 @@ export function badOf({ properties, ...schema }: Schema): fc.Arbitrary<unknown> 
   )
 }
 
+/** Bodies over RPC that name every type of oRPC's `meta`, one that is none, and places that are not there. */
+const metas = Array.from({ length: 9 }, (_, type) =>
+  [['taskTitle'], ['id'], ['__proto__', 'role'], [4_294_967_294], []].map((place) =>
+    JSON.stringify({ json: { id: 1, taskTitle: `/(${MARK}/` }, meta: [[type, ...place]] }),
+  ),
+).flat()
+
+const many = `{"a":[${'[],'.repeat(20_000)}1]}`
+const deeper = `{"json":{"taskTitle":${'['.repeat(200_000)}${']'.repeat(200_000)}}}`
+
 const deep = `${'{"a":'.repeat(LEVELS)}1${'}'.repeat(LEVELS)}`
 
 /** Bodies that are no JSON, or only just. */
@@ -78,5 +88,7 @@ export const texts = fc.oneof(
     '{"a":NaN}',
     '{"a":1,"a":2}',
   ),
+  fc.constantFrom(...metas),
+  fc.constantFrom(many, deeper, many, deep),
   fc.constantFrom('\ufeff{}', '\0', HUGE, '['.repeat(LEVELS), deep, '{"__proto__":{"role":"admin"}}'),
 )

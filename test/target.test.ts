@@ -1,0 +1,227 @@
+import fc from 'fast-check'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, describe, expect, test } from 'vitest'
+
+import { createApp } from '../src/app.ts'
+import { createLog } from '../src/log.ts'
+import { readTarget } from '../src/target.ts'
+import { createFetch, holding, somebody, startService } from './service.ts'
+import { talk } from './trials/wire.ts'
+
+const service = await startService({ MAX_REQUESTS: '1' })
+const lines: string[] = []
+const log = createLog(
+  { logLevel: 'info', service: 'test', release: 'local' },
+  { write: (line) => void lines.push(line) },
+)
+const server = createApp({ ...service.parts, log }).listen(0, '127.0.0.1')
+await once(server, 'listening')
+const { port } = server.address() as AddressInfo
+afterAll(() => server.close())
+const cookie = await service.signIn(somebody())
+
+/** Sends these bytes as the target. Returns the answer, and what was logged until then. */
+async function ask(target: string, head = 'host: localhost\r\n', method = 'GET') {
+  lines.length = 0
+  const { answers } = await talk(port, [`${method} ${target} HTTP/1.1\r\n${head}cookie: ${cookie}\r\n\r\n`], {
+    answers: 1,
+    patience: 5000,
+  })
+  await expect.poll(() => lines.length).toBeGreaterThan(0)
+  return { status: answers[0]?.status, log: JSON.parse(lines.at(-1) ?? '') as { req: { path: string } } }
+}
+
+/** Where a request with this target would be routed. */
+const targetOf = (url: string) =>
+  readTarget({ url, headers: { host: 'localhost' }, httpVersion: '1.1' }, 'http://localhost')
+
+const dots = ['.', '..', '%2e', '%2E', '.%2e', '%2e.', '%2E%2e', '%252e', '%252e%25252E']
+const separators = ['/', '%2f', '%2F', '%5c', '%5C', '%252f', ';', '%3b', ';x=']
+const dotted = dots.flatMap((dot) =>
+  separators.flatMap((separator) => [
+    `/api/health/${dot}${separator}counter`,
+    `/api/health${separator}${dot}/counter`,
+    `/api/health/live${separator}${dot}`,
+  ]),
+)
+
+describe('an address with dot segments', () => {
+  test.each(dotted)('leads nowhere, and is logged: %s', async (path) => {
+    const { status, log } = await ask(path)
+
+    expect(status).toBe(404)
+    expect(log).toMatchObject({ req: { path } })
+  })
+
+  test.each([
+    '/api/%2e%2e/api/counter',
+    '/api/./counter',
+    '/api/health/../counter',
+    '/api/health/live/../../counter',
+    '/./api/counter',
+    '/api/counter/.',
+    '/api/counter/..',
+    'http://localhost/api/./counter',
+  ])('reaches no operation: %s', async (path) => {
+    expect((await ask(path)).status).toBe(404)
+  })
+
+  test.each(['/api/..\\counter', '/api\\counter', '/api/health/live\\..\\..\\counter'])(
+    'is refused with backslashes: %s',
+    async (path) => {
+      expect(await ask(path)).toMatchObject({ status: 400, log: { req: { path: '(unreadable)' } } })
+    },
+  )
+})
+
+describe('an address', () => {
+  test.each([
+    '/API/COUNTER',
+    '/api/counter.',
+    '/api/counter;x=1',
+    '/api//counter',
+    '//api/counter',
+    '/api/counter/',
+    '/%61pi/counter',
+    '/api%2fcounter',
+    '/api/health/live/',
+    '/api/health/LIVE',
+    '/api/health/liv%65',
+    '/api/health/',
+    '/api/health/other',
+  ])('has one spelling, which is not %s', async (path) => {
+    expect(await ask(path)).toMatchObject({ status: 404, log: { req: { path } } })
+  })
+
+  test.each([
+    '/api/counter#x',
+    '/api/counter#?x',
+    '/api/counter?x#y',
+    '/api/é',
+    '/api/%',
+    '/api/%zz',
+    '/a b',
+  ])('is refused as %s', async (path) => {
+    const { answers } = await talk(port, [`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`], {
+      answers: 1,
+      patience: 5000,
+    })
+
+    expect(answers.map(({ status }) => status)).toEqual([400])
+  })
+
+  test('is read to the path that is logged, or refused', () => {
+    const piece = fc.oneof(
+      fc.constantFrom(
+        ...dots,
+        ...separators,
+        '/',
+        '//',
+        '?',
+        '#',
+        '\\',
+        '%',
+        '%00',
+        'api',
+        'counter',
+        '@',
+        ':',
+      ),
+      fc.string({ unit: 'binary', maxLength: 4 }),
+      fc.constantFrom(
+        'http://localhost',
+        'https://LOCALHOST',
+        'http://elsewhere',
+        '[',
+        '"',
+        '{',
+        '|',
+        '^',
+        '`',
+      ),
+    )
+    const url = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(''))
+
+    let read = 0
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          url,
+          url.map((rest) => `/api${rest}`),
+        ),
+        (given) => {
+          const target = targetOf(given)
+          if (target.refusal) return
+          read++
+          expect(target.url().pathname).toBe(target.path)
+          expect(target.url().origin).toBe('http://localhost')
+          expect(target.path).toMatch(/^(\/[^/\\?#]+)+$/)
+          expect(target.plainPath ?? target.path).toBe(target.path)
+        },
+      ),
+      { numRuns: 5000 },
+    )
+    expect(read).toBeGreaterThan(100)
+  })
+
+  test('may be a whole one, of the host that Host names', async () => {
+    expect(await ask('http://localhost/api/counter?x=y')).toMatchObject({
+      status: 200,
+      log: { req: { path: '/api/counter' } },
+    })
+    for (const target of ['http://elsewhere/api/counter', 'http://me:secret@localhost/api/counter'])
+      expect(await ask(target)).toMatchObject({ status: 400, log: { req: { path: '(unreadable)' } } })
+  })
+})
+
+describe('Host', () => {
+  test.each([
+    'host: localhost\r\nhost: localhost\r\n',
+    'host: localhost\r\nHost: elsewhere\r\n',
+    'host: me@localhost\r\n',
+    'host: local host\r\n',
+    'host: localhost, elsewhere\r\n',
+    'host: localhost/x\r\n',
+    'host: localhost:x\r\n',
+    'host: \r\n',
+    'host:\r\n',
+    '',
+  ])('is refused as %j', async (head) => {
+    expect((await ask('/api/counter', head)).status).toBe(400)
+  })
+
+  test.each(['localhost', 'LOCALHOST:3000', '127.0.0.1:3000', '[::1]:3000', '[::1]', 'a-b.example.com:'])(
+    'may be %s',
+    async (host) => {
+      expect((await ask('/api/counter', `host: ${host}\r\n`)).status).toBe(200)
+    },
+  )
+})
+
+describe('a header that may be there once', () => {
+  test('is not read from two that differ', async () => {
+    const head = 'host: localhost\r\nauthorization: Bearer a.b.c\r\nauthorization: Bearer d.e.f\r\n'
+
+    expect((await ask('/api/tasks', head)).status).toBe(401)
+  })
+})
+
+describe('MAX_REQUESTS', () => {
+  const call = createFetch({ origin: `http://127.0.0.1:${port}` })
+
+  test('counts everything but the health checks, however their address is spelled', async () => {
+    await holding(service.databaseUrl, 'tasks', async () => {
+      const held = call('GET', '/api/tasks', undefined, { cookie })
+      await sleep(300)
+
+      const spellings = ['/api/health/../counter', '/api/health/live/x', '/api/health/%6cive', '/api/health/']
+      for (const path of ['/api/counter', ...spellings]) expect((await ask(path)).status).toBe(503)
+      expect((await call('POST', '/api/health/live', {})).status).toBe(503)
+      for (const path of ['/api/health/live', '/api/health/ready'])
+        expect((await call('GET', path)).status).toBe(200)
+      void held
+    })
+  })
+})
