@@ -91,7 +91,7 @@ const handleOf = (
 ) => ({
   databaseDir,
   url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
-  /** Shuts it down, fast by SIGINT or at once by SIGQUIT, and keeps what it holds for `start`. */
+  /** Stops the server, fast by SIGINT or at once by SIGQUIT, and keeps its data for `start`. */
   halt: async (signal: 'SIGINT' | 'SIGQUIT') => {
     const pid = parseInt(await readFile(join(databaseDir, 'postmaster.pid'), 'utf8'))
     process.kill(pid, signal)

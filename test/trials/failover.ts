@@ -110,7 +110,8 @@ await trial('failover', async (tell) => {
   try {
     await patroni.createRole(await patroni.becomesWhole(cluster.nodes))
     const chosen = process.argv.slice(2)
-    for (const scenario of chosen.length > 0 ? chosen : Object.keys(scenarios)) await endure(tell, cluster, scenario)
+    for (const scenario of chosen.length > 0 ? chosen : Object.keys(scenarios))
+      await endure(tell, cluster, scenario)
   } catch (error) {
     process.stderr.write(cluster.log())
     throw error
