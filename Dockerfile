@@ -25,7 +25,7 @@ WORKDIR /app
 RUN install -d -o node -g node -m 700 /data
 COPY package.json ./
 COPY --from=packages /app/node_modules node_modules
-COPY --from=build /app/dist dist
+COPY --from=build /app/dist/start dist/start
 ARG RELEASE=local
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data RELEASE=${RELEASE}
 # node, by its number, by which an orchestrator can tell that it is not root.

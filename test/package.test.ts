@@ -4,10 +4,11 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import postgres from 'postgres'
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 
 import { listening } from './child.ts'
-import { freePort } from './postgres.ts'
+import { databaseUrl, freePort } from './postgres.ts'
 
 const run = promisify(execFile)
 const npx = (name: string) => resolve('node_modules/.bin', name)
@@ -42,7 +43,7 @@ beforeAll(async () => {
       },
     }),
   )
-}, 120_000)
+}, 300_000)
 
 afterAll(() => rm(app, { recursive: true, force: true }))
 
@@ -92,14 +93,16 @@ describe('the packed package', { timeout: 120_000 }, () => {
     expect(await compile(`${use}\n${line}`)).toMatch(/app\.ts.*error TS/)
   })
 
-  test('runs in process and closes', async () => {
+  test('runs in process, refuses with errors that the client knows, and closes', async () => {
     await writeFile(
       join(app, 'run.mjs'),
-      `import { createTallystick } from 'tallystick/testing'
+      `import { isDefinedError } from 'tallystick/client'
+       import { createTallystick } from 'tallystick/testing'
        const tallystick = await createTallystick()
        const ada = await tallystick.person('ada@example.com')
        await ada.tasks.create({ taskTitle: 'Try it' })
-       console.log(JSON.stringify([await ada.tasks.list(), (await ada.account.get()).email]))
+       const known = await tallystick.stranger.tasks.list().catch(isDefinedError)
+       console.log(JSON.stringify([await ada.tasks.list(), (await ada.account.get()).email, known]))
        await tallystick.close()`,
     )
 
@@ -108,16 +111,29 @@ describe('the packed package', { timeout: 120_000 }, () => {
     expect(JSON.parse(stdout)).toMatchObject([
       { taskCount: 1, tasks: [{ title: 'Try it' }] },
       'ada@example.com',
+      true,
     ])
   })
 
-  test('brings a command that serves', async () => {
+  test('brings a command that serves, with the PostgreSQL driver in it', async () => {
+    const { url } = inject('postgres')
+    const name = `tallystick_package_${process.pid}`
+    const admin = postgres(url, { max: 1, onnotice: () => undefined })
+    await admin`create database ${admin(name)}`
     const bin = join(app, 'node_modules/tallystick/dist/start/cli.js')
     const child = spawn(process.execPath, [bin, 'serve'], {
       cwd: app,
-      env: { PATH: process.env.PATH, DATABASE_URL: 'memory:', PORT: String(await freePort()) },
+      env: {
+        PATH: process.env.PATH,
+        DATABASE_URL: databaseUrl(url, name),
+        PORT: String(await freePort()),
+      },
     })
-    onTestFinished(() => void child.kill('SIGKILL'))
+    onTestFinished(async () => {
+      child.kill('SIGKILL')
+      await admin`drop database ${admin(name)} with (force)`
+      await admin.end()
+    })
     const { output, ended } = await listening(child)
     const { status } = await fetch(`${/as (\S+)/.exec(output())?.[1] ?? ''}/api/status`)
 
