@@ -9,6 +9,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { cookieOf } from '../../src/testing.ts'
 import { freePort } from '../postgres.ts'
 
+interface Exit {
+  code: number | null
+  signal: NodeJS.Signals | null
+}
+
 /** The service as an operator runs it: a process of its own. */
 export interface Service {
   origin: string
@@ -16,7 +21,9 @@ export interface Service {
   dataDir: string
   /** What it has written so far. */
   log: () => string
-  kill: (signal: NodeJS.Signals) => Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+  kill: (signal: NodeJS.Signals) => Promise<Exit>
+  /** Resolves when the process has ended, whatever ended it. */
+  ended: Promise<Exit>
   /** Memory in use, in bytes, and the most that ever was. */
   resident: () => number
   peak: () => number
@@ -53,7 +60,7 @@ export async function startService(environment: Record<string, string> = {}): Pr
   closeSync(output)
   ends.unshift(() => child.kill('SIGKILL'))
   const { pid = 0 } = child
-  const ended = once(child, 'exit')
+  const ended = once(child, 'exit').then(() => ({ code: child.exitCode, signal: child.signalCode }))
   const log = () => readFileSync(file, 'utf8')
   await becomesReady(origin, () => {
     if (child.exitCode !== null) throw new Error(`The service ended with ${child.exitCode}:\n${log()}`)
@@ -65,9 +72,9 @@ export async function startService(environment: Record<string, string> = {}): Pr
     log,
     kill: async (signal) => {
       child.kill(signal)
-      await ended
-      return { code: child.exitCode, signal: child.signalCode }
+      return ended
     },
+    ended,
     resident: () => memoryOf(pid, 'VmRSS'),
     peak: () => memoryOf(pid, 'VmHWM'),
     descriptors: () => readdirSync(`/proc/${pid}/fd`).length,

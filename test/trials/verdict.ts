@@ -53,7 +53,7 @@ export function faultsOf(
   return Object.entries(faults).flatMap(([fault, isTrue]) => (isTrue ? [fault] : []))
 }
 
-function isInShape({ status, headers, body }: Answer) {
+export function isInShape({ status, headers, body }: Answer) {
   const type = headers.get('content-type') ?? ''
   if (status < 400) return true
   // The pages on which a person lets an app in.
