@@ -135,7 +135,7 @@ const atMost = { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: MAX_L
 /** The part of a list that is asked for. */
 export const Page = z.object({
   limit: WholeNumber.pipe(z.number().min(atMost.minimum).max(atMost.maximum))
-    .meta({ ...atMost, description: 'How many to answer at most.' })
+    .meta({ ...atMost, description: 'How many to answer at most; fewer where their texts exceed 1 MiB.' })
     .optional(),
   cursor: z
     .string()
