@@ -374,6 +374,15 @@ describe('an export', () => {
     expect(tasks).toHaveLength(3001)
   })
 
+  test('is measured as JSON, where a control character takes six bytes', async () => {
+    const { ada, id } = await furnished()
+    await database`
+      insert into tasks (user_id, title, description)
+      select ${id}, 'x', repeat(chr(1), 10000) from generate_series(1, 300)`
+
+    await expect(ada.account.export()).rejects.toMatchObject({ code: 'TOO_LARGE', status: 409 })
+  })
+
   test('is never cached, by REST as by RPC', async () => {
     const { cookie } = await furnished()
     const answers = [await get('/api/me/export', cookie), await post('/rpc/account/export', {}, cookie)]

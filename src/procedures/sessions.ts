@@ -31,13 +31,18 @@ const latestFirst: Order<query.SessionRow> = {
   cursor: /^(\d{1,13})\.([\w-]{1,100})$/,
 }
 
+/** The length of a user agent that is parsed: browsers send less, and the time of the patterns grows with the length. */
+const PARSED = 500
+
 /** Of an impersonation neither address nor browser: they are the administrator's. An administrator sees no tokens. */
 function view({ impersonatedBy, ...row }: query.SessionRow, current: Caller['session']) {
   const isForeign = impersonatedBy !== null
   const userAgent = isForeign ? null : row.userAgent || null
   // A grant is named after its app.
   const { browser, os: system } =
-    row.clientId === null ? bowser.parse(userAgent ?? ' ') : { browser: { name: userAgent }, os: {} }
+    row.clientId === null
+      ? bowser.parse(userAgent?.slice(0, PARSED) || ' ')
+      : { browser: { name: userAgent }, os: {} }
   return {
     id: row.id,
     token: current.impersonatedBy === null ? row.token : '',
