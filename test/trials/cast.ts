@@ -121,24 +121,29 @@ function parse(type: string, text: string): unknown {
 
 /** Asks for codes until one signs in. */
 async function signIn(witness: Witness, post: Post, letters: Letters, email: string) {
-  let isSure = true
-  for (; ; isSure = false, await sleep(PAUSE)) {
-    const asked = { email, type: 'sign-in' }
-    const send = () => post('/api/auth/email-otp/send-verification-otp', asked)
-    const sent = await witness.attempt('code.send', async () => (await send()).body)
-    const otp = sent.code === 'OK' ? await letters.takeCode(email) : undefined
-    if (sent.code === 'OK' && !otp) witness.fault('was sent no letter')
-    if (!otp) continue
-    let cookie = ''
-    const enter = async () => {
-      const { headers, body } = await post('/api/auth/sign-in/email-otp', { email, otp })
-      cookie = cookieOf(headers)
-      return body as { user: { id: string } }
-    }
-    // A request without an answer may have used or replaced the code.
-    const entered = await witness.attempt('code.enter', enter, isSure ? [] : ['INVALID_OTP'])
-    if (entered.value) return { cookie, id: entered.value.user.id }
+  for (let isSure = true; ; isSure = false) {
+    const entered = await enter(witness, post, letters, email, isSure)
+    if (entered) return entered
+    await sleep(PAUSE)
   }
+}
+
+/** Asks for a code and answers it. A request without an answer may have used or replaced a code: `isSure` rules that out. */
+async function enter(witness: Witness, post: Post, letters: Letters, email: string, isSure: boolean) {
+  const asked = { email, type: 'sign-in' }
+  const send = () => post('/api/auth/email-otp/send-verification-otp', asked)
+  const sent = await witness.attempt('code.send', async () => (await send()).body)
+  const otp = sent.code === 'OK' ? await letters.takeCode(email) : undefined
+  if (sent.code === 'OK' && !otp) witness.fault('was sent no letter')
+  if (!otp) return undefined
+  let cookie = ''
+  const answer = async () => {
+    const { headers, body } = await post('/api/auth/sign-in/email-otp', { email, otp })
+    cookie = cookieOf(headers)
+    return body as { user: { id: string } }
+  }
+  const { value } = await witness.attempt('code.enter', answer, isSure ? [] : ['INVALID_OTP'])
+  return value && { cookie, id: value.user.id }
 }
 
 const isOpen = ({ code }: Result<unknown>) => ['SERVICE_UNAVAILABLE', 'BROKEN', 'UNDER_WAY'].includes(code)

@@ -116,7 +116,7 @@ export function createWitness(book: Book, mark: string, friend: string) {
       book.succeeded++
       checkSchema(operation, result.value)
     } else if (code !== OUTAGE && !expected.includes(code))
-      book.faults.push(`${operation} of ${mark} failed: ${code} ${told}`)
+      book.faults.push(`${operation} of ${mark} failed after ${at - start} ms: ${code} ${told}`)
     return result
   }
 

@@ -10,7 +10,7 @@ import { mix, type Work } from './mix.ts'
 const PAIRS = 8
 const GUESTS = 2
 /** A list of several megabytes, which PostgreSQL sends in many pieces. */
-const LONG_LIST = { tasks: 700, characters: 9000 }
+const LONG_LIST = { tasks: 400, characters: 9000 }
 /** Between two works of a person, and between two readings of the long list, in milliseconds. */
 const PAUSE = 20
 const LONG_PAUSE = 300

@@ -9,7 +9,7 @@ const PATIENCE = 1000
 /** How long the rest of a result may take, in milliseconds. */
 const RESULT = 500
 /** Cuts under way at once: some wait for bytes, some are stalls. */
-const AT_ONCE = 12
+const AT_ONCE = 16
 
 /** What is drawn for one cut. */
 interface Draw {
@@ -133,7 +133,7 @@ const draws = fc.record<Draw>({
   lasts: fc.oneof(
     { arbitrary: fc.integer({ min: 20, max: 1500 }), weight: 60 },
     // Longer than a request may wait, and longer than the service waits for a silent connection: see cuts.ts.
-    { arbitrary: fc.integer({ min: 6000, max: 12_000 }), weight: 1 },
+    { arbitrary: fc.integer({ min: 11_000, max: 22_000 }), weight: 1 },
   ),
   pause: fc.integer({ min: 10, max: 150 }),
 })
