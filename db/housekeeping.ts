@@ -5,7 +5,7 @@ import { rateLimits, verifications } from './auth.ts'
 import { idempotency } from './idempotency.ts'
 import { type Database, tryLock } from './index.ts'
 import { limits } from './limits.ts'
-import { records } from './oauth.ts'
+import { records, removeUnusedClients } from './oauth.ts'
 import { sessions } from './sessions.ts'
 
 /** Any number, the same in every release: whoever holds it tidies. */
@@ -22,6 +22,7 @@ export const removeExpired = (db: Database, auditRetention = AUDIT_RETENTION) =>
     if (!(await tryLock(tx, sql`${HOUSEKEEPING_LOCK}`))) return false
     for (const table of [sessions, verifications, records, idempotency])
       await tx.delete(table).where(lte(table.expiresAt, sql`now()`))
+    await removeUnusedClients(tx)
     await tx.delete(limits).where(lte(limits.expire, sql`now()`))
     await tx.delete(rateLimits).where(lt(rateLimits.lastRequest, Date.now() - DAY))
     await removeOld(tx, auditRetention)

@@ -1,8 +1,9 @@
-import { and, eq, gt, isNull, like, or, sql } from 'drizzle-orm'
+import { and, eq, gt, isNull, like, lt, notExists, or, sql } from 'drizzle-orm'
 import { index, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
 
 import { createdAt, moment } from './columns.ts'
 import type { Database } from './index.ts'
+import { sessions } from './sessions.ts'
 
 /** What the token service keeps: keys, codes and refresh tokens, by key. Used ones stay, to recognise a replay. */
 export const records = pgTable(
@@ -68,6 +69,20 @@ export const findClient = async (db: Database, id: string) =>
 
 export const insertClient = (db: Database, client: typeof clients.$inferInsert) =>
   db.insert(clients).values(client)
+
+/** How long an app that registered itself is kept while it holds no grant. */
+const UNUSED = sql`interval '30 days'`
+
+/** Removes apps that registered long ago and hold no grant: anyone can register, so the table would grow forever. */
+export const removeUnusedClients = (db: Database) =>
+  db
+    .delete(clients)
+    .where(
+      and(
+        lt(clients.createdAt, sql`now() - ${UNUSED}`),
+        notExists(db.select().from(sessions).where(eq(sessions.clientId, clients.id))),
+      ),
+    )
 
 /** Any number, the same in every release: whoever holds it makes keys. */
 const KEYS_LOCK = 7_141_926

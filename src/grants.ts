@@ -10,6 +10,8 @@ import { createDocuments } from './client-documents.ts'
 import { allowsRedirect, type Client, findConfigured, findRegistered } from './clients.ts'
 import { codeKey, type Consent, createIssuer, Grant, refreshExpiry, refreshKey } from './tokens.ts'
 
+export { FetchRefused } from './client-documents.ts'
+
 /** A refusal in the words of RFC 6749. */
 export class OAuthError extends Error {
   readonly code: string

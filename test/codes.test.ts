@@ -1,8 +1,8 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq, inArray, sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
 import { removeExpired } from '../db/housekeeping.ts'
-import { records } from '../db/oauth.ts'
+import { clients, records } from '../db/oauth.ts'
 import { codeKey } from '../src/tokens.ts'
 import {
   addressed,
@@ -113,4 +113,24 @@ test('of concurrent redemptions of a code at most one succeeds, and its grant ha
   expect(await call('GET', '/api/sessions', undefined, { cookie })).toMatchObject({
     body: { sessionCount: 1 },
   })
+})
+
+test('apps that registered long ago are removed, unless they hold a grant', async () => {
+  const { db } = service.parts
+  const [unused, used, recent] = [
+    await registerApp(service),
+    await registerApp(service),
+    await registerApp(service),
+  ]
+  await used.letIn(await person())
+  await db
+    .update(clients)
+    .set({ createdAt: sql`now() - interval '31 days'` })
+    .where(inArray(clients.id, [unused.id, used.id]))
+
+  await removeExpired(db)
+
+  const kept = await db.select({ id: clients.id }).from(clients)
+  expect(kept).not.toContainEqual({ id: unused.id })
+  expect(kept).toEqual(expect.arrayContaining([{ id: used.id }, { id: recent.id }]))
 })

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http'
 import { z } from 'zod'
 
 import type { Parts } from '../access.ts'
-import { FetchRefused } from '../client-documents.ts'
-import { type Asked, type Grants, OAuthError } from '../grants.ts'
+
+import { type Asked, FetchRefused, type Grants, OAuthError } from '../grants.ts'
 import { protectPage } from '../head.ts'
 import { networkOf } from '../limits.ts'
 import { addressPage, codePage, consentPage, policy, problemPage } from '../views/account.ts'
