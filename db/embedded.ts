@@ -1,4 +1,4 @@
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -7,6 +7,8 @@ import { gunzip, gzip } from 'node:zlib'
 
 import { PGlite } from '@electric-sql/pglite'
 import { tryLock } from 'fs-native-extensions'
+
+import { makeContentsPrivate, makeFolderPrivate, makePrivate } from './private.ts'
 
 // As Node 24 has it by itself. Node 20 optimises PostgreSQL's code seven times as eagerly: a third of the CPU of a start.
 setFlagsFromString('--wasm-tiering-budget=13000000')
@@ -18,10 +20,16 @@ export class FolderInUse extends Error {}
 export async function start(folder: string) {
   const inMemory = folder === 'memory:'
   const release = inMemory ? () => undefined : takeFolder(folder)
+  const keepPrivate = () => {
+    if (!inMemory) makeContentsPrivate(folder)
+  }
+  keepPrivate()
   const client = await PGlite.create(inMemory ? 'memory://' : folder).catch((error: unknown) => {
     release()
     throw error
   })
+  // PostgreSQL creates files with mode 0644 while it runs. Until the next start, the folder alone hides them.
+  keepPrivate()
   return {
     client,
     close: async () => {
@@ -33,8 +41,9 @@ export async function start(folder: string) {
 
 /** Two processes on one folder would both open it and lose writes. The lock goes with the process, however that ends. */
 function takeFolder(folder: string) {
-  mkdirSync(dirname(folder), { recursive: true, mode: 0o700 })
-  const file = openSync(`${folder}.lock`, 'a')
+  makeFolderPrivate(dirname(folder))
+  const file = openSync(`${folder}.lock`, 'a', 0o600)
+  makePrivate(`${folder}.lock`, 0o600)
   if (!tryLock(file)) {
     closeSync(file)
     throw new FolderInUse(
@@ -71,6 +80,7 @@ export async function restore(folder: string, dumped: Buffer, replace: boolean) 
     if (holdsDatabase(folder) && !replace)
       throw new Error(`There is a database in ${folder} already. To put the backup in its place: --force`)
     await rm(fresh, { recursive: true, force: true })
+    makeFolderPrivate(fresh)
     await unpack(dumped, fresh)
     return await exchange(folder, fresh)
   } finally {
@@ -86,6 +96,7 @@ async function unpack(dumped: Buffer, folder: string) {
     const client = await PGlite.create(folder, { loadDataDir })
     await client.query('select from drizzle.__drizzle_migrations')
     await client.close()
+    makeContentsPrivate(folder)
   } catch (cause) {
     throw new Error('This is no whole backup of a Tallystick database. Nothing was changed.', { cause })
   }

@@ -1,4 +1,5 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { htmlEscape } from 'escape-goat'
@@ -6,6 +7,7 @@ import { createTransport, type SendMailOptions } from 'nodemailer'
 import type { Logger } from 'pino'
 import { v7 } from 'uuid'
 
+import { makeContentsPrivate, makeFolderPrivate } from '../db/private.ts'
 import type { Settings } from './settings.ts'
 
 /** Carries a letter off. Rejects where it cannot. */
@@ -49,11 +51,12 @@ export function createMailer(settings: Settings, log: Logger): Mailer {
       await transport.sendMail(letter)
     }
   }
+  if (existsSync(outbox)) makeContentsPrivate(outbox)
   const composer = createTransport({ streamTransport: true, buffer: true, newline: 'unix' }, { from })
   return async (letter: SendMailOptions) => {
     const file = join(outbox, `${v7()}.eml`)
     const { message } = await composer.sendMail(letter)
-    await mkdir(outbox, { recursive: true, mode: 0o700 })
+    makeFolderPrivate(outbox)
     await writeFile(file, message, { mode: 0o600 })
     log.info({ to: letter.to, file }, `letter: ${letter.subject}`)
   }

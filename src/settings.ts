@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 
 import proxyAddr from 'proxy-addr'
 import { z } from 'zod'
 
+import { makeFolderPrivate, makePrivate } from '../db/private.ts'
 import { isConfiguredClient } from './clients.ts'
 import { limits } from './limits.ts'
 
@@ -150,14 +151,15 @@ export function readSettings(environment: Record<string, string | undefined>) {
   }
 }
 
-/** Made once for development, so that sessions outlive a restart. */
+/** Made once for development, so that sessions outlive a restart. Private, even where the file existed before. */
 function keptSecret(folder: string) {
   const file = join(folder, 'auth-secret')
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeFolderPrivate(folder)
   try {
     writeFileSync(file, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600 })
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
   }
+  makePrivate(file, 0o600)
   return readFileSync(file, 'utf8')
 }

@@ -121,6 +121,8 @@ async function keepingFrom(folder: string): Promise<string | undefined> {
   } catch (error) {
     return `${folder} cannot be used (${codeOf(error)}): give it to whoever runs the service`
   }
-  const { mode } = await stat(folder)
-  return mode & 0o077 ? `others may look into ${folder}: chmod 700 ${folder}` : undefined
+  const { mode, uid } = await stat(folder)
+  // Of a mounted volume that another user owns, its group may have access.
+  const exposed = uid === process.geteuid?.() ? 0o077 : 0o007
+  return mode & exposed ? `others may look into ${folder}: chmod 700 ${folder}` : undefined
 }

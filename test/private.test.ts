@@ -1,0 +1,164 @@
+import { execFile } from 'node:child_process'
+import { chmod, chown, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import pino from 'pino'
+import { describe, expect, onTestFinished, test } from 'vitest'
+
+import { start } from '../db/embedded.ts'
+import { makeContentsPrivate, makePrivate } from '../db/private.ts'
+import { createMailer } from '../src/mail.ts'
+import { readSettings } from '../src/settings.ts'
+
+const run = promisify(execFile)
+
+async function makeFolder() {
+  const folder = await mkdtemp(join(tmpdir(), 'tallystick-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
+
+/** The modes of a folder and of everything in it. */
+async function modesOf(folder: string) {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const folders = entries.filter((entry) => entry.isDirectory())
+  const files = entries.filter((entry) => entry.isFile())
+  const modes = (found: typeof entries) =>
+    Promise.all(found.map(({ parentPath, name }) => modeOf(join(parentPath, name))))
+  return {
+    folders: [...new Set([await modeOf(folder), ...(await modes(folders))])],
+    files: [...new Set(await modes(files))],
+  }
+}
+
+const PRIVATE = { folders: ['700'], files: ['600'] }
+
+describe('a folder of data', () => {
+  test('becomes private, with all of its contents, where it existed before', async () => {
+    const folder = await makeFolder()
+    await mkdir(join(folder, 'inner/deep'), { recursive: true })
+    await writeFile(join(folder, 'inner/deep/file'), '')
+    for (const path of ['', 'inner', 'inner/deep', 'inner/deep/file']) await chmod(join(folder, path), 0o777)
+
+    makeContentsPrivate(folder)
+
+    expect(await modesOf(folder)).toEqual(PRIVATE)
+  })
+
+  test('does not lead to what a symbolic link in it names', async () => {
+    const [folder, outside] = [await makeFolder(), await makeFolder()]
+    await writeFile(join(outside, 'file'), '')
+    await chmod(join(outside, 'file'), 0o644)
+    await symlink(outside, join(folder, 'link'))
+
+    makeContentsPrivate(folder)
+
+    expect(await modeOf(join(outside, 'file'))).toBe('644')
+  })
+
+  test('has a private secret, also where both existed before', async () => {
+    const folder = join(await makeFolder(), 'data')
+    await mkdir(folder)
+    await writeFile(join(folder, 'auth-secret'), 's'.repeat(64))
+    for (const path of ['', 'auth-secret']) await chmod(join(folder, path), path ? 0o644 : 0o755)
+
+    expect(readSettings({ DATA_DIR: folder }).authSecret).toBe('s'.repeat(64))
+
+    expect(await modesOf(folder)).toEqual(PRIVATE)
+  })
+
+  test('has a private outbox', async () => {
+    const folder = await makeFolder()
+    const settings = readSettings({ DATA_DIR: folder })
+    await mkdir(settings.outbox)
+    await writeFile(join(settings.outbox, 'old.eml'), '')
+    await chmod(settings.outbox, 0o755)
+    await chmod(join(settings.outbox, 'old.eml'), 0o644)
+
+    await createMailer(
+      settings,
+      pino({ level: 'silent' }),
+    )({ to: 'a@example.com', subject: '', text: '', html: '' })
+
+    expect(await modesOf(folder)).toEqual(PRIVATE)
+    expect(await readdir(settings.outbox)).toHaveLength(2)
+  })
+
+  test(
+    'has a private database, with the files that PostgreSQL makes later',
+    { timeout: 60_000 },
+    async () => {
+      const folder = join(await makeFolder(), 'data/db')
+      const umask = process.umask(0o022)
+      onTestFinished(() => void process.umask(umask))
+      const first = await start(folder)
+      await first.close()
+      await run('chmod', ['-R', 'go+rX', folder])
+
+      const { client, close } = await start(folder)
+      await client.exec('create table later (id int); insert into later values (1); checkpoint')
+      await close()
+
+      expect(await modesOf(join(folder, '..'))).toEqual(PRIVATE)
+    },
+  )
+})
+
+/** A user that owns none of the folders. */
+const NOBODY = 65_534
+
+describe.runIf(process.geteuid?.() === 0)('a folder that another user owns', () => {
+  async function foreign(mode: number) {
+    const folder = await makeFolder()
+    await chown(folder, 1234, process.getegid?.() ?? 0)
+    await chmod(folder, mode)
+    return folder
+  }
+
+  test.each([0o755, 0o707, 0o701, 0o777])('is refused where everybody has access: %o', async (mode) => {
+    const folder = await foreign(mode)
+
+    expect(() => {
+      makePrivate(folder, 0o700)
+    }).toThrow(`Every user of this machine has access to ${folder}. Run chmod o-rwx ${folder}`)
+    expect(await modeOf(folder)).toBe(mode.toString(8))
+  })
+
+  test.each([0o770, 0o750])('is used, with a warning, where its group has access: %o', async (mode) => {
+    const folder = await foreign(mode)
+    const warned = new Promise<Error>((resolve) => process.once('warning', resolve))
+
+    makePrivate(folder, 0o700)
+
+    expect((await warned).message).toContain(`has access to ${folder}, which this process does not own`)
+    expect(await modeOf(folder)).toBe(mode.toString(8))
+  })
+
+  test('ends the start of the service with a message, and without a stack', async () => {
+    const folder = await foreign(0o755)
+    const environment = { PATH: process.env.PATH, DATA_DIR: folder, DATABASE_URL: 'memory:', PORT: '0' }
+    const child = run(process.execPath, ['--import', 'tsx', 'src/main.ts'], { env: environment })
+
+    await expect(child).rejects.toMatchObject({
+      code: 1,
+      stderr: `Every user of this machine has access to ${folder}. Run chmod o-rwx ${folder}, or set DATA_DIR to another folder.\n`,
+    })
+  })
+
+  test('is used by a process that is not root, by its group alone', async () => {
+    const folder = await makeFolder()
+    await chown(folder, 1234, NOBODY)
+    await chmod(folder, 0o770)
+    const script = `import { readSettings } from './src/settings.ts'; readSettings({ DATA_DIR: ${JSON.stringify(folder)} })`
+    const options = { uid: NOBODY, gid: NOBODY, env: { PATH: process.env.PATH, TSX_DISABLE_CACHE: '1' } }
+
+    await run(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], options)
+
+    const file = await stat(join(folder, 'auth-secret'))
+    expect([file.uid, (file.mode & 0o777).toString(8)]).toEqual([NOBODY, '600'])
+    expect(await modeOf(folder)).toBe('770')
+  })
+})
