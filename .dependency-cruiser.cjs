@@ -43,7 +43,7 @@ module.exports = {
     only('transports', '^src/transports/', [
       '^src/transports/',
       '^src/procedures/index',
-      '^src/(access|after|turn)',
+      '^src/(access|after|output|turn)\\.ts',
       '^src/views/',
       '^contract/',
       '^src/(audit|auth|clients|document|grants|head|limits|outages|settings)\\.ts',
