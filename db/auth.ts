@@ -60,6 +60,7 @@ export const verifications = pgTable(
   (table) => [index().on(table.identifier)],
 )
 
+/** Unused: an instance of an earlier release may still count here during a rolling upgrade. */
 export const rateLimits = pgTable('rate_limits', {
   id: text().primaryKey(),
   key: text().notNull().unique(),

@@ -27,17 +27,14 @@ export type Auth = ReturnType<typeof createAuth>
 /** Written by this service alone, and never in an answer of better-auth. */
 const ownField = { type: 'string', required: false, input: false, returned: false } as const
 
-const perMinute = (max: number) => ({ window: 60, max })
-
 /** Sign-in by a code sent to an address, sessions, and the administrative area. */
 export function createAuth(settings: Settings, db: Database, mailer: Mailer, log: Logger) {
-  const { baseUrl, authSecret, rateLimits, adminEmails } = settings
+  const { baseUrl, authSecret, adminEmails } = settings
   const schema = {
     user: tables.users,
     session: sessions,
     account: tables.accounts,
     verification: tables.verifications,
-    rateLimit: tables.rateLimits,
   }
   return betterAuth({
     baseURL: baseUrl,
@@ -59,14 +56,8 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
       cookieCache: { enabled: false },
       additionalFields: { clientId: ownField, scope: ownField, administratorSessionId: ownField },
     },
-    rateLimit: {
-      enabled: rateLimits,
-      storage: 'database',
-      customRules: {
-        '/email-otp/send-verification-otp': perMinute(10),
-        '/sign-in/email-otp': perMinute(30),
-      },
-    },
+    // src/limits.ts limits every operation, by one mechanism.
+    rateLimit: { enabled: false },
     advanced: {
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER], ipv6Subnet: 64 },
       ...cookieOptions(baseUrl),

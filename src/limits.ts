@@ -4,7 +4,10 @@ import { RateLimiterDrizzle, RateLimiterMemory, RateLimiterRes } from 'rate-limi
 
 import type { Database } from '../db/index.ts'
 import { limits as schema } from '../db/limits.ts'
+import { listAddresses } from '../db/networks.ts'
 import type { Settings } from './settings.ts'
+
+const { IPv6 } = ipaddr
 
 interface Limit {
   /** How often. */
@@ -29,10 +32,16 @@ export const limits = {
   exports: { points: 5, duration: 3600, personal: true, shared: true },
   /** Apps let in. Each grant is an entry in the audit trail. */
   grants: { points: 60, duration: 3600, personal: true, shared: true },
-  /** Codes asked for, by account. */
+  /** Codes asked for, by address; consumed before those of the account. */
+  codesByAddress: { points: 10, duration: 60, shared: true },
+  /** Codes asked for, by account. See findAccountKey. */
   codes: { points: 10, duration: 900, shared: true },
-  /** Codes tried, by account. */
+  /** Codes tried, by address; consumed before those of the account. */
+  triesByAddress: { points: 30, duration: 60, shared: true },
+  /** Codes tried, by account. See findAccountKey. */
   tries: { points: 30, duration: 900, shared: true },
+  /** Other operations of better-auth, by address. */
+  auth: { points: 1200, duration: 60 },
   /** Apps registered, by address. */
   registrations: { points: 60, duration: 3600, shared: true },
   /** Documents of apps fetched from their hosts, by the address that asks. */
@@ -59,15 +68,26 @@ export function createSpend(
   count: (limit: LimitName) => void = () => undefined,
 ): Spend {
   if (!rateLimits) return () => Promise.resolve(undefined)
-  const entries = Object.entries<Limit>(limits).map(([name, { shared, points, duration }]) => {
-    const options = { duration, points: limitPoints[name] ?? points, keyPrefix: name }
-    const inDatabase = { ...options, storeClient: db, schema, clearExpiredByTimeout: false }
-    return [name, shared ? new RateLimiterDrizzle(inDatabase) : new RateLimiterMemory(options)] as const
-  })
-  const limiters = new Map<string, RateLimiterDrizzle | RateLimiterMemory>(entries)
-
-  return async (name, by = 'unknown') => {
-    const limiter = limiters.get(name)
+  const create = (name: string, { shared, points, duration }: Limit, factor: number) => {
+    const options = { duration, points: (limitPoints[name] ?? points) * factor }
+    const keyPrefix = factor === 1 ? name : `${name}/48`
+    return shared
+      ? new RateLimiterDrizzle({
+          ...options,
+          keyPrefix,
+          storeClient: db,
+          schema,
+          clearExpiredByTimeout: false,
+        })
+      : new RateLimiterMemory({ ...options, keyPrefix })
+  }
+  const limiters = new Map(
+    Object.entries<Limit>(limits).map(([name, limit]) => [
+      name,
+      { one: create(name, limit, 1), block: create(name, limit, BLOCK_FACTOR) },
+    ]),
+  )
+  const consume = async (name: LimitName, limiter: Limiter | undefined, by: string) => {
     try {
       await limiter?.consume(by)
       return undefined
@@ -77,7 +97,17 @@ export function createSpend(
       return refusal(name, limiter, Math.ceil(exceeded.msBeforeNext / 1000))
     }
   }
+
+  return async (name, by = 'unknown') => {
+    const limiter = limiters.get(name)
+    const block = blockOf(by)
+    // The smaller network first: while it is refused, its neighbours lose nothing.
+    const refused = await consume(name, limiter?.one, by)
+    return refused ?? (block === undefined ? undefined : consume(name, limiter?.block, block))
+  }
 }
+
+type Limiter = RateLimiterDrizzle | RateLimiterMemory
 
 const refusal = (name: string, { points, duration }: Limit, wait: number): LimitRefusal => ({
   error: new ORPCError('TOO_MANY_REQUESTS', { message: 'Too many requests; try again later' }),
@@ -88,8 +118,24 @@ const refusal = (name: string, { points, duration }: Limit, wait: number): Limit
   },
 })
 
-/** Whom an address is counted as: an IPv6 network of 64 bits is one household, or one machine. */
-export function networkOf(address: string | undefined) {
-  if (!address?.includes(':')) return address
-  return ipaddr.parse(address).toByteArray().slice(0, 8).join('.')
+/** The network that an address is counted as: an IPv6 /64, which is one household or one machine, or an IPv4 address. */
+export const networkOf = (address: string | undefined) =>
+  address?.includes(':') ? `${IPv6.networkAddressFromCIDR(`${address}/64`).toString()}/64` : address
+
+/** How many /64 networks of one IPv6 /48 may use up their limits: a /48 has 65,536, and one customer may own it. */
+const BLOCK_FACTOR = 16
+
+const blockOf = (network: string) => {
+  const [, address] = /^([\da-f:]+)\/64$/.exec(network) ?? []
+  return address === undefined ? undefined : `${IPv6.networkAddressFromCIDR(`${address}/48`).toString()}/48`
+}
+
+/**
+ * What a sign-in is counted by. Calls from a network in which the person has a session are counted apart, so that callers
+ * elsewhere cannot use up the codes and tries of a person who is at home.
+ */
+export async function findAccountKey(db: Database, email: string, network: string | undefined) {
+  const account = email.toLowerCase()
+  const known = network === undefined ? [] : await listAddresses(db, account)
+  return known.some((address) => networkOf(address) === network) ? `${account} ${network}` : account
 }

@@ -115,7 +115,7 @@ const leftOut: Record<string, string> = {
   oauth_records: 'codes and tokens as digests; the grants that they stand for are exported',
   oauth_clients: 'apps, and nobody’s: whoever registers one is not asked who they are',
   limits: 'how often, for an hour at most',
-  rate_limits: 'how often, by address, for a minute',
+  rate_limits: 'is empty: an earlier release counted here',
   counter: 'everybody’s',
   idempotency: 'for a day, what was answered to a request: it is exported itself',
   'tasks.version': 'how often it changed',

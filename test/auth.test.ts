@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 
 import { ErrorBody } from '../contract/errors.ts'
-import { rateLimits, users, verifications } from '../db/auth.ts'
+import { users, verifications } from '../db/auth.ts'
+import { limits } from '../db/limits.ts'
 import { sessions } from '../db/sessions.ts'
 import { type Answer, createFetch, type Service, signInOverHttp, somebody, startService } from './service.ts'
 
@@ -984,7 +985,7 @@ describe('rate limits', async () => {
     expect(status).toBe(429)
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
     expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(60)
-    expect(body).toEqual(refusal(429, 'TOO_MANY_REQUESTS', 'Too many requests. Please try again later.'))
+    expect(body).toEqual(refusal(429, 'TOO_MANY_REQUESTS', 'Too many requests; try again later'))
     expect(letters.length - before).toBe(10)
   })
 
@@ -1004,9 +1005,9 @@ describe('rate limits', async () => {
   test('are kept in the database, so that instances share them', async () => {
     await askFrom('203.0.113.4')
 
-    const rows = await limited.parts.db.select().from(rateLimits).where(like(rateLimits.key, '203.0.113.4%'))
+    const rows = await limited.parts.db.select().from(limits).where(like(limits.key, '%203.0.113.4'))
 
-    expect(rows).toMatchObject([{ count: 1, key: expect.stringContaining('send-verification-otp') }])
+    expect(rows).toMatchObject([{ points: 1, key: 'codesByAddress:203.0.113.4' }])
   })
 
   test('hold for parallel calls too', async () => {

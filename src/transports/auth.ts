@@ -6,6 +6,7 @@ import { badRequest } from '../../contract/errors.ts'
 import { type Caller, type Parts, signOut } from '../access.ts'
 import { withSource } from '../audit.ts'
 import { ADDRESS_HEADER, type Auth } from '../auth.ts'
+import { findAccountKey, networkOf } from '../limits.ts'
 import { askingAuth } from '../outages.ts'
 import type { Settings } from '../settings.ts'
 import { answer, type Call, refuse, refuseBy, refuseMethod, sendReply, type Transport } from './transport.ts'
@@ -41,7 +42,7 @@ interface Operation {
   access: 'open' | 'session' | 'signedIn' | 'admin'
   /** The query of a GET, the body of a POST. */
   input: z.ZodType<Record<string, unknown>>
-  /** Counted by the account, from however many addresses it is asked; better-auth counts by address. */
+  /** Counted by address, then by account. Other operations are counted by address alone. */
   limit?: 'codes' | 'tries'
 }
 const operation =
@@ -120,8 +121,6 @@ export function createAuthTransport(auth: Auth, { baseUrl }: Settings): Transpor
     // better-auth does not know why the guard refuses a session, such as a ban.
     const body = operation === operations[GET_SESSION] && !caller ? 'null' : await result.text()
     if (result.ok) return answer(response, result.status, body || 'null')
-    const retryAfter = result.headers.get('x-retry-after')
-    if (retryAfter !== null) response.setHeader('retry-after', retryAfter)
     const failure = errorOf(result.status, body)
     if (failure.status >= 500)
       context.log.error({ operation: url.pathname }, 'an operation of better-auth failed')
@@ -151,11 +150,17 @@ async function ask(auth: Auth, request: Request, context: Call['context']) {
   return result
 }
 
-const spendOn = async (
-  { spend }: Call['context'],
+/** The address first: a refused address consumes nothing of an account. */
+async function spendOn(
+  { spend, db, address }: Call['context'],
   { limit }: Operation,
   { email }: Record<string, unknown>,
-) => limit && spend(limit, String(email).toLowerCase())
+) {
+  const network = networkOf(address?.())
+  const exceeded = await spend(limit ? `${limit}ByAddress` : 'auth', network)
+  if (exceeded || !limit) return exceeded
+  return spend(limit, await findAccountKey(db, String(email), network))
+}
 
 /** Open operations look at no credentials. `session` ones look at the cookie alone, as better-auth does: this renews it. */
 function callerOf({ access }: Operation, { caller, cookieCaller }: Call['context']) {
@@ -204,7 +209,6 @@ const CODES: Record<number, string> = {
   401: 'UNAUTHORIZED',
   403: 'FORBIDDEN',
   404: 'NOT_FOUND',
-  429: 'TOO_MANY_REQUESTS',
 }
 
 function parse(body: string): unknown {

@@ -1,0 +1,15 @@
+import { and, eq, isNotNull, isNull } from 'drizzle-orm'
+
+import { users } from './auth.ts'
+import type { Database } from './index.ts'
+import { sessions } from './sessions.ts'
+
+/** The addresses from which a person signed in, of the sessions that are still there. */
+export const listAddresses = async (db: Database, email: string) =>
+  (
+    await db
+      .selectDistinct({ address: sessions.ipAddress })
+      .from(sessions)
+      .innerJoin(users, eq(users.id, sessions.userId))
+      .where(and(eq(users.email, email), isNull(sessions.impersonatedBy), isNotNull(sessions.ipAddress)))
+  ).flatMap(({ address }) => address ?? [])

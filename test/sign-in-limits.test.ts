@@ -1,0 +1,152 @@
+import { describe, expect, test } from 'vitest'
+
+import { createFetch, registerApp, somebody, startService } from './service.ts'
+
+const service = await startService({
+  RATE_LIMITS: 'on',
+  TRUSTED_PROXIES: '127.0.0.1',
+  ADMIN_EMAILS: 'root@example.com',
+  LIMITS: 'codesByAddress=4,codes=3,triesByAddress=8,tries=4,auth=3,reservations=1',
+})
+const call = createFetch(service)
+
+let last = 0
+/** An address in a network of its own. */
+const elsewhere = () => `198.51.${100 + (last >> 8)}.${last++ & 255}`
+
+const from = (address: string) => ({ 'x-forwarded-for': address })
+const send = (email: string, address: string) =>
+  call('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' }, from(address))
+const enter = (email: string, otp: string, address: string) =>
+  call('POST', '/api/auth/sign-in/email-otp', { email, otp }, from(address))
+const codeOf = (email: string) =>
+  service.letters.findLast(({ to }) => to === email)?.subject.slice(0, 6) ?? ''
+const wrong = '00000x'
+
+async function signInFrom(email: string, address: string) {
+  expect((await send(email, address)).status).toBe(200)
+  return enter(email, codeOf(email), address)
+}
+
+/** Uses up the limits of a person from other networks. */
+async function lockOut(email: string) {
+  for (let calls = 0; calls < 4; calls++) await send(email, elsewhere())
+  for (let calls = 0; calls < 5; calls++) await enter(email, wrong, elsewhere())
+  expect((await send(email, elsewhere())).status).toBe(429)
+  expect((await enter(email, wrong, elsewhere())).status).toBe(429)
+}
+
+describe('an address that is refused', () => {
+  test('consumes no codes of other people', async () => {
+    const here = elsewhere()
+    const victims = Array.from({ length: 5 }, somebody)
+    for (let calls = 0; calls < 4; calls++) await send(somebody(), here)
+
+    for (const victim of victims)
+      for (let calls = 0; calls < 4; calls++) expect((await send(victim, here)).status).toBe(429)
+
+    for (const victim of victims) expect((await signInFrom(victim, elsewhere())).status).toBe(200)
+  })
+
+  test('consumes no tries of other people', async () => {
+    const [here, victim] = [elsewhere(), somebody()]
+    await send(victim, elsewhere())
+    for (let calls = 0; calls < 8; calls++) await enter(somebody(), wrong, here)
+
+    for (let calls = 0; calls < 10; calls++) {
+      const { status, headers } = await enter(victim, wrong, here)
+      expect([status, headers.get('ratelimit-policy')]).toEqual([429, '"triesByAddress";q=8;w=60'])
+    }
+
+    expect((await enter(victim, codeOf(victim), elsewhere())).status).toBe(200)
+  })
+
+  test('consumes nothing of other people on the pages of an app either', async () => {
+    const [here, victim] = [elsewhere(), somebody()]
+    const app = await registerApp(service)
+    for (let calls = 0; calls < 4; calls++) await send(somebody(), here)
+
+    for (let calls = 0; calls < 4; calls++) {
+      const page = await app.submit({ action: 'send', email: victim }, from(here))
+      expect(await page.text()).toContain('Too many requests')
+    }
+
+    expect((await signInFrom(victim, elsewhere())).status).toBe(200)
+  })
+})
+
+describe('a person in a network in which they have a session', () => {
+  test.each([
+    ['192.0.2.7', '192.0.2.7'],
+    ['2001:db8:7:7::1', '2001:db8:7:7:ffff::2'],
+  ])('signs in while others use up their codes and tries: %s', async (home, sameHome) => {
+    const email = somebody()
+    await signInFrom(email, home)
+    await lockOut(email)
+
+    expect((await signInFrom(email, sameHome)).status).toBe(200)
+    expect((await send(email, elsewhere())).status).toBe(429)
+  })
+
+  test('has limits there too', async () => {
+    const [email, home] = [somebody(), '192.0.2.8']
+    await signInFrom(email, home)
+    const codes = [await send(email, home), await send(email, home), await send(email, home)]
+
+    // The first code of all was asked for from a network without a session.
+    expect(codes.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect((await send(email, home)).status).toBe(429)
+  })
+
+  test('does not lend the network of an administrator who stands in for them', async () => {
+    const [email, office] = [somebody(), '192.0.2.9']
+    await signInFrom(email, elsewhere())
+    const { headers } = await signInFrom('root@example.com', office)
+    const cookie = headers.getSetCookie()[0]?.split(';', 1)[0] ?? ''
+    const { body } = await call('GET', `/api/auth/admin/list-users?searchValue=${email}`, undefined, {
+      cookie,
+    })
+    const userId = (body as { users: { id: string }[] }).users.at(0)?.id
+    const standIn = { cookie, ...from(office) }
+    expect((await call('POST', '/api/auth/admin/impersonate-user', { userId }, standIn)).status).toBe(200)
+    await lockOut(email)
+
+    expect((await send(email, office)).status).toBe(429)
+  })
+})
+
+describe('an address', () => {
+  test('asks so much of the rest of sign-in, and others none the less', async () => {
+    const here = elsewhere()
+    const ask = (address: string) => call('GET', '/api/auth/get-session', undefined, from(address))
+    const statuses = [
+      await ask(here),
+      await ask(here),
+      await ask(here),
+      await ask(here),
+      await ask(elsewhere()),
+    ]
+
+    expect(statuses.map(({ status }) => status)).toEqual([200, 200, 200, 429, 200])
+  })
+})
+
+describe('an IPv6 /48', () => {
+  const reserve = async (address: string) =>
+    (await call('POST', '/api/reservations', { name: 'Ada', guests: 1 }, from(address))).status
+
+  test('does as much as sixteen of its /64 networks, and other networks none the less', async () => {
+    const statuses: number[] = []
+    for (let network = 0; network < 20; network++) statuses.push(await reserve(`2001:db8:1:${network}::1`))
+
+    expect(statuses).toEqual([...Array<number>(16).fill(200), 429, 429, 429, 429])
+    expect(await reserve('2001:db8:2:1::1')).toBe(200)
+  })
+
+  test('loses nothing by a /64 that is refused', async () => {
+    for (let calls = 0; calls < 30; calls++)
+      expect(await reserve('2001:db8:3:1::1')).toBe(calls === 0 ? 200 : 429)
+
+    expect(await reserve('2001:db8:3:2::1')).toBe(200)
+  })
+})
