@@ -46,7 +46,7 @@ module.exports = {
       '^src/(access|after|output|turn)\\.ts',
       '^src/views/',
       '^contract/',
-      '^src/(audit|auth|clients|document|grants|head|limits|outages|settings)\\.ts',
+      '^src/(audit|auth|body|clients|document|grants|head|limits|outages|settings)\\.ts',
     ]),
     only('cli', '^src/(cli|keyring)\\.', [
       '^src/(keyring|problem)\\.',

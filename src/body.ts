@@ -1,7 +1,7 @@
 import { ORPCError } from '@orpc/client'
 import { isObject, type Promisable } from '@orpc/shared'
 import { isUtf8 } from 'node:buffer'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { finished } from 'node:stream'
 
 import type { Context } from './access.ts'
@@ -17,6 +17,10 @@ export interface Body extends Pick<Context, 'malformed'> {
   /** The JSON object, or the fields of the form. */
   body: Record<string, unknown> | undefined
 }
+
+/** RFC 9112, section 6.3. */
+export const hasBody = (headers: IncomingHttpHeaders) =>
+  (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined
 
 /** Limits the requests whose body is still arriving. Calls `cut` to end one; returns what ends the count. */
 export type TrackIncomplete = (cut: (error: Error) => void) => () => void

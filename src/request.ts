@@ -1,11 +1,11 @@
 import { ORPCError } from '@orpc/client'
 import type { Promisable } from '@orpc/shared'
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import proxyAddr from 'proxy-addr'
 
 import { createContext, type Parts } from './access.ts'
-import { type Body, parseForm, parseObject, readBytes } from './body.ts'
+import { type Body, hasBody, parseForm, parseObject, readBytes } from './body.ts'
 import { networkOf } from './limits.ts'
 import type { createIncomplete } from './load.ts'
 import type { Target } from './target.ts'
@@ -49,10 +49,6 @@ export function createReader(parts: Parts, trackIncomplete: ReturnType<typeof cr
     },
   }
 }
-
-/** RFC 9112, section 6.3. */
-export const hasBody = (headers: IncomingHttpHeaders) =>
-  (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined
 
 /** The address that a trusted proxy gives, if it is one, else that of the socket. */
 function readAddress(request: IncomingMessage, isTrustedProxy: ReturnType<typeof proxyAddr.compile>) {

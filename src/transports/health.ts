@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 
 import { unavailable } from '../../contract/errors.ts'
 import type { Parts } from '../access.ts'
-import { hasBody } from '../request.ts'
+import { hasBody } from '../body.ts'
 import { answer, refuse, refuseMethod, type Transport } from './transport.ts'
 
 const checks = { '/api/health/live': 'live', '/api/health/ready': 'ready' } as const
