@@ -28,6 +28,7 @@ export function currentSource() {
 
 interface Transaction {
   db: Database
+  adapter: object
   /** What an endpoint or a hook knows better than the request shows. */
   known: Partial<Entry>
 }
@@ -40,11 +41,23 @@ export const currentDatabase = (db: Database) => transactions.getStore()?.db ?? 
 /** Completes the entry of the transaction under way. */
 export const note = (known: Partial<Entry>) => Object.assign(transactions.getStore()?.known ?? {}, known)
 
-/** Implements `transaction` of a better-auth adapter, so that hooks find it by `currentDatabase`. */
-export const transactionBy =
-  <Adapter>(db: Database, open: (tx: Database) => Adapter) =>
-  <Result>(work: (adapter: Adapter) => Promise<Result>) =>
-    db.transaction((tx) => transactions.run({ db: tx, known: {} }, () => work(open(tx))))
+/**
+ * An adapter of better-auth whose transactions hooks find by `currentDatabase`. Some functions of better-auth keep the
+ * adapter that they were made with. Inside a transaction that adapter uses the transaction too: another connection would
+ * wait for this one, for ever in the embedded database.
+ */
+export function transactional<Adapter extends object>(db: Database, open: (db: Database) => Adapter) {
+  const outside = open(db)
+  const transaction = <Result>(work: (adapter: Adapter) => Promise<Result>) =>
+    db.transaction((tx) => {
+      const adapter = open(tx)
+      return transactions.run({ db: tx, adapter, known: {} }, () => work(adapter))
+    })
+  const routed = new Proxy(outside, {
+    get: (_, name): unknown => Reflect.get(transactions.getStore()?.adapter ?? outside, name),
+  })
+  return Object.assign(routed, { transaction })
+}
 
 /** The transaction under way. Throws where there is none. */
 export function underWay() {

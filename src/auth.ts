@@ -11,7 +11,7 @@ import * as audit from '../db/audit.ts'
 import * as tables from '../db/auth.ts'
 import type { Database } from '../db/index.ts'
 import { sessions } from '../db/sessions.ts'
-import { currentDatabase, note, transactionBy } from './audit.ts'
+import { currentDatabase, note, transactional } from './audit.ts'
 import { audited } from './audited-endpoints.ts'
 import { cookieOptions, createCookieReader } from './cookies.ts'
 import { administration } from './impersonation.ts'
@@ -40,11 +40,10 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
     baseURL: baseUrl,
     basePath: '/api/auth',
     secret: authSecret,
-    database: (options: BetterAuthOptions) => {
-      const open = (database: Database) =>
-        noticing(drizzleAdapter(database, { provider: 'pg', schema })(options))
-      return Object.assign(open(db), { transaction: transactionBy(db, open) })
-    },
+    database: (options: BetterAuthOptions) =>
+      transactional(db, (database) =>
+        noticing(drizzleAdapter(database, { provider: 'pg', schema })(options)),
+      ),
     telemetry: { enabled: false },
     // What fails is for src/app.ts. Its message may repeat a statement's values, which better-auth would print and trace.
     onAPIError: { throw: true },

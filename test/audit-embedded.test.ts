@@ -39,9 +39,16 @@ test(
     const stopped = await call('POST', '/api/auth/admin/stop-impersonating', undefined, { cookie })
     const deleted = await call('POST', '/api/me/delete', { email }, { cookie: ada.cookie })
 
+    const made = somebody()
+    await call('POST', '/api/auth/admin/create-user', { email: made, name: '' }, { cookie: root.cookie })
+    const { response } = await signInOverHttp(service, made)
+    expect(response.status).toBe(200)
+
     expect([begun.status, stopped.status, deleted.status]).toEqual([200, 200, 200])
     const rows = await list(db, undefined, { limit: 100 })
     expect(rows.map(({ action }) => action)).toEqual([
+      'sign-in',
+      'admin.create-user',
       'account.delete',
       'impersonation.stop',
       'impersonation.start',

@@ -302,6 +302,16 @@ describe('the audit trail', () => {
     expect(entries).toEqual([])
   })
 
+  test('keeps no connection that another sign-in waits for: people made by an administrator sign in at once', async () => {
+    const { root } = await scene()
+    const emails = Array.from({ length: 12 }, somebody)
+    for (const email of emails) await post('/api/auth/admin/create-user', { email, name: '' }, root.cookie)
+
+    const answers = await Promise.all(emails.map((email) => signInOverHttp(service, email)))
+
+    expect(answers.map(({ response }) => response.status)).toEqual(emails.map(() => 200))
+  })
+
   test('keeps 256 characters of a browser at most', async () => {
     const email = somebody()
     const entries = await during(() => signInOverHttp(service, email, { 'user-agent': 'x'.repeat(1000) }))
