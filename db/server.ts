@@ -26,7 +26,7 @@ const TIMEOUTS = {
   idle_in_transaction_session_timeout: 10_000,
 }
 
-/** Whoever else migrates is waited for, whatever limits the role has. */
+/** No timeouts while migrating: another process may hold the lock for long. */
 const WITHOUT_TIMEOUTS = Object.keys(TIMEOUTS)
   .map((name) => `-c ${name}=0`)
   .join(' ')
@@ -34,7 +34,7 @@ const WITHOUT_TIMEOUTS = Object.keys(TIMEOUTS)
 /** Longer than any statement may take: no answer is worth waiting for after so many milliseconds. */
 const LONGEST = 15_000
 
-/** Any number, the same in every release: whoever holds it migrates. */
+/** Key of the advisory lock for migrations, the same in every release. */
 const MIGRATION_LOCK = 7_141_925
 
 const COMMON = { onnotice: () => undefined, connect_timeout: CONNECT_TIMEOUT }

@@ -31,7 +31,7 @@ export function overSockets(url: string, silence: number) {
     const server = choice ? await choice.choose() : only
     const socket = new Socket()
     choice?.watch(socket, server)
-    // postgres.js listens later; an error that nobody listens to ends the process.
+    // postgres.js adds its listeners later. An error without a listener ends the process.
     socket.on('error', () => undefined)
     socket.once('close', () => {
       const error = socket.errored ?? unreachable(`Nobody answers at ${names}`)
