@@ -4,10 +4,14 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, describe, expect, test } from 'vitest'
 
 import { createRestClient } from '../contract/client.ts'
+import { startService } from './service.ts'
+import type { Entry, Work } from './trials/ask.ts'
 import { type Book, createWitness } from './trials/checked.ts'
+import { settle } from './trials/ledger.ts'
 import { Messages } from './trials/pg-messages.ts'
 import { Things } from './trials/things.ts'
 
+const service = await startService()
 let reply: (response: ServerResponse) => void = () => undefined
 const server = createServer((_, response) => {
   reply(response)
@@ -94,6 +98,35 @@ describe('the ledger of a trial', () => {
     ],
   ])('finds a row that was %s', (_, rows, found) => {
     expect(things().compare(rows)).toMatchObject(found)
+  })
+})
+
+describe('the ledger of the load', () => {
+  const entry = (work: Work, outcome: Entry['outcome']): Entry => ({
+    work,
+    outcome,
+    title: 'never sent',
+    id: 1,
+    origin,
+    at: 0,
+    took: 1,
+  })
+  const { databaseUrl } = service
+
+  test.each<[Work]>([['task'], ['note'], ['once'], ['match'], ['share']])(
+    'finds an acknowledged %s that the database does not hold',
+    async (work) => {
+      expect(await settle([entry(work, 'answered')], databaseUrl)).toMatchObject({ lost: 1, doubled: 0 })
+      expect(await settle([entry(work, 'refused')], databaseUrl)).toMatchObject({ lost: 0, doubled: 0 })
+    },
+  )
+
+  test('finds a task that one key created twice', async () => {
+    const { client } = service
+    const ada = client({ cookie: await service.signIn('ada@example.com') })
+    for (const _ of ['once', 'twice']) await ada.tasks.create({ taskTitle: 'never sent' })
+
+    expect(await settle([entry('once', 'answered')], databaseUrl)).toMatchObject({ lost: 0, doubled: 1 })
   })
 })
 
