@@ -1,4 +1,6 @@
+import { StandardRPCJsonSerializer } from '@orpc/client/standard'
 import { eq, sql } from 'drizzle-orm'
+import { createHash } from 'node:crypto'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 
 import { safe } from '../contract/client.ts'
@@ -203,6 +205,20 @@ describe('the first answer', () => {
     expect(again[0]).toEqual(again[1])
     expect(await there.tasks.list()).toEqual({ tasks: [again[0]], taskCount: 1 })
     for (const { error } of outcomes) if (error) expect(error).toMatchObject({ code: 'UNDER_WAY' })
+  })
+
+  test('is found by the fingerprint of release 1.0', async () => {
+    const key = crypto.randomUUID()
+    const ada = service.client({ cookie: await service.signIn(somebody()) })
+    const serialized = new StandardRPCJsonSerializer().serialize(input)
+    const fingerprint = createHash('sha256')
+      .update(JSON.stringify([['tasks', 'create'], serialized]))
+      .digest('base64url')
+
+    await ada.tasks.create(input, keyed(key))
+
+    const rows = await db.select().from(idempotency).where(eq(idempotency.key, key))
+    expect(rows).toMatchObject([{ fingerprint }])
   })
 
   test('is kept with what was created, or neither is', async () => {
