@@ -60,12 +60,13 @@ afterAll(() => {
 })
 afterEach(() => vi.restoreAllMocks())
 
-/** A host of documents that counts its requests. */
+/** A host of documents that counts its requests. Its paths are its own: a later host may get the same port. */
 async function host(respond?: (response: ServerResponse, document: string) => void) {
   const requests: string[] = []
+  const prefix = `/${crypto.randomUUID()}`
   const server = createServer(tls, ({ url = '' }, response) => {
-    requests.push(url)
-    const client_id = origin + url
+    requests.push(url.slice(prefix.length))
+    const client_id = new URL(origin).origin + url
     const document = JSON.stringify({
       client_id,
       client_name: 'A described app',
@@ -80,7 +81,7 @@ async function host(respond?: (response: ServerResponse, document: string) => vo
     server.close()
     server.closeAllConnections()
   })
-  const origin = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const origin = `https://127.0.0.1:${(server.address() as AddressInfo).port}${prefix}`
   return { origin, requests }
 }
 
@@ -211,7 +212,7 @@ describe.runIf(hasOpenssl)('the document of an app', () => {
     ['a user', (origin: string) => origin.replace('//', '//user@') + '/app.json'],
     ['an empty user', (origin: string) => origin.replace('//', '//@') + '/app.json'],
     ['a fragment', (origin: string) => `${origin}/app.json#`],
-    ['no path', (origin: string) => `${origin}/`],
+    ['no path', (origin: string) => `${new URL(origin).origin}/`],
     ['dot segments', (origin: string) => `${origin}/a/../app.json`],
     ['a line break', (origin: string) => `${origin}/app\n.json`],
     ['a backslash', (origin: string) => `${origin}\\app.json`],

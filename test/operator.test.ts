@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { eq } from 'drizzle-orm'
 import { execFile, spawn } from 'node:child_process'
 import { chmod, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,6 +10,7 @@ import postgres from 'postgres'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 
+import { sessions } from '../db/sessions.ts'
 import { addOperatorCommands } from '../src/operator/commands.ts'
 import { createTallystick } from '../src/testing.ts'
 import { listening } from './child.ts'
@@ -475,8 +477,13 @@ describe('the command', { timeout: 60_000 }, () => {
   test('is steered by no name that an app gave itself', async () => {
     const service = await startService({ BASE_URL: 'http://127.0.0.1:9' })
     const email = somebody()
-    const app = await registerApp(service, { client_name: 'An app\u001b[2J\u202e' })
+    const app = await registerApp(service)
     expect(bearer(await app.letIn(await service.signIn(email))).authorization).toMatch(/^Bearer ./)
+    // As a release before stored it.
+    await service.parts.db
+      .update(sessions)
+      .set({ userAgent: 'An app\u001b[2J\u202e' })
+      .where(eq(sessions.clientId, app.id))
 
     const { stdout } = await runAlone({ DATABASE_URL: service.databaseUrl }, 'sessions', 'list', email)
 
