@@ -478,7 +478,7 @@ describe('an app that a document describes', () => {
       server.close()
       server.closeAllConnections()
     })
-    const id = `https://127.0.0.1:${(server.address() as AddressInfo).port}/app.json`
+    const id = `https://127.0.0.1:${(server.address() as AddressInfo).port}/${crypto.randomUUID()}.json`
     return id
   }
 
