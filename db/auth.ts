@@ -89,6 +89,17 @@ export const identify = async (db: Database, id = '', email = '') =>
       .where(or(eq(users.id, id), eq(users.email, email.toLowerCase())))
   ).at(0)?.id ?? null
 
+/**
+ * Locks the row of a person until the transaction ends. A deletion locks the person before sessions and codes, so whatever
+ * changes those and writes to the audit trail does the same: otherwise both could wait for each other.
+ */
+export const lockPerson = (tx: Database, id: string | null) =>
+  tx
+    .select({ id: users.id })
+    .from(users)
+    .where(eq(users.id, id ?? ''))
+    .for('no key update')
+
 /** The addresses of people, by id. */
 export async function findEmails(db: Database, ids: (string | null)[]) {
   const known = ids.filter((id) => id !== null)

@@ -20,7 +20,7 @@ import { alias, type AnyPgColumn, index, pgTable, text } from 'drizzle-orm/pg-co
 import { v7 } from 'uuid'
 
 import * as audit from './audit.ts'
-import { userId, users } from './auth.ts'
+import { lockPerson, userId, users } from './auth.ts'
 import { createdAt, moment, updatedAt } from './columns.ts'
 import { batched, type Database, one, prepared } from './index.ts'
 import { bounds, comesAfter, forLists, type Paged, type Span, withinBytes } from './pages.ts'
@@ -184,6 +184,7 @@ const endWhere = (
   reason?: string,
 ) =>
   db.transaction(async (tx) => {
+    await lockPerson(tx, userId)
     const ended = await tx
       .delete(sessions)
       .where(and(eq(sessions.userId, userId), which))

@@ -4,7 +4,7 @@ import { isAPIError } from 'better-auth/api'
 import { z } from 'zod'
 
 import * as audit from '../db/audit.ts'
-import { hasCode, identify } from '../db/auth.ts'
+import { hasCode, identify, lockPerson } from '../db/auth.ts'
 import type { Database } from '../db/index.ts'
 import { endImpersonations, findOwner } from '../db/sessions.ts'
 import { currentSource, underWay } from './audit.ts'
@@ -82,6 +82,7 @@ async function record({ action, refusals }: Recorded, call: Call, run: () => Pro
     const isKept = await refusals(db, target)
     // Asked before and after, known or not: the time that an answer takes does not tell whether an account exists.
     const before = await subjectOf(db, target)
+    await lockPerson(db, before)
     const ending = await run().then((value) => ({ value }), refused)
     const after = await subjectOf(db, target)
     const isAccepted = 'value' in ending

@@ -483,22 +483,38 @@ describe('while an account is deleted', () => {
       'a task is added': ({ cookie }) => post('/api/tasks', { taskTitle: 'x' }, cookie),
       'a note is added': ({ cookie }) => post('/api/notes', { title: 'x', body: '' }, cookie),
       'an app is let in': ({ cookie, app }) => app.submit({ action: 'allow' }, { cookie }),
-      'its person signs in': async ({ email }) => (await signInOverHttp(service, email)).response,
     }
 
-  test.each(Object.entries(acts))('%s, and is told that nobody is signed in', async (_, act) => {
-    const scene = await furnished()
-    let answer: Promise<{ status: number }> | undefined
+  /** Acts while the deletion of the account has not been committed. */
+  async function actMeanwhile<Answer>(id: string, act: () => Promise<Answer>) {
+    let answer: Promise<Answer> | undefined
     await database.begin(async (held) => {
-      await held`delete from users where id = ${scene.id}`
-      answer = act(scene)
+      await held`delete from users where id = ${id}`
+      answer = act()
       await vi.waitFor(async () => {
         const waiting = await held`select 1 from pg_locks where not granted`
         expect(waiting).not.toEqual([])
       })
     })
+    return answer
+  }
 
-    expect((await answer)?.status).toBe(401)
+  test.each(Object.entries(acts))('%s, and is told that nobody is signed in', async (_, act) => {
+    const scene = await furnished()
+
+    const answer = await actMeanwhile(scene.id, () => act(scene))
+
+    expect(answer?.status).toBe(401)
+  })
+
+  test('its person signs in, and has a new account', async () => {
+    const { id, email } = await furnished()
+
+    const answer = await actMeanwhile(id, () => signInOverHttp(service, email))
+
+    const { body } = await get('/api/me', answer?.cookie ?? '')
+    expect(body).toMatchObject({ email, name: '' })
+    expect(body).not.toMatchObject({ id })
   })
 
   test('whatever else they do is done or refused, and nothing fails', async () => {

@@ -1,5 +1,6 @@
 import * as query from '../../db/account.ts'
 import * as audit from '../../db/audit.ts'
+import { lockPerson } from '../../db/auth.ts'
 import { scopes } from '../../contract/base.ts'
 import { signOut } from '../access.ts'
 import { sourceOf } from '../audit.ts'
@@ -36,6 +37,8 @@ export const account = os.router({
     if (input.email.toLowerCase() !== user.email) throw errors.WRONG_ADDRESS()
     const entry = { ...sourceOf(context), action: 'account.delete', outcome: 'accepted' } as const
     await db.transaction(async (tx) => {
+      const [person] = await lockPerson(tx, user.id)
+      if (!person) throw errors.UNAUTHORIZED()
       await audit.insert(tx, { ...entry, subject: user.id })
       await query.remove(tx, user)
     })
