@@ -26,6 +26,8 @@ const schemas: Record<string, z.ZodType> = {
   'loose object': z.looseObject({ a: z.string() }),
   record: z.record(z.string(), z.int()),
   union: z.union([z.object({ a: z.string() }), z.int(), z.array(z.object({ b: z.null() }))]),
+  'unknown property': z.object({ a: z.unknown(), b: z.unknown().nullable() }),
+  'list of unknown values': z.array(z.unknown()),
   refinement: z.string().refine((text) => text.length < 3),
 }
 

@@ -37,15 +37,19 @@ const MISMATCH = new Error('A value breaks its schema')
 
 const isBare = (schema: z.core.$ZodType) => !schema._zod.def.checks?.length
 
+/** Whether every value of a schema is a value of JSON: `undefined` is none, and `JSON.stringify` leaves it out or writes null. */
+const isPresent = (schema: z.core.$ZodType) =>
+  schema._zod.optout === undefined && !z.safeParse(schema, undefined).success
+
 /** An object with all of its properties in every value, and no others. */
 const isFixed = ({ shape, def }: z.ZodObject) =>
-  !def.catchall && Object.values<z.core.$ZodType>(shape).every((schema) => schema._zod.optout === undefined)
+  !def.catchall && Object.values<z.core.$ZodType>(shape).every(isPresent)
 
 /** The writer of a schema. Types without a writer of their own, and checks, take the slower way through zod. */
 function writerOf(schema: z.core.$ZodType): Serialize {
   if (!isBare(schema)) return validating(schema)
   if (schema instanceof z.ZodObject && isFixed(schema)) return objectWriter(schema)
-  if (schema instanceof z.ZodArray) return arrayWriter(writerOf(schema.element))
+  if (schema instanceof z.ZodArray && isPresent(schema.element)) return arrayWriter(writerOf(schema.element))
   if (schema instanceof z.ZodNullable) {
     const write = writerOf(schema.unwrap())
     return (value) => (value === null ? 'null' : write(value))
