@@ -43,6 +43,9 @@ const pointsOf = (entry: string): [string, number] => {
 const areLimits = (entries: string[]) =>
   entries.map(pointsOf).every(([name, points]) => name in limits && Number.isInteger(points) && points > 0)
 
+/** Characters of a secret. */
+const MIN_SECRET = 32
+
 const Environment = z
   .object({
     NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
@@ -58,7 +61,7 @@ const Environment = z
       .regex(/^postgres(ql)?:\/\/.+$/, 'Must be postgres://…')
       .optional(),
     DATA_DIR: z.string().default('.data'),
-    AUTH_SECRET: z.string().min(32, 'Must have at least 32 characters').optional(),
+    AUTH_SECRET: z.string().min(MIN_SECRET, `Must have at least ${MIN_SECRET} characters`).optional(),
     SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
     MAIL_FROM: z.string().optional(),
     ADMIN_EMAILS: list.pipe(z.array(address.toLowerCase())),
@@ -161,5 +164,11 @@ function keptSecret(folder: string) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
   }
   makePrivate(file, 0o600)
-  return readFileSync(file, 'utf8')
+  const secret = readFileSync(file, 'utf8')
+  // Empty after a full disk or a power failure. In place of an empty secret, better-auth uses one that is public.
+  if (secret.length < MIN_SECRET)
+    throw new Error(
+      `${file} has fewer than ${MIN_SECRET} characters. Delete the file, which signs everyone out, or set AUTH_SECRET.`,
+    )
+  return secret
 }

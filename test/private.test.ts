@@ -70,6 +70,16 @@ describe('a folder of data', () => {
     expect(await modesOf(folder)).toEqual(PRIVATE)
   })
 
+  // better-auth would sign cookies with a secret that is in its source code.
+  test.each(['', 's'.repeat(31)])('is refused where its secret is too short: %j', async (secret) => {
+    const folder = await makeFolder()
+    await writeFile(join(folder, 'auth-secret'), secret)
+
+    expect(() => readSettings({ DATA_DIR: folder })).toThrow(
+      `${join(folder, 'auth-secret')} has fewer than 32 characters. Delete the file`,
+    )
+  })
+
   test('has a private outbox', async () => {
     const folder = await makeFolder()
     const settings = readSettings({ DATA_DIR: folder })
