@@ -1,6 +1,7 @@
 import { DrizzleQueryError } from 'drizzle-orm/errors'
 import { type DestinationStream, pino } from 'pino'
 
+import { InvalidOutput } from './output.ts'
 import type { Settings } from './settings.ts'
 
 /** Characters of a log line. */
@@ -8,6 +9,7 @@ const MAX_LINE = 8000
 const MAX_FRAMES = 20
 const MAX_NAME = 64
 const MAX_CAUSES = 3
+const MAX_ISSUES = 10
 const FRAME = /^ +at .{1,300}$/
 
 /** Classes of SQLSTATE whose messages name columns and constraints, and no values: class 22 repeats its input. */
@@ -33,6 +35,8 @@ interface Described {
   code?: string
   message?: string
   stack?: string
+  /** The places where an output breaks its contract, and the rules. */
+  issues?: InvalidOutput['issues']
   cause?: Described
 }
 
@@ -51,6 +55,7 @@ export function describeError(error: unknown, depth = 0): Described {
     ...(isCode && { code }),
     ...(isCode && VALUE_FREE.test(code) && { message: error.message.slice(0, 300) }),
     ...(stack && { stack }),
+    ...(error instanceof InvalidOutput && { issues: error.issues.slice(0, MAX_ISSUES) }),
     ...(error.cause !== undefined && depth < MAX_CAUSES && { cause: describeError(error.cause, depth + 1) }),
   }
 }

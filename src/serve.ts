@@ -1,5 +1,6 @@
 import cluster from 'node:cluster'
 import { once } from 'node:events'
+import type { Logger } from 'pino'
 
 import { removeExpired } from '../db/housekeeping.ts'
 import type { Parts } from './access.ts'
@@ -19,6 +20,7 @@ const HOUR = 3_600_000
 export async function serve(environment: NodeJS.ProcessEnv) {
   try {
     const settings = readSettings(environment)
+    endOnUncaught(createLog(settings))
     if (settings.workers > 1 && cluster.isPrimary) await serveByWorkers(settings)
     else await serveAlone(settings)
     if (cluster.isPrimary) greet(settings)
@@ -26,6 +28,14 @@ export async function serve(environment: NodeJS.ProcessEnv) {
     process.stderr.write(`${problemOf(error)}\n`)
     process.exit(1)
   }
+}
+
+/** Ends the process on an error that no code catches, as Node does. Node would print the error whole, with what callers sent. */
+function endOnUncaught(log: Logger) {
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'the process ends: no code catches this error')
+    process.exit(1)
+  })
 }
 
 async function serveAlone(settings: Settings) {

@@ -8,6 +8,7 @@ import { z } from 'zod'
 
 import { createApp } from '../src/app.ts'
 import { createLog } from '../src/log.ts'
+import { keepDeclared } from '../src/output.ts'
 import { addressed, bearer, registerApp, signInOverHttp, somebody, startService } from './service.ts'
 import { talk } from './trials/wire.ts'
 
@@ -226,6 +227,16 @@ describe('an error in the log', () => {
         stack: expect.stringMatching(/^ +at .*log\.test\.ts/) as string,
       },
     })
+  })
+
+  test('names the places where an output breaks its contract, and no values', () => {
+    const schema = z.object({ list: z.array(z.object({ count: z.int() })) })
+
+    log.error({ err: caught(() => keepDeclared(schema, { list: [{ count: MARKER }] })) })
+
+    const issue = { path: 'list.0.count', message: 'Invalid input: expected number, received string' }
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ err: { issues: [issue] } })
+    expect(lines.join('')).not.toContain(MARKER)
   })
 
   test('has the message of PostgreSQL where that names no value', () => {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -67,6 +67,29 @@ describe('main', { timeout: 60_000 }, () => {
     expect(output()).not.toMatch(/secret=1|health/)
     child.kill('SIGTERM')
     expect(await ended).toEqual([0, null])
+  })
+
+  // Both are an uncaught exception for Node.
+  test.each([
+    ['thrown', 'throw error'],
+    ['rejected', 'void Promise.reject(error)'],
+  ])('ends on an error that no code catches, and logs nothing of its values: %s', async (_, fail) => {
+    const error = `Object.assign(new Error('swordfish'), { code: 'EXAMPLE', params: ['swordfish'] })`
+    const script = join(folder, 'fail.mjs')
+    await writeFile(script, `process.on('SIGUSR2', () => { const error = ${error}; ${fail} })`)
+    const { child, output, ended } = await run({
+      DATABASE_URL: 'memory:',
+      NODE_OPTIONS: `--import ${script}`,
+    })
+
+    child.kill('SIGUSR2')
+
+    expect(await ended).toEqual([1, null])
+    expect(output()).not.toContain('swordfish')
+    expect(JSON.parse(output().trim().split('\n').at(-1) ?? '')).toMatchObject({
+      level: 60,
+      err: { type: 'Error', code: 'EXAMPLE', stack: expect.stringContaining('fail.mjs') as string },
+    })
   })
 
   test('keeps data and sign-ins over a stop and over SIGKILL, and shares its folder with nobody', async () => {
