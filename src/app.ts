@@ -13,7 +13,7 @@ import { createAdmission, createIncomplete } from './load.ts'
 import { describeError } from './log.ts'
 import { refusalOf } from './outages.ts'
 import { createReader, MAX_HEADERS } from './request.ts'
-import { type Listener, notFound, readTarget, type Target } from './target.ts'
+import { type Listener, MAX_PATH, notFound, readTarget, type Target } from './target.ts'
 import { tracing } from './tracing.ts'
 import { createAuthTransport } from './transports/auth.ts'
 import { createCompiled } from './transports/compiled.ts'
@@ -163,9 +163,6 @@ function setHead(response: ServerResponse, head: readonly string[]) {
   for (let index = 0; index < head.length; index += 2)
     response.setHeader(head[index] ?? '', head[index + 1] ?? '')
 }
-
-/** Characters of a path that are logged. */
-const MAX_PATH = 300
 
 /** Logs one line for each request, by an id that the caller is told too. Neither queries nor headers: both carry secrets. */
 function recorder(

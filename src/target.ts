@@ -2,6 +2,8 @@ import { type HTTPPath, ORPCError } from '@orpc/client'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 const MAX_TARGET = 8 * 1024
+/** Characters of a path in the log and in traces. */
+export const MAX_PATH = 300
 /** Parameters and opening brackets of a query: the depth of a value in bracket notation cannot be larger. */
 const MAX_QUERY_ITEMS = 100
 

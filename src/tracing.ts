@@ -16,7 +16,7 @@ import { contract } from '../contract/index.ts'
 import { codeOf } from '../db/index.ts'
 import type { Watch } from '../db/watch.ts'
 import type { SeenOf } from './access.ts'
-import type { Listener } from './target.ts'
+import { type Listener, MAX_PATH } from './target.ts'
 
 const found = trace.getTracer('tallystick')
 
@@ -49,13 +49,14 @@ function createTracing(tracer: Tracer) {
       return within(tracer.startSpan(path.join('.')), run)
     },
 
-    /** Continues the trace that a request is part of. Neither queries nor headers: both carry secrets. */
+    /** Continues the trace that the headers of a request name. Records no query and no other header: both carry secrets. */
     serve:
       (listener: Listener, seenOf: SeenOf): Listener =>
       (request, response, target) => {
         const { method = '', headers } = request
         const { path } = target
-        const attributes = { 'http.request.method': method, 'url.path': path, 'url.scheme': 'http' }
+        const shown = path.slice(0, MAX_PATH)
+        const attributes = { 'http.request.method': method, 'url.path': shown, 'url.scheme': 'http' }
         const around = propagation.extract(ROOT_CONTEXT, headers)
         const span = tracer.startSpan(method, { kind: SpanKind.SERVER, attributes }, around)
         response.once('close', () => {

@@ -78,6 +78,14 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
     expect(all).toHaveLength(4)
   })
 
+  test('have of a path as much as the log has', async () => {
+    const { headers, ended } = traced()
+
+    await call('GET', `/${'x'.repeat(7000)}`, undefined, headers)
+
+    expect((await ended()).server.attributes['url.path']).toBe(`/${'x'.repeat(299)}`)
+  })
+
   test('hold the statements of a transaction', async () => {
     const { headers, ended } = traced()
     const cookie = await service.signIn(somebody())
