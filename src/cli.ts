@@ -11,6 +11,7 @@ import { contract } from '../contract/index.ts'
 import { change, type Kept } from './keyring.ts'
 import { addOperatorCommands } from './operator/commands.ts'
 import { problemOf } from './problem.ts'
+import { terminalJson, terminalLine } from './terminal.ts'
 
 /** How long somebody may take to sign in, and how soon before its end a token is renewed, in milliseconds. */
 const PATIENCE = 5 * 60_000
@@ -132,7 +133,7 @@ async function call(origin: string, name: string, input?: string) {
   const output = await (found as (input: unknown) => Promise<unknown>)(
     input === undefined ? undefined : JSON.parse(input),
   )
-  process.stdout.write(`${JSON.stringify(output, undefined, 2)}\n`)
+  process.stdout.write(`${terminalJson(output)}\n`)
 }
 
 const program = new Command('tallystick')
@@ -176,15 +177,13 @@ program
     ),
   )
   .action((name: string, input?: string) => call(origin(), name, input))
-/** What others chose, such as the name of an app, must not steer a terminal. */
-const print = (line: string) =>
-  process.stdout.write(`${line.replaceAll(/\p{Cc}|\p{Bidi_Control}/gu, '\u{fffd}')}\n`)
+const print = (line: string) => process.stdout.write(`${terminalLine(line)}\n`)
 addOperatorCommands(program, { environment: process.env, print })
 
 try {
   await program.parseAsync()
 } catch (error) {
-  const problem = error instanceof ORPCError ? JSON.stringify(error.toJSON(), undefined, 2) : problemOf(error)
+  const problem = error instanceof ORPCError ? terminalJson(error.toJSON()) : problemOf(error)
   process.stderr.write(`${problem}\n`)
   process.exitCode = 1
 }
