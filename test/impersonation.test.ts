@@ -135,6 +135,18 @@ describe('an impersonation', () => {
     expect(await get('/api/me', cookie)).toMatchObject({ status: 200, body: { id: ada.id } })
   })
 
+  test('goes on where a bad token is sent with the request to stop it', async () => {
+    const { ada, cookie } = await impersonation()
+
+    const refused = await post('/api/auth/admin/stop-impersonating', undefined, cookie, {
+      authorization: 'Bearer x',
+    })
+
+    expect(refused.status).toBe(401)
+    expect(refused.headers.getSetCookie()).toEqual([])
+    expect(await get('/api/me', cookie)).toMatchObject({ status: 200, body: { id: ada.id } })
+  })
+
   test('stops with the administrator’s own session given back', async () => {
     const { administrator, cookie } = await impersonation()
 

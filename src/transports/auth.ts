@@ -104,7 +104,8 @@ export function createAuthTransport(auth: Auth, { baseUrl }: Settings): Transpor
     const refusal = refusalOf(operation, caller) ?? context.malformed
     if (refusal) {
       // An impersonation that has ended already: the browser must not keep its cookies.
-      if (operation === operations[STOP] && refusal.status === 401) await signOut(context)
+      if (operation === operations[STOP] && refusal.status === 401 && !(await context.cookieCaller()))
+        await signOut(context)
       sendReply(response, context.reply)
       return refuse(response, refusal)
     }
