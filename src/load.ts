@@ -51,15 +51,14 @@ type Cut = (error: Error) => void
 
 /**
  * Limits the requests whose body is still arriving, in one process and for each address. Beyond the limit the oldest
- * request is cut off, not the newest refused: half-sent requests then keep nobody out, because a body that arrives
- * soon is complete before its turn comes.
+ * request of the address with the most is cut off, not the newest refused: half-sent requests then keep nobody out,
+ * because a body that arrives soon is complete before its turn comes.
  */
 export function createIncomplete(most: number, count: () => void) {
-  const all = new Set<Cut>()
+  let total = 0
   const byAddress = new Map<string, Set<Cut>>()
   const mostEach = Math.ceil(most / SHARE)
-  const cutOldest = (cuts: Set<Cut>) => {
-    const [oldest] = cuts
+  const cutOldest = ([oldest]: Set<Cut>) => {
     count()
     oldest?.(new ORPCError('REQUEST_TIMEOUT', { status: 408, message: 'The body took too long to arrive' }))
   }
@@ -67,13 +66,16 @@ export function createIncomplete(most: number, count: () => void) {
   return (address: string, cut: Cut) => {
     const own = byAddress.get(address) ?? new Set()
     if (own.size >= mostEach) cutOldest(own)
-    if (all.size >= most) cutOldest(all)
-    all.add(cut)
+    if (total >= most) cutOldest(largest(byAddress.values()))
+    total++
     byAddress.set(address, own.add(cut))
     return () => {
-      all.delete(cut)
-      own.delete(cut)
+      if (own.delete(cut)) total--
       if (own.size === 0 && byAddress.get(address) === own) byAddress.delete(address)
     }
   }
 }
+
+/** Of equals the first. */
+const largest = <Value>(sets: Iterable<Set<Value>>) =>
+  [...sets].reduce((most, each) => (each.size > most.size ? each : most), new Set<Value>())

@@ -81,6 +81,13 @@ describe('half-sent requests', () => {
     expect(await slow.finish()).toBe(200)
   })
 
+  test('of several addresses end none of an address with fewer', async () => {
+    const slow = await sendHalf('203.0.113.10')
+    await sendHalves(times(50, (index) => `198.51.100.${20 + (index % 8)}`))
+
+    expect(await slow.finish()).toBe(200)
+  })
+
   test('of one IPv6 network of 64 bits are counted as one', async () => {
     const halves = await sendHalves(times(6, (index) => `2001:db8:1:2:${index}::1`))
     const other = await sendHalf('2001:db8:1:3::1')
