@@ -7,7 +7,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 
 import { errorResponse, message, readyForQuery, type Script, startProxy } from './proxy.ts'
 
-// Each test fails without the hunk of patches/postgres+3.4.9.patch that it names by the upstream issue.
+// Each test fails without the hunk of patches/postgres+3.4.9.patch that it names, by the upstream issue if there is one.
 
 const server = inject('postgres').url
 const port = Number(new URL(server).port)
@@ -80,6 +80,17 @@ describe('a closed connection', () => {
     expect(await sql`select 3 as n`).toEqual([{ n: 3 }])
   })
 
+  test('with TLS tells the listeners of its socket (no upstream issue)', async () => {
+    const socket = new Socket()
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    const breakOff: Script = (client) => client.end('S')
+    const { proxy } = await proxied([breakOff])
+    const sql = connect(proxy.url, { ssl: 'require', socket: () => socket.connect(proxy.port, '127.0.0.1') })
+
+    expect(await codeOf(sql`select 1`)).toBe('ECONNRESET')
+    await closed
+  })
+
   test('rejects a statement that has no socket, and stays in the pool (#1066, #1154, #1208)', async () => {
     const { proxy, sql } = await proxied()
     await sql`select 1`
@@ -146,6 +157,28 @@ describe('a server that refuses connections', () => {
     expect(await codeOf(sql`select 3`)).toBe('57P03')
     expect(proxy.clients).toHaveLength(3)
     expect(await sql`select 4 as n`).toEqual([{ n: 4 }])
+  })
+
+  test('is asked once for all statements that wait for the connection (no upstream issue)', async () => {
+    const refuse: Script = (client) => client.end(errorResponse('FATAL', '57P03'))
+    const { proxy, sql } = await proxied([refuse, refuse, refuse])
+
+    const codes = await Promise.all([codeOf(sql`select 1`), codeOf(sql`select 2`), codeOf(sql`select 3`)])
+
+    expect(codes).toEqual(['57P03', '57P03', '57P03'])
+    expect(proxy.clients).toHaveLength(1)
+  })
+
+  test('leaves the waiting statements to the other connections (no upstream issue)', async () => {
+    const refuse: Script = (client) => client.end(errorResponse('FATAL', '53300'))
+    const { sql } = await proxied([undefined, refuse], { max: 2 })
+
+    await sql.begin(async (tx) => {
+      await tx`select 1`
+      const refused = codeOf(sql`select 2`)
+      expect(await sql`select 3 as n`).toEqual([{ n: 3 }])
+      expect(await refused).toBe('53300')
+    })
   })
 
   test('rejects the statement when it closes the connection without a reason (#1188)', async () => {
