@@ -229,13 +229,16 @@ describe('a text', () => {
     ['POST', '/api/notes', 'title', { body: '' }],
     ['POST', '/api/notes', 'newNote', {}, 'Must not be blank'],
     ['POST', '/api/sessions/revoke', 'revokeSessionToken', {}],
-  ])('must not be empty: %s %s %s', async (method, path, field, rest, message = 'Must have at least 1 character') => {
-    const { ada, fill } = await owner()
+  ])(
+    'must not be empty: %s %s %s',
+    async (method, path, field, rest, message = 'Must have at least 1 character') => {
+      const { ada, fill } = await owner()
 
-    const { body } = await call(method, fill(path), { ...rest, [field]: '' }, ada)
+      const { body } = await call(method, fill(path), { ...rest, [field]: '' }, ada)
 
-    expect(body).toEqual(invalid(field, message))
-  })
+      expect(body).toEqual(invalid(field, message))
+    },
+  )
 
   describe.each(['/api/notes', '/api/notes/NOTE'])('of a note, at %s,', (path) => {
     test.each([
