@@ -28,7 +28,7 @@ export async function start(folder: string) {
     release()
     throw error
   })
-  // PostgreSQL creates files with mode 0644 while it runs. Until the next start, the folder alone hides them.
+  // PostgreSQL creates some files with mode 0644 while it runs. Until the next start, the folder alone hides them.
   keepPrivate()
   return {
     client,

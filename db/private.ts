@@ -1,12 +1,15 @@
 import { chmodSync, mkdirSync, readdirSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 
+/** Other users have access that this process cannot take away. */
+export class ExposedError extends Error {}
+
 const GROUP = 0o070
 const OTHERS = 0o007
 
 /**
  * Creates a folder where there is none, and makes a folder that exists already private: 0700. Windows has no such modes.
- * Throws where other users have access that this process cannot take away.
+ * Throws ExposedError.
  */
 export function makeFolderPrivate(folder: string) {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -34,7 +37,7 @@ export function makePrivate(path: string, mode: 0o600 | 0o700) {
   }
   // A mounted volume: its modes are decided elsewhere.
   if (isExposed(stats, OTHERS))
-    throw new Error(
+    throw new ExposedError(
       `Every user of this machine has access to ${path}. Run chmod o-rwx ${path}, or set DATA_DIR to another folder.`,
     )
   if (isExposed(stats, GROUP))

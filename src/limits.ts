@@ -34,11 +34,15 @@ export const limits = {
   grants: { points: 60, duration: 3600, personal: true, shared: true },
   /** Codes asked for, by address; consumed before those of the account. */
   codesByAddress: { points: 10, duration: 60, shared: true },
-  /** Codes asked for, by account. See findAccountKey. */
+  /** Codes asked for from one address for one account: one address cannot use up the limit of an account. */
+  codesByBoth: { points: 5, duration: 900, shared: true },
+  /** Codes asked for, by account. */
   codes: { points: 10, duration: 900, shared: true },
   /** Codes tried, by address; consumed before those of the account. */
   triesByAddress: { points: 30, duration: 60, shared: true },
-  /** Codes tried, by account. See findAccountKey. */
+  /** Codes tried from one address for one account: one address cannot use up the limit of an account. */
+  triesByBoth: { points: 15, duration: 900, shared: true },
+  /** Codes tried, by account. */
   tries: { points: 30, duration: 900, shared: true },
   /** Other operations of better-auth, by address. */
   auth: { points: 1200, duration: 60 },
@@ -131,11 +135,23 @@ const blockOf = (network: string) => {
 }
 
 /**
- * What a sign-in is counted by. Calls from a network in which the person has a session are counted apart, so that callers
- * elsewhere cannot use up the codes and tries of a person who is at home.
+ * Consumes the limits of a sign-in in order: address, address and account, account. A call that is refused consumes nothing
+ * of the limits after it. The account's limit is not for a network in which the person has a session, so that callers
+ * elsewhere cannot keep a person who is at home from signing in.
  */
-export async function findAccountKey(db: Database, email: string, network: string | undefined) {
+export async function spendSignIn(
+  { spend, db }: { spend: Spend; db: Database },
+  limit: 'codes' | 'tries',
+  email: string,
+  network = 'unknown',
+) {
   const account = email.toLowerCase()
-  const known = network === undefined ? [] : await listAddresses(db, account)
-  return known.some((address) => networkOf(address) === network) ? `${account} ${network}` : account
+  return (
+    (await spend(`${limit}ByAddress`, network)) ??
+    (await spend(`${limit}ByBoth`, `${account} ${network}`)) ??
+    ((await hasSessionIn(db, account, network)) ? undefined : spend(limit, account))
+  )
 }
+
+const hasSessionIn = async (db: Database, account: string, network: string) =>
+  (await listAddresses(db, account)).some((address) => networkOf(address) === network)

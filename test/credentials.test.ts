@@ -1,12 +1,23 @@
 import { traverseContractProcedures } from '@orpc/server'
+import { eq } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
 import { metaOf } from '../contract/base.ts'
 import { ORPCError } from '../contract/client.ts'
 import { contract } from '../contract/index.ts'
-import { createFetch, signInOverHttp, somebody, startService, ways } from './service.ts'
+import { users } from '../db/auth.ts'
+import {
+  addressed,
+  bearer,
+  createFetch,
+  registerApp,
+  signInOverHttp,
+  somebody,
+  startService,
+  ways,
+} from './service.ts'
 
-const service = await startService({ ADMIN_EMAILS: 'root@example.com' })
+const service = await startService({ ...(await addressed()), ADMIN_EMAILS: 'root@example.com' })
 const call = createFetch(service)
 
 const bearers = ['Bearer x', 'bearer a.b.c', 'Bearer', 'Bearer x y']
@@ -124,5 +135,32 @@ describe('an Authorization header of another scheme than Bearer', () => {
 
     expect(await challenge('Basic dTpw')).not.toContain('error=')
     expect(await challenge('Bearer x')).toContain('error="invalid_token"')
+  })
+})
+
+describe('a banned person', () => {
+  test('is refused with what is left of a session or a grant', async () => {
+    const email = somebody()
+    const { cookie } = await signInOverHttp(service, email)
+    const app = await registerApp(service)
+    const tokens = await app.letIn(cookie)
+    const forMcp = await app.letIn(cookie, { resource: `${service.origin}/mcp` })
+    // By SQL: better-auth would delete the sessions, but one can be created at the same time.
+    await service.parts.db.update(users).set({ banned: true }).where(eq(users.email, email))
+
+    const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+    const answers = [
+      await call('GET', '/api/me', undefined, { cookie }),
+      await call('GET', '/api/me', undefined, bearer(tokens)),
+      await call('POST', '/rpc/tasks/list', {}, { cookie }),
+      await call('GET', '/api/notes', undefined, { cookie, 'datastar-request': 'true' }),
+      await call('POST', '/api/auth/update-user', { name: 'Ada' }, { cookie }),
+      await call('POST', '/mcp', list, bearer(forMcp)),
+    ]
+
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 401])
+    await expect(service.client({ cookie }).account.get()).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
+    expect((await call('GET', '/api/auth/get-session', undefined, { cookie })).body).toBeNull()
+    expect(await (await fetch(app.address(), { headers: { cookie } })).text()).toContain('name="email"')
   })
 })

@@ -102,8 +102,6 @@ describe('a folder of data', () => {
     { timeout: 60_000 },
     async () => {
       const folder = join(await makeFolder(), 'data/db')
-      const umask = process.umask(0o022)
-      onTestFinished(() => void process.umask(umask))
       const first = await start(folder)
       await first.close()
       await run('chmod', ['-R', 'go+rX', folder])
@@ -147,7 +145,7 @@ describe.runIf(process.geteuid?.() === 0)('a folder that another user owns', () 
     expect(await modeOf(folder)).toBe(mode.toString(8))
   })
 
-  test('ends the start of the service with a message, and without a stack', async () => {
+  test('ends the start of the service with a message, and without a stack', { timeout: 60_000 }, async () => {
     const folder = await foreign(0o755)
     const environment = { PATH: process.env.PATH, DATA_DIR: folder, DATABASE_URL: 'memory:', PORT: '0' }
     const child = run(process.execPath, ['--import', 'tsx', 'src/main.ts'], { env: environment })
@@ -158,7 +156,7 @@ describe.runIf(process.geteuid?.() === 0)('a folder that another user owns', () 
     })
   })
 
-  test('is used by a process that is not root, by its group alone', async () => {
+  test('is used by a process that is not root, by its group alone', { timeout: 60_000 }, async () => {
     const folder = await makeFolder()
     await chown(folder, 1234, NOBODY)
     await chmod(folder, 0o770)

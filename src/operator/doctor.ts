@@ -1,10 +1,11 @@
 import { constants } from 'node:fs'
-import { access, mkdir, stat } from 'node:fs/promises'
+import { access } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 import { type Condition, inspect } from '../../db/condition.ts'
 import { FolderInUse } from '../../db/embedded.ts'
 import { codeOf, isServer } from '../../db/index.ts'
+import { ExposedError, makeFolderPrivate } from '../../db/private.ts'
 import { tryMailServer } from '../mail.ts'
 import { problemOf } from '../problem.ts'
 import { readSettings, type Settings } from '../settings.ts'
@@ -113,16 +114,14 @@ async function examineFolder({ databaseUrl, smtpUrl, outbox }: Settings): Promis
   return { about, fact: `${folder} is the service's alone`, problem: await keepingFrom(folder) }
 }
 
-/** What keeps secrets from being kept in a folder. */
+/** Why a folder cannot keep secrets. Makes the folder private where that is possible, as the service does. */
 async function keepingFrom(folder: string): Promise<string | undefined> {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    makeFolderPrivate(folder)
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+    return undefined
   } catch (error) {
+    if (error instanceof ExposedError) return error.message
     return `${folder} cannot be used (${codeOf(error)}): give it to whoever runs the service`
   }
-  const { mode, uid } = await stat(folder)
-  // Of a mounted volume that another user owns, its group may have access.
-  const exposed = uid === process.geteuid?.() ? 0o077 : 0o007
-  return mode & exposed ? `others may look into ${folder}: chmod 700 ${folder}` : undefined
 }

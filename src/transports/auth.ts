@@ -6,7 +6,7 @@ import { badRequest } from '../../contract/errors.ts'
 import { type Caller, type Parts, signOut } from '../access.ts'
 import { withSource } from '../audit.ts'
 import { ADDRESS_HEADER, type Auth } from '../auth.ts'
-import { findAccountKey, networkOf } from '../limits.ts'
+import { networkOf, spendSignIn } from '../limits.ts'
 import { askingAuth } from '../outages.ts'
 import type { Settings } from '../settings.ts'
 import { answer, type Call, refuse, refuseBy, refuseMethod, sendReply, type Transport } from './transport.ts'
@@ -151,16 +151,9 @@ async function ask(auth: Auth, request: Request, context: Call['context']) {
   return result
 }
 
-/** The address first: a refused address consumes nothing of an account. */
-async function spendOn(
-  { spend, db, address }: Call['context'],
-  { limit }: Operation,
-  { email }: Record<string, unknown>,
-) {
-  const network = networkOf(address?.())
-  const exceeded = await spend(limit ? `${limit}ByAddress` : 'auth', network)
-  if (exceeded || !limit) return exceeded
-  return spend(limit, await findAccountKey(db, String(email), network))
+function spendOn(context: Call['context'], { limit }: Operation, { email }: Record<string, unknown>) {
+  const network = networkOf(context.address?.())
+  return limit ? spendSignIn(context, limit, String(email), network) : context.spend('auth', network)
 }
 
 /** Open operations look at no credentials. `session` ones look at the cookie alone, as better-auth does: this renews it. */
