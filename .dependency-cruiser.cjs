@@ -49,7 +49,7 @@ module.exports = {
       '^src/(audit|auth|body|clients|document|grants|head|limits|outages|settings)\\.ts',
     ]),
     only('cli', '^src/(cli|keyring)\\.', [
-      '^src/(keyring|problem)\\.',
+      '^src/(keyring|problem|terminal)\\.',
       '^src/operator/commands',
       '^contract/',
     ]),
