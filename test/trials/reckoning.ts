@@ -21,7 +21,7 @@ async function readRows(db: Database, { id, friendEmail }: Person) {
   }
 }
 
-/** What is left of a person whose account was deleted. */
+/** Rows that still name a person whose account was deleted. */
 const readRemains = async (db: Database, { mark }: Person) => [
   ...(await db
     .select({ title: users.email })
