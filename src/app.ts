@@ -9,7 +9,7 @@ import type { Parts, Seen, SeenOf } from './access.ts'
 import { after, attempt } from './after.ts'
 import { hasBody } from './body.ts'
 import { createHeads, createSharing } from './head.ts'
-import { createAdmission, createIncomplete } from './load.ts'
+import { closeWithConnection, createAdmission, createIncomplete } from './load.ts'
 import { describeError } from './log.ts'
 import { refusalOf } from './outages.ts'
 import { createReader, MAX_HEADERS } from './request.ts'
@@ -128,6 +128,7 @@ export function createApp(parts: Parts): Server {
   }
   const handle = tracing?.serve(listener, seenOf) ?? listener
   const server = createServer({ ...LIMITS }, (request, response) => {
+    closeWithConnection(request, response)
     const target = readTarget(request, settings.baseUrl)
     // Nothing after this line sees another path, or the query, by the request.
     request.url = target.path

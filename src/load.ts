@@ -1,5 +1,6 @@
 import { ORPCError } from '@orpc/client'
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 
 /** Interval of the search for requests without an answer, in milliseconds. */
 const SWEEP = 1000
@@ -42,6 +43,25 @@ export function createAdmission(most: number, patience: number, expire: (respons
     return true
   }
   return { isFull, admit }
+}
+
+const pipelined = new WeakMap<Socket, Set<ServerResponse>>()
+
+/**
+ * Emits `close` for a response whose connection closes before the turn of the response. Node emits `close` only for the
+ * response that is being sent: admission would count each request that was pipelined behind it until the process ends.
+ */
+export function closeWithConnection({ socket }: IncomingMessage, response: ServerResponse) {
+  if (response.socket) return
+  const waiting = pipelined.get(socket) ?? new Set()
+  if (!pipelined.has(socket)) {
+    pipelined.set(socket, waiting)
+    socket.once('close', () => {
+      for (const each of waiting) if (!each.socket) each.emit('close')
+    })
+  }
+  waiting.add(response)
+  response.once('close', () => waiting.delete(response))
 }
 
 /** A part of the limit of a process, for each address. */

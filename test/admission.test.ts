@@ -133,3 +133,24 @@ describe('beyond MAX_REQUESTS, a request', () => {
     })
   })
 })
+
+describe('requests that are pipelined behind another', () => {
+  test('are no longer counted once their connection closes', async () => {
+    const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\ncookie: ${cookie}\r\n\r\n`
+    await holding(service.databaseUrl, 'tasks', async () => {
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+      socket.write(get('/api/tasks') + get('/api/counter').repeat(3))
+      await sleep(300)
+      expect((await call('GET', '/api/counter')).status).toBe(503)
+      socket.destroy()
+    })
+    await sleep(200)
+
+    await holding(service.databaseUrl, 'tasks', async () => {
+      const held = times(3, () => '').map(() => call('GET', '/api/tasks', undefined, { cookie }))
+      await sleep(300)
+      expect((await call('GET', '/api/counter')).status).toBe(200)
+      void held
+    })
+  })
+})
