@@ -16,20 +16,32 @@ export function makeFolderPrivate(folder: string) {
   makePrivate(folder, 0o700)
 }
 
-/** Makes the files and folders of a folder private too. Does not follow symbolic links. */
+/** Makes the files and folders of a folder private too, with one warning for all. Does not follow symbolic links. */
 export function makeContentsPrivate(folder: string) {
   makeFolderPrivate(folder)
+  restrictContents(folder)
+}
+
+function restrictContents(folder: string) {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
-    if (entry.isDirectory()) makeContentsPrivate(path)
-    else if (entry.isFile()) makePrivate(path, 0o600)
+    if (entry.isFile()) restrict(path, 0o600)
+    if (!entry.isDirectory()) continue
+    restrict(path, 0o700)
+    restrictContents(path)
   }
 }
 
-/** Restricts a file or folder to its owner, where this process is the owner. */
+/** Restricts a file or folder to its owner, where this process is the owner. Warns where a group keeps its access. */
 export function makePrivate(path: string, mode: 0o600 | 0o700) {
+  const stats = restrict(path, mode)
+  if (stats && isExposed(stats, GROUP))
+    process.emitWarning(`The group ${stats.gid} has access to ${path}, which this process does not own.`)
+}
+
+function restrict(path: string, mode: 0o600 | 0o700) {
   const { geteuid } = process
-  if (!geteuid) return
+  if (!geteuid) return undefined
   let stats = statSync(path)
   if (isExposed(stats, GROUP | OTHERS) && stats.uid === geteuid()) {
     tryChmod(path, mode)
@@ -40,8 +52,7 @@ export function makePrivate(path: string, mode: 0o600 | 0o700) {
     throw new ExposedError(
       `Every user of this machine has access to ${path}. Run chmod o-rwx ${path}, or set DATA_DIR to another folder.`,
     )
-  if (isExposed(stats, GROUP))
-    process.emitWarning(`The group ${stats.gid} has access to ${path}, which this process does not own.`)
+  return stats
 }
 
 const isExposed = ({ mode }: Stats, to: number) => (mode & to) !== 0

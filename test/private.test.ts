@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pino from 'pino'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { start } from '../db/embedded.ts'
 import { makeContentsPrivate, makePrivate } from '../db/private.ts'
@@ -143,6 +143,24 @@ describe.runIf(process.geteuid?.() === 0)('a folder that another user owns', () 
 
     expect((await warned).message).toContain(`has access to ${folder}, which this process does not own`)
     expect(await modeOf(folder)).toBe(mode.toString(8))
+  })
+
+  test('is used with one warning, however many files of the same group it has', async () => {
+    const folder = await foreign(0o770)
+    for (const name of ['one', 'two']) {
+      await writeFile(join(folder, name), '')
+      await chown(join(folder, name), 1234, process.getegid?.() ?? 0)
+      await chmod(join(folder, name), 0o660)
+    }
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+    onTestFinished(() => {
+      warn.mockRestore()
+    })
+
+    makeContentsPrivate(folder)
+
+    expect(warn.mock.calls).toEqual([[expect.stringContaining(`has access to ${folder}, which`)]])
+    expect(await modeOf(join(folder, 'one'))).toBe('660')
   })
 
   test('ends the start of the service with a message, and without a stack', { timeout: 60_000 }, async () => {
