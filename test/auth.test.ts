@@ -1005,9 +1005,10 @@ describe('rate limits', async () => {
   test('are kept in the database, so that instances share them', async () => {
     await askFrom('203.0.113.4')
 
-    const rows = await limited.parts.db.select().from(limits).where(like(limits.key, '%203.0.113.4'))
+    const key = 'codesByAddress:203.0.113.4'
+    const rows = await limited.parts.db.select().from(limits).where(eq(limits.key, key))
 
-    expect(rows).toMatchObject([{ points: 1, key: 'codesByAddress:203.0.113.4' }])
+    expect(rows).toMatchObject([{ points: 1 }])
   })
 
   test('hold for parallel calls too', async () => {
