@@ -8,9 +8,33 @@ const listings = new WeakMap<Database, Database>()
 /** Gives a database connections of their own for long answers. */
 export const keepForLists = (db: Database, own: Database) => listings.set(db, own)
 
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+/**
+ * Queues the statements of a database, transactions aside, and runs one a turn of the event loop. The embedded database runs
+ * in this process: a burst of lists would keep the process from everything else.
+ */
+export function oneAtATime<Queued extends Database>(db: Queued): Queued {
+  const { session } = db._
+  const prepare = session.prepareQuery.bind(session)
+  let last: Promise<unknown> = Promise.resolve()
+  session.prepareQuery = (...query) => {
+    const prepared = prepare(...query)
+    const execute = prepared.execute.bind(prepared)
+    prepared.execute = (values) => {
+      const run = () => execute(values)
+      const result = last.then(run, run)
+      last = result.then(turn, turn)
+      return result
+    }
+    return prepared
+  }
+  return db
+}
+
 /**
  * The connections for long answers: lists, counts, exports. Statements of other callers never wait behind them. In a
- * transaction, and on the embedded database, there is only the one connection.
+ * transaction there is only its own connection.
  */
 export const forLists = (db: Database) => listings.get(db) ?? db
 

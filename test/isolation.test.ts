@@ -1,6 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
+import { ensure } from '../db/auth.ts'
+import { open } from '../db/index.ts'
+import { list } from '../db/tasks.ts'
 import { limitConcurrency } from '../src/procedures/concurrency.ts'
 import { holding, somebody, startService } from './service.ts'
 
@@ -20,6 +23,27 @@ describe('a list that waits', () => {
     })
 
     expect(done[0]).toBe('lookups')
+  })
+})
+
+describe('lists on the embedded database', () => {
+  test('leave a turn of the event loop to others after each of them', async () => {
+    const { db, close } = await open('memory:')
+    const { id } = await ensure(db, { email: 'ada@example.com', name: '' })
+    await list(db, id, { limit: 1 })
+    const turns: number[] = []
+    let turn = 0
+    const count = () => {
+      turn++
+      if (turns.length < 6) setImmediate(count)
+    }
+    setImmediate(count)
+
+    const lists = Array.from({ length: 6 }, () => list(db, id, { limit: 1 }).then(() => turns.push(turn)))
+    await Promise.all(lists)
+    await close()
+
+    expect(new Set(turns).size).toBe(6)
   })
 })
 
