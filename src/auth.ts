@@ -24,7 +24,7 @@ export const ADDRESS_HEADER = 'x-tallystick-address'
 
 export type Auth = ReturnType<typeof createAuth>
 
-/** Written by this service alone, and never in an answer of better-auth. */
+/** Written by this service alone: no caller can set it. */
 const ownField = { type: 'string', required: false, input: false, returned: false } as const
 
 /** Sign-in by a code sent to an address, sessions, and the administrative area. */

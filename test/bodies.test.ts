@@ -133,9 +133,10 @@ describe('a body', () => {
   })
 
   test.each(['/token', '/revoke'])('is refused as a form with too many fields at %s', async (path) => {
-    const fields = (many: number) => `${'a=1&'.repeat(many - 1)}grant_type=refresh_token`
+    const fields = (many: number) =>
+      [...Array.from({ length: many - 1 }, (_, index) => `a${index}=1`), 'grant_type=refresh_token'].join('&')
 
-    expect(await call('POST', path, fields(200_000), form)).toMatchObject({
+    expect(await call('POST', path, fields(100_000), form)).toMatchObject({
       status: 400,
       body: { error_description: 'A form may have at most 100 fields' },
     })
