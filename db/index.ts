@@ -8,7 +8,7 @@ import { migrate } from 'drizzle-orm/pglite/migrator'
 
 import { start } from './embedded.ts'
 import { casing, migrateServer, migrationsFolder, openServer, type Opening } from './server.ts'
-import { keepForLists, oneAtATime } from './pages.ts'
+
 import { watched } from './watch.ts'
 
 /** Either driver, and a transaction of either. */
@@ -31,12 +31,9 @@ export async function open(url: string, opening: Opening = {}): Promise<Connecti
     await migrateServer(opening.directUrl ?? url)
     return openServer(url, opening)
   }
-  const { client, close } = await start(url)
-  const asked = () => (opening.watches ?? []).reduce(watched, drizzle(client, { casing }))
-  const db = asked()
-  await migrate(drizzle(client, { casing }), { migrationsFolder })
-  keepForLists(db, oneAtATime(asked()))
-  return { db, close }
+  const embedded = await openEmbedded(url)
+  await migrate(embedded.db, { migrationsFolder })
+  return { ...embedded, db: (opening.watches ?? []).reduce(watched, embedded.db) }
 }
 
 /** Opens a database as it is. */

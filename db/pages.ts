@@ -8,33 +8,9 @@ const listings = new WeakMap<Database, Database>()
 /** Gives a database connections of their own for long answers. */
 export const keepForLists = (db: Database, own: Database) => listings.set(db, own)
 
-const turn = () => new Promise((resolve) => setImmediate(resolve))
-
-/**
- * Queues the statements of a database, transactions aside, and runs one a turn of the event loop. The embedded database runs
- * in this process: a burst of lists would keep the process from everything else.
- */
-export function oneAtATime<Queued extends Database>(db: Queued): Queued {
-  const { session } = db._
-  const prepare = session.prepareQuery.bind(session)
-  let last: Promise<unknown> = Promise.resolve()
-  session.prepareQuery = (...query) => {
-    const prepared = prepare(...query)
-    const execute = prepared.execute.bind(prepared)
-    prepared.execute = (values) => {
-      const run = () => execute(values)
-      const result = last.then(run, run)
-      last = result.then(turn, turn)
-      return result
-    }
-    return prepared
-  }
-  return db
-}
-
 /**
  * The connections for long answers: lists, counts, exports. Statements of other callers never wait behind them. In a
- * transaction there is only its own connection.
+ * transaction, and on the embedded database, there is only the one connection.
  */
 export const forLists = (db: Database) => listings.get(db) ?? db
 
@@ -61,10 +37,12 @@ export const comesAfter = (at: AnyColumn, id: AnyColumn) =>
   sql`(${at}, ${id}) < (${sql.param(sql.placeholder('at'), at)}, ${sql.placeholder('id')})`
 
 /** The most text of a page, in bytes of UTF-8: as much as a request may send. */
-const PAGE_BYTES = sql.raw(String(1024 * 1024))
+export const PAGE_BYTES = 1024 * 1024
 
-/** A row of a list, and whether it is beyond the page. */
-export type Paged<Row> = Row & { isBeyond: boolean }
+/** A row of a list, and the bytes of the texts in it and in the rows before it. */
+export type Paged<Row> = Row & { bytes: number }
+
+export const bytesOf = (rows: readonly Paged<unknown>[]) => rows.at(-1)?.bytes ?? 0
 
 interface Texts {
   /** The columns whose texts are counted. */
@@ -74,7 +52,7 @@ interface Texts {
 
 /**
  * Ends a list before the row with which its texts exceed PAGE_BYTES: no list takes the time and the memory that other
- * callers need. That row is still returned, as the last one and marked `isBeyond`. A larger row is a page of its own.
+ * callers need. That row is still returned, as the last one, and its `bytes` tell. A larger row is a page of its own.
  * The subquery is named like the table of its columns.
  */
 export function withinBytes<Fields extends SelectedFields>(
@@ -84,15 +62,16 @@ export function withinBytes<Fields extends SelectedFields>(
   { texts, order }: Texts,
 ) {
   const sizes = texts.map((text) => sql`coalesce(octet_length(${text}), 0)`)
-  const size = sql`least(${sql.join(sizes, sql` + `)}, ${PAGE_BYTES})`
+  const most = sql.raw(String(PAGE_BYTES))
+  const size = sql`least(${sql.join(sizes, sql` + `)}, ${most})`
   const total = sql`sum(${size}) over (order by ${sql.join([...order], sql`, `)} rows unbounded preceding)`
   const measured: Subquery = db
     .select({ ...fields, size: size.as('size'), total: total.as('total') })
     .from(list)
     .as(list._.alias)
   return db
-    .select({ ...fields, isBeyond: sql<boolean>`total > ${PAGE_BYTES}` })
+    .select({ ...fields, bytes: sql<number>`total::int` })
     .from(measured)
-    .where(sql`total - size <= ${PAGE_BYTES}`)
+    .where(sql`total - size <= ${most}`)
     .orderBy(...order)
 }

@@ -1,10 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { ensure } from '../db/auth.ts'
-import { open } from '../db/index.ts'
-import { list } from '../db/tasks.ts'
 import { limitConcurrency } from '../src/procedures/concurrency.ts'
+import { inTurn } from '../src/procedures/turns.ts'
 import { holding, somebody, startService } from './service.ts'
 
 const service = await startService()
@@ -26,24 +24,39 @@ describe('a list that waits', () => {
   })
 })
 
-describe('lists on the embedded database', () => {
-  test('leave a turn of the event loop to others after each of them', async () => {
-    const { db, close } = await open('memory:')
-    const { id } = await ensure(db, { email: 'ada@example.com', name: '' })
-    await list(db, id, { limit: 1 })
+describe('large lists', () => {
+  test('are read one at a time, whoever asks, and leave a turn of the event loop between two', async () => {
+    let [reading, peak, turn] = [0, 0, 0]
     const turns: number[] = []
-    let turn = 0
     const count = () => {
       turn++
       if (turns.length < 6) setImmediate(count)
     }
+    const read = (bytes: number) => async () => {
+      peak = Math.max(peak, ++reading)
+      await Promise.resolve()
+      reading--
+      turns.push(turn)
+      return [{ bytes }]
+    }
+    const people = ['ada', 'bob', 'cleo', 'dan', 'eve', 'fay']
+    for (const person of people) await inTurn(person, read(100_000))
+    ;[turns.length, peak] = [0, 0]
     setImmediate(count)
 
-    const lists = Array.from({ length: 6 }, () => list(db, id, { limit: 1 }).then(() => turns.push(turn)))
-    await Promise.all(lists)
-    await close()
+    await Promise.all(people.map((person) => inTurn(person, read(100_000))))
 
-    expect(new Set(turns).size).toBe(6)
+    expect(peak).toBe(1)
+    expect(new Set(turns).size).toBe(people.length)
+  })
+
+  test('delay no small list of another person', async () => {
+    await inTurn('with large lists', () => Promise.resolve([{ bytes: 100_000 }]))
+    void inTurn('with large lists', () => new Promise<never>(() => undefined))
+
+    const small = await inTurn('with small lists', () => Promise.resolve([{ bytes: 100 }]))
+
+    expect(small).toEqual([{ bytes: 100 }])
   })
 })
 

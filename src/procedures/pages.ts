@@ -1,12 +1,9 @@
 import { MAX_LIMIT, type Page } from '../../contract/base.ts'
 import { badRequest } from '../../contract/errors.ts'
 import { linkToNext } from '../../contract/link.ts'
-import type { Paged, Place, Span } from '../../db/pages.ts'
+import { bytesOf, PAGE_BYTES, type Paged, type Place, type Span } from '../../db/pages.ts'
 import type { Caller, Context } from '../access.ts'
-import { limitConcurrency } from './concurrency.ts'
-
-/** Lists that are read for one person at once: many large ones of one person leave time for the lists of others. */
-const inTurn = limitConcurrency(2)
+import { inTurn } from './turns.ts'
 
 /** What a list is called with, as far as its pages go. */
 interface Call {
@@ -39,7 +36,7 @@ export async function paged<Row>(
   const { limit = MAX_LIMIT, cursor, ...filters } = input
   const after = cursor === undefined ? undefined : read(cursor, order)
   const found = await inTurn(context.user.id, () => list({ limit: limit + 1, after }))
-  const hasNext = found.length > limit || found.at(-1)?.isBeyond
+  const hasNext = found.length > limit || bytesOf(found) > PAGE_BYTES
   const last = hasNext ? found.at(-2) : undefined
   if (!last) return { rows: found, isWhole: !after }
 
