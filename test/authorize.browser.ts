@@ -360,6 +360,7 @@ describe('on a phone', () => {
     const address = somebody()
     await page.getByLabel('Your e-mail address').fill(address)
     await page.getByRole('button', { name: 'Send me a code' }).tap()
+    await page.getByLabel('Six digits').waitFor()
     await expectFits()
     await page.getByLabel('Six digits').fill(codeFor(address))
     await page.getByRole('button', { name: 'Sign in' }).tap()
