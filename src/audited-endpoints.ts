@@ -7,7 +7,7 @@ import * as audit from '../db/audit.ts'
 import { hasCode, identify, lockPerson } from '../db/auth.ts'
 import type { Database } from '../db/index.ts'
 import { endImpersonations, findOwner } from '../db/sessions.ts'
-import { currentSource, underWay } from './audit.ts'
+import { currentSource, underWay } from './telemetry/audit.ts'
 
 interface Recorded {
   action: audit.Action

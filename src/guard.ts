@@ -15,7 +15,7 @@ import { once } from './idempotency.ts'
 import { isPersonal, networkOf } from './limits.ts'
 import { refusalOf } from './outages.ts'
 import { InvalidOutput } from './output.ts'
-import { tracing } from './tracing.ts'
+import { tracing } from './telemetry/tracing.ts'
 
 /** How a caller stands to the thing they want to act on. */
 export type Relation = 'author' | notes.Role | 'owner' | 'anyone'

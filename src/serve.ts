@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import { removeExpired } from '../db/housekeeping.ts'
 import type { Parts } from './access.ts'
 import { createApp } from './app.ts'
-import { createLog } from './log.ts'
+import { createLog } from './telemetry/log.ts'
 import { problemOf } from './problem.ts'
 import { openParts } from './service.ts'
 import { readSettings, type Settings } from './settings.ts'
@@ -76,7 +76,7 @@ async function serveByWorkers(settings: Settings) {
     endByDeadline(settings)
     stop()
   })
-  if (settings.metricsPort !== undefined) await (await import('./metrics.ts')).serveWorkersMetrics(settings)
+  if (settings.metricsPort !== undefined) await (await import('./telemetry/metrics.ts')).serveWorkersMetrics(settings)
 }
 
 const endByDeadline = ({ stopDelay }: Settings) =>

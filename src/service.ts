@@ -1,12 +1,12 @@
 import { type Connection, isReachable, open } from '../db/index.ts'
 import type { Parts } from './access.ts'
 import { createAuth, createTokenReader } from './auth.ts'
-import { createLog } from './log.ts'
+import { createLog } from './telemetry/log.ts'
 import { createSpend } from './limits.ts'
 import { createMailer, type Mailer } from './mail.ts'
 import type { Settings } from './settings.ts'
 import { createVerifier, makeKeys } from './tokens.ts'
-import { tracing } from './tracing.ts'
+import { tracing } from './telemetry/tracing.ts'
 
 /** Opens what the service is made of. */
 export async function openParts(
@@ -39,4 +39,4 @@ export async function openParts(
 
 /** Loaded only where it is wanted: it takes longer than the rest of a start. */
 const openMetrics = async (settings: Settings) =>
-  settings.metricsPort === undefined ? undefined : (await import('./metrics.ts')).createMetrics(settings)
+  settings.metricsPort === undefined ? undefined : (await import('./telemetry/metrics.ts')).createMetrics(settings)

@@ -11,7 +11,7 @@ import { z } from 'zod'
 import type { Database } from '../db/index.ts'
 import * as oauth from '../db/oauth.ts'
 import * as sessions from '../db/sessions.ts'
-import { currentSource } from './audit.ts'
+import { currentSource } from './telemetry/audit.ts'
 
 const ACCESS_SECONDS = 10 * 60
 const REFRESH_SECONDS = 30 * 24 * 3600

@@ -7,7 +7,7 @@ import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from
 import { z } from 'zod'
 
 import { createApp } from '../src/app.ts'
-import { createLog } from '../src/log.ts'
+import { createLog } from '../src/telemetry/log.ts'
 import { keepDeclared } from '../src/output.ts'
 import { addressed, bearer, registerApp, signInOverHttp, somebody, startService } from './service.ts'
 import { talk } from './trials/wire.ts'

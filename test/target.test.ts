@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
 
 import { createApp } from '../src/app.ts'
-import { createLog } from '../src/log.ts'
+import { createLog } from '../src/telemetry/log.ts'
 import { readTarget } from '../src/target.ts'
 import { createFetch, holding, somebody, startService } from './service.ts'
 import { talk } from './trials/wire.ts'

@@ -198,5 +198,5 @@ test('without an SDK nothing is traced', async () => {
   trace.disable()
   vi.resetModules()
 
-  expect((await import('../src/tracing.ts')).tracing).toBeUndefined()
+  expect((await import('../src/telemetry/tracing.ts')).tracing).toBeUndefined()
 })

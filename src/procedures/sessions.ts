@@ -2,7 +2,7 @@ import bowser from 'bowser'
 
 import * as query from '../../db/sessions.ts'
 import type { Caller } from '../access.ts'
-import { sourceOf } from '../audit.ts'
+import { sourceOf } from '../telemetry/audit.ts'
 import { signedIn } from '../guard.ts'
 import { type Order, paged } from './pages.ts'
 import { seconds } from './time.ts'

@@ -1,8 +1,8 @@
 import { DrizzleQueryError } from 'drizzle-orm/errors'
 import { type DestinationStream, pino } from 'pino'
 
-import { InvalidOutput } from './output.ts'
-import type { Settings } from './settings.ts'
+import { InvalidOutput } from '../output.ts'
+import type { Settings } from '../settings.ts'
 
 /** Characters of a log line. */
 const MAX_LINE = 8000

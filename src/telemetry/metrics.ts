@@ -4,11 +4,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 
 import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
-import { isOutage } from '../db/index.ts'
-import type { Watch } from '../db/watch.ts'
-import type { SeenOf } from './access.ts'
-import { type LimitName, limits } from './limits.ts'
-import type { Settings } from './settings.ts'
+import { isOutage } from '../../db/index.ts'
+import type { Watch } from '../../db/watch.ts'
+import type { SeenOf } from '../access.ts'
+import { type LimitName, limits } from '../limits.ts'
+import type { Settings } from '../settings.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
