@@ -1,11 +1,11 @@
 import { type Connection, isReachable, open } from '../db/index.ts'
 import type { Parts } from './access.ts'
-import { createAuth, createTokenReader } from './auth.ts'
+import { createAuth, createTokenReader } from './identity/auth.ts'
 import { createLog } from './telemetry/log.ts'
 import { createSpend } from './limits.ts'
-import { createMailer, type Mailer } from './mail.ts'
+import { createMailer, type Mailer } from './identity/mail.ts'
 import type { Settings } from './settings.ts'
-import { createVerifier, makeKeys } from './tokens.ts'
+import { createVerifier, makeKeys } from './identity/tokens.ts'
 import { tracing } from './telemetry/tracing.ts'
 
 /** Opens what the service is made of. */

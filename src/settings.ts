@@ -7,7 +7,7 @@ import proxyAddr from 'proxy-addr'
 import { z } from 'zod'
 
 import { makeFolderPrivate, makePrivate } from '../db/private.ts'
-import { isConfiguredClient } from './clients.ts'
+import { isConfiguredClient } from './identity/clients.ts'
 import { limits } from './limits.ts'
 
 const list = z

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 
 import type { CallContext, Client } from '../contract/client.ts'
 import { createContext, type Parts } from './access.ts'
-import type { Letter } from './mail.ts'
+import type { Letter } from './identity/mail.ts'
 import { router } from './procedures/index.ts'
 import { openParts } from './service.ts'
 import { readSettings } from './settings.ts'

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 import { removeExpired } from '../db/housekeeping.ts'
 import { clients, records } from '../db/oauth.ts'
-import { codeKey } from '../src/tokens.ts'
+import { codeKey } from '../src/identity/tokens.ts'
 import {
   addressed,
   bearer,

@@ -28,7 +28,7 @@ import { contract } from '../contract/index.ts'
 import { open } from '../db/index.ts'
 import { records } from '../db/oauth.ts'
 import { createTallystick } from '../src/testing.ts'
-import { createStorage } from '../src/tokens.ts'
+import { createStorage } from '../src/identity/tokens.ts'
 import { databaseUrl } from './postgres.ts'
 import {
   addressed,

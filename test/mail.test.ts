@@ -10,8 +10,8 @@ import { SMTPServer, type SMTPServerEnvelope, type SMTPServerOptions } from 'smt
 import { describe, expect, onTestFinished, test } from 'vitest'
 
 import { createApp } from '../src/app.ts'
-import { createAuth, createTokenReader } from '../src/auth.ts'
-import { createMailer, signInLetter } from '../src/mail.ts'
+import { createAuth, createTokenReader } from '../src/identity/auth.ts'
+import { createMailer, signInLetter } from '../src/identity/mail.ts'
 import { readSettings } from '../src/settings.ts'
 import { createFetch, somebody, startService } from './service.ts'
 import { listenForMail } from './smtp.ts'

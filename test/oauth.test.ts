@@ -16,7 +16,7 @@ import { createRestClient } from '../contract/client.ts'
 import { records } from '../db/oauth.ts'
 import { sessions as sessionRows } from '../db/sessions.ts'
 import { readSettings } from '../src/settings.ts'
-import { codeKey, Grant, refreshKey } from '../src/tokens.ts'
+import { codeKey, Grant, refreshKey } from '../src/identity/tokens.ts'
 import {
   addressed,
   appOf,

@@ -2,7 +2,7 @@ import { type CryptoKey, decodeJwt, exportPKCS8, exportSPKI, generateKeyPair, Si
 import { afterEach, expect, test, vi } from 'vitest'
 
 import type { Database } from '../db/index.ts'
-import { createStorage, createVerifier } from '../src/tokens.ts'
+import { createStorage, createVerifier } from '../src/identity/tokens.ts'
 import { addressed, registerApp, signInOverHttp, somebody, startService } from './service.ts'
 
 const service = await startService(await addressed())

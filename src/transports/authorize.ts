@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 import type { Parts } from '../access.ts'
 
-import { type Asked, FetchRefused, type Grants, OAuthError } from '../grants.ts'
+import { type Asked, FetchRefused, type Grants, OAuthError } from '../identity/grants.ts'
 import { protectPage } from '../head.ts'
 import { networkOf } from '../limits.ts'
 import { addressPage, codePage, consentPage, policy, problemPage } from '../views/account.ts'

@@ -9,7 +9,7 @@ import { findPostgres, trial } from './trial.ts'
 /** In all, each from an address that nobody had before. */
 const GUESSES = 5000
 const LANES = 64
-/** What better-auth compares with one code: src/auth.ts. */
+/** What better-auth compares with one code: src/identity/auth.ts. */
 const TRIES_A_CODE = 3
 /** Who sign in meanwhile. */
 const OTHERS = Array.from({ length: 10 }, (_, index) => `guest${index}@example.com`)

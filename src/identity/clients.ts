@@ -1,9 +1,9 @@
 import { v7 } from 'uuid'
 import { z } from 'zod'
 
-import { text } from '../contract/base.ts'
-import type { Database } from '../db/index.ts'
-import { findClient, insertClient } from '../db/oauth.ts'
+import { text } from '../../contract/base.ts'
+import type { Database } from '../../db/index.ts'
+import { findClient, insertClient } from '../../db/oauth.ts'
 
 /** An app that asks people to let it in, and where it may be answered. Public: it has no secret of its own. */
 export interface Client {

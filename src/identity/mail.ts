@@ -7,8 +7,8 @@ import { createTransport, type SendMailOptions } from 'nodemailer'
 import type { Logger } from 'pino'
 import { v7 } from 'uuid'
 
-import { makeContentsPrivate, makeFolderPrivate } from '../db/private.ts'
-import type { Settings } from './settings.ts'
+import { makeContentsPrivate, makeFolderPrivate } from '../../db/private.ts'
+import type { Settings } from '../settings.ts'
 
 /** Carries a letter off. Rejects where it cannot. */
 export type Mailer = (letter: Letter) => Promise<void>

@@ -3,11 +3,11 @@ import type { AuthContext } from 'better-auth'
 import { isAPIError } from 'better-auth/api'
 import { z } from 'zod'
 
-import * as audit from '../db/audit.ts'
-import { hasCode, identify, lockPerson } from '../db/auth.ts'
-import type { Database } from '../db/index.ts'
-import { endImpersonations, findOwner } from '../db/sessions.ts'
-import { currentSource, underWay } from './telemetry/audit.ts'
+import * as audit from '../../db/audit.ts'
+import { hasCode, identify, lockPerson } from '../../db/auth.ts'
+import type { Database } from '../../db/index.ts'
+import { endImpersonations, findOwner } from '../../db/sessions.ts'
+import { currentSource, underWay } from '../telemetry/audit.ts'
 
 interface Recorded {
   action: audit.Action

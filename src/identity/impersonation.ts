@@ -2,7 +2,7 @@ import { APIError, createAuthEndpoint, createAuthMiddleware, getSessionFromCtx }
 import { deleteSessionCookie, expireCookie, setSessionCookie } from 'better-auth/cookies'
 import { admin } from 'better-auth/plugins'
 
-import { note } from './telemetry/audit.ts'
+import { note } from '../telemetry/audit.ts'
 
 /** The cookie in which better-auth keeps the administrator's own session during an impersonation. */
 const COOKIE = 'admin_session'

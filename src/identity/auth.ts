@@ -6,18 +6,18 @@ import { emailOTP } from 'better-auth/plugins'
 import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 
-import * as account from '../db/account.ts'
-import * as audit from '../db/audit.ts'
-import * as tables from '../db/auth.ts'
-import type { Database } from '../db/index.ts'
-import { sessions } from '../db/sessions.ts'
-import { currentDatabase, note, transactional } from './telemetry/audit.ts'
+import * as account from '../../db/account.ts'
+import * as audit from '../../db/audit.ts'
+import * as tables from '../../db/auth.ts'
+import type { Database } from '../../db/index.ts'
+import { sessions } from '../../db/sessions.ts'
+import { currentDatabase, note, transactional } from '../telemetry/audit.ts'
 import { audited } from './audited-endpoints.ts'
 import { cookieOptions, createCookieReader } from './cookies.ts'
 import { administration } from './impersonation.ts'
 import { type Mailer, signInLetter } from './mail.ts'
-import { noticing } from './outages.ts'
-import type { Settings } from './settings.ts'
+import { noticing } from '../outages.ts'
+import type { Settings } from '../settings.ts'
 
 /** The header that tells better-auth who is at the other end. No caller can set it: see transports/auth.ts. */
 export const ADDRESS_HEADER = 'x-tallystick-address'
@@ -137,7 +137,7 @@ function deliveryFailure(error: unknown) {
   return Object.fromEntries(known.filter(([key]) => ['code', 'command', 'responseCode'].includes(key)))
 }
 
-/** Hands better-auth the cookies of src/cookies.ts alone, so that it reads the same ones as the guard. */
+/** Hands better-auth the cookies of src/identity/cookies.ts alone, so that it reads the same ones as the guard. */
 const ownCookies = createAuthMiddleware(async ({ headers, context }) => {
   const cookie = headers?.get('cookie')
   if (!cookie) return undefined

@@ -8,10 +8,10 @@ import { createLocalJWKSet, errors, jwtVerify, type JWTVerifyGetKey } from 'jose
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 
-import type { Database } from '../db/index.ts'
-import * as oauth from '../db/oauth.ts'
-import * as sessions from '../db/sessions.ts'
-import { currentSource } from './telemetry/audit.ts'
+import type { Database } from '../../db/index.ts'
+import * as oauth from '../../db/oauth.ts'
+import * as sessions from '../../db/sessions.ts'
+import { currentSource } from '../telemetry/audit.ts'
 
 const ACCESS_SECONDS = 10 * 60
 const REFRESH_SECONDS = 30 * 24 * 3600
