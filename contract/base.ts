@@ -1,7 +1,7 @@
 import { oc } from '@orpc/contract'
 import { z } from 'zod'
 
-/** What a caller may want to do to one thing. Who may is decided by the one table in src/guard.ts. */
+/** What a caller may want to do to one thing. Who may is decided by the one table in src/guard/index.ts. */
 export type Action = 'VIEW_NOTE' | 'CREATE_NOTE' | 'EDIT_NOTE' | 'SHARE_NOTE' | 'DELETE_NOTE' | 'EDIT_TASK'
 
 /** What a person can grant an app: to read what is theirs, or to change it too. */
@@ -30,7 +30,7 @@ export interface Meta {
   action?: Action
   /** Set where both documents claim one method and path: which of the two notes forms this is. */
   form?: 1 | 2
-  /** Counted, and refused beyond what src/limits.ts allows: steps and reservations by address, the others by person. */
+  /** Counted, and refused beyond what src/guard/rate-limits.ts allows: steps and reservations by address, the others by person. */
   limit?: 'steps' | 'reservations' | 'writes' | 'exports'
   /** Answers the same to anybody for as long as the service runs, so that the answer need be made only once. */
   constant?: true

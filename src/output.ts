@@ -1,7 +1,7 @@
 import type { AnySchema } from '@orpc/contract'
 
 import { type Issue, listIssues } from '../contract/errors.ts'
-import { after } from './after.ts'
+import { after } from './maybe-promise.ts'
 
 /** An output that breaks its schema. Names the places and the rules, never the values: the error is logged. */
 export class InvalidOutput extends Error {

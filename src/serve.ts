@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { Logger } from 'pino'
 
 import { removeExpired } from '../db/housekeeping.ts'
-import type { Parts } from './access.ts'
+import type { Parts } from './guard/authentication.ts'
 import { createApp } from './app.ts'
 import { createLog } from './telemetry/log.ts'
 import { problemOf } from './problem.ts'

@@ -8,7 +8,7 @@ import { z } from 'zod'
 
 import { makeFolderPrivate, makePrivate } from '../db/private.ts'
 import { isConfiguredClient } from './identity/clients.ts'
-import { limits } from './limits.ts'
+import { limits } from './guard/rate-limits.ts'
 
 const list = z
   .string()
@@ -132,7 +132,7 @@ export function readSettings(environment: Record<string, string | undefined>) {
     release: env.RELEASE,
     logLevel: env.LOG_LEVEL,
     rateLimits: env.RATE_LIMITS === 'on',
-    /** How often, by the name of a limit, in place of what src/limits.ts has. */
+    /** How often, by the name of a limit, in place of what src/guard/rate-limits.ts has. */
     limitPoints: Object.fromEntries(env.LIMITS.map(pointsOf)),
     /** Whether the usual request takes the compiled path, or every request oRPC's stock handlers. */
     compiled: env.COMPILED === 'on',

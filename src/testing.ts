@@ -2,7 +2,7 @@ import { createRouterClient } from '@orpc/server'
 import { randomBytes } from 'node:crypto'
 
 import type { CallContext, Client } from '../contract/client.ts'
-import { createContext, type Parts } from './access.ts'
+import { createContext, type Parts } from './guard/authentication.ts'
 import type { Letter } from './identity/mail.ts'
 import { router } from './procedures/index.ts'
 import { openParts } from './service.ts'

@@ -2,7 +2,7 @@ import { createRouterClient } from '@orpc/server'
 import { describe, expect, test } from 'vitest'
 
 import { type CallContext, type Client, createClient, createRestClient, safe } from '../contract/client.ts'
-import { createContext } from '../src/access.ts'
+import { createContext } from '../src/guard/authentication.ts'
 import { router } from '../src/procedures/index.ts'
 import { createFetch, type Service, somebody, startService } from './service.ts'
 

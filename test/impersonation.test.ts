@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 import { users } from '../db/auth.ts'
 import { sessions } from '../db/sessions.ts'
-import { createContext } from '../src/access.ts'
+import { createContext } from '../src/guard/authentication.ts'
 import * as operator from '../src/operator/admin.ts'
 import {
   type Answer,

@@ -48,14 +48,14 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
     // What fails is for src/app.ts. Its message may repeat a statement's values, which better-auth would print and trace.
     onAPIError: { throw: true },
     experimental: { instrumentation: { enabled: false } },
-    // Prolonged only where src/access.ts says so, and as fresh as the code that opened it.
+    // Prolonged only where src/guard/authentication.ts says so, and as fresh as the code that opened it.
     session: {
       freshAge: 0,
       deferSessionRefresh: true,
       cookieCache: { enabled: false },
       additionalFields: { clientId: ownField, scope: ownField, administratorSessionId: ownField },
     },
-    // src/limits.ts limits every operation, by one mechanism.
+    // src/guard/rate-limits.ts limits every operation, by one mechanism.
     rateLimit: { enabled: false },
     advanced: {
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER], ipv6Subnet: 64 },

@@ -8,7 +8,7 @@ import getRawBody from 'raw-body'
 import { RequestFilteringHttpsAgent } from 'request-filtering-agent'
 import { z } from 'zod'
 
-import type { Parts } from '../access.ts'
+import type { Parts } from '../guard/authentication.ts'
 import { type Client, Registration } from './clients.ts'
 
 /** Size and time limits of a fetch: bytes, milliseconds, and fetches of this process at the same time. */

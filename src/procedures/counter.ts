@@ -1,5 +1,5 @@
 import * as query from '../../db/counter.ts'
-import { open } from '../guard.ts'
+import { open } from '../guard/index.ts'
 import { counterHtml } from '../views/counter.ts'
 
 const os = open.counter

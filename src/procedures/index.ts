@@ -6,7 +6,7 @@ import { reservations } from './reservations.ts'
 import { sessions } from './sessions.ts'
 import { status } from './status.ts'
 import { tasks } from './tasks.ts'
-import { root } from '../guard.ts'
+import { root } from '../guard/index.ts'
 
 /** Every procedure of the contract, implemented. */
 export const router = root.router({

@@ -1,6 +1,6 @@
 import { noteBounds } from '../../contract/base.ts'
 import * as query from '../../db/notes.ts'
-import { signedIn } from '../guard.ts'
+import { signedIn } from '../guard/index.ts'
 import { newestFirst, paged } from './pages.ts'
 import { seconds } from './time.ts'
 

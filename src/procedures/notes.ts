@@ -1,7 +1,7 @@
 import * as query from '../../db/notes.ts'
-import type { Reply } from '../access.ts'
-import { noteTag } from '../conditions.ts'
-import { may, relationTo, signedIn } from '../guard.ts'
+import type { Reply } from '../guard/authentication.ts'
+import { noteTag } from '../guard/conditions.ts'
+import { may, relationTo, signedIn } from '../guard/index.ts'
 import { newestFirst, type Order, paged } from './pages.ts'
 
 const os = signedIn.notes

@@ -1,5 +1,5 @@
 import { ReservationRules, seats } from '../../contract/reservations.ts'
-import { open } from '../guard.ts'
+import { open } from '../guard/index.ts'
 import { negotiate } from '../messages/index.ts'
 
 const os = open.reservations

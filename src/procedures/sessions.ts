@@ -1,9 +1,9 @@
 import bowser from 'bowser'
 
 import * as query from '../../db/sessions.ts'
-import type { Caller } from '../access.ts'
+import type { Caller } from '../guard/authentication.ts'
 import { sourceOf } from '../telemetry/audit.ts'
-import { signedIn } from '../guard.ts'
+import { signedIn } from '../guard/index.ts'
 import { type Order, paged } from './pages.ts'
 import { seconds } from './time.ts'
 

@@ -1,4 +1,4 @@
-import { open } from '../guard.ts'
+import { open } from '../guard/index.ts'
 
 const os = open.status
 

@@ -1,7 +1,7 @@
 import * as query from '../../db/tasks.ts'
-import type { Reply } from '../access.ts'
-import { taskTag } from '../conditions.ts'
-import { signedIn } from '../guard.ts'
+import type { Reply } from '../guard/authentication.ts'
+import { taskTag } from '../guard/conditions.ts'
+import { signedIn } from '../guard/index.ts'
 import { newestFirst, paged } from './pages.ts'
 import { seconds } from './time.ts'
 

@@ -6,8 +6,8 @@ import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, R
 
 import { isOutage } from '../../db/index.ts'
 import type { Watch } from '../../db/watch.ts'
-import type { SeenOf } from '../access.ts'
-import { type LimitName, limits } from '../limits.ts'
+import type { SeenOf } from '../guard/authentication.ts'
+import { type LimitName, limits } from '../guard/rate-limits.ts'
 import type { Settings } from '../settings.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import { z } from 'zod'
 
-import type { Parts } from '../access.ts'
+import type { Parts } from '../guard/authentication.ts'
 
 import { type Asked, FetchRefused, type Grants, OAuthError } from '../identity/grants.ts'
 import { protectPage } from '../head.ts'
-import { networkOf } from '../limits.ts'
+import { networkOf } from '../guard/rate-limits.ts'
 import { addressPage, codePage, consentPage, policy, problemPage } from '../views/account.ts'
 import { askAuth } from './auth.ts'
 import { answer, type Call, refuseMethod, type Transport } from './transport.ts'

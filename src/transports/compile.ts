@@ -10,7 +10,7 @@ import {
 } from '@orpc/server'
 
 import { type Meta, metaOf } from '../../contract/base.ts'
-import { after } from '../after.ts'
+import { after } from '../maybe-promise.ts'
 import { keepDeclared } from '../output.ts'
 import { createSerializer, type Serialize } from './serializer.ts'
 

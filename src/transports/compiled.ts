@@ -20,7 +20,7 @@ import type { IncomingHttpHeaders, OutgoingHttpHeader, ServerResponse } from 'no
 
 import { errorBody } from '../../contract/errors.ts'
 import { firstForm } from '../../contract/legacy-notes.ts'
-import { after, attempt } from '../after.ts'
+import { after, attempt } from '../maybe-promise.ts'
 import { router } from '../procedures/index.ts'
 import { afterTurn } from '../turn.ts'
 import { type Compiled, compile } from './compile.ts'

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 
 import { unavailable } from '../../contract/errors.ts'
-import type { Parts } from '../access.ts'
+import type { Parts } from '../guard/authentication.ts'
 import { hasBody } from '../body.ts'
 import { answer, refuse, refuseMethod, type Transport } from './transport.ts'
 

@@ -3,11 +3,11 @@ import type { ServerResponse } from 'node:http'
 
 import { scopes } from '../../contract/base.ts'
 import { badRequest } from '../../contract/errors.ts'
-import type { Parts } from '../access.ts'
+import type { Parts } from '../guard/authentication.ts'
 import { withSource } from '../telemetry/audit.ts'
 import { Registration, register } from '../identity/clients.ts'
 import { createGrants, OAuthError } from '../identity/grants.ts'
-import { networkOf } from '../limits.ts'
+import { networkOf } from '../guard/rate-limits.ts'
 import { createAuthorize } from './authorize.ts'
 import { answer, type Call, refuseBy, refuseMethod, type Transport } from './transport.ts'
 

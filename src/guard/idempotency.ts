@@ -3,11 +3,11 @@ import type { AnySchema } from '@orpc/contract'
 import type { Promisable } from '@orpc/shared'
 import { createHash } from 'node:crypto'
 
-import { IdempotencyKey, refusals } from '../contract/base.ts'
-import { badRequest } from '../contract/errors.ts'
-import * as query from '../db/idempotency.ts'
-import type { Caller, Context, Reply } from './access.ts'
-import { keepDeclared } from './output.ts'
+import { IdempotencyKey, refusals } from '../../contract/base.ts'
+import { badRequest } from '../../contract/errors.ts'
+import * as query from '../../db/idempotency.ts'
+import type { Caller, Context, Reply } from './authentication.ts'
+import { keepDeclared } from '../output.ts'
 
 interface Asked {
   path: readonly string[]

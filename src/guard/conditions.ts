@@ -1,12 +1,12 @@
 import { ORPCError } from '@orpc/client'
 import { isObject, type Promisable } from '@orpc/shared'
 
-import { ById, refusals, type Thing } from '../contract/base.ts'
-import { badRequest } from '../contract/errors.ts'
-import type { Database } from '../db/index.ts'
-import * as notes from '../db/notes.ts'
-import * as tasks from '../db/tasks.ts'
-import type { Caller, Context } from './access.ts'
+import { ById, refusals, type Thing } from '../../contract/base.ts'
+import { badRequest } from '../../contract/errors.ts'
+import type { Database } from '../../db/index.ts'
+import * as notes from '../../db/notes.ts'
+import * as tasks from '../../db/tasks.ts'
+import type { Caller, Context } from './authentication.ts'
 
 /** The state of a task, as a strong entity tag. */
 export const taskTag = ({ version }: tasks.TaskRow) => `"${version}"`

@@ -2,14 +2,14 @@ import type { ORPCError } from '@orpc/server'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'
 
-import type { Database } from '../db/index.ts'
-import * as sessions from '../db/sessions.ts'
-import type { Auth, createTokenReader } from './identity/auth.ts'
-import type { Spend } from './limits.ts'
-import type { Metrics } from './telemetry/metrics.ts'
-import { askingAuth } from './outages.ts'
-import type { Settings } from './settings.ts'
-import type { createVerifier } from './identity/tokens.ts'
+import type { Database } from '../../db/index.ts'
+import * as sessions from '../../db/sessions.ts'
+import type { Auth, createTokenReader } from '../identity/auth.ts'
+import type { Spend } from './rate-limits.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { askingAuth } from '../outages.ts'
+import type { Settings } from '../settings.ts'
+import type { createVerifier } from '../identity/tokens.ts'
 
 /** What the service is made of. */
 export interface Parts {
