@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 
 import { removeExpired } from '../db/housekeeping.ts'
 import type { Parts } from './guard/authentication.ts'
-import { createApp } from './app.ts'
+import { createApp } from './http/app.ts'
 import { createLog } from './telemetry/log.ts'
 import { problemOf } from './problem.ts'
 import { openParts } from './service.ts'

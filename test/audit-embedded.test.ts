@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest'
 
 import { list } from '../db/audit.ts'
-import { createApp } from '../src/app.ts'
+import { createApp } from '../src/http/app.ts'
 import { createTallystick } from '../src/testing.ts'
 import { createFetch, signInOverHttp, somebody } from './service.ts'
 

@@ -7,7 +7,7 @@ import { actions, type Action, audit, type AuditRow, insert, list } from '../db/
 import { sessions } from '../db/sessions.ts'
 import { removeExpired } from '../db/housekeeping.ts'
 import { addOperatorCommands } from '../src/operator/commands.ts'
-import { operations } from '../src/transports/auth.ts'
+import { operations } from '../src/http/auth.ts'
 import {
   addressed,
   type Answer,

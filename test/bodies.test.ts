@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 import { metaOf } from '../contract/base.ts'
 import { contract } from '../contract/index.ts'
-import { parseForm, parseObject } from '../src/body.ts'
+import { parseForm, parseObject } from '../src/http/body.ts'
 import {
   addressed,
   bearer,

@@ -11,7 +11,7 @@ import { users } from '../db/auth.ts'
 import { notes, shares } from '../db/notes.ts'
 import { sessions } from '../db/sessions.ts'
 import { tasks } from '../db/tasks.ts'
-import { compile } from '../src/transports/compile.ts'
+import { compile } from '../src/http/fast/compile.ts'
 import { type Service, startService } from './service.ts'
 
 // The compiled path, as production runs it, beside oRPC's stock handlers: two services alike in all else.

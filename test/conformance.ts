@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, request, type Server } from 'node:http'
 
-import { createApp } from '../src/app.ts'
+import { createApp } from '../src/http/app.ts'
 import { createTallystick } from '../src/testing.ts'
 
 // Runs the protocol's own conformance suite. It shows no token: what stands in front of the service here adds one.

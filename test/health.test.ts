@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { createTallystick } from '../src/testing.ts'
-import { createApp } from '../src/app.ts'
+import { createApp } from '../src/http/app.ts'
 import { createFetch, startService } from './service.ts'
 import { Wire } from './wire.ts'
 

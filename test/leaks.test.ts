@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { type Client, createClient, createRestClient, ORPCError } from '../contract/client.ts'
 import { contract } from '../contract/index.ts'
 import { idempotency } from '../db/idempotency.ts'
-import { createSerializer } from '../src/transports/serializer.ts'
+import { createSerializer } from '../src/http/fast/serializer.ts'
 import { faults, SECRET } from './leaky.ts'
 import {
   addressed,

@@ -6,7 +6,7 @@ import { pino, stdSerializers } from 'pino'
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod'
 
-import { createApp } from '../src/app.ts'
+import { createApp } from '../src/http/app.ts'
 import { createLog } from '../src/telemetry/log.ts'
 import { keepDeclared } from '../src/output.ts'
 import { addressed, bearer, registerApp, signInOverHttp, somebody, startService } from './service.ts'

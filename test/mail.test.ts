@@ -9,7 +9,7 @@ import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer, type SMTPServerEnvelope, type SMTPServerOptions } from 'smtp-server'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
-import { createApp } from '../src/app.ts'
+import { createApp } from '../src/http/app.ts'
 import { createAuth, createTokenReader } from '../src/identity/auth.ts'
 import { createMailer, signInLetter } from '../src/identity/mail.ts'
 import { readSettings } from '../src/settings.ts'

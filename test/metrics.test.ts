@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 
-import { createApp } from '../src/app.ts'
+import { createApp } from '../src/http/app.ts'
 import { createTallystick } from '../src/testing.ts'
 import { freePort } from './postgres.ts'
 import {

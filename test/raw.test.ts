@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, describe, expect, test } from 'vitest'
 
-import { createApp } from '../src/app.ts'
+import { createApp } from '../src/http/app.ts'
 import { somebody, startService } from './service.ts'
 import { frame, framings, unending } from './trials/framing.ts'
 import { faultsOf } from './trials/verdict.ts'

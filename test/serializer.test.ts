@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 
 import { InvalidOutput } from '../src/output.ts'
-import { createSerializer } from '../src/transports/serializer.ts'
+import { createSerializer } from '../src/http/fast/serializer.ts'
 
 /** Schemas with a writer of their own, and schemas that take the way through zod. */
 const schemas: Record<string, z.ZodType> = {

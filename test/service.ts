@@ -4,7 +4,7 @@ import postgres from 'postgres'
 import { afterAll, describe, inject } from 'vitest'
 
 import { type Client, createClient, createRestClient } from '../contract/client.ts'
-import { createApp } from '../src/app.ts'
+import { createApp } from '../src/http/app.ts'
 import { cookieOf, createTallystick, type Tallystick } from '../src/testing.ts'
 import { databaseUrl, freePort } from './postgres.ts'
 

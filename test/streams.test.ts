@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 
 import { contract } from '../contract/index.ts'
-import { createApp } from '../src/app.ts'
+import { createApp } from '../src/http/app.ts'
 import { addressed, bearer, registerApp, signInOverHttp, somebody, startService } from './service.ts'
 
 const service = await startService(await addressed())

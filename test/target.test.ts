@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
 
-import { createApp } from '../src/app.ts'
+import { createApp } from '../src/http/app.ts'
 import { createLog } from '../src/telemetry/log.ts'
-import { readTarget } from '../src/target.ts'
+import { readTarget } from '../src/http/target.ts'
 import { createFetch, holding, somebody, startService } from './service.ts'
 import { talk } from './trials/wire.ts'
 

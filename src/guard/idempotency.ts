@@ -56,7 +56,7 @@ function readKey(given: unknown) {
 }
 
 /**
- * The input has not been validated, but is plain JSON of a bounded depth: see src/body.ts. The empty lists are part of the
+ * The input has not been validated, but is plain JSON of a bounded depth: see src/http/body.ts. The empty lists are part of the
  * fingerprints of release 1.0, so that a request is recognised during and after an upgrade.
  */
 const fingerprintOf = ({ path, input }: Asked) =>

@@ -19,7 +19,7 @@ import { type Mailer, signInLetter } from './mail.ts'
 import { noticing } from '../outages.ts'
 import type { Settings } from '../settings.ts'
 
-/** The header that tells better-auth who is at the other end. No caller can set it: see transports/auth.ts. */
+/** The header that tells better-auth who is at the other end. No caller can set it: see src/http/auth.ts. */
 export const ADDRESS_HEADER = 'x-tallystick-address'
 
 export type Auth = ReturnType<typeof createAuth>
@@ -45,7 +45,7 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
         noticing(drizzleAdapter(database, { provider: 'pg', schema })(options)),
       ),
     telemetry: { enabled: false },
-    // What fails is for src/app.ts. Its message may repeat a statement's values, which better-auth would print and trace.
+    // What fails is for src/http/app.ts. Its message may repeat a statement's values, which better-auth would print and trace.
     onAPIError: { throw: true },
     experimental: { instrumentation: { enabled: false } },
     // Prolonged only where src/guard/authentication.ts says so, and as fresh as the code that opened it.

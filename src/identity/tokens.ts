@@ -107,7 +107,7 @@ const account: Provider<Consent['grant']> = {
 }
 
 /**
- * OpenAuth itself. transports/oauth.ts alone speaks to it, and lets through only what OpenAuth answers well. OpenAuth
+ * OpenAuth itself. src/http/oauth.ts alone speaks to it, and lets through only what OpenAuth answers well. OpenAuth
  * reads its keys once and keeps a failure for ever, so a failed request replaces the instance.
  */
 export function createIssuer(db: Database) {

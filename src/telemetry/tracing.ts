@@ -16,7 +16,7 @@ import { contract } from '../../contract/index.ts'
 import { codeOf } from '../../db/index.ts'
 import type { Watch } from '../../db/watch.ts'
 import type { SeenOf } from '../guard/authentication.ts'
-import { type Listener, MAX_PATH } from '../target.ts'
+import { type Listener, MAX_PATH } from '../http/target.ts'
 
 const found = trace.getTracer('tallystick')
 

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 
 import { unavailable } from '../../contract/errors.ts'
 import type { Parts } from '../guard/authentication.ts'
-import { hasBody } from '../body.ts'
-import { answer, refuse, refuseMethod, type Transport } from './transport.ts'
+import { hasBody } from './body.ts'
+import { answer, refuse, refuseMethod, type Transport } from './protocol.ts'
 
 const checks = { '/api/health/live': 'live', '/api/health/ready': 'ready' } as const
 

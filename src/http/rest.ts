@@ -10,8 +10,8 @@ import { firstForm } from '../../contract/legacy-notes.ts'
 import type { Context } from '../guard/authentication.ts'
 import { router } from '../procedures/index.ts'
 import { isDatastar } from './datastar.ts'
-import { answer, type Call, isKnown, refuseMethod, sendReply, standardRequest } from './transport.ts'
-import type { Transport } from './transport.ts'
+import { answer, type Call, isKnown, refuseMethod, sendReply, standardRequest } from './protocol.ts'
+import type { Transport } from './protocol.ts'
 
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE']
 

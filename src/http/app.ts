@@ -4,28 +4,28 @@ import { createServer, type IncomingMessage, type Server, STATUS_CODES, type Ser
 import type { Duplex } from 'node:stream'
 import { pinoHttp } from 'pino-http'
 
-import { errorBody, unavailable } from '../contract/errors.ts'
-import type { Parts, Seen, SeenOf } from './guard/authentication.ts'
-import { after, attempt } from './maybe-promise.ts'
+import { errorBody, unavailable } from '../../contract/errors.ts'
+import type { Parts, Seen, SeenOf } from '../guard/authentication.ts'
+import { after, attempt } from '../maybe-promise.ts'
 import { hasBody } from './body.ts'
-import { createHeads, createSharing } from './head.ts'
-import { closeWithConnection, createAdmission, createIncomplete } from './load.ts'
-import { describeError } from './telemetry/log.ts'
-import { refusalOf } from './outages.ts'
+import { createHeads, createSharing } from './response-headers.ts'
+import { closeWithConnection, createAdmission, createIncomplete } from './admission.ts'
+import { describeError } from '../telemetry/log.ts'
+import { refusalOf } from '../outages.ts'
 import { createReader, MAX_HEADERS } from './request.ts'
 import { type Listener, MAX_PATH, notFound, readTarget, type Target } from './target.ts'
-import { tracing } from './telemetry/tracing.ts'
-import { createAuthTransport } from './transports/auth.ts'
-import { createCompiled } from './transports/compiled.ts'
-import { createDatastar } from './transports/datastar.ts'
-import { createHealth, isHealthCheck } from './transports/health.ts'
-import { createMcp } from './transports/mcp.ts'
-import { createOAuth } from './transports/oauth.ts'
-import { createReference } from './transports/reference.ts'
-import { createRest } from './transports/rest.ts'
-import { createRpc } from './transports/rpc.ts'
-import { type Call, FAREWELL, refuse, type Transport } from './transports/transport.ts'
-import { atTurn } from './turn.ts'
+import { tracing } from '../telemetry/tracing.ts'
+import { createAuthTransport } from './auth.ts'
+import { createCompiled } from './fast/index.ts'
+import { createDatastar } from './datastar.ts'
+import { createHealth, isHealthCheck } from './health.ts'
+import { createMcp } from './mcp.ts'
+import { createOAuth } from './oauth.ts'
+import { createReference } from './reference.ts'
+import { createRest } from './rest.ts'
+import { createRpc } from './rpc.ts'
+import { type Call, FAREWELL, refuse, type Transport } from './protocol.ts'
+import { atTurn } from './tick.ts'
 
 /** The whole service as one HTTP server: a request is read once, then offered to one transport after another. */
 export function createApp(parts: Parts): Server {
@@ -148,7 +148,7 @@ const LIMITS = {
   connectionsCheckingInterval: 2_000,
   // Longer than balancers keep theirs, so that this side never closes a connection as a request is sent.
   keepAliveTimeout: 75_000,
-  // src/target.ts requires it.
+  // src/http/target.ts requires it.
   requireHostHeader: false,
   // Node would keep the first of two, where a proxy may have acted on the second: two hosts are no host.
   joinDuplicateHeaders: true,

@@ -9,7 +9,7 @@ import { Registration, register } from '../identity/clients.ts'
 import { createGrants, OAuthError } from '../identity/grants.ts'
 import { networkOf } from '../guard/rate-limits.ts'
 import { createAuthorize } from './authorize.ts'
-import { answer, type Call, refuseBy, refuseMethod, type Transport } from './transport.ts'
+import { answer, type Call, refuseBy, refuseMethod, type Transport } from './protocol.ts'
 
 interface Endpoint {
   method: 'GET' | 'POST'

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import absolutePath from 'swagger-ui-dist/absolute-path.js'
 
 import { createDocument } from '../document.ts'
-import { protectPage } from '../head.ts'
-import { answer, refuseMethod, type Transport } from './transport.ts'
+import { protectPage } from './response-headers.ts'
+import { answer, refuseMethod, type Transport } from './protocol.ts'
 
 /** Everything from here: no script, style or picture of anybody else's. */
 const POLICY = [

@@ -4,12 +4,12 @@ import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import proxyAddr from 'proxy-addr'
 
-import { createContext, type Parts } from './guard/authentication.ts'
+import { createContext, type Parts } from '../guard/authentication.ts'
 import { type Body, hasBody, parseForm, parseObject, readBytes } from './body.ts'
-import { networkOf } from './guard/rate-limits.ts'
-import type { createIncomplete } from './load.ts'
+import { networkOf } from '../guard/rate-limits.ts'
+import type { createIncomplete } from './admission.ts'
 import type { Target } from './target.ts'
-import type { Call } from './transports/transport.ts'
+import type { Call } from './protocol.ts'
 
 export const MAX_HEADERS = 16 * 1024
 

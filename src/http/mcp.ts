@@ -10,7 +10,7 @@ import { nextCursor } from '../../contract/link.ts'
 import { type Context, createContext, isBearer, type Parts } from '../guard/authentication.ts'
 import { converter } from '../document.ts'
 import { router } from '../procedures/index.ts'
-import { answer, type Call, refuse, refuseMethod, sendReply, type Transport } from './transport.ts'
+import { answer, type Call, refuse, refuseMethod, sendReply, type Transport } from './protocol.ts'
 
 const PATH = '/mcp'
 

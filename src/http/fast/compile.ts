@@ -9,9 +9,9 @@ import {
   ValidationError,
 } from '@orpc/server'
 
-import { type Meta, metaOf } from '../../contract/base.ts'
-import { after } from '../maybe-promise.ts'
-import { keepDeclared } from '../output.ts'
+import { type Meta, metaOf } from '../../../contract/base.ts'
+import { after } from '../../maybe-promise.ts'
+import { keepDeclared } from '../../output.ts'
 import { createSerializer, type Serialize } from './serializer.ts'
 
 /** What @orpc/server 1.16.1 keeps of a procedure. */

@@ -18,14 +18,14 @@ import {
 import type { Promisable } from '@orpc/shared'
 import type { IncomingHttpHeaders, OutgoingHttpHeader, ServerResponse } from 'node:http'
 
-import { errorBody } from '../../contract/errors.ts'
-import { firstForm } from '../../contract/legacy-notes.ts'
-import { after, attempt } from '../maybe-promise.ts'
-import { router } from '../procedures/index.ts'
-import { afterTurn } from '../turn.ts'
+import { errorBody } from '../../../contract/errors.ts'
+import { firstForm } from '../../../contract/legacy-notes.ts'
+import { after, attempt } from '../../maybe-promise.ts'
+import { router } from '../../procedures/index.ts'
+import { afterTurn } from '../tick.ts'
 import { type Compiled, compile } from './compile.ts'
-import { isFirstForm, ofForm } from './rest.ts'
-import { type Call, isKnown } from './transport.ts'
+import { isFirstForm, ofForm } from '../rest.ts'
+import { type Call, isKnown } from '../protocol.ts'
 
 interface Protocol {
   matcher: StandardMatcher

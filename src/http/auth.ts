@@ -9,7 +9,7 @@ import { ADDRESS_HEADER, type Auth } from '../identity/auth.ts'
 import { networkOf, spendSignIn } from '../guard/rate-limits.ts'
 import { askingAuth } from '../outages.ts'
 import type { Settings } from '../settings.ts'
-import { answer, type Call, refuse, refuseBy, refuseMethod, sendReply, type Transport } from './transport.ts'
+import { answer, type Call, refuse, refuseBy, refuseMethod, sendReply, type Transport } from './protocol.ts'
 
 const PREFIX = '/api/auth'
 const GET_SESSION = '/get-session'

@@ -9,7 +9,7 @@ import { errorBody } from '../../contract/errors.ts'
 import type { Context } from '../guard/authentication.ts'
 import { router } from '../procedures/index.ts'
 import { notesHtml } from '../views/notes.ts'
-import { answer, sendReply, standardRequest, type Transport } from './transport.ts'
+import { answer, sendReply, standardRequest, type Transport } from './protocol.ts'
 
 /** What a page becomes: HTML inside an element, and the signals beside it. */
 interface Patch {

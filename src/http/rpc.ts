@@ -3,9 +3,9 @@ import { StandardRPCHandler } from '@orpc/server/standard'
 import { StrictGetMethodPlugin } from '@orpc/server/plugins'
 
 import type { Context } from '../guard/authentication.ts'
-import { parseObject } from '../body.ts'
+import { parseObject } from './body.ts'
 import { router } from '../procedures/index.ts'
-import { answer, type Call, refuseMethod, sendReply, standardRequest, type Transport } from './transport.ts'
+import { answer, type Call, refuseMethod, sendReply, standardRequest, type Transport } from './protocol.ts'
 
 const METHODS = ['GET', 'POST']
 

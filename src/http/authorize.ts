@@ -4,11 +4,11 @@ import { z } from 'zod'
 import type { Parts } from '../guard/authentication.ts'
 
 import { type Asked, FetchRefused, type Grants, OAuthError } from '../identity/grants.ts'
-import { protectPage } from '../head.ts'
+import { protectPage } from './response-headers.ts'
 import { networkOf } from '../guard/rate-limits.ts'
 import { addressPage, codePage, consentPage, policy, problemPage } from '../views/account.ts'
 import { askAuth } from './auth.ts'
-import { answer, type Call, refuseMethod, type Transport } from './transport.ts'
+import { answer, type Call, refuseMethod, type Transport } from './protocol.ts'
 
 const field = z.string().catch('')
 const Form = z.object({ action: field, email: field, otp: field })

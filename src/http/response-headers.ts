@@ -12,7 +12,7 @@ import {
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 
-import type { Settings } from './settings.ts'
+import type { Settings } from '../settings.ts'
 
 type Sharing = (request: IncomingMessage, response: ServerResponse, next: () => void) => void
 
