@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addressed, signInOverHttp, startService } from './service.ts'
 
 const service = await startService(await addressed())
-const program = ['--import', 'tsx', 'src/cli.ts', '--at', service.origin]
+const program = ['--import', 'tsx', 'src/cli/index.ts', '--at', service.origin]
 let folder: string
 let environment: NodeJS.ProcessEnv
 

@@ -9,7 +9,7 @@ import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { metaOf } from '../contract/base.ts'
 import { contract } from '../contract/index.ts'
-import { createDocument } from '../src/document.ts'
+import { createDocument } from '../src/openapi/document.ts'
 import { addressed, createFetch, signInOverHttp, somebody, startService } from './service.ts'
 
 const page = 'https://pages.example.com'

@@ -34,7 +34,7 @@ async function run(environment: Environment, ...words: string[]) {
 
 /** Runs a command as a user does. */
 const runAlone = (environment: Environment, ...words: string[]) =>
-  promisify(execFile)(process.execPath, ['--import', 'tsx', 'src/cli.ts', ...words], {
+  promisify(execFile)(process.execPath, ['--import', 'tsx', 'src/cli/index.ts', ...words], {
     env: { PATH: process.env.PATH, ...environment },
   }).catch((error: unknown) => error as { code: number; stdout: string; stderr: string })
 
@@ -437,7 +437,7 @@ interface Served {
 
 /** Starts the service by the command, and waits until it listens. */
 async function serve(environment: Environment): Promise<Served> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli.ts', 'serve'], {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/index.ts', 'serve'], {
     env: { PATH: process.env.PATH, ...environment },
   })
   onTestFinished(() => void child.kill('SIGKILL'))

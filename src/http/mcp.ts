@@ -8,7 +8,7 @@ import { errorBody } from '../../contract/errors.ts'
 import { contract } from '../../contract/index.ts'
 import { nextCursor } from '../../contract/link.ts'
 import { type Context, createContext, isBearer, type Parts } from '../guard/authentication.ts'
-import { converter } from '../document.ts'
+import { converter } from '../openapi/document.ts'
 import { router } from '../procedures/index.ts'
 import { answer, type Call, refuse, refuseMethod, sendReply, type Transport } from './protocol.ts'
 

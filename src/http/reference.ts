@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import absolutePath from 'swagger-ui-dist/absolute-path.js'
 
-import { createDocument } from '../document.ts'
+import { createDocument } from '../openapi/document.ts'
 import { protectPage } from './response-headers.ts'
 import { answer, refuseMethod, type Transport } from './protocol.ts'
 

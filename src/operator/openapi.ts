@@ -1,4 +1,4 @@
-import { createDocument } from '../document.ts'
+import { createDocument } from '../openapi/document.ts'
 import type { Shell } from './shell.ts'
 
 export async function printDocument({ print }: Shell) {

@@ -1,7 +1,7 @@
 import type { OpenAPI } from '@orpc/openapi'
 import { z } from 'zod'
 
-import { IdempotencyKey, type Meta } from '../contract/base.ts'
+import { IdempotencyKey, type Meta } from '../../contract/base.ts'
 
 const { $schema: _, ...key } = z.toJSONSchema(IdempotencyKey)
 

@@ -6,11 +6,11 @@ import { createServer, type Server } from 'node:http'
 import open from 'open'
 import * as openid from 'openid-client'
 
-import { createClient, ORPCError } from '../contract/client.ts'
-import { contract } from '../contract/index.ts'
+import { createClient, ORPCError } from '../../contract/client.ts'
+import { contract } from '../../contract/index.ts'
 import { change, type Kept } from './keyring.ts'
-import { addOperatorCommands } from './operator/commands.ts'
-import { problemOf } from './problem.ts'
+import { addOperatorCommands } from '../operator/commands.ts'
+import { problemOf } from './error-message.ts'
 import { terminalJson, terminalLine } from './terminal.ts'
 
 /** How long somebody may take to sign in, and how soon before its end a token is renewed, in milliseconds. */

@@ -11,11 +11,11 @@ import { STATUS_CODES } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 
-import { answers, type Meta, metaOf, requests } from '../contract/base.ts'
-import { ErrorBody } from '../contract/errors.ts'
-import { contract } from '../contract/index.ts'
-import { firstForm } from '../contract/legacy-notes.ts'
-import { addHeaders } from './headers.ts'
+import { answers, type Meta, metaOf, requests } from '../../contract/base.ts'
+import { ErrorBody } from '../../contract/errors.ts'
+import { contract } from '../../contract/index.ts'
+import { firstForm } from '../../contract/legacy-notes.ts'
+import { addHeaders } from './openapi-headers.ts'
 
 type Schemas = Record<string, object>
 type Interceptor = NonNullable<ZodToJsonSchemaConverterOptions['interceptors']>[number]
