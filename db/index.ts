@@ -9,7 +9,7 @@ import { migrate } from 'drizzle-orm/pglite/migrator'
 import { start } from './embedded.ts'
 import { casing, migrateServer, migrationsFolder, openServer, type Opening } from './server.ts'
 
-import { watched } from './watch.ts'
+import { watched } from './observer.ts'
 
 /** Either driver, and a transaction of either. */
 export type Database = PgDatabase<PgQueryResultHKT>

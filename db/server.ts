@@ -7,8 +7,8 @@ import postgres from 'postgres'
 
 import type { Connection } from './index.ts'
 import { keepForLists } from './pages.ts'
-import { type Watch, watched } from './watch.ts'
-import { CONNECT_TIMEOUT, overSockets } from './sockets.ts'
+import { type Watch, watched } from './observer.ts'
+import { CONNECT_TIMEOUT, overSockets } from './pg-socket.ts'
 
 if (!('patchedFor' in postgres))
   throw new Error(

@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-import { type Condition, inspect } from '../../db/condition.ts'
+import { type Condition, inspect } from '../../db/inspection.ts'
 import { FolderInUse } from '../../db/embedded.ts'
 import { codeOf, isServer } from '../../db/index.ts'
 import { ExposedError, makeFolderPrivate } from '../../db/private.ts'

@@ -1,4 +1,4 @@
-import { inspect } from '../../db/condition.ts'
+import { inspect } from '../../db/inspection.ts'
 import { onDatabase, settingsOf, type Shell } from './shell.ts'
 
 /** Opening the database is what migrates it. */
