@@ -4,7 +4,8 @@ import { v7 } from 'uuid'
 
 import { users } from './auth.ts'
 import { createdAt } from './columns.ts'
-import { type Database, prepared } from './index.ts'
+import type { Database } from './database.ts'
+import { prepared } from './statements.ts'
 import { bounds, comesAfter, type Span } from './pages.ts'
 
 /** Everything that the audit trail records. */

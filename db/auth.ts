@@ -3,7 +3,8 @@ import { bigint, boolean, index, integer, pgTable, text } from 'drizzle-orm/pg-c
 import { v7 } from 'uuid'
 
 import { createdAt, moment, updatedAt } from './columns.ts'
-import { type Database, one } from './index.ts'
+import type { Database } from './database.ts'
+import { one } from './statements.ts'
 
 // The tables of better-auth, which asks its own questions of them. Names are its own, in the plural.
 

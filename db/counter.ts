@@ -1,7 +1,8 @@
 import { eq, sql } from 'drizzle-orm'
 import { bigint, check, integer, pgTable } from 'drizzle-orm/pg-core'
 
-import { batched, type Database, one, prepared } from './index.ts'
+import { batched, one, prepared } from './statements.ts'
+import type { Database } from './database.ts'
 
 /** The one shared number. Its single row is made by the first migration. */
 export const counter = pgTable(

@@ -3,7 +3,8 @@ import { index, json, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 
 import { userId } from './auth.ts'
 import { moment } from './columns.ts'
-import { type Database, tryLock } from './index.ts'
+import type { Database } from './database.ts'
+import { tryLock } from './statements.ts'
 
 /** What was answered to a request that its sender may send again, under a key of theirs. `json` comes back as it went. */
 export const idempotency = pgTable(

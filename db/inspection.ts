@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
 
 import { holdsDatabase } from './embedded.ts'
-import { connect, type Database, isServer, nowhere, one } from './index.ts'
+import { connect, isServer } from './index.ts'
+import type { Database } from './database.ts'
+import { nowhere, one } from './statements.ts'
 import { migrationsFolder } from './server.ts'
 
 export interface Condition {

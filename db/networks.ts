@@ -1,7 +1,7 @@
 import { and, eq, isNotNull, isNull } from 'drizzle-orm'
 
 import { users } from './auth.ts'
-import type { Database } from './index.ts'
+import type { Database } from './database.ts'
 import { sessions } from './sessions.ts'
 
 /** The addresses from which a person signed in, of the sessions that are still there. */

@@ -4,7 +4,8 @@ import { v7, validate } from 'uuid'
 
 import { userId } from './auth.ts'
 import { createdAt, updatedAt, updatedBy, version } from './columns.ts'
-import { type Database, one, prepared } from './index.ts'
+import type { Database } from './database.ts'
+import { one, prepared } from './statements.ts'
 import { bounds, comesAfter, forLists, type Paged, type Span, withinBytes } from './pages.ts'
 
 /** One store for both forms: the first knows a note by `id`, the second by `uuid`. */

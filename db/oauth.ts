@@ -2,7 +2,7 @@ import { and, eq, gt, isNull, like, lt, notExists, or, sql } from 'drizzle-orm'
 import { index, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
 
 import { createdAt, moment } from './columns.ts'
-import type { Database } from './index.ts'
+import type { Database } from './database.ts'
 import { sessions } from './sessions.ts'
 
 /** What the token service keeps: keys, codes and refresh tokens, by key. Used ones stay, to recognise a replay. */

@@ -1,4 +1,4 @@
-import type { Database } from './index.ts'
+import type { Database } from './database.ts'
 
 export interface Statement {
   /** What it is prepared as, else what it does to which tables: `tasks_find`, `update tasks`. One of few. */

@@ -1,7 +1,7 @@
 import { type AnyColumn, type SQL, sql, type Subquery } from 'drizzle-orm'
 import type { SelectedFields } from 'drizzle-orm/pg-core'
 
-import type { Database } from './index.ts'
+import type { Database } from './database.ts'
 
 const listings = new WeakMap<Database, Database>()
 

@@ -5,7 +5,7 @@ import { drizzle } from 'drizzle-orm/postgres-js'
 import { migrate } from 'drizzle-orm/postgres-js/migrator'
 import postgres from 'postgres'
 
-import type { Connection } from './index.ts'
+import type { Connection } from './database.ts'
 import { keepForLists } from './pages.ts'
 import { type Watch, watched } from './observer.ts'
 import { CONNECT_TIMEOUT, overSockets } from './pg-socket.ts'

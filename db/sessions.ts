@@ -22,7 +22,8 @@ import { v7 } from 'uuid'
 import * as audit from './audit.ts'
 import { lockPerson, userId, users } from './auth.ts'
 import { createdAt, moment, updatedAt } from './columns.ts'
-import { batched, type Database, one, prepared } from './index.ts'
+import { batched, one, prepared } from './statements.ts'
+import type { Database } from './database.ts'
 import { bounds, comesAfter, forLists, type Paged, type Span, withinBytes } from './pages.ts'
 
 /** A device that is signed in. `updatedAt` is the last activity, true to within a minute. */

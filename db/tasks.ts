@@ -3,7 +3,9 @@ import { bigint, index, pgTable, text } from 'drizzle-orm/pg-core'
 
 import { userId } from './auth.ts'
 import { createdAt, updatedAt, updatedBy, version } from './columns.ts'
-import { batched, type Database, isViolation, one, prepared } from './index.ts'
+import { batched, one, prepared } from './statements.ts'
+import type { Database } from './database.ts'
+import { isViolation } from './errors.ts'
 import { bounds, comesAfter, forLists, type Paged, type Span, withinBytes } from './pages.ts'
 
 export const tasks = pgTable(

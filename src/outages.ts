@@ -2,7 +2,7 @@ import { ORPCError } from '@orpc/client'
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 import { unavailable } from '../contract/errors.ts'
-import { isOrphan, isOutage } from '../db/index.ts'
+import { isOrphan, isOutage } from '../db/errors.ts'
 
 /** What a failure of the database is to whoever called, where it is none of ours: they are gone, or it is away. */
 export function refusalOf(error: unknown) {

@@ -1,4 +1,5 @@
-import { type Connection, isReachable, open } from '../db/index.ts'
+import type { Connection } from '../db/database.ts'
+import { isReachable, open } from '../db/index.ts'
 import type { Parts } from './guard/authentication.ts'
 import { createAuth, createTokenReader } from './identity/auth.ts'
 import { createLog } from './telemetry/log.ts'

@@ -1,7 +1,8 @@
 import postgres from 'postgres'
 import { describe, expect, test, vi } from 'vitest'
 
-import { isOutage, open } from '../db/index.ts'
+import { isOutage } from '../db/errors.ts'
+import { open } from '../db/index.ts'
 import { createTallystick } from '../src/testing.ts'
 import { databaseUrl, freePort, startPostgres } from './postgres.ts'
 import { startService } from './service.ts'

@@ -1,7 +1,7 @@
 import { type CryptoKey, decodeJwt, exportPKCS8, exportSPKI, generateKeyPair, SignJWT } from 'jose'
 import { afterEach, expect, test, vi } from 'vitest'
 
-import type { Database } from '../db/index.ts'
+import type { Database } from '../db/database.ts'
 import { createStorage, createVerifier } from '../src/identity/tokens.ts'
 import { addressed, registerApp, signInOverHttp, somebody, startService } from './service.ts'
 

@@ -2,7 +2,7 @@ import type { ORPCError } from '@orpc/server'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'
 
-import type { Database } from '../../db/index.ts'
+import type { Database } from '../../db/database.ts'
 import * as sessions from '../../db/sessions.ts'
 import type { Auth, createTokenReader } from '../identity/auth.ts'
 import type { Spend } from './rate-limits.ts'

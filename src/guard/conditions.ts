@@ -3,7 +3,7 @@ import { isObject, type Promisable } from '@orpc/shared'
 
 import { ById, refusals, type Thing } from '../../contract/base.ts'
 import { badRequest } from '../../contract/errors.ts'
-import type { Database } from '../../db/index.ts'
+import type { Database } from '../../db/database.ts'
 import * as notes from '../../db/notes.ts'
 import * as tasks from '../../db/tasks.ts'
 import type { Caller, Context } from './authentication.ts'

@@ -2,7 +2,7 @@ import { ORPCError } from '@orpc/client'
 import ipaddr from 'ipaddr.js'
 import { RateLimiterDrizzle, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 
-import type { Database } from '../../db/index.ts'
+import type { Database } from '../../db/database.ts'
 import { limits as schema } from '../../db/limits.ts'
 import { listAddresses } from '../../db/networks.ts'
 import type { Settings } from '../settings.ts'

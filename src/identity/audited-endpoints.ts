@@ -5,7 +5,7 @@ import { z } from 'zod'
 
 import * as audit from '../../db/audit.ts'
 import { hasCode, identify, lockPerson } from '../../db/auth.ts'
-import type { Database } from '../../db/index.ts'
+import type { Database } from '../../db/database.ts'
 import { endImpersonations, findOwner } from '../../db/sessions.ts'
 import { currentSource, underWay } from '../telemetry/audit.ts'
 

@@ -2,7 +2,7 @@ import { v7 } from 'uuid'
 import { z } from 'zod'
 
 import { text } from '../../contract/base.ts'
-import type { Database } from '../../db/index.ts'
+import type { Database } from '../../db/database.ts'
 import { findClient, insertClient } from '../../db/oauth.ts'
 
 /** An app that asks people to let it in, and where it may be answered. Public: it has no secret of its own. */

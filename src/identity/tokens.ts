@@ -8,7 +8,7 @@ import { createLocalJWKSet, errors, jwtVerify, type JWTVerifyGetKey } from 'jose
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 
-import type { Database } from '../../db/index.ts'
+import type { Database } from '../../db/database.ts'
 import * as oauth from '../../db/oauth.ts'
 import * as sessions from '../../db/sessions.ts'
 import { currentSource } from '../telemetry/audit.ts'

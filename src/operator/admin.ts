@@ -1,6 +1,6 @@
 import { insert, OPERATOR } from '../../db/audit.ts'
 import { listAdmins, setRole } from '../../db/auth.ts'
-import type { Database } from '../../db/index.ts'
+import type { Database } from '../../db/database.ts'
 import { endImpersonations } from '../../db/sessions.ts'
 import { personOf } from './people.ts'
 import { onDatabase, type Shell } from './shell.ts'

@@ -1,4 +1,4 @@
-import { codeOf } from '../../db/index.ts'
+import { codeOf } from '../../db/errors.ts'
 
 /** What failures to reach a server mean, by the database's SQLSTATE or the connection's code. */
 const ADVICE: [codes: RegExp, advice: string][] = [

@@ -1,5 +1,5 @@
 import { findByEmail } from '../../db/auth.ts'
-import type { Database } from '../../db/index.ts'
+import type { Database } from '../../db/database.ts'
 
 /** The person who has an address. */
 export async function personOf(db: Database, address: string) {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 import * as audit from '../../db/audit.ts'
 import { ensure } from '../../db/auth.ts'
-import type { Database } from '../../db/index.ts'
+import type { Database } from '../../db/database.ts'
 import * as notes from '../../db/notes.ts'
 import * as tasks from '../../db/tasks.ts'
 import { type Account, demonstrationFor } from './demonstration.ts'

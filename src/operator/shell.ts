@@ -1,4 +1,5 @@
-import { type Database, open } from '../../db/index.ts'
+import type { Database } from '../../db/database.ts'
+import { open } from '../../db/index.ts'
 import { readSettings, type Settings } from '../settings.ts'
 
 /** Where a command runs: what it is set by, and where its lines go. */

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 import type { Entry, Source } from '../../db/audit.ts'
-import type { Database } from '../../db/index.ts'
+import type { Database } from '../../db/database.ts'
 import type { Context } from '../guard/authentication.ts'
 
 /** How much of a User-Agent header is kept, in characters. */

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 
 import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
-import { isOutage } from '../../db/index.ts'
+import { isOutage } from '../../db/errors.ts'
 import type { Watch } from '../../db/observer.ts'
 import type { SeenOf } from '../guard/authentication.ts'
 import { type LimitName, limits } from '../guard/rate-limits.ts'

@@ -13,7 +13,7 @@ import { ORPCError, traverseContractProcedures } from '@orpc/server'
 import type { ServerResponse } from 'node:http'
 
 import { contract } from '../../contract/index.ts'
-import { codeOf } from '../../db/index.ts'
+import { codeOf } from '../../db/errors.ts'
 import type { Watch } from '../../db/observer.ts'
 import type { SeenOf } from '../guard/authentication.ts'
 import { type Listener, MAX_PATH } from '../http/target.ts'

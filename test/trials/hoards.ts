@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm'
 
 import { ensure } from '../../db/auth.ts'
-import { type Database, open } from '../../db/index.ts'
+import type { Database } from '../../db/database.ts'
+import { open } from '../../db/index.ts'
 
 /** Rows that an earlier release accepted: texts were bounded by the body of the request alone. */
 const UNBOUNDED = 1_000_000
