@@ -1,10 +1,10 @@
-# Debian and not Alpine: fs-native-extensions brings no binary for musl.
+# Debian instead of Alpine: fs-native-extensions has no binary for musl.
 ARG NODE=24-slim
 
 FROM node:${NODE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Without scripts: `prepare` is the build, whose source is not there yet, and no package needs its own.
+# Without scripts: `prepare` runs the build, but the source is not copied yet. No package needs an install script here.
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json build.ts ./
 COPY patches patches
@@ -16,19 +16,19 @@ RUN npm run build
 FROM node:${NODE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Without scripts: `prepare` would build, without what builds.
+# Without scripts: `prepare` would run the build, but its tools are development dependencies.
 RUN npm ci --omit=dev --ignore-scripts
 
 FROM node:${NODE}
 WORKDIR /app
-# What an embedded database needs, and nothing else: with a DATABASE_URL nothing is written at all.
+# Folder of the embedded database. With DATABASE_URL the service writes no files.
 RUN install -d -o node -g node -m 700 /data
 COPY package.json ./
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist/start dist/start
 ARG RELEASE=local
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data RELEASE=${RELEASE}
-# node, by its number, by which an orchestrator can tell that it is not root.
+# The user node. A numeric id lets an orchestrator verify that the user is not root.
 USER 1000:1000
 EXPOSE 3000
 STOPSIGNAL SIGTERM
