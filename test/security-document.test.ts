@@ -1,15 +1,20 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 
-const document = readFileSync('docs/security.md', 'utf8')
+const securityDocument = readFileSync('docs/security.md', 'utf8')
 
-/** The file and the title of every test that the table of docs/security.md quotes. */
-function quotedTests(text: string) {
-  let file = ''
-  return text
+/** The cells of the rows that begin with the number of a threat. */
+const listThreatRows = (text: string) =>
+  text
     .split('\n')
-    .filter((line) => line.startsWith('| '))
-    .flatMap((line) => Array.from((line.split('|')[4] ?? '').matchAll(/(?:([\w-]+): )?“(.+?)”(?=; |\s*$)/g)))
+    .filter((line) => /^\| T\d+ /.test(line))
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+
+/** The file and the title of each test in the table of tests. A file applies to the titles after its name. */
+function listQuotedTests(text: string) {
+  let file = ''
+  return listThreatRows(text)
+    .flatMap(([, , tests = '']) => Array.from(tests.matchAll(/(?:([\w-]+): )?“(.+?)”(?=; |$)/g)))
     .map(([, name, title = '']) => {
       file = name ?? file
       return [`test/${file}.test.ts`, title] as const
@@ -17,18 +22,29 @@ function quotedTests(text: string) {
 }
 
 describe('docs/security.md', () => {
-  test('quotes tests, by file and title', () => {
-    const row = '| a stranger | a session | the cookie is signed | auth: “one; two”; “three”; laws: “four” |'
+  test('quotes tests by file and title', () => {
+    const row = '| T7 | auth: “one; two”; “three”; laws: “four” |'
 
-    expect(quotedTests(row)).toEqual([
+    expect(listQuotedTests(row)).toEqual([
       ['test/auth.test.ts', 'one; two'],
       ['test/auth.test.ts', 'three'],
       ['test/laws.test.ts', 'four'],
     ])
-    expect(quotedTests(document).length).toBeGreaterThan(100)
+    expect(listQuotedTests(securityDocument).length).toBeGreaterThan(100)
   })
 
-  test.each(quotedTests(document))('quotes a test that exists: %s, %s', (file, title) => {
+  test('quotes tests for every threat', () => {
+    const rows = listThreatRows(securityDocument)
+    const listNumbers = (columns: number) =>
+      rows.filter((cells) => cells.length === columns + 2).map(([, number]) => number)
+    const threats = listNumbers(3)
+    const tested = listNumbers(2)
+
+    expect(threats.length).toBeGreaterThan(40)
+    expect(tested).toEqual(threats)
+  })
+
+  test.each(listQuotedTests(securityDocument))('quotes an existing test: %s, %s', (file, title) => {
     const source = readFileSync(file, 'utf8').replaceAll("\\'", "'")
 
     expect(["'", '`', '"'].some((quote) => source.includes(quote + title + quote))).toBe(true)
