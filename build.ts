@@ -6,7 +6,7 @@ import { cpSync, rmSync } from 'node:fs'
 
 rmSync('dist/start', { recursive: true, force: true })
 await build({
-  entryPoints: ['src/main.ts', 'src/cli/index.ts', 'src/testing.ts'],
+  entryPoints: { main: 'src/main.ts', cli: 'src/cli/index.ts', testing: 'src/testing.ts' },
   outdir: 'dist/start',
   bundle: true,
   splitting: true,

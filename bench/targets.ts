@@ -1,6 +1,5 @@
 import type { Growth } from './growth/index.ts'
 import { type Cell, ratio } from './rounds.ts'
-import type { Results } from './report.ts'
 
 export interface Target {
   work: string
@@ -17,7 +16,7 @@ const BY_HAND = 'fastify'
 const SATURATED = 0.95
 
 /** What the issue asks for, and what this run came to; what was not measured is left out. */
-export function targetsOf({ cells, growth }: Pick<Results, 'cells' | 'growth'>): Target[] {
+export function targetsOf({ cells, growth }: { cells: Cell[]; growth?: Growth }): Target[] {
   const at = (work: string, contender: string, connections = 64) =>
     cells.find(
       (cell) => cell.work === work && cell.contender === contender && cell.connections === connections,

@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import type { Logger } from 'pino'
 
 import { removeExpired } from '../db/housekeeping.ts'
-import type { Parts } from './guard/authentication.ts'
+import type { Services } from './context.ts'
 import { createApp } from './http/app.ts'
 import { createLog } from './telemetry/log.ts'
 import { problemOf } from './cli/error-message.ts'
-import { openParts } from './service.ts'
+import { openServices } from './service.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { onStop, startWorkers } from './workers.ts'
 
@@ -39,28 +39,28 @@ function endOnUncaught(log: Logger) {
 }
 
 async function serveAlone(settings: Settings) {
-  const parts = await openParts(settings)
-  const server = createApp(parts)
+  const services = await openServices(settings)
+  const server = createApp(services)
   /** Says that it is stopping, finishes what is in flight, closes the database, and ends. */
   onStop(() => {
     endByDeadline(settings)
-    parts.state.stopping = true
+    services.state.stopping = true
     setTimeout(() => {
       // A connection that turns idle while the rest drains would hold the stop up.
       setInterval(() => {
         server.closeIdleConnections()
       }, 100)
-      server.close(() => void parts.close().then(() => process.exit(0)))
+      server.close(() => void services.close().then(() => process.exit(0)))
     }, settings.stopDelay)
   })
   server.listen(settings.port, settings.host)
   await once(server, 'listening')
-  if (cluster.isPrimary) await parts.metrics?.serve()
-  keepHouse(parts)
+  if (cluster.isPrimary) await services.metrics?.serve()
+  keepHouse(services)
 }
 
 /** Every hour what has expired is removed, by one of all instances. */
-function keepHouse({ db, log, settings }: Parts) {
+function keepHouse({ db, log, settings }: Services) {
   const tidy = () => {
     removeExpired(db, settings.auditRetention).catch((error: unknown) => {
       log.error({ err: error }, 'what has expired could not be removed')
@@ -76,7 +76,8 @@ async function serveByWorkers(settings: Settings) {
     endByDeadline(settings)
     stop()
   })
-  if (settings.metricsPort !== undefined) await (await import('./telemetry/metrics.ts')).serveWorkersMetrics(settings)
+  if (settings.metricsPort !== undefined)
+    await (await import('./telemetry/metrics.ts')).serveWorkersMetrics(settings)
 }
 
 const endByDeadline = ({ stopDelay }: Settings) =>

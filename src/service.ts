@@ -1,43 +1,48 @@
 import type { Connection } from '../db/database.ts'
 import { isReachable, open } from '../db/index.ts'
-import type { Parts } from './guard/authentication.ts'
-import { createAuth, createTokenReader } from './identity/auth.ts'
-import { createLog } from './telemetry/log.ts'
-import { createSpend } from './guard/rate-limits.ts'
+import type { Services } from './context.ts'
+import { createRateLimiter } from './guard/rate-limits.ts'
+import { type Auth, createAuth, createCookieIdentity } from './identity/auth.ts'
 import { createMailer, type Mailer } from './identity/mail.ts'
-import type { Settings } from './settings.ts'
 import { createVerifier, makeKeys } from './identity/tokens.ts'
+import type { Settings } from './settings.ts'
+import { createLog } from './telemetry/log.ts'
 import { tracing } from './telemetry/tracing.ts'
 
-/** Opens what the service is made of. */
-export async function openParts(
-  settings: Settings,
-  mailer?: Mailer,
-): Promise<Parts & Pick<Connection, 'close'>> {
+/** The services, better-auth itself, and the function that closes the database. */
+export interface OpenServices extends Services, Pick<Connection, 'close'> {
+  auth: Auth
+}
+
+/** Opens the database, migrates it, and creates the services. */
+export async function openServices(settings: Settings, mailer?: Mailer): Promise<OpenServices> {
   const log = createLog(settings)
   const { databaseUrl, directUrl, answerTimeout: patience } = settings
-  const metrics = await openMetrics(settings)
+  const metrics = await loadMetrics(settings)
   const watches = [metrics, tracing].flatMap((watcher) => (watcher ? [watcher.watch] : []))
   const { db, close } = await open(databaseUrl, { directUrl, patience, watches })
   await makeKeys(db)
   const auth = createAuth(settings, db, mailer ?? createMailer(settings, log), log)
-  const readToken = await createTokenReader(auth)
-  const verifyToken = createVerifier(db, settings.baseUrl)
+  const identity = {
+    ...(await createCookieIdentity(auth)),
+    verifyToken: createVerifier(db, settings.baseUrl),
+  }
   return {
     settings,
     db,
     auth,
-    readToken,
-    verifyToken,
+    identity,
     log,
     isReachable: () => isReachable(db),
-    spend: createSpend(settings, db, metrics?.limited),
+    consumeRateLimit: createRateLimiter(settings, db, metrics?.limited),
     metrics,
     state: { stopping: false },
     close,
   }
 }
 
-/** Loaded only where it is wanted: it takes longer than the rest of a start. */
-const openMetrics = async (settings: Settings) =>
-  settings.metricsPort === undefined ? undefined : (await import('./telemetry/metrics.ts')).createMetrics(settings)
+/** Imports the metrics only if they are enabled: the import takes longer than the rest of the start. */
+const loadMetrics = async (settings: Settings) =>
+  settings.metricsPort === undefined
+    ? undefined
+    : (await import('./telemetry/metrics.ts')).createMetrics(settings)

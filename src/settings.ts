@@ -7,8 +7,54 @@ import proxyAddr from 'proxy-addr'
 import { z } from 'zod'
 
 import { makeFolderPrivate, makePrivate } from '../db/private.ts'
-import { isConfiguredClient } from './identity/clients.ts'
-import { limits } from './guard/rate-limits.ts'
+import { isConfiguredClient } from './identity/client-metadata.ts'
+
+export interface Limit {
+  /** How often. */
+  points: number
+  /** In how many seconds. */
+  duration: number
+  /** Counted in the database, for all instances: what guards an account, sends mail, issues tokens or reads a lot. */
+  shared?: true
+  /** Counted by person, and not by address. */
+  personal?: true
+}
+
+/** The rate limits. Ordinary use does not reach them. The setting `LIMITS` changes their points. */
+export const limits = {
+  /** Steps of the counter, by address. */
+  steps: { points: 6000, duration: 60 },
+  /** By address. */
+  reservations: { points: 1200, duration: 60 },
+  /** Changes. */
+  writes: { points: 3000, duration: 60, personal: true },
+  /** Exports of an account: each reads all that is kept of a person. */
+  exports: { points: 5, duration: 3600, personal: true, shared: true },
+  /** Apps let in. Each grant is an entry in the audit trail. */
+  grants: { points: 60, duration: 3600, personal: true, shared: true },
+  /** Codes asked for, by address; consumed before those of the account. */
+  codesByAddress: { points: 10, duration: 60, shared: true },
+  /** Codes asked for from one address for one account: one address cannot use up the limit of an account. */
+  codesByBoth: { points: 5, duration: 900, shared: true },
+  /** Codes asked for, by account. */
+  codes: { points: 10, duration: 900, shared: true },
+  /** Codes tried, by address; consumed before those of the account. */
+  triesByAddress: { points: 30, duration: 60, shared: true },
+  /** Codes tried from one address for one account: one address cannot use up the limit of an account. */
+  triesByBoth: { points: 15, duration: 900, shared: true },
+  /** Codes tried, by account. */
+  tries: { points: 30, duration: 900, shared: true },
+  /** Other operations of better-auth, by address. */
+  auth: { points: 1200, duration: 60 },
+  /** Apps registered, by address. */
+  registrations: { points: 60, duration: 3600, shared: true },
+  /** Documents of apps fetched from their hosts, by the address that asks. */
+  documents: { points: 30, duration: 60, shared: true },
+  /** Tokens asked for and revoked, by address. */
+  tokens: { points: 600, duration: 60, shared: true },
+} satisfies Record<string, Limit>
+
+export type LimitName = keyof typeof limits
 
 const list = z
   .string()
@@ -132,7 +178,7 @@ export function readSettings(environment: Record<string, string | undefined>) {
     release: env.RELEASE,
     logLevel: env.LOG_LEVEL,
     rateLimits: env.RATE_LIMITS === 'on',
-    /** How often, by the name of a limit, in place of what src/guard/rate-limits.ts has. */
+    /** How often, by the name of a limit, in place of the points above. */
     limitPoints: Object.fromEntries(env.LIMITS.map(pointsOf)),
     /** Whether the usual request takes the compiled path, or every request oRPC's stock handlers. */
     compiled: env.COMPILED === 'on',

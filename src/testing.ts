@@ -2,10 +2,10 @@ import { createRouterClient } from '@orpc/server'
 import { randomBytes } from 'node:crypto'
 
 import type { CallContext, Client } from '../contract/client.ts'
-import { createContext, type Parts } from './guard/authentication.ts'
+import { createContext } from './guard/authentication.ts'
 import type { Letter } from './identity/mail.ts'
 import { router } from './procedures/index.ts'
-import { openParts } from './service.ts'
+import { openServices, type OpenServices } from './service.ts'
 import { readSettings } from './settings.ts'
 
 export interface Tallystick {
@@ -18,7 +18,7 @@ export interface Tallystick {
   /** A client that calls with these headers. */
   client: (headers: Record<string, string>) => Client
   /** What the service is made of, to serve it over HTTP as well. */
-  parts: Parts
+  services: Omit<OpenServices, 'close'>
   /** Every letter sent, oldest first. */
   letters: Letter[]
   close: () => Promise<void>
@@ -37,7 +37,7 @@ export async function createTallystick(environment: Record<string, string> = {})
     ...environment,
   })
   const letters: Letter[] = []
-  const { close, ...parts } = await openParts(settings, (letter) => {
+  const { close, ...services } = await openServices(settings, (letter) => {
     letters.push(letter)
     return Promise.resolve()
   })
@@ -45,11 +45,11 @@ export async function createTallystick(environment: Record<string, string> = {})
   const client = (headers: Record<string, string>): Client =>
     createRouterClient(router, {
       context: ({ reply, ...call }: CallContext) =>
-        createContext(parts, { ...headers, ...call.headers }, { reply }),
+        createContext(services, { ...headers, ...call.headers }, { reply }),
     })
 
   const signIn = async (email: string) => {
-    const { api } = parts.auth
+    const { api } = services.auth
     await api.sendVerificationOTP({ body: { email, type: 'sign-in' } })
     const otp = letters.findLast(({ to }) => to === email.toLowerCase())?.subject.slice(0, 6) ?? ''
     const { headers } = await api.signInEmailOTP({ body: { email, otp }, returnHeaders: true })
@@ -61,7 +61,7 @@ export async function createTallystick(environment: Record<string, string> = {})
     stranger: client({}),
     signIn,
     client,
-    parts,
+    services,
     letters,
     close,
   }

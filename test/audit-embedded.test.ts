@@ -12,8 +12,8 @@ test(
   { timeout: 60_000 },
   async () => {
     const tallystick = await createTallystick({ ADMIN_EMAILS: ROOT, RATE_LIMITS: 'on' })
-    const { db } = tallystick.parts
-    const server = createApp(tallystick.parts)
+    const { db } = tallystick.services
+    const server = createApp(tallystick.services)
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     afterAll(async () => {
       server.closeAllConnections()

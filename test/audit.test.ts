@@ -22,7 +22,7 @@ const ROOT = 'root@example.com'
 const AGENT = 'A browser/1.0'
 const service = await startService({ ...(await addressed()), ADMIN_EMAILS: ROOT })
 const call = createFetch(service)
-const { db } = service.parts
+const { db } = service.services
 const database = postgres(service.databaseUrl, { max: 2, onnotice: () => undefined })
 
 afterAll(() => database.end())

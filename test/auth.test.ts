@@ -12,7 +12,7 @@ import { type Answer, createFetch, type Service, signInOverHttp, somebody, start
 const CHIEF = 'chief@example.com'
 const service = await startService({ ADMIN_EMAILS: `other@example.com, Chief@Example.com` })
 const call = createFetch(service)
-const { db, auth } = service.parts
+const { db, auth } = service.services
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
@@ -529,7 +529,7 @@ describe('access', () => {
     createHmac('sha256', secret).update(token).digest('base64')
   const sign = (token: string, secret: string) => encodeURIComponent(`${token}.${signature(token, secret)}`)
   const name = 'better-auth.session_token'
-  const secret = service.parts.settings.authSecret
+  const secret = service.services.settings.authSecret
   const valueOf = (cookie: string) => cookie.slice(name.length + 1)
 
   const good: Record<string, (cookie: string) => string | Promise<string>> = {
@@ -1006,7 +1006,7 @@ describe('rate limits', async () => {
     await askFrom('203.0.113.4')
 
     const key = 'codesByAddress:203.0.113.4'
-    const rows = await limited.parts.db.select().from(limits).where(eq(limits.key, key))
+    const rows = await limited.services.db.select().from(limits).where(eq(limits.key, key))
 
     expect(rows).toMatchObject([{ points: 1 }])
   })

@@ -231,10 +231,10 @@ describe('an app in a browser without scripts', () => {
   })
 
   test('is let in over plain http too, where a browser says less of itself', async () => {
-    const { letters, parts } = lan
+    const { letters, services } = lan
     const app = await registerApp(lan, { redirect_uris: ['http://127.0.0.1/callback'] })
     const email = somebody()
-    await page.goto(app.address({ redirect_uri: callback() }).replace(lan.origin, parts.settings.baseUrl))
+    await page.goto(app.address({ redirect_uri: callback() }).replace(lan.origin, services.settings.baseUrl))
     await page.getByLabel('Your e-mail address').fill(email)
     await page.getByRole('button', { name: 'Send me a code' }).click()
     await page.getByLabel('Six digits').fill(letters.at(-1)?.subject.slice(0, 6) ?? '')

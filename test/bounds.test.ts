@@ -11,7 +11,7 @@ import { demonstrationFor } from '../src/operator/demonstration.ts'
 import { createFetch, everyWay, registerApp, signInOverHttp, somebody, startService } from './service.ts'
 
 const service = await startService()
-const { db } = service.parts
+const { db } = service.services
 const call = createFetch(service)
 
 const refusal = (path: string, message: string) => ({
@@ -134,7 +134,7 @@ describe('an id with leading zeros', () => {
     const task = await ada.tasks.create({ taskTitle: 'Write' })
     const id = `0${task.id}`
     const app = await registerApp(service)
-    const { access_token } = await app.letIn(cookie, { resource: `${service.parts.settings.baseUrl}/mcp` })
+    const { access_token } = await app.letIn(cookie, { resource: `${service.services.settings.baseUrl}/mcp` })
     const bearer = { authorization: `Bearer ${access_token}`, accept: 'application/json, text/event-stream' }
 
     const answers = [

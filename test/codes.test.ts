@@ -60,11 +60,11 @@ describe('a replayed code', () => {
 
   test('is recognised long after the minute in which a code can be redeemed', async () => {
     const { code, tokens } = await redeemed()
-    await service.parts.db
+    await service.services.db
       .update(records)
       .set({ expiresAt: sql`${records.expiresAt} - interval '29 days'` })
       .where(eq(records.key, codeKey(code)))
-    await removeExpired(service.parts.db)
+    await removeExpired(service.services.db)
 
     await app.redeem(code)
 
@@ -116,7 +116,7 @@ test('of concurrent redemptions of a code at most one succeeds, and its grant ha
 })
 
 test('apps that registered long ago are removed, unless they hold a grant', async () => {
-  const { db } = service.parts
+  const { db } = service.services
   const [unused, used, recent] = [
     await registerApp(service),
     await registerApp(service),

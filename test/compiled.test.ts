@@ -33,7 +33,7 @@ const uuid = (digit: number) => `0192b3c4-0000-7000-8000-00000000000${digit}`
 const soon = new Date(Date.now() + 6.9 * 86_400_000)
 
 /** The same people, sessions, tasks and notes in both. */
-async function fill({ parts: { db } }: Service) {
+async function fill({ services: { db } }: Service) {
   const person = (id: string, more = {}) => ({ id, name: id, email: `${id}@example.com`, ...more })
   await db.insert(users).values([person('ada'), person('bob'), person('eve', { banned: true })])
   const session = (userId: string, more = {}) => ({
@@ -336,8 +336,8 @@ describe('the compiled path', () => {
       const created = await ask('POST /api/tasks', { taskTitle: 'Title' }, {})
       const id = /"id":(\d+)/.exec(created)?.[1] ?? ''
       const uuid = `0192b3c4-0000-7000-8000-0000000001${index}0`
-      for (const { parts } of [stock, compiled])
-        await parts.db.insert(notes).values({ ...note, uuid, userId: 'ada' })
+      for (const { services } of [stock, compiled])
+        await services.db.insert(notes).values({ ...note, uuid, userId: 'ada' })
       const [known, same] = [{ 'if-none-match': tag }, { 'if-match': tag }]
       for (const [at, body, headers] of [
         [`GET /api/tasks/${id}`, undefined, known],

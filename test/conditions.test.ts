@@ -30,10 +30,10 @@ const overHttp =
   }
 
 const ways: Record<string, Way> = {
-  'in process': ({ parts }, headers) => {
-    let context = createContext(parts, {})
+  'in process': ({ services }, headers) => {
+    let context = createContext(services, {})
     const client = createRouterClient(router, {
-      context: (given: CallContext) => (context = createContext(parts, { ...headers, ...given.headers })),
+      context: (given: CallContext) => (context = createContext(services, { ...headers, ...given.headers })),
     })
     return { client, tag: () => String(context.reply.get('etag') ?? '') }
   },

@@ -15,7 +15,7 @@ const tallystick = await createTallystick({
   // What the suite takes for the service's own.
   TRUSTED_ORIGINS: `http://localhost:${frontPort}, http://127.0.0.1:${frontPort}`,
 })
-const app = createApp(tallystick.parts)
+const app = createApp(tallystick.services)
 await listen(app, port)
 const bearer = `Bearer ${await letIn()}`
 

@@ -64,7 +64,7 @@ describe('a repeated parameter', () => {
   test.each(['client_id', 'redirect_uri', 'scope', 'state', 'code_challenge', 'response_type', 'resource'])(
     'of an authorization is refused with a page: %s',
     async (name) => {
-      const address = app.address({ state: 's', resource: service.parts.settings.baseUrl })
+      const address = app.address({ state: 's', resource: service.services.settings.baseUrl })
       const value = new URL(address).searchParams.get(name) ?? ''
       const again = `${address}&${new URLSearchParams({ [name]: value }).toString()}`
 
@@ -163,7 +163,7 @@ describe('the page that asks for consent', () => {
     [' ', 'An app'],
   ])('shows a name that was stored before the rules safely: %j', async (name, shown) => {
     const id = crypto.randomUUID()
-    await insertClient(service.parts.db, { id, name, redirectUris: ['https://app.example/'] })
+    await insertClient(service.services.db, { id, name, redirectUris: ['https://app.example/'] })
     const { html } = await open(
       appOf(service, id).address({ redirect_uri: 'https://app.example/' }),
       await person(),
@@ -178,7 +178,7 @@ describe('the page that asks for consent', () => {
     'https://app.example/\u202E',
   ])('is not shown for a redirect URI that was stored before the rules: %j', async (redirect_uri) => {
     const id = crypto.randomUUID()
-    await insertClient(service.parts.db, { id, name: 'An app', redirectUris: [redirect_uri] })
+    await insertClient(service.services.db, { id, name: 'An app', redirectUris: [redirect_uri] })
 
     expect(await open(appOf(service, id).address({ redirect_uri }), await person())).toMatchObject({
       status: 400,

@@ -19,7 +19,7 @@ const change = fc.oneof(
 
 describe('changes at the same moment', () => {
   test('each answer what they would, had they come one after another', async () => {
-    const { db } = service.parts
+    const { db } = service.services
     const law = fc.asyncProperty(fc.array(change, { maxLength: 40 }), async (changes) => {
       let count = await get(db)
       const expected = changes.map((change) => {
@@ -39,7 +39,7 @@ describe('changes at the same moment', () => {
   })
 
   test('are all seen by a question that is asked after their answers', async () => {
-    const { db } = service.parts
+    const { db } = service.services
     await set(db, 0)
 
     const seen = Array.from({ length: 200 }, async () => [await add(db, 1), await get(db)] as const)

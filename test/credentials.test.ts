@@ -146,7 +146,7 @@ describe('a banned person', () => {
     const tokens = await app.letIn(cookie)
     const forMcp = await app.letIn(cookie, { resource: `${service.origin}/mcp` })
     // By SQL: better-auth would delete the sessions, but one can be created at the same time.
-    await service.parts.db.update(users).set({ banned: true }).where(eq(users.email, email))
+    await service.services.db.update(users).set({ banned: true }).where(eq(users.email, email))
 
     const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
     const answers = [

@@ -20,10 +20,10 @@ import { startPooler } from './trials/pgbouncer.ts'
 const CALLERS = 8
 const CUTS = 20
 
-const { databaseUrl, parts } = await startService()
+const { databaseUrl, services } = await startService()
 const pairs = pgTable('pairs', { id: uuid().notNull(), half: integer().notNull() })
 
-beforeAll(() => parts.db.execute(sql`create table pairs (id uuid not null, half integer not null)`))
+beforeAll(() => services.db.execute(sql`create table pairs (id uuid not null, half integer not null)`))
 
 async function relayTo(target: string, otherwise?: Parameters<typeof startProxy>[2]) {
   const proxy = await startProxy(target, [], otherwise)
@@ -139,8 +139,8 @@ describe('transactions over connections that are cut', { timeout: 60_000 }, () =
       await stop()
       await close()
 
-      const grouped = parts.db.select({ id: pairs.id }).from(pairs).groupBy(pairs.id)
-      const whole = await parts.db
+      const grouped = services.db.select({ id: pairs.id }).from(pairs).groupBy(pairs.id)
+      const whole = await services.db
         .select({ id: pairs.id })
         .from(pairs)
         .where(inArray(pairs.id, acknowledged))

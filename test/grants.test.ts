@@ -59,7 +59,7 @@ afterAll(() => vi.restoreAllMocks())
 
 const environment = await addressed()
 const service = await startService({ ...environment, ADMIN_EMAILS: 'root@example.com' })
-const { db } = service.parts
+const { db } = service.services
 const { origin } = service
 const call = createFetch(service)
 const app = await registerApp(service)

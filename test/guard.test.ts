@@ -8,7 +8,7 @@ import { createFetch, somebody, startService, ways } from './service.ts'
 
 const service = await startService()
 const call = createFetch(service)
-const { db } = service.parts
+const { db } = service.services
 
 /** The caller is looked up for every request: nothing that an earlier request learned lets a later one in. */
 describe.each(Object.entries(ways))('a caller who was let in before, %s', (_, connect) => {

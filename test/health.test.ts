@@ -7,13 +7,13 @@ import { createApp } from '../src/http/app.ts'
 import { createFetch, startService } from './service.ts'
 import { Wire } from './wire.ts'
 
-const { databaseUrl, parts } = await startService()
+const { databaseUrl, services } = await startService()
 const url = new URL(databaseUrl)
 const wire = new Wire(url.hostname, Number(url.port))
 url.port = String(await wire.listen())
 url.hostname = '127.0.0.1'
 const tallystick = await createTallystick({ DATABASE_URL: url.href, ANSWER_TIMEOUT: '1', MAX_REQUESTS: '20' })
-const server = createApp(tallystick.parts).listen(0, '127.0.0.1')
+const server = createApp(tallystick.services).listen(0, '127.0.0.1')
 await once(server, 'listening')
 const address = server.address()
 const origin = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
@@ -53,9 +53,9 @@ describe('/api/health', () => {
   })
 
   test('is not ready once the process is told to stop, and still alive', async () => {
-    tallystick.parts.state.stopping = true
+    tallystick.services.state.stopping = true
     const answers = [await live(), await ready(), await call('GET', '/api/counter')]
-    tallystick.parts.state.stopping = false
+    tallystick.services.state.stopping = false
 
     expect(answers.map(({ status }) => status)).toEqual([200, 503, 200])
   })
@@ -142,14 +142,14 @@ describe('without its database, the service', () => {
   })
 
   test('does not say that somebody is signed out who is not', async () => {
-    await parts.db.execute(
+    await services.db.execute(
       `create function away() returns trigger language plpgsql as 'begin raise exception using errcode = 57014; end'`,
     )
-    await parts.db.execute(
+    await services.db.execute(
       `create trigger away before delete on sessions for each row execute function away()`,
     )
     const { status } = await call('POST', '/api/auth/sign-out', {}, signedIn)
-    await parts.db.execute(`drop function away cascade`)
+    await services.db.execute(`drop function away cascade`)
 
     expect(status).toBe(503)
     expect((await call('GET', '/api/me', undefined, signedIn)).status).toBe(200)
@@ -198,7 +198,7 @@ describe('without its database, the service', () => {
   test('survives that its connections are ended under it', async () => {
     const statuses: number[] = []
     for (let round = 0; round < 5; round++) {
-      await parts.db.execute(
+      await services.db.execute(
         `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'tallystick' and datname = current_database() and pid <> pg_backend_pid()`,
       )
       statuses.push(

@@ -12,7 +12,7 @@ import { createFetch, everyWay, somebody, startService, ways } from './service.t
 
 const service = await startService({ TRUSTED_ORIGINS: 'https://trusted.example' })
 const call = createFetch(service)
-const { db } = service.parts
+const { db } = service.services
 
 const keyed = (key: string = crypto.randomUUID()) => ({ context: { headers: { 'idempotency-key': key } } })
 const input = { taskTitle: 'Write', taskDesc: 'One page' }
@@ -190,7 +190,7 @@ describe('the first answer', () => {
   test('is the same from another instance', async () => {
     const other = await createTallystick({
       DATABASE_URL: service.databaseUrl,
-      AUTH_SECRET: service.parts.settings.authSecret,
+      AUTH_SECRET: service.services.settings.authSecret,
     })
     afterAll(() => other.close())
     const cookie = await service.signIn(somebody())

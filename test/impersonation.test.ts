@@ -18,7 +18,7 @@ import {
 const ROOT = 'root@example.com'
 const service = await startService({ ADMIN_EMAILS: ROOT })
 const call = createFetch(service)
-const { db } = service.parts
+const { db } = service.services
 
 const AGENT = 'Administrator/1.0'
 
@@ -267,10 +267,10 @@ describe('an impersonation', () => {
 
   test('is known to log, metrics and traces by the administrator as well as the person', async () => {
     const { ada, administrator, cookie } = await impersonation()
-    const { caller, seen } = createContext(service.parts, { cookie })
+    const { caller, attributes } = createContext(service.services, { cookie })
 
     await caller()
 
-    expect(seen).toEqual({ person: ada.id, actor: administrator.id })
+    expect(attributes).toEqual({ person: ada.id, actor: administrator.id })
   })
 })

@@ -8,7 +8,7 @@ import { tasks } from '../db/tasks.ts'
 import { everyWay, somebody, startService } from './service.ts'
 
 const service = await startService()
-const { db } = service.parts
+const { db } = service.services
 
 /** As in db/pages.ts. */
 const PAGE_BYTES = 1024 * 1024

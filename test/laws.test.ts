@@ -9,13 +9,14 @@ import { contract } from '../contract/index.ts'
 import { users } from '../db/auth.ts'
 import { take } from '../db/idempotency.ts'
 import { sessions } from '../db/sessions.ts'
-import { createContext, type Context } from '../src/guard/authentication.ts'
+import { createContext } from '../src/guard/authentication.ts'
+import type { Context } from '../src/context.ts'
 import { may, open } from '../src/guard/index.ts'
 import { router } from '../src/procedures/index.ts'
 import { everyWay, somebody, startService } from './service.ts'
 
 const service = await startService()
-const { db } = service.parts
+const { db } = service.services
 
 /** Every procedure of a router: its name, what its contract declares, and how to call it. */
 function proceduresOf(of: AnyRouter | AnyContractRouter) {
@@ -70,7 +71,7 @@ describe('the guard', () => {
   test('is missed where it is missing', async () => {
     const os = implement(contract).$context<Context>().tasks
     const broken = { tasks: { reset: os.reset.handler(() => ({ taskCount: 0 })) } }
-    const client = createRouterClient(broken, { context: createContext(service.parts, {}) })
+    const client = createRouterClient(broken, { context: createContext(service.services, {}) })
 
     expect(await unguarded(broken, client)).toEqual(['tasks.reset'])
   })
@@ -78,7 +79,7 @@ describe('the guard', () => {
   test('stands even where a procedure that needs a caller was written as open', async () => {
     const leaky = { account: { get: open.account.get.handler(() => account) } }
     const account = { id: '', name: '', email: '', emailVerified: true }
-    const client = createRouterClient(leaky, { context: createContext(service.parts, {}) })
+    const client = createRouterClient(leaky, { context: createContext(service.services, {}) })
 
     expect(await unguarded(leaky, client)).toEqual([])
   })
@@ -127,7 +128,7 @@ const withKeyUsed = async (ada: Client, create: (client: Client) => Promise<unkn
 }
 const withKeyHeld = async (ada: Client, create: (client: Client) => Promise<unknown>) => {
   const { id } = await ada.account.get()
-  return service.parts.db.transaction(async (tx) => {
+  return service.services.db.transaction(async (tx) => {
     await take(tx, id, 'key')
     return create(ada)
   })

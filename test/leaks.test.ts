@@ -184,10 +184,13 @@ describe.each(Object.entries(services))('%s', (_, service) => {
       call('POST', '/api/tasks', { taskTitle: 'Title' }, { cookie, 'idempotency-key': 'key' })
     faults.mode = 'leak'
     const first = await create()
-    const stored = await service.parts.db.select().from(idempotency)
+    const stored = await service.services.db.select().from(idempotency)
     for (const { userId, answer } of stored) {
       const older = { ...answer, output: { ...(answer.output as object), [SECRET]: SECRET } }
-      await service.parts.db.update(idempotency).set({ answer: older }).where(eq(idempotency.userId, userId))
+      await service.services.db
+        .update(idempotency)
+        .set({ answer: older })
+        .where(eq(idempotency.userId, userId))
     }
 
     expect((await create()).body).toEqual(first.body)
@@ -241,7 +244,7 @@ describe.each(Object.entries(services))('%s', (_, service) => {
       'an output of %s that breaks its contract is a failure, and is not logged',
       async (name, ask) => {
         const { cookie, scene } = await setScene(service)
-        const log = vi.spyOn(service.parts.log, 'error').mockImplementation(() => undefined)
+        const log = vi.spyOn(service.services.log, 'error').mockImplementation(() => undefined)
         onTestFinished(() => {
           log.mockRestore()
         })

@@ -17,7 +17,7 @@ const settings = {
 }
 const service = await startService(settings)
 const call = createFetch(service)
-const { db } = service.parts
+const { db } = service.services
 
 let last = 0
 /** An address that nobody had before. */
@@ -99,7 +99,7 @@ describe('limits', () => {
     const email = somebody()
     const cookie = await service.signIn(email)
     for (let index = 0; index < 5; index++)
-      for (const name of ['codes', 'tries'] as const) await service.parts.spend(name, email)
+      for (const name of ['codes', 'tries'] as const) await service.services.consumeRateLimit(name, email)
 
     const { body } = await call('GET', '/api/me/export', undefined, { cookie })
 
@@ -114,7 +114,9 @@ describe('limits', () => {
         .where(like(limits.key, `%${id}`)),
     ).toEqual([])
     for (const name of ['codes', 'tries'] as const)
-      expect(await service.parts.spend(name, email)).toMatchObject({ error: { code: 'TOO_MANY_REQUESTS' } })
+      expect(await service.services.consumeRateLimit(name, email)).toMatchObject({
+        error: { code: 'TOO_MANY_REQUESTS' },
+      })
   })
 
   test('say nothing to a stranger who may not write at all', async () => {
@@ -136,7 +138,7 @@ describe('limits', () => {
         ),
       ),
     )
-    const elsewhereToo = await other.parts.spend('codes', email)
+    const elsewhereToo = await other.services.consumeRateLimit('codes', email)
     await other.close()
 
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(3)
@@ -185,13 +187,13 @@ describe('limits', () => {
 
   test('count anew when their time is over', async () => {
     const email = somebody()
-    for (let index = 0; index < 4; index++) await service.parts.spend('codes', email)
+    for (let index = 0; index < 4; index++) await service.services.consumeRateLimit('codes', email)
     await db
       .update(limits)
       .set({ expire: new Date(Date.now() - 1) })
       .where(eq(limits.key, `codes:${email}`))
 
-    expect(await service.parts.spend('codes', email)).toBeUndefined()
+    expect(await service.services.consumeRateLimit('codes', email)).toBeUndefined()
   })
 })
 
@@ -231,7 +233,7 @@ describe('housekeeping', () => {
     const other = await createTallystick({ DATABASE_URL: service.databaseUrl })
     const outcomes = await db.transaction(async (tx) => [
       await removeExpired(tx),
-      await removeExpired(other.parts.db),
+      await removeExpired(other.services.db),
     ])
     await other.close()
 

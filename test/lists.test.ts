@@ -11,7 +11,7 @@ import { tasks } from '../db/tasks.ts'
 import { createFetch, everyWay, somebody, startService } from './service.ts'
 
 const service = await startService()
-const { db } = service.parts
+const { db } = service.services
 const call = createFetch(service)
 
 interface Person {

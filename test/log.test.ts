@@ -23,7 +23,7 @@ const log = createLog(
   { logLevel: 'trace', service: 'test', release: 'local' },
   { write: (line) => void lines.push(line) },
 )
-const server = createApp({ ...service.parts, log }).listen(0, '127.0.0.1')
+const server = createApp({ ...service.services, log }).listen(0, '127.0.0.1')
 await once(server, 'listening')
 const { port } = server.address() as AddressInfo
 afterAll(() => server.close())
@@ -182,7 +182,7 @@ function caught(run: () => unknown): unknown {
 
 /** Lets every removal of rows fail, as a procedure of each protocol needs one. */
 function failWith(failure: unknown) {
-  const remove = vi.spyOn(service.parts.db, 'delete').mockImplementation(() => {
+  const remove = vi.spyOn(service.services.db, 'delete').mockImplementation(() => {
     throw failure
   })
   onTestFinished(() => {

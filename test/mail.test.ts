@@ -10,7 +10,7 @@ import { SMTPServer, type SMTPServerEnvelope, type SMTPServerOptions } from 'smt
 import { describe, expect, onTestFinished, test } from 'vitest'
 
 import { createApp } from '../src/http/app.ts'
-import { createAuth, createTokenReader } from '../src/identity/auth.ts'
+import { createAuth, createCookieIdentity } from '../src/identity/auth.ts'
 import { createMailer, signInLetter } from '../src/identity/mail.ts'
 import { readSettings } from '../src/settings.ts'
 import { createFetch, somebody, startService } from './service.ts'
@@ -59,11 +59,12 @@ function openLog() {
 /** The service, over HTTP, with a mailer as these settings say. */
 async function startWith(environment: Record<string, string>) {
   const { lines, log } = openLog()
-  const { db } = service.parts
+  const { db } = service.services
   const settings = readSettings({ ...secret, RATE_LIMITS: 'off', ...environment })
   const auth = createAuth(settings, db, createMailer(settings, log), log)
-  const parts = { ...service.parts, settings, auth, readToken: await createTokenReader(auth), log }
-  const server = createApp(parts).listen(0, '127.0.0.1')
+  const identity = { ...service.services.identity, ...(await createCookieIdentity(auth)) }
+  const services = { ...service.services, settings, identity, log }
+  const server = createApp(services).listen(0, '127.0.0.1')
   await once(server, 'listening')
   onTestFinished(() => {
     server.close()

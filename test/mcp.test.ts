@@ -290,11 +290,11 @@ describe.each(Object.entries(clients))('%s', (_, connect) => {
   test('is told nothing of a failure of ours, and the log is told all', async () => {
     const { bearer } = await letIn()
     const agent = await connect(bearer)
-    const error = vi.spyOn(service.parts.log, 'error').mockImplementation(() => undefined)
+    const error = vi.spyOn(service.services.log, 'error').mockImplementation(() => undefined)
     onTestFinished(() => {
       error.mockRestore()
     })
-    const { db } = service.parts
+    const { db } = service.services
     const remove = vi.spyOn(db, 'delete').mockImplementation(() => {
       throw new Error('secret')
     })

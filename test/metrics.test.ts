@@ -28,7 +28,7 @@ const scrape = async (address: string): Promise<Figures> => {
 async function watched(environment: Record<string, string>) {
   const METRICS_PORT = String(await freePort())
   const service = await startService({ METRICS_PORT, ...environment })
-  const server = await service.parts.metrics?.serve()
+  const server = await service.services.metrics?.serve()
   afterAll(() => {
     server?.close()
     server?.closeAllConnections()
@@ -126,7 +126,7 @@ describe('/metrics', () => {
     const { id } = body as { id: string }
 
     await call('POST', `/api/notes/${id}/share`, { email: somebody(), role: 'reader' }, ada)
-    await service.parts.db.execute('select nothing from nowhere').catch(() => undefined)
+    await service.services.db.execute('select nothing from nowhere').catch(() => undefined)
 
     await rise('tallystick_database_statement_duration_seconds_count', {
       '{statement="sessions_find_by_tokens"}': 1,
@@ -210,8 +210,8 @@ describe('/metrics', () => {
     const { databaseUrl: DATABASE_URL } = service
     const limits = { MAX_REQUESTS: '1', ANSWER_TIMEOUT: '1' }
     const busy = await createTallystick({ METRICS_PORT, DATABASE_URL, ...limits })
-    const figures = await busy.parts.metrics?.serve()
-    const server = createApp(busy.parts).listen(0, '127.0.0.1')
+    const figures = await busy.services.metrics?.serve()
+    const server = createApp(busy.services).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
     const at = `http://127.0.0.1:${port}/api/counter`
@@ -237,11 +237,11 @@ describe('/metrics', () => {
   })
 
   test('is nothing that is paid for unless it is asked for', async () => {
-    const { parts, close } = await createTallystick({ DATABASE_URL: service.databaseUrl })
+    const { services, close } = await createTallystick({ DATABASE_URL: service.databaseUrl })
     await close()
 
-    expect(parts.metrics).toBeUndefined()
-    expect(Object.hasOwn(parts.db._.session, 'prepareQuery')).toBe(false)
+    expect(services.metrics).toBeUndefined()
+    expect(Object.hasOwn(services.db._.session, 'prepareQuery')).toBe(false)
   })
 })
 

@@ -36,7 +36,7 @@ const configured = [
   'web=https://app.example/callback?from=tallystick',
 ]
 const service = await startService({ ...(await addressed()), OAUTH_CLIENTS: configured.join(',') })
-const { db } = service.parts
+const { db } = service.services
 const { origin } = service
 const call = createFetch(service)
 const app = await registerApp(service)

@@ -170,7 +170,7 @@ describe('admin', () => {
     await during(environment, async (service) => {
       const cookie = await service.signIn('ada@example.com')
       const headers = new Headers({ cookie })
-      const list = () => service.parts.auth.api.listUsers({ headers, query: {} })
+      const list = () => service.services.auth.api.listUsers({ headers, query: {} })
       await expect(list()).rejects.toThrow()
 
       await run(environment, 'admin', 'grant', 'ada@example.com')
@@ -485,7 +485,7 @@ describe('the command', { timeout: 60_000 }, () => {
     const app = await registerApp(service)
     expect(bearer(await app.letIn(await service.signIn(email))).authorization).toMatch(/^Bearer ./)
     // As a release before stored it.
-    await service.parts.db
+    await service.services.db
       .update(sessions)
       .set({ userAgent: 'An app\u001b[2J\u202e' })
       .where(eq(sessions.clientId, app.id))

@@ -105,7 +105,7 @@ describe('HTTP', () => {
   test.each(Object.keys(unending))(
     'with %s is told so in time, however long an answer may take',
     async (kind) => {
-      const server = createApp(service.parts)
+      const server = createApp(service.services)
       Object.assign(server, { headersTimeout: 1200, requestTimeout: 1200 })
       server.listen(0, '127.0.0.1')
       await once(server, 'listening')

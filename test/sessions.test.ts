@@ -7,7 +7,7 @@ import { createTallystick } from '../src/testing.ts'
 import { createFetch, everyWay, signInOverHttp, somebody, startService, ways } from './service.ts'
 
 const service = await startService()
-const { db, settings } = service.parts
+const { db, settings } = service.services
 const other = await createTallystick({
   DATABASE_URL: service.databaseUrl,
   AUTH_SECRET: settings.authSecret,

@@ -7,7 +7,7 @@ import { addressed, registerApp, signInOverHttp, somebody, startService } from '
 
 const service = await startService(await addressed())
 const { origin } = service
-const { db } = service.parts
+const { db } = service.services
 const app = await registerApp(service)
 const { cookie } = await signInOverHttp(service, somebody())
 const { access_token } = await app.letIn(cookie)

@@ -105,7 +105,7 @@ describe.concurrent('a connection', () => {
   const SIZE = 12_000_000
 
   beforeAll(async () => {
-    await service.parts.db.execute(sql`
+    await service.services.db.execute(sql`
       insert into notes (uuid, user_id, title, body)
       select gen_random_uuid(), id, 'x', repeat('x', 4000) from users, generate_series(1, ${SIZE / 4000})`)
   })
@@ -118,8 +118,11 @@ describe.concurrent('a connection', () => {
 
   /** Connects to a service whose answers may take so long, in seconds, and sends it something: both ends. */
   async function send(sent: string, patience: number) {
-    const { parts } = service
-    const server = createApp({ ...parts, settings: { ...parts.settings, answerTimeout: patience * 1000 } })
+    const { services } = service
+    const server = createApp({
+      ...services,
+      settings: { ...services.settings, answerTimeout: patience * 1000 },
+    })
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     const address = server.address()

@@ -16,7 +16,7 @@ const log = createLog(
   { logLevel: 'info', service: 'test', release: 'local' },
   { write: (line) => void lines.push(line) },
 )
-const server = createApp({ ...service.parts, log }).listen(0, '127.0.0.1')
+const server = createApp({ ...service.services, log }).listen(0, '127.0.0.1')
 await once(server, 'listening')
 const { port } = server.address() as AddressInfo
 afterAll(() => server.close())

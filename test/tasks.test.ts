@@ -26,7 +26,7 @@ describe('adding at the same moment', () => {
   })
 
   test('fails for somebody who is no more, and for nobody else', async () => {
-    const { db } = service.parts
+    const { db } = service.services
     await db.insert(users).values({ id: 'here', name: '', email: 'here@example.com' })
 
     const outcomes = await Promise.allSettled(

@@ -143,7 +143,7 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
 
   describe('where the table is gone', () => {
     const rename = (from: string, to: string) =>
-      service.parts.db.execute(`alter table ${from} rename to ${to}`)
+      service.services.db.execute(`alter table ${from} rename to ${to}`)
     beforeAll(() => rename('tasks', 'gone'))
     afterAll(() => rename('gone', 'tasks'))
 

@@ -6,7 +6,7 @@ import { badRequest } from '../../contract/errors.ts'
 import type { Database } from '../../db/database.ts'
 import * as notes from '../../db/notes.ts'
 import * as tasks from '../../db/tasks.ts'
-import type { Caller, Context } from './authentication.ts'
+import type { Caller, Context } from '../context.ts'
 
 /** The state of a task, as a strong entity tag. */
 export const taskTag = ({ version }: tasks.TaskRow) => `"${version}"`

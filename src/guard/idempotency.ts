@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { IdempotencyKey, refusals } from '../../contract/base.ts'
 import { badRequest } from '../../contract/errors.ts'
 import * as query from '../../db/idempotency.ts'
-import type { Caller, Context, Reply } from './authentication.ts'
+import type { Caller, Context, Reply } from '../context.ts'
 import { keepDeclared } from '../output.ts'
 
 interface Asked {

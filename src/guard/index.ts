@@ -8,7 +8,8 @@ import { contract } from '../../contract/index.ts'
 import type { Database } from '../../db/database.ts'
 import * as notes from '../../db/notes.ts'
 import * as tasks from '../../db/tasks.ts'
-import { type Caller, type Context, isBearer } from './authentication.ts'
+import type { Caller, Context } from '../context.ts'
+import { isBearer } from './authentication.ts'
 import { after, attempt } from '../maybe-promise.ts'
 import { whereMatched } from './conditions.ts'
 import { once } from './idempotency.ts'
@@ -134,7 +135,7 @@ async function permit(
 /** Counts a call by whom its limit goes. Where nobody is at the other end, as in process, nobody is counted. */
 async function spend(context: Context, limit: NonNullable<Meta['limit']>, identity?: Caller) {
   const by = isPersonal(limit) ? identity?.user.id : networkOf(context.address?.())
-  const refusal = by === undefined ? undefined : await context.spend(limit, by)
+  const refusal = by === undefined ? undefined : await context.consumeRateLimit(limit, by)
   if (!refusal) return
   for (const [name, value] of Object.entries(refusal.headers)) context.reply.set(name, value)
   throw refusal.error
@@ -170,7 +171,7 @@ function enforce<Output>(
   const declared = procedure['~orpc']
   const { action } = declared.meta
   const operation = path.join('.')
-  context.seen.operation = operation
+  context.attributes.operation = operation
   const run = () =>
     after(admit(context, declared), (identity) =>
       after(identity && action ? permit(context, declared, input, identity, action) : undefined, () => {

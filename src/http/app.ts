@@ -5,15 +5,15 @@ import type { Duplex } from 'node:stream'
 import { pinoHttp } from 'pino-http'
 
 import { errorBody, unavailable } from '../../contract/errors.ts'
-import type { Parts, Seen, SeenOf } from '../guard/authentication.ts'
+import type { Services, RequestAttributes, AttributesOf } from '../context.ts'
 import { after, attempt } from '../maybe-promise.ts'
 import { hasBody } from './body.ts'
 import { createHeads, createSharing } from './response-headers.ts'
 import { closeWithConnection, createAdmission, createIncomplete } from './admission.ts'
-import { describeError } from '../telemetry/log.ts'
+import { describeError, MAX_PATH } from '../telemetry/log.ts'
 import { refusalOf } from '../outages.ts'
 import { createReader, MAX_HEADERS } from './request.ts'
-import { type Listener, MAX_PATH, notFound, readTarget, type Target } from './target.ts'
+import { notFound, readTarget, type Target } from './target.ts'
 import { tracing } from '../telemetry/tracing.ts'
 import { createAuthTransport } from './auth.ts'
 import { createCompiled } from './fast/index.ts'
@@ -28,17 +28,17 @@ import { type Call, FAREWELL, refuse, type Transport } from './protocol.ts'
 import { atTurn } from './tick.ts'
 
 /** The whole service as one HTTP server: a request is read once, then offered to one transport after another. */
-export function createApp(parts: Parts): Server {
-  const { settings, auth, log, metrics } = parts
+export function createApp(services: Services): Server {
+  const { settings, log, metrics } = services
   const trackIncomplete = createIncomplete(settings.maxIncomplete, () => metrics?.shed('incomplete'))
-  const { receive, callOf } = createReader(parts, trackIncomplete)
+  const { receive, callOf } = createReader(services, trackIncomplete)
   const compiled = settings.compiled ? createCompiled(!settings.production) : undefined
   const transports: Transport[] = [
-    createHealth(parts),
+    createHealth(services),
     createReference(),
-    createAuthTransport(auth, settings),
-    createOAuth(parts),
-    createMcp(parts),
+    createAuthTransport(services),
+    createOAuth(services),
+    createMcp(services),
     createDatastar(),
     createRest(),
     createRpc(),
@@ -58,7 +58,7 @@ export function createApp(parts: Parts): Server {
         return true
       }
       const call = callOf(request, target, bytes)
-      seen?.set(request, call.context.seen)
+      attributes?.set(request, call.context.attributes)
       const answered = compiled?.({ call, response, head }) ?? false
       return after(answered, (isAnswered) => isAnswered || offer(call, response, head))
     })
@@ -95,15 +95,15 @@ export function createApp(parts: Parts): Server {
   })
 
   const isTold = Boolean(metrics ?? tracing) || log.isLevelEnabled('info')
-  const seen = isTold ? new WeakMap<IncomingMessage, Seen>() : undefined
-  const seenOf: SeenOf = (request) => seen?.get(request)
-  const record = recorder(parts, seenOf)
-  const listener: Listener = (request, response, target) => {
+  const attributes = isTold ? new WeakMap<IncomingMessage, RequestAttributes>() : undefined
+  const attributesOf: AttributesOf = (request) => attributes?.get(request)
+  const record = recorder(services, attributesOf)
+  const listener = (request: IncomingMessage, response: ServerResponse, target: Target) => {
     request.id = randomUUID()
     const { method, headers } = request
     const head = ['x-request-id', request.id, ...headFor(headers.origin)]
     record(request, response)
-    metrics?.request(request, response, seenOf)
+    metrics?.request(request, response, attributesOf)
     // A request with a body is counted once the body is complete.
     const isIncomplete = hasBody(headers)
     const isAdmitted = isIncomplete ? !admission.isFull() : admission.admit(response, isHealthCheck(request))
@@ -126,7 +126,7 @@ export function createApp(parts: Parts): Server {
     setHead(response, head)
     share(request, response, go)
   }
-  const handle = tracing?.serve(listener, seenOf) ?? listener
+  const handle = tracing?.serve(listener, attributesOf) ?? listener
   const server = createServer({ ...LIMITS }, (request, response) => {
     closeWithConnection(request, response)
     const target = readTarget(request, settings.baseUrl)
@@ -167,11 +167,11 @@ function setHead(response: ServerResponse, head: readonly string[]) {
 
 /** Logs one line for each request, by an id that the caller is told too. Neither queries nor headers: both carry secrets. */
 function recorder(
-  { log }: Parts,
-  seenOf: SeenOf,
+  { log }: Services,
+  attributesOf: AttributesOf,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   if (!log.isLevelEnabled('info')) return () => undefined
-  const withSeen = (request: IncomingMessage, line: object) => ({ ...line, ...seenOf(request) })
+  const withSeen = (request: IncomingMessage, line: object) => ({ ...line, ...attributesOf(request) })
   return pinoHttp({
     logger: log,
     autoLogging: { ignore: isHealthCheck },

@@ -3,12 +3,11 @@ import { z } from 'zod'
 
 import { text } from '../../contract/base.ts'
 import { badRequest } from '../../contract/errors.ts'
-import { type Caller, type Parts, signOut } from '../guard/authentication.ts'
+import type { Caller, Services } from '../context.ts'
+import { signOut } from '../guard/authentication.ts'
 import { withSource } from '../telemetry/audit.ts'
-import { ADDRESS_HEADER, type Auth } from '../identity/auth.ts'
-import { networkOf, spendSignIn } from '../guard/rate-limits.ts'
-import { askingAuth } from '../outages.ts'
-import type { Settings } from '../settings.ts'
+import { ADDRESS_HEADER } from '../identity/auth.ts'
+import { networkOf, consumeSignInLimits } from '../guard/rate-limits.ts'
 import { answer, type Call, refuse, refuseBy, refuseMethod, sendReply, type Transport } from './protocol.ts'
 
 const PREFIX = '/api/auth'
@@ -90,7 +89,7 @@ export const operations: Record<string, Operation> = {
 }
 
 /** Sign-in, sign-out and the administrative area, by better-auth; its answers, in the shape of all others. */
-export function createAuthTransport(auth: Auth, { baseUrl }: Settings): Transport {
+export function createAuthTransport({ settings: { baseUrl } }: Services): Transport {
   return async (call, response) => {
     const { method, context } = call
     const url = call.url()
@@ -98,7 +97,7 @@ export function createAuthTransport(auth: Auth, { baseUrl }: Settings): Transpor
     const operation = operations[url.pathname.slice(PREFIX.length)]
     if (!operation) return false
     if (method !== operation.method) return refuseMethod(response, [operation.method])
-    context.seen.operation = url.pathname
+    context.attributes.operation = url.pathname
 
     const caller = await callerOf(operation, context)
     const refusal = refusalOf(operation, caller) ?? context.malformed
@@ -116,7 +115,7 @@ export function createAuthTransport(auth: Auth, { baseUrl }: Settings): Transpor
     const exceeded = await spendOn(context, operation, data)
     if (exceeded) return refuseBy(response, exceeded)
 
-    const result = await ask(auth, authRequest(call, operation, data, baseUrl), context)
+    const result = await ask(authRequest(call, operation, data, baseUrl), context)
     sendReply(response, context.reply)
     for (const cookie of result.headers.getSetCookie()) response.appendHeader('set-cookie', cookie)
     // better-auth does not know why the guard refuses a session, such as a ban.
@@ -130,7 +129,7 @@ export function createAuthTransport(auth: Auth, { baseUrl }: Settings): Transpor
 }
 
 /** Asks better-auth on behalf of one of our own pages. */
-export async function askAuth({ auth, settings }: Parts, call: Call, path: string, input: object) {
+export async function askAuth({ settings }: Services, call: Call, path: string, input: object) {
   const operation = operations[path]
   const checked = operation?.input.safeParse(input)
   if (!operation || !checked?.success)
@@ -139,21 +138,23 @@ export async function askAuth({ auth, settings }: Parts, call: Call, path: strin
   if (exceeded) return { ok: false, problem: exceeded.error.message } as const
   const target = new URL(PREFIX + path, settings.baseUrl)
   const request = authRequest({ ...call, url: () => target }, operation, checked.data, settings.baseUrl)
-  const result = await ask(auth, request, call.context)
+  const result = await ask(request, call.context)
   if (result.ok) return { ok: true, cookies: result.headers.getSetCookie() } as const
   return { ok: false, problem: errorOf(result.status, await result.text()).message } as const
 }
 
 /** What came of a sign-in is noted. */
-async function ask(auth: Auth, request: Request, context: Call['context']) {
-  const result = await withSource(context, () => askingAuth(() => auth.handler(request)))
-  if (request.url.endsWith(SIGN_IN) && result.status < 500) context.seen.signedIn = result.ok
+async function ask(request: Request, context: Call['context']) {
+  const result = await withSource(context, () => context.identity.handle(request))
+  if (request.url.endsWith(SIGN_IN) && result.status < 500) context.attributes.signedIn = result.ok
   return result
 }
 
 function spendOn(context: Call['context'], { limit }: Operation, { email }: Record<string, unknown>) {
   const network = networkOf(context.address?.())
-  return limit ? spendSignIn(context, limit, String(email), network) : context.spend('auth', network)
+  return limit
+    ? consumeSignInLimits(context, limit, String(email), network)
+    : context.consumeRateLimit('auth', network)
 }
 
 /** Open operations look at no credentials. `session` ones look at the cookie alone, as better-auth does: this renews it. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { z } from 'zod'
 
-import type { Parts } from '../guard/authentication.ts'
+import type { Services } from '../context.ts'
 
 import { type Asked, FetchRefused, type Grants, OAuthError } from '../identity/grants.ts'
 import { protectPage } from './response-headers.ts'
@@ -17,19 +17,19 @@ const Form = z.object({ action: field, email: field, otp: field })
  * The pages on which a person signs in and lets an app in. The request stays in the address, which is checked anew at
  * every step; the pages need no scripts.
  */
-export function createAuthorize(parts: Parts, grants: Grants): Transport {
+export function createAuthorize(services: Services, grants: Grants): Transport {
   /** Each button of the pages. Answers where to go, or what to show. */
   const actions: Record<string, (call: Call, form: z.infer<typeof Form>, asked: Asked) => Promise<Outcome>> =
     {
       send: async (call, { email }) => {
-        const sent = await askAuth(parts, call, '/email-otp/send-verification-otp', {
+        const sent = await askAuth(services, call, '/email-otp/send-verification-otp', {
           email,
           type: 'sign-in',
         })
         return { html: sent.ok ? codePage(email) : addressPage(sent.problem) }
       },
       'sign-in': async (call, { email, otp }) => {
-        const entered = await askAuth(parts, call, '/sign-in/email-otp', { email, otp })
+        const entered = await askAuth(services, call, '/sign-in/email-otp', { email, otp })
         if (!entered.ok) return { html: codePage(email, entered.problem) }
         const { pathname, search } = call.url()
         return { location: pathname + search, cookies: entered.cookies }
@@ -37,7 +37,7 @@ export function createAuthorize(parts: Parts, grants: Grants): Transport {
       allow: async (call, _, asked) => {
         const caller = await personOf(call)
         if (!caller) return { html: addressPage() }
-        const exceeded = await parts.spend('grants', caller.user.id)
+        const exceeded = await services.consumeRateLimit('grants', caller.user.id)
         if (exceeded) return { html: problemPage(exceeded.error.message) }
         return { location: await grants.consent(caller, asked) }
       },
@@ -51,7 +51,7 @@ export function createAuthorize(parts: Parts, grants: Grants): Transport {
     const { method, url, context } = call
     protectPage(response)
     if (method !== 'GET' && method !== 'POST') return refuseMethod(response, ['GET', 'POST'])
-    if (method === 'POST' && !isOwnPage(call, parts.settings.baseUrl))
+    if (method === 'POST' && !isOwnPage(call, services.settings.baseUrl))
       return showProblem(response, 403, 'Another page sent this form. Start again in the app.')
     const parameters = url().searchParams
     // RFC 6749, section 3.1.

@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { finished } from 'node:stream'
 
-import type { Context } from '../guard/authentication.ts'
+import type { Context } from '../context.ts'
 
 const MAX_BODY = 1024 * 1024
 /** Levels of arrays and objects. */

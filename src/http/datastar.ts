@@ -6,7 +6,7 @@ import Negotiator from 'negotiator'
 
 import type { Page } from '../../contract/base.ts'
 import { errorBody } from '../../contract/errors.ts'
-import type { Context } from '../guard/authentication.ts'
+import type { Context } from '../context.ts'
 import { router } from '../procedures/index.ts'
 import { notesHtml } from '../views/notes.ts'
 import { answer, sendReply, standardRequest, type Transport } from './protocol.ts'

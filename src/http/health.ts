@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 
 import { unavailable } from '../../contract/errors.ts'
-import type { Parts } from '../guard/authentication.ts'
+import type { Services } from '../context.ts'
 import { hasBody } from './body.ts'
 import { answer, refuse, refuseMethod, type Transport } from './protocol.ts'
 
@@ -16,7 +16,7 @@ export const isHealthCheck = ({ method = '', url, headers }: IncomingMessage) =>
 const OK = JSON.stringify({ status: 'ok' })
 
 /** Tells operators whether the process is alive, and whether it should be sent requests. */
-export function createHealth({ state, isReachable }: Parts): Transport {
+export function createHealth({ state, isReachable }: Services): Transport {
   // Concurrent checks share one statement: they are not limited by MAX_REQUESTS.
   let probe: Promise<boolean> | undefined
   const probeDatabase = () =>
@@ -28,7 +28,7 @@ export function createHealth({ state, isReachable }: Parts): Transport {
     const { pathname } = url()
     const check = checkOf(pathname)
     if (!check) return false
-    context.seen.operation = pathname
+    context.attributes.operation = pathname
     if (method !== 'GET') return refuseMethod(response, ['GET'])
     if (check === 'live') return answer(response, 200, OK)
     if (state.stopping) return refuse(response, unavailable('The service is stopping'))

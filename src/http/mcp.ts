@@ -7,7 +7,8 @@ import { type Meta, metaOf, type Tool } from '../../contract/base.ts'
 import { errorBody } from '../../contract/errors.ts'
 import { contract } from '../../contract/index.ts'
 import { nextCursor } from '../../contract/link.ts'
-import { type Context, createContext, isBearer, type Parts } from '../guard/authentication.ts'
+import type { Context, Services } from '../context.ts'
+import { createContext, isBearer } from '../guard/authentication.ts'
 import { converter } from '../openapi/document.ts'
 import { router } from '../procedures/index.ts'
 import { answer, type Call, refuse, refuseMethod, sendReply, type Transport } from './protocol.ts'
@@ -15,15 +16,15 @@ import { answer, type Call, refuse, refuseMethod, sendReply, type Transport } fr
 const PATH = '/mcp'
 
 /** Tools for AI agents: the Model Context Protocol, without sessions. A token says who calls; cookies do not count. */
-export function createMcp(parts: Parts): Transport {
-  const { baseUrl, production, trustedOrigins } = parts.settings
+export function createMcp(services: Services): Transport {
+  const { baseUrl, production, trustedOrigins } = services.settings
   const resourceMetadataUrl = `${baseUrl}/.well-known/oauth-protected-resource${PATH}`
   const hosts = [new URL(baseUrl).hostname, ...(production ? [] : mcp.localhostAllowedHostnames())]
   const origins = [baseUrl, ...trustedOrigins]
 
-  return async ({ method, url, body, request, context: { malformed, address, seen } }, response) => {
+  return async ({ method, url, body, request, context: { malformed, address, attributes } }, response) => {
     if (url().pathname !== PATH) return false
-    seen.operation = PATH
+    attributes.operation = PATH
     const { cookie: _, ...headers } = request.headers
     const { host, origin = baseUrl } = headers
     // A name of somebody's choosing may be made to lead here, to have a browser inside a network call this service.
@@ -31,7 +32,7 @@ export function createMcp(parts: Parts): Transport {
       return refuse(response, new ORPCError('FORBIDDEN', { message: 'This host or origin may not call' }))
     if (method !== 'POST') return refuseMethod(response, ['POST'])
 
-    const context = createContext(parts, headers, { audience: baseUrl + PATH, address, seen })
+    const context = createContext(services, headers, { audience: baseUrl + PATH, address, attributes })
     const caller = await context.caller()
     if (!caller) {
       const error = isBearer(headers) ? ', error="invalid_token"' : ''
@@ -50,7 +51,7 @@ export function createMcp(parts: Parts): Transport {
       // What the server offers never changes: there is nothing to listen for.
       maxSubscriptions: 0,
       onerror: (error) => {
-        parts.log.warn({ err: error }, 'an agent was refused')
+        services.log.warn({ err: error }, 'an agent was refused')
       },
     })
     const { scopes = [], session } = caller

@@ -3,9 +3,10 @@ import type { ServerResponse } from 'node:http'
 
 import { scopes } from '../../contract/base.ts'
 import { badRequest } from '../../contract/errors.ts'
-import type { Parts } from '../guard/authentication.ts'
+import type { Services } from '../context.ts'
 import { withSource } from '../telemetry/audit.ts'
-import { Registration, register } from '../identity/clients.ts'
+import { Registration } from '../identity/client-metadata.ts'
+import { register } from '../identity/clients.ts'
 import { createGrants, OAuthError } from '../identity/grants.ts'
 import { networkOf } from '../guard/rate-limits.ts'
 import { createAuthorize } from './authorize.ts'
@@ -19,10 +20,10 @@ interface Endpoint {
 }
 
 /** The token service at the public origin: OAuth 2.1 for apps, command lines and agents. OpenAuth issues, behind it. */
-export function createOAuth(parts: Parts): Transport {
-  const { baseUrl } = parts.settings
-  const grants = createGrants(parts)
-  const authorize = createAuthorize(parts, grants)
+export function createOAuth(services: Services): Transport {
+  const { baseUrl } = services.settings
+  const grants = createGrants(services)
+  const authorize = createAuthorize(services, grants)
   const get = (body: object): Endpoint => ({ method: 'GET', answer: () => Promise.resolve({ body }) })
   const post = (work: (form: Record<string, string>) => Promise<object>): Endpoint => ({
     method: 'POST',
@@ -48,7 +49,7 @@ export function createOAuth(parts: Parts): Transport {
       answer: async ({ body }) => {
         const { success, data, error } = Registration.safeParse(body ?? {})
         if (!success) throw invalidRegistration(badRequest(error.issues))
-        const { id, name, redirectUris } = await register(parts.db, data)
+        const { id, name, redirectUris } = await register(services.db, data)
         return { status: 201, body: registered(id, name, redirectUris) }
       },
     },
@@ -58,14 +59,14 @@ export function createOAuth(parts: Parts): Transport {
     const { pathname } = call.url()
     const endpoint = endpoints[pathname]
     if (!endpoint && pathname !== '/authorize') return false
-    call.context.seen.operation = pathname
+    call.context.attributes.operation = pathname
     if (!endpoint) return withSource(call.context, () => authorize(call, response))
     // Any page may call these: none of them looks at cookies.
     response.setHeader('access-control-allow-origin', '*')
     if (call.method === 'OPTIONS') return allow(response, endpoint.method)
     if (call.method !== endpoint.method) return refuseMethod(response, [endpoint.method])
     const { limit } = endpoint
-    const exceeded = limit && (await parts.spend(limit, networkOf(call.context.address?.())))
+    const exceeded = limit && (await services.consumeRateLimit(limit, networkOf(call.context.address?.())))
     if (exceeded) return refuseBy(response, exceeded)
     try {
       if (call.context.malformed) throw unreadable(pathname, call.context.malformed.message)

@@ -5,8 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { finished } from 'node:stream'
 
 import { errorBody } from '../../contract/errors.ts'
-import type { Context, Reply } from '../guard/authentication.ts'
-import type { LimitRefusal } from '../guard/rate-limits.ts'
+import type { Context, Reply, LimitRefusal } from '../context.ts'
 
 /** One request, read: the same for every protocol. */
 export interface Call {

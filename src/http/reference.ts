@@ -55,7 +55,7 @@ export function createReference(): Transport {
     const { pathname } = url()
     const file = files[pathname]
     if (!file) return false
-    context.seen.operation = pathname
+    context.attributes.operation = pathname
     if (method !== 'GET') return refuseMethod(response, ['GET'])
     const made = kept.get(pathname) ?? file.make()
     kept.set(pathname, made)

@@ -4,7 +4,8 @@ import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import proxyAddr from 'proxy-addr'
 
-import { createContext, type Parts } from '../guard/authentication.ts'
+import { createContext } from '../guard/authentication.ts'
+import type { Services } from '../context.ts'
 import { type Body, hasBody, parseForm, parseObject, readBytes } from './body.ts'
 import { networkOf } from '../guard/rate-limits.ts'
 import type { createIncomplete } from './admission.ts'
@@ -16,8 +17,8 @@ export const MAX_HEADERS = 16 * 1024
 const SAFE = ['GET', 'HEAD', 'OPTIONS']
 
 /** Reads requests into calls. Throws the refusal of a request that no protocol accepts. */
-export function createReader(parts: Parts, trackIncomplete: ReturnType<typeof createIncomplete>) {
-  const { baseUrl, trustedOrigins, trustedProxies } = parts.settings
+export function createReader(services: Services, trackIncomplete: ReturnType<typeof createIncomplete>) {
+  const { baseUrl, trustedOrigins, trustedProxies } = services.settings
   const isTrustedProxy = proxyAddr.compile(trustedProxies)
   const origins = [baseUrl, ...trustedOrigins]
   const addressOf = (request: IncomingMessage) => readAddress(request, isTrustedProxy)
@@ -41,7 +42,7 @@ export function createReader(parts: Parts, trackIncomplete: ReturnType<typeof cr
         url: target.url,
         request,
         body,
-        context: createContext(parts, headers, {
+        context: createContext(services, headers, {
           malformed: target.malformed ?? malformed,
           address: () => addressOf(request),
         }),

@@ -2,7 +2,7 @@ import { ORPCError } from '@orpc/client'
 import { StandardRPCHandler } from '@orpc/server/standard'
 import { StrictGetMethodPlugin } from '@orpc/server/plugins'
 
-import type { Context } from '../guard/authentication.ts'
+import type { Context } from '../context.ts'
 import { parseObject } from './body.ts'
 import { router } from '../procedures/index.ts'
 import { answer, type Call, refuseMethod, sendReply, standardRequest, type Transport } from './protocol.ts'

@@ -1,9 +1,7 @@
 import { type HTTPPath, ORPCError } from '@orpc/client'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 
 const MAX_TARGET = 8 * 1024
-/** Characters of a path in the log and in traces. */
-export const MAX_PATH = 300
 /** Parameters and opening brackets of a query: the depth of a value in bracket notation cannot be larger. */
 const MAX_QUERY_ITEMS = 100
 
@@ -18,9 +16,6 @@ export interface Target {
   /** A query that is too complex. The URL has no query then, and the guard refuses the call: 400. */
   malformed?: ORPCError<'BAD_REQUEST', unknown>
 }
-
-/** Handles a request whose target was read. */
-export type Listener = (request: IncomingMessage, response: ServerResponse, target: Target) => void
 
 /** Stands in the log for an address that is not logged. */
 const UNREADABLE = '(unreadable)'

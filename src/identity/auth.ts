@@ -16,7 +16,8 @@ import { audited } from './audited-endpoints.ts'
 import { cookieOptions, createCookieReader } from './cookies.ts'
 import { administration } from './impersonation.ts'
 import { type Mailer, signInLetter } from './mail.ts'
-import { noticing } from '../outages.ts'
+import { detectOutages, rethrowOutages } from './outage-detection.ts'
+import type { Identity } from '../context.ts'
 import type { Settings } from '../settings.ts'
 
 /** The header that tells better-auth who is at the other end. No caller can set it: see src/http/auth.ts. */
@@ -42,7 +43,7 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
     secret: authSecret,
     database: (options: BetterAuthOptions) =>
       transactional(db, (database) =>
-        noticing(drizzleAdapter(database, { provider: 'pg', schema })(options)),
+        detectOutages(drizzleAdapter(database, { provider: 'pg', schema })(options)),
       ),
     telemetry: { enabled: false },
     // What fails is for src/http/app.ts. Its message may repeat a statement's values, which better-auth would print and trace.
@@ -147,24 +148,44 @@ const ownCookies = createAuthMiddleware(async ({ headers, context }) => {
 })
 
 /** Size of the cache of verified cookies, in characters. */
-const KNOWN_COOKIES = 4_000_000
+const VERIFIED_COOKIES = 4_000_000
 
 /**
- * Reads the token in the session cookie, as better-auth itself does. The raw token alone is no credential.
- * Verified signatures are cached: to verify one is half of what a call costs. Whether the session still exists is
- * asked of the database each time.
+ * The operations on cookies that the guard and the protocols use. The session token is read from the signed cookie, as
+ * better-auth does: the raw token is not a credential. Verified signatures are cached, because verification is half of
+ * the cost of a call. Whether the session still exists is read from the database for each call.
  */
-export async function createTokenReader(auth: Auth) {
+export async function createCookieIdentity(auth: Auth): Promise<Omit<Identity, 'verifyToken'>> {
   const context = await auth.$context
+  const { expiresIn, updateAge } = context.sessionConfig
   const read = createCookieReader(context)
-  const known = new LRUCache<string, string>({
-    maxSize: KNOWN_COOKIES,
+  const verified = new LRUCache<string, string>({
+    maxSize: VERIFIED_COOKIES,
     sizeCalculation: (token, cookie) => cookie.length + token.length,
   })
-  return async (cookie: string | undefined) => {
-    if (cookie === undefined) return undefined
-    const token = known.get(cookie) ?? (await read(cookie)).get(context.authCookies.sessionToken.name)?.value
-    if (token) known.set(cookie, token)
-    return token
+
+  return {
+    handle: (request) => rethrowOutages(() => auth.handler(request)),
+
+    async readToken(cookie) {
+      if (cookie === undefined) return undefined
+      const token =
+        verified.get(cookie) ?? (await read(cookie)).get(context.authCookies.sessionToken.name)?.value
+      if (token) verified.set(cookie, token)
+      return token
+    },
+
+    async renew(cookie, expiresAt) {
+      if (expiresAt.getTime() - (expiresIn - updateAge) * 1000 > Date.now()) return []
+      const request = { method: 'POST', headers: new Headers({ cookie }), returnHeaders: true } as const
+      const { headers } = await rethrowOutages(() => auth.api.getSession(request))
+      return headers.getSetCookie()
+    },
+
+    async signOut(cookie) {
+      const request = { headers: new Headers({ cookie }), returnHeaders: true } as const
+      const { headers } = await rethrowOutages(() => auth.api.signOut(request))
+      return headers.getSetCookie()
+    },
   }
 }

@@ -8,8 +8,8 @@ import getRawBody from 'raw-body'
 import { RequestFilteringHttpsAgent } from 'request-filtering-agent'
 import { z } from 'zod'
 
-import type { Parts } from '../guard/authentication.ts'
-import { type Client, Registration } from './clients.ts'
+import type { Services } from '../context.ts'
+import { type Client, Registration } from './client-metadata.ts'
 
 /** Size and time limits of a fetch: bytes, milliseconds, and fetches of this process at the same time. */
 const MAX_DOCUMENT = 10 * 1024
@@ -41,7 +41,10 @@ const Described = Registration.extend({ client_id: z.string() })
  * Finds apps whose client id is the URL of a document (draft-ietf-oauth-client-id-metadata-document). Anyone can name any
  * URL, so fetches are cached, shared by concurrent callers, counted by `address`, and limited in number.
  */
-export function createDocuments({ settings, spend }: Pick<Parts, 'settings' | 'spend'>) {
+export function createDocuments({
+  settings,
+  consumeRateLimit,
+}: Pick<Services, 'settings' | 'consumeRateLimit'>) {
   let fetching = 0
   const cache = new LRUCache<string, { client?: Client }>({
     max: MAX_CACHED,
@@ -69,7 +72,7 @@ export function createDocuments({ settings, spend }: Pick<Parts, 'settings' | 's
     if (!isDocumentUrl(id) || new URL(id).origin === settings.baseUrl) return undefined
     const cached = cache.get(id)
     if (cached) return cached.client
-    const exceeded = await spend('documents', address)
+    const exceeded = await consumeRateLimit('documents', address)
     if (exceeded) throw new FetchRefused(exceeded.error.status, exceeded.error.message, exceeded.headers)
     return (await cache.fetch(id))?.client
   }

@@ -4,10 +4,11 @@ import { z } from 'zod'
 import { scopes } from '../../contract/base.ts'
 import { find } from '../../db/oauth.ts'
 import * as sessions from '../../db/sessions.ts'
-import type { Caller, Parts } from '../guard/authentication.ts'
+import type { Caller, Services } from '../context.ts'
 import { currentSource } from '../telemetry/audit.ts'
 import { createDocuments } from './client-documents.ts'
-import { allowsRedirect, type Client, findConfigured, findRegistered } from './clients.ts'
+import { allowsRedirect, type Client, findConfigured } from './client-metadata.ts'
+import { findRegistered } from './clients.ts'
 import { codeKey, type Consent, createIssuer, Grant, refreshExpiry, refreshKey } from './tokens.ts'
 
 export { FetchRefused } from './client-documents.ts'
@@ -51,11 +52,11 @@ const Kept = z.object({
 const UNREDEEMED = 2 * 60_000
 
 /** What OpenAuth leaves to its users, and what it leaves open: who may ask, for what, and who may redeem. */
-export function createGrants(parts: Parts) {
-  const { db, settings, verifyToken } = parts
+export function createGrants(services: Services) {
+  const { db, settings, identity } = services
   const { baseUrl } = settings
   const issuer = createIssuer(db)
-  const readDocument = createDocuments(parts)
+  const readDocument = createDocuments(services)
   const resources = [baseUrl, `${baseUrl}/`, `${baseUrl}/mcp`]
 
   async function findClient(id: string, address: string | undefined) {
@@ -162,8 +163,8 @@ export function createGrants(parts: Parts) {
     const record = await find(db, refreshKey(token))
     const grant =
       Kept.safeParse(record?.value).data?.properties ??
-      (await verifyToken(token, baseUrl))?.properties ??
-      (await verifyToken(token, `${baseUrl}/mcp`))?.properties
+      (await identity.verifyToken(token, baseUrl))?.properties ??
+      (await identity.verifyToken(token, `${baseUrl}/mcp`))?.properties
     if (grant?.clientId !== client_id) return
     const found = await sessions.findGrant(db, grant.sessionId)
     const source = { ...currentSource(), actor: `app:${client_id}` }

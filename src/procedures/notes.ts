@@ -1,5 +1,5 @@
 import * as query from '../../db/notes.ts'
-import type { Reply } from '../guard/authentication.ts'
+import type { Reply } from '../context.ts'
 import { noteTag } from '../guard/conditions.ts'
 import { may, relationTo, signedIn } from '../guard/index.ts'
 import { newestFirst, type Order, paged } from './pages.ts'

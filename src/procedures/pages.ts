@@ -2,7 +2,7 @@ import { MAX_LIMIT, type Page } from '../../contract/base.ts'
 import { badRequest } from '../../contract/errors.ts'
 import { linkToNext } from '../../contract/link.ts'
 import { bytesOf, PAGE_BYTES, type Paged, type Place, type Span } from '../../db/pages.ts'
-import type { Caller, Context } from '../guard/authentication.ts'
+import type { Caller, Context } from '../context.ts'
 import { inTurn } from './turns.ts'
 
 /** What a list is called with, as far as its pages go. */

@@ -1,5 +1,5 @@
 import * as query from '../../db/tasks.ts'
-import type { Reply } from '../guard/authentication.ts'
+import type { Reply } from '../context.ts'
 import { taskTag } from '../guard/conditions.ts'
 import { signedIn } from '../guard/index.ts'
 import { newestFirst, paged } from './pages.ts'

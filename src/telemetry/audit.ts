@@ -2,14 +2,18 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 import type { Entry, Source } from '../../db/audit.ts'
 import type { Database } from '../../db/database.ts'
-import type { Context } from '../guard/authentication.ts'
+import type { Context } from '../context.ts'
 
 /** How much of a User-Agent header is kept, in characters. */
 const MAX_AGENT = 256
 
 /** Who acts in a request, and from where. Of an impersonation the actor is the administrator. */
-export const sourceOf = ({ seen, headers, address }: Pick<Context, 'seen' | 'headers' | 'address'>) => ({
-  actor: seen.actor ?? seen.person ?? null,
+export const sourceOf = ({
+  attributes,
+  headers,
+  address,
+}: Pick<Context, 'attributes' | 'headers' | 'address'>) => ({
+  actor: attributes.actor ?? attributes.person ?? null,
   ipAddress: address?.() ?? null,
   userAgent: headers['user-agent']?.slice(0, MAX_AGENT) ?? null,
 })

@@ -6,6 +6,8 @@ import type { Settings } from '../settings.ts'
 
 /** Characters of a log line. */
 const MAX_LINE = 8000
+/** Characters of a path in the log and in traces. */
+export const MAX_PATH = 300
 const MAX_FRAMES = 20
 const MAX_NAME = 64
 const MAX_CAUSES = 3

@@ -6,9 +6,8 @@ import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, R
 
 import { isOutage } from '../../db/errors.ts'
 import type { Watch } from '../../db/observer.ts'
-import type { SeenOf } from '../guard/authentication.ts'
-import { type LimitName, limits } from '../guard/rate-limits.ts'
-import type { Settings } from '../settings.ts'
+import type { AttributesOf } from '../context.ts'
+import { type LimitName, limits, type Settings } from '../settings.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -83,11 +82,11 @@ export function createMetrics(settings: Settings) {
   return {
     watch,
 
-    request(request: IncomingMessage, response: ServerResponse, seenOf: SeenOf) {
+    request(request: IncomingMessage, response: ServerResponse, attributesOf: AttributesOf) {
       const end = durations.startTimer()
       underWay.inc()
       response.once('close', () => {
-        const { operation = 'other', signedIn } = seenOf(request) ?? {}
+        const { operation = 'other', signedIn } = attributesOf(request) ?? {}
         underWay.dec()
         end({ operation })
         requests.inc({ operation, status: response.writableFinished ? response.statusCode : 'aborted' })

@@ -10,13 +10,20 @@ import {
   type Tracer,
 } from '@opentelemetry/api'
 import { ORPCError, traverseContractProcedures } from '@orpc/server'
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import { contract } from '../../contract/index.ts'
 import { codeOf } from '../../db/errors.ts'
 import type { Watch } from '../../db/observer.ts'
-import type { SeenOf } from '../guard/authentication.ts'
-import { type Listener, MAX_PATH } from '../http/target.ts'
+import type { AttributesOf } from '../context.ts'
+import { MAX_PATH } from './log.ts'
+
+/** Handles a request whose path was normalized. */
+type Listener<Target extends { path: string }> = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  target: Target,
+) => void
 
 const found = trace.getTracer('tallystick')
 
@@ -51,7 +58,10 @@ function createTracing(tracer: Tracer) {
 
     /** Continues the trace that the headers of a request name. Records no query and no other header: both carry secrets. */
     serve:
-      (listener: Listener, seenOf: SeenOf): Listener =>
+      <Target extends { path: string }>(
+        listener: Listener<Target>,
+        attributesOf: AttributesOf,
+      ): Listener<Target> =>
       (request, response, target) => {
         const { method = '', headers } = request
         const { path } = target
@@ -60,7 +70,7 @@ function createTracing(tracer: Tracer) {
         const around = propagation.extract(ROOT_CONTEXT, headers)
         const span = tracer.startSpan(method, { kind: SpanKind.SERVER, attributes }, around)
         response.once('close', () => {
-          const route = routeOf(seenOf(request)?.operation, path)
+          const route = routeOf(attributesOf(request)?.operation, path)
           if (route !== undefined) span.updateName(`${method} ${route}`).setAttribute('http.route', route)
           if (typeof request.id === 'string') span.setAttribute('tallystick.request.id', request.id)
           end(span, response)

@@ -1,6 +1,6 @@
 import { Agent } from 'node:http'
 
-import { limits } from '../../src/guard/rate-limits.ts'
+import { limits } from '../../src/settings.ts'
 import { call, type Told } from './call.ts'
 import { inLanes } from './lanes.ts'
 import { makeFolder, readCode, signIn, startService } from './process.ts'

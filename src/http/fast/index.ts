@@ -157,7 +157,7 @@ function createAnswerer(protocol: Protocol, compiledOf: CompiledOf) {
       if (!route) return false
       const { text, operation } = route
       if (text === undefined || context.malformed) return serve(exchange, route)
-      context.seen.operation = operation
+      context.attributes.operation = operation
       return send(exchange, 200, text)
     })
   }

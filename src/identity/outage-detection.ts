@@ -1,0 +1,37 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+
+import { isOutage } from '../../db/errors.ts'
+
+/** The outage that the current operation of better-auth met. */
+const operations = new AsyncLocalStorage<{ outage?: Error }>()
+
+/** Wraps the database adapter of better-auth, and records an outage that one of its methods meets. */
+export const detectOutages = <Adapter extends object>(adapter: Adapter): Adapter =>
+  new Proxy(adapter, {
+    get(target, name) {
+      const method: unknown = Reflect.get(target, name)
+      if (typeof method !== 'function') return method
+      return async (...parameters: unknown[]) => {
+        try {
+          return (await Reflect.apply(method, target, parameters)) as unknown
+        } catch (error) {
+          const operation = operations.getStore()
+          if (operation && isOutage(error)) operation.outage = error
+          throw error
+        }
+      }
+    },
+  })
+
+/**
+ * Runs an operation of better-auth. better-auth turns some database errors into answers such as "not signed in" or "no such
+ * account". If the operation met an outage, throws the outage instead of returning the answer.
+ */
+export async function rethrowOutages<Result>(run: () => Promise<Result>): Promise<Result> {
+  const operation: { outage?: Error } = {}
+  const result = await operations.run(operation, run).catch((error: unknown) => {
+    throw operation.outage ?? error
+  })
+  if (operation.outage) throw operation.outage
+  return result
+}
