@@ -1,0 +1,198 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+
+import { limits, readSettings } from '../src/settings.ts'
+
+const document = readFileSync('docs/settings.md', 'utf8')
+
+/** The rows of all tables under a heading of the second level that begin with a name in backquotes. */
+function rowsUnder(heading: string, text = document) {
+  const [, section = ''] = text.split(`\n## ${heading}\n`)
+  const [own = ''] = section.split('\n## ')
+  return own
+    .split('\n')
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+    .flatMap(([, first = '', ...cells]) => {
+      const [, name] = /^`(\w+)`$/.exec(first) ?? []
+      return name === undefined ? [] : [{ name, cells }]
+    })
+}
+
+const settingRows = rowsUnder('Settings')
+const namesOf = (rows: { name: string }[]) => rows.map(({ name }) => name).sort()
+
+/** The settings that src/settings.ts reads, by the keys of its schema. */
+const settingsInCode = Array.from(
+  readFileSync('src/settings.ts', 'utf8').matchAll(/^ +([A-Z][A-Z_]+):/gm),
+  ([, name = '']) => name,
+).sort()
+
+const AUTH_SECRET = 'a'.repeat(32)
+const settings = readSettings({ AUTH_SECRET })
+
+/** What the service uses without any setting but AUTH_SECRET, in the units of the table. */
+const defaults: Record<string, string | number | boolean | string[] | undefined> = {
+  NODE_ENV: settings.production ? 'production' : 'development',
+  HOST: settings.host,
+  PORT: settings.port,
+  BASE_URL: settings.baseUrl,
+  DATABASE_URL: settings.databaseUrl === join('.data', 'db') ? undefined : settings.databaseUrl,
+  DATABASE_DIRECT_URL: settings.directUrl,
+  DATA_DIR: settings.outbox.replace(/.outbox$/, ''),
+  SMTP_URL: settings.smtpUrl,
+  MAIL_FROM: settings.mailFrom,
+  ADMIN_EMAILS: settings.adminEmails,
+  TRUSTED_ORIGINS: settings.trustedOrigins,
+  TRUSTED_PROXIES: settings.trustedProxies,
+  OAUTH_CLIENTS: settings.oauthClients,
+  SERVICE: settings.service,
+  RELEASE: settings.release,
+  LOG_LEVEL: settings.logLevel,
+  LIMITS: Object.keys(settings.limitPoints),
+  RATE_LIMITS: settings.rateLimits,
+  COMPILED: settings.compiled,
+  METRICS_HOST: settings.metricsHost,
+  METRICS_PORT: settings.metricsPort,
+  WORKERS: settings.workers,
+  MAX_REQUESTS: settings.maxRequests,
+  MAX_INCOMPLETE: settings.maxIncomplete,
+  ANSWER_TIMEOUT: settings.answerTimeout / 1000,
+  AUDIT_RETENTION: settings.auditRetention,
+  STOP_DELAY: settings.stopDelay / 1000,
+}
+
+/** A value as the table writes it. */
+function written(value: (typeof defaults)[string]) {
+  if (value === undefined) return 'unset'
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : `\`${value.join()}\``
+  if (typeof value === 'boolean') return value ? '`on`' : '`off`'
+  return `\`${value}\``
+}
+
+/** The parts of a default that differ from process to process. */
+const placeholders: Record<string, string> = {
+  PORT: String(settings.port),
+  HOSTNAME: hostname(),
+  PID: String(process.pid),
+}
+const filled = (cell: string) => cell.replace(/[A-Z]{3,}/g, (word) => placeholders[word] ?? word)
+
+/** Settings under which each number of the table is valid. */
+const complete = {
+  AUTH_SECRET,
+  BASE_URL: 'https://example.com',
+  DATABASE_URL: 'postgres://localhost/x',
+  SMTP_URL: 'smtp://localhost',
+  MAIL_FROM: 'no-reply@example.com',
+}
+const accepts = (name: string, value: number | string) => {
+  try {
+    return Boolean(readSettings({ ...complete, [name]: String(value) }))
+  } catch {
+    return false
+  }
+}
+
+/** The number that a pattern finds in a cell, if any. */
+function numberIn(cell: string, pattern: RegExp) {
+  const [, digits] = pattern.exec(cell) ?? []
+  return digits === undefined ? [] : [Number(digits)]
+}
+
+/** The least and the greatest number that a cell allows, and the numbers next to them that the cell excludes. */
+function boundsOf(cell: string) {
+  const least = [...numberIn(cell, /(\d+) to/), ...numberIn(cell, /at least (\d+)/)]
+  const most = [...numberIn(cell, /to (\d+)/), ...numberIn(cell, /at most (\d+)/)]
+  return {
+    allowed: [...least, ...most],
+    excluded: [
+      ...least.map((bound) => bound - 1),
+      ...most.map((bound) => bound + 1),
+      ...numberIn(cell, /above (\d+)/),
+    ],
+  }
+}
+
+describe('docs/settings.md', () => {
+  test('lists each setting that src/settings.ts reads, once, and no other', () => {
+    expect(settingsInCode.length).toBeGreaterThan(20)
+    expect(namesOf(settingRows)).toEqual(settingsInCode)
+  })
+
+  test('is compared with the default of every setting', () => {
+    expect(Object.keys(defaults).concat('AUTH_SECRET').sort()).toEqual(settingsInCode)
+  })
+
+  test.each(settingRows.filter(({ name }) => name !== 'AUTH_SECRET'))(
+    'gives the default of $name',
+    ({ name, cells: [cell = ''] }) => {
+      expect(filled(cell)).toBe(written(defaults[name]))
+    },
+  )
+
+  test('says where the default of AUTH_SECRET is kept', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tallystick-settings-'))
+    onTestFinished(() => {
+      rmSync(folder, { recursive: true })
+    })
+
+    const { authSecret } = readSettings({ DATA_DIR: folder })
+
+    expect(settingRows.find(({ name }) => name === 'AUTH_SECRET')?.cells[0]).toBe(
+      'generated, kept in `DATA_DIR/auth-secret`',
+    )
+    expect(readFileSync(join(folder, 'auth-secret'), 'utf8')).toBe(authSecret)
+  })
+
+  test('gives the bounds of numbers', () => {
+    const bounded = settingRows
+      .map(({ name, cells: [, values = ''] }) => ({ name, ...boundsOf(values) }))
+      .filter(({ excluded }) => excluded.length > 0)
+
+    expect(bounded.length).toBeGreaterThan(5)
+    for (const { name, allowed, excluded } of bounded) {
+      for (const value of allowed) expect([name, value, accepts(name, value)]).toEqual([name, value, true])
+      for (const value of excluded) expect([name, value, accepts(name, value)]).toEqual([name, value, false])
+    }
+  })
+
+  test('gives the choices of settings with fixed values', () => {
+    const chosen = settingRows
+      .filter(({ cells: [, values = ''] }) => /^`\w+`(, `\w+`)+$/.test(values))
+      .map(({ name, cells: [, values = ''] }) => ({ name, choices: values.replaceAll('`', '').split(', ') }))
+
+    expect(chosen.length).toBeGreaterThan(3)
+    for (const { name, choices } of chosen) {
+      expect([name, choices.filter((choice) => !accepts(name, choice))]).toEqual([name, []])
+      expect([name, accepts(name, 'another')]).toEqual([name, false])
+    }
+  })
+
+  test('lists each rate limit with its default', () => {
+    const listed = rowsUnder('Rate limits').map(({ name, cells: [points, seconds] }) => [
+      name,
+      points,
+      seconds,
+    ])
+
+    expect(listed).toEqual(
+      Object.entries(limits).map(([name, { points, duration }]) => [name, String(points), String(duration)]),
+    )
+  })
+
+  test('lists the environment variables that the command line reads, and no other', () => {
+    const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) =>
+      file.endsWith('.ts'),
+    )
+    const read = sources.flatMap((file) =>
+      Array.from(
+        readFileSync(join('src', file), 'utf8').matchAll(/(?<!delete )process\.env\.(\w+)/g),
+        ([, name = '']) => name,
+      ),
+    )
+
+    expect(namesOf(rowsUnder('Environment of the command line'))).toEqual([...new Set(read)].sort())
+  })
+})
