@@ -1,7 +1,7 @@
 import type { AnySchema } from '@orpc/contract'
 
 import { type Issue, listIssues } from '../contract/errors.ts'
-import { after } from './maybe-promise.ts'
+import { mapMaybePromise } from './maybe-promise.ts'
 
 /** An output that breaks its schema. Names the places and the rules, never the values: the error is logged. */
 export class InvalidOutput extends Error {
@@ -14,7 +14,7 @@ export class InvalidOutput extends Error {
 
 /** Removes what the schema does not declare. Throws InvalidOutput where the value breaks the schema. */
 export const keepDeclared = (schema: AnySchema, value: unknown) =>
-  after(schema['~standard'].validate(value), (result): unknown => {
+  mapMaybePromise(schema['~standard'].validate(value), (result): unknown => {
     if (result.issues) throw new InvalidOutput(result.issues)
     return result.value
   })

@@ -10,7 +10,7 @@ import * as notes from '../../db/notes.ts'
 import * as tasks from '../../db/tasks.ts'
 import type { Caller, Context } from '../context.ts'
 import { isBearer } from './authentication.ts'
-import { after, attempt } from '../maybe-promise.ts'
+import { mapMaybePromise, catchMaybePromise } from '../maybe-promise.ts'
 import { whereMatched } from './conditions.ts'
 import { once } from './idempotency.ts'
 import { isPersonal, networkOf } from './rate-limits.ts'
@@ -93,7 +93,7 @@ function declaredPart(error: ORPCError<string, unknown>, errorMap: ErrorMap) {
   const { code, defined, status, message, data, cause } = error
   if (data === undefined) return error
   const schema = errorMap[code]?.data ?? (code === 'BAD_REQUEST' ? Issues : undefined)
-  return after(schema?.['~standard'].validate(data), (result) => {
+  return mapMaybePromise(schema?.['~standard'].validate(data), (result) => {
     const declared: unknown = !result || result.issues ? undefined : result.value
     return new ORPCError(code, { defined, status, message, data: declared, cause })
   })
@@ -108,13 +108,13 @@ const refusal = ({ errorMap }: Declared, code: Code) =>
 function admit(context: Context, declared: Declared) {
   const { access, scope, inPerson, limit } = declared.meta
   const isOpen = access === 'open'
-  return after(isOpen ? undefined : context.caller(), (identity) => {
+  return mapMaybePromise(isOpen ? undefined : context.caller(), (identity) => {
     if (!isOpen && !identity) throw challenge(context, refusal(declared, 'UNAUTHORIZED'))
     if (identity?.scopes && !(scope && identity.scopes.includes(scope)))
       throw challenge(context, refusal(declared, 'INSUFFICIENT_SCOPE'), scope)
     if (inPerson && identity?.session.impersonatedBy !== null) throw refusal(declared, 'FORBIDDEN')
     const counted = limit && context.settings.rateLimits ? spend(context, limit, identity) : undefined
-    return after(counted, () => identity)
+    return mapMaybePromise(counted, () => identity)
   })
 }
 
@@ -173,17 +173,17 @@ function enforce<Output>(
   const operation = path.join('.')
   context.attributes.operation = operation
   const run = () =>
-    after(admit(context, declared), (identity) =>
-      after(identity && action ? permit(context, declared, input, identity, action) : undefined, () => {
+    mapMaybePromise(admit(context, declared), (identity) =>
+      mapMaybePromise(identity && action ? permit(context, declared, input, identity, action) : undefined, () => {
         // A body that could not be read is refused only now: 400.
         if (context.malformed) throw context.malformed
         return answer(identity)
       }),
     )
-  return attempt(
+  return catchMaybePromise(
     () => (tracing ? tracing.procedure(path, run) : run()),
     (error) =>
-      after(reported(error, context, operation, declared.errorMap), (publicError) => {
+      mapMaybePromise(reported(error, context, operation, declared.errorMap), (publicError) => {
         throw publicError
       }),
   )

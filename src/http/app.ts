@@ -6,7 +6,7 @@ import { pinoHttp } from 'pino-http'
 
 import { errorBody, unavailable } from '../../contract/errors.ts'
 import type { Services, RequestAttributes, AttributesOf } from '../context.ts'
-import { after, attempt } from '../maybe-promise.ts'
+import { mapMaybePromise, catchMaybePromise } from '../maybe-promise.ts'
 import { hasBody } from './body.ts'
 import { createHeads, createSharing } from './response-headers.ts'
 import { closeWithConnection, createAdmission, createIncomplete } from './admission.ts'
@@ -52,7 +52,7 @@ export function createApp(services: Services): Server {
     target: Target,
     head: readonly string[],
   ) =>
-    after(receive(request, target), (bytes) => {
+    mapMaybePromise(receive(request, target), (bytes) => {
       if (bytes && !admission.admit(response)) {
         turnAway(response, head)
         return true
@@ -60,7 +60,7 @@ export function createApp(services: Services): Server {
       const call = callOf(request, target, bytes)
       attributes?.set(request, call.context.attributes)
       const answered = compiled?.({ call, response, head }) ?? false
-      return after(answered, (isAnswered) => isAnswered || offer(call, response, head))
+      return mapMaybePromise(answered, (isAnswered) => isAnswered || offer(call, response, head))
     })
 
   async function offer(call: Call, response: ServerResponse, head: readonly string[]) {
@@ -112,7 +112,7 @@ export function createApp(services: Services): Server {
       return
     }
     const go = () => {
-      void attempt<unknown>(
+      void catchMaybePromise<unknown>(
         () => respond(request, response, target, head),
         (error) => {
           fail(error, response, head)

@@ -10,7 +10,7 @@ import {
 } from '@orpc/server'
 
 import { type Meta, metaOf } from '../../../contract/base.ts'
-import { after } from '../../maybe-promise.ts'
+import { mapMaybePromise } from '../../maybe-promise.ts'
 import { keepDeclared } from '../../output.ts'
 import { createSerializer, type Serialize } from './serializer.ts'
 
@@ -54,7 +54,7 @@ export function compile(procedure: AnyProcedure, path: readonly string[], checks
     (middleware: AnyMiddleware, inner: Run): Run =>
     (context, input) => {
       const next = (given?: { context?: object }) =>
-        after(inner(given?.context ? { ...context, ...given.context } : context, input), asResult)
+        mapMaybePromise(inner(given?.context ? { ...context, ...given.context } : context, input), asResult)
       const options = {
         procedure,
         path,
@@ -63,12 +63,12 @@ export function compile(procedure: AnyProcedure, path: readonly string[], checks
         context,
         next: next as MiddlewareNextFn<unknown>,
       }
-      return after(middleware(options, input, middlewareOutputFn), outputOf)
+      return mapMaybePromise(middleware(options, input, middlewareOutputFn), outputOf)
     }
   const checkInput =
     (schema: AnySchema, inner: Run): Run =>
     (context, input) =>
-      after(schema['~standard'].validate(input), (result) => {
+      mapMaybePromise(schema['~standard'].validate(input), (result) => {
         if (!result.issues) return inner(context, result.value)
         const broken = { message: 'Input validation failed', issues: result.issues, data: input }
         throw new ORPCError('BAD_REQUEST', { cause: new ValidationError(broken) })

@@ -20,7 +20,7 @@ import type { IncomingHttpHeaders, OutgoingHttpHeader, ServerResponse } from 'no
 
 import { errorBody } from '../../../contract/errors.ts'
 import { firstForm } from '../../../contract/legacy-notes.ts'
-import { after, attempt } from '../../maybe-promise.ts'
+import { mapMaybePromise, catchMaybePromise } from '../../maybe-promise.ts'
 import { router } from '../../procedures/index.ts'
 import { afterTurn } from '../tick.ts'
 import { type Compiled, compile } from './compile.ts'
@@ -145,15 +145,15 @@ function createAnswerer(protocol: Protocol, compiledOf: CompiledOf) {
   const serve = (exchange: Exchange, route: Route) => {
     const { call } = exchange
     const input = route.params ? { ...call.body, ...route.params } : inputOf(call)
-    return attempt(
-      () => after(route.run(call.context, input), (output) => sendOutput(exchange, route, output)),
+    return catchMaybePromise(
+      () => mapMaybePromise(route.run(call.context, input), (output) => sendOutput(exchange, route, output)),
       (error) => sendError(exchange, route, error),
     )
   }
 
   return (exchange: Exchange, path: HTTPPath) => {
     const { method, context } = exchange.call
-    return after(find(method, path), (route) => {
+    return mapMaybePromise(find(method, path), (route) => {
       if (!route) return false
       const { text, operation } = route
       if (text === undefined || context.malformed) return serve(exchange, route)
