@@ -3,7 +3,7 @@ import { cpus, totalmem } from 'node:os'
 import postgres from 'postgres'
 import { z } from 'zod'
 
-import { pins } from './pin.ts'
+import { pins } from './cpu-affinity.ts'
 
 const LIBRARIES = [
   '@orpc/server',

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { Cookies } from './seed.ts'
-import { type Shot, Shots } from './load.ts'
+import { type Shot, Shots } from './load-generator.ts'
 import type { Contender, Server } from './servers.ts'
-import { headersOf, requestOf, type Work } from './works.ts'
+import { headersOf, requestOf, type Work } from './requests.ts'
 
 export interface Slice {
   rate: number
@@ -20,7 +20,7 @@ export interface Slice {
 }
 
 /** The load generator, a process of its own. JSON, which is what is sent otherwise, knows no `Infinity`. */
-export const startGenerator = () => fork('bench/load.ts', { serialization: 'advanced' })
+export const startGenerator = () => fork('bench/load-generator.ts', { serialization: 'advanced' })
 
 /** What runs up to speed before a slice counts, in ms. */
 const RAMP = 100

@@ -3,17 +3,17 @@ import { parseArgs } from 'node:util'
 import postgres from 'postgres'
 import { format, resolveConfig } from 'prettier'
 
-import { checkEqual, checkIncrements, checkRefusals, readCount } from './check.ts'
+import { checkEqual, checkIncrements, checkRefusals, readCount } from './correctness.ts'
 import { measureGrowth } from './growth/index.ts'
 import { describeMachine } from './machine.ts'
 import { createMeter, startGenerator } from './measure.ts'
-import { pinSelf } from './pin.ts'
+import { pinSelf } from './cpu-affinity.ts'
 import { makeDatabase, findPostgres } from './postgres.ts'
 import { report, type Results } from './report.ts'
-import { measureAll } from './rounds.ts'
+import { measureAll } from './comparison.ts'
 import { type Cookies, cookiesOf, seed } from './seed.ts'
 import { buildPeers, type Contender, peers, startOurs, startPeer } from './servers.ts'
-import { works } from './works.ts'
+import { works } from './requests.ts'
 
 const { values: options } = parseArgs({
   options: {

@@ -1,6 +1,6 @@
 import postgres from 'postgres'
 
-import { signCookie } from './cookie.ts'
+import { signCookie } from './session-cookie.ts'
 import { SECRET } from './servers.ts'
 
 export interface World {

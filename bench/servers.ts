@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 
 import { freePort } from '../test/postgres.ts'
-import { pins } from './pin.ts'
+import { pins } from './cpu-affinity.ts'
 
 const Usage = z.object({ at: z.number(), cpu: z.number(), memory: z.number() })
 

@@ -1,5 +1,5 @@
 import type { Growth } from './growth/index.ts'
-import { type Cell, ratio } from './rounds.ts'
+import { type Cell, ratio } from './comparison.ts'
 
 export interface Target {
   work: string

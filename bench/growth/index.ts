@@ -1,8 +1,8 @@
-import { works } from '../works.ts'
-import { measureBundle } from './bundle.ts'
+import { works } from '../requests.ts'
+import { measureBundle } from './bundle-size.ts'
 import { measureMemory } from './memory.ts'
-import { checkPlans } from './plans.ts'
-import { measureSize } from './sizes.ts'
+import { checkPlans } from './query-plans.ts'
+import { measureSize } from './database-size.ts'
 import { measureStartUp } from './start-up.ts'
 
 export type Growth = Awaited<ReturnType<typeof measureGrowth>>

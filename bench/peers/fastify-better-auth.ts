@@ -4,10 +4,10 @@ import { drizzle } from 'drizzle-orm/node-postgres'
 import fastify, { type FastifyRequest } from 'fastify'
 import { Pool } from 'pg'
 
-import { noteList, reserve, taskList, taskView } from '../answers.ts'
+import { noteList, reserve, taskList, taskView } from '../responses.ts'
 import { createAuth } from '../better-auth.ts'
 import { announce, readEnvironment } from '../environment.ts'
-import { addTask, increment, listNotes, listTasks, readCounter } from '../queries.ts'
+import { addTask, increment, listNotes, listTasks, readCounter } from '../drizzle-queries.ts'
 import {
   Counter,
   NewTask,
@@ -18,7 +18,7 @@ import {
   Status,
   Task,
   TaskList,
-} from '../schemas.ts'
+} from '../typebox-schemas.ts'
 
 // Fastify and TypeBox, with better-auth to say who calls, and drizzle on `pg`.
 

@@ -3,8 +3,8 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyRequest } from 'fastify'
 import { Pool, types } from 'pg'
 
-import { type NoteRow, noteList, reserve, type TaskRow, taskList, taskView } from '../answers.ts'
-import { COOKIE, verifyCookie } from '../cookie.ts'
+import { type NoteRow, noteList, reserve, type TaskRow, taskList, taskView } from '../responses.ts'
+import { COOKIE, verifyCookie } from '../session-cookie.ts'
 import { announce, readEnvironment } from '../environment.ts'
 import {
   Counter,
@@ -16,8 +16,8 @@ import {
   Status,
   Task,
   TaskList,
-} from '../schemas.ts'
-import { ADD_TASK, COUNT, INCREMENT, NOTES, SESSION, TASKS } from '../sql.ts'
+} from '../typebox-schemas.ts'
+import { ADD_TASK, COUNT, INCREMENT, NOTES, SESSION, TASKS } from '../sql-queries.ts'
 
 // Fastify and TypeBox, with requests validated and answers serialised by schema, on `pg` with named statements.
 

@@ -5,10 +5,10 @@ import { createMiddleware } from 'hono/factory'
 import { HTTPException } from 'hono/http-exception'
 import postgres from 'postgres'
 
-import { noteList, reserve, taskList, taskView } from '../answers.ts'
+import { noteList, reserve, taskList, taskView } from '../responses.ts'
 import { createAuth } from '../better-auth.ts'
 import { announce, readEnvironment } from '../environment.ts'
-import { addTask, increment, listNotes, listTasks, readCounter } from '../queries.ts'
+import { addTask, increment, listNotes, listTasks, readCounter } from '../drizzle-queries.ts'
 
 // Hono with zod-openapi, better-auth to say who calls, and drizzle on postgres.js.
 

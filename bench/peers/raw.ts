@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import postgres from 'postgres'
 
-import { type NoteRow, noteList, reserve, type TaskRow, taskList, taskView } from '../answers.ts'
-import { COOKIE, verifyCookie } from '../cookie.ts'
+import { type NoteRow, noteList, reserve, type TaskRow, taskList, taskView } from '../responses.ts'
+import { COOKIE, verifyCookie } from '../session-cookie.ts'
 import { announce, readEnvironment } from '../environment.ts'
-import { ADD_TASK, COUNT, INCREMENT, NOTES, SESSION, TASKS } from '../sql.ts'
+import { ADD_TASK, COUNT, INCREMENT, NOTES, SESSION, TASKS } from '../sql-queries.ts'
 
 // The floor: node:http and postgres.js, every statement by hand, nothing in between.
 

@@ -4,7 +4,7 @@ import { z } from 'zod'
 
 import type { Cookies } from './seed.ts'
 import type { Contender, Server } from './servers.ts'
-import { headersOf, requestOf, type Work } from './works.ts'
+import { headersOf, requestOf, type Work } from './requests.ts'
 
 async function ask(contender: Contender, work: Work, cookie?: string, body?: string) {
   const request = { ...requestOf(work, contender.rpc), ...(body !== undefined && { body }) }

@@ -1,6 +1,6 @@
 import type { Contender } from './servers.ts'
 import { type createMeter, median, type Slice } from './measure.ts'
-import type { Work } from './works.ts'
+import type { Work } from './requests.ts'
 
 export interface Spread {
   median: number

@@ -2,7 +2,7 @@ import { median } from '../measure.ts'
 import { makeDatabase } from '../postgres.ts'
 import { cookiesOf, seed, type World } from '../seed.ts'
 import { type Server, startOurs } from '../servers.ts'
-import { headersOf, requestOf, type Work } from '../works.ts'
+import { headersOf, requestOf, type Work } from '../requests.ts'
 
 /** A call against a database of some size, one at a time. */
 export interface Size {
