@@ -10,7 +10,7 @@ import { createApp } from '../src/http/app.ts'
 import { createLog } from '../src/telemetry/log.ts'
 import { keepDeclared } from '../src/output.ts'
 import { addressed, bearer, registerApp, signInOverHttp, somebody, startService } from './service.ts'
-import { talk } from './trials/wire.ts'
+import { talk } from './trials/raw-http.ts'
 
 const MARKER = 'swordfish'
 

@@ -10,7 +10,7 @@ import { createClient } from '../contract/client.ts'
 import { listening } from './child.ts'
 import { freePort } from './postgres.ts'
 import { startService } from './service.ts'
-import { signIn as signInByLetter } from './trials/process.ts'
+import { signIn as signInByLetter } from './trials/service-process.ts'
 
 interface Running {
   child: ChildProcess

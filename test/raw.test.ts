@@ -7,8 +7,8 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { createApp } from '../src/http/app.ts'
 import { somebody, startService } from './service.ts'
 import { frame, framings, unending } from './trials/framing.ts'
-import { faultsOf } from './trials/verdict.ts'
-import { type Step, talk } from './trials/wire.ts'
+import { faultsOf } from './trials/protocol-checks.ts'
+import { type Step, talk } from './trials/raw-http.ts'
 
 const service = await startService({ ANSWER_TIMEOUT: '0.5' })
 const port = Number(new URL(service.origin).port)

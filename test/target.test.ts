@@ -8,7 +8,7 @@ import { createApp } from '../src/http/app.ts'
 import { createLog } from '../src/telemetry/log.ts'
 import { readTarget } from '../src/http/target.ts'
 import { createFetch, holding, somebody, startService } from './service.ts'
-import { talk } from './trials/wire.ts'
+import { talk } from './trials/raw-http.ts'
 
 const service = await startService({ MAX_REQUESTS: '1' })
 const lines: string[] = []

@@ -5,11 +5,11 @@ import { afterAll, describe, expect, test } from 'vitest'
 
 import { createRestClient } from '../contract/client.ts'
 import { startService } from './service.ts'
-import type { Entry, Work } from './trials/ask.ts'
-import { type Book, createWitness } from './trials/checked.ts'
-import { settle } from './trials/ledger.ts'
+import type { Entry, Work } from './trials/load-request.ts'
+import { type Book, createWitness } from './trials/checked-client.ts'
+import { settle } from './trials/load-verification.ts'
 import { Messages } from './trials/pg-messages.ts'
-import { Things } from './trials/things.ts'
+import { Things } from './trials/expected-rows.ts'
 
 const service = await startService()
 let reply: (response: ServerResponse) => void = () => undefined

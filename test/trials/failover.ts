@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import type { Entry } from './ask.ts'
-import { assertKept, settle } from './ledger.ts'
-import { signInAll, startLoad } from './load.ts'
+import type { Entry } from './load-request.ts'
+import { assertKept, settle } from './load-verification.ts'
+import { signInAll, startLoad } from './load-generator.ts'
 import * as patroni from './patroni.ts'
-import { startService } from './process.ts'
+import { startService } from './service-process.ts'
 import { type Tell, trial, UNLIMITED } from './trial.ts'
 
 /** How long the load runs before a failure, after writes are acknowledged again, and after the repair; in milliseconds. */

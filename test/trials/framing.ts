@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 
-import type { Caller } from './oddities.ts'
-import type { Said } from './verdict.ts'
-import { END, LEAVE, type Step } from './wire.ts'
+import type { Caller } from './request-part-arbitraries.ts'
+import type { Said } from './protocol-checks.ts'
+import { END, LEAVE, type Step } from './raw-http.ts'
 
 /** What is random of a talk. */
 interface Given {

@@ -1,9 +1,9 @@
 import { Agent } from 'node:http'
 
 import { limits } from '../../src/settings.ts'
-import { call, type Told } from './call.ts'
-import { inLanes } from './lanes.ts'
-import { makeFolder, readCode, signIn, startService } from './process.ts'
+import { call, type Told } from './http-client.ts'
+import { inLanes } from './concurrency.ts'
+import { makeFolder, readCode, signIn, startService } from './service-process.ts'
 import { findPostgres, trial } from './trial.ts'
 
 /** In all, each from an address that nobody had before. */

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import type { Entry } from './ask.ts'
-import { describeInstances } from './instances.ts'
-import { assertKept, longestWait, settle } from './ledger.ts'
-import { signInAll, startLoad } from './load.ts'
-import { type Service, startService } from './process.ts'
+import type { Entry } from './load-request.ts'
+import { describeInstances } from './instance-settings.ts'
+import { assertKept, longestWait, settle } from './load-verification.ts'
+import { signInAll, startLoad } from './load-generator.ts'
+import { type Service, startService } from './service-process.ts'
 import { findPostgres, type Tell, trial } from './trial.ts'
 
 const KILLS = 20

@@ -2,9 +2,9 @@ import { Agent, get } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { call, quantile } from './call.ts'
-import { fill, type Hoard, hoards } from './hoards.ts'
-import { makeFolder, type Service, signIn, startService } from './process.ts'
+import { call, quantile } from './http-client.ts'
+import { fill, type Hoard, hoards } from './large-lists.ts'
+import { makeFolder, type Service, signIn, startService } from './service-process.ts'
 import { findPostgres, type Tell, trial } from './trial.ts'
 
 /** Lists under way at once. */

@@ -7,8 +7,8 @@ import postgres from 'postgres'
 import { z } from 'zod'
 
 import { freePort } from '../postgres.ts'
-import { makeFolder } from './process.ts'
-import { findPrograms, findUser } from './programs.ts'
+import { makeFolder } from './service-process.ts'
+import { findPrograms, findUser } from './patroni-programs.ts'
 
 const PASSWORD = 'of-the-trial'
 const NAMES = ['a', 'b', 'c']

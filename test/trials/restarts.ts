@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import type { Entry } from './ask.ts'
-import { assertKept, settle } from './ledger.ts'
-import { signInAll, startLoad } from './load.ts'
-import { startService } from './process.ts'
+import type { Entry } from './load-request.ts'
+import { assertKept, settle } from './load-verification.ts'
+import { signInAll, startLoad } from './load-generator.ts'
+import { startService } from './service-process.ts'
 import { findPostgres, trial, UNLIMITED } from './trial.ts'
 
 // All in milliseconds.

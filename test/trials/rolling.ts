@@ -3,10 +3,10 @@ import { spawn, spawnSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { freePort } from '../postgres.ts'
-import { describeInstances } from './instances.ts'
-import { assertKept, settle } from './ledger.ts'
-import { signInAll, startLoad } from './load.ts'
-import { becomesReady, type Service, startService } from './process.ts'
+import { describeInstances } from './instance-settings.ts'
+import { assertKept, settle } from './load-verification.ts'
+import { signInAll, startLoad } from './load-generator.ts'
+import { becomesReady, type Service, startService } from './service-process.ts'
 import { findPostgres, trial } from './trial.ts'
 
 const ROUNDS = 3

@@ -2,11 +2,11 @@ import { Agent } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { call, quantile } from './call.ts'
-import { settle } from './people.ts'
-import { startService } from './process.ts'
+import { call, quantile } from './http-client.ts'
+import { settle } from './test-accounts.ts'
+import { startService } from './service-process.ts'
 import { findPostgres, trial } from './trial.ts'
-import { talk } from './wire.ts'
+import { talk } from './raw-http.ts'
 
 /** Between a byte and the next, in milliseconds. */
 const DRIP = 250

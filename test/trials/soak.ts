@@ -2,9 +2,9 @@ import { Agent } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 
-import { call, quantile, type Question } from './call.ts'
-import { type Person, settle } from './people.ts'
-import { type Service, signIn, startService } from './process.ts'
+import { call, quantile, type Question } from './http-client.ts'
+import { type Person, settle } from './test-accounts.ts'
+import { type Service, signIn, startService } from './service-process.ts'
 import { findPostgres, trial } from './trial.ts'
 
 /** Requests a second, whatever becomes of those before. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-import type { Schema } from './operations.ts'
+import type { Schema } from './api-operations.ts'
 
 /** Stands in a request for a word of its caller's own, that nobody else may ever be shown. */
 export const MARK = '(mark)'

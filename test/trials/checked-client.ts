@@ -5,7 +5,7 @@ import { z } from 'zod'
 
 import { contract } from '../../contract/index.ts'
 import { fromErrorBody } from '../../contract/errors.ts'
-import { isInShape } from './verdict.ts'
+import { isInShape } from './protocol-checks.ts'
 
 /** A failure of a request without an answer is `BROKEN`. */
 export interface Entry {

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 
 import { createClient } from '../../contract/client.ts'
 import { registerApp, type Tokens } from '../service.ts'
-import type { Caller } from './oddities.ts'
-import { type Service, signIn } from './process.ts'
+import type { Caller } from './request-part-arbitraries.ts'
+import { type Service, signIn } from './service-process.ts'
 
 export interface Person extends Caller {
   /** What nobody else may be told. */

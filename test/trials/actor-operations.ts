@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 
 import type { CallContext } from '../../contract/client.ts'
-import { attempt, insist, type Person, type Scene } from './cast.ts'
-import { isAlike, type Row, type Thing, type Things } from './things.ts'
+import { attempt, insist, type Person, type Scene } from './actors.ts'
+import { isAlike, type Row, type Thing, type Things } from './expected-rows.ts'
 
 /** One operation of one person, or a few that belong together. */
 export type Work = (person: Person, scene: Scene, turn: number) => Promise<unknown>

@@ -1,5 +1,5 @@
-import { attempt, bring, insist, type Person, type Scene } from './cast.ts'
-import { mix, type Work } from './mix.ts'
+import { attempt, bring, insist, type Person, type Scene } from './actors.ts'
+import { mix, type Work } from './actor-operations.ts'
 
 /** What a guest does between signing in and leaving. */
 const STAY: readonly Work[] = [

@@ -6,7 +6,7 @@ import { counter } from '../../db/counter.ts'
 import { open } from '../../db/index.ts'
 import { notes, shares } from '../../db/notes.ts'
 import { tasks } from '../../db/tasks.ts'
-import type { Entry, Work } from './ask.ts'
+import type { Entry, Work } from './load-request.ts'
 
 /** What the database holds of what was asked for. */
 async function readKept(databaseUrl: string) {

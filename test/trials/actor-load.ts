@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { apps } from './apps.ts'
-import { bring, bringPair, type Person, type Scene } from './cast.ts'
-import { visit } from './guests.ts'
-import { inLanes } from './lanes.ts'
-import { mix, type Work } from './mix.ts'
+import { apps } from './oauth-operations.ts'
+import { bring, bringPair, type Person, type Scene } from './actors.ts'
+import { visit } from './temporary-accounts.ts'
+import { inLanes } from './concurrency.ts'
+import { mix, type Work } from './actor-operations.ts'
 
 const PAIRS = 8
 const GUESTS = 2

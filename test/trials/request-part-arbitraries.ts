@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 
-import type { Operation } from './operations.ts'
-import { inherited } from './values.ts'
+import type { Operation } from './api-operations.ts'
+import { inherited } from './value-arbitraries.ts'
 
 export type Header = [name: string, value: string]
 

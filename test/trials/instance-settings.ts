@@ -1,5 +1,5 @@
 import { freePort } from '../postgres.ts'
-import { makeFolder } from './process.ts'
+import { makeFolder } from './service-process.ts'
 import { UNLIMITED } from './trial.ts'
 
 /** The settings of some instances, by which each can be started again as the same: its port, its folder, the secret of all. */

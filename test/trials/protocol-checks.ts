@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 import { ErrorBody } from '../../contract/errors.ts'
-import type { Answer, Step, Talk } from './wire.ts'
+import type { Answer, Step, Talk } from './raw-http.ts'
 
 /** What is said to the service, and what is due for it. */
 export interface Said {

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { type Client, createClient, createRestClient } from '../../contract/client.ts'
 import { cookieOf } from '../../src/testing.ts'
-import { type Book, createWitness, errorOf, type Result, type Witness } from './checked.ts'
-import type { Letters } from './letters.ts'
-import { Things } from './things.ts'
+import { type Book, createWitness, errorOf, type Result, type Witness } from './checked-client.ts'
+import type { Letters } from './mail-server.ts'
+import { Things } from './expected-rows.ts'
 
 /** Between a failed request and the next one of the same person, in milliseconds. */
 const PAUSE = 100

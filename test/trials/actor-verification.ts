@@ -6,7 +6,7 @@ import type { Database } from '../../db/database.ts'
 import { open } from '../../db/index.ts'
 import { notes, shares } from '../../db/notes.ts'
 import { tasks } from '../../db/tasks.ts'
-import type { Person, Scene } from './cast.ts'
+import type { Person, Scene } from './actors.ts'
 
 /** Rows of one person, as the ledger of the person knows them. */
 async function readRows(db: Database, { id, friendEmail }: Person) {

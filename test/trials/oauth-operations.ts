@@ -2,8 +2,8 @@ import { ORPCError } from '@orpc/client'
 import { createHash, randomBytes } from 'node:crypto'
 import { z } from 'zod'
 
-import { attempt, insist, type Person } from './cast.ts'
-import { check, taskRow, type Work } from './mix.ts'
+import { attempt, insist, type Person } from './actors.ts'
+import { check, taskRow, type Work } from './actor-operations.ts'
 
 const REDIRECT = 'http://127.0.0.1:9/callback'
 

@@ -1,8 +1,8 @@
 import { Agent } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { ask, type Entry, type Work } from './ask.ts'
-import { type Service, signIn } from './process.ts'
+import { ask, type Entry, type Work } from './load-request.ts'
+import { type Service, signIn } from './service-process.ts'
 
 const TURNS: readonly Work[] = [
   'step',

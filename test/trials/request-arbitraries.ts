@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 
-import type { Operation } from './operations.ts'
-import type { Said } from './verdict.ts'
-import { badOf, goodOf, HUGE, MARK, texts } from './values.ts'
+import type { Operation } from './api-operations.ts'
+import type { Said } from './protocol-checks.ts'
+import { badOf, goodOf, HUGE, MARK, texts } from './value-arbitraries.ts'
 import {
   badPaths,
   type Caller,
@@ -15,7 +15,7 @@ import {
   queries,
   strange,
   types,
-} from './oddities.ts'
+} from './request-part-arbitraries.ts'
 
 /** A request before it is bytes. */
 export interface Draft {
