@@ -1,9 +1,9 @@
-import { createHMAC } from '@better-auth/utils/hmac'
 import { betterAuth, type BetterAuthOptions } from 'better-auth'
 import { createAuthMiddleware } from 'better-auth/api'
 import { drizzleAdapter } from 'better-auth/adapters/drizzle'
 import { emailOTP } from 'better-auth/plugins'
 import { LRUCache } from 'lru-cache'
+import { createHmac } from 'node:crypto'
 import type { Logger } from 'pino'
 
 import * as account from '../../db/account.ts'
@@ -97,7 +97,9 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
           expiresIn: 300,
           allowedAttempts: 3,
           // Keyed, so that a copy of the database does not give six digits away.
-          storeOTP: { hash: (code) => createHMAC('SHA-256', 'hex').sign(authSecret, code) },
+          storeOTP: {
+            hash: (code) => Promise.resolve(createHmac('sha256', authSecret).update(code).digest('hex')),
+          },
           // One answer, whatever becomes of the letter: it must not tell who has an account.
           sendVerificationOTP: ({ email, otp }) =>
             mailer(signInLetter(email, otp)).catch((error: unknown) => {

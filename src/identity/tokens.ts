@@ -3,7 +3,6 @@ import { encryptionKeys, signingKeys } from '@openauthjs/openauth/keys'
 import type { Provider } from '@openauthjs/openauth/provider/provider'
 import { joinKey, splitKey, type StorageAdapter } from '@openauthjs/openauth/storage/storage'
 import { createSubjects } from '@openauthjs/openauth/subject'
-import type { Context as HonoContext } from 'hono'
 import { createLocalJWKSet, errors, jwtVerify, type JWTVerifyGetKey } from 'jose'
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
@@ -98,7 +97,7 @@ export interface Consent {
 const account: Provider<Consent['grant']> = {
   type: 'account',
   init(route, { success }) {
-    route.post('/consent', async (context: HonoContext) => {
+    route.post('/consent', async (context: Parameters<typeof success>[0]) => {
       const { authorization, grant } = await context.req.json<Consent>()
       context.set('authorization', authorization)
       return success(context, grant)
