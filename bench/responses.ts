@@ -1,4 +1,4 @@
-import { negotiate } from '../src/messages/index.ts'
+import { negotiateLanguage } from '../src/messages/index.ts'
 
 // What every peer makes of its rows: the answers of the service, written once by hand.
 
@@ -63,7 +63,7 @@ const seats = { min: 1, max: 20 }
 
 /** A confirmation in the caller's language, or, by field, what is wrong. */
 export function reserve(input: { name: string; guests: number }, acceptLanguage?: string) {
-  const { language, say } = negotiate(acceptLanguage)
+  const { language, say } = negotiateLanguage(acceptLanguage)
   const name = input.name.trim()
   const { guests } = input
   const wrong = {

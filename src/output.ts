@@ -13,7 +13,7 @@ export class InvalidOutput extends Error {
 }
 
 /** Removes what the schema does not declare. Throws InvalidOutput where the value breaks the schema. */
-export const keepDeclared = (schema: AnySchema, value: unknown) =>
+export const validateOutput = (schema: AnySchema, value: unknown) =>
   mapMaybePromise(schema['~standard'].validate(value), (result): unknown => {
     if (result.issues) throw new InvalidOutput(result.issues)
     return result.value

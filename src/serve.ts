@@ -6,10 +6,10 @@ import { removeExpired } from '../db/housekeeping.ts'
 import type { Services } from './context.ts'
 import { createApp } from './http/app.ts'
 import { createLog } from './telemetry/log.ts'
-import { problemOf } from './cli/error-message.ts'
+import { toErrorMessage } from './cli/error-message.ts'
 import { openServices } from './service.ts'
 import { readSettings, type Settings } from './settings.ts'
-import { onStop, startWorkers } from './workers.ts'
+import { onStopSignal, startWorkers } from './workers.ts'
 
 /** How long a stop may take, in milliseconds. */
 const DEADLINE = 10_000
@@ -25,7 +25,7 @@ export async function serve(environment: NodeJS.ProcessEnv) {
     else await serveAlone(settings)
     if (cluster.isPrimary) greet(settings)
   } catch (error) {
-    process.stderr.write(`${problemOf(error)}\n`)
+    process.stderr.write(`${toErrorMessage(error)}\n`)
     process.exit(1)
   }
 }
@@ -42,7 +42,7 @@ async function serveAlone(settings: Settings) {
   const services = await openServices(settings)
   const server = createApp(services)
   /** Says that it is stopping, finishes what is in flight, closes the database, and ends. */
-  onStop(() => {
+  onStopSignal(() => {
     endByDeadline(settings)
     services.state.stopping = true
     setTimeout(() => {
@@ -72,7 +72,7 @@ function keepHouse({ db, log, settings }: Services) {
 
 async function serveByWorkers(settings: Settings) {
   const stop = await startWorkers(settings.workers, createLog(settings), (code) => process.exit(code))
-  onStop(() => {
+  onStopSignal(() => {
     endByDeadline(settings)
     stop()
   })

@@ -43,7 +43,7 @@ export async function startWorkers(count: number, log: Logger, end: (code: numbe
  * What stops this process. A worker is told by the one that started it: signals that reach both, as a terminal's do,
  * would be a first and a second.
  */
-export function onStop(stop: () => void) {
+export function onStopSignal(stop: () => void) {
   let told = false
   const tell = () => {
     if (told) process.exit(1)

@@ -7,7 +7,7 @@ import { NoteInput } from '../contract/notes.ts'
 import { CreateTask } from '../contract/tasks.ts'
 import { notes } from '../db/notes.ts'
 import { tasks } from '../db/tasks.ts'
-import { demonstrationFor } from '../src/operator/demonstration.ts'
+import { sampleAccounts } from '../src/operator/demonstration.ts'
 import { createFetch, everyWay, registerApp, signInOverHttp, somebody, startService } from './service.ts'
 
 const service = await startService()
@@ -119,7 +119,7 @@ describe('an input', () => {
 
 describe('seed', () => {
   test('adds only what the contract takes', () => {
-    for (const { tasks, notes } of demonstrationFor('ada@example.com')) {
+    for (const { tasks, notes } of sampleAccounts('ada@example.com')) {
       for (const { title, description } of tasks)
         expect(CreateTask.parse({ taskTitle: title, taskDesc: description ?? undefined })).toBeDefined()
       for (const { title, body } of notes) expect(NoteInput.parse({ title, body })).toEqual({ title, body })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { limitConcurrency } from '../src/procedures/concurrency.ts'
-import { inTurn } from '../src/procedures/turns.ts'
+import { queueListRead } from '../src/procedures/list-queue.ts'
 import { holding, somebody, startService } from './service.ts'
 
 const service = await startService()
@@ -40,21 +40,21 @@ describe('large lists', () => {
       return [{ bytes }]
     }
     const people = ['ada', 'bob', 'cleo', 'dan', 'eve', 'fay']
-    for (const person of people) await inTurn(person, read(100_000))
+    for (const person of people) await queueListRead(person, read(100_000))
     ;[turns.length, peak] = [0, 0]
     setImmediate(count)
 
-    await Promise.all(people.map((person) => inTurn(person, read(100_000))))
+    await Promise.all(people.map((person) => queueListRead(person, read(100_000))))
 
     expect(peak).toBe(1)
     expect(new Set(turns).size).toBe(people.length)
   })
 
   test('delay no small list of another person', async () => {
-    await inTurn('with large lists', () => Promise.resolve([{ bytes: 100_000 }]))
-    void inTurn('with large lists', () => new Promise<never>(() => undefined))
+    await queueListRead('with large lists', () => Promise.resolve([{ bytes: 100_000 }]))
+    void queueListRead('with large lists', () => new Promise<never>(() => undefined))
 
-    const small = await inTurn('with small lists', () => Promise.resolve([{ bytes: 100 }]))
+    const small = await queueListRead('with small lists', () => Promise.resolve([{ bytes: 100 }]))
 
     expect(small).toEqual([{ bytes: 100 }])
   })

@@ -8,7 +8,7 @@ import { z } from 'zod'
 
 import { createApp } from '../src/http/app.ts'
 import { createLog } from '../src/telemetry/log.ts'
-import { keepDeclared } from '../src/output.ts'
+import { validateOutput } from '../src/output.ts'
 import { addressed, bearer, registerApp, signInOverHttp, somebody, startService } from './service.ts'
 import { talk } from './trials/raw-http.ts'
 
@@ -232,7 +232,7 @@ describe('an error in the log', () => {
   test('names the places where an output breaks its contract, and no values', () => {
     const schema = z.object({ list: z.array(z.object({ count: z.int() })) })
 
-    log.error({ err: caught(() => keepDeclared(schema, { list: [{ count: MARKER }] })) })
+    log.error({ err: caught(() => validateOutput(schema, { list: [{ count: MARKER }] })) })
 
     const issue = { path: 'list.0.count', message: 'Invalid input: expected number, received string' }
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ err: { issues: [issue] } })

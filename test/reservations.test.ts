@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
 
 import { isDefinedError, safe } from '../contract/client.ts'
-import { languages, negotiate } from '../src/messages/index.ts'
+import { languages, negotiateLanguage } from '../src/messages/index.ts'
 import { createFetch, everyWay, startService, ways } from './service.ts'
 
 const service = await startService()
@@ -158,7 +158,7 @@ describe('reservations.create', () => {
 
   test.each(languages)('refuses in one language only: %s', async (language) => {
     const headers = { 'accept-language': language }
-    const message = negotiate(language).say('refused')
+    const message = negotiateLanguage(language).say('refused')
 
     const { body } = await call('POST', '/api/reservations', bodies.broken, headers)
     const overRpc = await call('POST', '/rpc/reservations/create', { json: bodies.broken }, headers)

@@ -8,9 +8,9 @@ import * as openid from 'openid-client'
 
 import { createClient, ORPCError } from '../../contract/client.ts'
 import { contract } from '../../contract/index.ts'
-import { change, type Kept } from './keyring.ts'
+import { change, type Kept } from './credentials.ts'
 import { addOperatorCommands } from '../operator/commands.ts'
-import { problemOf } from './error-message.ts'
+import { toErrorMessage } from './error-message.ts'
 import { terminalJson, terminalLine } from './terminal.ts'
 
 /** How long somebody may take to sign in, and how soon before its end a token is renewed, in milliseconds. */
@@ -183,7 +183,7 @@ addOperatorCommands(program, { environment: process.env, print })
 try {
   await program.parseAsync()
 } catch (error) {
-  const problem = error instanceof ORPCError ? terminalJson(error.toJSON()) : problemOf(error)
+  const problem = error instanceof ORPCError ? terminalJson(error.toJSON()) : toErrorMessage(error)
   process.stderr.write(`${problem}\n`)
   process.exitCode = 1
 }

@@ -7,7 +7,7 @@ import { IdempotencyKey, refusals } from '../../contract/base.ts'
 import { badRequest } from '../../contract/errors.ts'
 import * as query from '../../db/idempotency.ts'
 import type { Caller, Context, Reply } from '../context.ts'
-import { keepDeclared } from '../output.ts'
+import { validateOutput } from '../output.ts'
 
 interface Asked {
   path: readonly string[]
@@ -30,7 +30,7 @@ export async function once(
   const key = readKey(headers['idempotency-key'])
   const fingerprint = fingerprintOf(asked)
   const { outputSchema } = asked
-  const declared = (output: unknown) => (outputSchema ? keepDeclared(outputSchema, output) : output)
+  const declared = (output: unknown) => (outputSchema ? validateOutput(outputSchema, output) : output)
   const answer = await db.transaction(async (tx) => {
     if (!(await query.take(tx, userId, key))) {
       reply.set('retry-after', '1')

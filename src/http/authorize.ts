@@ -6,7 +6,7 @@ import type { Services } from '../context.ts'
 import { type Asked, FetchRefused, type Grants, OAuthError } from '../identity/grants.ts'
 import { protectPage } from './response-headers.ts'
 import { networkOf } from '../guard/rate-limits.ts'
-import { addressPage, codePage, consentPage, policy, problemPage } from '../views/account.ts'
+import { emailPage, codePage, consentPage, contentSecurityPolicy, errorPage } from '../views/account.ts'
 import { askAuth } from './auth.ts'
 import { answer, type Call, refuseMethod, type Transport } from './protocol.ts'
 
@@ -26,7 +26,7 @@ export function createAuthorize(services: Services, grants: Grants): Transport {
           email,
           type: 'sign-in',
         })
-        return { html: sent.ok ? codePage(email) : addressPage(sent.problem) }
+        return { html: sent.ok ? codePage(email) : emailPage(sent.problem) }
       },
       'sign-in': async (call, { email, otp }) => {
         const entered = await askAuth(services, call, '/sign-in/email-otp', { email, otp })
@@ -36,15 +36,15 @@ export function createAuthorize(services: Services, grants: Grants): Transport {
       },
       allow: async (call, _, asked) => {
         const caller = await personOf(call)
-        if (!caller) return { html: addressPage() }
+        if (!caller) return { html: emailPage() }
         const exceeded = await services.consumeRateLimit('grants', caller.user.id)
-        if (exceeded) return { html: problemPage(exceeded.error.message) }
+        if (exceeded) return { html: errorPage(exceeded.error.message) }
         return { location: await grants.consent(caller, asked) }
       },
       deny: async (call, _, asked) =>
         (await personOf(call))
           ? { location: grants.answerTo(asked, { error: 'access_denied' }) }
-          : { html: addressPage() },
+          : { html: emailPage() },
     }
 
   return async (call, response) => {
@@ -109,7 +109,7 @@ type Outcome = { html: string } | { location: string; cookies?: string[] }
 /** Whoever is signed in is asked; anybody else signs in first. */
 async function ask(call: Call, { client, redirectUri, scope }: Asked): Promise<Outcome> {
   const caller = await personOf(call)
-  return { html: caller ? consentPage(client, redirectUri, scope, caller.user.email) : addressPage() }
+  return { html: caller ? consentPage(client, redirectUri, scope, caller.user.email) : emailPage() }
 }
 
 /** Only a person can let an app in, in their own name: an app cannot let in another, or itself to more. */
@@ -125,14 +125,14 @@ const originOf = (uri: string) => {
 }
 
 function show(response: ServerResponse, status: number, html: string, leadsTo?: string) {
-  response.setHeader('content-security-policy', policy(leadsTo))
+  response.setHeader('content-security-policy', contentSecurityPolicy(leadsTo))
   // So that a browser says whose page a form stood on, over plain http too.
   response.setHeader('referrer-policy', 'same-origin')
   return answer(response, status, html, 'text/html; charset=utf-8')
 }
 
 const showProblem = (response: ServerResponse, status: number, problem: string) =>
-  show(response, status, problemPage(problem))
+  show(response, status, errorPage(problem))
 
 function lead(response: ServerResponse, location: string, cookies: string[] = []) {
   if (cookies.length > 0) response.appendHeader('set-cookie', cookies)

@@ -9,7 +9,7 @@ import { contract } from '../../contract/index.ts'
 import { nextCursor } from '../../contract/link.ts'
 import type { Context, Services } from '../context.ts'
 import { createContext, isBearer } from '../guard/authentication.ts'
-import { converter } from '../openapi/document.ts'
+import { schemaConverter } from '../openapi/document.ts'
 import { router } from '../procedures/index.ts'
 import { answer, type Call, refuse, refuseMethod, sendReply, type Transport } from './protocol.ts'
 
@@ -99,7 +99,7 @@ function describe({ title, description, effect }: Tool, { inputSchema, outputSch
 
 /** A schema as the OpenAPI document has it. The procedure itself checks what it takes and answers. */
 function published(schema: AnySchema | undefined, strategy: 'input' | 'output') {
-  const json = schema ? converter.convert(schema, { strategy })[1] : { type: 'object' }
+  const json = schema ? schemaConverter.convert(schema, { strategy })[1] : { type: 'object' }
   const convert = () => ({ ...json })
   const validate = (value: unknown) => ({ value })
   const standard = {

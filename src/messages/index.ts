@@ -63,7 +63,7 @@ const negotiated = new LRUCache<string, string>({
 })
 
 /** The caller's language among ours, with its messages. Browsers send few headers, and one costs 30 µs to weigh. */
-export function negotiate(acceptLanguage = '') {
+export function negotiateLanguage(acceptLanguage = '') {
   const language = negotiated.get(acceptLanguage) ?? weigh(acceptLanguage)
   negotiated.set(acceptLanguage, language)
   return {

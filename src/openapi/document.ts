@@ -82,9 +82,9 @@ const bare = (json: object) => {
   return schema
 }
 
-export const converter = new ZodToJsonSchemaConverter({ interceptors: [published] })
+export const schemaConverter = new ZodToJsonSchemaConverter({ interceptors: [published] })
 
-const generator = new OpenAPIGenerator({ schemaConverters: [converter] })
+const generator = new OpenAPIGenerator({ schemaConverters: [schemaConverter] })
 
 const components = (registry: typeof answers, strategy: 'input' | 'output') =>
   [...registry._idmap].map(([name, schema]) => [name, { schema, strategy }] as const)

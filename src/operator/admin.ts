@@ -2,19 +2,19 @@ import { insert, OPERATOR } from '../../db/audit.ts'
 import { listAdmins, setRole } from '../../db/auth.ts'
 import type { Database } from '../../db/database.ts'
 import { endImpersonations } from '../../db/sessions.ts'
-import { personOf } from './people.ts'
-import { onDatabase, type Shell } from './shell.ts'
+import { getPersonByEmail } from './people.ts'
+import { withDatabase, type CommandContext } from './command-context.ts'
 
-export const grant = (shell: Shell, address: string) =>
-  onDatabase(shell, async (db) => {
-    const { id, email } = await personOf(db, address)
+export const grant = (shell: CommandContext, address: string) =>
+  withDatabase(shell, async (db) => {
+    const { id, email } = await getPersonByEmail(db, address)
     await change(db, id, 'admin')
     shell.print(`${email} is an administrator.`)
   })
 
-export const revoke = (shell: Shell, address: string) =>
-  onDatabase(shell, async (db, { adminEmails }) => {
-    const { id, email } = await personOf(db, address)
+export const revoke = (shell: CommandContext, address: string) =>
+  withDatabase(shell, async (db, { adminEmails }) => {
+    const { id, email } = await getPersonByEmail(db, address)
     await change(db, id, 'user')
     shell.print(`${email} is no administrator.`)
     if (adminEmails.includes(email))
@@ -35,8 +35,8 @@ const change = (db: Database, id: string, role: 'admin' | 'user') =>
   })
 
 /** Those who are, and those who will be when they sign in. */
-export const list = (shell: Shell) =>
-  onDatabase(shell, async (db, { adminEmails }) => {
+export const list = (shell: CommandContext) =>
+  withDatabase(shell, async (db, { adminEmails }) => {
     const admins = await listAdmins(db)
     for (const { email, name } of admins) shell.print(`${email}  ${name}`.trimEnd())
     const known = new Set(admins.map(({ email }) => email))

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import * as query from '../../db/audit.ts'
 import { findEmails } from '../../db/auth.ts'
 import type { Place } from '../../db/pages.ts'
-import { personOf } from './people.ts'
-import { onDatabase, type Shell } from './shell.ts'
+import { getPersonByEmail } from './people.ts'
+import { withDatabase, type CommandContext } from './command-context.ts'
 
 const Limit = z.coerce.number().int().min(1).max(1000)
 
@@ -15,12 +15,12 @@ interface Options {
 }
 
 /** Prints one line an entry: time, action, outcome, actor, subject, address, detail, browser. */
-export async function list(shell: Shell, { person, limit: given, before }: Options) {
+export async function list(shell: CommandContext, { person, limit: given, before }: Options) {
   const { data: limit } = Limit.safeParse(given)
   if (limit === undefined) throw new Error(`--limit ${given}: must be a whole number from 1 to 1000`)
   const after = before === undefined ? undefined : readPlace(before)
-  await onDatabase(shell, async (db) => {
-    const id = person === undefined ? undefined : (await personOf(db, person)).id
+  await withDatabase(shell, async (db) => {
+    const id = person === undefined ? undefined : (await getPersonByEmail(db, person)).id
     const rows = await query.list(db, id, { limit: limit + 1, ...(after && { after }) })
     const shown = rows.slice(0, limit)
     const emails = await findEmails(

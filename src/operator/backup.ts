@@ -2,23 +2,23 @@ import { open, readFile, rename, rm } from 'node:fs/promises'
 
 import * as embedded from '../../db/embedded.ts'
 import { isServer } from '../../db/index.ts'
-import { settingsOf, type Shell } from './shell.ts'
+import { readCommandSettings, type CommandContext } from './command-context.ts'
 
-export async function backup(shell: Shell, file: string) {
+export async function backup(shell: CommandContext, file: string) {
   const folder = folderOf(shell, 'pg_dump --format=custom')
   await writeWhole(file, await embedded.dump(folder))
   shell.print(`${file} has all of ${folder}, and is as secret.`)
 }
 
-export async function restore(shell: Shell, file: string, { force = false }: { force?: boolean }) {
+export async function restore(shell: CommandContext, file: string, { force = false }: { force?: boolean }) {
   const folder = folderOf(shell, 'pg_restore')
   const before = await embedded.restore(folder, await readFile(file), force)
   shell.print(`${folder} has all of ${file}.`)
   if (before !== undefined) shell.print(`What was there before is in ${before}, until you delete it.`)
 }
 
-function folderOf(shell: Shell, instead: string) {
-  const { databaseUrl } = settingsOf(shell)
+function folderOf(shell: CommandContext, instead: string) {
+  const { databaseUrl } = readCommandSettings(shell)
   if (isServer(databaseUrl))
     throw new Error(`This is for the embedded database. DATABASE_URL is a server: use ${instead}`)
   return databaseUrl

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 
-import type { Shell } from './shell.ts'
+import type { CommandContext } from './command-context.ts'
 
 /** What whoever runs the service needs. Each loads what it is made of only when it is asked for. */
-export function addOperatorCommands(program: Command, shell: Shell) {
+export function addOperatorCommands(program: Command, shell: CommandContext) {
   program.commandsGroup('Run a service, by the settings in the environment:')
   program
     .command('serve')
@@ -59,7 +59,7 @@ export function addOperatorCommands(program: Command, shell: Shell) {
     .action(async () => (await import('./doctor.ts')).doctor(shell))
 }
 
-function addAdmin(program: Command, shell: Shell) {
+function addAdmin(program: Command, shell: CommandContext) {
   const admin = program.command('admin').description('say who is an administrator')
   admin
     .command('grant')
@@ -77,7 +77,7 @@ function addAdmin(program: Command, shell: Shell) {
     .action(async () => (await import('./admin.ts')).list(shell))
 }
 
-function addSessions(program: Command, shell: Shell) {
+function addSessions(program: Command, shell: CommandContext) {
   const sessions = program.command('sessions').description("see and end somebody's sessions")
   sessions
     .command('list')

@@ -8,10 +8,10 @@ import { codeOf } from '../../db/errors.ts'
 import { isServer } from '../../db/index.ts'
 import { ExposedError, makeFolderPrivate } from '../../db/private.ts'
 import { tryMailServer } from '../identity/mail.ts'
-import { problemOf } from '../cli/error-message.ts'
+import { toErrorMessage } from '../cli/error-message.ts'
 import { readSettings, type Settings } from '../settings.ts'
-import { adviceOn } from './advice.ts'
-import type { Shell } from './shell.ts'
+import { describeConnectionError } from './connection-error.ts'
+import type { CommandContext } from './command-context.ts'
 
 /** The oldest PostgreSQL that the statements are written for. */
 const OLDEST = 15
@@ -28,7 +28,7 @@ interface Finding {
 }
 
 /** Says one line of everything that the service needs, and fails where one is a problem. */
-export async function doctor({ environment, print }: Shell) {
+export async function doctor({ environment, print }: CommandContext) {
   let problems = 0
   for await (const { about, fact = '', problem } of examine(environment)) {
     if (problem !== undefined) problems++
@@ -55,7 +55,7 @@ function read(environment: NodeJS.ProcessEnv): Settings | string[] {
   try {
     return readSettings(environment)
   } catch (error) {
-    const [title = '', ...mistakes] = problemOf(error).split('\n')
+    const [title = '', ...mistakes] = toErrorMessage(error).split('\n')
     return mistakes.length > 0 ? mistakes.map((mistake) => mistake.trim()) : [title]
   }
 }
@@ -76,7 +76,12 @@ async function examineDatabase({ databaseUrl, directUrl }: Settings): Promise<Fi
       return [{ about, fact: 'in use: stop the service to have it looked into' }]
     // By its code: a message may repeat parts of a mistaken address, and so of its password.
     return [
-      { about, problem: isServer(databaseUrl) ? adviceOn('DATABASE_URL', error) : unusable(databaseUrl) },
+      {
+        about,
+        problem: isServer(databaseUrl)
+          ? describeConnectionError('DATABASE_URL', error)
+          : unusable(databaseUrl),
+      },
     ]
   }
 }
@@ -102,7 +107,7 @@ async function examineMail({ smtpUrl, outbox }: Settings): Promise<Finding> {
   const about = 'mail'
   if (smtpUrl === undefined)
     return { about, fact: `no SMTP_URL: letters go to ${outbox}`, problem: await keepingFrom(outbox) }
-  const refused = (error: unknown) => adviceOn('SMTP_URL', error)
+  const refused = (error: unknown) => describeConnectionError('SMTP_URL', error)
   const problem = await tryMailServer(smtpUrl).then(() => undefined, refused)
   return { about, fact: 'the mail server lets the service in', problem }
 }

@@ -5,19 +5,19 @@ import { ensure } from '../../db/auth.ts'
 import type { Database } from '../../db/database.ts'
 import * as notes from '../../db/notes.ts'
 import * as tasks from '../../db/tasks.ts'
-import { type Account, demonstrationFor } from './demonstration.ts'
-import { onDatabase, settingsOf, type Shell } from './shell.ts'
+import { type SampleAccount, sampleAccounts } from './sample-data.ts'
+import { withDatabase, readCommandSettings, type CommandContext } from './command-context.ts'
 
 /** Adds what is missing of the demonstration, so that it can be run again. */
-export async function seed(shell: Shell, address: string, { force = false }: { force?: boolean }) {
-  const { production, smtpUrl, outbox } = settingsOf(shell)
+export async function seed(shell: CommandContext, address: string, { force = false }: { force?: boolean }) {
+  const { production, smtpUrl, outbox } = readCommandSettings(shell)
   if (production && !force)
     throw new Error('Made-up people have no place among real ones. Where they do: --force')
   const { success, data: email } = z.email().toLowerCase().safeParse(address)
   if (!success) throw new Error(`${address} is no address.`)
-  await onDatabase(shell, (db) =>
+  await withDatabase(shell, (db) =>
     db.transaction(async (tx) => {
-      for (const account of demonstrationFor(email)) await add(tx, account)
+      for (const account of sampleAccounts(email)) await add(tx, account)
     }),
   )
   const letter = smtpUrl === undefined ? `in the service's log, and in ${outbox}` : 'in a letter to them'
@@ -25,7 +25,7 @@ export async function seed(shell: Shell, address: string, { force = false }: { f
   shell.print(`Start the service, and sign in as ${email}: tallystick login. The code is ${letter}.`)
 }
 
-async function add(db: Database, account: Account) {
+async function add(db: Database, account: SampleAccount) {
   const viewer = await ensure(db, { email: account.email, name: account.name })
   await audit.insert(db, {
     ...audit.OPERATOR,

@@ -5,7 +5,7 @@ import { scopes } from '../../contract/base.ts'
 import { signOut } from '../guard/authentication.ts'
 import { sourceOf } from '../telemetry/audit.ts'
 import { signedIn } from '../guard/index.ts'
-import { seconds } from './time.ts'
+import { toUnixSeconds } from './time.ts'
 import { view as taskView } from './tasks.ts'
 
 const os = signedIn.account
@@ -48,7 +48,7 @@ export const account = os.router({
 })
 
 const view = ({ account, tasks, notes, shares, given, sessions, audit }: query.Kept) => ({
-  exportedAt: seconds(new Date()),
+  exportedAt: toUnixSeconds(new Date()),
   account: accountView(account),
   tasks: tasks.map((task) => taskView(task, task.userId)),
   notes: notesView(notes, shares),
@@ -64,7 +64,9 @@ const accountView = ({ id, name, email, emailVerified, role, ...row }: query.Kep
   email,
   emailVerified,
   role: role ?? 'user',
-  ban: row.banned ? { reason: row.banReason, expiresAt: row.banExpires && seconds(row.banExpires) } : null,
+  ban: row.banned
+    ? { reason: row.banReason, expiresAt: row.banExpires && toUnixSeconds(row.banExpires) }
+    : null,
   ...times(row),
 })
 
@@ -110,7 +112,7 @@ const auditView = (
   { createdAt, actor, subject, action, outcome, ipAddress, userAgent, detail }: query.Kept['audit'][number],
   person: string,
 ) => ({
-  at: seconds(createdAt),
+  at: toUnixSeconds(createdAt),
   action,
   outcome,
   actor: actor === person ? ('self' as const) : kindOf(actor),
@@ -128,8 +130,8 @@ function kindOf(actor: string | null) {
 }
 
 const times = ({ createdAt, updatedAt }: { createdAt: Date; updatedAt: Date }) => ({
-  createdAt: seconds(createdAt),
-  updatedAt: seconds(updatedAt),
+  createdAt: toUnixSeconds(createdAt),
+  updatedAt: toUnixSeconds(updatedAt),
 })
 
 const lifetime = ({
@@ -137,7 +139,7 @@ const lifetime = ({
   updatedAt,
   expiresAt,
 }: Pick<Session, 'createdAt' | 'updatedAt' | 'expiresAt'>) => ({
-  lastActive: seconds(updatedAt),
-  createdAt: seconds(createdAt),
-  expiresAt: seconds(expiresAt),
+  lastActive: toUnixSeconds(updatedAt),
+  createdAt: toUnixSeconds(createdAt),
+  expiresAt: toUnixSeconds(expiresAt),
 })

@@ -1,15 +1,15 @@
 import { noteBounds } from '../../contract/base.ts'
 import * as query from '../../db/notes.ts'
 import { signedIn } from '../guard/index.ts'
-import { newestFirst, paged } from './pages.ts'
-import { seconds } from './time.ts'
+import { newestFirst, readPage } from './pages.ts'
+import { toUnixSeconds } from './time.ts'
 
 const os = signedIn.legacyNotes
 
 export const legacyNotes = os.router({
   list: os.list.handler(async (call) => {
     const { db, user } = call.context
-    const { rows, isWhole } = await paged(call, newestFirst, (span) => query.listOwn(db, user.id, span))
+    const { rows, isWhole } = await readPage(call, newestFirst, (span) => query.listOwn(db, user.id, span))
     const noteCount = isWhole ? rows.length : await query.countOwn(db, user.id)
     return { notes: rows.map(view), noteCount }
   }),
@@ -40,6 +40,6 @@ const view = ({ id, userId, title, body, createdAt, updatedAt }: query.Listed['n
   id,
   userId,
   text: body.trimStart().startsWith(title) ? body : `${title}\n\n${body}`,
-  createdAt: seconds(createdAt),
-  updatedAt: seconds(updatedAt),
+  createdAt: toUnixSeconds(createdAt),
+  updatedAt: toUnixSeconds(updatedAt),
 })

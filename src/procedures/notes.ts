@@ -2,14 +2,14 @@ import * as query from '../../db/notes.ts'
 import type { Reply } from '../context.ts'
 import { noteTag } from '../guard/conditions.ts'
 import { may, relationTo, signedIn } from '../guard/index.ts'
-import { newestFirst, type Order, paged } from './pages.ts'
+import { newestFirst, type Order, readPage } from './pages.ts'
 
 const os = signedIn.notes
 
 export const notes = os.router({
   list: os.list.handler(async (call) => {
     const { db, user } = call.context
-    const { rows } = await paged(call, order, (span) => query.list(db, user, span))
+    const { rows } = await readPage(call, order, (span) => query.list(db, user, span))
     return {
       notes: rows.map((seen) => view(seen, user.id)),
       can: { CREATE_NOTE: may('anyone', 'CREATE_NOTE') },

@@ -3,7 +3,7 @@ import { badRequest } from '../../contract/errors.ts'
 import { linkToNext } from '../../contract/link.ts'
 import { bytesOf, PAGE_BYTES, type Paged, type Place, type Span } from '../../db/pages.ts'
 import type { Caller, Context } from '../context.ts'
-import { inTurn } from './turns.ts'
+import { queueListRead } from './list-queue.ts'
 
 /** What a list is called with, as far as its pages go. */
 interface Call {
@@ -28,14 +28,14 @@ export const newestFirst: Order<{ createdAt: Date; id: number }> = {
  * (db/pages.ts): one row more is read, to know whether others follow. A header names the next page, so that the answer
  * has its documented fields alone.
  */
-export async function paged<Row>(
+export async function readPage<Row>(
   { context, input = {}, procedure }: Call,
   order: Order<Row>,
   list: (span: Span) => Promise<Paged<Row>[]>,
 ) {
   const { limit = MAX_LIMIT, cursor, ...filters } = input
   const after = cursor === undefined ? undefined : read(cursor, order)
-  const found = await inTurn(context.user.id, () => list({ limit: limit + 1, after }))
+  const found = await queueListRead(context.user.id, () => list({ limit: limit + 1, after }))
   const hasNext = found.length > limit || bytesOf(found) > PAGE_BYTES
   const last = hasNext ? found.at(-2) : undefined
   if (!last) return { rows: found, isWhole: !after }

@@ -1,12 +1,12 @@
 import { ReservationRules, seats } from '../../contract/reservations.ts'
 import { open } from '../guard/index.ts'
-import { negotiate } from '../messages/index.ts'
+import { negotiateLanguage } from '../messages/index.ts'
 
 const os = open.reservations
 
 export const reservations = os.router({
   create: os.create.handler(({ context: { headers, reply }, input, errors }) => {
-    const { language, say } = negotiate(headers['accept-language'])
+    const { language, say } = negotiateLanguage(headers['accept-language'])
     reply.set('content-language', language)
     reply.set('vary', 'Accept-Language')
     const { data, error } = ReservationRules.safeParse(input)

@@ -4,15 +4,15 @@ import * as query from '../../db/sessions.ts'
 import type { Caller } from '../context.ts'
 import { sourceOf } from '../telemetry/audit.ts'
 import { signedIn } from '../guard/index.ts'
-import { type Order, paged } from './pages.ts'
-import { seconds } from './time.ts'
+import { type Order, readPage } from './pages.ts'
+import { toUnixSeconds } from './time.ts'
 
 const os = signedIn.sessions
 
 export const sessions = os.router({
   list: os.list.handler(async (call) => {
     const { db, user, session } = call.context
-    const { rows, isWhole } = await paged(call, latestFirst, (span) => query.list(db, user.id, span))
+    const { rows, isWhole } = await readPage(call, latestFirst, (span) => query.list(db, user.id, span))
     const sessionCount = isWhole ? rows.length : await query.countAll(db, user.id)
     return { sessions: rows.map((row) => view(row, session)), sessionCount }
   }),
@@ -50,8 +50,8 @@ function view({ impersonatedBy, ...row }: query.SessionRow, current: Caller['ses
     userAgent,
     browser: browser.name || 'Unknown',
     os: system.name || 'Unknown',
-    lastActive: seconds(row.updatedAt),
-    createdAt: seconds(row.createdAt),
+    lastActive: toUnixSeconds(row.updatedAt),
+    createdAt: toUnixSeconds(row.createdAt),
     isCurrent: row.id === current.id,
   }
 }

@@ -2,8 +2,8 @@ import * as query from '../../db/tasks.ts'
 import type { Reply } from '../context.ts'
 import { taskTag } from '../guard/conditions.ts'
 import { signedIn } from '../guard/index.ts'
-import { newestFirst, paged } from './pages.ts'
-import { seconds } from './time.ts'
+import { newestFirst, readPage } from './pages.ts'
+import { toUnixSeconds } from './time.ts'
 
 const os = signedIn.tasks
 
@@ -11,7 +11,9 @@ export const tasks = os.router({
   list: os.list.handler(async (call) => {
     const { db, user } = call.context
     const status = call.input?.status
-    const { rows, isWhole } = await paged(call, newestFirst, (span) => query.list(db, user.id, span, status))
+    const { rows, isWhole } = await readPage(call, newestFirst, (span) =>
+      query.list(db, user.id, span, status),
+    )
     const taskCount = isWhole ? rows.length : await query.countAll(db, user.id, status)
     return { tasks: rows.map((task) => view(task, user.id)), taskCount }
   }),
@@ -57,6 +59,6 @@ export const view = (
   title,
   description,
   status,
-  createdAt: seconds(createdAt),
-  updatedAt: seconds(updatedAt),
+  createdAt: toUnixSeconds(createdAt),
+  updatedAt: toUnixSeconds(updatedAt),
 })

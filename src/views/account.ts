@@ -15,7 +15,7 @@ dd { margin: 0 }
 const styleHash = createHash('sha256').update(style).digest('base64')
 
 /** What a page may load and where its forms may lead: after consent, to the app. */
-export const policy = (leadsTo = '') =>
+export const contentSecurityPolicy = (leadsTo = '') =>
   `default-src 'none'; style-src 'sha256-${styleHash}'; form-action 'self' ${leadsTo}; base-uri 'none'; frame-ancestors 'none'`
 
 const page = (title: string, body: string) =>
@@ -39,9 +39,9 @@ const page = (title: string, body: string) =>
 const problemOf = (problem?: string) =>
   problem === undefined ? '' : htmlEscape`<p class="problem" role="alert">${problem}</p>\n`
 
-export const problemPage = (problem: string) => page('That did not work', problemOf(problem))
+export const errorPage = (problem: string) => page('That did not work', problemOf(problem))
 
-export const addressPage = (problem?: string) =>
+export const emailPage = (problem?: string) =>
   page(
     'Sign in',
     problemOf(problem) +

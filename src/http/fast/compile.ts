@@ -11,7 +11,7 @@ import {
 
 import { type Meta, metaOf } from '../../../contract/base.ts'
 import { mapMaybePromise } from '../../maybe-promise.ts'
-import { keepDeclared } from '../../output.ts'
+import { validateOutput } from '../../output.ts'
 import { createSerializer, type Serialize } from './serializer.ts'
 
 /** What @orpc/server 1.16.1 keeps of a procedure. */
@@ -77,7 +77,7 @@ export function compile(procedure: AnyProcedure, path: readonly string[], checks
     (schema: AnySchema, inner: Run): Run =>
     async (context, input) => {
       const output = await inner(context, input)
-      const declared = await keepDeclared(schema, output)
+      const declared = await validateOutput(schema, output)
       if (checks && JSON.stringify(declared) !== JSON.stringify(output))
         throw new Error(`${path.join('.')} answers more than its contract declares`)
       return declared

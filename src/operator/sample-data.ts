@@ -1,7 +1,7 @@
 import type { Role } from '../../db/notes.ts'
 import type { TaskRow } from '../../db/tasks.ts'
 
-export interface Account {
+export interface SampleAccount {
   email: string
   name: string
   tasks: Pick<TaskRow, 'title' | 'description' | 'status'>[]
@@ -11,7 +11,7 @@ export interface Account {
 const charles = 'charles@example.com'
 
 /** Two people with something of everything, the first by an address of one's own, oldest first. */
-export const demonstrationFor = (ada: string): Account[] => [
+export const sampleAccounts = (ada: string): SampleAccount[] => [
   {
     email: ada,
     name: 'Ada Lovelace',

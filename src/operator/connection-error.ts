@@ -15,7 +15,7 @@ const ADVICE: [codes: RegExp, advice: string][] = [
 ]
 
 /** What to do about a server that a setting names and that cannot be used. */
-export function adviceOn(setting: string, error: unknown) {
+export function describeConnectionError(setting: string, error: unknown) {
   const code = codeOf(error)
   const [, advice = 'the server cannot be used'] = ADVICE.find(([codes]) => codes.test(code)) ?? []
   return `${setting}: ${advice} (${code || 'no code'})`

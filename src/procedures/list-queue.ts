@@ -18,7 +18,7 @@ const withLarge = new LRUCache<string, true>({ max: 10_000, ttl: MINUTE })
  * Reads a list when it is its turn. One person has two lists read at once, so that many of one person delay nobody else.
  * Of all people with large lists one list is read at once, so that other calls are answered between any two of them.
  */
-export const inTurn = <Row>(person: string, read: () => Promise<Paged<Row>[]>) =>
+export const queueListRead = <Row>(person: string, read: () => Promise<Paged<Row>[]>) =>
   ofPerson(person, async () => {
     const rows = await (withLarge.has(person) ? ofLarge('anybody', read) : read())
     if (bytesOf(rows) > LARGE) withLarge.set(person, true)
