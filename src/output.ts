@@ -3,7 +3,7 @@ import type { AnySchema } from '@orpc/contract'
 import { type Issue, listIssues } from '../contract/errors.ts'
 import { mapMaybePromise } from './maybe-promise.ts'
 
-/** An output that breaks its schema. Names the places and the rules, never the values: the error is logged. */
+/** An output violates its schema. The error is logged: it contains the paths and the violated rules, never the values. */
 export class InvalidOutput extends Error {
   readonly issues
   constructor(issues: readonly Issue[] = []) {
@@ -12,7 +12,7 @@ export class InvalidOutput extends Error {
   }
 }
 
-/** Removes what the schema does not declare. Throws InvalidOutput where the value breaks the schema. */
+/** Removes the fields that the schema does not declare. Throws InvalidOutput if the value violates the schema. */
 export const validateOutput = (schema: AnySchema, value: unknown) =>
   mapMaybePromise(schema['~standard'].validate(value), (result): unknown => {
     if (result.issues) throw new InvalidOutput(result.issues)

@@ -46,46 +46,52 @@ const catalogues: Record<string, Catalogue> = {
   'zh-Hant': zhHant,
 }
 
-/** The languages that answers are given in. */
+/** The languages of the responses. */
 export const languages = Object.keys(catalogues)
 
 type Values = Record<string, string | number | undefined>
 
-/** Tags beyond these are not looked at. */
+/** Limits the work for one header: later language tags are ignored. */
 const MAX_TAGS = 50
 
-/** How much of the headers whose language was found is remembered, in characters. */
-const KNOWN_HEADERS = 1_000_000
+/** Size of the cache from `Accept-Language` headers to languages, in characters. */
+const MAX_CACHED_HEADERS = 1_000_000
 
 const negotiated = new LRUCache<string, string>({
-  maxSize: KNOWN_HEADERS,
+  maxSize: MAX_CACHED_HEADERS,
   sizeCalculation: (language, header) => header.length + language.length,
 })
 
-/** The caller's language among ours, with its messages. Browsers send few headers, and one costs 30 µs to weigh. */
+/**
+ * The best supported language for an `Accept-Language` header, and its translations. Results are cached: browsers send few
+ * different headers, and parsing one takes 30 µs.
+ */
 export function negotiateLanguage(acceptLanguage = '') {
-  const language = negotiated.get(acceptLanguage) ?? weigh(acceptLanguage)
+  const language = negotiated.get(acceptLanguage) ?? selectLanguage(acceptLanguage)
   negotiated.set(acceptLanguage, language)
   return {
     language,
-    say: (message: string, values: Values = {}) =>
-      partsOf(language, message, values)
-        .map(({ value }) => (typeof value === 'string' ? value : String(values[value.gap])))
+    translate: (message: string, values: Values = {}) =>
+      formatParts(language, message, values)
+        .map(({ value }) => (typeof value === 'string' ? value : String(values[value.name])))
         .join(''),
   }
 }
 
-/** By RFC 9110 weights and BCP 47 tags, and English where none of theirs is ours. */
-function weigh(acceptLanguage: string) {
+/** Selects by the quality values of RFC 9110 and the language tags of BCP 47. Falls back to English. */
+function selectLanguage(acceptLanguage: string) {
   const wanted = new Negotiator({ headers: { 'accept-language': acceptLanguage } })
     .languages()
     .slice(0, MAX_TAGS)
-  const known = wanted.find((tag) => written.has(scriptOf(tag)))
-  return written.get(known === undefined ? 'en-Latn' : scriptOf(known)) ?? 'en'
+  const known = wanted.find((tag) => supported.has(languageAndScript(tag)))
+  return supported.get(known === undefined ? 'en-Latn' : languageAndScript(known)) ?? 'en'
 }
 
-/** A language as it is written: zh-TW is zh-Hant, pt-PT is pt-BR, iw is he. */
-function scriptOf(tag: string) {
+/**
+ * The language and script of a tag, with likely subtags added: `zh-TW` becomes `zh-Hant`, `iw` becomes `he-Hebr`. Empty for
+ * an invalid tag. Regions are ignored, so that `pt-PT` matches `pt-BR`.
+ */
+function languageAndScript(tag: string) {
   try {
     const { language, script } = new Intl.Locale(tag).maximize()
     return `${language}-${script}`
@@ -94,38 +100,42 @@ function scriptOf(tag: string) {
   }
 }
 
-const written = new Map(languages.map((language) => [scriptOf(language), language]))
+const supported = new Map(languages.map((language) => [languageAndScript(language), language]))
 
 const isMessage = (key: string): key is Message => key in en
 
-/** Where a text goes, by its name. */
-interface Gap {
-  gap: string
+/** Marks the position of a text value in a formatted message. */
+interface Placeholder {
+  name: string
 }
 
-/** How many messages are remembered as they read for some numbers. */
-const KNOWN_MESSAGES = 1000
+/** Number of messages that the cache of formatted messages holds. */
+const MAX_CACHED_MESSAGES = 1000
 
-const worded = new LRUCache<string, MessageFormatPart<Gap>[]>({ max: KNOWN_MESSAGES })
+const messageCache = new LRUCache<string, MessageFormatPart<Placeholder>[]>({ max: MAX_CACHED_MESSAGES })
 
-/** A message as it reads for its numbers, with gaps for its texts: numbers are few, and to word them costs 15 µs. */
-function partsOf(language: string, message: string, values: Values) {
+/**
+ * Formats a message with its numbers, and with placeholders in place of its texts. Results are cached by the numbers: there
+ * are few different numbers, but many different texts, and formatting takes 15 µs.
+ */
+function formatParts(language: string, message: string, values: Values) {
   let key = `${language} ${message}`
-  const given: Record<string, Gap | Values[string]> = {}
+  const formatValues: Record<string, Placeholder | Values[string]> = {}
   for (const [name, value] of Object.entries(values)) {
-    given[name] = typeof value === 'string' ? { gap: name } : value
+    formatValues[name] = typeof value === 'string' ? { name } : value
     if (typeof value !== 'string') key += ` ${name} ${value}`
   }
-  const parts = worded.get(key) ?? format(language, message).formatToParts(given)
-  worded.set(key, parts)
+  const parts = messageCache.get(key) ?? format(language, message).formatToParts(formatValues)
+  messageCache.set(key, parts)
   return parts
 }
 
 const formats = new Map<string, IntlMessageFormat>()
 
-/** Parsed once, when first needed. */
+/** The parsed format of a message. Parses each message once, on first use. */
 function format(language: string, message: string) {
-  if (!isMessage(message)) throw new Error(`No catalogue has the message ${message}`)
+  if (!isMessage(message))
+    throw new Error(`Unknown message ${message}: add it to every catalogue in src/messages/`)
   const key = `${language} ${message}`
   const format = formats.get(key) ?? new IntlMessageFormat((catalogues[language] ?? en)[message], language)
   formats.set(key, format)

@@ -10,8 +10,8 @@ import { view as taskView } from './tasks.ts'
 
 const os = signedIn.account
 
-/** What an export may weigh, in bytes: about what a slow line takes before the time for an answer is up. */
-const MOST = 16 * 1024 * 1024
+/** Size limit of an export, in bytes: about the amount that a slow connection transfers before ANSWER_TIMEOUT. */
+const MAX_EXPORT_BYTES = 16 * 1024 * 1024
 
 export const account = os.router({
   get: os.get.handler(({ context: { user } }) => {
@@ -22,14 +22,14 @@ export const account = os.router({
   export: os.export.handler(async ({ context, errors }) => {
     const { db, user } = context
     const entry = { ...sourceOf(context), action: 'account.export', subject: user.id } as const
-    if ((await query.measure(db, user)) > MOST) {
+    if ((await query.findSize(db, user)) > MAX_EXPORT_BYTES) {
       await audit.insert(db, { ...entry, outcome: 'refused' })
       throw errors.TOO_LARGE()
     }
-    const kept = await query.collect(db, user)
-    if (!kept) throw errors.UNAUTHORIZED()
+    const records = await query.findData(db, user)
+    if (!records) throw errors.UNAUTHORIZED()
     await audit.insert(db, { ...entry, outcome: 'accepted' })
-    return view(kept)
+    return view(records)
   }),
 
   delete: os.delete.handler(async ({ context, input, errors }) => {
@@ -47,7 +47,7 @@ export const account = os.router({
   }),
 })
 
-const view = ({ account, tasks, notes, shares, given, sessions, audit }: query.Kept) => ({
+const view = ({ account, tasks, notes, shares, given, sessions, audit }: query.AccountData) => ({
   exportedAt: toUnixSeconds(new Date()),
   account: accountView(account),
   tasks: tasks.map((task) => taskView(task, task.userId)),
@@ -58,7 +58,7 @@ const view = ({ account, tasks, notes, shares, given, sessions, audit }: query.K
   audit: audit.map((entry) => auditView(entry, account.id)),
 })
 
-const accountView = ({ id, name, email, emailVerified, role, ...row }: query.Kept['account']) => ({
+const accountView = ({ id, name, email, emailVerified, role, ...row }: query.AccountData['account']) => ({
   id,
   name,
   email,
@@ -70,7 +70,7 @@ const accountView = ({ id, name, email, emailVerified, role, ...row }: query.Kep
   ...times(row),
 })
 
-function notesView(notes: query.Kept['notes'], shares: query.Kept['shares']) {
+function notesView(notes: query.AccountData['notes'], shares: query.AccountData['shares']) {
   const known = new Map(notes.map(({ id }) => [id, [] as ReturnType<typeof shareView>[]]))
   for (const share of shares) known.get(share.noteId)?.push(shareView(share))
   return notes.map(({ id: number, uuid: id, title, body, ...row }) => ({
@@ -83,11 +83,15 @@ function notesView(notes: query.Kept['notes'], shares: query.Kept['shares']) {
   }))
 }
 
-const shareView = ({ email, role, ...row }: query.Kept['shares'][number]) => ({ email, role, ...times(row) })
+const shareView = ({ email, role, ...row }: query.AccountData['shares'][number]) => ({
+  email,
+  role,
+  ...times(row),
+})
 
-type Session = query.Kept['sessions'][number]
+type Session = query.AccountData['sessions'][number]
 
-/** Of an administrator who stands in for the person, neither address nor browser. */
+/** Omits the IP address and the user agent of an impersonation: both belong to the administrator. */
 function sessionView({ id, ipAddress, userAgent, impersonatedBy, ...row }: Session) {
   const byAdministrator = impersonatedBy !== null
   const device = byAdministrator ? {} : { ipAddress, userAgent }
@@ -107,23 +111,32 @@ const appView = ({ id, clientId, userAgent, scope, ...row }: Session) =>
 
 const scopesOf = (granted: string) => scopes.filter((scope) => granted.split(' ').includes(scope))
 
-/** Of other people no more than that an administrator acted, or that the person acted on somebody. */
+/** Replaces the ids of other accounts by their kind: the export must not contain data of other people. */
 const auditView = (
-  { createdAt, actor, subject, action, outcome, ipAddress, userAgent, detail }: query.Kept['audit'][number],
-  person: string,
+  {
+    createdAt,
+    actor,
+    subject,
+    action,
+    outcome,
+    ipAddress,
+    userAgent,
+    detail,
+  }: query.AccountData['audit'][number],
+  userId: string,
 ) => ({
   at: toUnixSeconds(createdAt),
   action,
   outcome,
-  actor: actor === person ? ('self' as const) : kindOf(actor),
-  subject: subject === person ? ('self' as const) : subject === null ? ('none' as const) : ('other' as const),
+  actor: actor === userId ? ('self' as const) : actorKind(actor),
+  subject: subject === userId ? ('self' as const) : subject === null ? ('none' as const) : ('other' as const),
   ipAddress,
   userAgent,
   detail,
 })
 
-/** Nobody but administrators acts on other people. */
-function kindOf(actor: string | null) {
+/** The kind of an actor other than the account itself. Only administrators act on accounts of other people. */
+function actorKind(actor: string | null) {
   if (actor === null) return 'unknown' as const
   if (actor === 'operator') return 'operator' as const
   return actor.startsWith('app:') ? ('app' as const) : ('administrator' as const)

@@ -4,21 +4,22 @@ interface Queue {
 }
 
 /**
- * Runs at most so many calls of one key at once. More of them wait, in their order, and each for a turn of the event loop: the
- * embedded database runs in this process, and would answer all of them without a pause.
+ * Limits the concurrent calls of each key. Calls above the limit wait in a first-in, first-out queue of their key. The next
+ * call of a queue starts in a new iteration of the event loop: the embedded database runs in this process, and a series of
+ * its statements would otherwise block the event loop. p-limit starts the next call in a microtask, without that pause.
  */
-export function limitConcurrency(most: number) {
+export function limitConcurrency(limit: number) {
   const queues = new Map<string, Queue>()
 
   return async <Result>(key: string, run: () => Promise<Result>) => {
     const queue = queues.get(key) ?? { running: 0, waiting: [] }
     queues.set(key, queue)
-    if (queue.running < most) queue.running++
+    if (queue.running < limit) queue.running++
     else await new Promise<void>((resolve) => queue.waiting.push(resolve))
     try {
       return await run()
     } finally {
-      // The next call takes over the place of this one.
+      // A finished call passes its slot to the next call, so `running` decreases only if the queue is empty.
       const next = queue.waiting.shift()
       if (next) setImmediate(next)
       else if (--queue.running === 0) queues.delete(key)

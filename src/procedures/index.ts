@@ -8,7 +8,7 @@ import { status } from './status.ts'
 import { tasks } from './tasks.ts'
 import { root } from '../guard/index.ts'
 
-/** Every procedure of the contract, implemented. */
+/** The implementation of every procedure of the contract. */
 export const router = root.router({
   status,
   account,

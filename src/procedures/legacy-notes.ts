@@ -9,13 +9,13 @@ const os = signedIn.legacyNotes
 export const legacyNotes = os.router({
   list: os.list.handler(async (call) => {
     const { db, user } = call.context
-    const { rows, isWhole } = await readPage(call, newestFirst, (span) => query.listOwn(db, user.id, span))
-    const noteCount = isWhole ? rows.length : await query.countOwn(db, user.id)
+    const { rows, isComplete } = await readPage(call, newestFirst, (page) => query.listOwn(db, user.id, page))
+    const noteCount = isComplete ? rows.length : await query.countOwn(db, user.id)
     return { notes: rows.map(view), noteCount }
   }),
 
   create: os.create.handler(async ({ context: { db, user }, input: { newNote } }) =>
-    view(await query.insert(db, user.id, { title: titleOf(newNote), body: newNote })),
+    view(await query.insert(db, user.id, { title: deriveTitle(newNote), body: newNote })),
   ),
 
   delete: os.delete.handler(async ({ context: { db, user }, input }) => {
@@ -29,14 +29,16 @@ export const legacyNotes = os.router({
   }),
 })
 
-/** The first line that is not blank, cut to the length of a title, in code points. */
-function titleOf(text: string) {
+/** The first line that is not blank, truncated to the maximum length of a title, in code points. */
+function deriveTitle(text: string) {
   const [line = ''] = text.trim().split(/\r\n|\r|\n/)
   return Array.from(line).slice(0, noteBounds.title).join('').trim()
 }
 
-/** A note in its first form. One that was written with a title and a body has both in its text. */
-const view = ({ id, userId, title, body, createdAt, updatedAt }: query.Listed['note']) => ({
+/**
+ * A note in its first form. The text of a note that was created with a title and a body (second form) contains both.
+ */
+const view = ({ id, userId, title, body, createdAt, updatedAt }: query.ListedNote['note']) => ({
   id,
   userId,
   text: body.trimStart().startsWith(title) ? body : `${title}\n\n${body}`,

@@ -1,26 +1,28 @@
 import { LRUCache } from 'lru-cache'
 
-import { bytesOf, type Paged } from '../../db/pages.ts'
+import { type SizedRow, totalBytes } from '../../db/pages.ts'
 import { limitConcurrency } from './concurrency.ts'
 
-/** From so many bytes of text on, a list is large: it takes some milliseconds of CPU. */
-const LARGE = 64 * 1024
+/** A list with more bytes of text than this is large: it takes some milliseconds of CPU. */
+const LARGE_LIST_BYTES = 64 * 1024
 
 const MINUTE = 60_000
 
-const ofPerson = limitConcurrency(2)
-const ofLarge = limitConcurrency(1)
+const limitPerAccount = limitConcurrency(2)
+const limitLargeLists = limitConcurrency(1)
 
-/** People who were answered a large list within the last minute, and may be again. */
-const withLarge = new LRUCache<string, true>({ max: 10_000, ttl: MINUTE })
+/** Accounts that received a large list within the last minute. Their next list is probably large, too. */
+const accountsWithLargeLists = new LRUCache<string, true>({ max: 10_000, ttl: MINUTE })
 
 /**
- * Reads a list when it is its turn. One person has two lists read at once, so that many of one person delay nobody else.
- * Of all people with large lists one list is read at once, so that other calls are answered between any two of them.
+ * Fair queue for reading lists:
+ * - Each account reads at most two lists at once, so that many lists of one account delay no other account.
+ * - All accounts with large lists together read one list at a time, so that the process handles other calls between
+ *   two large lists.
  */
-export const queueListRead = <Row>(person: string, read: () => Promise<Paged<Row>[]>) =>
-  ofPerson(person, async () => {
-    const rows = await (withLarge.has(person) ? ofLarge('anybody', read) : read())
-    if (bytesOf(rows) > LARGE) withLarge.set(person, true)
+export const queueListRead = <Row>(userId: string, read: () => Promise<SizedRow<Row>[]>) =>
+  limitPerAccount(userId, async () => {
+    const rows = await (accountsWithLargeLists.has(userId) ? limitLargeLists('all accounts', read) : read())
+    if (totalBytes(rows) > LARGE_LIST_BYTES) accountsWithLargeLists.set(userId, true)
     return rows
   })

@@ -9,30 +9,31 @@ const os = signedIn.notes
 export const notes = os.router({
   list: os.list.handler(async (call) => {
     const { db, user } = call.context
-    const { rows } = await readPage(call, order, (span) => query.list(db, user, span))
+    const { rows } = await readPage(call, order, (page) => query.list(db, user, page))
     return {
-      notes: rows.map((seen) => view(seen, user.id)),
+      notes: rows.map((item) => view(item, user.id)),
       can: { CREATE_NOTE: may('anyone', 'CREATE_NOTE') },
     }
   }),
 
   create: os.create.handler(async ({ context: { db, user, reply }, input }) => {
     const note = await query.insert(db, user.id, input)
-    return tagged(reply, { note, role: null, sharedWith: 0 }, user.id)
+    return viewWithETag(reply, { note, role: null, sharedWith: 0 }, user.id)
   }),
 
   update: os.update.handler(async ({ context: { db, user, reply }, input: { id, title, body }, errors }) => {
-    const seen = await query.update(db, user, id, { title, body })
-    if (!seen) throw errors.NOT_FOUND()
-    return tagged(reply, seen, user.id)
+    const item = await query.update(db, user, id, { title, body })
+    if (!item) throw errors.NOT_FOUND()
+    return viewWithETag(reply, item, user.id)
   }),
 
   share: os.share.handler(async ({ context: { db, user, reply }, input: { id, email, role }, errors }) => {
     const address = email.toLowerCase()
-    const seen =
+    // Sharing with the caller's own address changes nothing.
+    const item =
       address === user.email ? await query.find(db, user, id) : await query.share(db, user, id, address, role)
-    if (!seen) throw errors.NOT_FOUND()
-    return tagged(reply, seen, user.id)
+    if (!item) throw errors.NOT_FOUND()
+    return viewWithETag(reply, item, user.id)
   }),
 
   delete: os.delete.handler(async ({ context: { db, user }, input, errors }) => {
@@ -42,17 +43,20 @@ export const notes = os.router({
   }),
 })
 
-function tagged(reply: Reply, seen: query.Seen, viewerId: string) {
-  reply.set('etag', noteTag(seen.note, viewerId))
-  return view(seen, viewerId)
+function viewWithETag(reply: Reply, item: query.NoteForViewer, viewerId: string) {
+  reply.set('etag', noteTag(item.note, viewerId))
+  return view(item, viewerId)
 }
 
-const order: Order<query.Listed> = { ...newestFirst, placeOf: ({ note }) => newestFirst.placeOf(note) }
+const order: Order<query.ListedNote> = {
+  ...newestFirst,
+  positionOf: ({ note }) => newestFirst.positionOf(note),
+}
 
-/** A note as one viewer may see it: what they may do, and, for the author alone, how many it is shared with. */
-function view(seen: query.Listed, viewerId: string) {
-  const { note, sharedWith } = seen
-  const relation = relationTo(seen, viewerId)
+/** A note as the viewer may see it, with the viewer's permissions. Only the author sees the number of shares. */
+function view(item: query.ListedNote, viewerId: string) {
+  const { note, sharedWith } = item
+  const relation = relationTo(item, viewerId)
   const mine = relation === 'author'
   return {
     id: note.uuid,

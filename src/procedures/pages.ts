@@ -1,56 +1,56 @@
 import { MAX_LIMIT, type Page } from '../../contract/base.ts'
 import { badRequest } from '../../contract/errors.ts'
 import { linkToNext } from '../../contract/link.ts'
-import { bytesOf, PAGE_BYTES, type Paged, type Place, type Span } from '../../db/pages.ts'
+import { MAX_PAGE_BYTES, type PageRequest, type Position, type SizedRow, totalBytes } from '../../db/pages.ts'
 import type { Caller, Context } from '../context.ts'
 import { queueListRead } from './list-queue.ts'
 
-/** What a list is called with, as far as its pages go. */
-interface Call {
+/** The part of a call's options that pagination uses. */
+interface ListCall {
   context: Pick<Context, 'reply'> & { user: Pick<Caller['user'], 'id'> }
   input: Page | undefined
   procedure: { '~orpc': { route: { path?: string } } }
 }
 
-/** Where a row stands in a list, and what a cursor of it looks like inside: a time in milliseconds, and an id. */
+/** The sort position of a row, and the pattern of a decoded cursor: a time in milliseconds, a period, and an id. */
 export interface Order<Row> {
-  placeOf: (row: Row) => Place
+  positionOf: (row: Row) => Position
   cursor: RegExp
 }
 
 export const newestFirst: Order<{ createdAt: Date; id: number }> = {
-  placeOf: ({ createdAt, id }) => ({ at: createdAt, id }),
+  positionOf: ({ createdAt, id }) => ({ at: createdAt, id }),
   cursor: /^(\d{1,13})\.(\d{1,15})$/,
 }
 
 /**
- * The page that is asked for, and whether it is the whole list. A page ends at its limit of rows, or at the limit of bytes
- * (db/pages.ts): one row more is read, to know whether others follow. A header names the next page, so that the answer
- * has its documented fields alone.
+ * Keyset pagination. Returns the rows of the requested page, and whether they are the complete list. A page ends at the limit
+ * of rows or at the limit of bytes (db/pages.ts). Reads one row more than the page contains, to detect a next page. Sets
+ * the `Link` header to the next page, because the response body has only its documented fields.
  */
 export async function readPage<Row>(
-  { context, input = {}, procedure }: Call,
+  { context, input = {}, procedure }: ListCall,
   order: Order<Row>,
-  list: (span: Span) => Promise<Paged<Row>[]>,
+  list: (page: PageRequest) => Promise<SizedRow<Row>[]>,
 ) {
   const { limit = MAX_LIMIT, cursor, ...filters } = input
-  const after = cursor === undefined ? undefined : read(cursor, order)
-  const found = await queueListRead(context.user.id, () => list({ limit: limit + 1, after }))
-  const hasNext = found.length > limit || bytesOf(found) > PAGE_BYTES
-  const last = hasNext ? found.at(-2) : undefined
-  if (!last) return { rows: found, isWhole: !after }
+  const after = cursor === undefined ? undefined : decodeCursor(cursor, order)
+  const listed = await queueListRead(context.user.id, () => list({ limit: limit + 1, after }))
+  const hasNext = listed.length > limit || totalBytes(listed) > MAX_PAGE_BYTES
+  const last = hasNext ? listed.at(-2) : undefined
+  if (!last) return { rows: listed, isComplete: !after }
 
-  const next = { ...filters, limit: String(limit), cursor: write(order.placeOf(last)) }
-  const query = new URLSearchParams(Object.entries(next).filter(isGiven))
+  const next = { ...filters, limit: String(limit), cursor: encodeCursor(order.positionOf(last)) }
+  const query = new URLSearchParams(Object.entries(next).filter(isDefined))
   context.reply.set('link', linkToNext(procedure['~orpc'].route.path ?? '', query))
-  return { rows: found.slice(0, -1), isWhole: false }
+  return { rows: listed.slice(0, -1), isComplete: false }
 }
 
-const isGiven = (entry: [string, string | undefined]): entry is [string, string] => entry[1] !== undefined
+const isDefined = (entry: [string, string | undefined]): entry is [string, string] => entry[1] !== undefined
 
-const write = ({ at, id }: Place) => Buffer.from(`${at.getTime()}.${id}`).toString('base64url')
+const encodeCursor = ({ at, id }: Position) => Buffer.from(`${at.getTime()}.${id}`).toString('base64url')
 
-function read(cursor: string, order: Pick<Order<never>, 'cursor'>): Place {
+function decodeCursor(cursor: string, order: Pick<Order<never>, 'cursor'>): Position {
   const [, at, id] = order.cursor.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
   if (at === undefined || id === undefined)
     throw badRequest([{ path: ['cursor'], message: 'Must be a cursor of this list' }])

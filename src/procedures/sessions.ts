@@ -12,8 +12,8 @@ const os = signedIn.sessions
 export const sessions = os.router({
   list: os.list.handler(async (call) => {
     const { db, user, session } = call.context
-    const { rows, isWhole } = await readPage(call, latestFirst, (span) => query.list(db, user.id, span))
-    const sessionCount = isWhole ? rows.length : await query.countAll(db, user.id)
+    const { rows, isComplete } = await readPage(call, latestFirst, (page) => query.list(db, user.id, page))
+    const sessionCount = isComplete ? rows.length : await query.countAll(db, user.id)
     return { sessions: rows.map((row) => view(row, session)), sessionCount }
   }),
 
@@ -27,26 +27,29 @@ export const sessions = os.router({
 })
 
 const latestFirst: Order<query.SessionRow> = {
-  placeOf: ({ updatedAt, id }) => ({ at: updatedAt, id }),
+  positionOf: ({ updatedAt, id }) => ({ at: updatedAt, id }),
   cursor: /^(\d{1,13})\.([\w-]{1,100})$/,
 }
 
-/** The length of a user agent that is parsed: browsers send less, and the time of the patterns grows with the length. */
-const PARSED = 500
+/** User agents are truncated to this length before they are parsed: parsing time grows with the length. Browsers send less. */
+const MAX_PARSED_LENGTH = 500
 
-/** Of an impersonation neither address nor browser: they are the administrator's. An administrator sees no tokens. */
+/**
+ * Omits the IP address and the user agent of an impersonation: both belong to the administrator. Omits all tokens if the
+ * current session is an impersonation.
+ */
 function view({ impersonatedBy, ...row }: query.SessionRow, current: Caller['session']) {
-  const isForeign = impersonatedBy !== null
-  const userAgent = isForeign ? null : row.userAgent || null
-  // A grant is named after its app.
+  const isImpersonation = impersonatedBy !== null
+  const userAgent = isImpersonation ? null : row.userAgent || null
+  // The session of an OAuth grant stores the name of the app in place of a user agent.
   const { browser, os: system } =
     row.clientId === null
-      ? bowser.parse(userAgent?.slice(0, PARSED) || ' ')
+      ? bowser.parse(userAgent?.slice(0, MAX_PARSED_LENGTH) || ' ')
       : { browser: { name: userAgent }, os: {} }
   return {
     id: row.id,
     token: current.impersonatedBy === null ? row.token : '',
-    ipAddress: isForeign ? null : row.ipAddress || null,
+    ipAddress: isImpersonation ? null : row.ipAddress || null,
     userAgent,
     browser: browser.name || 'Unknown',
     os: system.name || 'Unknown',

@@ -11,27 +11,27 @@ export const tasks = os.router({
   list: os.list.handler(async (call) => {
     const { db, user } = call.context
     const status = call.input?.status
-    const { rows, isWhole } = await readPage(call, newestFirst, (span) =>
-      query.list(db, user.id, span, status),
+    const { rows, isComplete } = await readPage(call, newestFirst, (page) =>
+      query.list(db, user.id, page, status),
     )
-    const taskCount = isWhole ? rows.length : await query.countAll(db, user.id, status)
+    const taskCount = isComplete ? rows.length : await query.countAll(db, user.id, status)
     return { tasks: rows.map((task) => view(task, user.id)), taskCount }
   }),
 
   create: os.create.handler(async ({ context: { db, user, reply }, input: { taskTitle, taskDesc } }) =>
-    tagged(reply, await query.insert(db, user.id, { title: taskTitle, description: taskDesc })),
+    viewWithETag(reply, await query.insert(db, user.id, { title: taskTitle, description: taskDesc })),
   ),
 
   get: os.get.handler(async ({ context: { db, user, reply }, input, errors }) => {
     const task = await query.find(db, user.id, input.id)
     if (!task) throw errors.NOT_FOUND()
-    return tagged(reply, task)
+    return viewWithETag(reply, task)
   }),
 
   update: os.update.handler(async ({ context: { db, user, reply }, input: { id, ...changes }, errors }) => {
     const task = await query.update(db, user.id, id, changes)
     if (!task) throw errors.NOT_FOUND()
-    return tagged(reply, task)
+    return viewWithETag(reply, task)
   }),
 
   delete: os.delete.handler(async ({ context: { db, user }, input }) => {
@@ -45,13 +45,13 @@ export const tasks = os.router({
   }),
 })
 
-function tagged(reply: Reply, task: query.TaskRow) {
+function viewWithETag(reply: Reply, task: query.TaskRow) {
   reply.set('etag', taskTag(task))
   return view(task, task.userId)
 }
 
 export const view = (
-  { id, title, description, status, createdAt, updatedAt }: query.Listed,
+  { id, title, description, status, createdAt, updatedAt }: query.ListedTask,
   userId: string,
 ) => ({
   id,

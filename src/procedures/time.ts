@@ -1,2 +1,2 @@
-/** Unix time in whole seconds, as the first document's timestamps are. */
+/** Unix time in whole seconds: the timestamp format of the first interface document. */
 export const toUnixSeconds = (moment: Date) => Math.floor(moment.getTime() / 1000)

@@ -1,6 +1,9 @@
 import { htmlEscape } from 'escape-goat'
 
-/** A carriage return would break an event's line; as a reference it reaches the page as the character that it is. */
+/**
+ * Escapes a carriage return as a character reference: a literal one ends the line of a server-sent event. The browser
+ * decodes the reference.
+ */
 const item = ({ id, text }: { id: number; text: string }) =>
   htmlEscape`<li id="note-${id}">${text}</li>`.replaceAll('\r', '&#13;')
 
