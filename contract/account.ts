@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import { answers, inPerson, reading, requests, scopes, text, Success, Timestamp } from './base.ts'
+import { responseSchemas, sensitive, reading, requestSchemas, scopes, text, Success, Timestamp } from './base.ts'
 import { ShareInput } from './notes.ts'
 import { Task } from './tasks.ts'
 
@@ -11,7 +11,7 @@ export const Account = z
     email: z.string(),
     emailVerified: z.boolean(),
   })
-  .register(answers, { id: 'Account' })
+  .register(responseSchemas, { id: 'Account' })
 
 const { role } = ShareInput.shape
 
@@ -75,21 +75,21 @@ export const AccountExport = z
       }),
     ),
   })
-  .register(answers, { id: 'AccountExport' })
+  .register(responseSchemas, { id: 'AccountExport' })
 export const DeleteAccount = z
   .object({ email: text({ max: 254, schema: z.string().trim() }) })
-  .register(requests, { id: 'DeleteAccount' })
+  .register(requestSchemas, { id: 'DeleteAccount' })
 
 export const account = {
   get: reading
     .route({ method: 'GET', path: '/api/me', summary: 'Read the signed-in account' })
     .output(Account),
-  export: inPerson
+  export: sensitive
     .meta({ limit: 'exports' })
     .errors({ TOO_LARGE: { status: 409, message: 'More is kept than one answer may carry; read the lists' } })
     .route({ method: 'GET', path: '/api/me/export', summary: 'Read everything that is kept of you' })
     .output(AccountExport),
-  delete: inPerson
+  delete: sensitive
     .errors({ WRONG_ADDRESS: { status: 400, message: 'That is not the address of this account' } })
     .route({
       method: 'POST',

@@ -17,7 +17,7 @@ export interface Tool {
 }
 
 /** What has a state that `ETag` names. */
-export type Thing = 'task' | 'note'
+export type TaggedResource = 'task' | 'note'
 
 export interface Meta {
   /** Who may call: anyone, or only somebody signed in. */
@@ -25,7 +25,7 @@ export interface Meta {
   /** What a token must have been granted to call. Without one, no token can: only a person's own browser. */
   scope?: Scope
   /** For the person alone: no administrator who impersonates the person. */
-  inPerson?: true
+  noImpersonation?: true
   /** What the caller must be allowed to do to the thing that `id` names: absent answers 404, forbidden 403. */
   action?: Action
   /** Set where both documents claim one method and path: which of the two notes forms this is. */
@@ -37,7 +37,7 @@ export interface Meta {
   /** Adds something each time; sent with an `Idempotency-Key`, once for each key of a person. */
   creates?: true
   /** Changes this only while it is in a state that `If-Match` names, where that is sent: 412 otherwise. */
-  changes?: Thing
+  changes?: TaggedResource
   /** Its answers carry the state of what they show, as `ETag`. */
   tagged?: true
   /** Makes it a tool of AI agents. */
@@ -49,15 +49,15 @@ export const metaOf = (procedure: { '~orpc': { meta: Meta } }) => procedure['~or
 
 const meta: Meta = { access: 'open' }
 
-export const open = oc.$meta(meta)
+export const publicAccess = oc.$meta(meta)
 
-export const signedIn = open.meta({ access: 'signedIn' }).errors({
+export const signedIn = publicAccess.meta({ access: 'signedIn' }).errors({
   UNAUTHORIZED: { status: 401, message: 'Sign in first' },
   INSUFFICIENT_SCOPE: { status: 403, message: 'The token was not granted this' },
 })
 
 /** For the person alone, in the person's own browser: no app, and no administrator who impersonates the person. */
-export const inPerson = signedIn.meta({ inPerson: true }).errors({
+export const sensitive = signedIn.meta({ noImpersonation: true }).errors({
   FORBIDDEN: { status: 403, message: 'Only the person themselves may do this' },
 })
 
@@ -67,22 +67,22 @@ export const writing = signedIn.meta({ scope: 'write', limit: 'writes' })
 
 export const IdempotencyKey = z.string().regex(/^[!-~]{1,255}$/, 'Must be 1 to 255 visible ASCII characters')
 
-export const refusals = {
+export const headerErrors = {
   UNDER_WAY: { status: 409, message: 'The request with this Idempotency-Key is still under way' },
   KEY_REUSED: { status: 422, message: 'This Idempotency-Key was sent with another request' },
   PRECONDITION_FAILED: { status: 412, message: 'It is not in the state that If-Match names' },
 }
-const { PRECONDITION_FAILED, ...retries } = refusals
+const { PRECONDITION_FAILED, ...retries } = headerErrors
 
 /** For one that adds something, and is safe to send again. */
 export const creating = writing.meta({ creates: true }).errors(retries)
 
 /** For one that changes what others may have changed meanwhile. */
-export const changing = (changes: Thing) => writing.meta({ changes }).errors({ PRECONDITION_FAILED })
+export const changing = (changes: TaggedResource) => writing.meta({ changes }).errors({ PRECONDITION_FAILED })
 
 /** The schemas that are published under a name of their own: those of answers, and those of requests. */
-export const answers = z.registry<{ id: string }>()
-export const requests = z.registry<{ id: string }>()
+export const responseSchemas = z.registry<{ id: string }>()
+export const requestSchemas = z.registry<{ id: string }>()
 
 // PostgreSQL stores neither; both are possible in a JSON string.
 const unstorable = /[\0\p{Surrogate}]/u
@@ -130,12 +130,12 @@ export const ById = z.object({ id: RowId })
 /** How many rows a list answers at most, and unless told otherwise. */
 export const MAX_LIMIT = 1000
 
-const atMost = { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: MAX_LIMIT } as const
+const limitSchema = { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: MAX_LIMIT } as const
 
 /** The part of a list that is asked for. */
 export const Page = z.object({
-  limit: WholeNumber.pipe(z.number().min(atMost.minimum).max(atMost.maximum))
-    .meta({ ...atMost, description: 'How many to answer at most; fewer where their texts exceed 1 MiB.' })
+  limit: WholeNumber.pipe(z.number().min(limitSchema.minimum).max(limitSchema.maximum))
+    .meta({ ...limitSchema, description: 'How many to answer at most; fewer where their texts exceed 1 MiB.' })
     .optional(),
   cursor: z
     .string()
@@ -151,4 +151,4 @@ export const noteBounds = { title: 120, body: 4000 }
 /** Unix time in seconds. */
 export const Timestamp = z.int()
 
-export const Success = z.object({ success: z.boolean() }).register(answers, { id: 'Success' })
+export const Success = z.object({ success: z.boolean() }).register(responseSchemas, { id: 'Success' })

@@ -5,7 +5,7 @@ import { OpenAPILink, type OpenAPILinkOptions } from '@orpc/openapi-client/fetch
 
 import { fromErrorBody } from './errors.ts'
 import { type Contract, contract } from './index.ts'
-import { firstForm } from './legacy-notes.ts'
+import { firstFormMediaType } from './legacy-notes.ts'
 import { nextCursor } from './link.ts'
 
 export { isDefinedError, ORPCError, safe } from '@orpc/client'
@@ -54,13 +54,13 @@ export function createClient(origin: string, { headers, ...options }: ClientOpti
 }
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
-const NOBODY = '00000000-0000-0000-0000-000000000000'
+const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 
 /** In a URL, `reset` or `..` in the place of a note's id would name something else; what names no note is sent as such. */
-const keepToNotes: Interceptor<'interceptors'> = (options) => {
+const replaceInvalidNoteId: Interceptor<'interceptors'> = (options) => {
   const { path, input } = options
   const odd = path[0] === 'notes' && typeof input === 'object' && input && 'id' in input && !isUuid(input.id)
-  return options.next(odd ? { ...options, input: { ...input, id: NOBODY } } : options)
+  return options.next(odd ? { ...options, input: { ...input, id: NIL_UUID } } : options)
 }
 
 const isUuid = (id: unknown) => typeof id === 'string' && UUID.test(id)
@@ -72,12 +72,12 @@ export function createRestClient(origin: string, { headers, ...options }: Client
     ...options,
     url: origin,
     headers: ({ context }, path) => ({
-      ...(path[0] === 'legacyNotes' && { accept: firstForm }),
+      ...(path[0] === 'legacyNotes' && { accept: firstFormMediaType }),
       ...headers,
       ...context.headers,
     }),
     customErrorResponseBodyDecoder: fromErrorBody,
-    interceptors: [keepToNotes],
+    interceptors: [replaceInvalidNoteId],
     clientInterceptors: [fillReply],
   })
   return createORPCClient(link)

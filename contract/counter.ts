@@ -1,19 +1,19 @@
 import { z } from 'zod'
 
-import { answers, open, requests } from './base.ts'
+import { responseSchemas, publicAccess, requestSchemas } from './base.ts'
 
-export const Counter = z.object({ count: z.int() }).register(answers, { id: 'Counter' })
-export const SetCount = z.object({ inputValue: z.int() }).register(requests, { id: 'SetCount' })
+export const Counter = z.object({ count: z.int() }).register(responseSchemas, { id: 'Counter' })
+export const SetCount = z.object({ inputValue: z.int() }).register(requestSchemas, { id: 'SetCount' })
 export const CounterFragment = z
   .object({ count: z.int(), html: z.string(), renderedAt: z.iso.datetime() })
-  .register(answers, { id: 'CounterFragment' })
+  .register(responseSchemas, { id: 'CounterFragment' })
 
-const step = open
+const step = publicAccess
   .meta({ limit: 'steps' })
   .errors({ CONFLICT: { status: 409, message: 'The counter is at its limit' } })
 
 export const counter = {
-  get: open
+  get: publicAccess
     .meta({
       tool: {
         title: 'Read the counter',
@@ -43,7 +43,7 @@ export const counter = {
     })
     .route({ method: 'POST', path: '/api/counter/decrement', summary: 'Take one from the counter' })
     .output(Counter),
-  set: open
+  set: publicAccess
     .meta({ limit: 'steps' })
     .meta({
       tool: {
@@ -55,10 +55,10 @@ export const counter = {
     .route({ method: 'POST', path: '/api/counter/set', summary: 'Set the counter' })
     .input(SetCount)
     .output(Counter),
-  fragment: open
+  fragment: publicAccess
     .route({ method: 'GET', path: '/api/counter/fragment', summary: 'Read the counter as HTML' })
     .output(CounterFragment),
-  reset: open
+  reset: publicAccess
     .meta({ limit: 'steps' })
     .meta({
       tool: {

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 
 import {
-  answers,
+  responseSchemas,
   ById,
   creating,
   noteBounds,
   Page,
-  requests,
+  requestSchemas,
   reading,
   Success,
   text,
@@ -22,19 +22,19 @@ export const Note = z
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })
-  .register(answers, { id: 'Note' })
+  .register(responseSchemas, { id: 'Note' })
 export const NotesList = z
   .object({ notes: z.array(Note), noteCount: z.int() })
-  .register(answers, { id: 'NotesList' })
+  .register(responseSchemas, { id: 'NotesList' })
 /** Not blank: the first line with a visible character becomes the title of the note. */
 const Text = text({ max: noteBounds.body })
   .refine((value) => /\S/.test(value), 'Must not be blank')
   .meta({ minLength: 1, pattern: '\\S' })
-export const AddNote = z.object({ newNote: Text }).register(requests, { id: 'AddNote' })
-export const NotesReset = z.object({ noteCount: z.int() }).register(answers, { id: 'NotesReset' })
+export const AddNote = z.object({ newNote: Text }).register(requestSchemas, { id: 'AddNote' })
+export const NotesReset = z.object({ noteCount: z.int() }).register(responseSchemas, { id: 'NotesReset' })
 
 /** Asked for in `Accept`, and answered as content type, where both forms share one path. */
-export const firstForm = 'application/json;version=1'
+export const firstFormMediaType = 'application/json;version=1'
 
 /** Notes in their first form: the same notes, by number. */
 export const legacyNotes = {

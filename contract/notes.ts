@@ -2,12 +2,12 @@ import { z } from 'zod'
 
 import {
   type Action,
-  answers,
+  responseSchemas,
   changing,
   creating,
   noteBounds,
   Page,
-  requests,
+  requestSchemas,
   reading,
   text,
 } from './base.ts'
@@ -27,23 +27,23 @@ export const NoteView = z
       DELETE_NOTE: z.boolean(),
     }),
   })
-  .register(answers, { id: 'NoteView' })
+  .register(responseSchemas, { id: 'NoteView' })
 export const NoteList = z
   .object({
     notes: z.array(NoteView),
     can: z.object({ CREATE_NOTE: z.boolean() }),
   })
-  .register(answers, { id: 'NoteList' })
+  .register(responseSchemas, { id: 'NoteList' })
 export const NoteInput = z
   .object({
     title: text({ min: 1, max: noteBounds.title, schema: z.string().trim() }),
     body: text({ max: noteBounds.body }),
   })
-  .register(requests, { id: 'NoteInput' })
+  .register(requestSchemas, { id: 'NoteInput' })
 export const ShareInput = z
   .object({ email: z.email().max(254), role: z.enum(['reader', 'editor']) })
-  .register(requests, { id: 'ShareInput' })
-export const DeleteResult = z.object({ id: z.string() }).register(answers, { id: 'DeleteResult' })
+  .register(requestSchemas, { id: 'ShareInput' })
+export const DeleteResult = z.object({ id: z.string() }).register(responseSchemas, { id: 'DeleteResult' })
 
 const NoteId = z.object({ id: z.string() })
 

@@ -1,16 +1,16 @@
 import { z } from 'zod'
 
-import { answers, open, requests, text } from './base.ts'
+import { responseSchemas, publicAccess, requestSchemas, text } from './base.ts'
 
-export const seats = { min: 1, max: 20 }
+export const guestBounds = { min: 1, max: 20 }
 
 /** The types of a reservation: what breaks these is a malformed request. Its published bounds are the rules'. */
 export const ReservationInput = z
   .object({
     name: text().meta({ minLength: 1, pattern: '\\S' }),
-    guests: z.number().meta({ multipleOf: 1, minimum: seats.min, maximum: seats.max }),
+    guests: z.number().meta({ multipleOf: 1, minimum: guestBounds.min, maximum: guestBounds.max }),
   })
-  .register(requests, { id: 'ReservationInput' })
+  .register(requestSchemas, { id: 'ReservationInput' })
 
 /** The rules of a reservation: what breaks these is answered in the caller's language. Messages are catalogue keys. */
 export const ReservationRules = z.object({
@@ -18,15 +18,15 @@ export const ReservationRules = z.object({
   guests: z
     .number()
     .refine(Number.isInteger, 'guestsNotWhole')
-    .min(seats.min, 'guestsTooFew')
-    .max(seats.max, 'guestsTooMany'),
+    .min(guestBounds.min, 'guestsTooFew')
+    .max(guestBounds.max, 'guestsTooMany'),
 })
 export const ReservationResult = z
   .object({ message: z.string() })
-  .register(answers, { id: 'ReservationResult' })
+  .register(responseSchemas, { id: 'ReservationResult' })
 
 export const reservations = {
-  create: open
+  create: publicAccess
     .meta({ limit: 'reservations' })
     .errors({
       INVALID_RESERVATION: {

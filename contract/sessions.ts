@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import { answers, inPerson, Page, requests, signedIn, Success, text, Timestamp } from './base.ts'
+import { responseSchemas, sensitive, Page, requestSchemas, signedIn, Success, text, Timestamp } from './base.ts'
 
 export const SessionInfo = z
   .object({
@@ -16,20 +16,20 @@ export const SessionInfo = z
     createdAt: Timestamp,
     isCurrent: z.boolean(),
   })
-  .register(answers, { id: 'SessionInfo' })
+  .register(responseSchemas, { id: 'SessionInfo' })
 export const SessionList = z
   .object({ sessions: z.array(SessionInfo), sessionCount: z.int() })
-  .register(answers, { id: 'SessionList' })
+  .register(responseSchemas, { id: 'SessionList' })
 export const RevokeSession = z
   .object({ revokeSessionToken: text({ min: 1 }) })
-  .register(requests, { id: 'RevokeSession' })
+  .register(requestSchemas, { id: 'RevokeSession' })
 
 export const sessions = {
   list: signedIn
     .route({ method: 'GET', path: '/api/sessions', summary: 'List your sessions on every device' })
     .input(Page.optional())
     .output(SessionList),
-  revoke: inPerson
+  revoke: sensitive
     .errors({
       CURRENT_SESSION: { status: 400, message: 'The current session cannot be revoked; sign out instead' },
       SESSION_NOT_FOUND: { status: 400, message: 'Session not found or already revoked' },

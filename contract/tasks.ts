@@ -1,12 +1,12 @@
 import { z } from 'zod'
 
 import {
-  answers,
+  responseSchemas,
   ById,
   changing,
   creating,
   Page,
-  requests,
+  requestSchemas,
   RowId,
   reading,
   Success,
@@ -27,23 +27,23 @@ export const Task = z
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })
-  .register(answers, { id: 'Task' })
+  .register(responseSchemas, { id: 'Task' })
 export const TaskList = z
   .object({ tasks: z.array(Task), taskCount: z.int() })
-  .register(answers, { id: 'TaskList' })
+  .register(responseSchemas, { id: 'TaskList' })
 const Title = text({ min: 1, max: 500 })
 const Description = text({ max: 10_000 })
 export const CreateTask = z
   .object({ taskTitle: Title, taskDesc: Description.optional() })
-  .register(requests, { id: 'CreateTask' })
+  .register(requestSchemas, { id: 'CreateTask' })
 export const UpdateTask = z
   .object({
     title: Title.optional(),
     description: Description.nullable().optional(),
     status: TaskStatus.optional(),
   })
-  .register(requests, { id: 'UpdateTask' })
-export const TasksReset = z.object({ taskCount: z.int() }).register(answers, { id: 'TasksReset' })
+  .register(requestSchemas, { id: 'UpdateTask' })
+export const TasksReset = z.object({ taskCount: z.int() }).register(responseSchemas, { id: 'TasksReset' })
 
 const missing = { NOT_FOUND: { status: 404, message: 'Task not found' } }
 

@@ -1,13 +1,13 @@
 import { and, desc, eq, getTableColumns, like, ne, type SQLWrapper, sql } from 'drizzle-orm'
 
 import { audit, concerns, pseudonymize } from './audit.ts'
-import { codeFor, users, verifications } from './auth.ts'
+import { codeIdentifier, users, verifications } from './auth.ts'
 import type { Database } from './database.ts'
-import { one } from './statements.ts'
+import { requireRow } from './statements.ts'
 import { limits } from './limits.ts'
 import { notes, shares, type Viewer } from './notes.ts'
-import { removeOf } from './oauth.ts'
-import { forLists } from './pages.ts'
+import { removeBySubject } from './oauth.ts'
+import { listConnections } from './pages.ts'
 import { sessions } from './sessions.ts'
 import { tasks } from './tasks.ts'
 
@@ -51,22 +51,22 @@ const questions = (db: Database, { id, email }: Viewer) => ({
 /** The size as JSON: a control character takes six bytes there, and one in the database. */
 const weigh = async (db: Database, question: SQLWrapper) => {
   const bytes = sql`coalesce(sum(octet_length(to_json(kept)::text)), 0)`.mapWith(Number)
-  return one(await db.select({ bytes }).from(sql`${question} as kept`)).bytes
+  return requireRow(await db.select({ bytes }).from(sql`${question} as kept`)).bytes
 }
 
 /** As if at one moment, and only looking. */
 const SNAPSHOT = { isolationLevel: 'repeatable read', accessMode: 'read only' } as const
 
 /** The size of everything that is kept of a person, in bytes of JSON. */
-export const measure = (db: Database, person: Viewer) =>
-  forLists(db).transaction(async (tx) => {
+export const findSize = (db: Database, person: Viewer) =>
+  listConnections(db).transaction(async (tx) => {
     const weights = await Promise.all(Object.values(questions(tx, person)).map((each) => weigh(tx, each)))
     return weights.reduce((sum, weight) => sum + weight)
   }, SNAPSHOT)
 
 /** All that is kept of a person, or nothing where there is no such person any more. */
-export const collect = (db: Database, person: Viewer) =>
-  forLists(db).transaction(async (tx) => {
+export const findData = (db: Database, person: Viewer) =>
+  listConnections(db).transaction(async (tx) => {
     const { users, tasks, notes, shares, given, sessions, audit } = questions(tx, person)
     const [account] = await users
     return (
@@ -82,7 +82,7 @@ export const collect = (db: Database, person: Viewer) =>
     )
   }, SNAPSHOT)
 
-export type Kept = NonNullable<Awaited<ReturnType<typeof collect>>>
+export type AccountData = NonNullable<Awaited<ReturnType<typeof findData>>>
 
 /**
  * Removes a person and everything that belongs to the person or was shared with the address. The audit trail keeps its
@@ -94,8 +94,8 @@ export const remove = (db: Database, { id, email }: Viewer) =>
     await tx.delete(users).where(eq(users.id, id))
     await tx.delete(sessions).where(eq(sessions.impersonatedBy, id))
     await tx.delete(shares).where(eq(shares.email, email))
-    await tx.delete(verifications).where(eq(verifications.identifier, codeFor(email)))
-    await removeOf(tx, id)
+    await tx.delete(verifications).where(eq(verifications.identifier, codeIdentifier(email)))
+    await removeBySubject(tx, id)
     await tx.delete(limits).where(like(limits.key, `%:${id}`))
     return pseudonymize(tx, id)
   })

@@ -6,7 +6,7 @@ import { users } from './auth.ts'
 import { createdAt } from './columns.ts'
 import type { Database } from './database.ts'
 import { prepared } from './statements.ts'
-import { bounds, comesAfter, type Span } from './pages.ts'
+import { pageParameters, isAfterPosition, type PageRequest } from './pages.ts'
 
 /** Everything that the audit trail records. */
 export const actions = [
@@ -97,7 +97,7 @@ const newestFirst = (which: SQL | undefined, name: string) =>
     db
       .select()
       .from(audit)
-      .where(and(which, comesAfter(audit.createdAt, audit.id)))
+      .where(and(which, isAfterPosition(audit.createdAt, audit.id)))
       .orderBy(desc(audit.createdAt), desc(audit.id))
       .limit(sql.placeholder('limit'))
       .prepare(name),
@@ -106,10 +106,10 @@ const all = newestFirst(undefined, 'audit_list')
 const ofPerson = newestFirst(concerns(sql.placeholder('person')), 'audit_list_of_person')
 
 /** Entries, newest first: those that concern a person, or all. */
-export const list = (db: Database, person: string | undefined, span: Span) =>
+export const list = (db: Database, person: string | undefined, span: PageRequest) =>
   person === undefined
-    ? all(db).execute({ ...bounds(span) })
-    : ofPerson(db).execute({ person, ...bounds(span) })
+    ? all(db).execute({ ...pageParameters(span) })
+    : ofPerson(db).execute({ person, ...pageParameters(span) })
 
 /** Replaces a person by a random pseudonym, and removes the address and browser of what the person did. */
 export async function pseudonymize(db: Database, person: string) {
@@ -128,5 +128,5 @@ export async function pseudonymize(db: Database, person: string) {
 }
 
 /** Removes the entries that are older than a number of days. */
-export const removeOld = (db: Database, days: number) =>
+export const removeOlderThan = (db: Database, days: number) =>
   db.delete(audit).where(lt(audit.createdAt, sql`now() - make_interval(days => ${days})`))

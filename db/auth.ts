@@ -2,9 +2,9 @@ import { and, eq, inArray, or, sql } from 'drizzle-orm'
 import { bigint, boolean, index, integer, pgTable, text } from 'drizzle-orm/pg-core'
 import { v7 } from 'uuid'
 
-import { createdAt, moment, updatedAt } from './columns.ts'
+import { createdAt, timestamptz, updatedAt } from './columns.ts'
 import type { Database } from './database.ts'
-import { one } from './statements.ts'
+import { requireRow } from './statements.ts'
 
 // The tables of better-auth, which asks its own questions of them. Names are its own, in the plural.
 
@@ -17,7 +17,7 @@ export const users = pgTable('users', {
   role: text(),
   banned: boolean(),
   banReason: text(),
-  banExpires: moment(),
+  banExpires: timestamptz(),
   createdAt,
   updatedAt,
 })
@@ -38,8 +38,8 @@ export const accounts = pgTable(
     accessToken: text(),
     refreshToken: text(),
     idToken: text(),
-    accessTokenExpiresAt: moment(),
-    refreshTokenExpiresAt: moment(),
+    accessTokenExpiresAt: timestamptz(),
+    refreshTokenExpiresAt: timestamptz(),
     scope: text(),
     password: text(),
     createdAt,
@@ -54,7 +54,7 @@ export const verifications = pgTable(
     id: text().primaryKey(),
     identifier: text().notNull(),
     value: text().notNull(),
-    expiresAt: moment().notNull(),
+    expiresAt: timestamptz().notNull(),
     createdAt,
     updatedAt,
   },
@@ -82,7 +82,7 @@ export const promote = async (db: Database, userId: string, emails: string[]) =>
   ).length > 0
 
 /** The person that an id or an address stands for. */
-export const identify = async (db: Database, id = '', email = '') =>
+export const findId = async (db: Database, id = '', email = '') =>
   (
     await db
       .select({ id: users.id })
@@ -112,24 +112,24 @@ export async function findEmails(db: Database, ids: (string | null)[]) {
 }
 
 /** Whether a sign-in code was sent to an address and is not used up. */
-export const hasCode = async (db: Database, email: string) =>
+export const hasUnusedCode = async (db: Database, email: string) =>
   (
     await db
       .select({ id: verifications.id })
       .from(verifications)
-      .where(eq(verifications.identifier, codeFor(email)))
+      .where(eq(verifications.identifier, codeIdentifier(email)))
       .limit(1)
   ).length > 0
 
 /** How better-auth names the sign-in code of an address. */
-export const codeFor = (email: string) => `sign-in-otp-${email.toLowerCase()}`
+export const codeIdentifier = (email: string) => `sign-in-otp-${email.toLowerCase()}`
 
 export const findByEmail = async (db: Database, email: string) =>
   (await db.select().from(users).where(eq(users.email, email))).at(0)
 
 /** The person who has an address, made if nobody has. In a transaction, others who ask for them wait. */
-export const ensure = async (db: Database, person: Pick<typeof users.$inferInsert, 'email' | 'name'>) =>
-  one(
+export const findOrCreate = async (db: Database, person: Pick<typeof users.$inferInsert, 'email' | 'name'>) =>
+  requireRow(
     await db
       .insert(users)
       .values({ id: v7(), role: 'user', ...person })

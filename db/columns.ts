@@ -2,16 +2,16 @@ import { type AnyColumn, or, type SQL, sql } from 'drizzle-orm'
 import { integer, timestamp } from 'drizzle-orm/pg-core'
 
 /** A moment, by the database's clock, so that all instances agree; to the millisecond, as JavaScript knows it. */
-export const moment = () => timestamp({ withTimezone: true, precision: 3 })
+export const timestamptz = () => timestamp({ withTimezone: true, precision: 3 })
 
-export const createdAt = moment().notNull().defaultNow()
-export const updatedAt = moment().notNull().defaultNow()
+export const createdAt = timestamptz().notNull().defaultNow()
+export const updatedAt = timestamptz().notNull().defaultNow()
 
 /** The how-manieth state of a row this is. */
 export const version = integer().notNull().default(1)
 
 /** What moment and version become: now and the next, if any of the changes differs from what stands, else what they are. */
-export function updatedBy<Changes extends object>(
+export function updatedIfChanged<Changes extends object>(
   table: Record<keyof Changes | 'updatedAt' | 'version', AnyColumn>,
   changes: Changes,
 ): { updatedAt: SQL<Date>; version: SQL<number> } {

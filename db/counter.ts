@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { bigint, check, integer, pgTable } from 'drizzle-orm/pg-core'
 
-import { batched, one, prepared } from './statements.ts'
+import { coalesced, requireRow, prepared } from './statements.ts'
 import type { Database } from './database.ts'
 
 /** The one shared number. Its single row is made by the first migration. */
@@ -23,8 +23,8 @@ const selected = prepared((db) =>
     .prepare('counter_get'),
 )
 
-const reads = batched(2, async (db, keys: readonly true[]) => {
-  const { count } = one(await selected(db).execute({ id: 1 }))
+const reads = coalesced(2, async (db, keys: readonly true[]) => {
+  const { count } = requireRow(await selected(db).execute({ id: 1 }))
   return keys.map(() => count)
 })
 
@@ -56,7 +56,7 @@ async function addAll(db: Database, steps: number[]) {
 /** Makes one change after another, but for those that would leave the safe integers. */
 const makeEach = (db: Database, changes: readonly Change[]) =>
   db.transaction(async (tx) => {
-    let { count } = one(await tx.select({ count: counter.count }).from(counter).for('update'))
+    let { count } = requireRow(await tx.select({ count: counter.count }).from(counter).for('update'))
     const values = changes.map((change) => {
       const next = 'step' in change ? count + change.step : change.value
       if (!Number.isSafeInteger(next)) return undefined
@@ -68,7 +68,7 @@ const makeEach = (db: Database, changes: readonly Change[]) =>
   })
 
 // One after another: they are made in the order they came.
-const writes = batched(1, async (db, wanted: readonly Change[]): Promise<(number | undefined)[]> => {
+const writes = coalesced(1, async (db, wanted: readonly Change[]): Promise<(number | undefined)[]> => {
   const steps = wanted.flatMap((change) => ('step' in change ? [change.step] : []))
   const added = steps.length === wanted.length ? await addAll(db, steps) : undefined
   return added ?? makeEach(db, wanted)

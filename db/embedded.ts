@@ -19,7 +19,7 @@ export class FolderInUse extends Error {}
 /** Starts the PostgreSQL of a folder, or one in memory, as it is. */
 export async function start(folder: string) {
   const inMemory = folder === 'memory:'
-  const release = inMemory ? () => undefined : takeFolder(folder)
+  const release = inMemory ? () => undefined : lockFolder(folder)
   const keepPrivate = () => {
     if (!inMemory) makeContentsPrivate(folder)
   }
@@ -40,7 +40,7 @@ export async function start(folder: string) {
 }
 
 /** Two processes on one folder would both open it and lose writes. The lock goes with the process, however that ends. */
-function takeFolder(folder: string) {
+function lockFolder(folder: string) {
   makeFolderPrivate(dirname(folder))
   const file = openSync(`${folder}.lock`, 'a', 0o600)
   makePrivate(`${folder}.lock`, 0o600)
@@ -55,11 +55,11 @@ function takeFolder(folder: string) {
   }
 }
 
-export const holdsDatabase = (folder: string) => existsSync(join(folder, 'PG_VERSION'))
+export const containsDatabase = (folder: string) => existsSync(join(folder, 'PG_VERSION'))
 
 /** The whole folder, packed. */
 export async function dump(folder: string): Promise<Buffer> {
-  if (!holdsDatabase(folder)) throw new Error(`There is no database in ${folder}.`)
+  if (!containsDatabase(folder)) throw new Error(`There is no database in ${folder}.`)
   const { client, close } = await start(folder)
   try {
     const files = await client.dumpDataDir('none')
@@ -74,15 +74,15 @@ export async function dump(folder: string): Promise<Buffer> {
  * before is kept, and the answer says where.
  */
 export async function restore(folder: string, dumped: Buffer, replace: boolean) {
-  const release = takeFolder(folder)
+  const release = lockFolder(folder)
   const fresh = `${folder}.new`
   try {
-    if (holdsDatabase(folder) && !replace)
+    if (containsDatabase(folder) && !replace)
       throw new Error(`There is a database in ${folder} already. To put the backup in its place: --force`)
     await rm(fresh, { recursive: true, force: true })
     makeFolderPrivate(fresh)
     await unpack(dumped, fresh)
-    return await exchange(folder, fresh)
+    return await replaceFolder(folder, fresh)
   } finally {
     await rm(fresh, { recursive: true, force: true })
     release()
@@ -102,7 +102,7 @@ async function unpack(dumped: Buffer, folder: string) {
   }
 }
 
-async function exchange(folder: string, fresh: string) {
+async function replaceFolder(folder: string, fresh: string) {
   const before = existsSync(folder)
     ? `${folder}.before-${new Date().toISOString().replaceAll(':', '-')}`
     : undefined

@@ -5,10 +5,10 @@ export function codeOf(error: unknown): string {
 }
 
 /** Whether a statement was refused, whole, for what a row of it holds. */
-export const isViolation = (error: unknown) => codeOf(error).startsWith('23')
+export const isConstraintViolation = (error: unknown) => codeOf(error).startsWith('23')
 
 /** Whether a statement was refused because whom or what its row belongs to is there no more. */
-export const isOrphan = (error: unknown) => codeOf(error) === '23503'
+export const isForeignKeyViolation = (error: unknown) => codeOf(error) === '23503'
 
 // Connections refused, lost or too many; the server starting, stopping or failing over; a limit of time; a deadlock.
 const OUTAGES =

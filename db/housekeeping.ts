@@ -1,10 +1,10 @@
 import { lt, lte, sql } from 'drizzle-orm'
 
-import { removeOld } from './audit.ts'
+import { removeOlderThan } from './audit.ts'
 import { rateLimits, verifications } from './auth.ts'
 import { idempotency } from './idempotency.ts'
 import type { Database } from './database.ts'
-import { tryLock } from './statements.ts'
+import { tryAdvisoryLock } from './statements.ts'
 import { limits } from './limits.ts'
 import { records, removeUnusedClients } from './oauth.ts'
 import { sessions } from './sessions.ts'
@@ -20,12 +20,12 @@ const AUDIT_RETENTION = 365
 /** Removes what has expired. Does nothing, and answers false, while another instance does the same. */
 export const removeExpired = (db: Database, auditRetention = AUDIT_RETENTION) =>
   db.transaction(async (tx) => {
-    if (!(await tryLock(tx, sql`${HOUSEKEEPING_LOCK}`))) return false
+    if (!(await tryAdvisoryLock(tx, sql`${HOUSEKEEPING_LOCK}`))) return false
     for (const table of [sessions, verifications, records, idempotency])
       await tx.delete(table).where(lte(table.expiresAt, sql`now()`))
     await removeUnusedClients(tx)
     await tx.delete(limits).where(lte(limits.expire, sql`now()`))
     await tx.delete(rateLimits).where(lt(rateLimits.lastRequest, Date.now() - DAY))
-    await removeOld(tx, auditRetention)
+    await removeOlderThan(tx, auditRetention)
     return true
   })

@@ -6,9 +6,9 @@ import { migrate } from 'drizzle-orm/pglite/migrator'
 
 import type { Connection, Database } from './database.ts'
 import { start } from './embedded.ts'
-import { casing, migrateServer, migrationsFolder, openServer, type Opening } from './server.ts'
+import { casing, migrateServer, migrationsFolder, openServer, type OpenOptions } from './server.ts'
 
-import { watched } from './observer.ts'
+import { observed } from './observer.ts'
 
 /** Whether it is a server's address, and not where an embedded PostgreSQL is. */
 export const isServer = (url: string) => /^postgres(ql)?:/.test(url)
@@ -17,14 +17,14 @@ export const isServer = (url: string) => /^postgres(ql)?:/.test(url)
  * Opens a database and brings it up to date. `postgres://…` is a server, `memory:` lives as long as the process,
  * anything else is the folder of an embedded PostgreSQL, which belongs to one process at a time.
  */
-export async function open(url: string, opening: Opening = {}): Promise<Connection> {
+export async function open(url: string, opening: OpenOptions = {}): Promise<Connection> {
   if (isServer(url)) {
     await migrateServer(opening.directUrl ?? url)
     return openServer(url, opening)
   }
   const embedded = await openEmbedded(url)
   await migrate(embedded.db, { migrationsFolder })
-  return { ...embedded, db: (opening.watches ?? []).reduce(watched, embedded.db) }
+  return { ...embedded, db: (opening.observers ?? []).reduce(observed, embedded.db) }
 }
 
 /** Opens a database as it is. */
@@ -36,7 +36,7 @@ async function openEmbedded(folder: string) {
   return { db: drizzle(client, { casing }), close }
 }
 
-const PATIENCE = 2000
+const READINESS_TIMEOUT = 2000
 
 /** Whether the database answers, within two seconds. */
 export const isReachable = (db: Database) =>
@@ -45,6 +45,6 @@ export const isReachable = (db: Database) =>
       () => true,
       () => false,
     ),
-    sleep(PATIENCE, false, { ref: false }),
+    sleep(READINESS_TIMEOUT, false, { ref: false }),
   ])
 

@@ -1,6 +1,6 @@
 import { index, integer, pgTable, text } from 'drizzle-orm/pg-core'
 
-import { moment } from './columns.ts'
+import { timestamptz } from './columns.ts'
 
 /** How often something was done that is done only so often, by whom, and until when that counts. Names are rate-limiter-flexible's. */
 export const limits = pgTable(
@@ -8,7 +8,7 @@ export const limits = pgTable(
   {
     key: text().primaryKey(),
     points: integer().notNull(),
-    expire: moment(),
+    expire: timestamptz(),
   },
   (table) => [index().on(table.expire)],
 )

@@ -5,7 +5,7 @@ import type { Database } from './database.ts'
 import { sessions } from './sessions.ts'
 
 /** The addresses from which a person signed in, of the sessions that are still there. */
-export const listAddresses = async (db: Database, email: string) =>
+export const listIpAddresses = async (db: Database, email: string) =>
   (
     await db
       .selectDistinct({ address: sessions.ipAddress })

@@ -3,10 +3,10 @@ import { bigint, index, integer, pgTable, primaryKey, text, unionAll, uuid } fro
 import { v7, validate } from 'uuid'
 
 import { userId } from './auth.ts'
-import { createdAt, updatedAt, updatedBy, version } from './columns.ts'
+import { createdAt, updatedAt, updatedIfChanged, version } from './columns.ts'
 import type { Database } from './database.ts'
-import { one, prepared } from './statements.ts'
-import { bounds, comesAfter, forLists, type Paged, type Span, withinBytes } from './pages.ts'
+import { requireRow, prepared } from './statements.ts'
+import { pageParameters, isAfterPosition, listConnections, type SizedRow, type PageRequest, limitBytes } from './pages.ts'
 
 /** One store for both forms: the first knows a note by `id`, the second by `uuid`. */
 export const notes = pgTable(
@@ -62,13 +62,13 @@ const seen = (db: Database) =>
     .from(notes)
     .leftJoin(shares, and(eq(shares.noteId, notes.id), eq(shares.email, sql.placeholder('email'))))
 
-export type Seen = Awaited<ReturnType<typeof seen>>[number]
+export type NoteForViewer = Awaited<ReturnType<typeof seen>>[number]
 
 /** A note in a list, without its state. */
-export type Listed = Omit<Seen, 'note'> & { note: Omit<NoteRow, 'version' | 'sharing'> }
+export type ListedNote = Omit<NoteForViewer, 'note'> & { note: Omit<NoteRow, 'version' | 'sharing'> }
 
 const ofPerson = eq(notes.userId, sql.placeholder('userId'))
-const afterPlace = comesAfter(notes.createdAt, notes.id)
+const afterPlace = isAfterPosition(notes.createdAt, notes.id)
 const newestFirst = [desc(notes.createdAt), desc(notes.id)] as const
 const texts = [notes.title, notes.body]
 
@@ -134,12 +134,12 @@ const listed = prepared((db) => {
     role: sql<Role | null>`role`,
     sharedWith: sql<number>`shared_with`,
   }
-  return withinBytes(db, rows, fields, { texts, order: newestFirst }).prepare('notes_list')
+  return limitBytes(db, rows, fields, { texts, order: newestFirst }).prepare('notes_list')
 })
 
 /** The notes a viewer wrote or was given, newest first. */
-export const list = (db: Database, { id: userId, email }: Viewer, span: Span): Promise<Paged<Listed>[]> =>
-  listed(forLists(db)).execute({ userId, email, ...bounds(span) })
+export const list = (db: Database, { id: userId, email }: Viewer, span: PageRequest): Promise<SizedRow<ListedNote>[]> =>
+  listed(listConnections(db)).execute({ userId, email, ...pageParameters(span) })
 
 const found = prepared((db) =>
   seen(db)
@@ -165,7 +165,7 @@ const inserted = prepared((db) =>
 )
 
 export const insert = async (db: Database, userId: string, { title, body }: Content) =>
-  one(await inserted(db).execute({ uuid: v7(), userId, title, body }))
+  requireRow(await inserted(db).execute({ uuid: v7(), userId, title, body }))
 
 /** A note that the viewer wrote or was given to edit. */
 const editable = (db: Database, viewer: Viewer, id: string) => {
@@ -177,7 +177,7 @@ const editable = (db: Database, viewer: Viewer, id: string) => {
 }
 
 /** A note as it stays until the transaction ends. */
-export const hold = async (db: Database, viewer: Viewer, id: string) =>
+export const findForUpdate = async (db: Database, viewer: Viewer, id: string) =>
   (
     await db
       .select()
@@ -189,7 +189,7 @@ export const hold = async (db: Database, viewer: Viewer, id: string) =>
 export const update = async (db: Database, viewer: Viewer, id: string, content: Content) => {
   const [row] = await db
     .update(notes)
-    .set({ ...content, ...updatedBy(notes, content) })
+    .set({ ...content, ...updatedIfChanged(notes, content) })
     .where(editable(db, viewer, id))
     .returning({ id: notes.id })
   return row && find(db, viewer, id)
@@ -239,18 +239,18 @@ const listedOwn = prepared((db) => {
     .orderBy(...newestFirst)
     .limit(sql.placeholder('limit'))
     .as('notes')
-  return withinBytes(db, rows, listable, { texts, order: newestFirst }).prepare('notes_list_own')
+  return limitBytes(db, rows, listable, { texts, order: newestFirst }).prepare('notes_list_own')
 })
 
-export const listOwn = (db: Database, userId: string, span: Span): Promise<Paged<Listed['note']>[]> =>
-  listedOwn(forLists(db)).execute({ userId, ...bounds(span) })
+export const listOwn = (db: Database, userId: string, span: PageRequest): Promise<SizedRow<ListedNote['note']>[]> =>
+  listedOwn(listConnections(db)).execute({ userId, ...pageParameters(span) })
 
 const countedOwn = prepared((db) =>
   db.select({ count: count() }).from(notes).where(ofPerson).prepare('notes_count_own'),
 )
 
 export const countOwn = async (db: Database, userId: string) =>
-  one(await countedOwn(forLists(db)).execute({ userId })).count
+  requireRow(await countedOwn(listConnections(db)).execute({ userId })).count
 
 export const listTitles = (db: Database, userId: string) =>
   db.select({ title: notes.title }).from(notes).where(eq(notes.userId, userId))

@@ -1,7 +1,7 @@
 import { and, eq, gt, isNull, like, lt, notExists, or, sql } from 'drizzle-orm'
 import { index, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
 
-import { createdAt, moment } from './columns.ts'
+import { createdAt, timestamptz } from './columns.ts'
 import type { Database } from './database.ts'
 import { sessions } from './sessions.ts'
 
@@ -11,8 +11,8 @@ export const records = pgTable(
   {
     key: text().primaryKey(),
     value: jsonb().$type<Record<string, unknown>>().notNull(),
-    usedAt: moment(),
-    expiresAt: moment(),
+    usedAt: timestamptz(),
+    expiresAt: timestamptz(),
   },
   (table) => [index('oauth_records_subject_index').on(sql`(${table.value} ->> 'subject')`)],
 )
@@ -36,7 +36,7 @@ export const find = async (db: Database, key: string) =>
   ).at(0)
 
 /** Marks a record as used, once: of concurrent callers one gets it. `keepUntil` replaces its expiry. */
-export const use = async (db: Database, key: string, keepUntil?: Date) =>
+export const consume = async (db: Database, key: string, keepUntil?: Date) =>
   (
     await db
       .update(records)
@@ -61,7 +61,7 @@ export const list = (db: Database, prefix: string) =>
     .where(and(like(records.key, `${prefix.replace(/[\\%_]/g, '\\$&')}%`), live))
 
 /** Removes every code and token that stands for a person. */
-export const removeOf = (db: Database, userId: string) =>
+export const removeBySubject = (db: Database, userId: string) =>
   db.delete(records).where(sql`${records.value} ->> 'subject' = ${userId}`)
 
 export const findClient = async (db: Database, id: string) =>
@@ -88,7 +88,7 @@ export const removeUnusedClients = (db: Database) =>
 const KEYS_LOCK = 7_141_926
 
 /** Runs alone among all processes on the database. */
-export const alone = (db: Database, work: (db: Database) => Promise<void>) =>
+export const withKeyLock = (db: Database, work: (db: Database) => Promise<void>) =>
   db.transaction(async (tx) => {
     await tx.execute(sql`select pg_advisory_xact_lock(${KEYS_LOCK})`)
     await work(tx)

@@ -8,10 +8,10 @@ export interface Statement {
 }
 
 /** Runs a statement, and sees how it goes. */
-export type Watch = <Result>(statement: Statement, run: () => Promise<Result>) => Promise<Result>
+export type StatementObserver = <Result>(statement: Statement, run: () => Promise<Result>) => Promise<Result>
 
 /** Has every statement of a database watched, and those of its transactions. A database that nobody watches pays nothing. */
-export function watched<Watched extends Database>(db: Watched, watch: Watch): Watched {
+export function observed<Watched extends Database>(db: Watched, watch: StatementObserver): Watched {
   const { session } = db._
   const prepare = session.prepareQuery.bind(session)
   session.prepareQuery = (query, fields, name, ...rest) => {
@@ -24,6 +24,6 @@ export function watched<Watched extends Database>(db: Watched, watch: Watch): Wa
     return prepared
   }
   const begin = db.transaction.bind(db)
-  db.transaction = (work, config) => begin((tx) => work(watched(tx, watch)), config)
+  db.transaction = (work, config) => begin((tx) => work(observed(tx, watch)), config)
   return db
 }

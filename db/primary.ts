@@ -5,16 +5,16 @@ import postgres from 'postgres'
 
 // All in milliseconds.
 /** Limit for the answer of one server. */
-const ANSWER_LIMIT = 3000
+const ANSWER_TIMEOUT = 3000
 /** How long slower servers may still answer after the first writable server. */
-const GRACE = 500
+const GRACE_PERIOD = 500
 /** Pause between two checks in the background. */
-const PAUSE = 3000
+const CHECK_INTERVAL = 3000
 /** Limit for closing the connection of a check. */
-const CLOSE_LIMIT = 1000
+const CLOSE_TIMEOUT = 1000
 
 /** The first eight digits of a WAL file's name are the timeline. The control file may still have the former one. */
-const QUESTION = `
+const PRIMARY_QUERY = `
   select system_identifier::text as system,
     case when not pg_is_in_recovery() and current_setting('transaction_read_only') = 'off'
     then pg_walfile_name(pg_current_wal_lsn()) end as wal_file
@@ -38,7 +38,7 @@ interface Writable {
  * higher timeline, so a former primary that still accepts writes is recognised. While connections are open, a check in
  * the background closes those to a former primary; their statements fail as an outage.
  */
-export function createPrimaryChoice(url: string, servers: readonly Server[]) {
+export function createPrimarySelector(url: string, servers: readonly Server[]) {
   const connections = new Map<Socket, Server>()
   /** The highest timeline of each cluster so far: a server behind it is a former primary, even where no other answers. */
   const timelines = new Map<string, number>()
@@ -52,7 +52,7 @@ export function createPrimaryChoice(url: string, servers: readonly Server[]) {
     const { server, system, timeline } = await findHighest(url, servers)
     const highest = timelines.get(system) ?? 0
     if (timeline < highest)
-      throw unreachable(`${nameOf(server)} is on timeline ${timeline}, but ${highest} has begun elsewhere`)
+      throw unreachableError(`${nameOf(server)} is on timeline ${timeline}, but ${highest} has begun elsewhere`)
     timelines.set(system, timeline)
     primary = server
     for (const [socket, other] of connections) if (other !== server) socket.destroy()
@@ -66,7 +66,7 @@ export function createPrimaryChoice(url: string, servers: readonly Server[]) {
 
   function schedule() {
     clearTimeout(timer)
-    if (connections.size > 0) timer = setTimeout(() => void checkAgain(), PAUSE).unref()
+    if (connections.size > 0) timer = setTimeout(() => void checkAgain(), CHECK_INTERVAL).unref()
   }
 
   return {
@@ -94,10 +94,10 @@ async function findHighest(url: string, servers: readonly Server[]): Promise<Wri
   })
   try {
     await Promise.any(answers)
-    await Promise.race([Promise.allSettled(answers), sleep(GRACE, undefined, { ref: false })])
+    await Promise.race([Promise.allSettled(answers), sleep(GRACE_PERIOD, undefined, { ref: false })])
   } catch (error) {
     const reasons = error instanceof AggregateError ? error.errors.map(String) : [String(error)]
-    throw unreachable(`None of the servers accepts writes: ${reasons.join('; ')}`)
+    throw unreachableError(`None of the servers accepts writes: ${reasons.join('; ')}`)
   } finally {
     isOver.abort()
   }
@@ -125,15 +125,15 @@ async function requireWritable(url: string, server: Server, signal: AbortSignal)
     connection: { application_name: 'tallystick check' },
     socket: () => {
       // The driver connects again after a connection that ended before its first answer.
-      if (socket.destroyed) throw unreachable(`${nameOf(server)} ${failure}`)
+      if (socket.destroyed) throw unreachableError(`${nameOf(server)} ${failure}`)
       return socket.connect(server)
     },
   }
   const sql = postgres(url, options)
-  const limit = setTimeout(giveUp, ANSWER_LIMIT)
+  const limit = setTimeout(giveUp, ANSWER_TIMEOUT)
   signal.addEventListener('abort', giveUp)
   try {
-    const [row] = await sql.unsafe<{ system: string; wal_file: string | null }[]>(QUESTION)
+    const [row] = await sql.unsafe<{ system: string; wal_file: string | null }[]>(PRIMARY_QUERY)
     if (!row?.wal_file) throw new Error(`${nameOf(server)} only reads`)
     return { server, system: row.system, timeline: parseInt(row.wal_file.slice(0, 8), 16) }
   } finally {
@@ -141,11 +141,11 @@ async function requireWritable(url: string, server: Server, signal: AbortSignal)
     signal.removeEventListener('abort', giveUp)
     // A frozen server never closes its side. Over TLS the driver must not end a connection whose socket is destroyed.
     if (!socket.destroyed)
-      void Promise.allSettled([sql.end({ timeout: CLOSE_LIMIT / 1000 })]).then(() => socket.destroy())
+      void Promise.allSettled([sql.end({ timeout: CLOSE_TIMEOUT / 1000 })]).then(() => socket.destroy())
   }
 }
 
 const nameOf = ({ host, port }: Server) => `${host}:${port}`
 
 /** An error with PostgreSQL's own code for a server that cannot be connected to. */
-export const unreachable = (message: string) => Object.assign(new Error(message), { code: '08001' })
+export const unreachableError = (message: string) => Object.assign(new Error(message), { code: '08001' })

@@ -6,9 +6,9 @@ import { migrate } from 'drizzle-orm/postgres-js/migrator'
 import postgres from 'postgres'
 
 import type { Connection } from './database.ts'
-import { keepForLists } from './pages.ts'
-import { type Watch, watched } from './observer.ts'
-import { CONNECT_TIMEOUT, overSockets } from './pg-socket.ts'
+import { setListConnections } from './pages.ts'
+import { type StatementObserver, observed } from './observer.ts'
+import { CONNECT_TIMEOUT, socketOptions } from './pg-socket.ts'
 
 if (!('patchedFor' in postgres))
   throw new Error(
@@ -32,7 +32,7 @@ const WITHOUT_TIMEOUTS = Object.keys(TIMEOUTS)
   .join(' ')
 
 /** Longer than any statement may take: no answer is worth waiting for after so many milliseconds. */
-const LONGEST = 15_000
+const MAX_ANSWER_TIMEOUT = 15_000
 
 /** Key of the advisory lock for migrations, the same in every release. */
 const MIGRATION_LOCK = 7_141_925
@@ -47,33 +47,33 @@ const application_name = 'tallystick'
  * A pooler lends another connection of the server for every transaction: no statement can be prepared, so that each one
  * waits for the one before it; and no setting can be sent as a connection starts, so that the role needs the timeouts.
  */
-const WAYS = {
+const CONNECTION_PLANS = {
   direct: { reads: 1, lists: 2, writes: 4, prepare: true, connection: { application_name, ...TIMEOUTS } },
   pooled: { reads: 8, lists: 4, writes: 8, prepare: false, connection: { application_name } },
 }
 
-export interface Opening {
+export interface OpenOptions {
   /** The server itself, where the address is that of a pooler in front of it. */
   directUrl?: string | undefined
   /** How long somebody waits for an answer, in milliseconds. */
-  patience?: number
+  answerTimeout?: number
   /** Who sees every statement. */
-  watches?: readonly Watch[]
+  observers?: readonly StatementObserver[]
 }
 
 /** Connects to a PostgreSQL server, as it is. */
 export async function openServer(
   url: string,
-  { directUrl, patience = LONGEST, watches = [] }: Opening = {},
+  { directUrl, answerTimeout = MAX_ANSWER_TIMEOUT, observers = [] }: OpenOptions = {},
 ): Promise<Connection> {
   const {
     reads: few,
     lists: some,
     writes: more,
     ...way
-  } = directUrl === undefined ? WAYS.direct : WAYS.pooled
-  const idle = Math.min(patience, LONGEST)
-  const options = { ...way, ...COMMON, ...overSockets(url, 2 * idle), idle_timeout: idle / 1000 }
+  } = directUrl === undefined ? CONNECTION_PLANS.direct : CONNECTION_PLANS.pooled
+  const idle = Math.min(answerTimeout, MAX_ANSWER_TIMEOUT)
+  const options = { ...way, ...COMMON, ...socketOptions(url, 2 * idle), idle_timeout: idle / 1000 }
   const connect = (max: number) => postgres(url, { ...options, max })
   const [reads, lists, writes] = [connect(few), connect(some), connect(more)]
   const close = async () => {
@@ -83,9 +83,9 @@ export async function openServer(
     await close()
     throw error
   })
-  const asked = (client: postgres.Sql) => watches.reduce(watched, drizzle(client, { casing }))
+  const asked = (client: postgres.Sql) => observers.reduce(observed, drizzle(client, { casing }))
   const db = withReplicas(asked(writes), [asked(reads)])
-  keepForLists(db, asked(lists))
+  setListConnections(db, asked(lists))
   return { db, close }
 }
 
@@ -94,7 +94,7 @@ export async function migrateServer(url: string) {
   const connection = { application_name, options: WITHOUT_TIMEOUTS }
   const migrator = postgres(url, {
     ...COMMON,
-    ...overSockets(url, Infinity),
+    ...socketOptions(url, Infinity),
     connection,
     max: 1,
   })

@@ -21,10 +21,10 @@ import { v7 } from 'uuid'
 
 import * as audit from './audit.ts'
 import { lockPerson, userId, users } from './auth.ts'
-import { createdAt, moment, updatedAt } from './columns.ts'
-import { batched, one, prepared } from './statements.ts'
+import { createdAt, timestamptz, updatedAt } from './columns.ts'
+import { coalesced, requireRow, prepared } from './statements.ts'
 import type { Database } from './database.ts'
-import { bounds, comesAfter, forLists, type Paged, type Span, withinBytes } from './pages.ts'
+import { pageParameters, isAfterPosition, listConnections, type SizedRow, type PageRequest, limitBytes } from './pages.ts'
 
 /** A device that is signed in. `updatedAt` is the last activity, true to within a minute. */
 export const sessions = pgTable(
@@ -41,7 +41,7 @@ export const sessions = pgTable(
     // Set where the session is a grant: the app that a person let in, and what it may do.
     clientId: text(),
     scope: text(),
-    expiresAt: moment().notNull(),
+    expiresAt: timestamptz().notNull(),
     createdAt,
     updatedAt,
   },
@@ -81,7 +81,7 @@ const administrators = (db: Database) =>
  * Whether there is no impersonation, or one that may go on. A column and not a condition: as a condition, PostgreSQL would
  * join all users in one hash for a batch of callers. The subquery runs for impersonations alone.
  */
-const stands = (db: Database) =>
+const isEffective = (db: Database) =>
   sql<boolean>`case when ${sessions.impersonatedBy} is null then true
     else ${users.role} is distinct from 'admin' and ${exists(administrators(db))} end`
 
@@ -97,7 +97,7 @@ const selectCaller = (db: Database) =>
         expiresAt: sessions.expiresAt,
         updatedAt: sessions.updatedAt,
       },
-      stands: stands(db),
+      stands: isEffective(db),
       user: {
         id: users.id,
         name: users.name,
@@ -121,7 +121,7 @@ type Found = Awaited<ReturnType<ReturnType<typeof byTokens>['execute']>>[number]
 
 const callerOf = ({ stands, session, user }: Found) => (stands ? { session, user } : undefined)
 
-const callers = batched(2, async (db, tokens: readonly string[]) => {
+const callers = coalesced(2, async (db, tokens: readonly string[]) => {
   const found = await byTokens(db).execute({ tokens })
   const known = new Map(found.map((caller) => [caller.session.token, callerOf(caller)]))
   return tokens.map((token) => known.get(token))
@@ -142,17 +142,17 @@ const listed = prepared((db) => {
   const rows = db
     .select()
     .from(sessions)
-    .where(and(ofPerson, comesAfter(sessions.updatedAt, sessions.id)))
+    .where(and(ofPerson, isAfterPosition(sessions.updatedAt, sessions.id)))
     .orderBy(...order)
     .limit(sql.placeholder('limit'))
     .as('sessions')
-  return withinBytes(db, rows, getTableColumns(sessions), { texts: [sessions.userAgent], order }).prepare(
+  return limitBytes(db, rows, getTableColumns(sessions), { texts: [sessions.userAgent], order }).prepare(
     'sessions_list',
   )
 })
 
-export const list = (db: Database, userId: string, span: Span): Promise<Paged<SessionRow>[]> =>
-  listed(forLists(db)).execute({ userId, ...bounds(span) })
+export const list = (db: Database, userId: string, span: PageRequest): Promise<SizedRow<SessionRow>[]> =>
+  listed(listConnections(db)).execute({ userId, ...pageParameters(span) })
 
 /** Every session of a person, for the operator. */
 export const listAll = (db: Database, userId: string) =>
@@ -167,7 +167,7 @@ const counted = prepared((db) =>
 )
 
 export const countAll = async (db: Database, userId: string) =>
-  one(await counted(forLists(db)).execute({ userId })).count
+  requireRow(await counted(listConnections(db)).execute({ userId })).count
 
 /** Notes activity. */
 export const touch = (db: Database, userId: string, id: string) =>
@@ -177,7 +177,7 @@ export const touch = (db: Database, userId: string, id: string) =>
     .where(and(eq(sessions.userId, userId), eq(sessions.id, id)))
 
 /** Ends sessions of a person, and records each in the audit trail, in one transaction. */
-const endWhere = (
+const endMatching = (
   db: Database,
   userId: string,
   which: SQL | undefined,
@@ -203,7 +203,7 @@ const endWhere = (
 
 /** Ends the session that holds a token. Answers whether there was one. */
 export const remove = async (db: Database, userId: string, token: string, source: audit.Source) =>
-  (await endWhere(db, userId, and(eq(sessions.token, token), active), source)).length > 0
+  (await endMatching(db, userId, and(eq(sessions.token, token), active), source)).length > 0
 
 type Grant = Pick<typeof sessions.$inferInsert, 'userId' | 'clientId' | 'scope' | 'userAgent' | 'expiresAt'>
 
@@ -247,10 +247,10 @@ export const prolong = async (db: Database, userId: string, id: string, expiresA
 
 /** Ends a session or a grant. Answers the sessions that ended. */
 export const end = (db: Database, userId: string, id: string, source: audit.Source, reason?: string) =>
-  endWhere(db, userId, eq(sessions.id, id), source, reason)
+  endMatching(db, userId, eq(sessions.id, id), source, reason)
 
 export const endAll = (db: Database, userId: string, source: audit.Source) =>
-  endWhere(db, userId, undefined, source)
+  endMatching(db, userId, undefined, source)
 
 /** Ends the impersonations by a person who is no administrator any more, and of a person who became one. */
 export async function endImpersonations(db: Database, userId: string) {

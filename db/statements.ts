@@ -20,7 +20,7 @@ export function prepared<Statement>(build: (db: Database) => Statement): (db: Da
  * A question that many ask at once: who comes while `most` statements are under way shares the next, in the order they came.
  * What is answered was asked of the database after it was asked for. A statement that fails fails all of its own.
  */
-export const batched = <Key, Value>(
+export const coalesced = <Key, Value>(
   most: number,
   ask: (db: Database, keys: readonly Key[]) => Promise<readonly (Value | Error)[]>,
 ) =>
@@ -47,14 +47,14 @@ export const batched = <Key, Value>(
   })
 
 /** What is selected from where a function alone is asked. */
-export const nowhere = sql`(values (1)) as one`
+export const dummyTable = sql`(values (1)) as one`
 
 /** Takes a lock of the database until the transaction ends. Answers whether it was free: nobody waits for it. */
-export const tryLock = async (tx: Database, key: SQL) =>
-  one(await tx.select({ mine: sql<boolean>`pg_try_advisory_xact_lock(${key})` }).from(nowhere)).mine
+export const tryAdvisoryLock = async (tx: Database, key: SQL) =>
+  requireRow(await tx.select({ mine: sql<boolean>`pg_try_advisory_xact_lock(${key})` }).from(dummyTable)).mine
 
 /** The row of a statement that always answers one. */
-export function one<Row>(rows: Row[]): Row {
+export function requireRow<Row>(rows: Row[]): Row {
   const [row] = rows
   if (row === undefined) throw new Error('Expected a row')
   return row

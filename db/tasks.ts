@@ -2,11 +2,11 @@ import { and, count, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-or
 import { bigint, index, pgTable, text } from 'drizzle-orm/pg-core'
 
 import { userId } from './auth.ts'
-import { createdAt, updatedAt, updatedBy, version } from './columns.ts'
-import { batched, one, prepared } from './statements.ts'
+import { createdAt, updatedAt, updatedIfChanged, version } from './columns.ts'
+import { coalesced, requireRow, prepared } from './statements.ts'
 import type { Database } from './database.ts'
-import { isViolation } from './errors.ts'
-import { bounds, comesAfter, forLists, type Paged, type Span, withinBytes } from './pages.ts'
+import { isConstraintViolation } from './errors.ts'
+import { pageParameters, isAfterPosition, listConnections, type SizedRow, type PageRequest, limitBytes } from './pages.ts'
 
 export const tasks = pgTable(
   'tasks',
@@ -36,7 +36,7 @@ const ofStatus = and(ofPerson, eq(tasks.status, sql.placeholder('status')))
 const { version: _, userId: __, ...listable } = getTableColumns(tasks)
 
 /** A task in a list, without its state, and whose it is, which is known. */
-export type Listed = Omit<TaskRow, 'version' | 'userId'>
+export type ListedTask = Omit<TaskRow, 'version' | 'userId'>
 
 const order = [desc(tasks.createdAt), desc(tasks.id)]
 
@@ -45,19 +45,19 @@ const lists = (name: string, which: SQL | undefined) =>
     const rows = db
       .select(listable)
       .from(tasks)
-      .where(and(which, comesAfter(tasks.createdAt, tasks.id)))
+      .where(and(which, isAfterPosition(tasks.createdAt, tasks.id)))
       .orderBy(...order)
       .limit(sql.placeholder('limit'))
       .as('tasks')
-    return withinBytes(db, rows, listable, { texts: [tasks.title, tasks.description], order }).prepare(name)
+    return limitBytes(db, rows, listable, { texts: [tasks.title, tasks.description], order }).prepare(name)
   })
 const listed = lists('tasks_list', ofPerson)
 const listedByStatus = lists('tasks_list_by_status', ofStatus)
 
-export const list = (db: Database, userId: string, span: Span, status?: Status): Promise<Paged<Listed>[]> =>
+export const list = (db: Database, userId: string, span: PageRequest, status?: Status): Promise<SizedRow<ListedTask>[]> =>
   status === undefined
-    ? listed(forLists(db)).execute({ userId, ...bounds(span) })
-    : listedByStatus(forLists(db)).execute({ userId, status, ...bounds(span) })
+    ? listed(listConnections(db)).execute({ userId, ...pageParameters(span) })
+    : listedByStatus(listConnections(db)).execute({ userId, status, ...pageParameters(span) })
 
 export const listTitles = (db: Database, userId: string) =>
   db.select({ title: tasks.title }).from(tasks).where(eq(tasks.userId, userId))
@@ -69,10 +69,10 @@ const countedByStatus = counts('tasks_count_by_status', ofStatus)
 
 /** How many there are in all, whatever part of them was listed. */
 export const countAll = async (db: Database, userId: string, status?: Status) =>
-  one(
+  requireRow(
     await (status === undefined
-      ? counted(forLists(db)).execute({ userId })
-      : countedByStatus(forLists(db)).execute({ userId, status })),
+      ? counted(listConnections(db)).execute({ userId })
+      : countedByStatus(listConnections(db)).execute({ userId, status })),
   ).count
 
 const found = prepared((db) =>
@@ -100,10 +100,10 @@ const inserted = prepared((db) =>
 
 type NewTask = Pick<TaskRow, 'userId' | 'title' | 'description'>
 
-const insertOne = async (db: Database, task: NewTask) => one(await inserted(db).execute({ ...task }))
+const insertOne = async (db: Database, task: NewTask) => requireRow(await inserted(db).execute({ ...task }))
 
 /** Who adds while others do shares a statement, and its commit, with them; but nobody's failure. */
-const inserts = batched(4, async (db, added: readonly NewTask[]): Promise<(TaskRow | Error)[]> => {
+const inserts = coalesced(4, async (db, added: readonly NewTask[]): Promise<(TaskRow | Error)[]> => {
   const [first] = added
   if (first && added.length === 1) return [await insertOne(db, first)]
   try {
@@ -112,7 +112,7 @@ const inserts = batched(4, async (db, added: readonly NewTask[]): Promise<(TaskR
       .values([...added])
       .returning()
   } catch (error) {
-    if (!isViolation(error)) throw error
+    if (!isConstraintViolation(error)) throw error
     return Promise.all(added.map((task) => insertOne(db, task).catch((error: unknown) => error as Error)))
   }
 })
@@ -136,13 +136,13 @@ export const update = async (
   (
     await db
       .update(tasks)
-      .set({ ...changes, ...updatedBy(tasks, changes) })
+      .set({ ...changes, ...updatedIfChanged(tasks, changes) })
       .where(owned(userId, id))
       .returning()
   ).at(0)
 
 /** A task as it stays until the transaction ends. */
-export const hold = async (db: Database, userId: string, id: number) =>
+export const findForUpdate = async (db: Database, userId: string, id: number) =>
   (await db.select().from(tasks).where(owned(userId, id)).for('update')).at(0)
 
 export const remove = (db: Database, userId: string, id: number) => db.delete(tasks).where(owned(userId, id))

@@ -1,13 +1,13 @@
 import { ORPCError } from '@orpc/client'
 
 import { unavailable } from '../contract/errors.ts'
-import { isOrphan, isOutage } from '../db/errors.ts'
+import { isForeignKeyViolation, isOutage } from '../db/errors.ts'
 
 /**
  * Returns the error that a caller receives for a failed statement: 401 if the caller's account was deleted meanwhile, 503 if
  * the database is not available, undefined otherwise.
  */
 export function refusalOf(error: unknown) {
-  if (isOrphan(error)) return new ORPCError('UNAUTHORIZED', { message: 'Sign in first' })
+  if (isForeignKeyViolation(error)) return new ORPCError('UNAUTHORIZED', { message: 'Sign in first' })
   return isOutage(error) ? unavailable('The database does not answer; try again') : undefined
 }

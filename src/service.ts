@@ -17,10 +17,10 @@ export interface OpenServices extends Services, Pick<Connection, 'close'> {
 /** Opens the database, migrates it, and creates the services. */
 export async function openServices(settings: Settings, mailer?: Mailer): Promise<OpenServices> {
   const log = createLog(settings)
-  const { databaseUrl, directUrl, answerTimeout: patience } = settings
+  const { databaseUrl, directUrl, answerTimeout } = settings
   const metrics = await loadMetrics(settings)
-  const watches = [metrics, tracing].flatMap((watcher) => (watcher ? [watcher.watch] : []))
-  const { db, close } = await open(databaseUrl, { directUrl, patience, watches })
+  const observers = [metrics, tracing].flatMap((watcher) => (watcher ? [watcher.watch] : []))
+  const { db, close } = await open(databaseUrl, { directUrl, answerTimeout, observers })
   await makeKeys(db)
   const auth = createAuth(settings, db, mailer ?? createMailer(settings, log), log)
   const identity = {

@@ -6,9 +6,9 @@ import { afterAll, describe, expect, test, vi } from 'vitest'
 import { safe } from '../contract/client.ts'
 import { users } from '../db/auth.ts'
 import { removeExpired } from '../db/housekeeping.ts'
-import { idempotency, take } from '../db/idempotency.ts'
+import { idempotency, tryLock } from '../db/idempotency.ts'
 import { createTallystick } from '../src/testing.ts'
-import { createFetch, everyWay, somebody, startService, ways } from './service.ts'
+import { createFetch, describeTransports, newEmail, startService, transports } from './service.ts'
 
 const service = await startService({ TRUSTED_ORIGINS: 'https://trusted.example' })
 const call = createFetch(service)
@@ -18,7 +18,7 @@ const keyed = (key: string = crypto.randomUUID()) => ({ context: { headers: { 'i
 const input = { taskTitle: 'Write', taskDesc: 'One page' }
 const note = { title: 'Plan', body: '' }
 
-everyWay(service, ({ person }) => {
+describeTransports(service, ({ person }) => {
   describe('a request that is sent again under its key', () => {
     test('gets the first answer, and creates nothing more', async () => {
       const ada = await person()
@@ -70,7 +70,7 @@ everyWay(service, ({ person }) => {
       const { id } = await ada.account.get()
 
       const answer = await db.transaction(async (tx) => {
-        await take(tx, id, 'held')
+        await tryLock(tx, id, 'held')
         return safe(ada.tasks.create(input, keyed('held')))
       })
 
@@ -155,11 +155,11 @@ const expire = (userId: string) =>
 
 describe('the first answer', () => {
   test('is the same to every client', async () => {
-    const cookie = await service.signIn(somebody())
+    const cookie = await service.signIn(newEmail())
     const key = keyed()
 
     const answers = []
-    for (const connect of Object.values(ways))
+    for (const connect of Object.values(transports))
       answers.push(await connect(service, { cookie }).tasks.create(input, key))
 
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
@@ -193,7 +193,7 @@ describe('the first answer', () => {
       AUTH_SECRET: service.services.settings.authSecret,
     })
     afterAll(() => other.close())
-    const cookie = await service.signIn(somebody())
+    const cookie = await service.signIn(newEmail())
     const [here, there] = [service.client({ cookie }), other.client({ cookie })]
     const key = keyed()
 
@@ -209,7 +209,7 @@ describe('the first answer', () => {
 
   test('is found by the fingerprint of release 1.0', async () => {
     const key = crypto.randomUUID()
-    const ada = service.client({ cookie: await service.signIn(somebody()) })
+    const ada = service.client({ cookie: await service.signIn(newEmail()) })
     const serialized = new StandardRPCJsonSerializer().serialize(input)
     const fingerprint = createHash('sha256')
       .update(JSON.stringify([['tasks', 'create'], serialized]))
@@ -253,7 +253,7 @@ describe('the first answer', () => {
 })
 
 const keyedHeaders = async () => ({
-  cookie: await service.signIn(somebody()),
+  cookie: await service.signIn(newEmail()),
   'idempotency-key': crypto.randomUUID(),
 })
 
@@ -280,7 +280,7 @@ describe('a key', () => {
     const { id } = await service.client({ cookie }).account.get()
 
     const answer = await db.transaction(async (tx) => {
-      await take(tx, id, headers['idempotency-key'])
+      await tryLock(tx, id, headers['idempotency-key'])
       return call('POST', '/api/tasks', input, { cookie, ...headers })
     })
 

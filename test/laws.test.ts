@@ -7,13 +7,13 @@ import { metaOf } from '../contract/base.ts'
 import type { Client } from '../contract/client.ts'
 import { contract } from '../contract/index.ts'
 import { users } from '../db/auth.ts'
-import { take } from '../db/idempotency.ts'
+import { tryLock } from '../db/idempotency.ts'
 import { sessions } from '../db/sessions.ts'
 import { createContext } from '../src/guard/authentication.ts'
 import type { Context } from '../src/context.ts'
 import { may, open } from '../src/guard/index.ts'
 import { router } from '../src/procedures/index.ts'
-import { everyWay, somebody, startService } from './service.ts'
+import { describeTransports, newEmail, startService } from './service.ts'
 
 const service = await startService()
 const { db } = service.services
@@ -53,7 +53,7 @@ async function unguarded(of: AnyRouter, client: object) {
 }
 
 describe('the guard', () => {
-  everyWay(service, ({ stranger }) => {
+  describeTransports(service, ({ stranger }) => {
     test('lets no stranger into a procedure that is for somebody signed in', async () => {
       expect(await unguarded(router, stranger)).toEqual([])
     })
@@ -129,7 +129,7 @@ const withKeyUsed = async (ada: Client, create: (client: Client) => Promise<unkn
 const withKeyHeld = async (ada: Client, create: (client: Client) => Promise<unknown>) => {
   const { id } = await ada.account.get()
   return service.services.db.transaction(async (tx) => {
-    await take(tx, id, 'key')
+    await tryLock(tx, id, 'key')
     return create(ada)
   })
 }
@@ -211,9 +211,9 @@ describe('every error that the contract declares', () => {
     expect(Object.keys(provoked).sort()).toEqual(others.sort())
   })
 
-  everyWay(service, ({ person }) => {
+  describeTransports(service, ({ person }) => {
     test.each(Object.entries(provoked))('%s arrives as a defined error', async (name, provoke) => {
-      const [ada, bob] = [await person(), await person(somebody())]
+      const [ada, bob] = [await person(), await person(newEmail())]
       const { id } = await ada.notes.create(input)
       const { sessions } = await ada.sessions.list()
       const scene = { ada, bob, id, token: sessions[0]?.token ?? '' }

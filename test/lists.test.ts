@@ -3,12 +3,12 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { type CallContext, type Client, pages, safe } from '../contract/client.ts'
-import { firstForm } from '../contract/legacy-notes.ts'
+import { firstFormMediaType } from '../contract/legacy-notes.ts'
 import { users } from '../db/auth.ts'
 import { notes, shares } from '../db/notes.ts'
 import { sessions } from '../db/sessions.ts'
 import { tasks } from '../db/tasks.ts'
-import { createFetch, everyWay, somebody, startService } from './service.ts'
+import { createFetch, describeTransports, newEmail, startService } from './service.ts'
 
 const service = await startService()
 const { db } = service.services
@@ -82,7 +82,7 @@ const lists: Record<string, List> = {
   },
   'legacyNotes.list': {
     path: '/api/notes',
-    headers: { accept: firstForm },
+    headers: { accept: firstFormMediaType },
     of: (client) => client.legacyNotes.list,
     add: ({ id }, count, at) => db.insert(notes).values(times(count, () => note(id, at))),
     change: (ids) =>
@@ -127,7 +127,7 @@ function shown(body: object): Shown {
 }
 
 async function newcomer(): Promise<Person> {
-  const email = somebody()
+  const email = newEmail()
   const cookie = await service.signIn(email)
   const { id } = await service.client({ cookie }).account.get()
   return { id, email, cookie }
@@ -152,7 +152,7 @@ async function follow({ path, headers }: List, { cookie }: Person, query: string
 }
 
 describe.each(each)('%s', (name, list) => {
-  everyWay(service, ({ way, person }) => {
+  describeTransports(service, ({ way, person }) => {
     test('comes page by page, each row once and in order', async () => {
       const ada = await person()
       const { id, email } = await ada.account.get()

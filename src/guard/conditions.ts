@@ -1,7 +1,7 @@
 import { ORPCError } from '@orpc/client'
 import { isObject, type Promisable } from '@orpc/shared'
 
-import { ById, refusals, type Thing } from '../../contract/base.ts'
+import { ById, headerErrors, type TaggedResource } from '../../contract/base.ts'
 import { badRequest } from '../../contract/errors.ts'
 import type { Database } from '../../db/database.ts'
 import * as notes from '../../db/notes.ts'
@@ -18,16 +18,16 @@ export const noteTag = ({ userId, version, sharing }: notes.NoteRow, viewerId: s
 type State = (db: Database, user: Caller['user'], id: unknown) => Promise<string | undefined>
 
 /** The state of a thing, which lasts until the transaction ends; nothing where there is no such thing. */
-const states: Record<Thing, State> = {
+const states: Record<TaggedResource, State> = {
   task: async (db, user, id) => {
     const { data, error } = ById.safeParse({ id })
     // What names no task at all is malformed, whatever its state.
     if (error) throw badRequest(error.issues)
-    const task = await tasks.hold(db, user.id, data.id)
+    const task = await tasks.findForUpdate(db, user.id, data.id)
     return task && taskTag(task)
   },
   note: async (db, user, id) => {
-    const note = typeof id === 'string' ? await notes.hold(db, user, id) : undefined
+    const note = typeof id === 'string' ? await notes.findForUpdate(db, user, id) : undefined
     return note && noteTag(note, user.id)
   },
 }
@@ -40,12 +40,12 @@ const isNamed = (condition: string, state: string) =>
 export const whereMatched = <Result>(
   { db, headers }: Context,
   { user }: Caller,
-  { thing, input }: { thing: Thing; input: unknown },
+  { thing, input }: { thing: TaggedResource; input: unknown },
   change: (own: Pick<Context, 'db'>) => Promisable<Result>,
 ) =>
   db.transaction(async (tx) => {
     const state = await states[thing](tx, user, isObject(input) ? input.id : undefined)
     if (state === undefined || !isNamed(headers['if-match'] ?? '', state))
-      throw new ORPCError('PRECONDITION_FAILED', refusals.PRECONDITION_FAILED)
+      throw new ORPCError('PRECONDITION_FAILED', headerErrors.PRECONDITION_FAILED)
     return change({ db: tx })
   })

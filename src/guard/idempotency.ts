@@ -3,7 +3,7 @@ import type { AnySchema } from '@orpc/contract'
 import type { Promisable } from '@orpc/shared'
 import { createHash } from 'node:crypto'
 
-import { IdempotencyKey, refusals } from '../../contract/base.ts'
+import { IdempotencyKey, headerErrors } from '../../contract/base.ts'
 import { badRequest } from '../../contract/errors.ts'
 import * as query from '../../db/idempotency.ts'
 import type { Caller, Context, Reply } from '../context.ts'
@@ -32,12 +32,12 @@ export async function once(
   const { outputSchema } = asked
   const declared = (output: unknown) => (outputSchema ? validateOutput(outputSchema, output) : output)
   const answer = await db.transaction(async (tx) => {
-    if (!(await query.take(tx, userId, key))) {
+    if (!(await query.tryLock(tx, userId, key))) {
       reply.set('retry-after', '1')
-      throw new ORPCError('UNDER_WAY', refusals.UNDER_WAY)
+      throw new ORPCError('UNDER_WAY', headerErrors.UNDER_WAY)
     }
     const known = await query.find(tx, userId, key)
-    if (known && known.fingerprint !== fingerprint) throw new ORPCError('KEY_REUSED', refusals.KEY_REUSED)
+    if (known && known.fingerprint !== fingerprint) throw new ORPCError('KEY_REUSED', headerErrors.KEY_REUSED)
     if (known) return { ...known.answer, output: await declared(known.answer.output) }
     const own: Reply = new Map()
     const { output } = await create({ db: tx, reply: own })

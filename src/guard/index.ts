@@ -32,7 +32,7 @@ const permitted: Record<Relation, readonly Action[]> = {
 
 export const may = (relation: Relation, action: Action) => permitted[relation].includes(action)
 
-export const relationTo = ({ note, role }: notes.Listed, userId: string): Relation =>
+export const relationTo = ({ note, role }: notes.ListedNote, userId: string): Relation =>
   note.userId === userId ? 'author' : (role ?? 'anyone')
 
 type Subject = (db: Database, user: Caller['user'], id: unknown) => Promise<Relation | undefined>
@@ -106,13 +106,13 @@ const refusal = ({ errorMap }: Declared, code: Code) =>
 
 /** Authenticates the caller: 401, then 403, then 429. An open procedure never looks at credentials. */
 function admit(context: Context, declared: Declared) {
-  const { access, scope, inPerson, limit } = declared.meta
+  const { access, scope, noImpersonation, limit } = declared.meta
   const isOpen = access === 'open'
   return mapMaybePromise(isOpen ? undefined : context.caller(), (identity) => {
     if (!isOpen && !identity) throw challenge(context, refusal(declared, 'UNAUTHORIZED'))
     if (identity?.scopes && !(scope && identity.scopes.includes(scope)))
       throw challenge(context, refusal(declared, 'INSUFFICIENT_SCOPE'), scope)
-    if (inPerson && identity?.session.impersonatedBy !== null) throw refusal(declared, 'FORBIDDEN')
+    if (noImpersonation && identity?.session.impersonatedBy !== null) throw refusal(declared, 'FORBIDDEN')
     const counted = limit && context.settings.rateLimits ? spend(context, limit, identity) : undefined
     return mapMaybePromise(counted, () => identity)
   })

@@ -4,7 +4,7 @@ import { RateLimiterDrizzle, RateLimiterMemory, RateLimiterRes } from 'rate-limi
 
 import type { Database } from '../../db/database.ts'
 import { limits as schema } from '../../db/limits.ts'
-import { listAddresses } from '../../db/networks.ts'
+import { listIpAddresses } from '../../db/networks.ts'
 import type { ConsumeRateLimit, LimitRefusal } from '../context.ts'
 import { type Limit, type LimitName, limits } from '../settings.ts'
 
@@ -100,4 +100,4 @@ export async function consumeSignInLimits(
 }
 
 const hasSessionIn = async (db: Database, account: string, network: string) =>
-  (await listAddresses(db, account)).some((address) => networkOf(address) === network)
+  (await listIpAddresses(db, account)).some((address) => networkOf(address) === network)

@@ -6,17 +6,17 @@ import Negotiator from 'negotiator'
 
 import { metaOf } from '../../contract/base.ts'
 import { errorBody } from '../../contract/errors.ts'
-import { firstForm } from '../../contract/legacy-notes.ts'
+import { firstFormMediaType } from '../../contract/legacy-notes.ts'
 import type { Context } from '../context.ts'
 import { router } from '../procedures/index.ts'
 import { isDatastar } from './datastar.ts'
-import { answer, type Call, isKnown, refuseMethod, sendReply, standardRequest } from './protocol.ts'
-import type { Transport } from './protocol.ts'
+import { answer, type Call, isNotModified, sendMethodNotAllowed, setReplyHeaders, standardRequest } from './protocol.ts'
+import type { Protocol } from './protocol.ts'
 
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE']
 
 /** The documented paths, through oRPC's OpenAPI handler. Where both notes forms share a path, each has a handler. */
-export function createRest(): Transport {
+export function createRest(): Protocol {
   const handlers = { 1: createHandler(1), 2: createHandler(2) }
   const matcher = new StandardOpenAPIMatcher()
   matcher.init(router)
@@ -30,11 +30,11 @@ export function createRest(): Transport {
     const result = await handlers[formOf(call)].handle(standardRequest(call), { context })
     if (!result.matched) {
       const methods = await allowed(`/${call.url().pathname.slice(1)}`)
-      return methods.length > 0 && refuseMethod(response, methods)
+      return methods.length > 0 && sendMethodNotAllowed(response, methods)
     }
-    sendReply(response, context.reply)
+    setReplyHeaders(response, context.reply)
     const { status, body } = result.response
-    if (status === 200 && isKnown(call)) {
+    if (status === 200 && isNotModified(call)) {
       response.writeHead(304).end()
       return true
     }
@@ -62,14 +62,14 @@ const nameForm: NonNullable<StandardHandlerOptions<Context>['clientInterceptors'
   next,
 }) => {
   const output = await next()
-  if (metaOf(procedure).form === 1) reply.set('content-type', firstForm)
+  if (metaOf(procedure).form === 1) reply.set('content-type', firstFormMediaType)
   return output
 }
 
 /** The first form is for those who ask for it: by media type, as Datastar does, or with a body of its own. */
 function formOf({ request: { headers }, body }: Call) {
-  const type = new Negotiator({ headers }).mediaType(['application/json', firstForm])
-  return type === firstForm || isDatastar(headers) || isFirstForm(body) ? 1 : 2
+  const type = new Negotiator({ headers }).mediaType(['application/json', firstFormMediaType])
+  return type === firstFormMediaType || isDatastar(headers) || isFirstForm(body) ? 1 : 2
 }
 
 export const isFirstForm = (body: Call['body']) =>

@@ -4,7 +4,7 @@ import { isAPIError } from 'better-auth/api'
 import { z } from 'zod'
 
 import * as audit from '../../db/audit.ts'
-import { hasCode, identify, lockPerson } from '../../db/auth.ts'
+import { hasUnusedCode, findId, lockPerson } from '../../db/auth.ts'
 import type { Database } from '../../db/database.ts'
 import { endImpersonations, findOwner } from '../../db/sessions.ts'
 import { currentSource, underWay } from '../telemetry/audit.ts'
@@ -19,7 +19,7 @@ interface Recorded {
 const always = () => Promise.resolve(true)
 const never = () => Promise.resolve(false)
 /** At most four refusals for each letter: then the code is used up. */
-const whileCodeIsOut = (db: Database, { email = '' }: Target) => hasCode(db, email)
+const whileCodeIsOut = (db: Database, { email = '' }: Target) => hasUnusedCode(db, email)
 
 /** The endpoints of better-auth that the audit trail records. */
 const recorded: Record<string, Recorded> = {
@@ -113,4 +113,4 @@ function refused(refusal: unknown) {
 }
 
 const subjectOf = async (db: Database, { id, userId, email, sessionToken }: Target) =>
-  sessionToken === undefined ? identify(db, userId ?? id, email) : findOwner(db, sessionToken)
+  sessionToken === undefined ? findId(db, userId ?? id, email) : findOwner(db, sessionToken)

@@ -42,7 +42,7 @@ export const refreshKey = (token: string) => {
  */
 export const createStorage = (db: Database): StorageAdapter => ({
   async get(key) {
-    if (key[0] === 'oauth:code') return (await oauth.use(db, kept(key), refreshExpiry()))?.value
+    if (key[0] === 'oauth:code') return (await oauth.consume(db, kept(key), refreshExpiry()))?.value
     if (key[0] === 'oauth:refresh') return useRefreshToken(db, kept(key))
     return (await oauth.find(db, kept(key)))?.value
   },
@@ -61,7 +61,7 @@ export const createStorage = (db: Database): StorageAdapter => ({
 
 /** A refresh token is good once, while its grant lives. Used again, either side may be a thief: the grant ends. */
 async function useRefreshToken(db: Database, key: string) {
-  const first = await oauth.use(db, key)
+  const first = await oauth.consume(db, key)
   const { subject, properties } = Held.safeParse((first ?? (await oauth.find(db, key)))?.value).data ?? {}
   if (!subject || !properties) return undefined
   if (!first) {
@@ -74,7 +74,7 @@ async function useRefreshToken(db: Database, key: string) {
 
 /** OpenAuth makes keys when first asked, each process its own: here they are made once, before anybody asks. */
 export const makeKeys = (db: Database) =>
-  oauth.alone(db, async (tx) => {
+  oauth.withKeyLock(db, async (tx) => {
     const storage = createStorage(tx)
     await signingKeys(storage)
     await encryptionKeys(storage)

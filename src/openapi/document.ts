@@ -11,10 +11,10 @@ import { STATUS_CODES } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 
-import { answers, type Meta, metaOf, requests } from '../../contract/base.ts'
+import { responseSchemas, type Meta, metaOf, requestSchemas } from '../../contract/base.ts'
 import { ErrorBody } from '../../contract/errors.ts'
 import { contract } from '../../contract/index.ts'
-import { firstForm } from '../../contract/legacy-notes.ts'
+import { firstFormMediaType } from '../../contract/legacy-notes.ts'
 import { addHeaders } from './openapi-headers.ts'
 
 type Schemas = Record<string, object>
@@ -86,7 +86,7 @@ export const schemaConverter = new ZodToJsonSchemaConverter({ interceptors: [pub
 
 const generator = new OpenAPIGenerator({ schemaConverters: [schemaConverter] })
 
-const components = (registry: typeof answers, strategy: 'input' | 'output') =>
+const components = (registry: typeof responseSchemas, strategy: 'input' | 'output') =>
   [...registry._idmap].map(([name, schema]) => [name, { schema, strategy }] as const)
 
 /** One form's part of the document. The named errors it meets are added to `named`. */
@@ -95,7 +95,7 @@ function generate(form: 1 | 2, named: Schemas) {
     info,
     servers: [{ url: '/' }],
     filter: ({ contract }) => (metaOf(contract).form ?? 2) === form,
-    commonSchemas: Object.fromEntries([...components(answers, 'output'), ...components(requests, 'input')]),
+    commonSchemas: Object.fromEntries([...components(responseSchemas, 'output'), ...components(requestSchemas, 'input')]),
     customErrorResponseBodySchema: (definitions, status) => ({
       anyOf: [
         ...definitions.map(([code, message, dataRequired, data]) => {
@@ -187,12 +187,12 @@ const link: OpenAPI.HeaderObject = {
 
 /** Puts the first form of an operation beside the second, under its own media type. */
 function addForm(operation: OpenAPI.OperationObject, first: OpenAPI.OperationObject) {
-  operation.description = `The first form (\`${first.operationId}\`) is asked for with \`Accept: ${firstForm}\`.`
+  operation.description = `The first form (\`${first.operationId}\`) is asked for with \`Accept: ${firstFormMediaType}\`.`
   const pairs = [
     [operation.responses?.['200'], first.responses?.['200']],
     [operation.requestBody, first.requestBody],
   ]
   for (const [target, source] of pairs)
     if (target && 'content' in target && source && 'content' in source)
-      Object.assign(target.content ?? {}, { [firstForm]: source.content?.[JSON_TYPE] })
+      Object.assign(target.content ?? {}, { [firstFormMediaType]: source.content?.[JSON_TYPE] })
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 import * as query from '../../db/audit.ts'
 import { findEmails } from '../../db/auth.ts'
-import type { Place } from '../../db/pages.ts'
+import type { Position } from '../../db/pages.ts'
 import { getPersonByEmail } from './people.ts'
 import { withDatabase, type CommandContext } from './command-context.ts'
 
@@ -47,7 +47,7 @@ export async function list(shell: CommandContext, { person, limit: given, before
   })
 }
 
-function readPlace(before: string): Place {
+function readPlace(before: string): Position {
   const [at = '', id = ''] = before.split('/')
   if (Number.isNaN(Date.parse(at)) || !/^\d{1,15}$/.test(id))
     throw new Error(`--before ${before}: must be a place that the command printed`)

@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-import { type Condition, inspect } from '../../db/inspection.ts'
+import { type Inspection, inspect } from '../../db/inspection.ts'
 import { FolderInUse } from '../../db/embedded.ts'
 import { codeOf } from '../../db/errors.ts'
 import { isServer } from '../../db/index.ts'
@@ -63,13 +63,13 @@ function read(environment: NodeJS.ProcessEnv): Settings | string[] {
 async function examineDatabase({ databaseUrl, directUrl }: Settings): Promise<Finding[]> {
   const about = 'database'
   try {
-    const { found, pending } = await inspect(directUrl ?? databaseUrl)
-    if (!found) return [{ about, fact: 'none yet: the service makes it when it starts' }]
+    const { database, pending } = await inspect(directUrl ?? databaseUrl)
+    if (!database) return [{ about, fact: 'none yet: the service makes it when it starts' }]
     const lacking = `${pending.join(', ')} missing: run tallystick migrate`
     return [
-      examineServer(found),
+      examineServer(database),
       { about: 'migrations', fact: 'up to date', problem: pending.length > 0 ? lacking : undefined },
-      examineClock(found),
+      examineClock(database),
     ]
   } catch (error) {
     if (error instanceof FolderInUse)
@@ -86,7 +86,7 @@ async function examineDatabase({ databaseUrl, directUrl }: Settings): Promise<Fi
   }
 }
 
-type Found = NonNullable<Condition['found']>
+type Found = NonNullable<Inspection['database']>
 
 function examineServer({ name, version }: Found): Finding {
   const fact = `PostgreSQL ${version}, ${name}`

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 import * as audit from '../../db/audit.ts'
-import { ensure } from '../../db/auth.ts'
+import { findOrCreate } from '../../db/auth.ts'
 import type { Database } from '../../db/database.ts'
 import * as notes from '../../db/notes.ts'
 import * as tasks from '../../db/tasks.ts'
@@ -26,7 +26,7 @@ export async function seed(shell: CommandContext, address: string, { force = fal
 }
 
 async function add(db: Database, account: SampleAccount) {
-  const viewer = await ensure(db, { email: account.email, name: account.name })
+  const viewer = await findOrCreate(db, { email: account.email, name: account.name })
   await audit.insert(db, {
     ...audit.OPERATOR,
     action: 'admin.create-user',

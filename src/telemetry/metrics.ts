@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 import { isOutage } from '../../db/errors.ts'
-import type { Watch } from '../../db/observer.ts'
+import type { StatementObserver } from '../../db/observer.ts'
 import type { AttributesOf } from '../context.ts'
 import { type LimitName, limits, type Settings } from '../settings.ts'
 
@@ -65,7 +65,7 @@ export function createMetrics(settings: Settings) {
   for (const limit of Object.keys(limits)) limited.inc({ limit }, 0)
   for (const reason of ['outage', 'other']) failures.inc({ reason }, 0)
 
-  const watch: Watch = async ({ name }, run) => {
+  const watch: StatementObserver = async ({ name }, run) => {
     const end = statements.startTimer({ statement: name })
     waiting.inc()
     try {

@@ -14,7 +14,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 
 import { contract } from '../../contract/index.ts'
 import { codeOf } from '../../db/errors.ts'
-import type { Watch } from '../../db/observer.ts'
+import type { StatementObserver } from '../../db/observer.ts'
 import type { AttributesOf } from '../context.ts'
 import { MAX_PATH } from './log.ts'
 
@@ -44,7 +44,7 @@ function createTracing(tracer: Tracer) {
     }
   }
 
-  const watch: Watch = ({ name, text }, run) => {
+  const watch: StatementObserver = ({ name, text }, run) => {
     const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': name, 'db.query.text': text }
     return within(tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }), run)
   }

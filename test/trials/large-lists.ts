@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 
-import { ensure } from '../../db/auth.ts'
+import { findOrCreate } from '../../db/auth.ts'
 import type { Database } from '../../db/database.ts'
 import { open } from '../../db/index.ts'
 
@@ -31,7 +31,7 @@ export const hoards: Hoard[] = [
 /** Fills a database with the largest lists that people can have, texts of one, four and six bytes a character. */
 export async function fill(url: string) {
   const { db, close } = await open(url)
-  const idOf = async (name: string) => (await ensure(db, { email: `${name}@example.com`, name })).id
+  const idOf = async (name: string) => (await findOrCreate(db, { email: `${name}@example.com`, name })).id
   for (const [name, character] of Object.entries({ latin: 'x', emoji: '😀', control: '\u0001' })) {
     const id = await idOf(name)
     await addTasks(db, id, 1000, [character.repeat(500), character.repeat(10_000)])

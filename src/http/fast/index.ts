@@ -19,13 +19,13 @@ import type { Promisable } from '@orpc/shared'
 import type { IncomingHttpHeaders, OutgoingHttpHeader, ServerResponse } from 'node:http'
 
 import { errorBody } from '../../../contract/errors.ts'
-import { firstForm } from '../../../contract/legacy-notes.ts'
+import { firstFormMediaType } from '../../../contract/legacy-notes.ts'
 import { mapMaybePromise, catchMaybePromise } from '../../maybe-promise.ts'
 import { router } from '../../procedures/index.ts'
-import { afterTurn } from '../tick.ts'
-import { type Compiled, compile } from './compile.ts'
+import { afterFlush } from '../tick.ts'
+import { type CompiledProcedure, compile } from './compile.ts'
 import { isFirstForm, ofForm } from '../rest.ts'
-import { type Call, isKnown } from '../protocol.ts'
+import { type Call, isNotModified } from '../protocol.ts'
 
 interface Protocol {
   matcher: StandardMatcher
@@ -38,7 +38,7 @@ interface Protocol {
 }
 
 /** What an address leads to. */
-interface Route extends Compiled {
+interface Route extends CompiledProcedure {
   procedure: AnyProcedure
   operation: string
   params?: StandardParams
@@ -87,8 +87,8 @@ const RPC = '/rpc/'
  * matcher, codec and procedures, without what a handler does anew for each call. Answers equal theirs byte for byte.
  * `checks` are of our own answers: see compile.
  */
-export function createCompiled(checks: boolean): CompiledTransport {
-  const compiled = new WeakMap<AnyProcedure, Compiled>()
+export function createFastPath(checks: boolean): CompiledTransport {
+  const compiled = new WeakMap<AnyProcedure, CompiledProcedure>()
   const compiledOf: CompiledOf = (procedure, path) => {
     const known = compiled.get(procedure) ?? compile(procedure, path, checks)
     compiled.set(procedure, known)
@@ -107,7 +107,7 @@ export function createCompiled(checks: boolean): CompiledTransport {
   }
 }
 
-type CompiledOf = (procedure: AnyProcedure, path: readonly string[]) => Compiled
+type CompiledOf = (procedure: AnyProcedure, path: readonly string[]) => CompiledProcedure
 
 /** Answers what is called at a path, in one protocol. */
 function createAnswerer(protocol: Protocol, compiledOf: CompiledOf) {
@@ -132,8 +132,8 @@ function createAnswerer(protocol: Protocol, compiledOf: CompiledOf) {
     const { status, text } = encode(exchange, route, output)
     if (route.meta.constant && route.serialize) route.text = text
     if (!isRest) return send(exchange, status, text)
-    const type = route.meta.form === 1 ? firstForm : undefined
-    return send(exchange, isKnown(exchange.call) ? 304 : status, text, type)
+    const type = route.meta.form === 1 ? firstFormMediaType : undefined
+    return send(exchange, isNotModified(exchange.call) ? 304 : status, text, type)
   }
 
   const sendError = async (exchange: Exchange, { errorMap }: Route, error: unknown) => {
@@ -185,6 +185,6 @@ function send({ call, response, head }: Exchange, status: number, text: string, 
   for (const [name, value] of call.context.reply) lines.push(name, value)
   response.writeHead(status, lines)
   // Where it is all ASCII the bytes are the same, and cost less to make.
-  afterTurn(() => response.end(text, size === text.length ? 'latin1' : 'utf8'))
+  afterFlush(() => response.end(text, size === text.length ? 'latin1' : 'utf8'))
   return true
 }
