@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { addressed, signInOverHttp, startService } from './service.ts'
+import { settingsWithAddress, signInOverHttp, startService } from './service.ts'
 
-const service = await startService(await addressed())
+const service = await startService(await settingsWithAddress())
 const program = ['--import', 'tsx', 'src/cli/index.ts', '--at', service.origin]
 let folder: string
 let environment: NodeJS.ProcessEnv
@@ -90,7 +90,7 @@ describe('the command line', { timeout: 60_000 }, () => {
   test('says what is wrong', async () => {
     await login('bob@example.com', '--scope', 'read')
 
-    expect(await run('call', 'tasks.burn')).toContain('There is no procedure tasks.burn')
+    expect(await run('call', 'tasks.burn')).toContain('Unknown procedure tasks.burn')
     expect(await run('call', 'tasks.get', '{"id":0}')).toContain('"code": "NOT_FOUND"')
     expect(await run('call', 'tasks.create', '{"taskTitle":"x"}')).toContain('"code": "INSUFFICIENT_SCOPE"')
     expect(await run('call', 'tasks.create', '{')).toMatch(/JSON/)

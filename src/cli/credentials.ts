@@ -4,34 +4,38 @@ import { mkdir, open, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 
-/** What the command line keeps of a service that it is signed in to. `expiresAt` is in milliseconds. */
-const Kept = z.object({
+/** The OAuth client and tokens for one service. `expiresAt` is the expiry of the access token, in milliseconds. */
+const Credential = z.object({
   clientId: z.string(),
   accessToken: z.string(),
   refreshToken: z.string(),
   expiresAt: z.number(),
 })
-export type Kept = z.infer<typeof Kept>
+export type Credential = z.infer<typeof Credential>
 
-const Ring = z.record(z.string(), Kept)
-type Ring = z.infer<typeof Ring>
+/** Credentials by the origin of the service. */
+const Credentials = z.record(z.string(), Credential)
+type Credentials = z.infer<typeof Credentials>
 
 const folder = () => process.env.TALLYSTICK_CONFIG ?? envPaths('tallystick', { suffix: '' }).config
 
 /**
- * Changes what is kept, one process at a time: a refresh token is good once, and two that used it would end the grant.
- * Only its owner can read the file; it is replaced whole, or not at all.
+ * Reads the stored credentials, runs `update`, and stores the changes that `update` made to its argument. A file lock
+ * serializes processes: a refresh token is valid for one use, and a second use revokes the grant. Only the owner can read
+ * the file. A rename replaces the file, so that an interrupted write leaves the previous content.
  */
-export async function change<Result>(work: (ring: Ring) => Promise<Result>): Promise<Result> {
+export async function updateCredentials<Result>(
+  update: (credentials: Credentials) => Promise<Result>,
+): Promise<Result> {
   await mkdir(folder(), { recursive: true, mode: 0o700 })
   const lock = await open(join(folder(), 'lock'), 'a', 0o600)
   try {
     await waitForLock(lock.fd)
     const file = join(folder(), 'credentials.json')
     const before = await readFile(file, 'utf8').catch(() => '{}')
-    const ring = Ring.catch({}).parse(JSON.parse(before))
-    const result = await work(ring)
-    const after = JSON.stringify(ring, undefined, 2)
+    const credentials = Credentials.catch({}).parse(JSON.parse(before))
+    const result = await update(credentials)
+    const after = JSON.stringify(credentials, undefined, 2)
     if (after !== before) {
       await writeFile(`${file}.new`, after, { mode: 0o600 })
       await rename(`${file}.new`, file)

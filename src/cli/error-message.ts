@@ -1,9 +1,9 @@
 import { DrizzleQueryError } from 'drizzle-orm/errors'
 
-/** What to tell whoever runs a command. Of a failed statement only why, without what it carried. */
+/** The text of an error for a terminal. Omits the statement and the parameters of a failed query: they may contain secrets. */
 export function toErrorMessage(error: unknown): string {
   if (error instanceof DrizzleQueryError) return toErrorMessage(error.cause)
-  // Nothing listens at any address of a host; each has its own words.
+  // Connections to all addresses of a host failed, with one error for each address.
   if (error instanceof AggregateError) return error.errors.map(toErrorMessage).join('\n')
   return error instanceof Error ? error.message : String(error)
 }

@@ -1,7 +1,10 @@
-/** A line without control and bidirectional characters: what others chose, such as the name of an app, must not steer a terminal. */
+/**
+ * Replaces control characters and bidirectional formatting characters: text from other users, such as the name of an app,
+ * must not contain control sequences for the terminal.
+ */
 export const terminalLine = (line: string) => line.replaceAll(/\p{Cc}|\p{Bidi_Control}/gu, '\u{fffd}')
 
-/** JSON in which the same characters are escaped. `JSON.stringify` escapes the control characters below U+0020 only. */
+/** JSON with the same characters escaped. `JSON.stringify` itself escapes only the control characters below U+0020. */
 export const terminalJson = (value: unknown) =>
   JSON.stringify(value, undefined, 2).replaceAll(
     /[\u007f-\u009f]|\p{Bidi_Control}/gu,

@@ -1,0 +1,117 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import open from 'open'
+import * as openid from 'openid-client'
+
+import { type Credential, updateCredentials } from './credentials.ts'
+
+/** Time limit of a sign-in in the browser, in milliseconds. */
+const SIGN_IN_TIMEOUT = 5 * 60_000
+
+/** An access token is renewed this long before it expires, in milliseconds. */
+const RENEWAL_MARGIN = 30_000
+
+/** Signs in through the browser. A temporary server on the loopback interface receives the code (RFC 8252). */
+export async function login(origin: string, scope: string) {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  try {
+    const redirectUri = callbackUrl(server)
+    const app = {
+      client_name: 'Tallystick command line',
+      redirect_uris: [redirectUri],
+      token_endpoint_auth_method: 'none',
+    }
+    const config = await openid.dynamicClientRegistration(
+      new URL(origin),
+      app,
+      openid.None(),
+      discoveryOptions(origin),
+    )
+    const pkceCodeVerifier = openid.randomPKCECodeVerifier()
+    const expectedState = openid.randomState()
+    const url = openid.buildAuthorizationUrl(config, {
+      redirect_uri: redirectUri,
+      scope,
+      code_challenge: await openid.calculatePKCECodeChallenge(pkceCodeVerifier),
+      code_challenge_method: 'S256',
+      state: expectedState,
+    })
+    process.stderr.write(`Sign in at ${url.href}\n`)
+    if (process.env.BROWSER !== 'none') await open(url.href).catch(() => undefined)
+    const callback = await receiveCallback(server, redirectUri)
+    const tokens = await openid.authorizationCodeGrant(config, callback, { pkceCodeVerifier, expectedState })
+    const credential = toCredential(config.clientMetadata().client_id, tokens)
+    await updateCredentials((credentials) => Promise.resolve((credentials[origin] = credential)))
+  } finally {
+    server.close()
+    server.closeAllConnections()
+  }
+}
+
+/** Returns a valid access token. Renews the stored token if it is about to expire. */
+export const getAccessToken = (origin: string) =>
+  updateCredentials(async (credentials) => {
+    const credential = credentials[origin]
+    if (!credential) throw new Error(`Not signed in to ${origin}. Run: tallystick login`)
+    if (credential.expiresAt - RENEWAL_MARGIN > Date.now()) return credential.accessToken
+    const tokens = await openid.refreshTokenGrant(await discover(origin, credential), credential.refreshToken)
+    credentials[origin] = toCredential(credential.clientId, tokens, credential)
+    return tokens.access_token
+  })
+
+/** Revokes the grant at the service, and deletes the stored tokens. */
+export const logout = (origin: string) =>
+  updateCredentials(async (credentials) => {
+    const credential = credentials[origin]
+    if (!credential) return
+    credentials[origin] = { ...credential, expiresAt: 0 }
+    await openid.tokenRevocation(await discover(origin, credential), credential.refreshToken)
+    // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- a record by origin
+    delete credentials[origin]
+  })
+
+function callbackUrl(server: Server) {
+  const address = server.address()
+  return `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/callback`
+}
+
+/** Waits for the redirect of the browser. Returns the redirect URL, which contains the code. */
+async function receiveCallback(server: Server, redirectUri: string) {
+  const signal = AbortSignal.timeout(SIGN_IN_TIMEOUT)
+  return new Promise<URL>((resolve, reject) => {
+    signal.addEventListener('abort', () => {
+      reject(new Error('No sign-in within 5 minutes. Try again: tallystick login'))
+    })
+    server.on('request', (request, response) => {
+      const url = new URL(request.url ?? '/', redirectUri)
+      if (url.pathname !== '/callback') return response.writeHead(404).end()
+      response
+        .setHeader('connection', 'close')
+        .end('You can close this window and return to the command line.\n')
+      resolve(url)
+    })
+  })
+}
+
+/** The refresh token of the previous credential stays valid if the response contains no new refresh token. */
+const toCredential = (
+  clientId: string,
+  tokens: openid.TokenEndpointResponse,
+  previous?: Credential,
+): Credential => ({
+  clientId,
+  accessToken: tokens.access_token,
+  refreshToken: tokens.refresh_token ?? previous?.refreshToken ?? '',
+  expiresAt: Date.now() + (tokens.expires_in ?? 0) * 1000,
+})
+
+const discover = (origin: string, { clientId }: Credential) =>
+  openid.discovery(new URL(origin), clientId, undefined, openid.None(), discoveryOptions(origin))
+
+/** Allows plain HTTP if the origin uses it, for example http://localhost:3000. */
+const discoveryOptions = (origin: string) => {
+  const isPlainHttp = new URL(origin).protocol === 'http:'
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- the caller chose plain HTTP by the origin
+  return { execute: isPlainHttp ? [openid.allowInsecureRequests] : [], algorithm: 'oauth2' as const }
+}
