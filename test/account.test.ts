@@ -3,19 +3,12 @@ import postgres from 'postgres'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 
 import { cookieOf } from '../src/testing.ts'
-import {
-  addressed,
-  bearer,
-  createFetch,
-  everyWay,
-  registerApp,
-  signInOverHttp,
-  somebody,
-  startService,
-} from './service.ts'
+import { settingsWithAddress, describeTransports, newEmail, startService } from './service.ts'
+import { bearer, registerApp } from './oauth-app.ts'
+import { createFetch, signInOverHttp } from './http.ts'
 
 const root = 'root@example.com'
-const service = await startService({ ...(await addressed()), ADMIN_EMAILS: root })
+const service = await startService({ ...(await settingsWithAddress()), ADMIN_EMAILS: root })
 const call = createFetch(service)
 const database = postgres(service.databaseUrl, { max: 2, onnotice: () => undefined })
 
@@ -27,7 +20,7 @@ const get = (path: string, cookie: string) => call('GET', path, undefined, { coo
 const idOf = async (cookie: string) => ((await get('/api/me', cookie)).body as { id: string }).id
 
 /** Somebody with one of everything that is kept of a person. */
-async function furnished(email = somebody()) {
+async function furnished(email = newEmail()) {
   const { cookie } = await signInOverHttp(service, email, { 'user-agent': 'A browser' })
   const [ada, bob] = [service.client({ cookie }), await service.person()]
   await post('/api/auth/update-user', { name: 'Ada' }, cookie)
@@ -37,7 +30,7 @@ async function furnished(email = somebody()) {
   const given = await bob.notes.create({ title: 'Of Bob', body: 'Between us' })
   await bob.notes.share({ id: given.id, email, role: 'editor' })
   const app = await registerApp(service)
-  const tokens = await app.letIn(cookie)
+  const tokens = await app.obtainTokens(cookie)
   return { email, cookie, ada, bob, task, note, given, app, tokens, id: await idOf(cookie) }
 }
 
@@ -153,10 +146,10 @@ async function rowsWith(...texts: string[]) {
   return (await Promise.all(found)).flat()
 }
 
-everyWay(service, ({ person, stranger }) => {
+describeTransports(service, ({ person, stranger }) => {
   describe('account.get', () => {
     test('answers an account without a name, its address proved by the code', async () => {
-      const email = somebody()
+      const email = newEmail()
       const ada = await person(email)
 
       expect(await ada.account.get()).toEqual({
@@ -168,7 +161,7 @@ everyWay(service, ({ person, stranger }) => {
     })
 
     test('answers the name that the person gave', async () => {
-      const email = somebody()
+      const email = newEmail()
       const ada = await person(email)
       const before = await ada.account.get()
 
@@ -178,7 +171,7 @@ everyWay(service, ({ person, stranger }) => {
     })
 
     test('is one account, whatever the case of the address', async () => {
-      const email = somebody()
+      const email = newEmail()
       const [lower, upper] = [await person(email), await person(email.toUpperCase())]
 
       expect(await upper.account.get()).toEqual(await lower.account.get())
@@ -482,7 +475,7 @@ describe('while an account is deleted', () => {
     {
       'a task is added': ({ cookie }) => post('/api/tasks', { taskTitle: 'x' }, cookie),
       'a note is added': ({ cookie }) => post('/api/notes', { title: 'x', body: '' }, cookie),
-      'an app is let in': ({ cookie, app }) => app.submit({ action: 'allow' }, { cookie }),
+      'an app is let in': ({ cookie, app }) => app.submitConsent({ action: 'allow' }, { cookie }),
     }
 
   /** Acts while the deletion of the account has not been committed. */
@@ -528,12 +521,12 @@ describe('while an account is deleted', () => {
         () => post('/api/tasks/reset', undefined, cookie),
         () => post('/api/notes', { title: 'x', body: '' }, cookie),
         () => post(`/api/notes/${note.id}`, { title: 'x', body: '' }, cookie),
-        () => post(`/api/notes/${note.id}/share`, { email: somebody(), role: 'reader' }, cookie),
+        () => post(`/api/notes/${note.id}/share`, { email: newEmail(), role: 'reader' }, cookie),
         () => post('/api/notes/reset', undefined, cookie),
         () => get('/api/me/export', cookie),
         () => get('/api/sessions', cookie),
         () => post('/api/auth/update-user', { name: 'x' }, cookie),
-        () => app.submit({ action: 'allow' }, { cookie }),
+        () => app.submitConsent({ action: 'allow' }, { cookie }),
         () => app.refresh(tokens.refresh_token),
         () => call('POST', '/api/tasks', { taskTitle: 'x' }, bearer(tokens)),
       ]

@@ -3,12 +3,13 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 
-import { createFetch, holding, somebody, startService } from './service.ts'
+import { createFetch } from './http.ts'
+import { withTableLocked, newEmail, startService } from './service.ts'
 
 const service = await startService({ MAX_REQUESTS: '4', MAX_INCOMPLETE: '16', TRUSTED_PROXIES: '127.0.0.1' })
 const port = Number(new URL(service.origin).port)
 const call = createFetch(service)
-const cookie = await service.signIn(somebody())
+const cookie = await service.signIn(newEmail())
 
 const BODY = JSON.stringify({ name: 'Ada', guests: 2 })
 const opened: Socket[] = []
@@ -117,7 +118,7 @@ describe('half-sent requests', () => {
 
 describe('beyond MAX_REQUESTS, a request', () => {
   test('is answered 503 once it is complete, with a body or without', async () => {
-    await holding(service.databaseUrl, 'tasks', async () => {
+    await withTableLocked(service.databaseUrl, 'tasks', async () => {
       const early = await sendHalf('203.0.113.9')
       for (let index = 0; index < 4; index++) void call('GET', '/api/tasks', undefined, { cookie })
       await sleep(300)
@@ -137,7 +138,7 @@ describe('beyond MAX_REQUESTS, a request', () => {
 describe('requests that are pipelined behind another', () => {
   test('are no longer counted once their connection closes', async () => {
     const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\ncookie: ${cookie}\r\n\r\n`
-    await holding(service.databaseUrl, 'tasks', async () => {
+    await withTableLocked(service.databaseUrl, 'tasks', async () => {
       const socket = connect(port, '127.0.0.1').on('error', () => undefined)
       socket.write(get('/api/tasks') + get('/api/counter').repeat(3))
       await sleep(300)
@@ -146,7 +147,7 @@ describe('requests that are pipelined behind another', () => {
     })
     await sleep(200)
 
-    await holding(service.databaseUrl, 'tasks', async () => {
+    await withTableLocked(service.databaseUrl, 'tasks', async () => {
       void Promise.allSettled(times(3, () => call('GET', '/api/tasks', undefined, { cookie })))
       await sleep(300)
       expect((await call('GET', '/api/counter')).status).toBe(200)

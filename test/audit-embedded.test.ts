@@ -3,7 +3,8 @@ import { afterAll, expect, test } from 'vitest'
 import { list } from '../db/audit.ts'
 import { createApp } from '../src/http/app.ts'
 import { createTallystick } from '../src/testing.ts'
-import { createFetch, signInOverHttp, somebody } from './service.ts'
+import { createFetch, signInOverHttp } from './http.ts'
+import { newEmail } from './service.ts'
 
 const ROOT = 'root@example.com'
 
@@ -24,7 +25,7 @@ test(
     const origin = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
     const service = { ...tallystick, origin, databaseUrl: '' }
     const call = createFetch(service)
-    const email = somebody()
+    const email = newEmail()
     const root = await signInOverHttp(service, ROOT)
     const ada = await signInOverHttp(service, email)
     const { body } = await call('GET', '/api/me', undefined, { cookie: ada.cookie })
@@ -39,7 +40,7 @@ test(
     const stopped = await call('POST', '/api/auth/admin/stop-impersonating', undefined, { cookie })
     const deleted = await call('POST', '/api/me/delete', { email }, { cookie: ada.cookie })
 
-    const made = somebody()
+    const made = newEmail()
     await call('POST', '/api/auth/admin/create-user', { email: made, name: '' }, { cookie: root.cookie })
     const { response } = await signInOverHttp(service, made)
     expect(response.status).toBe(200)

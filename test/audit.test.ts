@@ -8,19 +8,13 @@ import { sessions } from '../db/sessions.ts'
 import { removeExpired } from '../db/housekeeping.ts'
 import { addOperatorCommands } from '../src/operator/commands.ts'
 import { operations } from '../src/http/auth.ts'
-import {
-  addressed,
-  type Answer,
-  createFetch,
-  registerApp,
-  signInOverHttp,
-  somebody,
-  startService,
-} from './service.ts'
+import { settingsWithAddress, newEmail, startService } from './service.ts'
+import { type Answer, createFetch, signInOverHttp } from './http.ts'
+import { registerApp } from './oauth-app.ts'
 
 const ROOT = 'root@example.com'
 const AGENT = 'A browser/1.0'
-const service = await startService({ ...(await addressed()), ADMIN_EMAILS: ROOT })
+const service = await startService({ ...(await settingsWithAddress()), ADMIN_EMAILS: ROOT })
 const call = createFetch(service)
 const { db } = service.services
 const database = postgres(service.databaseUrl, { max: 2, onnotice: () => undefined })
@@ -31,7 +25,7 @@ const post = (path: string, body: object | undefined, cookie?: string) =>
   call('POST', path, body, { 'user-agent': AGENT, ...(cookie !== undefined && { cookie }) })
 const get = (path: string, cookie: string) => call('GET', path, undefined, { 'user-agent': AGENT, cookie })
 
-async function person(email = somebody()) {
+async function person(email = newEmail()) {
   const { cookie } = await signInOverHttp(service, email, { 'user-agent': AGENT })
   const { body } = await get('/api/me', cookie)
   return { email, cookie, id: (body as { id: string }).id }
@@ -114,12 +108,12 @@ const scenarios: Record<Action, Scenario> = {
   'grant.create': async ({ ada }) => {
     const app = await registerApp(service)
     const headers = { cookie: ada.cookie, 'user-agent': AGENT }
-    const entries = await during(() => app.submit({ action: 'allow' }, headers))
+    const entries = await during(() => app.submitConsent({ action: 'allow' }, headers))
     return { entries, expected: { actor: ada.id, subject: ada.id, detail: app.id } }
   },
   'grant.revoke': async ({ ada }) => {
     const app = await registerApp(service)
-    const { refresh_token: token } = await app.letIn(ada.cookie)
+    const { refresh_token: token } = await app.obtainTokens(ada.cookie)
     const form = new URLSearchParams({ client_id: app.id, token }).toString()
     const headers = { 'content-type': 'application/x-www-form-urlencoded', 'user-agent': AGENT }
     const entries = await during(() => call('POST', '/revoke', form, headers))
@@ -147,7 +141,7 @@ const scenarios: Record<Action, Scenario> = {
   'admin.list-users': administration('list-users', () => ({ limit: '1' })),
   'admin.get-user': administration('get-user', ({ id }) => ({ id })),
   'admin.create-user': async ({ root }) => {
-    const email = somebody()
+    const email = newEmail()
     const entries = await during(() =>
       post('/api/auth/admin/create-user', { email, name: '', role: 'user' }, root.cookie),
     )
@@ -200,7 +194,7 @@ describe('the audit trail', () => {
         userId: ada.id,
         role: 'user',
         data: { name: 'x' },
-        email: somebody(),
+        email: newEmail(),
         name: '',
         sessionToken: tokenOf(ada),
       }
@@ -246,7 +240,7 @@ describe('the audit trail', () => {
   test('has an entry where a refresh token that is used twice ends the grant', async () => {
     const { ada } = await scene()
     const app = await registerApp(service)
-    const { refresh_token } = await app.letIn(ada.cookie)
+    const { refresh_token } = await app.obtainTokens(ada.cookie)
     await app.refresh(refresh_token)
 
     const entries = await during(() => app.refresh(refresh_token))
@@ -271,7 +265,7 @@ describe('the audit trail', () => {
     ['an account', true],
     ['none', false],
   ])('has at most four refused codes for each letter, for an address with %s', async (_, isKnown) => {
-    const { email } = isKnown ? await person() : { email: somebody() }
+    const { email } = isKnown ? await person() : { email: newEmail() }
     const guess = () => post('/api/auth/sign-in/email-otp', { email, otp: 'x' })
 
     const unasked = await during(guess)
@@ -304,7 +298,7 @@ describe('the audit trail', () => {
 
   test('keeps no connection that another sign-in waits for: people made by an administrator sign in at once', async () => {
     const { root } = await scene()
-    const emails = Array.from({ length: 12 }, somebody)
+    const emails = Array.from({ length: 12 }, newEmail)
     for (const email of emails) await post('/api/auth/admin/create-user', { email, name: '' }, root.cookie)
 
     const answers = await Promise.all(emails.map((email) => signInOverHttp(service, email)))
@@ -313,7 +307,7 @@ describe('the audit trail', () => {
   })
 
   test('keeps 256 characters of a browser at most', async () => {
-    const email = somebody()
+    const email = newEmail()
     const entries = await during(() => signInOverHttp(service, email, { 'user-agent': 'x'.repeat(1000) }))
 
     expect(entries[0]?.userAgent).toBe('x'.repeat(256))
@@ -322,7 +316,7 @@ describe('the audit trail', () => {
   test('holds no code, token or cookie', async () => {
     const { ada } = await scene()
     const app = await registerApp(service)
-    const tokens = await app.letIn(ada.cookie)
+    const tokens = await app.obtainTokens(ada.cookie)
     const codes = service.letters.map(({ subject }) => subject.slice(0, 6))
 
     const text = JSON.stringify((await list(db, ada.id, { limit: 1000 })).map(({ detail }) => detail))
@@ -357,7 +351,8 @@ describe('an entry', () => {
     ],
     [
       'a grant',
-      async ({ ada }) => (await registerApp(service)).submit({ action: 'allow' }, { cookie: ada.cookie }),
+      async ({ ada }) =>
+        (await registerApp(service)).submitConsent({ action: 'allow' }, { cookie: ada.cookie }),
     ],
   ])('that cannot be written undoes the change: %s', async (name, act) => {
     const people = await scene()

@@ -7,7 +7,8 @@ import { ErrorBody } from '../contract/errors.ts'
 import { users, verifications } from '../db/auth.ts'
 import { limits } from '../db/limits.ts'
 import { sessions } from '../db/sessions.ts'
-import { type Answer, createFetch, type Service, signInOverHttp, somebody, startService } from './service.ts'
+import { type Answer, createFetch, signInOverHttp } from './http.ts'
+import { type Service, newEmail, startService } from './service.ts'
 
 const CHIEF = 'chief@example.com'
 const service = await startService({ ADMIN_EMAILS: `other@example.com, Chief@Example.com` })
@@ -27,7 +28,7 @@ const refusal = (status: number, code: string, message: string) => ({
 const wrongCode = refusal(400, 'INVALID_OTP', 'Invalid OTP')
 const nowhere = refusal(404, 'NOT_FOUND', 'There is nothing at this address')
 
-const someone = async (email = somebody()) => ({ cookie: await service.signIn(email) })
+const someone = async (email = newEmail()) => ({ cookie: await service.signIn(email) })
 const chief = () => someone(CHIEF)
 const ask = (email: string, at = call) =>
   at('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
@@ -67,7 +68,7 @@ function after({ headers }: Answer, cookie = '') {
 
 describe('sign-in', () => {
   test('makes an account with no name and a proved address', async () => {
-    const email = somebody()
+    const email = newEmail()
 
     const { cookie, response } = await signInOverHttp(service, email)
 
@@ -86,7 +87,7 @@ describe('sign-in', () => {
   })
 
   test('finds the same account again, however the address is written', async () => {
-    const email = somebody()
+    const email = newEmail()
     const first = await idOf(await someone(email))
 
     await ask(email.toUpperCase())
@@ -97,7 +98,7 @@ describe('sign-in', () => {
   })
 
   test('opens another session each time', async () => {
-    const email = somebody()
+    const email = newEmail()
     const [first, second] = [await someone(email), await someone(email)]
 
     expect(first.cookie).not.toBe(second.cookie)
@@ -105,7 +106,7 @@ describe('sign-in', () => {
   })
 
   test('refuses a wrong code', async () => {
-    const email = somebody()
+    const email = newEmail()
     await ask(email)
 
     const answer = await redeem(email, another(codeFor(email)))
@@ -116,7 +117,7 @@ describe('sign-in', () => {
   })
 
   test('refuses even the right code after three wrong ones', async () => {
-    const email = somebody()
+    const email = newEmail()
     await ask(email)
     const code = codeFor(email)
 
@@ -131,7 +132,7 @@ describe('sign-in', () => {
   })
 
   test('takes a code once', async () => {
-    const email = somebody()
+    const email = newEmail()
     await ask(email)
 
     expect((await redeem(email, codeFor(email))).status).toBe(200)
@@ -141,7 +142,7 @@ describe('sign-in', () => {
   test.each(['somebody new', 'somebody known'])(
     'takes a code once from many at once, for %s',
     async (who) => {
-      const email = somebody()
+      const email = newEmail()
       if (who === 'somebody known') await someone(email)
       await ask(email)
       const before = await db.select().from(sessions).innerJoin(users, eq(users.id, sessions.userId))
@@ -156,7 +157,7 @@ describe('sign-in', () => {
   )
 
   test('takes only the last code sent', async () => {
-    const email = somebody()
+    const email = newEmail()
     await ask(email)
     const first = codeFor(email)
     await ask(email)
@@ -168,16 +169,16 @@ describe('sign-in', () => {
   })
 
   test('takes no code of another person', async () => {
-    const [ada, bob] = [somebody(), somebody()]
+    const [ada, bob] = [newEmail(), newEmail()]
     await ask(ada)
     await ask(bob)
 
     if (codeFor(ada) !== codeFor(bob)) expect((await redeem(bob, codeFor(ada))).body).toEqual(wrongCode)
-    expect((await redeem(somebody(), codeFor(ada))).body).toEqual(wrongCode)
+    expect((await redeem(newEmail(), codeFor(ada))).body).toEqual(wrongCode)
   })
 
   test('keeps a code for five minutes', async () => {
-    const email = somebody()
+    const email = newEmail()
     await ask(email)
     const mine = like(verifications.identifier, `%${email}`)
     const [row] = await db.select().from(verifications).where(mine)
@@ -196,7 +197,7 @@ describe('sign-in', () => {
   })
 
   test('does not store a code as it is', async () => {
-    const email = somebody()
+    const email = newEmail()
     await ask(email)
 
     const rows = await db
@@ -216,7 +217,7 @@ describe('sign-in', () => {
   })
 
   test('answers the same with and without an account', async () => {
-    const [known, unknown] = [somebody(), somebody()]
+    const [known, unknown] = [newEmail(), newEmail()]
     await someone(known)
     const changing = ['date', 'x-request-id']
     const view = ({ status, body, headers }: Answer) => ({
@@ -275,7 +276,7 @@ describe('sign-in', () => {
   })
 
   test('gives nobody a role, a name or a picture for the asking', async () => {
-    const email = somebody()
+    const email = newEmail()
     await ask(email)
 
     await call('POST', '/api/auth/sign-in/email-otp', {
@@ -306,7 +307,7 @@ describe('sign-out', () => {
   })
 
   test('leaves the other devices signed in', async () => {
-    const email = somebody()
+    const email = newEmail()
     const [phone, laptop] = [await someone(email), await someone(email)]
 
     await call('POST', '/api/auth/sign-out', {}, phone)
@@ -348,7 +349,7 @@ describe('naming oneself', () => {
   })
 
   test('changes nothing but the name', async () => {
-    const email = somebody()
+    const email = newEmail()
     const ada = await someone(email)
     const [before] = await db.select().from(users).where(eq(users.email, email))
 
@@ -358,7 +359,7 @@ describe('naming oneself', () => {
       {
         name: 'Ada',
         role: 'admin',
-        email: somebody(),
+        email: newEmail(),
         emailVerified: false,
         image: 'x',
         banned: true,
@@ -514,7 +515,7 @@ describe('a session', () => {
   })
 
   test('answers its person to get-session, and nobody to a stranger', async () => {
-    const email = somebody()
+    const email = newEmail()
     const ada = await someone(email)
 
     expect((await call('GET', '/api/auth/get-session', undefined, ada)).body).toMatchObject({
@@ -788,7 +789,7 @@ describe('the administrative area', () => {
         await admin('set-role', { userId, role }, root),
         ...(role === undefined
           ? []
-          : [await admin('create-user', { email: somebody(), name: '', role }, root)]),
+          : [await admin('create-user', { email: newEmail(), name: '', role }, root)]),
       ]
 
       for (const { status, body } of answers) {
@@ -802,7 +803,7 @@ describe('the administrative area', () => {
   )
 
   test('bans a person at once, on every device, and lets them in again', async () => {
-    const email = somebody()
+    const email = newEmail()
     const [root, phone, laptop] = [await chief(), await someone(email), await someone(email)]
     const userId = await idOf(phone)
 
@@ -820,7 +821,7 @@ describe('the administrative area', () => {
   })
 
   test('bans a person for a time', async () => {
-    const email = somebody()
+    const email = newEmail()
     const [root, ada] = [await chief(), await someone(email)]
     const userId = await idOf(ada)
 
@@ -855,7 +856,7 @@ describe('the administrative area', () => {
   })
 
   test('removes a person with all that is theirs', async () => {
-    const email = somebody()
+    const email = newEmail()
     const [root, ada, bob] = [await chief(), await someone(email), await someone()]
     const userId = await idOf(ada)
     const { body: note } = await call('POST', '/api/notes', { title: 'One', body: '' }, ada)
@@ -882,7 +883,7 @@ describe('the administrative area', () => {
   })
 
   test('makes, reads and renames a person, who may then sign in', async () => {
-    const [root, email] = [await chief(), somebody()]
+    const [root, email] = [await chief(), newEmail()]
 
     const made = await admin('create-user', { email, name: 'Ada' }, root)
     const { id } = (made.body as { user: { id: string } }).user
@@ -898,7 +899,7 @@ describe('the administrative area', () => {
   })
 
   test('lists and ends the sessions of a person', async () => {
-    const email = somebody()
+    const email = newEmail()
     const [root, phone, laptop] = [await chief(), await someone(email), await someone(email)]
     const userId = await idOf(phone)
 
@@ -912,7 +913,7 @@ describe('the administrative area', () => {
   })
 
   test('lends a person’s place to an administrator, and gives their own back', async () => {
-    const [email, root] = [somebody(), await chief()]
+    const [email, root] = [newEmail(), await chief()]
     const userId = await idOf(await someone(email))
 
     const lent = await admin('impersonate-user', { userId }, root)
@@ -969,7 +970,7 @@ describe('rate limits', async () => {
   const at = createFetch(limited)
   const from = (address: string) => ({ 'x-forwarded-for': address })
   const askFrom = (address: string) =>
-    ask(somebody(), (method, path, body) => at(method, path, body, from(address)))
+    ask(newEmail(), (method, path, body) => at(method, path, body, from(address)))
 
   async function exhaust(address: string) {
     for (let calls = 0; calls < 10; calls++) expect((await askFrom(address)).status).toBe(200)
@@ -1019,7 +1020,7 @@ describe('rate limits', async () => {
 
   test('refuse guesses of codes as well', async () => {
     const guess = () =>
-      at('POST', '/api/auth/sign-in/email-otp', { email: somebody(), otp: '1' }, from('203.0.113.6'))
+      at('POST', '/api/auth/sign-in/email-otp', { email: newEmail(), otp: '1' }, from('203.0.113.6'))
     for (let calls = 0; calls < 30; calls++) expect((await guess()).status).toBe(400)
 
     expect((await guess()).status).toBe(429)
@@ -1042,7 +1043,7 @@ describe('rate limits', async () => {
         'x-forwarded-for': `203.0.113.${calls}`,
         'x-tallystick-address': `203.0.113.${calls}`,
       }
-      const answer = await ask(somebody(), (method, path, body) => plain(method, path, body, headers))
+      const answer = await ask(newEmail(), (method, path, body) => plain(method, path, body, headers))
       statuses.push(answer.status)
     }
 

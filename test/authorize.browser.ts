@@ -5,19 +5,12 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { createRestClient } from '../contract/client.ts'
-import {
-  addressed,
-  bearer,
-  createFetch,
-  registerApp,
-  signInOverHttp,
-  somebody,
-  startService,
-  type Tokens,
-} from './service.ts'
+import { settingsWithAddress, newEmail, startService } from './service.ts'
+import { bearer, registerApp, type Tokens } from './oauth-app.ts'
+import { createFetch, signInOverHttp } from './http.ts'
 
-const service = await startService(await addressed())
-const settings = await addressed()
+const service = await startService(await settingsWithAddress())
+const settings = await settingsWithAddress()
 const lan = await startService({ ...settings, BASE_URL: `http://tallystick.test:${settings.PORT ?? ''}` })
 const call = createFetch(service)
 let browser: Browser
@@ -82,12 +75,12 @@ const codeFor = (email: string) =>
 
 async function ask(parameters = {}, registration = {}) {
   const app = await registerApp(service, { redirect_uris: ['http://127.0.0.1/callback'], ...registration })
-  await page.goto(app.address({ redirect_uri: callback(), state: 'a state', ...parameters }))
+  await page.goto(app.authorizationUrl({ redirect_uri: callback(), state: 'a state', ...parameters }))
   return app
 }
 
 /** Signs in by the pages, and ends where consent is asked. */
-async function signIn(email = somebody()) {
+async function signIn(email = newEmail()) {
   await page.getByLabel('Your e-mail address').fill(email)
   await page.getByRole('button', { name: 'Send me a code' }).click()
   await page.getByLabel('Six digits').fill(codeFor(email))
@@ -103,7 +96,7 @@ async function cookie() {
 
 /** Somebody who is signed in already. */
 async function arriveSignedIn() {
-  const [name = '', value = ''] = (await signInOverHttp(service, somebody())).cookie.split('=')
+  const [name = '', value = ''] = (await signInOverHttp(service, newEmail())).cookie.split('=')
   await context.addCookies([{ name, value, url: service.origin }])
 }
 
@@ -127,7 +120,7 @@ describe('an app in a browser without scripts', () => {
   test('is let in by somebody who signs in, calls, is seen and is put out', async () => {
     const app = await ask({}, { client_name: 'A notebook' })
     await expectSound()
-    const email = somebody()
+    const email = newEmail()
     await page.getByLabel('Your e-mail address').fill(email)
     await page.getByRole('button', { name: 'Send me a code' }).click()
     await expectSound()
@@ -180,7 +173,7 @@ describe('an app in a browser without scripts', () => {
 
   test('is let in by the keyboard alone', async () => {
     await ask()
-    const email = somebody()
+    const email = newEmail()
     expect(await isFocused('textbox', 'Your e-mail address')).toBe(1)
     await page.keyboard.type(email)
     await page.keyboard.press('Tab')
@@ -233,8 +226,10 @@ describe('an app in a browser without scripts', () => {
   test('is let in over plain http too, where a browser says less of itself', async () => {
     const { letters, services } = lan
     const app = await registerApp(lan, { redirect_uris: ['http://127.0.0.1/callback'] })
-    const email = somebody()
-    await page.goto(app.address({ redirect_uri: callback() }).replace(lan.origin, services.settings.baseUrl))
+    const email = newEmail()
+    await page.goto(
+      app.authorizationUrl({ redirect_uri: callback() }).replace(lan.origin, services.settings.baseUrl),
+    )
     await page.getByLabel('Your e-mail address').fill(email)
     await page.getByRole('button', { name: 'Send me a code' }).click()
     await page.getByLabel('Six digits').fill(letters.at(-1)?.subject.slice(0, 6) ?? '')
@@ -269,7 +264,7 @@ describe('an app in a browser without scripts', () => {
 describe('signing in', () => {
   test('says what is wrong with a code, and lets one try again', async () => {
     await ask()
-    const email = somebody()
+    const email = newEmail()
     await page.getByLabel('Your e-mail address').fill(email)
     await page.getByRole('button', { name: 'Send me a code' }).click()
     const wrong = codeFor(email) === '000000' ? '000001' : '000000'
@@ -288,7 +283,7 @@ describe('signing in', () => {
 
   test('takes an address written with spaces around it', async () => {
     await ask()
-    const email = somebody()
+    const email = newEmail()
     await page.getByLabel('Your e-mail address').fill(`  ${email} `)
     await page.getByRole('button', { name: 'Send me a code' }).click()
 
@@ -298,7 +293,7 @@ describe('signing in', () => {
 
   test('can be begun again, after too many wrong codes', async () => {
     await ask()
-    const email = somebody()
+    const email = newEmail()
     await page.getByLabel('Your e-mail address').fill(email)
     await page.getByRole('button', { name: 'Send me a code' }).click()
     const wrong = codeFor(email) === '000000' ? '000001' : '000000'
@@ -357,7 +352,7 @@ describe('on a phone', () => {
   test('nothing is wider than the screen', async () => {
     await ask()
     await expectFits()
-    const address = somebody()
+    const address = newEmail()
     await page.getByLabel('Your e-mail address').fill(address)
     await page.getByRole('button', { name: 'Send me a code' }).tap()
     await page.getByLabel('Six digits').waitFor()

@@ -4,20 +4,16 @@ import { describe, expect, test } from 'vitest'
 import { metaOf } from '../contract/base.ts'
 import { contract } from '../contract/index.ts'
 import { parseForm, parseObject } from '../src/http/body.ts'
-import {
-  addressed,
-  bearer,
-  createFetch,
-  registerApp,
-  signInOverHttp,
-  somebody,
-  startService,
-} from './service.ts'
+import { settingsWithAddress, newEmail, startService } from './service.ts'
+import { bearer, registerApp } from './oauth-app.ts'
+import { createFetch, signInOverHttp } from './http.ts'
 
-const service = await startService(await addressed())
+const service = await startService(await settingsWithAddress())
 const call = createFetch(service)
-const { cookie } = await signInOverHttp(service, somebody())
-const token = bearer(await (await registerApp(service)).letIn(cookie, { resource: `${service.origin}/mcp` }))
+const { cookie } = await signInOverHttp(service, newEmail())
+const token = bearer(
+  await (await registerApp(service)).obtainTokens(cookie, { resource: `${service.origin}/mcp` }),
+)
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 const accept = { accept: 'application/json, text/event-stream' }
 

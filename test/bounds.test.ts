@@ -8,7 +8,9 @@ import { CreateTask } from '../contract/tasks.ts'
 import { notes } from '../db/notes.ts'
 import { tasks } from '../db/tasks.ts'
 import { sampleAccounts } from '../src/operator/demonstration.ts'
-import { createFetch, everyWay, registerApp, signInOverHttp, somebody, startService } from './service.ts'
+import { createFetch, signInOverHttp } from './http.ts'
+import { describeTransports, newEmail, startService } from './service.ts'
+import { registerApp } from './oauth-app.ts'
 
 const service = await startService()
 const { db } = service.services
@@ -22,7 +24,7 @@ const refusal = (path: string, message: string) => ({
 
 const characters = ['x', '漢', '🌻']
 
-everyWay(service, ({ person }) => {
+describeTransports(service, ({ person }) => {
   describe('tasks.create', () => {
     test.each(characters)('takes 500 and 10,000 code points of %s, and no more', async (character) => {
       const ada = await person()
@@ -129,12 +131,14 @@ describe('seed', () => {
 
 describe('an id with leading zeros', () => {
   test('names no task, over any protocol', async () => {
-    const { cookie } = await signInOverHttp(service, somebody())
+    const { cookie } = await signInOverHttp(service, newEmail())
     const ada = service.client({ cookie })
     const task = await ada.tasks.create({ taskTitle: 'Write' })
     const id = `0${task.id}`
     const app = await registerApp(service)
-    const { access_token } = await app.letIn(cookie, { resource: `${service.services.settings.baseUrl}/mcp` })
+    const { access_token } = await app.obtainTokens(cookie, {
+      resource: `${service.services.settings.baseUrl}/mcp`,
+    })
     const bearer = { authorization: `Bearer ${access_token}`, accept: 'application/json, text/event-stream' }
 
     const answers = [

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { settingsWithAddress, signInOverHttp, startService } from './service.ts'
+import { settingsWithAddress, startService } from './service.ts'
+import { signInOverHttp } from './http.ts'
 
 const service = await startService(await settingsWithAddress())
 const program = ['--import', 'tsx', 'src/cli/index.ts', '--at', service.origin]

@@ -10,16 +10,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
-import { addressed, appOf, redirectUri, startService } from './service.ts'
+import { settingsWithAddress, startService } from './service.ts'
+import { appWithId, redirectUri } from './oauth-app.ts'
 
 const limited = await startService({
-  ...(await addressed()),
+  ...(await settingsWithAddress()),
   RATE_LIMITS: 'on',
   TRUSTED_PROXIES: '127.0.0.1',
   LIMITS: 'documents=3',
 })
 /** Without the limit by address. */
-const service = await startService(await addressed())
+const service = await startService(await settingsWithAddress())
 const production = await startService({
   NODE_ENV: 'production',
   BASE_URL: 'https://tallystick.example',
@@ -86,7 +87,7 @@ async function host(respond?: (response: ServerResponse, document: string) => vo
 }
 
 const ask = async (id: string, headers: Record<string, string> = {}, where = service) => {
-  const answer = await fetch(appOf(where, id).address(), { redirect: 'manual', headers })
+  const answer = await fetch(appWithId(where, id).authorizationUrl(), { redirect: 'manual', headers })
   return { status: answer.status, headers: answer.headers, html: await answer.text() }
 }
 const from = (address: string) => ({ 'x-forwarded-for': address })

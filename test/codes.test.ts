@@ -4,24 +4,17 @@ import { describe, expect, test } from 'vitest'
 import { removeExpired } from '../db/housekeeping.ts'
 import { clients, records } from '../db/oauth.ts'
 import { codeKey } from '../src/identity/tokens.ts'
-import {
-  addressed,
-  bearer,
-  createFetch,
-  registerApp,
-  signInOverHttp,
-  somebody,
-  startService,
-  type Tokens,
-} from './service.ts'
+import { settingsWithAddress, newEmail, startService } from './service.ts'
+import { bearer, registerApp, type Tokens } from './oauth-app.ts'
+import { createFetch, signInOverHttp } from './http.ts'
 
-const service = await startService(await addressed())
+const service = await startService(await settingsWithAddress())
 const call = createFetch(service)
 const app = await registerApp(service)
 const other = await registerApp(service)
 
 const INVALID_GRANT = { status: 400, body: { error: 'invalid_grant' } }
-const person = async () => (await signInOverHttp(service, somebody())).cookie
+const person = async () => (await signInOverHttp(service, newEmail())).cookie
 const list = (tokens: Tokens) => call('GET', '/api/tasks', undefined, bearer(tokens))
 
 /** A redeemed code, and what it gave. */
@@ -122,7 +115,7 @@ test('apps that registered long ago are removed, unless they hold a grant', asyn
     await registerApp(service),
     await registerApp(service),
   ]
-  await used.letIn(await person())
+  await used.obtainTokens(await person())
   await db
     .update(clients)
     .set({ createdAt: sql`now() - interval '31 days'` })

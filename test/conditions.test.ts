@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { type CallContext, type Client, createClient, createRestClient, safe } from '../contract/client.ts'
 import { createContext } from '../src/guard/authentication.ts'
 import { router } from '../src/procedures/index.ts'
-import { createFetch, type Service, somebody, startService } from './service.ts'
+import { createFetch } from './http.ts'
+import { type Service, newEmail, startService } from './service.ts'
 
 const service = await startService({ TRUSTED_ORIGINS: 'https://trusted.example' })
 const call = createFetch(service)
@@ -46,7 +47,7 @@ const refused = { defined: true, code: 'PRECONDITION_FAILED', status: 412 }
 const absent = '00000000-0000-7000-8000-000000000000'
 
 describe.each(Object.entries(ways))('%s', (_, connect) => {
-  const person = async (email = somebody()) => connect(service, { cookie: await service.signIn(email) })
+  const person = async (email = newEmail()) => connect(service, { cookie: await service.signIn(email) })
 
   describe('the tag of a task', () => {
     test('is the same for as long as the task is', async () => {
@@ -170,7 +171,7 @@ describe.each(Object.entries(ways))('%s', (_, connect) => {
     })
 
     test('tells an editor nothing of whom it is shared with', async () => {
-      const email = somebody()
+      const email = newEmail()
       const [{ client: ada, tag: hers }, { client: bob, tag: his }] = [await person(), await person(email)]
       const { id } = await ada.notes.create({ title: 'Plan', body: '' })
       await ada.notes.share({ id, email, role: 'editor' })
@@ -220,7 +221,7 @@ describe.each(Object.entries(ways))('%s', (_, connect) => {
     })
 
     test('is changed by one of many editors who saw the same', async () => {
-      const email = somebody()
+      const email = newEmail()
       const [{ client: ada }, { client: bob, tag }] = [await person(), await person(email)]
       const { id } = await ada.notes.create({ title: 'Plan', body: '' })
       await ada.notes.share({ id, email, role: 'editor' })
@@ -240,7 +241,7 @@ describe.each(Object.entries(ways))('%s', (_, connect) => {
 
 /** A task, and how to ask for it. */
 async function task() {
-  const cookie = await service.signIn(somebody())
+  const cookie = await service.signIn(newEmail())
   const { headers, body } = await call('POST', '/api/tasks', { taskTitle: 'Write' }, { cookie })
   const path = `/api/tasks/${(body as { id: number }).id}`
   return { cookie, path, tag: headers.get('etag') ?? '' }

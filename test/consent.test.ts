@@ -1,18 +1,12 @@
 import { describe, expect, test } from 'vitest'
 
 import { insertClient } from '../db/oauth.ts'
-import {
-  addressed,
-  appOf,
-  createFetch,
-  registerApp,
-  signInOverHttp,
-  somebody,
-  startService,
-} from './service.ts'
+import { settingsWithAddress, newEmail, startService } from './service.ts'
+import { appWithId, registerApp } from './oauth-app.ts'
+import { createFetch, signInOverHttp } from './http.ts'
 
 const TRUSTED = 'https://trusted.example'
-const settings = await addressed()
+const settings = await settingsWithAddress()
 const service = await startService({
   ...settings,
   TRUSTED_ORIGINS: TRUSTED,
@@ -20,8 +14,8 @@ const service = await startService({
 })
 const call = createFetch(service)
 const app = await registerApp(service)
-const configured = appOf(service, 'cli')
-const person = async () => (await signInOverHttp(service, somebody())).cookie
+const configured = appWithId(service, 'cli')
+const person = async () => (await signInOverHttp(service, newEmail())).cookie
 const open = async (address: string, cookie = '') => {
   const answer = await fetch(address, { redirect: 'manual', headers: { cookie } })
   const { status, headers } = answer
@@ -29,13 +23,17 @@ const open = async (address: string, cookie = '') => {
 }
 const page = async (redirect_uri: string, { client_name = 'An app' } = {}) => {
   const own = await registerApp(service, { client_name, redirect_uris: [redirect_uri] })
-  return (await open(own.address({ redirect_uri }), await person())).html
+  return (await open(own.authorizationUrl({ redirect_uri }), await person())).html
 }
 
 describe('a faulty request', () => {
   test('of an app that settings name is redirected', async () => {
     const { status, location } = await open(
-      configured.address({ redirect_uri: 'https://cli.example/callback', scope: 'admin', state: 's' }),
+      configured.authorizationUrl({
+        redirect_uri: 'https://cli.example/callback',
+        scope: 'admin',
+        state: 's',
+      }),
     )
 
     expect(status).toBe(303)
@@ -43,7 +41,7 @@ describe('a faulty request', () => {
   })
 
   test('of an app that registered itself is a page without a link', async () => {
-    const { status, location, html } = await open(app.address({ scope: '<admin>' }), await person())
+    const { status, location, html } = await open(app.authorizationUrl({ scope: '<admin>' }), await person())
 
     expect([status, location]).toEqual([400, null])
     expect(html).toContain('invalid_scope')
@@ -51,8 +49,8 @@ describe('a faulty request', () => {
   })
 
   test('is denied by nobody who is not signed in', async () => {
-    const denied = await app.submit({ action: 'deny' }, {})
-    const faulty = await app.submit({ action: 'deny' }, { cookie: await person() }, { scope: 'admin' })
+    const denied = await app.submitConsent({ action: 'deny' }, {})
+    const faulty = await app.submitConsent({ action: 'deny' }, { cookie: await person() }, { scope: 'admin' })
 
     expect([denied.status, denied.headers.get('location')]).toEqual([200, null])
     expect(await denied.text()).toContain('Your e-mail address')
@@ -64,7 +62,7 @@ describe('a repeated parameter', () => {
   test.each(['client_id', 'redirect_uri', 'scope', 'state', 'code_challenge', 'response_type', 'resource'])(
     'of an authorization is refused with a page: %s',
     async (name) => {
-      const address = app.address({ state: 's', resource: service.services.settings.baseUrl })
+      const address = app.authorizationUrl({ state: 's', resource: service.services.settings.baseUrl })
       const value = new URL(address).searchParams.get(name) ?? ''
       const again = `${address}&${new URLSearchParams({ [name]: value }).toString()}`
 
@@ -73,7 +71,7 @@ describe('a repeated parameter', () => {
   )
 
   test.each(['/token', '/revoke'])('of a form is invalid_request: %s', async (path) => {
-    const { refresh_token } = await app.letIn(await person())
+    const { refresh_token } = await app.obtainTokens(await person())
     const form = `grant_type=refresh_token&client_id=${app.id}&refresh_token=x&token=x&refresh_token=${refresh_token}`
     const type = { 'content-type': 'application/x-www-form-urlencoded' }
 
@@ -85,7 +83,7 @@ describe('a repeated parameter', () => {
   })
 
   test('of the form on the page lets no app in', async () => {
-    const { status, headers } = await fetch(app.address(), {
+    const { status, headers } = await fetch(app.authorizationUrl(), {
       method: 'POST',
       redirect: 'manual',
       headers: { cookie: await person(), 'content-type': 'application/x-www-form-urlencoded' },
@@ -99,7 +97,7 @@ describe('a repeated parameter', () => {
 test.each([{ action: 1 }, { action: null }, { email: [], otp: {} }, { action: 'send', email: {} }])(
   'a form with odd values is no failure: %j',
   async (body) => {
-    const answer = await fetch(app.address(), {
+    const answer = await fetch(app.authorizationUrl(), {
       method: 'POST',
       redirect: 'manual',
       headers: { cookie: await person(), 'content-type': 'application/json' },
@@ -118,13 +116,13 @@ test.each(['allow', 'deny', 'send'])(
       string,
       string
     >[]) {
-      const answer = await app.submit({ action }, { cookie, ...headers })
+      const answer = await app.submitConsent({ action }, { cookie, ...headers })
 
       expect([answer.status, answer.headers.get('location')]).toEqual([403, null])
     }
-    expect((await app.submit({ action: 'allow' }, { cookie, origin: settings.BASE_URL ?? '' })).status).toBe(
-      303,
-    )
+    expect(
+      (await app.submitConsent({ action: 'allow' }, { cookie, origin: settings.BASE_URL ?? '' })).status,
+    ).toBe(303)
   },
 )
 
@@ -142,7 +140,7 @@ describe('the page that asks for consent', () => {
 
   test('says that the app chose its name, unless settings did', async () => {
     const own = await open(
-      configured.address({ redirect_uri: 'https://cli.example/callback' }),
+      configured.authorizationUrl({ redirect_uri: 'https://cli.example/callback' }),
       await person(),
     )
 
@@ -165,7 +163,7 @@ describe('the page that asks for consent', () => {
     const id = crypto.randomUUID()
     await insertClient(service.services.db, { id, name, redirectUris: ['https://app.example/'] })
     const { html } = await open(
-      appOf(service, id).address({ redirect_uri: 'https://app.example/' }),
+      appWithId(service, id).authorizationUrl({ redirect_uri: 'https://app.example/' }),
       await person(),
     )
 
@@ -180,7 +178,9 @@ describe('the page that asks for consent', () => {
     const id = crypto.randomUUID()
     await insertClient(service.services.db, { id, name: 'An app', redirectUris: [redirect_uri] })
 
-    expect(await open(appOf(service, id).address({ redirect_uri }), await person())).toMatchObject({
+    expect(
+      await open(appWithId(service, id).authorizationUrl({ redirect_uri }), await person()),
+    ).toMatchObject({
       status: 400,
       location: null,
     })

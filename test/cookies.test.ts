@@ -1,15 +1,9 @@
 import { describe, expect, test } from 'vitest'
 
 import { createRestClient } from '../contract/client.ts'
-import {
-  addressed,
-  appOf,
-  createFetch,
-  registerApp,
-  type Service,
-  somebody,
-  startService,
-} from './service.ts'
+import { settingsWithAddress, type Service, newEmail, startService } from './service.ts'
+import { appWithId, registerApp } from './oauth-app.ts'
+import { createFetch } from './http.ts'
 
 const NAME = '__Host-better-auth.session_token'
 
@@ -18,9 +12,9 @@ const service = await startService({
   BASE_URL: 'https://tallystick.example',
   ADMIN_EMAILS: 'root@example.com',
 })
-const plain = await startService(await addressed())
+const plain = await startService(await settingsWithAddress())
 
-const signIn = async ({ origin, letters }: Service, email = somebody()) => {
+const signIn = async ({ origin, letters }: Service, email = newEmail()) => {
   const call = createFetch({ origin })
   await call('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
   const otp = letters.findLast(({ to }) => to === email)?.subject.slice(0, 6)
@@ -90,11 +84,11 @@ describe('on https', () => {
   })
 
   test('the pages of sign-in set it too', async () => {
-    const app = appOf(service, (await registerApp(service)).id)
-    const email = somebody()
-    await app.submit({ action: 'send', email }, {})
+    const app = appWithId(service, (await registerApp(service)).id)
+    const email = newEmail()
+    await app.submitConsent({ action: 'send', email }, {})
     const otp = service.letters.findLast(({ to }) => to === email)?.subject.slice(0, 6)
-    const { headers } = await app.submit({ action: 'sign-in', email, otp }, {})
+    const { headers } = await app.submitConsent({ action: 'sign-in', email, otp }, {})
 
     expect(headers.getSetCookie()).toHaveLength(1)
     expect(isHostOnly(headers.getSetCookie()[0] ?? '')).toBe(true)

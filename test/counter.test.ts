@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 
 import { add, get, set } from '../db/counter.ts'
 import { createTallystick } from '../src/testing.ts'
-import { everyWay, startService } from './service.ts'
+import { describeTransports, startService } from './service.ts'
 
 const service = await startService()
 const other = await createTallystick({ DATABASE_URL: service.databaseUrl })
@@ -48,7 +48,7 @@ describe('changes at the same moment', () => {
   })
 })
 
-everyWay(service, ({ person, stranger }) => {
+describeTransports(service, ({ person, stranger }) => {
   describe('counter.get', () => {
     test('answers what every caller reads, signed in or not, on every instance', async () => {
       const ada = await person()

@@ -6,18 +6,11 @@ import { metaOf } from '../contract/base.ts'
 import { ORPCError } from '../contract/client.ts'
 import { contract } from '../contract/index.ts'
 import { users } from '../db/auth.ts'
-import {
-  addressed,
-  bearer,
-  createFetch,
-  registerApp,
-  signInOverHttp,
-  somebody,
-  startService,
-  ways,
-} from './service.ts'
+import { settingsWithAddress, newEmail, startService, transports } from './service.ts'
+import { bearer, registerApp } from './oauth-app.ts'
+import { createFetch, signInOverHttp } from './http.ts'
 
-const service = await startService({ ...(await addressed()), ADMIN_EMAILS: 'root@example.com' })
+const service = await startService({ ...(await settingsWithAddress()), ADMIN_EMAILS: 'root@example.com' })
 const call = createFetch(service)
 
 const bearers = ['Bearer x', 'bearer a.b.c', 'Bearer', 'Bearer x y']
@@ -41,7 +34,7 @@ async function outcomeOf(client: object, path: readonly string[], input: unknown
 }
 
 describe('a procedure that anyone may call', () => {
-  describe.each(Object.entries(ways))('%s', (_, connect) => {
+  describe.each(Object.entries(transports))('%s', (_, connect) => {
     test.each(open.map((path) => [path.join('.'), path] as const))(
       '%s looks at no credentials',
       async (_, path) => {
@@ -82,7 +75,7 @@ describe('a procedure that anyone may call', () => {
 describe('signing in and out', () => {
   test('works whatever the Authorization header and the cookie say', async () => {
     for (const authorization of [...bearers, ...others]) {
-      const email = somebody()
+      const email = newEmail()
       const { cookie, response } = await signInOverHttp(service, email, { authorization, cookie: stale })
       expect(response.status).toBe(200)
 
@@ -140,11 +133,11 @@ describe('an Authorization header of another scheme than Bearer', () => {
 
 describe('a banned person', () => {
   test('is refused with what is left of a session or a grant', async () => {
-    const email = somebody()
+    const email = newEmail()
     const { cookie } = await signInOverHttp(service, email)
     const app = await registerApp(service)
-    const tokens = await app.letIn(cookie)
-    const forMcp = await app.letIn(cookie, { resource: `${service.origin}/mcp` })
+    const tokens = await app.obtainTokens(cookie)
+    const forMcp = await app.obtainTokens(cookie, { resource: `${service.origin}/mcp` })
     // By SQL: better-auth would delete the sessions, but one can be created at the same time.
     await service.services.db.update(users).set({ banned: true }).where(eq(users.email, email))
 
@@ -161,6 +154,8 @@ describe('a banned person', () => {
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 401])
     await expect(service.client({ cookie }).account.get()).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
     expect((await call('GET', '/api/auth/get-session', undefined, { cookie })).body).toBeNull()
-    expect(await (await fetch(app.address(), { headers: { cookie } })).text()).toContain('name="email"')
+    expect(await (await fetch(app.authorizationUrl(), { headers: { cookie } })).text()).toContain(
+      'name="email"',
+    )
   })
 })

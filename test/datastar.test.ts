@@ -3,11 +3,12 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { ErrorBody } from '../contract/errors.ts'
-import { type Answer, createFetch, somebody, startService } from './service.ts'
+import { type Answer, createFetch } from './http.ts'
+import { newEmail, startService } from './service.ts'
 
 const service = await startService()
 const call = createFetch(service)
-const someone = async () => ({ cookie: await service.signIn(somebody()) })
+const someone = async () => ({ cookie: await service.signIn(newEmail()) })
 
 const DATASTAR = { 'datastar-request': 'true' }
 const PLACEHOLDER = '<li id="no-notes">No notes yet</li>'

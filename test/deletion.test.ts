@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 
 import { list } from '../db/audit.ts'
-import { createFetch, somebody, startService } from './service.ts'
+import { createFetch } from './http.ts'
+import { newEmail, startService } from './service.ts'
 
 const service = await startService({ RATE_LIMITS: 'off' })
 const call = createFetch(service)
@@ -12,7 +13,7 @@ const post = async (path: string, body: object, cookie: string) =>
   (await call('POST', path, body, { cookie })).status
 
 async function person() {
-  const email = somebody()
+  const email = newEmail()
   return { email, cookie: await service.signIn(email) }
 }
 

@@ -5,7 +5,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 
 import { metaOf } from '../contract/base.ts'
 import { contract } from '../contract/index.ts'
-import { createFetch, startService } from './service.ts'
+import { createFetch } from './http.ts'
+import { startService } from './service.ts'
 
 interface Operation {
   operationId: string

@@ -30,18 +30,9 @@ import { records } from '../db/oauth.ts'
 import { createTallystick } from '../src/testing.ts'
 import { createStorage } from '../src/identity/tokens.ts'
 import { databaseUrl } from './postgres.ts'
-import {
-  addressed,
-  appOf,
-  bearer,
-  createFetch,
-  redirectUri,
-  registerApp,
-  signInOverHttp,
-  somebody,
-  startService,
-  type Tokens,
-} from './service.ts'
+import { settingsWithAddress, newEmail, startService } from './service.ts'
+import { appWithId, bearer, redirectUri, registerApp, type Tokens } from './oauth-app.ts'
+import { createFetch, signInOverHttp } from './http.ts'
 
 // Before anything is made: what it captures of the console, it captures of this one.
 const printed: string[] = []
@@ -57,7 +48,7 @@ for (const stream of [process.stdout, process.stderr])
   })
 afterAll(() => vi.restoreAllMocks())
 
-const environment = await addressed()
+const environment = await settingsWithAddress()
 const service = await startService({ ...environment, ADMIN_EMAILS: 'root@example.com' })
 const { db } = service.services
 const { origin } = service
@@ -65,7 +56,7 @@ const call = createFetch(service)
 const app = await registerApp(service)
 const other = await registerApp(service, { client_name: 'Another app' })
 
-const person = async () => (await signInOverHttp(service, somebody())).cookie
+const person = async () => (await signInOverHttp(service, newEmail())).cookie
 const get = (path: string, headers: Record<string, string>) => call('GET', path, undefined, headers)
 const list = (tokens: Tokens) => get('/api/tasks', bearer(tokens))
 
@@ -99,7 +90,7 @@ function createBare(options: { storage?: StorageAdapter; ttl?: { reuse: number; 
       { headers },
     )
   /** Where the person ends. */
-  const letIn = async (parameters: Record<string, string> = {}) => {
+  const obtainRedirect = async (parameters: Record<string, string> = {}) => {
     const asked = await ask(parameters)
     const cookie = asked.headers.getSetCookie().map((value) => value.split(';', 1)[0])
     const answer = await bare.request(new URL(asked.headers.get('location') ?? '', origin).href, {
@@ -115,13 +106,13 @@ function createBare(options: { storage?: StorageAdapter; ttl?: { reuse: number; 
     })
   const redeem = (location: URL, fields: Record<string, string> = {}) =>
     post({ grant_type: 'authorization_code', code: location.searchParams.get('code') ?? '', ...fields })
-  const tokens = async () => (await (await redeem(await letIn())).json()) as Tokens
+  const tokens = async () => (await (await redeem(await obtainRedirect())).json()) as Tokens
   const client = createClient({
     clientID: 'an-app',
     issuer: origin,
     fetch: async (input: string, init?: RequestInit) => bare.request(input, init),
   })
-  return { bare, storage, ask, letIn, post, redeem, tokens, client }
+  return { bare, storage, ask, obtainRedirect, post, redeem, tokens, client }
 }
 const subjects = createSubjects({ user: z.object({ id: z.string() }) })
 
@@ -144,8 +135,8 @@ async function addKey(storage: StorageAdapter) {
 
 describe('fault 1: what is redeemed in parallel succeeds each time', () => {
   test('a bare issuer gives tokens more than once', async () => {
-    const { letIn, redeem } = createBare()
-    const location = await letIn()
+    const { obtainRedirect, redeem } = createBare()
+    const location = await obtainRedirect()
 
     expect(succeeded(await atOnce(() => redeem(location)))).toBeGreaterThan(1)
   })
@@ -161,7 +152,7 @@ describe('fault 1: what is redeemed in parallel succeeds each time', () => {
   })
 
   test('one refresh token is used at most once, and who used it twice has nothing', async () => {
-    const tokens = await app.letIn(await person())
+    const tokens = await app.obtainTokens(await person())
 
     const answers = await atOnce(() => app.refresh(tokens.refresh_token))
 
@@ -189,7 +180,7 @@ describe('fault 2: whoever is refused is sent to the very address that was refus
   ])('%s is a page, and leads nowhere', async (_, parameters) => {
     const cookie = await person()
     for (const method of ['GET', 'POST']) {
-      const answer = await fetch(app.address(parameters), {
+      const answer = await fetch(app.authorizationUrl(parameters), {
         method,
         redirect: 'manual',
         headers: { cookie, 'content-type': 'application/x-www-form-urlencoded' },
@@ -280,7 +271,7 @@ describe('fault 5: anybody may use a refresh token', () => {
   })
 
   test('another app is refused, and the token is still its owner’s', async () => {
-    const { refresh_token } = await app.letIn(await person())
+    const { refresh_token } = await app.obtainTokens(await person())
 
     expect(await other.refresh(refresh_token)).toMatchObject(INVALID_GRANT)
     expect(await app.refresh(refresh_token, { client_id: undefined })).toMatchObject(INVALID_GRANT)
@@ -320,7 +311,7 @@ describe('fault 6: a refresh token that is used again', () => {
 
   test('ends the grant, its newest tokens at once', async () => {
     const cookie = await person()
-    const first = await app.letIn(cookie)
+    const first = await app.obtainTokens(cookie)
     const second = (await app.refresh(first.refresh_token)).body as Tokens
     expect(await list(second)).toMatchObject({ status: 200 })
 
@@ -362,8 +353,8 @@ describe('fault 7: whom a token is for is not looked at, and keys are kept for e
 
   test('a token for another resource is refused', async () => {
     const cookie = await person()
-    const mcp = await app.letIn(cookie, { resource: `${origin}/mcp` })
-    const rest = await app.letIn(cookie, { resource: origin })
+    const mcp = await app.obtainTokens(cookie, { resource: `${origin}/mcp` })
+    const rest = await app.obtainTokens(cookie, { resource: origin })
 
     expect(decodeJwt(mcp.access_token).aud).toBe(`${origin}/mcp`)
     expect(decodeJwt(rest.access_token).aud).toBe(origin)
@@ -373,7 +364,7 @@ describe('fault 7: whom a token is for is not looked at, and keys are kept for e
   })
 
   test('only ES256 by one of our keys is taken', async () => {
-    const { access_token, ...tokens } = await app.letIn(await person())
+    const { access_token, ...tokens } = await app.obtainTokens(await person())
     const claims = decodeJwt(access_token)
     const { kid } = decodeProtectedHeader(access_token)
     const [key] = await signingKeys(createStorage(db))
@@ -408,7 +399,7 @@ describe('fault 7: whom a token is for is not looked at, and keys are kept for e
     ['of a browser’s session', undefined],
   ])('a token %s is refused, even signed by our key', async (_, changes) => {
     const cookie = await person()
-    const { access_token, ...tokens } = await app.letIn(cookie)
+    const { access_token, ...tokens } = await app.obtainTokens(cookie)
     const [key] = await signingKeys(createStorage(db))
     const { sessions } = await createRestClient(origin, { headers: { cookie } }).sessions.list()
     const sessionId = sessions.find(({ isCurrent }) => isCurrent)?.id
@@ -422,7 +413,7 @@ describe('fault 7: whom a token is for is not looked at, and keys are kept for e
 
   test('a session that was revoked is refused at once', async () => {
     const cookie = await person()
-    const tokens = await app.letIn(cookie)
+    const tokens = await app.obtainTokens(cookie)
     const browser = createRestClient(origin, { headers: { cookie } })
     const { sessions } = await browser.sessions.list()
     await browser.sessions.revoke({
@@ -435,20 +426,20 @@ describe('fault 7: whom a token is for is not looked at, and keys are kept for e
 
 describe('fault 8: PKCE is optional, and plain and implicit will do', () => {
   test('a bare issuer redeems a code without a verifier', async () => {
-    const { letIn, redeem } = createBare()
+    const { obtainRedirect, redeem } = createBare()
 
-    expect((await redeem(await letIn())).status).toBe(200)
+    expect((await redeem(await obtainRedirect())).status).toBe(200)
   })
 
   test('a bare issuer takes plain', async () => {
-    const { letIn, redeem } = createBare()
-    const location = await letIn({ code_challenge: 'plain', code_challenge_method: 'plain' })
+    const { obtainRedirect, redeem } = createBare()
+    const location = await obtainRedirect({ code_challenge: 'plain', code_challenge_method: 'plain' })
 
     expect((await redeem(location, { code_verifier: 'plain' })).status).toBe(200)
   })
 
   test('a bare issuer puts tokens into the address', async () => {
-    const { hash } = await createBare().letIn({ response_type: 'token' })
+    const { hash } = await createBare().obtainRedirect({ response_type: 'token' })
 
     expect(hash).toContain('access_token=')
   })
@@ -463,14 +454,18 @@ describe('fault 8: PKCE is optional, and plain and implicit will do', () => {
   ])('%s is refused, and the app hears of it once the person agreed', async (_, parameters, error) => {
     const asked = { state: 'a state', ...parameters }
     for (const cookie of ['', await person()]) {
-      const answer = await fetch(app.address(asked), { redirect: 'manual', headers: { cookie } })
+      const answer = await fetch(app.authorizationUrl(asked), { redirect: 'manual', headers: { cookie } })
 
       expect([answer.status, answer.headers.get('location')]).toEqual([400, null])
       expect(await answer.text()).toContain(error)
     }
-    expect((await app.submit({ action: 'allow' }, {}, asked)).headers.get('location')).toBeNull()
+    expect((await app.submitConsent({ action: 'allow' }, {}, asked)).headers.get('location')).toBeNull()
 
-    const { status, headers } = await app.submit({ action: 'allow' }, { cookie: await person() }, asked)
+    const { status, headers } = await app.submitConsent(
+      { action: 'allow' },
+      { cookie: await person() },
+      asked,
+    )
     const location = new URL(headers.get('location') ?? '')
     expect(status).toBe(303)
     expect(location.origin + location.pathname).toBe(redirectUri)
@@ -499,8 +494,8 @@ describe('fault 8: PKCE is optional, and plain and implicit will do', () => {
 
 describe('fault 9: the token answer lacks token_type and no-store', () => {
   test('a bare issuer’s does', async () => {
-    const { letIn, redeem } = createBare()
-    const answer = await redeem(await letIn())
+    const { obtainRedirect, redeem } = createBare()
+    const answer = await redeem(await obtainRedirect())
 
     expect(answer.headers.get('cache-control')).toBeNull()
     expect(await answer.json()).not.toHaveProperty('token_type')
@@ -569,7 +564,7 @@ describe('fault 11: the subject is a hash', () => {
   test('it is the account’s id', async () => {
     const cookie = await person()
     const { id } = await createRestClient(origin, { headers: { cookie } }).account.get()
-    const tokens = await app.letIn(cookie)
+    const tokens = await app.obtainTokens(cookie)
 
     expect(decodeJwt(tokens.access_token).sub).toBe(id)
     expect(await get('/api/me', bearer(tokens))).toMatchObject({ body: { id } })
@@ -619,8 +614,8 @@ describe('fault 13: whole addresses are logged', () => {
     printed.length = 0
     const cookie = await person()
     const state = 'a-kept-secret'
-    await fetch(app.address({ state }), { headers: { cookie } })
-    await app.submit({ action: 'deny' }, { cookie }, { state })
+    await fetch(app.authorizationUrl({ state }), { headers: { cookie } })
+    await app.submitConsent({ action: 'deny' }, { cookie }, { state })
     const code = (await app.allow(cookie, { state })).get('code') ?? ''
     const { refresh_token } = (await app.redeem(code)).body as Tokens
     await app.refresh(refresh_token)
@@ -633,7 +628,7 @@ describe('fault 13: whole addresses are logged', () => {
 
 describe('a scope', () => {
   test('that was not granted is refused, and named', async () => {
-    const tokens = await app.letIn(await person(), { scope: 'read' })
+    const tokens = await app.obtainTokens(await person(), { scope: 'read' })
     const answer = await call('POST', '/api/tasks', { taskTitle: 'By token' }, bearer(tokens))
 
     expect(tokens.scope).toBe('read')
@@ -648,7 +643,7 @@ describe('a scope', () => {
   })
 
   test('write is not read', async () => {
-    const tokens = await app.letIn(await person(), { scope: 'write' })
+    const tokens = await app.obtainTokens(await person(), { scope: 'write' })
 
     expect(await call('POST', '/api/tasks', { taskTitle: 'By token' }, bearer(tokens))).toMatchObject({
       status: 200,
@@ -657,11 +652,11 @@ describe('a scope', () => {
   })
 
   test('is read, where none is asked for', async () => {
-    expect(await app.letIn(await person(), { scope: undefined })).toMatchObject({ scope: 'read' })
+    expect(await app.obtainTokens(await person(), { scope: undefined })).toMatchObject({ scope: 'read' })
   })
 
   test('is named once, however often it is asked for', async () => {
-    expect(await app.letIn(await person(), { scope: 'write  write read' })).toMatchObject({
+    expect(await app.obtainTokens(await person(), { scope: 'write  write read' })).toMatchObject({
       scope: 'write read',
     })
   })
@@ -691,7 +686,7 @@ describe('a scope', () => {
     ['POST', '/api/auth/admin/stop-impersonating', {}],
   ])('of none lets an app %s %s', async (method, path, body) => {
     const { cookie } = await signInOverHttp(service, 'root@example.com')
-    const tokens = await app.letIn(cookie)
+    const tokens = await app.obtainTokens(cookie)
 
     const refused = await call(method, path, body, bearer(tokens))
     expect(refused).toMatchObject({ status: 403 })
@@ -702,15 +697,15 @@ describe('a scope', () => {
 
   test('of none lets an app allow itself more', async () => {
     const cookie = await person()
-    const tokens = await app.letIn(cookie, { scope: 'read' })
-    const answer = await app.submit({ action: 'allow' }, bearer(tokens))
+    const tokens = await app.obtainTokens(cookie, { scope: 'read' })
+    const answer = await app.submitConsent({ action: 'allow' }, bearer(tokens))
 
     expect(answer.headers.get('location')).toBeNull()
     expect(await get('/api/sessions', { cookie })).toMatchObject({ body: { sessionCount: 2 } })
   })
 
   test('of none lets an administrator allow an app what somebody they stand in for has', async () => {
-    const ada = await signInOverHttp(service, somebody())
+    const ada = await signInOverHttp(service, newEmail())
     const { id } = await createRestClient(origin, { headers: { cookie: ada.cookie } }).account.get()
     const { cookie } = await signInOverHttp(service, 'root@example.com')
     const { headers } = await call('POST', '/api/auth/admin/impersonate-user', { userId: id }, { cookie })
@@ -718,7 +713,7 @@ describe('a scope', () => {
     const standIn = [...new Map(cookies as [string, string][])].map((pair) => pair.join('=')).join('; ')
     expect(await get('/api/me', { cookie: standIn })).toMatchObject({ body: { id } })
 
-    const answer = await app.submit({ action: 'allow' }, { cookie: standIn })
+    const answer = await app.submitConsent({ action: 'allow' }, { cookie: standIn })
 
     expect(answer.headers.get('location')).toBeNull()
   })
@@ -767,7 +762,7 @@ describe('a bad bearer token', () => {
   })
 
   test('is 401 over RPC and in process too', async () => {
-    const cookie = await service.signIn(somebody())
+    const cookie = await service.signIn(newEmail())
     const headers = { cookie, authorization: 'Bearer x' }
 
     await expect(service.client(headers).account.get()).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
@@ -775,7 +770,7 @@ describe('a bad bearer token', () => {
   })
 
   test('a good one decides, not the cookie beside it', async () => {
-    const tokens = await app.letIn(await person())
+    const tokens = await app.obtainTokens(await person())
     const { body } = await get('/api/me', bearer(tokens))
 
     expect((await get('/api/me', { ...bearer(tokens), cookie: await person() })).body).toEqual(body)
@@ -785,7 +780,7 @@ describe('a bad bearer token', () => {
 describe('a grant', () => {
   test('is among the sessions, named after its app', async () => {
     const cookie = await person()
-    await app.letIn(cookie)
+    await app.obtainTokens(cookie)
     const { sessions } = await createRestClient(origin, { headers: { cookie } }).sessions.list()
 
     expect(sessions).toHaveLength(2)
@@ -798,7 +793,7 @@ describe('a grant', () => {
 
   test('is no session of a browser’s', async () => {
     const cookie = await person()
-    await app.letIn(cookie)
+    await app.obtainTokens(cookie)
     const { sessions } = await createRestClient(origin, { headers: { cookie } }).sessions.list()
     const token = sessions.find(({ isCurrent }) => !isCurrent)?.token ?? ''
     const [name] = cookie.split('=')
@@ -809,7 +804,7 @@ describe('a grant', () => {
 
   test('ends when it is revoked, access and refresh at once', async () => {
     const cookie = await person()
-    const [tokens, kept] = [await app.letIn(cookie), await other.letIn(cookie)]
+    const [tokens, kept] = [await app.obtainTokens(cookie), await other.obtainTokens(cookie)]
     const browser = createRestClient(origin, { headers: { cookie } })
     const { sessions } = await browser.sessions.list()
     await browser.sessions.revoke({
@@ -839,7 +834,7 @@ describe('a grant', () => {
     ['put out of every session', 'revoke-user-sessions', {}],
   ])('ends when the person is %s', async (_, operation, more) => {
     const cookie = await person()
-    const tokens = await app.letIn(cookie)
+    const tokens = await app.obtainTokens(cookie)
     const code = (await app.allow(cookie)).get('code')
     const userId = decodeJwt(tokens.access_token).sub
     const root = await signInOverHttp(service, 'root@example.com')
@@ -860,7 +855,7 @@ describe('a grant', () => {
 
   test('outlives the browser’s sign-out', async () => {
     const cookie = await person()
-    const tokens = await app.letIn(cookie)
+    const tokens = await app.obtainTokens(cookie)
     await call('POST', '/api/auth/sign-out', {}, { cookie })
 
     expect(await get('/api/me', { cookie })).toMatchObject(UNAUTHORIZED)
@@ -869,7 +864,7 @@ describe('a grant', () => {
   })
 
   test('is not made where nobody is signed in', async () => {
-    const answer = await appOf(service, app.id).submit({ action: 'allow' }, {})
+    const answer = await appWithId(service, app.id).submitConsent({ action: 'allow' }, {})
 
     expect(answer.status).toBe(200)
     expect(await answer.text()).toContain('Your e-mail address')

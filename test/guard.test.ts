@@ -4,17 +4,18 @@ import { describe, expect, test } from 'vitest'
 import type { Client } from '../contract/client.ts'
 import { users } from '../db/auth.ts'
 import { sessions } from '../db/sessions.ts'
-import { createFetch, somebody, startService, ways } from './service.ts'
+import { createFetch } from './http.ts'
+import { newEmail, startService, transports } from './service.ts'
 
 const service = await startService()
 const call = createFetch(service)
 const { db } = service.services
 
 /** The caller is looked up for every request: nothing that an earlier request learned lets a later one in. */
-describe.each(Object.entries(ways))('a caller who was let in before, %s', (_, connect) => {
+describe.each(Object.entries(transports))('a caller who was let in before, %s', (_, connect) => {
   /** Two people with a task and a note each, one more note shared with the first, and the first person's only session. */
   async function scene() {
-    const [email, other] = [somebody(), somebody()]
+    const [email, other] = [newEmail(), newEmail()]
     const [cookie, theirs] = [await service.signIn(email), await service.signIn(other)]
     const [ada, bob] = [connect(service, { cookie }), connect(service, { cookie: theirs })]
     const task = await ada.tasks.create({ taskTitle: 'Hers' })
@@ -59,7 +60,7 @@ describe.each(Object.entries(ways))('a caller who was let in before, %s', (_, co
 
   test('sees the notes shared with their present address', async () => {
     const { ada, bob, adaId } = await scene()
-    const address = somebody()
+    const address = newEmail()
     const { id } = await bob.notes.create({ title: 'Given to the new address', body: '' })
     await bob.notes.share({ id, email: address, role: 'reader' })
 

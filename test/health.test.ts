@@ -4,7 +4,8 @@ import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { createTallystick } from '../src/testing.ts'
 import { createApp } from '../src/http/app.ts'
-import { createFetch, startService } from './service.ts'
+import { createFetch } from './http.ts'
+import { startService } from './service.ts'
 import { Wire } from './wire.ts'
 
 const { databaseUrl, services } = await startService()

@@ -8,7 +8,8 @@ import { users } from '../db/auth.ts'
 import { removeExpired } from '../db/housekeeping.ts'
 import { idempotency, tryLock } from '../db/idempotency.ts'
 import { createTallystick } from '../src/testing.ts'
-import { createFetch, describeTransports, newEmail, startService, transports } from './service.ts'
+import { createFetch } from './http.ts'
+import { describeTransports, newEmail, startService, transports } from './service.ts'
 
 const service = await startService({ TRUSTED_ORIGINS: 'https://trusted.example' })
 const call = createFetch(service)

@@ -5,15 +5,9 @@ import { users } from '../db/auth.ts'
 import { sessions } from '../db/sessions.ts'
 import { createContext } from '../src/guard/authentication.ts'
 import * as operator from '../src/operator/admin.ts'
-import {
-  type Answer,
-  createFetch,
-  redirectUri,
-  registerApp,
-  signInOverHttp,
-  somebody,
-  startService,
-} from './service.ts'
+import { type Answer, createFetch, signInOverHttp } from './http.ts'
+import { redirectUri, registerApp } from './oauth-app.ts'
+import { newEmail, startService } from './service.ts'
 
 const ROOT = 'root@example.com'
 const service = await startService({ ADMIN_EMAILS: ROOT })
@@ -40,7 +34,7 @@ function after({ headers }: Pick<Answer, 'headers'>, cookie = '') {
   return [...jar].map((pair) => pair.join('=')).join('; ')
 }
 
-async function person(email = somebody()) {
+async function person(email = newEmail()) {
   const { cookie } = await signInOverHttp(service, email)
   const { body } = await get('/api/me', cookie)
   return { email, cookie, id: (body as { id: string }).id }
@@ -249,7 +243,7 @@ describe('an impersonation', () => {
     const { cookie } = await impersonation()
     const app = await registerApp(service)
 
-    const answer = await app.submit({ action: 'allow' }, { cookie }, { redirect_uri: redirectUri })
+    const answer = await app.submitConsent({ action: 'allow' }, { cookie }, { redirect_uri: redirectUri })
 
     expect([answer.status, answer.headers.get('location')]).toEqual([200, null])
     expect((await post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' }, cookie)).status).toBe(401)

@@ -3,17 +3,17 @@ import { describe, expect, test } from 'vitest'
 
 import { limitConcurrency } from '../src/procedures/concurrency.ts'
 import { queueListRead } from '../src/procedures/list-queue.ts'
-import { holding, somebody, startService } from './service.ts'
+import { withTableLocked, newEmail, startService } from './service.ts'
 
 const service = await startService()
 
 describe('a list that waits', () => {
   test('delays no session lookup', async () => {
-    const cookie = await service.signIn(somebody())
+    const cookie = await service.signIn(newEmail())
     const ada = service.client({ cookie })
     const done: string[] = []
 
-    await holding(service.databaseUrl, 'tasks', async () => {
+    await withTableLocked(service.databaseUrl, 'tasks', async () => {
       const list = ada.tasks.list().finally(() => done.push('list'))
       for (let turn = 0; turn < 3; turn++) await ada.account.get()
       done.push('lookups')

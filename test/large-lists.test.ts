@@ -5,7 +5,7 @@ import { type CallContext, type Client, pages } from '../contract/client.ts'
 import { notes, shares } from '../db/notes.ts'
 import { sessions } from '../db/sessions.ts'
 import { tasks } from '../db/tasks.ts'
-import { everyWay, somebody, startService } from './service.ts'
+import { describeTransports, newEmail, startService } from './service.ts'
 
 const service = await startService()
 const { db } = service.services
@@ -32,7 +32,7 @@ interface List {
   texts: (row: Shown) => string[]
 }
 
-const author = await service.client({ cookie: await service.signIn(somebody()) }).account.get()
+const author = await service.client({ cookie: await service.signIn(newEmail()) }).account.get()
 
 const note = (userId: string, size: number) => ({
   uuid: crypto.randomUUID(),
@@ -83,7 +83,7 @@ const countOf = (page: object) => Object.values(page).find((value) => typeof val
 const bytes = (texts: string[]) => Math.min(Buffer.byteLength(texts.join('')), PAGE_BYTES)
 
 describe.each(Object.entries(lists))('%s', (name, { of, add, texts }) => {
-  everyWay(service, ({ person }) => {
+  describeTransports(service, ({ person }) => {
     test('ends a page before its texts exceed 1 MiB, and goes on from there', async () => {
       const sizes = fc.array(fc.constantFrom(0, 100, 10_000, 300_000, 1_000_000, 1_100_000), {
         minLength: 1,

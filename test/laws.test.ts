@@ -11,7 +11,7 @@ import { tryLock } from '../db/idempotency.ts'
 import { sessions } from '../db/sessions.ts'
 import { createContext } from '../src/guard/authentication.ts'
 import type { Context } from '../src/context.ts'
-import { may, open } from '../src/guard/index.ts'
+import { isPermitted, publicAccess } from '../src/guard/index.ts'
 import { router } from '../src/procedures/index.ts'
 import { describeTransports, newEmail, startService } from './service.ts'
 
@@ -77,7 +77,7 @@ describe('the guard', () => {
   })
 
   test('stands even where a procedure that needs a caller was written as open', async () => {
-    const leaky = { account: { get: open.account.get.handler(() => account) } }
+    const leaky = { account: { get: publicAccess.account.get.handler(() => account) } }
     const account = { id: '', name: '', email: '', emailVerified: true }
     const client = createRouterClient(leaky, { context: createContext(service.services, {}) })
 
@@ -96,7 +96,7 @@ describe('the router', () => {
 describe('the table of who may do what', () => {
   test('permits nothing that is not an action', () => {
     // @ts-expect-error not an action
-    expect(may('author', 'BURN_NOTE')).toBe(false)
+    expect(isPermitted('author', 'BURN_NOTE')).toBe(false)
   })
 })
 

@@ -9,15 +9,9 @@ import { contract } from '../contract/index.ts'
 import { idempotency } from '../db/idempotency.ts'
 import { createSerializer } from '../src/http/fast/serializer.ts'
 import { faults, SECRET } from './leaky.ts'
-import {
-  addressed,
-  bearer,
-  createFetch,
-  registerApp,
-  type Service,
-  somebody,
-  startService,
-} from './service.ts'
+import { settingsWithAddress, type Service, newEmail, startService } from './service.ts'
+import { bearer, registerApp } from './oauth-app.ts'
+import { createFetch } from './http.ts'
 
 vi.mock('../src/procedures/index.ts', async (original) => {
   const { spoilRouter } = await import('./leaky.ts')
@@ -32,8 +26,12 @@ const production = {
   AUTH_SECRET: 's'.repeat(32),
 }
 const services = {
-  'the fast path': await startService({ ...production, ...(await addressed()) }),
-  'the stock handlers': await startService({ ...production, ...(await addressed()), COMPILED: 'off' }),
+  'the fast path': await startService({ ...production, ...(await settingsWithAddress()) }),
+  'the stock handlers': await startService({
+    ...production,
+    ...(await settingsWithAddress()),
+    COMPILED: 'off',
+  }),
 }
 
 /** Everything that was received, as text. */
@@ -95,7 +93,7 @@ const calls: Record<string, (client: Client, scene: Scene) => Promise<unknown>> 
 }
 
 async function setScene(service: Service) {
-  const email = somebody()
+  const email = newEmail()
   const [cookie, other] = [await service.signIn(email), await service.signIn(email)]
   const client = service.client({ cookie })
   const { id: taskId } = await client.tasks.create({ taskTitle: 'Title' })
@@ -200,7 +198,7 @@ describe.each(Object.entries(services))('%s', (_, service) => {
   test('a tool of an agent answers what the contract declares', async () => {
     const { cookie } = await setScene(service)
     const app = await registerApp(service)
-    const tokens = await app.letIn(cookie, { resource: `${service.origin}/mcp` })
+    const tokens = await app.obtainTokens(cookie, { resource: `${service.origin}/mcp` })
     const headers = { ...bearer(tokens), accept: 'application/json, text/event-stream' }
     const tool = async (name: string, input: object) => {
       const params = { name, arguments: input }

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { safe } from '../contract/client.ts'
-import { createFetch, everyWay, somebody, startService } from './service.ts'
+import { createFetch } from './http.ts'
+import { describeTransports, newEmail, startService } from './service.ts'
 
 const service = await startService()
 const call = createFetch(service)
@@ -27,7 +28,7 @@ const titleOf = (text: string) => {
   return Array.from(line).slice(0, 120).join('').trim()
 }
 
-everyWay(service, ({ person, stranger }) => {
+describeTransports(service, ({ person, stranger }) => {
   describe('legacyNotes.list', () => {
     test('is empty for somebody new', async () => {
       const ada = await person()
@@ -44,7 +45,7 @@ everyWay(service, ({ person, stranger }) => {
     })
 
     test('shows nobody else’s, shared or not', async () => {
-      const email = somebody()
+      const email = newEmail()
       const [ada, bob] = [await person(), await person(email)]
       const { id } = await ada.notes.create({ title: 'Shared', body: '' })
       await ada.notes.share({ id, email, role: 'editor' })
@@ -198,7 +199,7 @@ everyWay(service, ({ person, stranger }) => {
     })
 
     test('answers the same for what is absent or another person’s, and deletes nothing', async () => {
-      const email = somebody()
+      const email = newEmail()
       const [ada, bob] = [await person(), await person(email)]
       const note = await ada.legacyNotes.create({ newNote: 'Mine' })
       for (const { id } of (await ada.notes.list()).notes)
@@ -223,7 +224,7 @@ everyWay(service, ({ person, stranger }) => {
 
   describe('legacyNotes.reset', () => {
     test('deletes all of one’s own, and nobody else’s', async () => {
-      const email = somebody()
+      const email = newEmail()
       const [ada, bob] = [await person(email), await person()]
       await ada.legacyNotes.create({ newNote: 'Mine' })
       const { id } = await bob.notes.create({ title: 'His', body: '' })
@@ -259,7 +260,7 @@ everyWay(service, ({ person, stranger }) => {
 
 describe('DELETE /api/notes/{id}', () => {
   test.each(['abc', '1.5', '0x1', '-1', '%20', '1e3', '012', '00'])('refuses %s', async (id) => {
-    const cookie = await service.signIn(somebody())
+    const cookie = await service.signIn(newEmail())
 
     const { status, body } = await call('DELETE', `/api/notes/${id}`, undefined, { cookie })
 

@@ -8,7 +8,8 @@ import { put, records } from '../db/oauth.ts'
 import { sessions } from '../db/sessions.ts'
 import { createTallystick } from '../src/testing.ts'
 import { networkOf } from '../src/guard/rate-limits.ts'
-import { createFetch, somebody, startService } from './service.ts'
+import { createFetch } from './http.ts'
+import { newEmail, startService } from './service.ts'
 
 const settings = {
   RATE_LIMITS: 'on',
@@ -72,8 +73,8 @@ describe('limits', () => {
   })
 
   test('let a person write so often, from whatever address, and read for ever', async () => {
-    const ada = { cookie: await service.signIn(somebody()) }
-    const bob = { cookie: await service.signIn(somebody()) }
+    const ada = { cookie: await service.signIn(newEmail()) }
+    const bob = { cookie: await service.signIn(newEmail()) }
     const write = (who: Record<string, string>) =>
       call('POST', '/api/tasks', { taskTitle: 'x' }, { ...who, ...elsewhere() })
     const answers = [await write(ada), await write(ada), await write(ada), await write(bob)]
@@ -87,7 +88,7 @@ describe('limits', () => {
   })
 
   test('let a person export so often, from whatever address', async () => {
-    const [ada, bob] = [await service.signIn(somebody()), await service.signIn(somebody())]
+    const [ada, bob] = [await service.signIn(newEmail()), await service.signIn(newEmail())]
     const read = (cookie: string) => call('GET', '/api/me/export', undefined, { cookie, ...elsewhere() })
     const answers = [await read(ada), await read(ada), await read(ada), await read(bob)]
 
@@ -96,7 +97,7 @@ describe('limits', () => {
   })
 
   test('stay when the account that they guard is deleted, for its address', async () => {
-    const email = somebody()
+    const email = newEmail()
     const cookie = await service.signIn(email)
     for (let index = 0; index < 5; index++)
       for (const name of ['codes', 'tries'] as const) await service.services.consumeRateLimit(name, email)
@@ -127,7 +128,7 @@ describe('limits', () => {
 
   test('end the codes that an account is sent, from many addresses and instances at once', async () => {
     const other = await createTallystick({ ...settings, DATABASE_URL: service.databaseUrl })
-    const email = somebody()
+    const email = newEmail()
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
         call(
@@ -148,7 +149,7 @@ describe('limits', () => {
   })
 
   test('end the guessing of a code, from many addresses at once, and then know not even the right one', async () => {
-    const email = somebody()
+    const email = newEmail()
     await call('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' }, elsewhere())
     const code = service.letters.findLast(({ to }) => to === email)?.subject.slice(0, 6) ?? ''
     const guess = (otp: string) => call('POST', '/api/auth/sign-in/email-otp', { email, otp }, elsewhere())
@@ -186,7 +187,7 @@ describe('limits', () => {
   })
 
   test('count anew when their time is over', async () => {
-    const email = somebody()
+    const email = newEmail()
     for (let index = 0; index < 4; index++) await service.services.consumeRateLimit('codes', email)
     await db
       .update(limits)
@@ -210,7 +211,7 @@ describe('networkOf', () => {
 describe('housekeeping', () => {
   test('removes what has expired, and nothing else', async () => {
     const past = new Date(Date.now() - 1000)
-    const email = somebody()
+    const email = newEmail()
     const cookie = await service.signIn(email)
     const token = /session_token=([^.]+)/.exec(await service.signIn(email))?.[1] ?? ''
     await db.update(sessions).set({ expiresAt: past }).where(eq(sessions.token, token))

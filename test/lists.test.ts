@@ -8,7 +8,8 @@ import { users } from '../db/auth.ts'
 import { notes, shares } from '../db/notes.ts'
 import { sessions } from '../db/sessions.ts'
 import { tasks } from '../db/tasks.ts'
-import { createFetch, describeTransports, newEmail, startService } from './service.ts'
+import { createFetch } from './http.ts'
+import { describeTransports, newEmail, startService } from './service.ts'
 
 const service = await startService()
 const { db } = service.services

@@ -9,14 +9,18 @@ import { z } from 'zod'
 import { createApp } from '../src/http/app.ts'
 import { createLog } from '../src/telemetry/log.ts'
 import { validateOutput } from '../src/output.ts'
-import { addressed, bearer, registerApp, signInOverHttp, somebody, startService } from './service.ts'
+import { settingsWithAddress, newEmail, startService } from './service.ts'
+import { bearer, registerApp } from './oauth-app.ts'
+import { signInOverHttp } from './http.ts'
 import { talk } from './trials/raw-http.ts'
 
 const MARKER = 'swordfish'
 
-const service = await startService(await addressed())
-const { cookie } = await signInOverHttp(service, somebody())
-const token = bearer(await (await registerApp(service)).letIn(cookie, { resource: `${service.origin}/mcp` }))
+const service = await startService(await settingsWithAddress())
+const { cookie } = await signInOverHttp(service, newEmail())
+const token = bearer(
+  await (await registerApp(service)).obtainTokens(cookie, { resource: `${service.origin}/mcp` }),
+)
 
 const lines: string[] = []
 const log = createLog(

@@ -11,9 +11,10 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 
 import { createApp } from '../src/http/app.ts'
 import { createAuth, createCookieIdentity } from '../src/identity/auth.ts'
-import { createMailer, signInLetter } from '../src/identity/mail.ts'
+import { createMailer, signInEmail } from '../src/identity/mail.ts'
 import { readSettings } from '../src/settings.ts'
-import { createFetch, somebody, startService } from './service.ts'
+import { createFetch } from './http.ts'
+import { newEmail, startService } from './service.ts'
 import { listenForMail } from './smtp.ts'
 
 const service = await startService()
@@ -89,7 +90,7 @@ describe('the sign-in letter', () => {
       SMTP_URL: url,
       MAIL_FROM: 'Tällystick <no-reply@example.com>',
     })
-    const email = somebody()
+    const email = newEmail()
 
     const asked = await ask(email)
     const [post] = received
@@ -117,7 +118,7 @@ describe('the sign-in letter', () => {
     const { url, received } = await startPost()
     const { ask } = await startWith({ SMTP_URL: url })
 
-    await ask(somebody())
+    await ask(newEmail())
     const letter = received[0]?.letter
 
     const code = letter ? codeOf(letter) : 'none'
@@ -134,7 +135,7 @@ describe('the sign-in letter', () => {
   test('goes to the address in lower case, and to nobody else', async () => {
     const { url, received } = await startPost()
     const { ask } = await startWith({ SMTP_URL: url })
-    const email = somebody()
+    const email = newEmail()
 
     await ask(email.toUpperCase())
 
@@ -160,7 +161,7 @@ describe('the sign-in letter', () => {
   test('is another each time, for each person', async () => {
     const { url, received } = await startPost()
     const { ask, signIn } = await startWith({ SMTP_URL: url })
-    const [ada, bob] = [somebody(), somebody()]
+    const [ada, bob] = [newEmail(), newEmail()]
 
     await Promise.all([ada, bob].map(ask))
     const codes = new Map(
@@ -173,7 +174,7 @@ describe('the sign-in letter', () => {
   })
 
   test('cannot be made into HTML by what it holds', () => {
-    const { html, text } = signInLetter('ada@example.com', '<b>&"')
+    const { html, text } = signInEmail('ada@example.com', '<b>&"')
 
     expect(html).toContain('&lt;b&gt;&amp;&quot;')
     expect(html).not.toContain('<b><b>')
@@ -184,7 +185,7 @@ describe('the sign-in letter', () => {
     const { url, received } = await startPost()
     const { ask, lines } = await startWith({ SMTP_URL: url })
 
-    await ask(somebody())
+    await ask(newEmail())
 
     expect(received).toHaveLength(1)
     for (const { letter } of received)
@@ -196,7 +197,7 @@ describe('the outbox', () => {
   test('keeps each letter as a file, and tells the code in the log', async () => {
     const folder = await temporaryFolder()
     const { ask, signIn, lines } = await startWith({ DATA_DIR: folder })
-    const email = somebody()
+    const email = newEmail()
 
     await ask(email)
     const [file = ''] = await readdir(join(folder, 'outbox'))
@@ -226,7 +227,7 @@ describe('the outbox', () => {
     const folder = await temporaryFolder()
     const mailer = createMailer(readSettings({ ...secret, DATA_DIR: folder }), openLog().log)
 
-    for (const code of ['000001', '000002', '000003']) await mailer(signInLetter('ada@example.com', code))
+    for (const code of ['000001', '000002', '000003']) await mailer(signInEmail('ada@example.com', code))
     const files = (await readdir(join(folder, 'outbox'))).sort()
     const letters = await Promise.all(
       files.map(async (file) => PostalMime.parse(await readFile(join(folder, 'outbox', file)))),
@@ -240,7 +241,7 @@ describe('the outbox', () => {
     const { url, received } = await startPost()
     const { ask } = await startWith({ DATA_DIR: folder, SMTP_URL: url })
 
-    await ask(somebody())
+    await ask(newEmail())
 
     expect(received).toHaveLength(1)
     expect(await readdir(folder)).toEqual([])
@@ -249,9 +250,7 @@ describe('the outbox', () => {
   test('that cannot be written fails the letter', async () => {
     const settings = readSettings({ ...secret, DATA_DIR: '/dev/null' })
 
-    await expect(
-      createMailer(settings, openLog().log)(signInLetter('ada@example.com', '1')),
-    ).rejects.toThrow()
+    await expect(createMailer(settings, openLog().log)(signInEmail('ada@example.com', '1'))).rejects.toThrow()
   })
 })
 
@@ -299,14 +298,14 @@ describe('a failed delivery', () => {
     const { url } = await startPost(options)
     const mailer = createMailer(readSettings({ ...secret, SMTP_URL: url }), openLog().log)
 
-    await expect(mailer(signInLetter('ada@example.com', '123456'))).rejects.toThrow()
+    await expect(mailer(signInEmail('ada@example.com', '123456'))).rejects.toThrow()
   })
 
   test.each(failures)('%s is logged, and looks like success', async (_, options) => {
     const { url } = await startPost(options)
     const { ask, lines } = await startWith({ SMTP_URL: url })
 
-    expect(await ask(somebody())).toMatchObject({ status: 200, body: { success: true } })
+    expect(await ask(newEmail())).toMatchObject({ status: 200, body: { success: true } })
 
     const failed = lines.filter((line) => line.includes('a sign-in letter could not be delivered'))
     expect(failed).toHaveLength(1)
@@ -324,7 +323,7 @@ describe('a failed delivery', () => {
     })
     const { ask, lines } = await startWith({ SMTP_URL: url })
 
-    await ask(somebody())
+    await ask(newEmail())
 
     expect(codes).toEqual([expect.stringMatching(/^\d{6}$/)])
     expect(lines.join('')).not.toContain(codes[0])
@@ -333,7 +332,7 @@ describe('a failed delivery', () => {
   test('for want of a server is logged, and looks like success', async () => {
     const { ask, lines } = await startWith({ SMTP_URL: 'smtp://127.0.0.1:1' })
 
-    expect(await ask(somebody())).toMatchObject({ status: 200, body: { success: true } })
+    expect(await ask(newEmail())).toMatchObject({ status: 200, body: { success: true } })
 
     expect(lines.filter((line) => line.includes('could not be delivered'))).toHaveLength(1)
   })
@@ -348,7 +347,7 @@ describe('a failed delivery', () => {
     })
     const { ask, lines } = await startWith({ SMTP_URL: url.replace('//', '//robot:swordfish@') })
 
-    expect(await ask(somebody())).toMatchObject({ status: 200, body: { success: true } })
+    expect(await ask(newEmail())).toMatchObject({ status: 200, body: { success: true } })
 
     const failed = lines.filter((line) => line.includes('could not be delivered'))
     expect(failed).toHaveLength(1)
@@ -364,7 +363,7 @@ describe('a failed delivery', () => {
       },
     })
     const { ask } = await startWith({ SMTP_URL: url })
-    const email = somebody()
+    const email = newEmail()
 
     await ask(email)
     down = false

@@ -10,16 +10,17 @@ import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { metaOf } from '../contract/base.ts'
 import { contract } from '../contract/index.ts'
 import { createDocument } from '../src/openapi/document.ts'
-import { addressed, createFetch, signInOverHttp, somebody, startService } from './service.ts'
+import { settingsWithAddress, newEmail, startService } from './service.ts'
+import { createFetch, signInOverHttp } from './http.ts'
 
 const page = 'https://pages.example.com'
-const service = await startService({ ...(await addressed()), TRUSTED_ORIGINS: page })
+const service = await startService({ ...(await settingsWithAddress()), TRUSTED_ORIGINS: page })
 const call = createFetch(service)
 const mcp = `${service.origin}/mcp`
 const metadata = `resource_metadata="${service.origin}/.well-known/oauth-protected-resource/mcp"`
 
 /** An app that somebody lets in, as a browser would without scripts: what it may send, and how its grant ends. */
-async function letIn({ scope = 'read write', resource = mcp, email = somebody() } = {}) {
+async function letIn({ scope = 'read write', resource = mcp, email = newEmail() } = {}) {
   const redirectUri = 'http://127.0.0.1:9/callback'
   const config = await openid.dynamicClientRegistration(
     new URL(service.origin),
@@ -227,7 +228,7 @@ describe.each(Object.entries(clients))('%s', (_, connect) => {
 
     const note = await use('notes_create', { title: 'Plan', body: '' })
     await use('notes_update', { id: note.id, title: 'Plan B', body: 'Text' })
-    expect(await use('notes_share', { id: note.id, email: somebody(), role: 'reader' })).toMatchObject({
+    expect(await use('notes_share', { id: note.id, email: newEmail(), role: 'reader' })).toMatchObject({
       sharedWith: 1,
     })
     expect(await use('notes_list')).toMatchObject({ notes: [{ title: 'Plan B', mine: true }] })
@@ -257,7 +258,7 @@ describe.each(Object.entries(clients))('%s', (_, connect) => {
   })
 
   test('acts for the person who let it in, and nobody else', async () => {
-    const email = somebody()
+    const email = newEmail()
     const [ada, bob] = [await letIn({ email }), await letIn()]
     const { structuredContent } = await (
       await connect(ada.bearer)
@@ -487,7 +488,7 @@ describe('a token', () => {
   })
 
   test('is not a cookie', async () => {
-    const { cookie } = await signInOverHttp(service, somebody())
+    const { cookie } = await signInOverHttp(service, newEmail())
 
     expect(await challenge({ cookie })).toEqual({ status: 401, challenge: `Bearer ${metadata}` })
   })
@@ -593,7 +594,7 @@ interface Tokens {
 
 /** Opens the address that an agent was told to open, as somebody who lets it in. */
 async function allow(address?: URL) {
-  const { cookie } = await signInOverHttp(service, somebody())
+  const { cookie } = await signInOverHttp(service, newEmail())
   const headers = { cookie, 'content-type': 'application/x-www-form-urlencoded' }
   const response = await fetch(address ?? '', {
     method: 'POST',

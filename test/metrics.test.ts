@@ -6,15 +6,9 @@ import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createApp } from '../src/http/app.ts'
 import { createTallystick } from '../src/testing.ts'
 import { freePort } from './postgres.ts'
-import {
-  createFetch,
-  holding,
-  registerApp,
-  type Service,
-  signInOverHttp,
-  somebody,
-  startService,
-} from './service.ts'
+import { createFetch, signInOverHttp } from './http.ts'
+import { withTableLocked, type Service, newEmail, startService } from './service.ts'
+import { registerApp } from './oauth-app.ts'
 
 type Figures = Record<string, number>
 
@@ -56,7 +50,7 @@ const rise = (name: string, expected: Figures) =>
 
 describe('/metrics', () => {
   test('counts and times requests by operation and status, by whatever protocol', async () => {
-    const ada = { cookie: await service.signIn(somebody()) }
+    const ada = { cookie: await service.signIn(newEmail()) }
     await call('GET', '/api/tasks', undefined, ada)
     await call('GET', '/api/tasks?status=pending', undefined, ada)
     await call('POST', '/rpc/tasks/list', {}, ada)
@@ -94,16 +88,19 @@ describe('/metrics', () => {
   })
 
   test('counts who signed in and whose code was wrong, by the operation and by the page', async () => {
-    const [email, another] = [somebody(), somebody()]
+    const [email, another] = [newEmail(), newEmail()]
     const signIn = (otp: string) => call('POST', '/api/auth/sign-in/email-otp', { email, otp })
     await signInOverHttp(service, email)
     await signIn('000000')
     await signIn('a text that is too long for a code')
-    const { submit } = await registerApp(service)
-    await submit({ action: 'send', email: another }, {})
+    const { submitConsent } = await registerApp(service)
+    await submitConsent({ action: 'send', email: another }, {})
     const otp = codeOf(service, another)
-    await submit({ action: 'sign-in', email: another, otp: otp === '000000' ? '000001' : '000000' }, {})
-    await submit({ action: 'sign-in', email: another, otp }, {})
+    await submitConsent(
+      { action: 'sign-in', email: another, otp: otp === '000000' ? '000001' : '000000' },
+      {},
+    )
+    await submitConsent({ action: 'sign-in', email: another, otp }, {})
 
     await rise('tallystick_sign_ins_total', { '{outcome="accepted"}': 2, '{outcome="refused"}': 2 })
   })
@@ -120,12 +117,12 @@ describe('/metrics', () => {
   })
 
   test('counts statements by their names, in transactions too, and those that fail', async () => {
-    const ada = { cookie: await service.signIn(somebody()) }
+    const ada = { cookie: await service.signIn(newEmail()) }
     const { body } = await call('POST', '/api/notes', { title: 'Plan', body: '' }, ada)
     before = await scrape(address)
     const { id } = body as { id: string }
 
-    await call('POST', `/api/notes/${id}/share`, { email: somebody(), role: 'reader' }, ada)
+    await call('POST', `/api/notes/${id}/share`, { email: newEmail(), role: 'reader' }, ada)
     await service.services.db.execute('select nothing from nowhere').catch(() => undefined)
 
     await rise('tallystick_database_statement_duration_seconds_count', {
@@ -217,7 +214,7 @@ describe('/metrics', () => {
     const at = `http://127.0.0.1:${port}/api/counter`
     const read = () => scrape(`http://127.0.0.1:${METRICS_PORT}/metrics`)
     let [turnedAway, late] = [0, 0]
-    await holding(DATABASE_URL, 'counter', async () => {
+    await withTableLocked(DATABASE_URL, 'counter', async () => {
       const waiting = fetch(at)
       await vi.waitFor(async () => {
         expect(await read()).toMatchObject({ tallystick_http_requests_under_way: 1 })

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 
 import { type Client, createRestClient, safe } from '../contract/client.ts'
-import { createFetch, everyWay, somebody, startService } from './service.ts'
+import { createFetch } from './http.ts'
+import { describeTransports, newEmail, startService } from './service.ts'
 
 const service = await startService()
 const call = createFetch(service)
@@ -38,7 +39,7 @@ const attempts = {
   VIEW_NOTE: async (client: Client, id: string) => (await viewed(client, id)) !== undefined,
   EDIT_NOTE: (client: Client, id: string) => allowed(client.notes.update({ id, ...content })),
   SHARE_NOTE: (client: Client, id: string) =>
-    allowed(client.notes.share({ id, email: somebody(), role: 'reader' })),
+    allowed(client.notes.share({ id, email: newEmail(), role: 'reader' })),
   DELETE_NOTE: (client: Client, id: string) => allowed(client.notes.delete({ id })),
 }
 
@@ -48,10 +49,10 @@ async function allowed(answer: Promise<unknown>) {
   return !error
 }
 
-everyWay(service, ({ person, stranger }) => {
+describeTransports(service, ({ person, stranger }) => {
   /** An author, somebody whom they share a note with, and the note as the author last saw it. */
   async function sharing(role: 'reader' | 'editor') {
-    const email = somebody()
+    const email = newEmail()
     const [ada, bob] = [await person(), await person(email)]
     const { id } = await ada.notes.create(content)
     return { ada, bob, email, note: await ada.notes.share({ id, email, role }) }
@@ -64,7 +65,7 @@ everyWay(service, ({ person, stranger }) => {
       ['a reader', reading],
       ['somebody with no relation', nothing],
     ])('lets %s do what `can` says, and no more', async (who, expected) => {
-      const email = somebody()
+      const email = newEmail()
       const ada = await person()
       const bob = who === 'the author' ? ada : await person(email)
       const { id } = await ada.notes.create(content)
@@ -108,7 +109,7 @@ everyWay(service, ({ person, stranger }) => {
     })
 
     test('answers what one wrote and was given, newest first, and nothing else', async () => {
-      const email = somebody()
+      const email = newEmail()
       const [ada, bob] = [await person(), await person(email)]
       const first = await bob.notes.create({ title: 'One', body: '' })
       const given = await ada.notes.create({ title: 'Two', body: '' })
@@ -213,7 +214,7 @@ everyWay(service, ({ person, stranger }) => {
       await pause()
 
       const same = await ada.notes.update({ id: note.id, title: ' Plan ', body: 'One page' })
-      const shared = await ada.notes.share({ id: note.id, email: somebody(), role: 'reader' })
+      const shared = await ada.notes.share({ id: note.id, email: newEmail(), role: 'reader' })
       const changed = await ada.notes.update({ id: note.id, ...content, body: 'Two pages' })
 
       expect(same).toEqual(note)
@@ -244,15 +245,15 @@ everyWay(service, ({ person, stranger }) => {
       const ada = await person()
       const note = await ada.notes.create(content)
 
-      const once = await ada.notes.share({ id: note.id, email: somebody(), role: 'reader' })
-      const twice = await ada.notes.share({ id: note.id, email: somebody(), role: 'editor' })
+      const once = await ada.notes.share({ id: note.id, email: newEmail(), role: 'reader' })
+      const twice = await ada.notes.share({ id: note.id, email: newEmail(), role: 'editor' })
 
       expect(once).toEqual({ ...note, sharedWith: 1 })
       expect(twice).toEqual({ ...note, sharedWith: 2 })
     })
 
     test('reaches an address in any case, before it has an account', async () => {
-      const email = somebody()
+      const email = newEmail()
       const ada = await person()
       const { id } = await ada.notes.create(content)
       await ada.notes.share({ id, email: email.toUpperCase(), role: 'reader' })
@@ -263,12 +264,12 @@ everyWay(service, ({ person, stranger }) => {
     })
 
     test('answers the same whether or not the address has an account', async () => {
-      const email = somebody()
+      const email = newEmail()
       const [ada] = [await person(), await person(email)]
       const [known, unknown] = [await ada.notes.create(content), await ada.notes.create(content)]
 
       const toKnown = await ada.notes.share({ id: known.id, email, role: 'reader' })
-      const toUnknown = await ada.notes.share({ id: unknown.id, email: somebody(), role: 'reader' })
+      const toUnknown = await ada.notes.share({ id: unknown.id, email: newEmail(), role: 'reader' })
 
       expect({ ...toKnown, id: '', updatedAt: '' }).toEqual({ ...toUnknown, id: '', updatedAt: '' })
     })
@@ -284,7 +285,7 @@ everyWay(service, ({ person, stranger }) => {
     })
 
     test('changes nothing when shared with oneself', async () => {
-      const email = somebody()
+      const email = newEmail()
       const ada = await person(email)
       const note = await ada.notes.create(content)
 
@@ -362,7 +363,7 @@ everyWay(service, ({ person, stranger }) => {
 
 describe.each(['', '/share', '/delete'])('POST /api/notes/{id}%s', (operation) => {
   test.each(['{', '[]', 'null'])('looks at the body %s last', async (body) => {
-    const [ada, eve] = [await service.signIn(somebody()), await service.signIn(somebody())]
+    const [ada, eve] = [await service.signIn(newEmail()), await service.signIn(newEmail())]
     const note = await service.client({ cookie: ada }).notes.create(content)
     const path = `/api/notes/${note.id}${operation}`
 
@@ -381,7 +382,7 @@ describe('notes.update', () => {
   test.each(['reset', '', '.', '..', '../tasks', 'a\0b', '\ud800'])(
     'over REST too, takes %j for a note that is not there, and nothing else',
     async (id) => {
-      const ada = createRestClient(service.origin, { headers: { cookie: await service.signIn(somebody()) } })
+      const ada = createRestClient(service.origin, { headers: { cookie: await service.signIn(newEmail()) } })
       await ada.notes.create({ title: 'Kept', body: '' })
 
       await expect(ada.notes.update({ id, title: 'x', body: '' })).rejects.toMatchObject({

@@ -17,31 +17,22 @@ import { records } from '../db/oauth.ts'
 import { sessions as sessionRows } from '../db/sessions.ts'
 import { readSettings } from '../src/settings.ts'
 import { codeKey, Grant, refreshKey } from '../src/identity/tokens.ts'
-import {
-  addressed,
-  appOf,
-  bearer,
-  createFetch,
-  redirectUri,
-  registerApp,
-  signInOverHttp,
-  somebody,
-  startService,
-  type Tokens,
-} from './service.ts'
+import { settingsWithAddress, newEmail, startService } from './service.ts'
+import { appWithId, bearer, redirectUri, registerApp, type Tokens } from './oauth-app.ts'
+import { createFetch, signInOverHttp } from './http.ts'
 
 const configured = [
   'cli=http://127.0.0.1/callback',
   'cli=com.example.cli:/callback',
   'web=https://app.example/callback?from=tallystick',
 ]
-const service = await startService({ ...(await addressed()), OAUTH_CLIENTS: configured.join(',') })
+const service = await startService({ ...(await settingsWithAddress()), OAUTH_CLIENTS: configured.join(',') })
 const { db } = service.services
 const { origin } = service
 const call = createFetch(service)
 const app = await registerApp(service)
 
-const person = async () => (await signInOverHttp(service, somebody())).cookie
+const person = async () => (await signInOverHttp(service, newEmail())).cookie
 const get = (path: string) => call('GET', path)
 const register = (registration: unknown) => call('POST', '/register', registration)
 const list = (tokens: Tokens) => call('GET', '/api/tasks', undefined, bearer(tokens))
@@ -79,7 +70,7 @@ async function consent(url: URL, cookie: string) {
 describe('a standard client', () => {
   test('discovers, asks, is let in, calls, refreshes and is revoked', async () => {
     const config = await discover()
-    const { cookie } = await signInOverHttp(service, somebody())
+    const { cookie } = await signInOverHttp(service, newEmail())
     const pkceCodeVerifier = openid.randomPKCECodeVerifier()
     const state = openid.randomState()
     const url = openid.buildAuthorizationUrl(config, {
@@ -347,9 +338,9 @@ describe('a redirect URI', () => {
     'com.example.app:/callback',
   ])('is taken: %s', async (redirect_uri) => {
     const { id } = await registerApp(service, registered)
-    const { address } = appOf(service, id)
+    const { authorizationUrl } = appWithId(service, id)
 
-    expect(await ask(address({ redirect_uri }))).toMatchObject({ status: 200 })
+    expect(await ask(authorizationUrl({ redirect_uri }))).toMatchObject({ status: 200 })
   })
 
   test.each([
@@ -376,9 +367,9 @@ describe('a redirect URI', () => {
     '',
   ])('is refused, with a page: %s', async (redirect_uri) => {
     const { id } = await registerApp(service, registered)
-    const { address } = appOf(service, id)
+    const { authorizationUrl } = appWithId(service, id)
 
-    expect(await ask(address({ redirect_uri }))).toMatchObject({ status: 400, location: null })
+    expect(await ask(authorizationUrl({ redirect_uri }))).toMatchObject({ status: 400, location: null })
   })
 
   test('keeps a query of its own', async () => {
@@ -398,8 +389,8 @@ describe('an app that settings name', () => {
     ['cli', 'com.example.cli:/callback'],
     ['web', 'https://app.example/callback?from=tallystick'],
   ])('%s is known at %s', async (id, redirect_uri) => {
-    const known = appOf(service, id)
-    const { status, html } = await ask(known.address({ redirect_uri }), await person())
+    const known = appWithId(service, id)
+    const { status, html } = await ask(known.authorizationUrl({ redirect_uri }), await person())
 
     expect(status).toBe(200)
     expect(html).toContain(`Let ${id} in?`)
@@ -415,7 +406,9 @@ describe('an app that settings name', () => {
     ['web=https://app.example/callback?from', redirectUri],
     ['', redirectUri],
   ])('%s is refused at %s', async (id, redirect_uri) => {
-    expect(await ask(appOf(service, id).address({ redirect_uri }))).toMatchObject({ status: 400 })
+    expect(await ask(appWithId(service, id).authorizationUrl({ redirect_uri }))).toMatchObject({
+      status: 400,
+    })
   })
 })
 
@@ -489,11 +482,11 @@ describe('an app that a document describes', () => {
   })
 
   test.runIf(hasOpenssl)('is let in, outside production even from this machine', async () => {
-    const known = appOf(service, await serve(described))
+    const known = appWithId(service, await serve(described))
     const cookie = await person()
 
-    expect((await ask(known.address(), cookie)).html).toContain('Let A described app in?')
-    expect(await list(await known.letIn(cookie))).toMatchObject({ status: 200 })
+    expect((await ask(known.authorizationUrl(), cookie)).html).toContain('Let A described app in?')
+    expect(await list(await known.obtainTokens(cookie))).toMatchObject({ status: 200 })
   })
 
   test.runIf(hasOpenssl).each<[string, (id: string) => unknown, number?, Record<string, string>?]>([
@@ -511,11 +504,16 @@ describe('an app that a document describes', () => {
   ])('is refused when the document %s', async (_, document, status, headers) => {
     const id = await serve(document, status, headers)
 
-    expect(await ask(appOf(service, id).address())).toMatchObject({ status: 400, location: null })
+    expect(await ask(appWithId(service, id).authorizationUrl())).toMatchObject({
+      status: 400,
+      location: null,
+    })
   })
 
   test('is refused when the document is not there', async () => {
-    expect(await ask(appOf(service, 'https://127.0.0.1:9/app.json').address())).toMatchObject({ status: 400 })
+    expect(await ask(appWithId(service, 'https://127.0.0.1:9/app.json').authorizationUrl())).toMatchObject({
+      status: 400,
+    })
   })
 })
 
@@ -540,9 +538,12 @@ describe('in production', async () => {
       await once(server, 'listening')
       const id = `https://${host}:${(server.address() as AddressInfo).port}/app.json`
 
-      expect(await ask(appOf(production, id).address())).toMatchObject({ status: 400, location: null })
+      expect(await ask(appWithId(production, id).authorizationUrl())).toMatchObject({
+        status: 400,
+        location: null,
+      })
       expect(connections).toBe(0)
-      expect(await ask(appOf(service, id).address())).toMatchObject({ status: 400 })
+      expect(await ask(appWithId(service, id).authorizationUrl())).toMatchObject({ status: 400 })
       // Outside production it is: so the server above can be reached.
       if (host === '127.0.0.1') expect(connections).toBe(1)
       server.close()
@@ -560,7 +561,9 @@ describe('in production', async () => {
   ])('nor from a private network: %s', async (host) => {
     const start = Date.now()
 
-    expect(await ask(appOf(production, `https://${host}/app.json`).address())).toMatchObject({ status: 400 })
+    expect(await ask(appWithId(production, `https://${host}/app.json`).authorizationUrl())).toMatchObject({
+      status: 400,
+    })
     // Refused, not waited for.
     expect(Date.now() - start).toBeLessThan(1000)
   })
@@ -572,7 +575,7 @@ describe('what an app asks', () => {
     async (state) => {
       const cookie = await person()
       const allowed = await app.allow(cookie, { state })
-      const denied = await app.submit({ action: 'deny' }, { cookie }, { state })
+      const denied = await app.submitConsent({ action: 'deny' }, { cookie }, { state })
       const { searchParams } = new URL(denied.headers.get('location') ?? '')
 
       expect(Object.fromEntries(allowed)).toEqual({ code: expect.any(String), state, iss: origin })
@@ -591,14 +594,17 @@ describe('what an app asks', () => {
       const answer = await app.allow(cookie, { resource, state: 's' })
 
       expect(Object.fromEntries(answer)).toMatchObject({ error: 'invalid_target', state: 's', iss: origin })
-      expect(await ask(app.address({ resource, state: 's' }))).toMatchObject({ status: 400, location: null })
+      expect(await ask(app.authorizationUrl({ resource, state: 's' }))).toMatchObject({
+        status: 400,
+        location: null,
+      })
     },
   )
 
   test('for a resource becomes the audience', async () => {
     const cookie = await person()
     const audience = async (resource?: string) =>
-      decodeJwt((await app.letIn(cookie, { resource })).access_token).aud
+      decodeJwt((await app.obtainTokens(cookie, { resource })).access_token).aud
 
     expect(await audience(`${origin}/mcp`)).toBe(`${origin}/mcp`)
     expect(await audience(`${origin}/`)).toBe(origin)
@@ -619,7 +625,7 @@ describe('what an app asks', () => {
   test.each(['constructor', 'toString', '__proto__', 'unknown', ''])(
     'is shown again for a button that is none: %s',
     async (action) => {
-      const { status } = await app.submit({ action }, { cookie: await person() })
+      const { status } = await app.submitConsent({ action }, { cookie: await person() })
 
       expect(status).toBe(200)
     },
@@ -628,25 +634,25 @@ describe('what an app asks', () => {
   const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
 
   test.each(['allow', 'deny'])('is not pressed by a page of somebody else’s: %s', async (action) => {
-    const { status, headers } = await app.submit({ action }, { ...foreign, cookie: await person() })
+    const { status, headers } = await app.submitConsent({ action }, { ...foreign, cookie: await person() })
 
     expect([status, headers.get('location')]).toEqual([403, null])
   })
 
   test.each(['send', 'sign-in'])('signs nobody in for a page of somebody else’s: %s', async (action) => {
-    const email = somebody()
-    await app.submit({ action: 'send', email }, {})
+    const email = newEmail()
+    await app.submitConsent({ action: 'send', email }, {})
     const sent = service.letters.length
     const otp = service.letters.findLast(({ to }) => to === email)?.subject.slice(0, 6)
 
-    const { status, headers } = await app.submit({ action, email, otp }, foreign)
+    const { status, headers } = await app.submitConsent({ action, email, otp }, foreign)
 
     expect([status, headers.getSetCookie()]).toEqual([403, []])
     expect(service.letters).toHaveLength(sent)
   })
 
   test('is never cached, framed, or read by scripts', async () => {
-    const { headers } = await fetch(app.address(), { headers: { cookie: await person() } })
+    const { headers } = await fetch(app.authorizationUrl(), { headers: { cookie: await person() } })
     const policy = headers.get('content-security-policy')
 
     expect(headers.get('cache-control')).toBe('no-store')
@@ -679,7 +685,7 @@ describe('a code', () => {
   test('is kept as a digest, and so are tokens', async () => {
     const cookie = await person()
     const code = (await app.allow(cookie)).get('code') ?? ''
-    const { refresh_token, access_token } = await app.letIn(cookie)
+    const { refresh_token, access_token } = await app.obtainTokens(cookie)
     const kept = JSON.stringify(await db.select().from(records))
 
     expect(kept).toContain(codeKey(code))
@@ -702,7 +708,7 @@ describe('a code', () => {
 
 describe('a token', () => {
   test('is not said to be bad where the database cannot be had', async () => {
-    const { refresh_token } = await app.letIn(await person())
+    const { refresh_token } = await app.obtainTokens(await person())
     await db.execute(
       `create function away() returns trigger language plpgsql as 'begin raise exception using errcode = 57014; end'`,
     )
@@ -717,7 +723,7 @@ describe('a token', () => {
   })
 
   test('of access lives ten minutes', async () => {
-    const { access_token, expires_in } = await app.letIn(await person())
+    const { access_token, expires_in } = await app.obtainTokens(await person())
     const { exp = 0 } = decodeJwt(access_token)
 
     expect([599, 600]).toContain(expires_in)
@@ -733,7 +739,7 @@ describe('a token', () => {
         .where(eq(records.key, refreshKey(token)))
       return ((record?.expiresAt?.getTime() ?? 0) - Date.now()) / 86_400_000
     }
-    const first = await app.letIn(cookie)
+    const first = await app.obtainTokens(cookie)
     const { body } = await app.refresh(first.refresh_token)
     const { refresh_token } = body as Tokens
 
@@ -747,7 +753,7 @@ describe('a token', () => {
   })
 
   test('is refreshed for what was granted, no more', async () => {
-    const { refresh_token } = await app.letIn(await person(), { scope: 'read' })
+    const { refresh_token } = await app.obtainTokens(await person(), { scope: 'read' })
     const { body } = await app.refresh(refresh_token, { scope: 'read write' })
 
     expect(body).not.toMatchObject({ scope: 'read write' })
@@ -756,7 +762,7 @@ describe('a token', () => {
 
 describe('revocation', () => {
   test.each(['access_token', 'refresh_token'] as const)('of the %s ends the grant', async (name) => {
-    const tokens = await app.letIn(await person())
+    const tokens = await app.obtainTokens(await person())
 
     expect(await app.post('/revoke', { token: tokens[name] })).toMatchObject({ status: 200 })
     expect(await list(tokens)).toMatchObject({ status: 401 })
@@ -764,7 +770,7 @@ describe('revocation', () => {
   })
 
   test('of a token for agents does too', async () => {
-    const tokens = await app.letIn(await person(), { resource: `${origin}/mcp` })
+    const tokens = await app.obtainTokens(await person(), { resource: `${origin}/mcp` })
     await app.post('/revoke', { token: tokens.access_token, token_type_hint: 'access_token' })
 
     expect(await app.refresh(tokens.refresh_token)).toMatchObject(INVALID_GRANT)
@@ -772,7 +778,7 @@ describe('revocation', () => {
 
   test('by another app does nothing', async () => {
     const other = await registerApp(service)
-    const tokens = await app.letIn(await person())
+    const tokens = await app.obtainTokens(await person())
     for (const token of [tokens.access_token, tokens.refresh_token])
       for (const client_id of [other.id, '', undefined])
         expect(await other.post('/revoke', { token, client_id })).toMatchObject({ status: 200 })

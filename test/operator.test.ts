@@ -15,7 +15,8 @@ import { addOperatorCommands } from '../src/operator/commands.ts'
 import { createTallystick } from '../src/testing.ts'
 import { listening } from './child.ts'
 import { databaseUrl, freePort } from './postgres.ts'
-import { bearer, registerApp, somebody, startService } from './service.ts'
+import { bearer, registerApp } from './oauth-app.ts'
+import { newEmail, startService } from './service.ts'
 import { listenForMail } from './smtp.ts'
 
 type Environment = Record<string, string>
@@ -481,9 +482,9 @@ describe('the command', { timeout: 60_000 }, () => {
 
   test('is steered by no name that an app gave itself', async () => {
     const service = await startService({ BASE_URL: 'http://127.0.0.1:9' })
-    const email = somebody()
+    const email = newEmail()
     const app = await registerApp(service)
-    expect(bearer(await app.letIn(await service.signIn(email))).authorization).toMatch(/^Bearer ./)
+    expect(bearer(await app.obtainTokens(await service.signIn(email))).authorization).toMatch(/^Bearer ./)
     // As a release before stored it.
     await service.services.db
       .update(sessions)

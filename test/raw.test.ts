@@ -5,14 +5,14 @@ import { text } from 'node:stream/consumers'
 import { afterAll, describe, expect, test } from 'vitest'
 
 import { createApp } from '../src/http/app.ts'
-import { somebody, startService } from './service.ts'
+import { newEmail, startService } from './service.ts'
 import { frame, framings, unending } from './trials/framing.ts'
 import { faultsOf } from './trials/protocol-checks.ts'
 import { type Step, talk } from './trials/raw-http.ts'
 
 const service = await startService({ ANSWER_TIMEOUT: '0.5' })
 const port = Number(new URL(service.origin).port)
-const caller = { cookie: await service.signIn(somebody()), mark: 'own' }
+const caller = { cookie: await service.signIn(newEmail()), mark: 'own' }
 const given = { cut: 40, noise: Buffer.from('noise\r\n\r\n') }
 
 describe('HTTP', () => {

@@ -1,7 +1,8 @@
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
-import { signInOverHttp, startService } from './service.ts'
+import { signInOverHttp } from './http.ts'
+import { startService } from './service.ts'
 
 const service = await startService()
 let browser: Browser

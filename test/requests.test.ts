@@ -7,14 +7,15 @@ import { describe, expect, test } from 'vitest'
 import { metaOf } from '../contract/base.ts'
 import { ErrorBody } from '../contract/errors.ts'
 import { contract } from '../contract/index.ts'
-import { createFetch, somebody, startService } from './service.ts'
+import { createFetch } from './http.ts'
+import { newEmail, startService } from './service.ts'
 
 const service = await startService()
 const call = createFetch(service)
 
 const MIB = 1024 * 1024
 const FIRST_FORM = 'application/json;version=1'
-const someone = async (email = somebody()) => ({ cookie: await service.signIn(email) })
+const someone = async (email = newEmail()) => ({ cookie: await service.signIn(email) })
 
 const refusal = (status: number, code: string, message: string, defined = false) => ({
   defined,
@@ -289,7 +290,7 @@ describe('a text', () => {
   test.each(['owner', 'constructor', '', 1, null])('is refused as the role %j', async (role) => {
     const { ada, fill } = await owner()
 
-    const { body } = await call('POST', fill('/api/notes/NOTE/share'), { email: somebody(), role }, ada)
+    const { body } = await call('POST', fill('/api/notes/NOTE/share'), { email: newEmail(), role }, ada)
 
     expect(body).toEqual(invalid('role', 'Invalid option: expected one of "reader"|"editor"'))
   })
@@ -388,7 +389,7 @@ describe('an id', () => {
 
       for (const [path, body] of [
         ['', { title: 'One', body: '' }],
-        ['/share', { email: somebody(), role: 'reader' }],
+        ['/share', { email: newEmail(), role: 'reader' }],
         ['/delete', {}],
       ] as const)
         expect((await call('POST', `/api/notes/${id}${path}`, body, ada)).body).toEqual(noNote)
@@ -440,7 +441,7 @@ describe('the order of checks', () => {
 
   /** A note, its author, and somebody who may only read it. */
   async function shared() {
-    const [ada, address] = [await someone(), somebody()]
+    const [ada, address] = [await someone(), newEmail()]
     const { body } = await call('POST', '/api/notes', { title: 'One', body: '' }, ada)
     const { id } = body as { id: string }
     await call('POST', `/api/notes/${id}/share`, { email: address, role: 'reader' }, ada)

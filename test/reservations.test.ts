@@ -2,7 +2,8 @@ import { describe, expect, expectTypeOf, test } from 'vitest'
 
 import { isDefinedError, safe } from '../contract/client.ts'
 import { languages, negotiateLanguage } from '../src/messages/index.ts'
-import { createFetch, everyWay, startService, ways } from './service.ts'
+import { createFetch } from './http.ts'
+import { describeTransports, startService, transports } from './service.ts'
 
 const service = await startService()
 const call = createFetch(service)
@@ -14,7 +15,7 @@ const rules = {
   many: 'Please reserve at most 20 seats.',
 }
 
-everyWay(service, ({ person, stranger }) => {
+describeTransports(service, ({ person, stranger }) => {
   describe('reservations.create', () => {
     test.each([
       [1, 'Thank you, Ada. 1 seat is reserved.'],
@@ -84,7 +85,7 @@ everyWay(service, ({ person, stranger }) => {
   })
 })
 
-describe.each(Object.entries(ways))('%s', (_, connect) => {
+describe.each(Object.entries(transports))('%s', (_, connect) => {
   const reserve = (language: string, input: { name: string; guests: number }) =>
     connect(service, { 'accept-language': language }).reservations.create(input)
 

@@ -10,7 +10,8 @@ import { beforeAll, describe, expect, inject, test } from 'vitest'
 
 import { cookieOf } from '../src/testing.ts'
 import { databaseUrl } from './postgres.ts'
-import { createFetch, type Service, signInOverHttp, somebody, startService } from './service.ts'
+import { createFetch, signInOverHttp } from './http.ts'
+import { type Service, newEmail, startService } from './service.ts'
 
 const TRUSTED = 'https://app.example'
 const OWN = 'http://localhost:3000'
@@ -25,7 +26,7 @@ const FOREIGN = [
 
 const service = await startService({ TRUSTED_ORIGINS: TRUSTED })
 const call = createFetch(service)
-const someone = async () => ({ cookie: await service.signIn(somebody()) })
+const someone = async () => ({ cookie: await service.signIn(newEmail()) })
 const shared = ({ headers }: { headers: Headers }) =>
   [...headers.keys()].filter((name) => name.startsWith('access-control-'))
 
@@ -199,7 +200,7 @@ describe('every answer', () => {
     const secure = await startService({ BASE_URL: 'https://tally.example' })
 
     const { headers } = await createFetch(secure)('GET', '/api/status')
-    const { response } = await signInOverHttp(secure, somebody())
+    const { response } = await signInOverHttp(secure, newEmail())
 
     expect(headers.get('strict-transport-security')).toMatch(/max-age=\d{7,}/)
     expect(response.headers.getSetCookie()).not.toEqual([])
@@ -256,7 +257,7 @@ describe('caching', () => {
 
 describe('a caller’s address', () => {
   const addressOf = async (at: Service, headers: Record<string, string>) => {
-    const { cookie } = await signInOverHttp(at, somebody(), headers)
+    const { cookie } = await signInOverHttp(at, newEmail(), headers)
     const { sessions } = await at.client({ cookie }).sessions.list()
     return sessions[0]?.ipAddress
   }
@@ -290,7 +291,7 @@ describe('a caller’s address', () => {
     test.each(['nonsense', 'unknown', '203.0.113.7:1234', '_hidden, ,', '<script>'])(
       'is never what is no address: %s',
       async (forwarded) => {
-        const { cookie, response } = await signInOverHttp(proxied, somebody(), {
+        const { cookie, response } = await signInOverHttp(proxied, newEmail(), {
           'x-forwarded-for': forwarded,
         })
         const { sessions } = await proxied.client({ cookie }).sessions.list()
@@ -400,7 +401,7 @@ describe('the log', () => {
   }
 
   test('names the administrator as well as the person during an impersonation', async () => {
-    const [email, address] = [somebody(), somebody()]
+    const [email, address] = [newEmail(), newEmail()]
     const [own, other] = [await signIn(email), await signIn(address)]
     const idOf = async (cookie: string) =>
       ((await at('GET', '/api/me', undefined, { cookie })).body as { id: string }).id
@@ -417,7 +418,7 @@ describe('the log', () => {
   })
 
   test('says who called what, and whether a code was right', async () => {
-    const email = somebody()
+    const email = newEmail()
     const cookie = await signIn(email)
 
     const known = await at('GET', '/api/me', undefined, { cookie })
@@ -433,11 +434,11 @@ describe('the log', () => {
   })
 
   test('holds no header, no body and nothing that a statement carried, also where it fails', async () => {
-    const cookie = await signIn(somebody())
+    const cookie = await signIn(newEmail())
     const form = { 'content-type': 'application/x-www-form-urlencoded' }
     const sql = postgres(database, { max: 1, onnotice: () => undefined })
     const rename = (from: string, to: string) => sql`alter table ${sql(from)} rename to ${sql(to)}`
-    const email = `marlin.${somebody()}`
+    const email = `marlin.${newEmail()}`
     const asked = [
       ['tasks', 'POST', '/api/tasks', { taskTitle: 'swordfish' }, { cookie, 'x-marlin': 'marlin' }],
       ['sessions', 'GET', '/api/me', undefined, { cookie }],
@@ -465,7 +466,7 @@ describe('the log', () => {
   })
 
   test('holds no secret of a sign-in', async () => {
-    const email = somebody()
+    const email = newEmail()
     const wrong = '000000'
 
     await at('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
@@ -499,7 +500,7 @@ describe('the log', () => {
   })
 
   test('holds nothing that a statement of a sign-in carried, where that fails', async () => {
-    const email = somebody()
+    const email = newEmail()
     const sql = postgres(database, { max: 1 })
     await sql`alter table sessions add constraint broken check (user_agent <> 'Unwelcome')`
     await at('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
@@ -516,7 +517,7 @@ describe('the log', () => {
   })
 
   test('tells of a letter that could not be delivered, without its code', async () => {
-    const email = `refused-${somebody()}`
+    const email = `refused-${newEmail()}`
 
     const answer = await at('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
     await lineOf(answer)

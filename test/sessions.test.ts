@@ -4,7 +4,8 @@ import { afterAll, describe, expect, test } from 'vitest'
 import type { Client } from '../contract/client.ts'
 import { sessions } from '../db/sessions.ts'
 import { createTallystick } from '../src/testing.ts'
-import { createFetch, everyWay, signInOverHttp, somebody, startService, ways } from './service.ts'
+import { createFetch, signInOverHttp } from './http.ts'
+import { describeTransports, newEmail, startService, transports } from './service.ts'
 
 const service = await startService()
 const { db, settings } = service.services
@@ -41,7 +42,7 @@ const setRow = (token: string, values: Partial<typeof sessions.$inferInsert>) =>
 
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
 
-everyWay(service, ({ person, stranger }) => {
+describeTransports(service, ({ person, stranger }) => {
   describe('sessions.list', () => {
     test('answers the one session of somebody new', async () => {
       const ada = await person()
@@ -69,7 +70,7 @@ everyWay(service, ({ person, stranger }) => {
     })
 
     test('shows every device the same three, each itself as the current one', async () => {
-      const email = somebody()
+      const email = newEmail()
       const devices = [await person(email), await person(email), await person(email)]
       await person()
 
@@ -85,7 +86,7 @@ everyWay(service, ({ person, stranger }) => {
     })
 
     test('orders by activity, which a call moves', async () => {
-      const email = somebody()
+      const email = newEmail()
       const [first, second, third] = [await person(email), await person(email), await person(email)]
       const tokens = [await tokenOf(first), await tokenOf(second), await tokenOf(third)] as const
       for (const [index, token] of tokens.entries()) await setRow(token, { updatedAt: minutesAgo(9 - index) })
@@ -107,7 +108,7 @@ everyWay(service, ({ person, stranger }) => {
       ['curious/1.0', expect.any(String), 'Unknown'],
       ['', 'Unknown', 'Unknown'],
     ])('tells browser and system of %j', async (userAgent, browser, os) => {
-      const email = somebody()
+      const email = newEmail()
       await signInOverHttp(service, email, { 'user-agent': userAgent })
       const ada = await person(email)
 
@@ -119,7 +120,7 @@ everyWay(service, ({ person, stranger }) => {
     })
 
     test('leaves out what has expired, which is accepted no more', async () => {
-      const email = somebody()
+      const email = newEmail()
       const [ada, gone] = [await person(email), await person(email)]
       const token = await tokenOf(gone)
       await setRow(token, { expiresAt: minutesAgo(1) })
@@ -132,7 +133,7 @@ everyWay(service, ({ person, stranger }) => {
 
   describe('sessions.revoke', () => {
     test('ends another device’s session at once, on every instance', async () => {
-      const email = somebody()
+      const email = newEmail()
       const ada = await person(email)
       const cookie = await service.signIn(email)
       const instances = [service.client({ cookie }), other.client({ cookie })] as const
@@ -160,7 +161,7 @@ everyWay(service, ({ person, stranger }) => {
     })
 
     test('answers the same for what is unknown, revoked or another person’s, which goes on', async () => {
-      const email = somebody()
+      const email = newEmail()
       const [ada, revoked, bob] = [await person(email), await person(email), await person()]
       const tokens = ['unknown', await tokenOf(revoked), await tokenOf(bob)] as const
       await ada.sessions.revoke({ revokeSessionToken: tokens[1] })
@@ -191,7 +192,7 @@ everyWay(service, ({ person, stranger }) => {
   })
 })
 
-describe.each(Object.entries(ways))('%s', (_, connect) => {
+describe.each(Object.entries(transports))('%s', (_, connect) => {
   describe('sessions.list', () => {
     test.each([
       ['the raw token', (token: string) => token],
@@ -199,7 +200,7 @@ describe.each(Object.entries(ways))('%s', (_, connect) => {
       ['a forged signature', (token: string) => `${token}.${Buffer.alloc(32, 1).toString('base64')}`],
       ['another’s signature', (token: string, signature: string) => `${token}.${signature}`],
     ])('refuses %s', async (_, forge) => {
-      const [cookie, foreign] = [await service.signIn(somebody()), await service.signIn(somebody())]
+      const [cookie, foreign] = [await service.signIn(newEmail()), await service.signIn(newEmail())]
       const token = await tokenOf(connect(service, { cookie }))
       const [name] = cookie.split('=')
       const [, signature = ''] = decodeURIComponent(foreign).split('.').slice(-2)
@@ -213,7 +214,7 @@ describe.each(Object.entries(ways))('%s', (_, connect) => {
 
 describe('POST /api/sessions/revoke', () => {
   test('answers the documented error', async () => {
-    const cookie = await service.signIn(somebody())
+    const cookie = await service.signIn(newEmail())
 
     const { status, body } = await createFetch(service)(
       'POST',

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 
-import { createFetch, registerApp, somebody, startService } from './service.ts'
+import { createFetch } from './http.ts'
+import { registerApp } from './oauth-app.ts'
+import { newEmail, startService } from './service.ts'
 
 const service = await startService({
   RATE_LIMITS: 'on',
@@ -40,8 +42,8 @@ async function lockOut(email: string) {
 describe('an address that is refused', () => {
   test('consumes no codes of other people', async () => {
     const here = elsewhere()
-    const victims = Array.from({ length: 5 }, somebody)
-    for (let calls = 0; calls < 4; calls++) await send(somebody(), here)
+    const victims = Array.from({ length: 5 }, newEmail)
+    for (let calls = 0; calls < 4; calls++) await send(newEmail(), here)
 
     for (const victim of victims)
       for (let calls = 0; calls < 4; calls++) expect((await send(victim, here)).status).toBe(429)
@@ -50,9 +52,9 @@ describe('an address that is refused', () => {
   })
 
   test('consumes no tries of other people', async () => {
-    const [here, victim] = [elsewhere(), somebody()]
+    const [here, victim] = [elsewhere(), newEmail()]
     await send(victim, elsewhere())
-    for (let calls = 0; calls < 8; calls++) await enter(somebody(), wrong, here)
+    for (let calls = 0; calls < 8; calls++) await enter(newEmail(), wrong, here)
 
     for (let calls = 0; calls < 10; calls++) {
       const { status, headers } = await enter(victim, wrong, here)
@@ -63,12 +65,12 @@ describe('an address that is refused', () => {
   })
 
   test('consumes nothing of other people on the pages of an app either', async () => {
-    const [here, victim] = [elsewhere(), somebody()]
+    const [here, victim] = [elsewhere(), newEmail()]
     const app = await registerApp(service)
-    for (let calls = 0; calls < 4; calls++) await send(somebody(), here)
+    for (let calls = 0; calls < 4; calls++) await send(newEmail(), here)
 
     for (let calls = 0; calls < 4; calls++) {
-      const page = await app.submit({ action: 'send', email: victim }, from(here))
+      const page = await app.submitConsent({ action: 'send', email: victim }, from(here))
       expect(await page.text()).toContain('Too many requests')
     }
 
@@ -78,7 +80,7 @@ describe('an address that is refused', () => {
 
 describe('one address', () => {
   test('cannot use up the codes of a person', async () => {
-    const [here, victim] = [elsewhere(), somebody()]
+    const [here, victim] = [elsewhere(), newEmail()]
     const asked = [await send(victim, here), await send(victim, here), await send(victim, here)]
 
     expect(asked.map(({ status }) => status)).toEqual([200, 200, 429])
@@ -86,7 +88,7 @@ describe('one address', () => {
   })
 
   test('cannot use up the tries of a person', async () => {
-    const [here, victim] = [elsewhere(), somebody()]
+    const [here, victim] = [elsewhere(), newEmail()]
     for (let calls = 0; calls < 6; calls++) await enter(victim, wrong, here)
 
     expect((await signInFrom(victim, elsewhere())).status).toBe(200)
@@ -98,7 +100,7 @@ describe('a person in a network in which they have a session', () => {
     ['192.0.2.7', '192.0.2.7'],
     ['2001:db8:7:7::1', '2001:db8:7:7:ffff::2'],
   ])('signs in while others use up their codes and tries: %s', async (home, sameHome) => {
-    const email = somebody()
+    const email = newEmail()
     await signInFrom(email, home)
     await lockOut(email)
 
@@ -107,7 +109,7 @@ describe('a person in a network in which they have a session', () => {
   })
 
   test('has limits there too', async () => {
-    const [email, home] = [somebody(), '192.0.2.8']
+    const [email, home] = [newEmail(), '192.0.2.8']
     await signInFrom(email, home)
 
     expect((await send(email, home)).status).toBe(200)
@@ -116,7 +118,7 @@ describe('a person in a network in which they have a session', () => {
   })
 
   test('does not lend the network of an administrator who stands in for them', async () => {
-    const [email, office] = [somebody(), '192.0.2.9']
+    const [email, office] = [newEmail(), '192.0.2.9']
     await signInFrom(email, elsewhere())
     const { headers } = await signInFrom('root@example.com', office)
     const cookie = headers.getSetCookie()[0]?.split(';', 1)[0] ?? ''

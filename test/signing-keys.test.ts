@@ -3,14 +3,16 @@ import { afterEach, expect, test, vi } from 'vitest'
 
 import type { Database } from '../db/database.ts'
 import { createStorage, createVerifier } from '../src/identity/tokens.ts'
-import { addressed, registerApp, signInOverHttp, somebody, startService } from './service.ts'
+import { settingsWithAddress, newEmail, startService } from './service.ts'
+import { registerApp } from './oauth-app.ts'
+import { signInOverHttp } from './http.ts'
 
-const service = await startService(await addressed())
+const service = await startService(await settingsWithAddress())
 const { origin } = service
 const { db } = service.services
 const app = await registerApp(service)
-const { cookie } = await signInOverHttp(service, somebody())
-const { access_token } = await app.letIn(cookie)
+const { cookie } = await signInOverHttp(service, newEmail())
+const { access_token } = await app.obtainTokens(cookie)
 const stranger = (await generateKeyPair('ES256')).privateKey
 
 afterEach(() => vi.restoreAllMocks())

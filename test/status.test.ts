@@ -1,12 +1,12 @@
 import { hostname } from 'node:os'
 import { describe, expect, test } from 'vitest'
 
-import { everyWay, startService } from './service.ts'
+import { describeTransports, startService } from './service.ts'
 
 const named = await startService({ SERVICE: 'tally-1', RELEASE: '2024.7' })
 const unnamed = await startService()
 
-everyWay(named, ({ stranger }) => {
+describeTransports(named, ({ stranger }) => {
   describe('status.get', () => {
     test('tells anyone which instance of which release answered', async () => {
       expect(await stranger.status.get()).toEqual({ status: 'ok', service: 'tally-1', release: '2024.7' })
@@ -14,7 +14,7 @@ everyWay(named, ({ stranger }) => {
   })
 })
 
-everyWay(unnamed, ({ stranger }) => {
+describeTransports(unnamed, ({ stranger }) => {
   describe('status.get', () => {
     test('goes by host and process, and a local release, unless told', async () => {
       const service = `${hostname()}:${process.pid}`

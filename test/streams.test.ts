@@ -10,11 +10,13 @@ import { z } from 'zod'
 
 import { contract } from '../contract/index.ts'
 import { createApp } from '../src/http/app.ts'
-import { addressed, bearer, registerApp, signInOverHttp, somebody, startService } from './service.ts'
+import { settingsWithAddress, newEmail, startService } from './service.ts'
+import { bearer, registerApp } from './oauth-app.ts'
+import { signInOverHttp } from './http.ts'
 
-const service = await startService(await addressed())
-const { cookie } = await signInOverHttp(service, somebody())
-const tokens = await (await registerApp(service)).letIn(cookie, { resource: `${service.origin}/mcp` })
+const service = await startService(await settingsWithAddress())
+const { cookie } = await signInOverHttp(service, newEmail())
+const tokens = await (await registerApp(service)).obtainTokens(cookie, { resource: `${service.origin}/mcp` })
 
 interface Asked {
   name: string

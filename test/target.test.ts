@@ -7,7 +7,8 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { createApp } from '../src/http/app.ts'
 import { createLog } from '../src/telemetry/log.ts'
 import { readTarget } from '../src/http/target.ts'
-import { createFetch, holding, somebody, startService } from './service.ts'
+import { createFetch } from './http.ts'
+import { withTableLocked, newEmail, startService } from './service.ts'
 import { talk } from './trials/raw-http.ts'
 
 const service = await startService({ MAX_REQUESTS: '1' })
@@ -20,7 +21,7 @@ const server = createApp({ ...service.services, log }).listen(0, '127.0.0.1')
 await once(server, 'listening')
 const { port } = server.address() as AddressInfo
 afterAll(() => server.close())
-const cookie = await service.signIn(somebody())
+const cookie = await service.signIn(newEmail())
 
 /** Sends these bytes as the target. Returns the answer, and what was logged until then. */
 async function ask(target: string, head = 'host: localhost\r\n', method = 'GET') {
@@ -212,7 +213,7 @@ describe('MAX_REQUESTS', () => {
   const call = createFetch({ origin: `http://127.0.0.1:${port}` })
 
   test('counts everything but the health checks, however their address is spelled', async () => {
-    await holding(service.databaseUrl, 'tasks', async () => {
+    await withTableLocked(service.databaseUrl, 'tasks', async () => {
       const held = call('GET', '/api/tasks', undefined, { cookie })
       await sleep(300)
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import { users } from '../db/auth.ts'
 import { insert, list } from '../db/tasks.ts'
-import { everyWay, startService } from './service.ts'
+import { describeTransports, startService } from './service.ts'
 
 const service = await startService()
 
@@ -38,7 +38,7 @@ describe('adding at the same moment', () => {
   })
 })
 
-everyWay(service, ({ person, stranger }) => {
+describeTransports(service, ({ person, stranger }) => {
   describe('tasks.list', () => {
     test('answers newest first, and how many', async () => {
       const ada = await person()

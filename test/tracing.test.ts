@@ -5,7 +5,8 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 
-import { createFetch, holding, type Service, somebody, startService } from './service.ts'
+import { createFetch } from './http.ts'
+import { withTableLocked, type Service, newEmail, startService } from './service.ts'
 
 type Span = ReturnType<typeof exporter.getFinishedSpans>[number]
 
@@ -43,7 +44,7 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
     ['POST', '/rpc/tasks/get', (id: number) => ['/rpc/tasks/get', { json: { id } }] as const],
   ])('lead from %s %s through the procedure to its statements', async (method, route, ask) => {
     const { headers, spanId, ended } = traced()
-    const cookie = await service.signIn(somebody())
+    const cookie = await service.signIn(newEmail())
     const task = await call('POST', '/api/tasks', { taskTitle: 'Trace' }, { cookie })
     const [path, body] = ask((task.body as { id: number }).id)
 
@@ -88,11 +89,11 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
 
   test('hold the statements of a transaction', async () => {
     const { headers, ended } = traced()
-    const cookie = await service.signIn(somebody())
+    const cookie = await service.signIn(newEmail())
     const { body } = await call('POST', '/api/notes', { title: 'Plan', body: '' }, { cookie })
     const path = `/api/notes/${(body as { id: string }).id}/share`
 
-    await call('POST', path, { email: somebody(), role: 'reader' }, { cookie, ...headers })
+    await call('POST', path, { email: newEmail(), role: 'reader' }, { cookie, ...headers })
     const { all } = await ended()
 
     expect(names(childrenOf(named('notes.share', all), all))).toEqual(
@@ -104,7 +105,7 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
     const traces = Array.from({ length: 20 }, traced)
 
     let answers: Promise<unknown>[] = []
-    await holding(service.databaseUrl, 'counter', async () => {
+    await withTableLocked(service.databaseUrl, 'counter', async () => {
       answers = traces.map(({ headers }) => call('GET', '/api/counter', undefined, headers))
       await sleep(300)
     })
@@ -119,7 +120,7 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
 
   test('tell a refusal from a failure', async () => {
     const [absent, stranger, nowhere] = [traced(), traced(), traced()]
-    const cookie = await service.signIn(somebody())
+    const cookie = await service.signIn(newEmail())
 
     await call('GET', '/api/tasks/999999999', undefined, { cookie, ...absent.headers })
     await call('GET', '/api/tasks', undefined, stranger.headers)
@@ -149,7 +150,7 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
 
     test('say what kind of failure it was, all the way up', async () => {
       const { headers, ended } = traced()
-      const cookie = await service.signIn(somebody())
+      const cookie = await service.signIn(newEmail())
 
       await call('GET', '/api/tasks', undefined, { cookie, ...headers })
       const { server, all } = await ended()
@@ -166,7 +167,7 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
 
     test('hold no value of it, nor anything secret of a sign-in and a call', async () => {
       const { headers, ended } = traced()
-      const email = somebody()
+      const email = newEmail()
       const secret = 'swordfish'
       const json = { ...headers, authorization: `Bearer ${secret}` }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 
 import { createClient } from '../../contract/client.ts'
-import { registerApp, type Tokens } from '../service.ts'
+import { registerApp, type Tokens } from '../oauth-app.ts'
 import type { Caller } from './request-part-arbitraries.ts'
 import { type Service, signIn } from './service-process.ts'
 
@@ -24,7 +24,7 @@ export async function settle({ origin, dataDir }: Service, email: string): Promi
   const task = await client.tasks.create({ taskTitle: mark, taskDesc: mark })
   const note = await client.notes.create({ title: mark, body: mark })
   const app = await registerApp({ origin })
-  let tokens = await app.letIn(cookie, { resource: `${origin}/mcp` })
+  let tokens = await app.obtainTokens(cookie, { resource: `${origin}/mcp` })
   const token = decodeURIComponent(cookie).replace(/^[^=]*=|\..*/g, '')
   return {
     mark,

@@ -1,0 +1,85 @@
+import { cookieOf } from '../src/testing.ts'
+import type { Service } from './service.ts'
+
+const json = { 'content-type': 'application/json' }
+
+/** The content type of an HTML form. A body with this type is a URL-encoded string. */
+export const formType = { 'content-type': 'application/x-www-form-urlencoded' }
+
+export interface Answer {
+  status: number
+  headers: Headers
+  /** The parsed value of a JSON response, otherwise its text. */
+  body: unknown
+}
+
+/** Returns a function that sends a REST request. A body that is not a string is sent as JSON. */
+export function createFetch({ origin }: Pick<Service, 'origin'>) {
+  return async (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> => {
+    const response = await fetch(origin + path, {
+      method,
+      headers: { ...(body !== undefined && json), ...headers },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.startsWith('application/json')
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
+  }
+}
+
+/** Signs in as a user does: requests a code over HTTP, reads it from the e-mail and submits it. */
+export async function signInOverHttp(service: Service, email: string, headers = {}) {
+  const post = (path: string, body: object) =>
+    fetch(service.origin + path, {
+      method: 'POST',
+      headers: { ...json, ...headers },
+      body: JSON.stringify(body),
+    })
+  await post('/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
+  const otp = codeSentTo(service, email)
+  const response = await post('/api/auth/sign-in/email-otp', { email, otp })
+  return { cookie: cookieOf(response.headers), response }
+}
+
+/** The newest sign-in code that was sent to the address, or undefined. */
+export const codeSentTo = ({ letters }: Pick<Service, 'letters'>, email: string) =>
+  letters.findLast(({ to }) => to === email.toLowerCase())?.subject.slice(0, 6)
+
+/** A code of the same form that is not the given one. */
+export const wrongCodeFor = (code: string) => (code === '000000' ? '000001' : '000000')
+
+/** The Cookie header of a browser after a response has set, replaced and deleted cookies. */
+export function cookiesAfter({ headers }: Pick<Answer, 'headers'>, cookie = '') {
+  const jar = new Map<string, string>()
+  for (const pair of [...cookie.split('; '), ...headers.getSetCookie()]) {
+    const [name = '', value = ''] = pair.split(';', 1)[0]?.split('=') ?? []
+    if (value === '') jar.delete(name)
+    else jar.set(name, value)
+  }
+  return [...jar].map((pair) => pair.join('=')).join('; ')
+}
+
+/** The part of a session cookie that identifies the session, without its signature. */
+export const sessionTokenIn = (cookie: string) => /session_token=([^.]+)\./.exec(cookie)?.[1] ?? ''
+
+/** The body of an error response. */
+export const errorBody = (status: number, code: string, message: string, defined = false) => ({
+  defined,
+  code,
+  status,
+  message,
+  error: message,
+})
+
+/** The body of a response that rejects one field of the input. */
+export const validationError = (path: string, message: unknown) => ({
+  ...errorBody(400, 'BAD_REQUEST', 'Input validation failed'),
+  data: { issues: [{ path, message }] },
+})
+
+export const notFound = errorBody(404, 'NOT_FOUND', 'There is nothing at this address')
