@@ -10,7 +10,7 @@ interface Options {
   secret: string
 }
 
-/** Sign-in as its users set it up. Its cookie cache stays off: it would let a revoked session in. */
+/** better-auth in its usual configuration. The cookie cache is off, because it accepts revoked sessions. */
 export const createAuth = ({ baseUrl, secret }: Options, db: DB) =>
   betterAuth({
     baseURL: baseUrl,

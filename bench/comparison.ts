@@ -1,16 +1,16 @@
 import type { Contender } from './servers.ts'
-import { type createMeter, median, type Slice } from './measure.ts'
-import type { Work } from './requests.ts'
+import { type createSliceMeter, median, type Slice } from './measure.ts'
+import type { Operation } from './operations.ts'
 
 export interface Spread {
   median: number
-  least: number
-  most: number
+  min: number
+  max: number
 }
 
-/** What one contender came to, at one work and so many connections. */
-export interface Cell {
-  work: string
+/** The result of one contender for one operation and number of connections. */
+export interface Measurement {
+  operation: string
   connections: number
   contender: string
   rate: Spread
@@ -18,76 +18,83 @@ export interface Cell {
   p99: number
   cpu: number
   busy: number
-  /** By round. */
+  /** One for each round. */
   slices: Slice[]
 }
 
 /**
- * How many times theirs ours is: the median of what the rounds came to. What slows the machine for some seconds slows
- * both slices of a round, and not their ratio.
+ * Returns ours divided by theirs: the median of the ratios of the rounds. A temporary slowdown of the machine affects both
+ * slices of a round, and not their ratio.
  */
-export const ratio = (key: 'rate' | 'cpu' | 'p50' | 'p99', ours: Cell, theirs: Cell) =>
+export const ratio = (key: 'rate' | 'cpu' | 'p50' | 'p99', ours: Measurement, theirs: Measurement) =>
   median(ours.slices.map((slice, round) => slice[key] / (theirs.slices[round]?.[key] ?? NaN)))
 
 interface Plan {
   contenders: Contender[]
-  works: Work[]
+  operations: Operation[]
   connections: number[]
   quick: boolean
-  fire: ReturnType<typeof createMeter>
-  /** The counter as the database has it. */
-  count: () => Promise<number>
+  measureSlice: ReturnType<typeof createSliceMeter>
+  /** Reads the counter from the database. */
+  readCounter: () => Promise<number>
 }
 
-/** Short slices in turn, A B C A B C, so that whatever else the machine does meets all of them. */
-export async function measureAll({ contenders, works, connections, quick, fire, count }: Plan) {
-  const cells: Cell[] = []
-  for (const work of works)
-    for (const many of connections) {
-      // Where there is a target: shorter ones, and more, since the machine changes its pace by the second. At 256 the slowest
-      // take half a second for all of them.
-      const isAimedAt = many === 1 || many === 64
-      const length = quick ? 250 : isAimedAt ? 200 : many > 64 ? 1000 : 400
+/** Measures short slices in rotation, A B C A B C, so that other load of the machine affects all contenders. */
+export async function measureAll({
+  contenders,
+  operations,
+  connections,
+  quick,
+  measureSlice,
+  readCounter,
+}: Plan) {
+  const measurements: Measurement[] = []
+  for (const operation of operations)
+    for (const count of connections) {
+      // More and shorter slices where a target exists: the speed of the machine changes from second to second. Above 64
+      // connections, the slowest contenders need half a second for one response on each connection.
+      const hasTarget = count === 1 || count === 64
+      const length = quick ? 250 : hasTarget ? 200 : count > 64 ? 1000 : 400
       const slices = new Map<string, Slice[]>(contenders.map(({ name }) => [name, []]))
-      const rounds = quick ? 2 : isAimedAt ? 20 : 3
-      // The first round of a work warms up, and does not count.
-      const warm = many === connections[0] ? 1 : 0
-      for (let round = -warm; round < rounds; round++)
+      const rounds = quick ? 2 : hasTarget ? 20 : 3
+      // The first round of an operation is a warm-up and is discarded.
+      const warmUpRounds = count === connections[0] ? 1 : 0
+      for (let round = -warmUpRounds; round < rounds; round++)
         for (const contender of contenders) {
-          const before = await count()
-          const slice = await fire(contender, work, many, length)
-          if (work.path.endsWith('/increment'))
-            checkGrowth(contender.name, (await count()) - before, slice.answered, many)
+          const before = await readCounter()
+          const slice = await measureSlice(contender, operation, count, length)
+          if (operation.path.endsWith('/increment'))
+            checkCounter(contender.name, (await readCounter()) - before, slice.responses, count)
           if (round >= 0) slices.get(contender.name)?.push(slice)
         }
-      for (const [contender, taken] of slices) {
-        const summed = summary(taken)
-        // To be faster than who hangs would prove nothing.
-        if (summed.rate.median === 0)
-          throw new Error(`${contender}: ${work.name} was not answered at ${many}`)
-        cells.push({ work: work.name, connections: many, contender, ...summed })
+      for (const [contender, measured] of slices) {
+        const result = summarize(measured)
+        // A ratio to a contender that does not respond has no meaning.
+        if (result.rate.median === 0)
+          throw new Error(`${contender}: ${operation.name} was not answered at ${count} connections`)
+        measurements.push({ operation: operation.name, connections: count, contender, ...result })
       }
-      process.stdout.write(`${work.name} at ${many}\n`)
+      process.stdout.write(`${operation.name} at ${count}\n`)
     }
-  return cells
+  return measurements
 }
 
-function checkGrowth(name: string, grown: number, answered: number, inFlight: number) {
-  // At the end each connection may have a request under way, and an answer that came too late to be told of; and at the
-  // beginning one that the slice before cut off may wait for the disk.
-  if (grown < answered || grown > answered + 3 * inFlight)
-    throw new Error(`${name} answered ${answered} increments, and the counter grew by ${grown}`)
+function checkCounter(name: string, growth: number, responses: number, inFlight: number) {
+  // Up to three increments for each connection lack a counted response: one is in progress at the end, one response arrives
+  // too late to be counted, and one request that the previous slice interrupted may commit after this slice starts.
+  if (growth < responses || growth > responses + 3 * inFlight)
+    throw new Error(`${name} answered ${responses} increments, and the counter grew by ${growth}`)
 }
 
-function summary(slices: Slice[]) {
+function summarize(slices: Slice[]) {
   const rates = slices.map(({ rate }) => rate)
-  const middle = (key: keyof Slice) => median(slices.map((slice) => slice[key]))
+  const medianOf = (key: keyof Slice) => median(slices.map((slice) => slice[key]))
   return {
-    rate: { median: median(rates), least: Math.min(...rates), most: Math.max(...rates) },
-    p50: middle('p50'),
-    p99: middle('p99'),
-    cpu: middle('cpu'),
-    busy: middle('busy'),
+    rate: { median: median(rates), min: Math.min(...rates), max: Math.max(...rates) },
+    p50: medianOf('p50'),
+    p99: medianOf('p99'),
+    cpu: medianOf('cpu'),
+    busy: medianOf('busy'),
     slices,
   }
 }

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
 
-/** Whether processes can be kept to one core here. */
-export const pins = canPin()
+/** Whether the system can pin a process to one core. */
+export const canPin = hasTaskset()
 
-function canPin() {
+function hasTaskset() {
   try {
     execFileSync('taskset', ['-c', '1', 'true'], { stdio: 'ignore' })
     return true
@@ -12,8 +12,8 @@ function canPin() {
   }
 }
 
-/** Keeps this process, and all that it starts from now on, to one core: PostgreSQL and the load generator. */
-export function pinSelf(core: number) {
-  if (pins)
+/** Pins this process to one core, and the child processes that it starts later: PostgreSQL and the load generator. */
+export function pinCurrentProcess(core: number) {
+  if (canPin)
     execFileSync('taskset', ['-a', '-c', '-p', String(core), String(process.pid)], { stdio: 'ignore' })
 }

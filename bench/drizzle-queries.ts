@@ -5,7 +5,7 @@ import { counter } from '../db/counter.ts'
 import { notes, shares } from '../db/notes.ts'
 import { tasks } from '../db/tasks.ts'
 
-// The questions of the peers on drizzle, as its users write them.
+// Queries of the peers that use Drizzle, in its usual style.
 
 type Database = PgDatabase<PgQueryResultHKT>
 
@@ -15,8 +15,8 @@ export const listTasks = (db: Database, userId: string) =>
 export const addTask = (db: Database, userId: string, title: string, description?: string) =>
   db.insert(tasks).values({ userId, title, description }).returning()
 
-// As the peers that write SQL ask: a condition on the join would keep PostgreSQL from its indexes.
-const given = (db: Database, email: string) =>
+// The same subquery as in the hand-written SQL: with a condition on the join, PostgreSQL uses no index.
+const sharedNotes = (db: Database, email: string) =>
   db.select({ id: shares.noteId }).from(shares).where(eq(shares.email, email))
 
 export const listNotes = (db: Database, userId: string, email: string) =>
@@ -32,7 +32,7 @@ export const listNotes = (db: Database, userId: string, email: string) =>
     })
     .from(notes)
     .leftJoin(shares, and(eq(shares.noteId, notes.id), eq(shares.email, email)))
-    .where(or(eq(notes.userId, userId), sql`${notes.id} = any(array(${given(db, email)}))`))
+    .where(or(eq(notes.userId, userId), sql`${notes.id} = any(array(${sharedNotes(db, email)}))`))
     .orderBy(desc(notes.createdAt), desc(notes.id))
 
 export const readCounter = (db: Database) => db.select({ count: counter.count }).from(counter)

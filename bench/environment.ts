@@ -1,4 +1,4 @@
-/** What every server is told, ours and the peers. */
+/** Reads the settings that Tallystick and the peers have in common. */
 export function readEnvironment() {
   const { PORT, DATABASE_URL, AUTH_SECRET, BASE_URL, SERVICE = 'bench', RELEASE = 'bench' } = process.env
   if (!PORT || !DATABASE_URL || !AUTH_SECRET || !BASE_URL)
@@ -12,5 +12,5 @@ export function readEnvironment() {
   }
 }
 
-/** Told once a peer answers. */
-export const announce = () => process.stdout.write('listening\n')
+/** Callback of a peer's server when it listens. */
+export const reportListening = () => process.stdout.write('listening\n')

@@ -1,7 +1,7 @@
 import autocannon from 'autocannon'
 import { z } from 'zod'
 
-const Shot = z.object({
+const LoadOptions = z.object({
   url: z.string(),
   method: z.enum(['GET', 'POST']),
   headers: z.record(z.string(), z.string()),
@@ -9,71 +9,73 @@ const Shot = z.object({
   cookies: z.array(z.string()),
   connections: z.number(),
 })
-/** What to fire; each connection sends one of the cookies. */
-export type Shot = z.infer<typeof Shot>
+/** The request to repeat. Each connection uses one of the cookies. */
+export type LoadOptions = z.infer<typeof LoadOptions>
 
-const Stop = z.object({ from: z.number(), to: z.number() })
+/** The period that the results are for, in epoch milliseconds. */
+const Window = z.object({ from: z.number(), to: z.number() })
 
-export const Shots = z.object({
-  /** In the window asked for. */
+export const LoadResult = z.object({
+  /** Responses within the window. */
   requests: z.number(),
-  /** In ms; without end if there was none. */
+  /** In ms; `Infinity` without responses. */
   p50: z.number().or(z.literal(Infinity)),
   p99: z.number().or(z.literal(Infinity)),
-  /** From the first request to the last. */
-  answered: z.number(),
+  /** All responses, from the first request to the last. */
+  responses: z.number(),
   failed: z.number(),
 })
-export type Shots = z.infer<typeof Shots>
+export type LoadResult = z.infer<typeof LoadResult>
 
 const now = () => performance.timeOrigin + performance.now()
 
-function fire({ cookies, ...shot }: Shot) {
-  const answers: { at: number; took: number }[] = []
+function startLoad({ cookies, ...request }: LoadOptions) {
+  const responses: { at: number; duration: number }[] = []
   let connection = 0
   let finish: (result: autocannon.Result) => void
-  const ended = new Promise<autocannon.Result>((resolve) => {
+  const completed = new Promise<autocannon.Result>((resolve) => {
     finish = resolve
   })
   const instance = autocannon(
     {
-      ...shot,
+      ...request,
       duration: 600,
       sampleInt: 20,
       setupClient: (client) => {
         const cookie = cookies[connection++ % cookies.length]
-        if (cookie) client.setHeaders({ ...shot.headers, cookie })
+        if (cookie) client.setHeaders({ ...request.headers, cookie })
       },
     },
     (_error, result) => {
       finish(result)
     },
   )
-  instance.on('response', (_client, _status, _bytes, took) => {
-    answers.push({ at: now(), took })
+  instance.on('response', (_client, _status, _bytes, duration) => {
+    responses.push({ at: now(), duration })
   })
 
-  return async ({ from, to }: z.infer<typeof Stop>): Promise<Shots> => {
+  return async ({ from, to }: z.infer<typeof Window>): Promise<LoadResult> => {
     instance.stop()
-    const { errors, timeouts, non2xx } = await ended
-    const times = answers.filter(({ at }) => at >= from && at <= to).map(({ took }) => took)
+    const { errors, timeouts, non2xx } = await completed
+    const times = responses.filter(({ at }) => at >= from && at <= to).map(({ duration }) => duration)
     times.sort((a, b) => a - b)
-    const quantile = (part: number) => times[Math.floor(part * (times.length - 1))] ?? Infinity
+    const quantile = (fraction: number) => times[Math.floor(fraction * (times.length - 1))] ?? Infinity
     return {
       requests: times.length,
       p50: quantile(0.5),
       p99: quantile(0.99),
-      answered: answers.length,
+      responses: responses.length,
       failed: errors + timeouts + non2xx,
     }
   }
 }
 
-let stop: ReturnType<typeof fire> | undefined
+let stop: ReturnType<typeof startLoad> | undefined
 
+// The first message starts the load, the second ends it and requests the result.
 process.on('message', (message) => {
   if (stop) {
-    void stop(Stop.parse(message)).then((shots) => process.send?.(shots))
+    void stop(Window.parse(message)).then((result) => process.send?.(result))
     stop = undefined
-  } else stop = fire(Shot.parse(message))
+  } else stop = startLoad(LoadOptions.parse(message))
 })

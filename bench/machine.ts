@@ -3,7 +3,7 @@ import { cpus, totalmem } from 'node:os'
 import postgres from 'postgres'
 import { z } from 'zod'
 
-import { pins } from './cpu-affinity.ts'
+import { canPin } from './cpu-affinity.ts'
 
 const LIBRARIES = [
   '@orpc/server',
@@ -27,7 +27,7 @@ const Package = z.object({ version: z.string() })
 const versionOf = (name: string) =>
   Package.parse(JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8'))).version
 
-/** Where, when and on what it was measured. */
+/** Describes the machine, the date and the versions of a run. */
 export async function describeMachine(databaseUrl: string) {
   const sql = postgres(databaseUrl, { max: 1 })
   const [settings] = await sql`
@@ -37,15 +37,15 @@ export async function describeMachine(databaseUrl: string) {
   const { version, fsync, commit } = z
     .object({ version: z.string(), fsync: z.string(), commit: z.string() })
     .parse(settings)
-  const given = process.env.BENCH_DATABASE_URL !== undefined
+  const isExternal = process.env.BENCH_DATABASE_URL !== undefined
   return {
     Date: new Date().toISOString().slice(0, 10),
     Machine: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB`,
-    Cores: pins
-      ? `servers on the first, ${given ? '' : 'PostgreSQL and '}the load generator on the second`
+    Cores: canPin
+      ? `servers on the first, ${isExternal ? '' : 'PostgreSQL and '}the load generator on the second`
       : 'shared by servers, PostgreSQL and the load generator: this system has no `taskset`',
     Node: process.version,
-    PostgreSQL: `${version}, fsync ${fsync}, synchronous_commit ${commit}${given ? ', a server of its own' : ''}`,
+    PostgreSQL: `${version}, fsync ${fsync}, synchronous_commit ${commit}${isExternal ? ', an external server' : ''}`,
     Libraries: LIBRARIES.map((name) => `${name} ${versionOf(name)}`).join(', '),
   }
 }

@@ -3,51 +3,57 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { Cookies } from './seed.ts'
-import { type Shot, Shots } from './load-generator.ts'
+import { type LoadOptions, LoadResult } from './load-generator.ts'
 import type { Contender, Server } from './servers.ts'
-import { headersOf, requestOf, type Work } from './requests.ts'
+import { headersOf, requestOf, type Operation } from './operations.ts'
 
 export interface Slice {
   rate: number
   p50: number
   p99: number
-  /** Server CPU of a request, in µs. */
+  /** Server CPU time of a request, in µs. */
   cpu: number
-  /** How much of its core the server used. */
+  /** Share of its core that the server used, from 0 to 1. */
   busy: number
-  /** Responses over the whole of it. */
-  answered: number
+  /** All responses, ramp-up included. */
+  responses: number
 }
 
-/** The load generator, a process of its own. JSON, which is what is sent otherwise, knows no `Infinity`. */
+/** Starts the load generator as a child process. JSON, the default serialization, cannot represent `Infinity`. */
 export const startGenerator = () => fork('bench/load-generator.ts', { serialization: 'advanced' })
 
-/** What runs up to speed before a slice counts, in ms. */
-const RAMP = 100
+/** Duration of the load before the measurement starts, in ms. */
+const RAMP_UP = 100
 
-export function createMeter(generator: ChildProcess, cookies: Cookies) {
-  /** Fires at one contender for some ms; the others idle. */
-  return async (contender: Contender, work: Work, connections: number, length: number): Promise<Slice> => {
+export function createSliceMeter(generator: ChildProcess, cookies: Cookies) {
+  /** Measures one contender for `length` ms while the others are idle. */
+  return async (
+    contender: Contender,
+    operation: Operation,
+    connections: number,
+    length: number,
+  ): Promise<Slice> => {
     const { server, rpc, name } = contender
-    const request = requestOf(work, rpc)
-    const shot: Shot = {
+    const request = requestOf(operation, rpc)
+    const options: LoadOptions = {
       url: server.origin + request.path,
       method: request.method,
       body: request.body,
-      headers: headersOf(work, request),
-      cookies: cookies[work.by],
+      headers: headersOf(operation, request),
+      cookies: cookies[operation.callers],
       connections,
     }
-    generator.send(shot)
-    await sleep(RAMP)
+    generator.send(options)
+    await sleep(RAMP_UP)
     const from = await server.usage()
     await sleep(length)
     const to = await server.usage()
-    const told = once(generator, 'message')
+    const reply = once(generator, 'message')
     generator.send({ from: from.at, to: to.at })
-    const { requests, p50, p99, answered, failed } = Shots.parse((await told)[0])
-    if (failed > 0) throw new Error(`${name}: ${failed} of ${answered} times ${work.name} failed`)
-    await idle(server)
+    const { requests, p50, p99, responses, failed } = LoadResult.parse((await reply)[0])
+    if (failed > 0)
+      throw new Error(`${name}: ${failed} of ${responses} requests failed for ${operation.name}`)
+    await waitUntilIdle(server)
     const window = to.at - from.at
     const cpu = to.cpu - from.cpu
     return {
@@ -56,13 +62,13 @@ export function createMeter(generator: ChildProcess, cookies: Cookies) {
       p99,
       cpu: cpu / requests,
       busy: cpu / window / 1000,
-      answered,
+      responses,
     }
   }
 }
 
-/** What was cut off is still worked on for a while. */
-async function idle(server: Server) {
+/** Waits until the server has finished the requests that the end of the slice interrupted. */
+async function waitUntilIdle(server: Server) {
   for (let before = await server.usage(); ;) {
     await sleep(25)
     const after = await server.usage()

@@ -1,19 +1,19 @@
 import type { checkIncrements } from './correctness.ts'
 import type { Growth } from './growth/index.ts'
 import type { describeMachine } from './machine.ts'
-import { type Cell, ratio } from './comparison.ts'
+import { type Measurement, ratio } from './comparison.ts'
 import { targetsOf } from './targets.ts'
 
 export interface Results {
   machine: Awaited<ReturnType<typeof describeMachine>>
-  cells: Cell[]
+  measurements: Measurement[]
   increments?: Awaited<ReturnType<typeof checkIncrements>>
   growth?: Growth
 }
 
 type Row = (string | number)[]
 
-/** Columns of figures stand to the right. */
+/** Columns of numbers are aligned right. */
 const table = (head: string[], rows: Row[]) =>
   [head, head.map((_, index) => (rows.every((row) => /^\d/.test(String(row[index]))) ? '-:' : '-')), ...rows]
     .map((row) => `| ${row.join(' | ')} |`)
@@ -21,86 +21,101 @@ const table = (head: string[], rows: Row[]) =>
 
 const whole = (value: number) => Math.round(value).toLocaleString('en')
 const fixed = (value: number) => value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)
-const mebi = (bytes: number) => `${(bytes / 2 ** 20).toFixed(0)} MiB`
+const mebibytes = (bytes: number) => `${(bytes / 2 ** 20).toFixed(0)} MiB`
 
-/** Everything, as Markdown. */
+/** Formats the results as Markdown. */
 export function report(results: Results) {
-  const { machine, cells, increments, growth } = results
-  const works = [...new Set(cells.map(({ work }) => work))]
+  const { machine, measurements, increments, growth } = results
+  const operations = [...new Set(measurements.map(({ operation }) => operation))]
   return [
     '# Results',
-    'Written by `npm run bench`. Absolute figures are of this machine and this day; ratios within one run hold.',
+    'Written by `npm run bench`. Absolute figures hold for this machine and day; ratios within one run are comparable.',
     Object.entries(machine)
-      .map(([what, value]) => `- ${what}: ${value}`)
+      .map(([name, value]) => `- ${name}: ${value}`)
       .join('\n'),
     '## Targets',
     targetTable(results),
-    ...(cells.length > 0 ? [PREAMBLE] : []),
-    ...works.flatMap((work) => [`## ${work}`, workTable(cells.filter((cell) => cell.work === work))]),
-    ...(increments ? ['## Every increment', incrementLine(increments)] : []),
+    ...(measurements.length > 0 ? [PREAMBLE] : []),
+    ...operations.flatMap((operation) => [
+      `## ${operation}`,
+      operationTable(measurements.filter((measurement) => measurement.operation === operation)),
+    ]),
+    ...(increments ? ['## No lost increments', incrementLine(increments)] : []),
     ...(growth ? growthParts(growth) : []),
     '',
   ].join('\n\n')
 }
 
 const PREAMBLE = [
-  'In each table: requests a second (the median of short slices taken in turn, the least and the most); how many times',
-  'those the service over REST answers, and how many times its CPU a request they take; latency; CPU of the server a',
-  'request; and how much of its core the server used. Where that is well below 1, something else was the limit: the',
-  'database, or the load generator. Ratios are medians of what the rounds came to, in each of which all have a slice:',
-  'what slows the machine for some seconds leaves them as they are. `raw` is node:http with postgres.js and nothing in',
-  'between; `fastify` has TypeBox, `pg` and a session query by hand; `fastify-better-auth` and `hono` have better-auth and',
-  'drizzle.',
+  'Columns of each table: number of connections; requests per second (median, minimum and maximum of short slices in',
+  'rotation); ratio of the requests per second of Tallystick over REST to those of the server; latency; CPU time of the',
+  'server for each request; ratio of this CPU time to that of Tallystick over REST; share of its core that the server',
+  'used. If this share is well below 1, the database or the load generator was the bottleneck. Each ratio is the median of',
+  'the ratios of the rounds. In a round every server has one slice, so a temporary slowdown of the machine does not change',
+  'the ratio. `raw` is node:http with postgres.js, without a framework; `fastify` uses TypeBox, `pg` and a hand-written',
+  'session query; `fastify-better-auth` and `hono` use better-auth and Drizzle.',
 ].join('\n')
 
 const targetTable = (results: Results) =>
   table(
-    ['Work', 'Against', 'Wanted', 'Reached', 'Met'],
-    targetsOf(results).map(({ work, against, wanted, reached, met }) => [
-      work,
-      against,
-      wanted,
-      reached,
+    ['Operation', 'Compared with', 'Target', 'Result', 'Met'],
+    targetsOf(results).map(({ measured, baseline, required, result, met }) => [
+      measured,
+      baseline,
+      required,
+      result,
       met ? 'yes' : '**no**',
     ]),
   )
 
-const workTable = (cells: Cell[]) =>
+const operationTable = (measurements: Measurement[]) =>
   table(
-    ['At', 'Server', 'Requests/s', 'Least – most', 'Ours is', 'p50 ms', 'p99 ms', 'CPU µs', 'CPU is', 'Busy'],
-    cells.map((cell) => {
-      const { connections, contender, rate, p50, p99, cpu, busy } = cell
+    [
+      'At',
+      'Server',
+      'Requests/s',
+      'Min – max',
+      'Ratio',
+      'p50 ms',
+      'p99 ms',
+      'CPU µs',
+      'CPU ratio',
+      'CPU use',
+    ],
+    measurements.map((measurement) => {
+      const { connections, contender, rate, p50, p99, cpu, busy } = measurement
       const ours =
-        cells.find((one) => one.contender === 'tallystick' && one.connections === connections) ?? cell
+        measurements.find((one) => one.contender === 'tallystick' && one.connections === connections) ??
+        measurement
       return [
         connections,
         contender,
         whole(rate.median),
-        `${whole(rate.least)} – ${whole(rate.most)}`,
-        `${ratio('rate', ours, cell).toFixed(2)} ×`,
+        `${whole(rate.min)} – ${whole(rate.max)}`,
+        `${ratio('rate', ours, measurement).toFixed(2)} ×`,
         fixed(p50),
         fixed(p99),
         fixed(cpu),
-        `${ratio('cpu', cell, ours).toFixed(2)} ×`,
+        `${ratio('cpu', measurement, ours).toFixed(2)} ×`,
         busy.toFixed(2),
       ]
     }),
   )
 
-const incrementLine = ({ total, distinct, grown, durable }: NonNullable<Results['increments']>) =>
-  `${whole(total)} increments over 64 connections: ${whole(distinct)} values, the counter grew by ${whole(grown)}, and` +
-  ` no value was answered before another connection could see it committed${durable ? ', on a database that syncs' : ' (on a database that does not sync)'}.` +
-  ' In every slice above, the counter grew by what was answered, and what was cut off.'
+const incrementLine = ({ total, distinct, growth, durable }: NonNullable<Results['increments']>) =>
+  `${whole(total)} increments over 64 connections: ${whole(distinct)} distinct values, the counter grew by ${whole(growth)}, and` +
+  ` every value was committed before its response${durable ? ', with fsync on' : ' (with fsync or synchronous_commit off)'}.` +
+  ' In every slice above, the counter grew by the number of responses, plus interrupted requests.'
 
 function growthParts({ rows, people, memory, plans, startUp, bundle }: Growth) {
   const sizes = (list: Growth['rows']) =>
     table(
-      ['Call, one at a time', 'People', 'Rows each', 'ms', 'Server CPU ms', 'Bytes'],
-      list.map(({ work, people, rows, took, cpu, bytes }) => [
-        work,
+      ['Sequential call', 'People', 'Rows each', 'ms', 'Server CPU ms', 'Bytes'],
+      list.map(({ operation, people, rows, duration, cpu, bytes }) => [
+        operation,
         whole(people),
         whole(rows),
-        fixed(took),
+        fixed(duration),
         fixed(cpu),
         whole(bytes),
       ]),
@@ -110,25 +125,25 @@ function growthParts({ rows, people, memory, plans, startUp, bundle }: Growth) {
     '## Growth',
     sizes(rows),
     sizes(people),
-    `Every query of ${plans.length} calls, among 100,000 people, by the plans that PostgreSQL chose: ` +
+    `Sequential scans of ${plans.length} calls with 100,000 people, from the statistics of PostgreSQL: ` +
       (scans.length === 0
-        ? 'none reads users, sessions, tasks, notes or shares from end to end.'
-        : scans.map(({ call, scanned }) => `**${call} reads all of ${scanned.join(', ')}**`).join('; ')),
+        ? 'none of users, sessions, tasks, notes or shares.'
+        : scans.map(({ call, scanned }) => `**${call} scans ${scanned.join(', ')}**`).join('; ')),
     '## Memory',
-    'Event streams are answered at once and end, so what stays open are connections: each was answered one event.',
+    'Each open connection has received one event. The event stream of the counter ends after its first event.',
     table(
-      ['Connections open', 'Resident'],
-      memory.map(({ connections, memory }) => [whole(connections), mebi(memory)]),
+      ['Open connections', 'Resident'],
+      memory.map(({ connections, memory }) => [whole(connections), mebibytes(memory)]),
     ),
     '## Start-up',
-    'Until the first answer, with the embedded database, on any core.',
+    'Until the first response, with the embedded database, without CPU pinning.',
     table(
       ['', 'Seconds', 'CPU seconds', 'Resident'],
       Object.entries(startUp).map(([folder, { seconds, cpu, memory }]) => [
         folder === 'cold' ? 'cold: a new folder' : 'warm: the folder of an earlier run',
         fixed(seconds),
         fixed(cpu),
-        mebi(memory),
+        mebibytes(memory),
       ]),
     ),
     '## Browser client',

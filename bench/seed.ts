@@ -3,15 +3,18 @@ import postgres from 'postgres'
 import { signCookie } from './session-cookie.ts'
 import { SECRET } from './servers.ts'
 
-export interface World {
+export interface DatasetSize {
   people: number
-  /** Tasks, and notes, of each of the first `owners` people (all, unless told otherwise). */
+  /** Number of tasks, and of notes, of each of the first `owners` people (default: all people). */
   rows: number
   owners?: number
 }
 
-/** Every fourth note is shared with the next person, to read or to edit, and with somebody who has no account. */
-export async function seed(url: string, { people, rows, owners = people }: World) {
+/**
+ * Inserts people with sessions, tasks and notes. Every fourth note is shared, for reading or editing, with the next person
+ * and with an address without account.
+ */
+export async function seed(url: string, { people, rows, owners = people }: DatasetSize) {
   const sql = postgres(url, { max: 1 })
   await sql`
     insert into users (id, name, email, email_verified)
@@ -21,7 +24,7 @@ export async function seed(url: string, { people, rows, owners = people }: World
     insert into sessions (id, token, user_id, user_agent, expires_at)
     select 'session-' || n, md5(n::text), 'person-' || n, 'bench', now() + interval '7 days'
     from generate_series(1, ${people}::int) n`
-  // In the order of time, so that one person's rows lie among everybody's.
+  // In chronological order, so that the rows of one person are spread over the table.
   await sql`
     insert into tasks (user_id, title, description, status, created_at, updated_at)
     select 'person-' || p, 'Task ' || n || ' of a list', case when n % 4 > 0 then 'What it is about, in some words' end,
@@ -43,15 +46,15 @@ export async function seed(url: string, { people, rows, owners = people }: World
       values ('person-' || (owner % ${owners}::int + 1) || '@example.com'), ('friend@example.com')
     ) __ (address)
     where row % 4 = 0 and address <> n.user_id || '@example.com'`
-  // Timed runs should not meet the first vacuum.
+  // Otherwise the first autovacuum would run during the measurement.
   await sql`vacuum analyze`
   await sql.end()
 }
 
-/** Cookies of people, by who asks. */
+/** Cookies of the people, by kind of caller. */
 export type Cookies = Record<'anyone' | 'readers' | 'writers', string[]>
 
-/** The cookies of some of its people, by number from 1. */
+/** Returns the cookies of `count` people, starting with person `from` (the first is 1). */
 export async function cookiesOf(url: string, from: number, count: number) {
   const sql = postgres(url, { max: 1 })
   const ids = Array.from({ length: count }, (_, index) => `person-${from + index}`)

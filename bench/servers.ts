@@ -7,11 +7,11 @@ import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 
 import { freePort } from '../test/postgres.ts'
-import { pins } from './cpu-affinity.ts'
+import { canPin } from './cpu-affinity.ts'
 
 const Usage = z.object({ at: z.number(), cpu: z.number(), memory: z.number() })
 
-/** Of a server so far: when (epoch ms), CPU (µs, user and system), resident bytes. */
+/** A sample of a server: `at` in epoch ms, CPU time since the start in µs (user and system), resident memory in bytes. */
 export type Usage = z.infer<typeof Usage>
 
 export interface Server {
@@ -21,7 +21,7 @@ export interface Server {
   stop: (signal?: NodeJS.Signals) => Promise<void>
 }
 
-/** One column of the tables: a server, and the protocol it is asked in. */
+/** A row of the tables: a server and the protocol of the requests. */
 export interface Contender {
   name: string
   server: Server
@@ -33,19 +33,19 @@ export const SECRET = 'a secret of the benchmark, of no use elsewhere'
 export const peers = ['raw', 'fastify', 'fastify-better-auth', 'hono'] as const
 
 const children: ChildProcess[] = []
-// Whatever becomes of the run, nothing of it stays behind.
+// Ends the servers even if the run fails.
 process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL')
 })
 
-const BUILT = 'node_modules/.cache/tallystick-bench'
+const BUILD_FOLDER = 'node_modules/.cache/tallystick-bench'
 
-/** Compiles the peers, as ours is: what tsx adds to every function would weigh on them. */
+/** Compiles the peers, as Tallystick is compiled: tsx would add code to every function and slow them down. */
 export function buildPeers() {
   buildSync({
     entryPoints: ['bench/usage.ts', ...peers.map((name) => `bench/peers/${name}.ts`)],
     entryNames: '[name]',
-    outdir: BUILT,
+    outdir: BUILD_FOLDER,
     bundle: true,
     packages: 'external',
     platform: 'node',
@@ -56,9 +56,9 @@ export function buildPeers() {
 }
 
 export const startPeer = (name: (typeof peers)[number], databaseUrl: string) =>
-  start(name, join(BUILT, `${name}.mjs`), { DATABASE_URL: databaseUrl })
+  start(name, join(BUILD_FOLDER, `${name}.mjs`), { DATABASE_URL: databaseUrl })
 
-export const startOurs = (settings: Record<string, string>, cores?: string) =>
+export const startTallystick = (settings: Record<string, string>, cores?: string) =>
   start(
     'tallystick',
     'dist/start/main.js',
@@ -80,8 +80,8 @@ async function start(
 ): Promise<Server> {
   const port = await freePort()
   const origin = `http://127.0.0.1:${port}`
-  const usage = pathToFileURL(join(BUILT, 'usage.mjs')).href
-  const command = [...(pins ? ['taskset', '-c', cores] : []), process.execPath, '--import', usage, program]
+  const usage = pathToFileURL(join(BUILD_FOLDER, 'usage.mjs')).href
+  const command = [...(canPin ? ['taskset', '-c', cores] : []), process.execPath, '--import', usage, program]
   const child = spawn(command[0] ?? '', command.slice(1), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: {
@@ -96,24 +96,24 @@ async function start(
     },
   })
   children.push(child)
-  await answers(child, `${origin}/api/status`)
+  await waitUntilReady(child, `${origin}/api/status`)
   return {
     name,
     origin,
     usage: async () => {
-      const told = once(child, 'message')
+      const reply = once(child, 'message')
       child.send('usage')
-      return Usage.parse((await told)[0])
+      return Usage.parse((await reply)[0])
     },
     stop: async (signal = 'SIGKILL') => {
-      const ended = once(child, 'exit')
+      const exited = once(child, 'exit')
       child.kill(signal)
-      await ended
+      await exited
     },
   }
 }
 
-async function answers(child: ChildProcess, url: string) {
+async function waitUntilReady(child: ChildProcess, url: string) {
   for (;;) {
     if (child.exitCode !== null) throw new Error(`${child.spawnargs.join(' ')} ended with ${child.exitCode}`)
     const { ok } = await fetch(url).catch(() => ({ ok: false }))

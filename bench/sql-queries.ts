@@ -1,28 +1,28 @@
-// The statements of the peers that write their own.
+// Statements of the peers with hand-written SQL.
 
-const ACTIVE = `s.expires_at > now() and s.client_id is null
+const ACTIVE_SESSION = `s.expires_at > now() and s.client_id is null
   and (u.banned is not true or u.ban_expires < now())`
 
-export const SESSION = `
+export const FIND_SESSION = `
   select u.id, u.email from sessions s join users u on u.id = s.user_id
-  where s.token = $1 and ${ACTIVE}`
+  where s.token = $1 and ${ACTIVE_SESSION}`
 
-const TASK = `t.id, t.user_id as "userId", t.title, t.description, t.status,
+const TASK_COLUMNS = `t.id, t.user_id as "userId", t.title, t.description, t.status,
   t.created_at as "createdAt", t.updated_at as "updatedAt"`
 
-export const TASKS = `
-  select ${TASK} from tasks t where t.user_id = $1 order by t.created_at desc, t.id desc`
+export const LIST_TASKS = `
+  select ${TASK_COLUMNS} from tasks t where t.user_id = $1 order by t.created_at desc, t.id desc`
 
 export const ADD_TASK = `
-  insert into tasks as t (user_id, title, description) values ($1, $2, $3) returning ${TASK}`
+  insert into tasks as t (user_id, title, description) values ($1, $2, $3) returning ${TASK_COLUMNS}`
 
-export const NOTES = `
+export const LIST_NOTES = `
   select n.uuid, n.user_id as "userId", n.title, n.body, n.updated_at as "updatedAt", mine.role,
     (select count(*)::int from note_shares where note_id = n.id) as "sharedWith"
   from notes n left join note_shares mine on mine.note_id = n.id and mine.email = $2
   where n.user_id = $1 or n.id = any(array(select note_id from note_shares where email = $2))
   order by n.created_at desc, n.id desc`
 
-export const COUNT = 'select count from counter'
+export const READ_COUNTER = 'select count from counter'
 
-export const INCREMENT = 'update counter set count = count + 1 returning count'
+export const INCREMENT_COUNTER = 'update counter set count = count + 1 returning count'

@@ -1,98 +1,108 @@
 import type { Growth } from './growth/index.ts'
-import { type Cell, ratio } from './comparison.ts'
+import { type Measurement, ratio } from './comparison.ts'
 
 export interface Target {
-  work: string
-  against: string
-  wanted: string
-  reached: string
+  measured: string
+  baseline: string
+  required: string
+  result: string
   met: boolean
 }
 
 const SERVICE = 'tallystick'
-const BY_HAND = 'fastify'
+const HAND_WRITTEN = 'fastify'
 
-/** Where a server was less busy than this, the load generator may have been the limit. */
+/** Below this CPU usage of the server, the load generator may have been the bottleneck. */
 const SATURATED = 0.95
 
-/** What the issue asks for, and what this run came to; what was not measured is left out. */
-export function targetsOf({ cells, growth }: { cells: Cell[]; growth?: Growth }): Target[] {
-  const at = (work: string, contender: string, connections = 64) =>
-    cells.find(
-      (cell) => cell.work === work && cell.contender === contender && cell.connections === connections,
+/** Compares the results of this run with the targets. Operations that were not measured are omitted. */
+export function targetsOf({
+  measurements,
+  growth,
+}: {
+  measurements: Measurement[]
+  growth?: Growth
+}): Target[] {
+  const at = (operation: string, contender: string, connections = 64) =>
+    measurements.find(
+      (measurement) =>
+        measurement.operation === operation &&
+        measurement.contender === contender &&
+        measurement.connections === connections,
     )
-  const rate = (work: string, peer: string, wanted: number, connections = 64) => {
-    const [ours, theirs] = [at(work, SERVICE, connections), at(work, peer, connections)]
-    return ours && theirs ? [rateTarget(ours, theirs, wanted)] : []
+  const rate = (operation: string, peer: string, required: number, connections = 64) => {
+    const [ours, theirs] = [at(operation, SERVICE, connections), at(operation, peer, connections)]
+    return ours && theirs ? [rateTarget(ours, theirs, required)] : []
   }
   const latency = (key: 'p50' | 'p99', connections: number) =>
-    [...new Set(cells.map(({ work }) => work))].flatMap((work) => {
-      const [ours, theirs] = [at(work, SERVICE, connections), at(work, BY_HAND, connections)]
+    [...new Set(measurements.map(({ operation }) => operation))].flatMap((operation) => {
+      const [ours, theirs] = [at(operation, SERVICE, connections), at(operation, HAND_WRITTEN, connections)]
       return ours && theirs ? [latencyTarget(ours, theirs, key)] : []
     })
   return [
     ...rate('GET /api/tasks', 'fastify-better-auth', 6),
-    ...rate('GET /api/tasks', BY_HAND, 1.5),
-    ...rate('GET /api/notes', BY_HAND, 1.5),
-    ...rate('POST /api/tasks', BY_HAND, 1.2),
-    ...rate('GET /api/counter', BY_HAND, 2),
-    ...rate('POST /api/counter/increment', BY_HAND, 6),
-    ...rate('POST /api/counter/increment', BY_HAND, 6, 256),
-    ...rate('GET /api/status', BY_HAND, 0.95),
+    ...rate('GET /api/tasks', HAND_WRITTEN, 1.5),
+    ...rate('GET /api/notes', HAND_WRITTEN, 1.5),
+    ...rate('POST /api/tasks', HAND_WRITTEN, 1.2),
+    ...rate('GET /api/counter', HAND_WRITTEN, 2),
+    ...rate('POST /api/counter/increment', HAND_WRITTEN, 6),
+    ...rate('POST /api/counter/increment', HAND_WRITTEN, 6, 256),
+    ...rate('GET /api/status', HAND_WRITTEN, 0.95),
     ...rate('GET /api/status', 'raw', 0.75),
-    ...rate('POST /api/reservations', BY_HAND, 1),
+    ...rate('POST /api/reservations', HAND_WRITTEN, 1),
     ...latency('p99', 64),
     ...latency('p50', 1),
     ...(growth ? growthTargets(growth) : []),
   ]
 }
 
-function rateTarget(ours: Cell, theirs: Cell, wanted: number): Target {
+function rateTarget(ours: Measurement, theirs: Measurement, required: number): Target {
   const byRate = ratio('rate', ours, theirs)
   const byCpu = ratio('cpu', theirs, ours)
-  // Without a database, the faster of two may be held back by the load generator alone: then what counts is CPU.
-  const held = ours.work === 'GET /api/status' && Math.min(ours.busy, theirs.busy) < SATURATED
-  const reached = held ? byCpu : byRate
+  // Without a database, the load generator may be the bottleneck of the faster server: then CPU time is compared.
+  const isGeneratorLimited =
+    ours.operation === 'GET /api/status' && Math.min(ours.busy, theirs.busy) < SATURATED
+  const reached = isGeneratorLimited ? byCpu : byRate
   return {
-    work: `${ours.work} at ${ours.connections}`,
-    against: theirs.contender,
-    wanted: `${wanted} ×`,
-    reached: `${byRate.toFixed(2)} × (by CPU ${byCpu.toFixed(2)} ×${held ? ', which counts here' : ''})`,
-    met: reached >= wanted,
+    measured: `${ours.operation} at ${ours.connections}`,
+    baseline: theirs.contender,
+    required: `${required} ×`,
+    result: `${byRate.toFixed(2)} × (by CPU ${byCpu.toFixed(2)} ×${isGeneratorLimited ? ', which is decisive here' : ''})`,
+    met: reached >= required,
   }
 }
 
-function latencyTarget(ours: Cell, theirs: Cell, key: 'p50' | 'p99'): Target {
+function latencyTarget(ours: Measurement, theirs: Measurement, key: 'p50' | 'p99'): Target {
   const reached = ratio(key, ours, theirs)
   return {
-    work: `${ours.work} at ${ours.connections}: ${key}`,
-    against: theirs.contender,
-    wanted: 'at most 1 ×',
-    reached: `${reached.toFixed(2)} × (${ours[key].toFixed(2)} ms, theirs ${theirs[key].toFixed(2)})`,
+    measured: `${ours.operation} at ${ours.connections}: ${key}`,
+    baseline: theirs.contender,
+    required: 'at most 1 ×',
+    result: `${reached.toFixed(2)} × (${ours[key].toFixed(2)} ms, theirs ${theirs[key].toFixed(2)})`,
     met: reached <= 1,
   }
 }
 
 const growthTargets = ({ bundle, startUp }: Growth): Target[] => [
   {
-    work: 'browser bundle of `createClient`, gzip',
-    against: 'bytes',
-    wanted: 'under 9,000',
-    reached: bundle.gzip.toLocaleString('en'),
+    measured: 'browser bundle of `createClient`, gzip',
+    baseline: 'bytes',
+    required: 'under 9,000',
+    result: bundle.gzip.toLocaleString('en'),
     met: bundle.gzip < 9000,
   },
   {
-    work: 'schemas of the contract in it',
-    against: 'words of theirs',
-    wanted: 'none',
-    reached: bundle.schemas.join(', ') || 'none',
+    measured: 'contract schemas in the bundle',
+    baseline: 'words of schemas',
+    required: 'none',
+    result: bundle.schemas.join(', ') || 'none',
     met: bundle.schemas.length === 0,
   },
   {
-    work: '`npm start` on an embedded folder, warm',
-    against: 'CPU until it answers',
-    wanted: 'under 1.5 s',
-    reached: `${startUp.warm.cpu.toFixed(2)} s`,
+    measured: '`npm start` on an embedded folder, warm',
+    baseline: 'CPU time until the first response',
+    required: 'under 1.5 s',
+    result: `${startUp.warm.cpu.toFixed(2)} s`,
     met: startUp.warm.cpu < 1.5,
   },
 ]

@@ -1,6 +1,6 @@
 import { Type } from '@fastify/type-provider-typebox'
 
-// The promises of the service, as a Fastify user writes them.
+// Schemas of the API for Fastify, in its usual style.
 
 export const Status = Type.Object({
   status: Type.Literal('ok'),
@@ -9,8 +9,8 @@ export const Status = Type.Object({
 })
 
 export const Reservation = Type.Object({ name: Type.String(), guests: Type.Number() })
-export const Reserved = Type.Object({ message: Type.String() })
-export const Refused = Type.Object({
+export const Confirmation = Type.Object({ message: Type.String() })
+export const ReservationErrors = Type.Object({
   message: Type.Optional(Type.String()),
   name: Type.Optional(Type.String()),
   guests: Type.Optional(Type.String()),
@@ -22,7 +22,7 @@ export const Task = Type.Object({
   id: Type.Integer(),
   userId: Type.String(),
   title: Type.String(),
-  // Not a union: fast-json-stringify would look for the branch that validates, at every row.
+  // Not a union: for a union, fast-json-stringify validates each value to find the branch.
   description: Type.Unsafe<string | null>({ type: 'string', nullable: true }),
   status: Type.String(),
   createdAt: Type.Integer(),

@@ -1,4 +1,4 @@
-// Loaded into every server before its program: tells what the process has used so far, when asked.
+// Preloaded into every server: answers each message with the CPU time and the memory that the process has used.
 
 process.on('message', () => {
   const { user, system } = process.cpuUsage()

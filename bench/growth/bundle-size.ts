@@ -1,10 +1,10 @@
 import { build } from 'esbuild'
 import { gzipSync } from 'node:zlib'
 
-/** Words of the contract's schemas, which the client has no use for. */
+/** Words of the contract's schemas. The client must not contain schemas. */
 const SCHEMAS = ['taskTitle', 'revokeSessionToken', 'SHARE_NOTE', 'invalid_type']
 
-/** What a page that calls the service downloads for it. */
+/** Measures the bundle of `createClient`, in bytes. */
 export async function measureBundle() {
   const { outputFiles } = await build({
     stdin: {

@@ -1,68 +1,73 @@
 import { median } from '../measure.ts'
-import { makeDatabase } from '../postgres.ts'
-import { cookiesOf, seed, type World } from '../seed.ts'
-import { type Server, startOurs } from '../servers.ts'
-import { headersOf, requestOf, type Work } from '../requests.ts'
+import { createDatabase } from '../postgres.ts'
+import { cookiesOf, seed, type DatasetSize } from '../seed.ts'
+import { type Server, startTallystick } from '../servers.ts'
+import { headersOf, requestOf, type Operation } from '../operations.ts'
 
-/** A call against a database of some size, one at a time. */
-export interface Size {
+/** The result of sequential calls on a database of one size. */
+export interface SizeMeasurement {
   people: number
   rows: number
-  work: string
-  /** Milliseconds, of half of the calls at most. */
-  took: number
-  /** Server CPU of a call, in ms. */
+  operation: string
+  /** Median, in ms. */
+  duration: number
+  /** Server CPU time of a call, in ms. */
   cpu: number
   bytes: number
 }
 
-/** Calls of each kind, at most; fewer where they take long. */
+/** Maximum number of calls of each operation, and the time after which fewer calls are made, in ms. */
 const CALLS = 200
-const PATIENCE = 2000
+const TIME_LIMIT = 2000
 
-/** Makes a database of a size, serves it, and measures the calls; then it may be looked into. */
+/** Creates a database of the given size and measures the operations on it. `inspect` runs before the database is dropped. */
 export async function measureSize(
   postgresUrl: string,
-  world: World,
-  works: Work[],
-  look?: (server: Server, databaseUrl: string, cookie: string) => Promise<void>,
-): Promise<Size[]> {
-  const database = await makeDatabase(postgresUrl, 'tallystick_growth')
+  size: DatasetSize,
+  operations: Operation[],
+  inspect?: (server: Server, databaseUrl: string, cookie: string) => Promise<void>,
+): Promise<SizeMeasurement[]> {
+  const database = await createDatabase(postgresUrl, 'tallystick_growth')
   try {
-    await seed(database.url, world)
-    const server = await startOurs({ DATABASE_URL: database.url })
-    const cookies = await cookiesOf(database.url, 1, Math.min(world.people, 16))
-    const { people, rows } = world
-    const sizes: Size[] = []
-    for (const work of works) {
-      await callAll(server, work, cookies, 1)
-      sizes.push({ people, rows, work: work.name, ...(await callAll(server, work, cookies, 3)) })
+    await seed(database.url, size)
+    const server = await startTallystick({ DATABASE_URL: database.url })
+    const cookies = await cookiesOf(database.url, 1, Math.min(size.people, 16))
+    const { people, rows } = size
+    const results: SizeMeasurement[] = []
+    for (const operation of operations) {
+      await measureCalls(server, operation, cookies, 1)
+      results.push({
+        people,
+        rows,
+        operation: operation.name,
+        ...(await measureCalls(server, operation, cookies, 3)),
+      })
     }
-    await look?.(server, database.url, cookies[0] ?? '')
+    await inspect?.(server, database.url, cookies[0] ?? '')
     await server.stop()
-    return sizes
+    return results
   } finally {
     await database.drop()
   }
 }
 
-async function callAll(server: Server, work: Work, cookies: string[], least: number) {
-  const request = requestOf(work, false)
+async function measureCalls(server: Server, operation: Operation, cookies: string[], minimum: number) {
+  const request = requestOf(operation, false)
   const times: number[] = []
   let bytes = 0
   const before = await server.usage()
-  const deadline = performance.now() + PATIENCE
-  while (times.length < CALLS && (times.length < least || performance.now() < deadline)) {
-    const from = performance.now()
+  const deadline = performance.now() + TIME_LIMIT
+  while (times.length < CALLS && (times.length < minimum || performance.now() < deadline)) {
+    const start = performance.now()
     const response = await fetch(server.origin + request.path, {
       method: request.method,
       body: request.body,
-      headers: { ...headersOf(work, request), cookie: cookies[times.length % cookies.length] ?? '' },
+      headers: { ...headersOf(operation, request), cookie: cookies[times.length % cookies.length] ?? '' },
     })
     bytes = (await response.arrayBuffer()).byteLength
-    if (!response.ok) throw new Error(`${work.name} was answered with ${response.status}`)
-    times.push(performance.now() - from)
+    if (!response.ok) throw new Error(`${operation.name} was answered with status ${response.status}`)
+    times.push(performance.now() - start)
   }
   const after = await server.usage()
-  return { took: median(times), cpu: (after.cpu - before.cpu) / times.length / 1000, bytes }
+  return { duration: median(times), cpu: (after.cpu - before.cpu) / times.length / 1000, bytes }
 }

@@ -3,24 +3,24 @@ import { connect, type Socket } from 'node:net'
 
 import type { Server } from '../servers.ts'
 
-/** Resident memory with so many connections open, each of which has been answered one event. */
+/** Measures resident memory with each number of open connections. Each connection has received one event. */
 export async function measureMemory(server: Server, counts: number[]) {
   const sockets: Socket[] = []
-  const found = []
+  const results = []
   for (const count of counts) {
     while (sockets.length < count)
       sockets.push(
         ...(await Promise.all(
-          Array.from({ length: Math.min(100, count - sockets.length) }, () => ask(server)),
+          Array.from({ length: Math.min(100, count - sockets.length) }, () => openConnection(server)),
         )),
       )
-    found.push({ connections: count, memory: (await server.usage()).memory })
+    results.push({ connections: count, memory: (await server.usage()).memory })
   }
   for (const socket of sockets) socket.destroy()
-  return found
+  return results
 }
 
-async function ask({ origin }: Server) {
+async function openConnection({ origin }: Server) {
   const { hostname, port, host } = new URL(origin)
   const socket = connect(Number(port), hostname)
   socket.write(`GET /api/counter/fragment HTTP/1.1\r\nhost: ${host}\r\naccept: text/event-stream\r\n\r\n`)

@@ -7,28 +7,28 @@ import type { Server } from '../servers.ts'
 
 const Scans = z.array(z.object({ table: z.string(), scans: z.number() }))
 
-/** Often enough that PostgreSQL plans a prepared statement for any value, as it does from the sixth time on. */
-const TIMES = 8
+/** From the sixth execution of a prepared statement, PostgreSQL may use a generic plan. */
+const REPETITIONS = 8
 
-/** Tables that grow: one read from end to end for a call is a mistake. */
-const GROWING = ['users', 'sessions', 'tasks', 'notes', 'note_shares']
+/** Tables that grow with use: a sequential scan for a call is a mistake. */
+const GROWING_TABLES = ['users', 'sessions', 'tasks', 'notes', 'note_shares']
 
-/** Every query of every call, by the plan that PostgreSQL itself chose: which tables were read from end to end. */
+/** Returns the tables that each call reads with a sequential scan, from the statistics of PostgreSQL. */
 export async function checkPlans({ origin }: Server, databaseUrl: string, cookie: string, email: string) {
   const sql = postgres(databaseUrl, { max: 1 })
   const client = createClient(origin, { headers: { cookie } })
-  const found: { call: string; scanned: string[] }[] = []
-  let before = await scans(sql)
+  const results: { call: string; scanned: string[] }[] = []
+  let before = await countSequentialScans(sql)
   for (const [call, work] of Object.entries(calls(client, email))) {
-    for (let time = 0; time < TIMES; time++) await work()
-    await settle(sql)
-    const after = await scans(sql)
-    const scanned = GROWING.filter((table) => (after.get(table) ?? 0) > (before.get(table) ?? 0))
-    found.push({ call, scanned })
+    for (let time = 0; time < REPETITIONS; time++) await work()
+    await flushStatistics(sql)
+    const after = await countSequentialScans(sql)
+    const scanned = GROWING_TABLES.filter((table) => (after.get(table) ?? 0) > (before.get(table) ?? 0))
+    results.push({ call, scanned })
     before = after
   }
   await sql.end()
-  return found
+  return results
 }
 
 function calls(client: ReturnType<typeof createClient>, email: string) {
@@ -56,25 +56,24 @@ function calls(client: ReturnType<typeof createClient>, email: string) {
       await client.legacyNotes.delete({ id })
     },
     'sessions.list': () => client.sessions.list(),
-    'sessions.revoke': () =>
-      client.sessions.revoke({ revokeSessionToken: 'nobody’s' }).catch(() => undefined),
+    'sessions.revoke': () => client.sessions.revoke({ revokeSessionToken: 'unknown' }).catch(() => undefined),
     'legacyNotes.reset': () => client.legacyNotes.reset(),
     'tasks.reset': () => client.tasks.reset(),
   }
 }
 
-/** What the server's connections have counted is told when they end; it opens others at the next call. */
-async function settle(sql: postgres.Sql) {
+/** PostgreSQL publishes the statistics of a connection when the connection ends. The service reconnects at its next call. */
+async function flushStatistics(sql: postgres.Sql) {
   const others = sql`
     from pg_stat_activity
     where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`
   await sql`select pg_terminate_backend(pid) ${others}`
   while ((await sql`select ${others}`).length > 0) await sleep(5)
-  // Until the server has heard of it, too.
+  // The service needs time to notice the closed connections.
   await sleep(100)
 }
 
-async function scans(sql: postgres.Sql) {
+async function countSequentialScans(sql: postgres.Sql) {
   const rows = await sql`select relname as table, seq_scan::float8 as scans from pg_stat_user_tables`
   return new Map(Scans.parse([...rows]).map(({ table, scans }) => [table, scans]))
 }

@@ -3,9 +3,9 @@ import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { median } from '../measure.ts'
-import { startOurs } from '../servers.ts'
+import { startTallystick } from '../servers.ts'
 
-/** `npm start`, as far as the first answer: in a new folder, and in one that a stop has left. */
+/** Measures the time from start to the first response: in a new data folder, and in the folder of an earlier run. */
 export async function measureStartUp(times: number) {
   const folder = await mkdtemp(join(tmpdir(), 'tallystick-bench-'))
   try {
@@ -25,11 +25,14 @@ export async function measureStartUp(times: number) {
   }
 }
 
-/** Seconds, and seconds of CPU (user and system), until it answers. */
+/** Seconds, and seconds of CPU time (user and system), until the first response. */
 async function startIn(folder: string) {
-  const from = performance.now()
-  const server = await startOurs({ DATA_DIR: folder, NODE_ENV: 'development' }, `0-${cpus().length - 1}`)
-  const seconds = (performance.now() - from) / 1000
+  const start = performance.now()
+  const server = await startTallystick(
+    { DATA_DIR: folder, NODE_ENV: 'development' },
+    `0-${cpus().length - 1}`,
+  )
+  const seconds = (performance.now() - start) / 1000
   const { cpu, memory } = await server.usage()
   await server.stop('SIGTERM')
   return { seconds, cpu: cpu / 1e6, memory }

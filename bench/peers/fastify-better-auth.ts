@@ -4,32 +4,32 @@ import { drizzle } from 'drizzle-orm/node-postgres'
 import fastify, { type FastifyRequest } from 'fastify'
 import { Pool } from 'pg'
 
-import { noteList, reserve, taskList, taskView } from '../responses.ts'
+import { noteList, reserve, taskList, taskBody } from '../responses.ts'
 import { createAuth } from '../better-auth.ts'
-import { announce, readEnvironment } from '../environment.ts'
+import { readEnvironment, reportListening } from '../environment.ts'
 import { addTask, increment, listNotes, listTasks, readCounter } from '../drizzle-queries.ts'
 import {
   Counter,
   NewTask,
   NoteList,
-  Refused,
+  ReservationErrors,
   Reservation,
-  Reserved,
+  Confirmation,
   Status,
   Task,
   TaskList,
 } from '../typebox-schemas.ts'
 
-// Fastify and TypeBox, with better-auth to say who calls, and drizzle on `pg`.
+// Fastify with TypeBox, authentication by better-auth, and Drizzle on `pg`.
 
-interface Person {
+interface User {
   id: string
   email: string
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    person: Person
+    user: User
   }
 }
 
@@ -39,24 +39,24 @@ const pool = new Pool({ connectionString: environment.databaseUrl, max: 10 })
 const db = drizzle(pool, { casing: 'snake_case' })
 const auth = createAuth(environment, db)
 
-async function signedIn(request: FastifyRequest) {
+async function requireSession(request: FastifyRequest) {
   const session = await auth.api.getSession({ headers: fromNodeHeaders(request.headers) })
   if (!session) throw Object.assign(new Error('Sign in first'), { statusCode: 401 })
-  request.person = session.user
+  request.user = session.user
 }
 
 const app = fastify({ logger: false }).withTypeProvider<TypeBoxTypeProvider>()
-app.decorateRequest('person')
+app.decorateRequest('user')
 
 app.get('/api/status', { schema: { response: { 200: Status } } }, () => environment.status)
 
 app.post(
   '/api/reservations',
-  { schema: { body: Reservation, response: { 200: Reserved, 400: Refused } } },
+  { schema: { body: Reservation, response: { 200: Confirmation, 400: ReservationErrors } } },
   (request, reply) => {
-    const { language, message, wrong } = reserve(request.body, request.headers['accept-language'])
+    const { language, message, errors } = reserve(request.body, request.headers['accept-language'])
     reply.header('content-language', language)
-    if (wrong) void reply.code(400).send(wrong)
+    if (errors) void reply.code(400).send(errors)
     else void reply.send({ message })
   },
 )
@@ -71,24 +71,26 @@ app.post('/api/counter/increment', { schema: { response: { 200: Counter } } }, a
   return row
 })
 
-app.get('/api/tasks', { preHandler: signedIn, schema: { response: { 200: TaskList } } }, async ({ person }) =>
-  taskList(await listTasks(db, person.id)),
+app.get(
+  '/api/tasks',
+  { preHandler: requireSession, schema: { response: { 200: TaskList } } },
+  async ({ user }) => taskList(await listTasks(db, user.id)),
 )
 
 app.post(
   '/api/tasks',
-  { preHandler: signedIn, schema: { body: NewTask, response: { 200: Task } } },
-  async ({ person, body: { taskTitle, taskDesc } }) => {
-    const [task] = await addTask(db, person.id, taskTitle, taskDesc)
-    return task && taskView(task)
+  { preHandler: requireSession, schema: { body: NewTask, response: { 200: Task } } },
+  async ({ user, body: { taskTitle, taskDesc } }) => {
+    const [task] = await addTask(db, user.id, taskTitle, taskDesc)
+    return task && taskBody(task)
   },
 )
 
 app.get(
   '/api/notes',
-  { preHandler: signedIn, schema: { response: { 200: NoteList } } },
-  async ({ person: { id, email } }) => noteList(await listNotes(db, id, email), id),
+  { preHandler: requireSession, schema: { response: { 200: NoteList } } },
+  async ({ user: { id, email } }) => noteList(await listNotes(db, id, email), id),
 )
 
 await app.listen({ port: environment.port, host: '127.0.0.1' })
-announce()
+reportListening()

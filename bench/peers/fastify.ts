@@ -3,32 +3,39 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyRequest } from 'fastify'
 import { Pool, types } from 'pg'
 
-import { type NoteRow, noteList, reserve, type TaskRow, taskList, taskView } from '../responses.ts'
-import { COOKIE, verifyCookie } from '../session-cookie.ts'
-import { announce, readEnvironment } from '../environment.ts'
+import { type NoteRow, noteList, reserve, type TaskRow, taskList, taskBody } from '../responses.ts'
+import { COOKIE_NAME, verifyCookie } from '../session-cookie.ts'
+import { readEnvironment, reportListening } from '../environment.ts'
 import {
   Counter,
   NewTask,
   NoteList,
-  Refused,
+  ReservationErrors,
   Reservation,
-  Reserved,
+  Confirmation,
   Status,
   Task,
   TaskList,
 } from '../typebox-schemas.ts'
-import { ADD_TASK, COUNT, INCREMENT, NOTES, SESSION, TASKS } from '../sql-queries.ts'
+import {
+  ADD_TASK,
+  READ_COUNTER,
+  INCREMENT_COUNTER,
+  LIST_NOTES,
+  FIND_SESSION,
+  LIST_TASKS,
+} from '../sql-queries.ts'
 
-// Fastify and TypeBox, with requests validated and answers serialised by schema, on `pg` with named statements.
+// Fastify with TypeBox schemas for validation and serialization, and `pg` with named (prepared) statements.
 
-interface Person {
+interface User {
   id: string
   email: string
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    person: Person
+    user: User
   }
 }
 
@@ -37,61 +44,63 @@ const { port, databaseUrl, secret, status } = readEnvironment()
 types.setTypeParser(types.builtins.INT8, Number)
 const pool = new Pool({ connectionString: databaseUrl, max: 10 })
 
-const ask = async <Row extends object>(name: string, text: string, ...values: (string | undefined)[]) =>
+const query = async <Row extends object>(name: string, text: string, ...values: (string | undefined)[]) =>
   (await pool.query<Row>({ name, text, values })).rows
 
-async function signedIn(request: FastifyRequest) {
-  const token = verifyCookie(request.cookies[COOKIE], secret)
-  const [person] = token === undefined ? [] : await ask<Person>('session', SESSION, token)
-  if (!person) throw Object.assign(new Error('Sign in first'), { statusCode: 401 })
-  request.person = person
+async function requireSession(request: FastifyRequest) {
+  const token = verifyCookie(request.cookies[COOKIE_NAME], secret)
+  const [user] = token === undefined ? [] : await query<User>('session', FIND_SESSION, token)
+  if (!user) throw Object.assign(new Error('Sign in first'), { statusCode: 401 })
+  request.user = user
 }
 
 const app = fastify({ logger: false }).withTypeProvider<TypeBoxTypeProvider>()
 await app.register(cookie)
-app.decorateRequest('person')
+app.decorateRequest('user')
 
 app.get('/api/status', { schema: { response: { 200: Status } } }, () => status)
 
 app.post(
   '/api/reservations',
-  { schema: { body: Reservation, response: { 200: Reserved, 400: Refused } } },
+  { schema: { body: Reservation, response: { 200: Confirmation, 400: ReservationErrors } } },
   (request, reply) => {
-    const { language, message, wrong } = reserve(request.body, request.headers['accept-language'])
+    const { language, message, errors } = reserve(request.body, request.headers['accept-language'])
     reply.header('content-language', language)
-    if (wrong) void reply.code(400).send(wrong)
+    if (errors) void reply.code(400).send(errors)
     else void reply.send({ message })
   },
 )
 
 app.get('/api/counter', { schema: { response: { 200: Counter } } }, async () => {
-  const [row] = await ask<{ count: number }>('count', COUNT)
+  const [row] = await query<{ count: number }>('count', READ_COUNTER)
   return row
 })
 
 app.post('/api/counter/increment', { schema: { response: { 200: Counter } } }, async () => {
-  const [row] = await ask<{ count: number }>('increment', INCREMENT)
+  const [row] = await query<{ count: number }>('increment', INCREMENT_COUNTER)
   return row
 })
 
-app.get('/api/tasks', { preHandler: signedIn, schema: { response: { 200: TaskList } } }, async ({ person }) =>
-  taskList(await ask<TaskRow>('tasks', TASKS, person.id)),
+app.get(
+  '/api/tasks',
+  { preHandler: requireSession, schema: { response: { 200: TaskList } } },
+  async ({ user }) => taskList(await query<TaskRow>('tasks', LIST_TASKS, user.id)),
 )
 
 app.post(
   '/api/tasks',
-  { preHandler: signedIn, schema: { body: NewTask, response: { 200: Task } } },
-  async ({ person, body: { taskTitle, taskDesc } }) => {
-    const [task] = await ask<TaskRow>('add-task', ADD_TASK, person.id, taskTitle, taskDesc)
-    return task && taskView(task)
+  { preHandler: requireSession, schema: { body: NewTask, response: { 200: Task } } },
+  async ({ user, body: { taskTitle, taskDesc } }) => {
+    const [task] = await query<TaskRow>('add-task', ADD_TASK, user.id, taskTitle, taskDesc)
+    return task && taskBody(task)
   },
 )
 
 app.get(
   '/api/notes',
-  { preHandler: signedIn, schema: { response: { 200: NoteList } } },
-  async ({ person: { id, email } }) => noteList(await ask<NoteRow>('notes', NOTES, id, email), id),
+  { preHandler: requireSession, schema: { response: { 200: NoteList } } },
+  async ({ user: { id, email } }) => noteList(await query<NoteRow>('notes', LIST_NOTES, id, email), id),
 )
 
 await app.listen({ port, host: '127.0.0.1' })
-announce()
+reportListening()

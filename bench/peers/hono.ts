@@ -5,15 +5,15 @@ import { createMiddleware } from 'hono/factory'
 import { HTTPException } from 'hono/http-exception'
 import postgres from 'postgres'
 
-import { noteList, reserve, taskList, taskView } from '../responses.ts'
+import { noteList, reserve, taskList, taskBody } from '../responses.ts'
 import { createAuth } from '../better-auth.ts'
-import { announce, readEnvironment } from '../environment.ts'
+import { readEnvironment, reportListening } from '../environment.ts'
 import { addTask, increment, listNotes, listTasks, readCounter } from '../drizzle-queries.ts'
 
-// Hono with zod-openapi, better-auth to say who calls, and drizzle on postgres.js.
+// Hono with zod-openapi, authentication by better-auth, and Drizzle on postgres.js.
 
 interface Env {
-  Variables: { person: { id: string; email: string } }
+  Variables: { user: { id: string; email: string } }
 }
 
 const environment = readEnvironment()
@@ -21,10 +21,10 @@ const environment = readEnvironment()
 const db = drizzle(postgres(environment.databaseUrl, { max: 10 }), { casing: 'snake_case' })
 const auth = createAuth(environment, db)
 
-const signedIn = createMiddleware<Env>(async (context, next) => {
+const requireSession = createMiddleware<Env>(async (context, next) => {
   const session = await auth.api.getSession({ headers: context.req.raw.headers })
   if (!session) throw new HTTPException(401, { message: 'Sign in first' })
-  context.set('person', session.user)
+  context.set('user', session.user)
   await next()
 })
 
@@ -56,7 +56,7 @@ const Note = z.object({
 })
 const NoteList = z.object({ notes: z.array(Note), can: z.object({ CREATE_NOTE: z.boolean() }) })
 const Reservation = z.object({ name: z.string(), guests: z.number() })
-const Refused = z.object({ name: z.string().optional(), guests: z.string().optional() })
+const ReservationErrors = z.object({ name: z.string().optional(), guests: z.string().optional() })
 const NewTask = z.object({ taskTitle: z.string().min(1), taskDesc: z.string().optional() })
 
 const json = <Schema extends z.ZodType>(schema: Schema) => ({ content: { 'application/json': { schema } } })
@@ -75,14 +75,14 @@ app.openapi(
     request: { body: { ...json(Reservation), required: true } },
     responses: {
       ...ok(z.object({ message: z.string() })),
-      400: { description: 'A rule is broken', ...json(Refused) },
+      400: { description: 'A rule is broken', ...json(ReservationErrors) },
     },
   }),
   (context) => {
     const input = context.req.valid('json')
-    const { language, message, wrong } = reserve(input, context.req.header('accept-language'))
+    const { language, message, errors } = reserve(input, context.req.header('accept-language'))
     context.header('content-language', language)
-    return wrong ? context.json(wrong, 400) : context.json({ message }, 200)
+    return errors ? context.json(errors, 400) : context.json({ message }, 200)
   },
 )
 
@@ -96,28 +96,28 @@ app.openapi(
 )
 
 app.openapi(
-  createRoute({ method: 'get', path: '/api/tasks', middleware: signedIn, responses: ok(TaskList) }),
-  async (context) => context.json(taskList(await listTasks(db, context.get('person').id)), 200),
+  createRoute({ method: 'get', path: '/api/tasks', middleware: requireSession, responses: ok(TaskList) }),
+  async (context) => context.json(taskList(await listTasks(db, context.get('user').id)), 200),
 )
 
 app.openapi(
   createRoute({
     method: 'post',
     path: '/api/tasks',
-    middleware: signedIn,
+    middleware: requireSession,
     request: { body: { ...json(NewTask), required: true } },
     responses: ok(Task),
   }),
   async (context) => {
     const { taskTitle, taskDesc } = context.req.valid('json')
-    return context.json(taskView(one(await addTask(db, context.get('person').id, taskTitle, taskDesc))), 200)
+    return context.json(taskBody(one(await addTask(db, context.get('user').id, taskTitle, taskDesc))), 200)
   },
 )
 
 app.openapi(
-  createRoute({ method: 'get', path: '/api/notes', middleware: signedIn, responses: ok(NoteList) }),
+  createRoute({ method: 'get', path: '/api/notes', middleware: requireSession, responses: ok(NoteList) }),
   async (context) => {
-    const { id, email } = context.get('person')
+    const { id, email } = context.get('user')
     return context.json(noteList(await listNotes(db, id, email), id), 200)
   },
 )
@@ -128,4 +128,4 @@ function one<Row>(rows: Row[]): Row {
   return row
 }
 
-serve({ fetch: app.fetch, port: environment.port, hostname: '127.0.0.1' }, announce)
+serve({ fetch: app.fetch, port: environment.port, hostname: '127.0.0.1' }, reportListening)

@@ -1,51 +1,58 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import postgres from 'postgres'
 
-import { type NoteRow, noteList, reserve, type TaskRow, taskList, taskView } from '../responses.ts'
-import { COOKIE, verifyCookie } from '../session-cookie.ts'
-import { announce, readEnvironment } from '../environment.ts'
-import { ADD_TASK, COUNT, INCREMENT, NOTES, SESSION, TASKS } from '../sql-queries.ts'
+import { type NoteRow, noteList, reserve, type TaskRow, taskList, taskBody } from '../responses.ts'
+import { COOKIE_NAME, verifyCookie } from '../session-cookie.ts'
+import { readEnvironment, reportListening } from '../environment.ts'
+import {
+  ADD_TASK,
+  READ_COUNTER,
+  INCREMENT_COUNTER,
+  LIST_NOTES,
+  FIND_SESSION,
+  LIST_TASKS,
+} from '../sql-queries.ts'
 
-// The floor: node:http and postgres.js, every statement by hand, nothing in between.
+// Lower bound of the cost: node:http and postgres.js with hand-written statements, without a framework.
 
-interface Person {
+interface User {
   id: string
   email: string
 }
 
-class Refusal extends Error {
+class HttpError extends Error {
   readonly status: number
   constructor(status: number) {
-    super(`refused with ${status}`)
+    super(`status ${status}`)
     this.status = status
   }
 }
 
 const { port, databaseUrl, secret, status } = readEnvironment()
 
-// Few connections: postgres.js pipelines on each, and more make small statements slower.
+// Two connections: postgres.js pipelines statements on each, and more connections make small statements slower.
 const sql = postgres(databaseUrl, {
   max: 2,
   types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
 })
 
-// Told so, since postgres.js prepares no statement without values.
+// Explicit: by default, postgres.js does not prepare statements without parameters.
 const prepared = { prepare: true, simple: false }
 
-const ask = <Row extends object>(text: string, ...values: (string | null)[]) =>
+const query = <Row extends object>(text: string, ...values: (string | null)[]) =>
   sql.unsafe<Row[]>(text, values, prepared)
 
-const cookieValue = new RegExp(`(?:^|;\\s*)${COOKIE.replace('.', '\\.')}=([^;]*)`)
+const cookieValue = new RegExp(`(?:^|;\\s*)${COOKIE_NAME.replace('.', '\\.')}=([^;]*)`)
 
-async function personOf({ headers }: IncomingMessage) {
+async function userOf({ headers }: IncomingMessage) {
   const value = cookieValue.exec(headers.cookie ?? '')?.[1]
   const token = verifyCookie(value && decodeURIComponent(value), secret)
-  const [person] = token === undefined ? [] : await ask<Person>(SESSION, token)
-  if (!person) throw new Refusal(401)
-  return person
+  const [user] = token === undefined ? [] : await query<User>(FIND_SESSION, token)
+  if (!user) throw new HttpError(401)
+  return user
 }
 
-const textOf = (request: IncomingMessage) =>
+const readText = (request: IncomingMessage) =>
   new Promise<string>((resolve, reject) => {
     let text = ''
     request.setEncoding('utf8')
@@ -58,38 +65,38 @@ const textOf = (request: IncomingMessage) =>
     request.on('error', reject)
   })
 
-async function bodyOf(request: IncomingMessage): Promise<Record<string, unknown>> {
-  const text = await textOf(request)
+async function readBody(request: IncomingMessage): Promise<Record<string, unknown>> {
+  const text = await readText(request)
   try {
     const body: unknown = JSON.parse(text)
     if (typeof body === 'object' && body !== null) return { ...body }
   } catch {
-    // Refused below, like any other body that is no object.
+    // Handled below, like every other body that is not an object.
   }
-  throw new Refusal(400)
+  throw new HttpError(400)
 }
 
 async function count(statement: string) {
-  const [row] = await ask<{ count: number }>(statement)
+  const [row] = await query<{ count: number }>(statement)
   return row
 }
 
 async function addTask(request: IncomingMessage) {
-  const { id } = await personOf(request)
-  const { taskTitle, taskDesc = null } = await bodyOf(request)
-  if (typeof taskTitle !== 'string' || taskTitle === '') throw new Refusal(400)
-  if (typeof taskDesc !== 'string' && taskDesc !== null) throw new Refusal(400)
-  const [task] = await ask<TaskRow>(ADD_TASK, id, taskTitle, taskDesc)
-  return task && taskView(task)
+  const { id } = await userOf(request)
+  const { taskTitle, taskDesc = null } = await readBody(request)
+  if (typeof taskTitle !== 'string' || taskTitle === '') throw new HttpError(400)
+  if (typeof taskDesc !== 'string' && taskDesc !== null) throw new HttpError(400)
+  const [task] = await query<TaskRow>(ADD_TASK, id, taskTitle, taskDesc)
+  return task && taskBody(task)
 }
 
 async function addReservation(request: IncomingMessage, response: ServerResponse) {
-  const { name, guests } = await bodyOf(request)
-  if (typeof name !== 'string' || typeof guests !== 'number') throw new Refusal(400)
-  const { language, message, wrong } = reserve({ name, guests }, request.headers['accept-language'])
+  const { name, guests } = await readBody(request)
+  if (typeof name !== 'string' || typeof guests !== 'number') throw new HttpError(400)
+  const { language, message, errors } = reserve({ name, guests }, request.headers['accept-language'])
   response.setHeader('content-language', language)
-  if (wrong) response.statusCode = 400
-  return wrong ?? { message }
+  if (errors) response.statusCode = 400
+  return errors ?? { message }
 }
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => object | Promise<object | undefined>
@@ -97,13 +104,13 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => object | 
 const routes: Partial<Record<string, Handler>> = {
   'GET /api/status': () => status,
   'POST /api/reservations': addReservation,
-  'GET /api/counter': () => count(COUNT),
-  'POST /api/counter/increment': () => count(INCREMENT),
-  'GET /api/tasks': async (request) => taskList(await ask<TaskRow>(TASKS, (await personOf(request)).id)),
+  'GET /api/counter': () => count(READ_COUNTER),
+  'POST /api/counter/increment': () => count(INCREMENT_COUNTER),
+  'GET /api/tasks': async (request) => taskList(await query<TaskRow>(LIST_TASKS, (await userOf(request)).id)),
   'POST /api/tasks': addTask,
   'GET /api/notes': async (request) => {
-    const { id, email } = await personOf(request)
-    return noteList(await ask<NoteRow>(NOTES, id, email), id)
+    const { id, email } = await userOf(request)
+    return noteList(await query<NoteRow>(LIST_NOTES, id, email), id)
   },
 }
 
@@ -114,14 +121,14 @@ function send(response: ServerResponse, status: number, value: object) {
 }
 
 function fail(response: ServerResponse, error: unknown) {
-  const known = error instanceof Refusal
+  const known = error instanceof HttpError
   send(response, known ? error.status : 500, { message: known ? error.message : 'Something failed' })
 }
 
 function respond(request: IncomingMessage, response: ServerResponse) {
   const handler = routes[`${request.method ?? ''} ${request.url ?? ''}`]
   if (!handler) {
-    fail(response, new Refusal(404))
+    fail(response, new HttpError(404))
     return
   }
   const answer = handler(request, response)
@@ -137,4 +144,4 @@ function respond(request: IncomingMessage, response: ServerResponse) {
   else send(response, 200, answer)
 }
 
-createServer(respond).listen(port, '127.0.0.1', announce)
+createServer(respond).listen(port, '127.0.0.1', reportListening)

@@ -6,21 +6,21 @@ export interface Request {
   body?: string
 }
 
-export interface Work extends Request {
+export interface Operation extends Request {
   name: string
-  /** The same over RPC, as the typed client sends it. */
+  /** The same operation over RPC, as the typed client sends it. */
   rpc: { path: string; body: string }
-  /** Who asks: nobody in particular, people who only read, or people whose rows grow. */
-  by: 'anyone' | 'readers' | 'writers'
+  /** Required callers: without a session, people whose rows do not change, or people for whom rows are added. */
+  callers: 'anyone' | 'readers' | 'writers'
   headers?: Record<string, string>
-  /** An answer without what differs each time, of which only the kind is looked at. */
-  comparable: (answer: unknown) => unknown
+  /** Replaces the parts of a body that differ for each request by a description of their type. */
+  normalize: (body: unknown) => unknown
 }
 
 const json = (value: object) => JSON.stringify(value)
-const same = (answer: unknown) => answer
+const unchanged = (body: unknown) => body
 
-const Created = z.strictObject({
+const TaskBody = z.strictObject({
   id: z
     .int()
     .positive()
@@ -29,22 +29,22 @@ const Created = z.strictObject({
   title: z.string(),
   description: z.string().nullable(),
   status: z.literal('pending'),
-  createdAt: z.int().transform(() => 'a moment'),
-  updatedAt: z.int().transform(() => 'a moment'),
+  createdAt: z.int().transform(() => 'a time'),
+  updatedAt: z.int().transform(() => 'a time'),
 })
-const Counted = z.strictObject({ count: z.int().transform(() => 'a number') })
+const CounterBody = z.strictObject({ count: z.int().transform(() => 'a number') })
 
 const reservation = { name: 'Олена', guests: 4 }
 const task = { taskTitle: 'Write the report', taskDesc: 'What it is about, in some words' }
 
-export const works: Work[] = [
+export const operations: Operation[] = [
   {
     name: 'GET /api/status',
     method: 'GET',
     path: '/api/status',
     rpc: { path: '/rpc/status/get', body: '{}' },
-    by: 'anyone',
-    comparable: same,
+    callers: 'anyone',
+    normalize: unchanged,
   },
   {
     name: 'POST /api/reservations',
@@ -52,33 +52,33 @@ export const works: Work[] = [
     path: '/api/reservations',
     body: json(reservation),
     rpc: { path: '/rpc/reservations/create', body: json({ json: reservation }) },
-    by: 'anyone',
+    callers: 'anyone',
     headers: { 'accept-language': 'uk-UA,uk;q=0.9,en;q=0.8' },
-    comparable: same,
+    normalize: unchanged,
   },
   {
     name: 'GET /api/counter',
     method: 'GET',
     path: '/api/counter',
     rpc: { path: '/rpc/counter/get', body: '{}' },
-    by: 'anyone',
-    comparable: same,
+    callers: 'anyone',
+    normalize: unchanged,
   },
   {
     name: 'POST /api/counter/increment',
     method: 'POST',
     path: '/api/counter/increment',
     rpc: { path: '/rpc/counter/increment', body: '{}' },
-    by: 'anyone',
-    comparable: (answer) => Counted.parse(answer),
+    callers: 'anyone',
+    normalize: (body) => CounterBody.parse(body),
   },
   {
     name: 'GET /api/tasks',
     method: 'GET',
     path: '/api/tasks',
     rpc: { path: '/rpc/tasks/list', body: '{}' },
-    by: 'readers',
-    comparable: same,
+    callers: 'readers',
+    normalize: unchanged,
   },
   {
     name: 'POST /api/tasks',
@@ -86,23 +86,25 @@ export const works: Work[] = [
     path: '/api/tasks',
     body: json(task),
     rpc: { path: '/rpc/tasks/create', body: json({ json: task }) },
-    by: 'writers',
-    comparable: (answer) => Created.parse(answer),
+    callers: 'writers',
+    normalize: (body) => TaskBody.parse(body),
   },
   {
     name: 'GET /api/notes',
     method: 'GET',
     path: '/api/notes',
     rpc: { path: '/rpc/notes/list', body: '{}' },
-    by: 'readers',
-    comparable: same,
+    callers: 'readers',
+    normalize: unchanged,
   },
 ]
 
-export const requestOf = (work: Work, rpc: boolean): Request =>
-  rpc ? { method: 'POST', ...work.rpc } : { method: work.method, path: work.path, body: work.body }
+export const requestOf = (operation: Operation, rpc: boolean): Request =>
+  rpc
+    ? { method: 'POST', ...operation.rpc }
+    : { method: operation.method, path: operation.path, body: operation.body }
 
-export const headersOf = (work: Work, { body }: Request) => ({
+export const headersOf = (operation: Operation, { body }: Request) => ({
   ...(body !== undefined && { 'content-type': 'application/json' }),
-  ...work.headers,
+  ...operation.headers,
 })
