@@ -581,8 +581,11 @@ describe('the operator', () => {
   test.each([
     [['--limit', '0'], '--limit 0: must be a whole number from 1 to 1000'],
     [['--limit', '1001'], '--limit 1001: must be'],
-    [['--before', 'yesterday'], '--before yesterday: must be a place that the command printed'],
-    [['--person', 'nobody@example.com'], 'Nobody has the address nobody@example.com'],
+    [
+      ['--before', 'yesterday'],
+      '--before yesterday: must be the value in the last line of the previous output',
+    ],
+    [['--person', 'nobody@example.com'], 'No account has the address nobody@example.com'],
   ])('is told what is wrong with %j', async (options, problem) => {
     expect((await run('audit', ...options)).problem).toContain(problem)
   })

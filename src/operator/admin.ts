@@ -5,23 +5,26 @@ import { endImpersonations } from '../../db/sessions.ts'
 import { getPersonByEmail } from './people.ts'
 import { withDatabase, type CommandContext } from './command-context.ts'
 
-export const grant = (shell: CommandContext, address: string) =>
-  withDatabase(shell, async (db) => {
+export const grant = (context: CommandContext, address: string) =>
+  withDatabase(context, async (db) => {
     const { id, email } = await getPersonByEmail(db, address)
-    await change(db, id, 'admin')
-    shell.print(`${email} is an administrator.`)
+    await changeRole(db, id, 'admin')
+    context.print(`${email} is now an administrator.`)
   })
 
-export const revoke = (shell: CommandContext, address: string) =>
-  withDatabase(shell, async (db, { adminEmails }) => {
+export const revoke = (context: CommandContext, address: string) =>
+  withDatabase(context, async (db, { adminEmails }) => {
     const { id, email } = await getPersonByEmail(db, address)
-    await change(db, id, 'user')
-    shell.print(`${email} is no administrator.`)
+    await changeRole(db, id, 'user')
+    context.print(`${email} is no longer an administrator.`)
     if (adminEmails.includes(email))
-      shell.print(`They become one again when they sign in: take ${email} out of ADMIN_EMAILS.`)
+      context.print(
+        `The next sign-in makes ${email} an administrator again. To prevent this, remove the address from ADMIN_EMAILS.`,
+      )
   })
 
-const change = (db: Database, id: string, role: 'admin' | 'user') =>
+/** Ends the administrator's impersonations in the same transaction. */
+const changeRole = (db: Database, id: string, role: 'admin' | 'user') =>
   db.transaction(async (tx) => {
     await setRole(tx, id, role)
     await endImpersonations(tx, id)
@@ -34,12 +37,12 @@ const change = (db: Database, id: string, role: 'admin' | 'user') =>
     })
   })
 
-/** Those who are, and those who will be when they sign in. */
-export const list = (shell: CommandContext) =>
-  withDatabase(shell, async (db, { adminEmails }) => {
+/** Prints the administrators, and the addresses in ADMIN_EMAILS that become administrators at their next sign-in. */
+export const list = (context: CommandContext) =>
+  withDatabase(context, async (db, { adminEmails }) => {
     const admins = await listAdmins(db)
-    for (const { email, name } of admins) shell.print(`${email}  ${name}`.trimEnd())
-    const known = new Set(admins.map(({ email }) => email))
-    for (const email of adminEmails.filter((email) => !known.has(email)))
-      shell.print(`${email}  (in ADMIN_EMAILS: from their next sign-in)`)
+    for (const { email, name } of admins) context.print(`${email}  ${name}`.trimEnd())
+    const adminAddresses = new Set(admins.map(({ email }) => email))
+    for (const email of adminEmails.filter((email) => !adminAddresses.has(email)))
+      context.print(`${email}  (in ADMIN_EMAILS: administrator from the next sign-in)`)
   })

@@ -14,12 +14,12 @@ interface Options {
   before?: string
 }
 
-/** Prints one line an entry: time, action, outcome, actor, subject, address, detail, browser. */
-export async function list(shell: CommandContext, { person, limit: given, before }: Options) {
-  const { data: limit } = Limit.safeParse(given)
-  if (limit === undefined) throw new Error(`--limit ${given}: must be a whole number from 1 to 1000`)
-  const after = before === undefined ? undefined : readPlace(before)
-  await withDatabase(shell, async (db) => {
+/** Prints one line for each entry: time, action, outcome, actor, subject, IP address, detail, user agent. */
+export async function list(context: CommandContext, { person, limit: limitOption, before }: Options) {
+  const { data: limit } = Limit.safeParse(limitOption)
+  if (limit === undefined) throw new Error(`--limit ${limitOption}: must be a whole number from 1 to 1000`)
+  const after = before === undefined ? undefined : parsePosition(before)
+  await withDatabase(context, async (db) => {
     const id = person === undefined ? undefined : (await getPersonByEmail(db, person)).id
     const rows = await query.list(db, id, { limit: limit + 1, ...(after && { after }) })
     const shown = rows.slice(0, limit)
@@ -29,7 +29,7 @@ export async function list(shell: CommandContext, { person, limit: given, before
     )
     const nameOf = (id: string | null) => (id === null ? '-' : (emails.get(id) ?? id))
     for (const { createdAt, action, outcome, ...row } of shown)
-      shell.print(
+      context.print(
         [
           createdAt.toISOString(),
           action,
@@ -43,13 +43,13 @@ export async function list(shell: CommandContext, { person, limit: given, before
       )
     const last = shown.at(-1)
     if (last && rows.length > limit)
-      shell.print(`Older entries: --before ${last.createdAt.toISOString()}/${last.id}`)
+      context.print(`Older entries: --before ${last.createdAt.toISOString()}/${last.id}`)
   })
 }
 
-function readPlace(before: string): Position {
+function parsePosition(before: string): Position {
   const [at = '', id = ''] = before.split('/')
   if (Number.isNaN(Date.parse(at)) || !/^\d{1,15}$/.test(id))
-    throw new Error(`--before ${before}: must be a place that the command printed`)
+    throw new Error(`--before ${before}: must be the value in the last line of the previous output`)
   return { at: new Date(at), id: Number(id) }
 }

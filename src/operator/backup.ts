@@ -4,40 +4,44 @@ import * as embedded from '../../db/embedded.ts'
 import { isServer } from '../../db/index.ts'
 import { readCommandSettings, type CommandContext } from './command-context.ts'
 
-export async function backup(shell: CommandContext, file: string) {
-  const folder = folderOf(shell, 'pg_dump --format=custom')
-  await writeWhole(file, await embedded.dump(folder))
-  shell.print(`${file} has all of ${folder}, and is as secret.`)
+export async function backup(context: CommandContext, file: string) {
+  const folder = requireEmbeddedDatabase(context, 'pg_dump --format=custom')
+  await writeAtomically(file, await embedded.dump(folder))
+  context.print(
+    `Wrote a backup of ${folder} to ${file}. The backup contains secrets: protect it like the database.`,
+  )
 }
 
-export async function restore(shell: CommandContext, file: string, { force = false }: { force?: boolean }) {
-  const folder = folderOf(shell, 'pg_restore')
-  const before = await embedded.restore(folder, await readFile(file), force)
-  shell.print(`${folder} has all of ${file}.`)
-  if (before !== undefined) shell.print(`What was there before is in ${before}, until you delete it.`)
+export async function restore(context: CommandContext, file: string, { force = false }: { force?: boolean }) {
+  const folder = requireEmbeddedDatabase(context, 'pg_restore')
+  const previous = await embedded.restore(folder, await readFile(file), force)
+  context.print(`Restored ${folder} from ${file}.`)
+  if (previous !== undefined) context.print(`The previous database is in ${previous}, until you delete it.`)
 }
 
-function folderOf(shell: CommandContext, instead: string) {
-  const { databaseUrl } = readCommandSettings(shell)
+function requireEmbeddedDatabase(context: CommandContext, alternative: string) {
+  const { databaseUrl } = readCommandSettings(context)
   if (isServer(databaseUrl))
-    throw new Error(`This is for the embedded database. DATABASE_URL is a server: use ${instead}`)
+    throw new Error(
+      `This command supports only the embedded database. DATABASE_URL is a PostgreSQL server: use ${alternative}.`,
+    )
   return databaseUrl
 }
 
-/** The file is there with all of it, for its owner alone, or as it was before. */
-async function writeWhole(file: string, content: Buffer) {
-  const part = `${file}.${process.pid}.part`
+/** Replaces the file atomically: writes to a temporary file, and renames it. Only the owner can read the file. */
+async function writeAtomically(file: string, content: Buffer) {
+  const temporary = `${file}.${process.pid}.part`
   try {
-    const handle = await open(part, 'wx', 0o600)
+    const handle = await open(temporary, 'wx', 0o600)
     try {
       await handle.writeFile(content)
       await handle.sync()
     } finally {
       await handle.close()
     }
-    await rename(part, file)
+    await rename(temporary, file)
   } catch (error) {
-    await rm(part, { force: true })
+    await rm(temporary, { force: true })
     throw error
   }
 }

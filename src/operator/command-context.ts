@@ -2,26 +2,31 @@ import type { Database } from '../../db/database.ts'
 import { open } from '../../db/index.ts'
 import { readSettings, type Settings } from '../settings.ts'
 
-/** Where a command runs: what it is set by, and where its lines go. */
+/** The environment variables of a command, and the function that prints its output. */
 export interface CommandContext {
   environment: NodeJS.ProcessEnv
   print: (line: string) => void
 }
 
-/** The settings of a service whose database is kept, and is worked on past any pooler. */
+/**
+ * The settings for a command that uses the database. Connects to PostgreSQL directly if DATABASE_URL is the address of a
+ * connection pooler. Rejects a database in memory: it does not outlive the command.
+ */
 export function readCommandSettings({ environment }: CommandContext): Settings {
   const settings = readSettings(environment)
   if (settings.databaseUrl === 'memory:')
-    throw new Error('A database in memory ends with the command. Set DATABASE_URL to another, or to none.')
+    throw new Error(
+      'DATABASE_URL is memory:, and a database in memory does not outlive this command. Set DATABASE_URL to a PostgreSQL server, or unset it to use the embedded database.',
+    )
   return { ...settings, databaseUrl: settings.directUrl ?? settings.databaseUrl }
 }
 
-/** Works on the service's database, brought up to date, and lets go of it. */
+/** Opens the database, which applies pending migrations, runs `work`, and closes the database. */
 export async function withDatabase(
-  shell: CommandContext,
+  context: CommandContext,
   work: (db: Database, settings: Settings) => Promise<void>,
 ) {
-  const settings = readCommandSettings(shell)
+  const settings = readCommandSettings(context)
   const { db, close } = await open(settings.databaseUrl)
   try {
     await work(db, settings)

@@ -2,95 +2,95 @@ import type { Command } from 'commander'
 
 import type { CommandContext } from './command-context.ts'
 
-/** What whoever runs the service needs. Each loads what it is made of only when it is asked for. */
-export function addOperatorCommands(program: Command, shell: CommandContext) {
-  program.commandsGroup('Run a service, by the settings in the environment:')
+/** Adds the commands for operators. Each command imports its modules on demand, to keep the start of other commands fast. */
+export function addOperatorCommands(program: Command, context: CommandContext) {
+  program.commandsGroup('Run a service, configured by environment variables:')
   program
     .command('serve')
-    .description('serve until told to stop')
-    .action(async () => (await import('../serve.ts')).serve(shell.environment))
+    .description('start the service, and run until SIGTERM or SIGINT')
+    .action(async () => (await import('../serve.ts')).serve(context.environment))
   program
     .command('migrate')
-    .description('bring the database up to date')
-    .option('--check', 'change nothing: name what is missing, and fail if there is any')
+    .description('apply pending migrations')
+    .option('--check', 'only list pending migrations, and fail if there are any')
     .action(async ({ check }: { check?: true }) => {
       const commands = await import('./migrate.ts')
-      await (check ? commands.check(shell) : commands.migrate(shell))
+      await (check ? commands.check(context) : commands.migrate(context))
     })
   program
     .command('seed')
-    .description('add somebody with tasks and notes, to try things with')
-    .argument('[email]', 'who signs in as them', 'ada@example.com')
-    .option('--force', 'in production too')
+    .description('add a sample account with tasks and notes')
+    .argument('[email]', 'address of the sample account', 'ada@example.com')
+    .option('--force', 'allow in production')
     .action(async (email: string, options: { force?: true }) =>
-      (await import('./seed.ts')).seed(shell, email, options),
+      (await import('./seed.ts')).seed(context, email, options),
     )
   program
     .command('openapi')
     .description('print the OpenAPI document')
-    .action(async () => (await import('./openapi.ts')).printDocument(shell))
-  addAdmin(program, shell)
-  addSessions(program, shell)
+    .action(async () => (await import('./openapi.ts')).printDocument(context))
+  addAdmin(program, context)
+  addSessions(program, context)
   program
     .command('audit')
     .description('print the audit trail, newest entry first')
-    .option('--person <email>', 'entries in which this person acted or was acted upon')
-    .option('--limit <number>', 'how many entries, 1000 at most', '100')
-    .option('--before <place>', 'older entries: the place is in the last line of the output before')
+    .option('--person <email>', 'only entries with this person as actor or subject')
+    .option('--limit <number>', 'maximum number of entries, 1 to 1000', '100')
+    .option('--before <place>', 'only older entries: the value from the last line of the previous output')
     .action(async (options: { person?: string; limit: string; before?: string }) =>
-      (await import('./audit.ts')).list(shell, options),
+      (await import('./audit.ts')).list(context, options),
     )
   program
     .command('backup')
-    .description('write the embedded database into a file')
+    .description('write a backup of the embedded database to a file')
     .argument('<file>')
-    .action(async (file: string) => (await import('./backup.ts')).backup(shell, file))
+    .action(async (file: string) => (await import('./backup.ts')).backup(context, file))
   program
     .command('restore')
-    .description('read the embedded database from a backup')
+    .description('restore the embedded database from a backup')
     .argument('<file>')
-    .option('--force', 'in place of the one that is there')
+    .option('--force', 'replace an existing database')
     .action(async (file: string, options: { force?: true }) =>
-      (await import('./backup.ts')).restore(shell, file, options),
+      (await import('./backup.ts')).restore(context, file, options),
     )
   program
     .command('doctor')
-    .description('look for what is wrong with settings, database, mail, folder and clock')
-    .action(async () => (await import('./doctor.ts')).doctor(shell))
+    .description('check settings, database, migrations, clock, mail server and data folder')
+    .action(async () => (await import('./doctor.ts')).doctor(context))
 }
 
-function addAdmin(program: Command, shell: CommandContext) {
-  const admin = program.command('admin').description('say who is an administrator')
+function addAdmin(program: Command, context: CommandContext) {
+  const admin = program.command('admin').description('grant, revoke and list the administrator role')
   admin
     .command('grant')
-    .description('make somebody one')
+    .description('make an account an administrator')
     .argument('<email>')
-    .action(async (email: string) => (await import('./admin.ts')).grant(shell, email))
+    .action(async (email: string) => (await import('./admin.ts')).grant(context, email))
   admin
     .command('revoke')
-    .description('make somebody one no longer')
+    .description('remove the administrator role from an account')
     .argument('<email>')
-    .action(async (email: string) => (await import('./admin.ts')).revoke(shell, email))
+    .action(async (email: string) => (await import('./admin.ts')).revoke(context, email))
   admin
     .command('list')
-    .description('list those who are')
-    .action(async () => (await import('./admin.ts')).list(shell))
+    .description('list the administrators')
+    .action(async () => (await import('./admin.ts')).list(context))
 }
 
-function addSessions(program: Command, shell: CommandContext) {
-  const sessions = program.command('sessions').description("see and end somebody's sessions")
+function addSessions(program: Command, context: CommandContext) {
+  const sessions = program.command('sessions').description('list and end the sessions of an account')
   sessions
     .command('list')
-    .description('list those that are active')
+    .description('list the active sessions')
     .argument('<email>')
-    .action(async (email: string) => (await import('./sessions.ts')).list(shell, email))
+    .action(async (email: string) => (await import('./sessions.ts')).list(context, email))
   sessions
     .command('revoke')
-    .description('end one of them, or all')
+    .description('end one session, or all sessions')
     .argument('<email>')
-    .option('--id <id>', 'the one with this id')
-    .option('--all', 'all')
-    .action(async (email: string, which: { id?: string; all?: true }) =>
-      (await import('./sessions.ts')).revoke(shell, email, which),
+    .option('--id <id>', 'end the session with this id')
+    .option('--all', 'end all sessions')
+    .action(async (email: string, selection: { id?: string; all?: true }) =>
+      (await import('./sessions.ts')).revoke(context, email, selection),
     )
 }

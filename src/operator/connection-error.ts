@@ -1,22 +1,28 @@
 import { codeOf } from '../../db/errors.ts'
 
-/** What failures to reach a server mean, by the database's SQLSTATE or the connection's code. */
+/** Problem and next step by error code: an SQLSTATE of PostgreSQL, or a code of Node.js or the mail client. */
 const ADVICE: [codes: RegExp, advice: string][] = [
-  [/^(28.*|EAUTH)$/, 'the server refuses the user or the password'],
-  [/^3D000$/, 'the server has no such database: createdb makes one'],
-  [/^53300$/, 'the server has no connection left: raise max_connections, or run fewer processes'],
-  [/^ERR_INVALID_URL$/, 'the address cannot be read: a password in it must be percent-encoded'],
-  [/^(ENOTFOUND|EDNS|EAI_.*)$/, 'there is no such host'],
-  [/CERT|TLS|SSL/, 'the server is not trusted, or speaks no TLS: see its certificate'],
+  [/^(28.*|EAUTH)$/, 'the server rejected the user name or the password'],
+  [/^3D000$/, 'the database does not exist on the server: create it with createdb'],
+  [/^53300$/, 'the server has no free connections: raise max_connections, or run fewer processes'],
+  [/^ERR_INVALID_URL$/, 'the address is not a valid URL: percent-encode special characters in the password'],
+  [/^(ENOTFOUND|EDNS|EAI_.*)$/, 'the host name cannot be resolved: check the host in the address'],
+  [
+    /CERT|TLS|SSL/,
+    'the TLS connection failed: check that the server supports TLS and has a trusted certificate',
+  ],
   [
     /CONN|TIMEDOUT|TIMEOUT|HOST|NET|SOCKET/,
-    'nothing answers: is the server running, and is this its address?',
+    'the server does not respond: check the address, and that the server is running',
   ],
 ]
 
-/** What to do about a server that a setting names and that cannot be used. */
+/**
+ * Describes a failed connection to the server in a setting. Uses only the error code: the message of the error may contain
+ * parts of the address, and so of the password.
+ */
 export function describeConnectionError(setting: string, error: unknown) {
   const code = codeOf(error)
-  const [, advice = 'the server cannot be used'] = ADVICE.find(([codes]) => codes.test(code)) ?? []
+  const [, advice = 'the connection failed'] = ADVICE.find(([codes]) => codes.test(code)) ?? []
   return `${setting}: ${advice} (${code || 'no code'})`
 }

@@ -7,127 +7,142 @@ import { FolderInUse } from '../../db/embedded.ts'
 import { codeOf } from '../../db/errors.ts'
 import { isServer } from '../../db/index.ts'
 import { ExposedError, makeFolderPrivate } from '../../db/private.ts'
-import { tryMailServer } from '../identity/mail.ts'
+import { verifyMailServer } from '../identity/mail.ts'
 import { toErrorMessage } from '../cli/error-message.ts'
 import { readSettings, type Settings } from '../settings.ts'
 import { describeConnectionError } from './connection-error.ts'
 import type { CommandContext } from './command-context.ts'
 
-/** The oldest PostgreSQL that the statements are written for. */
-const OLDEST = 15
+/** The oldest supported major version of PostgreSQL. */
+const MIN_POSTGRES_VERSION = 15
 
-/** How far two clocks may be apart, in milliseconds: codes and tokens are good for minutes. */
-const DRIFT = 5_000
+/** Maximum clock difference in milliseconds: codes and tokens expire after minutes. */
+const MAX_CLOCK_DIFFERENCE = 5_000
 
 interface Finding {
-  about: 'settings' | 'database' | 'migrations' | 'clock' | 'mail' | 'folder'
-  /** What is so, where there is no problem. */
+  subject: 'settings' | 'database' | 'migrations' | 'clock' | 'mail' | 'folder'
+  /** The state of the subject, printed if there is no problem. */
   fact?: string
-  /** What is wrong, and what to do about it. */
+  /** The problem and the next step. */
   problem?: string | undefined
 }
 
-/** Says one line of everything that the service needs, and fails where one is a problem. */
+/** Prints one line for each check. Fails if a check finds a problem. */
 export async function doctor({ environment, print }: CommandContext) {
   let problems = 0
-  for await (const { about, fact = '', problem } of examine(environment)) {
+  for await (const { subject, fact = '', problem } of examine(environment)) {
     if (problem !== undefined) problems++
-    print(`${problem === undefined ? 'ok     ' : 'problem'}  ${about.padEnd(10)}  ${problem ?? fact}`)
+    print(`${problem === undefined ? 'ok     ' : 'problem'}  ${subject.padEnd(10)}  ${problem ?? fact}`)
   }
   if (problems > 0) throw new Error(`Problems: ${problems}`)
 }
 
 async function* examine(environment: NodeJS.ProcessEnv): AsyncGenerator<Finding> {
-  const settings = read(environment)
+  const settings = readSettingsOrProblems(environment)
   if (Array.isArray(settings)) {
-    for (const problem of settings) yield { about: 'settings', problem }
+    for (const problem of settings) yield { subject: 'settings', problem }
     return
   }
   const { production, baseUrl } = settings
-  yield { about: 'settings', fact: `${production ? 'production' : 'development'}, ${baseUrl}` }
+  yield { subject: 'settings', fact: `${production ? 'production' : 'development'}, ${baseUrl}` }
   yield* await examineDatabase(settings)
   yield await examineMail(settings)
   yield await examineFolder(settings)
 }
 
-/** The settings, or every mistake in them. */
-function read(environment: NodeJS.ProcessEnv): Settings | string[] {
+/** The settings, or a list of all invalid settings. */
+function readSettingsOrProblems(environment: NodeJS.ProcessEnv): Settings | string[] {
   try {
     return readSettings(environment)
   } catch (error) {
-    const [title = '', ...mistakes] = toErrorMessage(error).split('\n')
-    return mistakes.length > 0 ? mistakes.map((mistake) => mistake.trim()) : [title]
+    const [title = '', ...problems] = toErrorMessage(error).split('\n')
+    return problems.length > 0 ? problems.map((problem) => problem.trim()) : [title]
   }
 }
 
 async function examineDatabase({ databaseUrl, directUrl }: Settings): Promise<Finding[]> {
-  const about = 'database'
+  const subject = 'database'
   try {
     const { database, pending } = await inspect(directUrl ?? databaseUrl)
-    if (!database) return [{ about, fact: 'none yet: the service makes it when it starts' }]
-    const lacking = `${pending.join(', ')} missing: run tallystick migrate`
+    if (!database) return [{ subject, fact: 'does not exist yet: the service creates it at its first start' }]
+    const missing = `${pending.join(', ')} missing: run tallystick migrate`
     return [
       examineServer(database),
-      { about: 'migrations', fact: 'up to date', problem: pending.length > 0 ? lacking : undefined },
+      { subject: 'migrations', fact: 'up to date', problem: pending.length > 0 ? missing : undefined },
       examineClock(database),
     ]
   } catch (error) {
     if (error instanceof FolderInUse)
-      return [{ about, fact: 'in use: stop the service to have it looked into' }]
-    // By its code: a message may repeat parts of a mistaken address, and so of its password.
+      return [{ subject, fact: 'in use by the service: to check the database, stop the service' }]
     return [
       {
-        about,
+        subject,
         problem: isServer(databaseUrl)
           ? describeConnectionError('DATABASE_URL', error)
-          : unusable(databaseUrl),
+          : describeUnusableFolder(databaseUrl),
       },
     ]
   }
 }
 
-type Found = NonNullable<Inspection['database']>
+type InspectedDatabase = NonNullable<Inspection['database']>
 
-function examineServer({ name, version }: Found): Finding {
+function examineServer({ name, version }: InspectedDatabase): Finding {
   const fact = `PostgreSQL ${version}, ${name}`
-  const old = Number.parseInt(version) < OLDEST
-  return { about: 'database', fact, problem: old ? `${fact}: ${OLDEST} or later is needed` : undefined }
+  const isOld = Number.parseInt(version) < MIN_POSTGRES_VERSION
+  return {
+    subject: 'database',
+    fact,
+    problem: isOld ? `${fact}: upgrade to PostgreSQL ${MIN_POSTGRES_VERSION} or later` : undefined,
+  }
 }
 
-function examineClock({ ahead }: Found): Finding {
-  const fact = `${new Date().toISOString()} here, ${Math.abs(ahead / 1000).toFixed(1)} s from the database's`
-  const apart = Math.abs(ahead) > DRIFT
-  return { about: 'clock', fact, problem: apart ? `${fact}: set both by NTP` : undefined }
+function examineClock({ clockOffset }: InspectedDatabase): Finding {
+  const fact = `${new Date().toISOString()} on this host, ${Math.abs(clockOffset / 1000).toFixed(1)} s difference to the database server`
+  const exceedsLimit = Math.abs(clockOffset) > MAX_CLOCK_DIFFERENCE
+  return {
+    subject: 'clock',
+    fact,
+    problem: exceedsLimit ? `${fact}: synchronize both clocks with NTP` : undefined,
+  }
 }
 
-const unusable = (folder: string) =>
-  `${folder} cannot be opened: see whose it is, or put a backup in its place (tallystick restore FILE --force)`
+const describeUnusableFolder = (folder: string) =>
+  `${folder} cannot be opened: check its owner and permissions, or restore a backup (tallystick restore FILE --force)`
 
 async function examineMail({ smtpUrl, outbox }: Settings): Promise<Finding> {
-  const about = 'mail'
+  const subject = 'mail'
   if (smtpUrl === undefined)
-    return { about, fact: `no SMTP_URL: letters go to ${outbox}`, problem: await keepingFrom(outbox) }
-  const refused = (error: unknown) => describeConnectionError('SMTP_URL', error)
-  const problem = await tryMailServer(smtpUrl).then(() => undefined, refused)
-  return { about, fact: 'the mail server lets the service in', problem }
+    return {
+      subject,
+      fact: `SMTP_URL is not set: the service writes e-mails to ${outbox}`,
+      problem: await findFolderProblem(outbox),
+    }
+  const describe = (error: unknown) => describeConnectionError('SMTP_URL', error)
+  const problem = await verifyMailServer(smtpUrl).then(() => undefined, describe)
+  return { subject, fact: 'the mail server accepts the connection and the credentials', problem }
 }
 
 async function examineFolder({ databaseUrl, smtpUrl, outbox }: Settings): Promise<Finding> {
-  const about = 'folder'
+  const subject = 'folder'
   if (isServer(databaseUrl) && smtpUrl !== undefined)
-    return { about, fact: 'none: nothing is kept on this machine' }
+    return { subject, fact: 'not used: the service stores no files on this host' }
   const folder = dirname(outbox)
-  return { about, fact: `${folder} is the service's alone`, problem: await keepingFrom(folder) }
+  return {
+    subject,
+    fact: `${folder} is accessible only to the service`,
+    problem: await findFolderProblem(folder),
+  }
 }
 
-/** Why a folder cannot keep secrets. Makes the folder private where that is possible, as the service does. */
-async function keepingFrom(folder: string): Promise<string | undefined> {
+/** Why the service cannot store secrets in a folder. Restricts the permissions of the folder if possible, as the service does. */
+async function findFolderProblem(folder: string): Promise<string | undefined> {
   try {
     makeFolderPrivate(folder)
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
     return undefined
   } catch (error) {
     if (error instanceof ExposedError) return error.message
-    return `${folder} cannot be used (${codeOf(error)}): give it to whoever runs the service`
+    return `${folder} cannot be used (${codeOf(error)}): make it readable and writable for the user that runs the service`
   }
 }

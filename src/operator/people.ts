@@ -1,10 +1,13 @@
 import { findByEmail } from '../../db/auth.ts'
 import type { Database } from '../../db/database.ts'
 
-/** The person who has an address. */
+/** The account with an e-mail address. Fails if there is none. */
 export async function getPersonByEmail(db: Database, address: string) {
   const email = address.trim().toLowerCase()
   const person = await findByEmail(db, email)
-  if (!person) throw new Error(`Nobody has the address ${email}. An account is made by its first sign-in.`)
+  if (!person)
+    throw new Error(
+      `No account has the address ${email}. The first sign-in with an address creates its account.`,
+    )
   return person
 }

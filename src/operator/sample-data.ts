@@ -10,7 +10,10 @@ export interface SampleAccount {
 
 const charles = 'charles@example.com'
 
-/** Two people with something of everything, the first by an address of one's own, oldest first. */
+/**
+ * Two accounts with tasks in every status, and with notes in every kind of sharing. Rows are in the order of their
+ * creation. `ada` is the e-mail address of the first account.
+ */
 export const sampleAccounts = (ada: string): SampleAccount[] => [
   {
     email: ada,

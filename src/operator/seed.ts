@@ -8,41 +8,44 @@ import * as tasks from '../../db/tasks.ts'
 import { type SampleAccount, sampleAccounts } from './sample-data.ts'
 import { withDatabase, readCommandSettings, type CommandContext } from './command-context.ts'
 
-/** Adds what is missing of the demonstration, so that it can be run again. */
-export async function seed(shell: CommandContext, address: string, { force = false }: { force?: boolean }) {
-  const { production, smtpUrl, outbox } = readCommandSettings(shell)
+/** Adds the sample accounts. Skips rows that exist already, so that the command can be repeated. */
+export async function seed(context: CommandContext, address: string, { force = false }: { force?: boolean }) {
+  const { production, smtpUrl, outbox } = readCommandSettings(context)
   if (production && !force)
-    throw new Error('Made-up people have no place among real ones. Where they do: --force')
+    throw new Error(
+      'NODE_ENV is production, and seed adds sample accounts. To add them nevertheless, use --force.',
+    )
   const { success, data: email } = z.email().toLowerCase().safeParse(address)
-  if (!success) throw new Error(`${address} is no address.`)
-  await withDatabase(shell, (db) =>
+  if (!success) throw new Error(`${address} is not an e-mail address.`)
+  await withDatabase(context, (db) =>
     db.transaction(async (tx) => {
-      for (const account of sampleAccounts(email)) await add(tx, account)
+      for (const account of sampleAccounts(email)) await addAccount(tx, account)
     }),
   )
-  const letter = smtpUrl === undefined ? `in the service's log, and in ${outbox}` : 'in a letter to them'
-  shell.print(`${email} has tasks and notes, some shared with somebody else.`)
-  shell.print(`Start the service, and sign in as ${email}: tallystick login. The code is ${letter}.`)
+  const delivery =
+    smtpUrl === undefined ? `is in the log of the service, and in ${outbox}` : 'is sent to this address'
+  context.print(`${email} has sample tasks and notes. Some notes are shared with another account.`)
+  context.print(`Start the service, and sign in as ${email}: tallystick login. The code ${delivery}.`)
 }
 
-async function add(db: Database, account: SampleAccount) {
-  const viewer = await findOrCreate(db, { email: account.email, name: account.name })
+async function addAccount(db: Database, account: SampleAccount) {
+  const user = await findOrCreate(db, { email: account.email, name: account.name })
   await audit.insert(db, {
     ...audit.OPERATOR,
     action: 'admin.create-user',
     outcome: 'accepted',
-    subject: viewer.id,
+    subject: user.id,
     detail: 'seed',
   })
-  const missing = <Item extends { title: string }>(wanted: Item[], there: { title: string }[]) =>
-    wanted.filter(({ title }) => !there.some((item) => item.title === title))
+  const missing = <Item extends { title: string }>(samples: Item[], existing: { title: string }[]) =>
+    samples.filter(({ title }) => !existing.some((item) => item.title === title))
 
-  for (const task of missing(account.tasks, await tasks.listTitles(db, viewer.id))) {
-    const { id } = await tasks.insert(db, viewer.id, task)
-    await tasks.update(db, viewer.id, id, { status: task.status })
+  for (const task of missing(account.tasks, await tasks.listTitles(db, user.id))) {
+    const { id } = await tasks.insert(db, user.id, task)
+    await tasks.update(db, user.id, id, { status: task.status })
   }
-  for (const note of missing(account.notes, await notes.listTitles(db, viewer.id))) {
-    const { uuid } = await notes.insert(db, viewer.id, note)
-    for (const [email, role] of note.shares) await notes.share(db, viewer, uuid, email, role)
+  for (const note of missing(account.notes, await notes.listTitles(db, user.id))) {
+    const { uuid } = await notes.insert(db, user.id, note)
+    for (const [email, role] of note.shares) await notes.share(db, user, uuid, email, role)
   }
 }
