@@ -11,42 +11,43 @@ import { openServices } from './service.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { onStopSignal, startWorkers } from './workers.ts'
 
-/** How long a stop may take, in milliseconds. */
-const DEADLINE = 10_000
+/** Time limit for in-flight requests during a shutdown, in milliseconds. Then the process exits with code 1. */
+const DRAIN_TIMEOUT = 10_000
 
 const HOUR = 3_600_000
 
-/** Serves until it is told to stop. Where it cannot start, it says why and ends the process. */
+/** Runs the service until SIGTERM or SIGINT. If the start fails, prints the error and exits with code 1. */
 export async function serve(environment: NodeJS.ProcessEnv) {
   try {
     const settings = readSettings(environment)
-    endOnUncaught(createLog(settings))
-    if (settings.workers > 1 && cluster.isPrimary) await serveByWorkers(settings)
-    else await serveAlone(settings)
-    if (cluster.isPrimary) greet(settings)
+    exitOnUncaughtException(createLog(settings))
+    if (settings.workers > 1 && cluster.isPrimary) await serveWithWorkers(settings)
+    else await serveInThisProcess(settings)
+    if (cluster.isPrimary) printStartupMessage(settings)
   } catch (error) {
     process.stderr.write(`${toErrorMessage(error)}\n`)
     process.exit(1)
   }
 }
 
-/** Ends the process on an error that no code catches, as Node does. Node would print the error whole, with what callers sent. */
-function endOnUncaught(log: Logger) {
+/** Logs an uncaught exception, and exits. Node.js itself would print the complete error, including data of requests. */
+function exitOnUncaughtException(log: Logger) {
   process.on('uncaughtException', (error) => {
-    log.fatal({ err: error }, 'the process ends: no code catches this error')
+    log.fatal({ err: error }, 'uncaught exception: the process exits')
     process.exit(1)
   })
 }
 
-async function serveAlone(settings: Settings) {
+async function serveInThisProcess(settings: Settings) {
   const services = await openServices(settings)
   const server = createApp(services)
-  /** Says that it is stopping, finishes what is in flight, closes the database, and ends. */
+  // Graceful shutdown: `stopping` makes the readiness check fail. After STOP_DELAY, the server accepts no new connections,
+  // finishes in-flight requests, closes the database, and exits.
   onStopSignal(() => {
-    endByDeadline(settings)
+    exitAfterTimeout(settings)
     services.state.stopping = true
     setTimeout(() => {
-      // A connection that turns idle while the rest drains would hold the stop up.
+      // `server.close` waits for open connections: closes connections that become idle during the shutdown.
       setInterval(() => {
         server.closeIdleConnections()
       }, 100)
@@ -56,41 +57,41 @@ async function serveAlone(settings: Settings) {
   server.listen(settings.port, settings.host)
   await once(server, 'listening')
   if (cluster.isPrimary) await services.metrics?.serve()
-  keepHouse(services)
+  scheduleCleanup(services)
 }
 
-/** Every hour what has expired is removed, by one of all instances. */
-function keepHouse({ db, log, settings }: Services) {
-  const tidy = () => {
+/** Removes expired rows at the start and every hour. Instances that share a database coordinate: one of them does the work. */
+function scheduleCleanup({ db, log, settings }: Services) {
+  const cleanUp = () => {
     removeExpired(db, settings.auditRetention).catch((error: unknown) => {
-      log.error({ err: error }, 'what has expired could not be removed')
+      log.error({ err: error }, 'removing expired rows failed; the next attempt is in an hour')
     })
   }
-  tidy()
-  setInterval(tidy, HOUR).unref()
+  cleanUp()
+  setInterval(cleanUp, HOUR).unref()
 }
 
-async function serveByWorkers(settings: Settings) {
+async function serveWithWorkers(settings: Settings) {
   const stop = await startWorkers(settings.workers, createLog(settings), (code) => process.exit(code))
   onStopSignal(() => {
-    endByDeadline(settings)
+    exitAfterTimeout(settings)
     stop()
   })
   if (settings.metricsPort !== undefined)
-    await (await import('./telemetry/metrics.ts')).serveWorkersMetrics(settings)
+    await (await import('./telemetry/metrics.ts')).serveClusterMetrics(settings)
 }
 
-const endByDeadline = ({ stopDelay }: Settings) =>
-  setTimeout(() => process.exit(1), stopDelay + DEADLINE).unref()
+const exitAfterTimeout = ({ stopDelay }: Settings) =>
+  setTimeout(() => process.exit(1), stopDelay + DRAIN_TIMEOUT).unref()
 
-function greet({ baseUrl, host, port }: Settings) {
+function printStartupMessage({ baseUrl, host, port }: Settings) {
   process.stdout.write(
     [
       `Tallystick listens on ${host}:${port} as ${baseUrl}`,
       `  Reference   ${baseUrl}/docs`,
       `  Sign in     POST ${baseUrl}/api/auth/email-otp/send-verification-otp  {"email": "you@example.com", "type": "sign-in"}`,
       `              POST ${baseUrl}/api/auth/sign-in/email-otp  {"email": "you@example.com", "otp": "the code"}`,
-      `              Without SMTP_URL the code stands in this log, and in a letter in the outbox.`,
+      `              Without SMTP_URL, the code is in this log, and in an e-mail file in the outbox folder.`,
       '',
     ].join('\n'),
   )

@@ -10,47 +10,47 @@ import { makeFolderPrivate, makePrivate } from '../db/private.ts'
 import { isConfiguredClient } from './identity/client-metadata.ts'
 
 export interface Limit {
-  /** How often. */
+  /** Number of requests allowed in one period. */
   points: number
-  /** In how many seconds. */
+  /** Length of the period, in seconds. */
   duration: number
-  /** Counted in the database, for all instances: what guards an account, sends mail, issues tokens or reads a lot. */
+  /** Counted in the database, for all instances. For limits that protect accounts, mail, tokens, or expensive reads. */
   shared?: true
-  /** Counted by person, and not by address. */
+  /** Counted by account instead of by IP address. */
   personal?: true
 }
 
-/** The rate limits. Ordinary use does not reach them. The setting `LIMITS` changes their points. */
+/** The rate limits. Normal use stays below them. The setting `LIMITS` changes their points. */
 export const limits = {
-  /** Steps of the counter, by address. */
+  /** Increments and decrements of the counter, by IP address. */
   steps: { points: 6000, duration: 60 },
-  /** By address. */
+  /** Reservations, by IP address. */
   reservations: { points: 1200, duration: 60 },
-  /** Changes. */
+  /** Changes of data, by account. */
   writes: { points: 3000, duration: 60, personal: true },
-  /** Exports of an account: each reads all that is kept of a person. */
+  /** Exports of an account, by account. Each export reads all data of the account. */
   exports: { points: 5, duration: 3600, personal: true, shared: true },
-  /** Apps let in. Each grant is an entry in the audit trail. */
+  /** OAuth grants, by account. Each grant adds an entry to the audit trail. */
   grants: { points: 60, duration: 3600, personal: true, shared: true },
-  /** Codes asked for, by address; consumed before those of the account. */
+  /** Requests for sign-in codes, by IP address. Consumed before the limits of the account. */
   codesByAddress: { points: 10, duration: 60, shared: true },
-  /** Codes asked for from one address for one account: one address cannot use up the limit of an account. */
+  /** Requests for sign-in codes, by IP address and account: one IP address cannot exhaust the limit of an account. */
   codesByBoth: { points: 5, duration: 900, shared: true },
-  /** Codes asked for, by account. */
+  /** Requests for sign-in codes, by account. */
   codes: { points: 10, duration: 900, shared: true },
-  /** Codes tried, by address; consumed before those of the account. */
+  /** Attempts to enter a sign-in code, by IP address. Consumed before the limits of the account. */
   triesByAddress: { points: 30, duration: 60, shared: true },
-  /** Codes tried from one address for one account: one address cannot use up the limit of an account. */
+  /** Attempts to enter a sign-in code, by IP address and account: one IP address cannot exhaust the limit of an account. */
   triesByBoth: { points: 15, duration: 900, shared: true },
-  /** Codes tried, by account. */
+  /** Attempts to enter a sign-in code, by account. */
   tries: { points: 30, duration: 900, shared: true },
-  /** Other operations of better-auth, by address. */
+  /** Other operations of better-auth, by IP address. */
   auth: { points: 1200, duration: 60 },
-  /** Apps registered, by address. */
+  /** Registrations of OAuth clients, by IP address. */
   registrations: { points: 60, duration: 3600, shared: true },
-  /** Documents of apps fetched from their hosts, by the address that asks. */
+  /** Fetches of client metadata documents, by the IP address of the caller. */
   documents: { points: 30, duration: 60, shared: true },
-  /** Tokens asked for and revoked, by address. */
+  /** Token requests and revocations, by IP address. */
   tokens: { points: 600, duration: 60, shared: true },
 } satisfies Record<string, Limit>
 
@@ -69,12 +69,15 @@ const list = z
 const origin = z
   .url({ protocol: /^https?$/ })
   .transform((url) => new URL(url))
-  .refine((url) => url.pathname === '/' && !url.search && !url.hash, 'Must be an origin, without a path')
+  .refine(
+    (url) => url.pathname === '/' && !url.search && !url.hash,
+    'Must be an origin without a path, such as https://example.com',
+  )
   .transform((url) => url.origin)
 
-const address = z.string().regex(/^[^\s@]+@[^\s@]+$/, 'Must be an address, or a list of them')
+const address = z.string().regex(/^[^\s@]+@[^\s@]+$/, 'Must be a comma-separated list of e-mail addresses')
 
-const areProxies = (addresses: string[]) => {
+const isProxyList = (addresses: string[]) => {
   try {
     return Boolean(proxyAddr.compile(addresses))
   } catch {
@@ -82,14 +85,14 @@ const areProxies = (addresses: string[]) => {
   }
 }
 
-const pointsOf = (entry: string): [string, number] => {
+const parseLimit = (entry: string): [string, number] => {
   const [name = '', points = ''] = entry.split('=')
   return [name, Number(points)]
 }
-const areLimits = (entries: string[]) =>
-  entries.map(pointsOf).every(([name, points]) => name in limits && Number.isInteger(points) && points > 0)
+const isLimitList = (entries: string[]) =>
+  entries.map(parseLimit).every(([name, points]) => name in limits && Number.isInteger(points) && points > 0)
 
-/** Characters of a secret. */
+/** Minimum length of AUTH_SECRET, in characters. */
 const MIN_SECRET = 32
 
 const Environment = z
@@ -100,11 +103,11 @@ const Environment = z
     BASE_URL: origin.optional(),
     DATABASE_URL: z
       .string()
-      .regex(/^(postgres(ql)?:\/\/.+|memory:)$/, 'Must be postgres://… or memory:')
+      .regex(/^(postgres(ql)?:\/\/.+|memory:)$/, 'Must be a postgres:// URL, or memory:')
       .optional(),
     DATABASE_DIRECT_URL: z
       .string()
-      .regex(/^postgres(ql)?:\/\/.+$/, 'Must be postgres://…')
+      .regex(/^postgres(ql)?:\/\/.+$/, 'Must be a postgres:// URL')
       .optional(),
     DATA_DIR: z.string().default('.data'),
     AUTH_SECRET: z.string().min(MIN_SECRET, `Must have at least ${MIN_SECRET} characters`).optional(),
@@ -112,15 +115,21 @@ const Environment = z
     MAIL_FROM: z.string().optional(),
     ADMIN_EMAILS: list.pipe(z.array(address.toLowerCase())),
     TRUSTED_ORIGINS: list.pipe(z.array(origin)),
-    TRUSTED_PROXIES: list.refine(areProxies, 'Must be addresses or ranges of proxies'),
+    TRUSTED_PROXIES: list.refine(
+      isProxyList,
+      'Must be a comma-separated list of IP addresses or ranges, such as 10.0.0.0/8',
+    ),
     OAUTH_CLIENTS: list.refine(
       (entries) => entries.every(isConfiguredClient),
-      'Must be id=redirect-uri, or a list of them',
+      'Must be a comma-separated list of id=redirect-uri',
     ),
     SERVICE: z.string().default(`${hostname()}:${process.pid}`),
     RELEASE: z.string().default('local'),
     LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-    LIMITS: list.refine(areLimits, 'Must be name=number, or a list of them, of the limits that there are'),
+    LIMITS: list.refine(
+      isLimitList,
+      `Must be a comma-separated list of name=number. Names: ${Object.keys(limits).join(', ')}`,
+    ),
     RATE_LIMITS: z.enum(['on', 'off']).default('on'),
     COMPILED: z.enum(['on', 'off']).default('on'),
     METRICS_HOST: z.string().default('127.0.0.1'),
@@ -134,11 +143,12 @@ const Environment = z
   })
   .superRefine((env, context) => {
     if (env.WORKERS > 1 && !env.DATABASE_URL?.startsWith('postgres')) {
-      const message = 'More than one need a DATABASE_URL: an embedded database belongs to one process'
+      const message =
+        'More than one worker requires a DATABASE_URL: only one process can use the embedded database'
       context.addIssue({ code: 'custom', path: ['WORKERS'], message })
     }
     if (env.DATABASE_DIRECT_URL && !env.DATABASE_URL?.startsWith('postgres')) {
-      const message = 'Goes with the DATABASE_URL of a pooler'
+      const message = 'Requires a DATABASE_URL, the address of the connection pooler'
       context.addIssue({ code: 'custom', path: ['DATABASE_DIRECT_URL'], message })
     }
     if (env.NODE_ENV !== 'production') return
@@ -149,13 +159,13 @@ const Environment = z
 
 export type Settings = ReturnType<typeof readSettings>
 
-/** Environment to typed settings. Empty counts as unset. Throws one error that names every mistake. */
+/** Parses environment variables. An empty variable counts as unset. Throws one error that lists all invalid settings. */
 export function readSettings(environment: Record<string, string | undefined>) {
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  const { success, data: env, error } = Environment.safeParse(given)
+  const nonEmpty = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const { success, data: env, error } = Environment.safeParse(nonEmpty)
   if (!success) {
-    const mistakes = error.issues.map(({ path, message }) => `  ${path.join(' ')}: ${message}`)
-    throw new Error(['The settings cannot be used:', ...mistakes].join('\n'))
+    const problems = error.issues.map(({ path, message }) => `  ${path.join(' ')}: ${message}`)
+    throw new Error(['Invalid settings:', ...problems].join('\n'))
   }
   return {
     production: env.NODE_ENV === 'production',
@@ -164,9 +174,9 @@ export function readSettings(environment: Record<string, string | undefined>) {
     /** The public origin. */
     baseUrl: env.BASE_URL ?? `http://localhost:${env.PORT}`,
     databaseUrl: env.DATABASE_URL ?? join(env.DATA_DIR, 'db'),
-    /** Where `databaseUrl` is that of a pooler: the server behind it. */
+    /** The address of the server itself, if `databaseUrl` is the address of a connection pooler. */
     directUrl: env.DATABASE_DIRECT_URL,
-    authSecret: env.AUTH_SECRET ?? keptSecret(env.DATA_DIR),
+    authSecret: env.AUTH_SECRET ?? loadOrCreateSecret(env.DATA_DIR),
     smtpUrl: env.SMTP_URL,
     mailFrom: env.MAIL_FROM ?? 'Tallystick <tallystick@localhost>',
     outbox: join(env.DATA_DIR, 'outbox'),
@@ -178,30 +188,33 @@ export function readSettings(environment: Record<string, string | undefined>) {
     release: env.RELEASE,
     logLevel: env.LOG_LEVEL,
     rateLimits: env.RATE_LIMITS === 'on',
-    /** How often, by the name of a limit, in place of the points above. */
-    limitPoints: Object.fromEntries(env.LIMITS.map(pointsOf)),
-    /** Whether the usual request takes the compiled path, or every request oRPC's stock handlers. */
+    /** Points by the name of a rate limit: they replace the defaults above. */
+    limitPoints: Object.fromEntries(env.LIMITS.map(parseLimit)),
+    /** Whether common requests use the fast path (src/http/fast/). Otherwise, all requests use oRPC's standard handlers. */
     compiled: env.COMPILED === 'on',
     metricsHost: env.METRICS_HOST,
-    /** Where to answer `/metrics`; unset, and nothing is counted. */
+    /** Port of `/metrics`. If unset, no metrics are collected. */
     metricsPort: env.METRICS_PORT,
-    /** Processes that share the port. */
+    /** Number of processes that share the port. */
     workers: env.WORKERS,
-    /** Complete requests that one process handles at once. */
+    /** Maximum number of complete requests that one process handles at once. */
     maxRequests: env.MAX_REQUESTS,
-    /** Requests with a body that is still arriving, in one process; a quarter of them for each address. */
+    /** Maximum number of incomplete request bodies in one process. Each IP address may use a quarter of them. */
     maxIncomplete: env.MAX_INCOMPLETE,
-    /** How long a request may wait for its answer, in milliseconds. */
+    /** Time limit of a response, in milliseconds. */
     answerTimeout: env.ANSWER_TIMEOUT * 1000,
-    /** How long the audit trail is kept, in days. */
+    /** Retention period of audit entries, in days. */
     auditRetention: env.AUDIT_RETENTION,
-    /** How long a process that is told to stop still takes requests, in milliseconds. */
+    /** Time between a stop signal and the end of new connections, in milliseconds. */
     stopDelay: env.STOP_DELAY * 1000,
   }
 }
 
-/** Made once for development, so that sessions outlive a restart. Private, even where the file existed before. */
-function keptSecret(folder: string) {
+/**
+ * Reads the secret for development from a file, so that sessions stay valid after a restart. Creates the file if necessary.
+ * Restricts the permissions of an existing file.
+ */
+function loadOrCreateSecret(folder: string) {
   const file = join(folder, 'auth-secret')
   makeFolderPrivate(folder)
   try {
@@ -211,10 +224,10 @@ function keptSecret(folder: string) {
   }
   makePrivate(file, 0o600)
   const secret = readFileSync(file, 'utf8')
-  // Empty after a full disk or a power failure. In place of an empty secret, better-auth uses one that is public.
+  // A full disk or a power failure can leave an empty file. With an empty secret, better-auth uses a public default.
   if (secret.length < MIN_SECRET)
     throw new Error(
-      `${file} has fewer than ${MIN_SECRET} characters. Delete the file, which signs everyone out, or set AUTH_SECRET.`,
+      `${file} has fewer than ${MIN_SECRET} characters. Delete the file, which ends all sessions, or set AUTH_SECRET.`,
     )
   return secret
 }

@@ -5,18 +5,21 @@ import type { Logger } from 'pino'
 const STOP = 'stop'
 
 /**
- * One process uses one core: starts several that share the port, and keeps as many while it runs. Resolves when all
- * listen; `end` is called with the exit code when all have ended. One that cannot even start ends the rest.
+ * Starts worker processes that share the port, because one process uses only one CPU core. Resolves with a stop function when
+ * all workers listen.
+ * - A worker that exits after it listened is replaced.
+ * - A worker that exits before it listens stops all other workers.
+ * - When all workers have exited, calls `onExit` with the exit code.
  */
-export async function startWorkers(count: number, log: Logger, end: (code: number) => void) {
+export async function startWorkers(count: number, log: Logger, onExit: (code: number) => void) {
   const listening = new WeakSet<Worker>()
   let stopping = false
   let code = 0
-  const living = () => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
+  const liveWorkers = () => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
   const stop = () => {
     stopping = true
-    // Told once: whoever does not listen yet is told when they do.
-    for (const worker of living()) if (listening.has(worker) && worker.isConnected()) worker.send(STOP)
+    // A worker that does not listen yet receives the message when it does: each worker must receive it exactly once.
+    for (const worker of liveWorkers()) if (listening.has(worker) && worker.isConnected()) worker.send(STOP)
   }
   const start = async () => {
     const worker = cluster.fork()
@@ -27,32 +30,37 @@ export async function startWorkers(count: number, log: Logger, end: (code: numbe
   cluster.on('exit', (worker, exitCode, signal) => {
     if (stopping) code ||= exitCode
     else if (listening.has(worker)) {
-      log.error({ worker: worker.process.pid, code: exitCode, signal }, 'a worker ended and is replaced')
+      log.error(
+        { worker: worker.process.pid, code: exitCode, signal },
+        'worker exited; starting a replacement',
+      )
       void start()
     } else {
       code = 1
       stop()
     }
-    if (stopping && living().length === 0) end(code)
+    if (stopping && liveWorkers().length === 0) onExit(code)
   })
   await Promise.all(Array.from({ length: count }, start))
   return stop
 }
 
 /**
- * What stops this process. A worker is told by the one that started it: signals that reach both, as a terminal's do,
- * would be a first and a second.
+ * Calls `stop` on the first SIGTERM or SIGINT, and exits immediately on the second one. A worker ignores signals, and stops on
+ * a message from the primary process: Ctrl+C in a terminal sends the signal to all processes, so that a worker would
+ * otherwise receive two stop requests.
  */
 export function onStopSignal(stop: () => void) {
-  let told = false
-  const tell = () => {
-    if (told) process.exit(1)
-    told = true
+  let stopping = false
+  const requestStop = () => {
+    if (stopping) process.exit(1)
+    stopping = true
     stop()
   }
-  for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, cluster.isWorker ? () => undefined : tell)
+  for (const signal of ['SIGTERM', 'SIGINT'])
+    process.on(signal, cluster.isWorker ? () => undefined : requestStop)
   if (cluster.isWorker)
     process.on('message', (message) => {
-      if (message === STOP) tell()
+      if (message === STOP) requestStop()
     })
 }

@@ -128,7 +128,7 @@ describe('an app in a browser without scripts', () => {
     await page.getByLabel('Six digits').fill(codeFor(email))
     await page.getByRole('button', { name: 'Sign in' }).click()
 
-    await page.getByRole('heading', { name: 'Let A notebook in?' }).waitFor()
+    await page.getByRole('heading', { name: 'Authorize A notebook?' }).waitFor()
     await expectSound()
     const text = await page.locator('main').innerText()
     for (const told of [email, callback(), 'see your tasks', 'add, change, share and delete'])
@@ -245,9 +245,9 @@ describe('an app in a browser without scripts', () => {
     const name = '<img src=x onerror=alert(1)><h1>Safe</h1>&amp;"\''
     await ask({}, { client_name: name })
 
-    expect(await page.locator('h1').innerText()).toBe(`Let ${name} in?`)
+    expect(await page.locator('h1').innerText()).toBe(`Authorize ${name}?`)
     expect(await page.locator('img').count()).toBe(0)
-    expect(await page.title()).toBe(`Let ${name} in? · Tallystick`)
+    expect(await page.title()).toBe(`Authorize ${name}? · Tallystick`)
     await expectSound()
     expect(problems).toEqual([])
   })

@@ -393,7 +393,7 @@ describe('an app that settings name', () => {
     const { status, html } = await ask(known.authorizationUrl({ redirect_uri }), await person())
 
     expect(status).toBe(200)
-    expect(html).toContain(`Let ${id} in?`)
+    expect(html).toContain(`Authorize ${id}?`)
     const code = (await known.allow(await person(), { redirect_uri })).get('code')
     expect(await known.redeem(code, { redirect_uri })).toMatchObject({ status: 200 })
   })
@@ -485,7 +485,7 @@ describe('an app that a document describes', () => {
     const known = appWithId(service, await serve(described))
     const cookie = await person()
 
-    expect((await ask(known.authorizationUrl(), cookie)).html).toContain('Let A described app in?')
+    expect((await ask(known.authorizationUrl(), cookie)).html).toContain('Authorize A described app?')
     expect(await list(await known.obtainTokens(cookie))).toMatchObject({ status: 200 })
   })
 

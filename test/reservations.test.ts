@@ -159,7 +159,7 @@ describe('reservations.create', () => {
 
   test.each(languages)('refuses in one language only: %s', async (language) => {
     const headers = { 'accept-language': language }
-    const message = negotiateLanguage(language).say('refused')
+    const message = negotiateLanguage(language).translate('refused')
 
     const { body } = await call('POST', '/api/reservations', bodies.broken, headers)
     const overRpc = await call('POST', '/rpc/reservations/create', { json: bodies.broken }, headers)

@@ -27,12 +27,12 @@ const info: OpenAPI.InfoObject = {
   version: '1.0.0',
   description: [
     'A shared counter, tasks, notes and sessions.',
-    'To sign in, ask for a code with `POST /api/auth/email-otp/send-verification-otp {"email", "type": "sign-in"}`',
-    'and answer it with `POST /api/auth/sign-in/email-otp {"email", "otp"}`, which sets the session cookie.',
+    'To sign in, request a code with `POST /api/auth/email-otp/send-verification-otp {"email", "type": "sign-in"}`',
+    'and send it with `POST /api/auth/sign-in/email-otp {"email", "otp"}`, which sets the session cookie.',
   ].join(' '),
 }
 
-/** The OpenAPI document of the contract. Where both notes forms share a path, each stands under its media type. */
+/** The OpenAPI document of the contract. If both forms of notes share a path, each form has its own media type. */
 export async function createDocument(): Promise<OpenAPI.Document> {
   const named: Schemas = { UndefinedError: undefinedError() }
   const [document, first] = [await generate(2, named), await generate(1, named)]
@@ -40,7 +40,7 @@ export async function createDocument(): Promise<OpenAPI.Document> {
   traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
     const { form } = metaOf(procedure)
     const operation = operationOf(form === 1 ? first : document, procedure)
-    complete(operation, procedure, path, schemas)
+    completeOperation(operation, procedure, path, schemas)
     if (form === 1) addForm(operationOf(document, procedure), operation)
   })
   const sorted = Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)))
@@ -48,54 +48,60 @@ export async function createDocument(): Promise<OpenAPI.Document> {
     type: 'apiKey',
     in: 'cookie',
     name: 'better-auth.session_token',
-    description: 'Over https its name is __Host-better-auth.session_token.',
+    description: 'With HTTPS, the name of the cookie is __Host-better-auth.session_token.',
   } as const
   const authorizationCode = {
     authorizationUrl: '/authorize',
     tokenUrl: '/token',
-    scopes: { read: 'See what is yours', write: 'Change it' },
+    scopes: {
+      read: 'Read your tasks, notes and account',
+      write: 'Create, change, share and delete your tasks and notes',
+    },
   }
   const token = { type: 'oauth2', flows: { authorizationCode } } as const
   return { ...document, components: { schemas: sorted, securitySchemes: { session, token } } }
 }
 
-/** What the document says of a procedure beyond what the generator reads itself. */
-interface Promised {
+/** The parts of a procedure that this module reads in addition to the generator. */
+interface DocumentedProcedure {
   '~orpc': { meta: Meta; route: { path?: HTTPPath; method?: HTTPMethod }; inputSchema?: unknown }
 }
 
-/** A schema as it is published. */
-const published: Interceptor = ({ schema, options, next }) => {
-  // Zod writes what it knows of text and numbers (patterns, ranges) better than the converter does.
+/** Converts a schema to its published JSON Schema. */
+const publishSchema: Interceptor = ({ schema, options, next }) => {
+  // For strings and numbers, Zod's own conversion includes patterns and ranges that the converter omits.
   const leaf = ['string', 'number'].includes(schema._zod.def.type)
-  if (leaf) return [true, bare(z.toJSONSchema(schema, { io: options.strategy }))]
-  // What only code can tell apart says in `meta` what it is.
-  const { type, id: _, ...said } = z.globalRegistry.get(schema) ?? {}
-  if (type === 'integer') return [true, { type, ...said }]
+  if (leaf) return [true, withoutDialect(z.toJSONSchema(schema, { io: options.strategy }))]
+  // Schemas with custom validation code declare their JSON type in `meta`.
+  const { type, id: _, ...metadata } = z.globalRegistry.get(schema) ?? {}
+  if (type === 'integer') return [true, { type, ...metadata }]
   const [required, json] = next()
   const closed = options.strategy === 'output' && json.type === 'object' && json.properties
   return [required, { ...json, ...(closed && { additionalProperties: false }) }]
 }
 
-const bare = (json: object) => {
+const withoutDialect = (json: object) => {
   const { $schema: _, ...schema } = json as Exclude<JSONSchema, boolean>
   return schema
 }
 
-export const schemaConverter = new ZodToJsonSchemaConverter({ interceptors: [published] })
+export const schemaConverter = new ZodToJsonSchemaConverter({ interceptors: [publishSchema] })
 
 const generator = new OpenAPIGenerator({ schemaConverters: [schemaConverter] })
 
 const components = (registry: typeof responseSchemas, strategy: 'input' | 'output') =>
   [...registry._idmap].map(([name, schema]) => [name, { schema, strategy }] as const)
 
-/** One form's part of the document. The named errors it meets are added to `named`. */
+/** Generates the document of one form. Adds the schemas of its declared errors to `named`. */
 function generate(form: 1 | 2, named: Schemas) {
   const options: OpenAPIGeneratorGenerateOptions = {
     info,
     servers: [{ url: '/' }],
     filter: ({ contract }) => (metaOf(contract).form ?? 2) === form,
-    commonSchemas: Object.fromEntries([...components(responseSchemas, 'output'), ...components(requestSchemas, 'input')]),
+    commonSchemas: Object.fromEntries([
+      ...components(responseSchemas, 'output'),
+      ...components(requestSchemas, 'input'),
+    ]),
     customErrorResponseBodySchema: (definitions, status) => ({
       anyOf: [
         ...definitions.map(([code, message, dataRequired, data]) => {
@@ -110,7 +116,7 @@ function generate(form: 1 | 2, named: Schemas) {
   return generator.generate(contract, options)
 }
 
-const plain = (schema: unknown): unknown => JSON.parse(JSON.stringify(schema ?? null))
+const toPlainJson = (schema: unknown): unknown => JSON.parse(JSON.stringify(schema ?? null))
 
 const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 
@@ -129,20 +135,20 @@ const namedError = (code: string, status: number, message: string, data: unknown
 })
 
 const undefinedError = () => {
-  const schema = bare(z.toJSONSchema(ErrorBody, { io: 'output' }))
+  const schema = withoutDialect(z.toJSONSchema(ErrorBody, { io: 'output' }))
   return { ...schema, properties: { ...schema.properties, defined: { const: false } } }
 }
 
-function operationOf(document: OpenAPI.Document, procedure: Promised): OpenAPI.OperationObject {
+function operationOf(document: OpenAPI.Document, procedure: DocumentedProcedure): OpenAPI.OperationObject {
   const { path = '', method = 'POST' } = procedure['~orpc'].route
   const item: Record<string, unknown> = document.paths?.[path] ?? {}
   return item[method.toLowerCase()] as OpenAPI.OperationObject
 }
 
-/** What the generator leaves out: who may call, and every answer that the operation can give. */
-function complete(
+/** Adds the parts that the generator omits: security requirements, headers, and all possible responses. */
+function completeOperation(
   operation: OpenAPI.OperationObject,
-  procedure: Promised,
+  procedure: DocumentedProcedure,
   path: readonly string[],
   schemas: Schemas,
 ) {
@@ -157,37 +163,39 @@ function complete(
       ? operation.requestBody.content[JSON_TYPE]
       : undefined
   const component = Object.keys(schemas).find((name) =>
-    isDeepStrictEqual(plain(schemas[name]), plain(body?.schema)),
+    isDeepStrictEqual(toPlainJson(schemas[name]), toPlainJson(body?.schema)),
   )
   if (body && component) body.schema = reference(component)
 
   addHeaders(operation, meta, route.method)
 
-  const refusal = {
-    description: 'Any other refusal or failure',
+  const anyError = {
+    description: 'Any other error',
     content: { [JSON_TYPE]: { schema: reference('UndefinedError') } },
   }
   const statuses = [...(inputSchema ? [400] : []), ...(body ? [413, 415] : [])]
   const responses: OpenAPI.ResponsesObject = {
-    ...Object.fromEntries(statuses.map((status) => [status, refusal])),
+    ...Object.fromEntries(statuses.map((status) => [status, anyError])),
     ...operation.responses,
   }
-  const pages = operation.parameters?.some((parameter) => 'name' in parameter && parameter.name === 'cursor')
+  const isPaginated = operation.parameters?.some(
+    (parameter) => 'name' in parameter && parameter.name === 'cursor',
+  )
   for (const [status, response] of Object.entries(responses)) {
-    const headers = pages && status === '200' && { headers: { Link: link } }
+    const headers = isPaginated && status === '200' && { headers: { Link: link } }
     responses[status] = { ...response, description: STATUS_CODES[status] ?? '', ...headers }
   }
-  operation.responses = { ...responses, default: refusal }
+  operation.responses = { ...responses, default: anyError }
 }
 
 const link: OpenAPI.HeaderObject = {
-  description: 'Where the next page is, if there is one: `<…?limit=…&cursor=…>; rel="next"` (RFC 8288).',
+  description: 'URL of the next page, if there is one: `<…?limit=…&cursor=…>; rel="next"` (RFC 8288).',
   schema: { type: 'string' },
 }
 
-/** Puts the first form of an operation beside the second, under its own media type. */
+/** Adds the first form of an operation to the operation of the second form, with its own media type. */
 function addForm(operation: OpenAPI.OperationObject, first: OpenAPI.OperationObject) {
-  operation.description = `The first form (\`${first.operationId}\`) is asked for with \`Accept: ${firstFormMediaType}\`.`
+  operation.description = `The first form (\`${first.operationId}\`) is returned for \`Accept: ${firstFormMediaType}\`.`
   const pairs = [
     [operation.responses?.['200'], first.responses?.['200']],
     [operation.requestBody, first.requestBody],

@@ -15,28 +15,34 @@ const header = (name: string, description: string, schema = {}) => ({
 
 const idempotencyKey = header(
   'Idempotency-Key',
-  'Makes it safe to send the request again: for 24 hours the same key with the same body gets the first answer.',
+  'Makes retries safe: for 24 hours, a request with the same key and the same body receives the first response.',
   key,
 )
-const ifMatch = header('If-Match', 'Does it only if the ETag is among these still; `*` if there is any.')
-const ifNoneMatch = header('If-None-Match', 'Answers 304, without a body, if the ETag is among these.')
-const etag = { description: 'The state that it is in.', schema: { type: 'string' } } as const
+const ifMatch = header(
+  'If-Match',
+  'Performs the change only if the current ETag is in this list; `*` matches every existing resource.',
+)
+const ifNoneMatch = header(
+  'If-None-Match',
+  'Returns 304, without a body, if the current ETag is in this list.',
+)
+const etag = { description: 'The current version of the resource.', schema: { type: 'string' } } as const
 
-/** Tells of the headers that an operation heeds and answers, by what its contract declares. */
+/** Documents the request and response headers of an operation, as declared in the contract. */
 export function addHeaders(
   operation: OpenAPI.OperationObject,
   { creates, changes, tagged }: Meta,
   method?: string,
 ) {
   const reads = tagged === true && method === 'GET'
-  const only = <Each>(given: boolean | undefined, each: Each) => (given ? [each] : [])
-  const heeded = [
-    ...only(creates, idempotencyKey),
-    ...only(Boolean(changes), ifMatch),
-    ...only(reads, ifNoneMatch),
+  const includeIf = <Item>(condition: boolean | undefined, item: Item) => (condition ? [item] : [])
+  const requestHeaders = [
+    ...includeIf(creates, idempotencyKey),
+    ...includeIf(Boolean(changes), ifMatch),
+    ...includeIf(reads, ifNoneMatch),
   ]
-  if (heeded.length > 0) operation.parameters = [...(operation.parameters ?? []), ...heeded]
+  if (requestHeaders.length > 0) operation.parameters = [...(operation.parameters ?? []), ...requestHeaders]
   const responses = (operation.responses ??= {})
-  for (const status of [...only(tagged, '200'), ...only(reads, '304')])
+  for (const status of [...includeIf(tagged, '200'), ...includeIf(reads, '304')])
     responses[status] = { description: '', ...responses[status], headers: { ETag: etag } }
 }

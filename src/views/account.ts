@@ -14,9 +14,12 @@ dd { margin: 0 }
 `
 const styleHash = createHash('sha256').update(style).digest('base64')
 
-/** What a page may load and where its forms may lead: after consent, to the app. */
-export const contentSecurityPolicy = (leadsTo = '') =>
-  `default-src 'none'; style-src 'sha256-${styleHash}'; form-action 'self' ${leadsTo}; base-uri 'none'; frame-ancestors 'none'`
+/**
+ * The Content-Security-Policy of a page. `redirectTarget` is an additional form target: after consent, the form redirects to
+ * the app.
+ */
+export const contentSecurityPolicy = (redirectTarget = '') =>
+  `default-src 'none'; style-src 'sha256-${styleHash}'; form-action 'self' ${redirectTarget}; base-uri 'none'; frame-ancestors 'none'`
 
 const page = (title: string, body: string) =>
   htmlEscape`<!doctype html>
@@ -36,15 +39,15 @@ const page = (title: string, body: string) =>
   body +
   '\n</main>\n</body>\n</html>\n'
 
-const problemOf = (problem?: string) =>
+const problemAlert = (problem?: string) =>
   problem === undefined ? '' : htmlEscape`<p class="problem" role="alert">${problem}</p>\n`
 
-export const errorPage = (problem: string) => page('That did not work', problemOf(problem))
+export const errorPage = (problem: string) => page('The request failed', problemAlert(problem))
 
 export const emailPage = (problem?: string) =>
   page(
     'Sign in',
-    problemOf(problem) +
+    problemAlert(problem) +
       `<form method="post">
 <label for="email">Your e-mail address</label>
 <input id="email" name="email" type="email" autocomplete="email" required autofocus>
@@ -55,7 +58,7 @@ export const emailPage = (problem?: string) =>
 export const codePage = (email: string, problem?: string) =>
   page(
     'Enter the code',
-    problemOf(problem) +
+    problemAlert(problem) +
       htmlEscape`<form method="post">
 <p>We sent a code to ${email}.</p>
 <input type="hidden" name="email" value="${email}">
@@ -71,26 +74,26 @@ const permissions: Record<string, string> = {
   write: 'add, change, share and delete your tasks and notes',
 }
 
-/** Where the person is sent back to. `URL` writes a host in ASCII, so that no letter can pass for another one. */
-function destinationOf(redirectUri: string) {
+/** Describes the redirect target. `URL` encodes the host in ASCII (Punycode), so that look-alike letters are visible. */
+function describeDestination(redirectUri: string) {
   const { protocol, host } = new URL(redirectUri)
   if (protocol === 'https:') return htmlEscape`the website <strong>${host}</strong>`
   if (protocol === 'http:') return htmlEscape`a program on this computer, at <strong>${host}</strong>`
   return htmlEscape`an app on this device that opens <strong>${protocol}</strong> links`
 }
 
-/** The part of a client that the page shows. */
+/** The properties of an OAuth client on the consent page. */
 interface App {
   id: string
   name: string
   trusted: boolean
 }
 
-/** What the service knows of an app, apart from what the app says of itself. */
-const identityOf = ({ id, trusted }: App, redirectUri: string) =>
+/** Verified facts about an app: the redirect target, and the host of its client metadata document. */
+const verifiedDetails = ({ id, trusted }: App, redirectUri: string) =>
   `<dl>
 <dt>You will be sent to</dt>
-<dd>${destinationOf(redirectUri)}</dd>
+<dd>${describeDestination(redirectUri)}</dd>
 ` +
   (!trusted && URL.canParse(id)
     ? htmlEscape`<dt>The app is described by</dt>
@@ -101,20 +104,20 @@ const identityOf = ({ id, trusted }: App, redirectUri: string) =>
 ` +
   (trusted
     ? ''
-    : '<p>The app chose its name itself. Allow it only if you started this, and know where you will be sent.</p>\n')
+    : '<p>The app chose its name itself. Allow access only if you started this sign-in and recognize the destination.</p>\n')
 
 export const consentPage = (app: App, redirectUri: string, scope: string, email: string) =>
   page(
-    `Let ${app.name} in?`,
-    htmlEscape`<p><bdi>${app.name}</bdi> asks to act for ${email}. It may</p>
+    `Authorize ${app.name}?`,
+    htmlEscape`<p><bdi>${app.name}</bdi> requests access to the account ${email}. It will be able to:</p>
 <ul>` +
       scope
         .split(' ')
         .map((name) => htmlEscape`<li>${permissions[name] ?? name}</li>`)
         .join('') +
       '</ul>\n' +
-      identityOf(app, redirectUri) +
-      htmlEscape`<p>The whole address is <code>${redirectUri}</code>. You can end this at any time among your sessions.</p>
+      verifiedDetails(app, redirectUri) +
+      htmlEscape`<p>The complete redirect address is <code>${redirectUri}</code>. You can revoke this access at any time in the list of your sessions.</p>
 <form method="post">
 <button name="action" value="allow">Allow</button>
 <button name="action" value="deny">Deny</button>
