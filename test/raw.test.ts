@@ -6,9 +6,9 @@ import { afterAll, describe, expect, test } from 'vitest'
 
 import { createApp } from '../src/http/app.ts'
 import { newEmail, startService } from './service.ts'
-import { frame, framings, unending } from './trials/framing.ts'
+import { createFramingExchange, framings, incompleteRequests } from './trials/framing.ts'
 import { faultsOf } from './trials/protocol-checks.ts'
-import { type Step, talk } from './trials/raw-http.ts'
+import { type Step, exchange } from './trials/raw-http.ts'
 
 const service = await startService({ ANSWER_TIMEOUT: '0.5' })
 const port = Number(new URL(service.origin).port)
@@ -17,10 +17,10 @@ const given = { cut: 40, noise: Buffer.from('noise\r\n\r\n') }
 
 describe('HTTP', () => {
   test.each(Object.keys(framings))('with %s is answered as is due, and no more', async (kind) => {
-    const said = frame({ kind, ...given })(caller)
+    const said = createFramingExchange({ kind, ...given })(caller)
 
-    const answers = said.isLast ? Infinity : said.due[1]
-    const heard = await talk(port, said.steps, { answers, patience: 5000 })
+    const responses = said.endsConnection ? Infinity : said.responses[1]
+    const heard = await exchange(port, said.steps, { responses, timeout: 5000 })
 
     expect(faultsOf(said, heard, [])).toEqual([])
   })
@@ -28,8 +28,8 @@ describe('HTTP', () => {
   test('gives an expectation and a missing host answers in the one shape', async () => {
     const ask = async (lines: string) => {
       const steps: Step[] = [`GET /api/status HTTP/1.1\r\n${lines}connection: close\r\n\r\n`]
-      const { answers } = await talk(port, steps, { patience: 5000 })
-      return answers.map(({ status, headers, body }) => [
+      const { responses } = await exchange(port, steps, { timeout: 5000 })
+      return responses.map(({ status, headers, body }) => [
         status,
         headers.has('x-request-id'),
         JSON.parse(body) as unknown,
@@ -38,7 +38,7 @@ describe('HTTP', () => {
 
     expect(await ask('host: x\r\nexpect: tea\r\n')).toMatchObject([[200, true, { status: 'ok' }]])
     expect(await ask('')).toMatchObject([
-      [400, true, { code: 'BAD_REQUEST', error: 'One Host header is needed, with a host and a port alone' }],
+      [400, true, { code: 'BAD_REQUEST', error: 'Send exactly one Host header, with a host and an optional port' }],
     ])
   })
 
@@ -70,9 +70,9 @@ describe('HTTP', () => {
         let from = 0
         for (const { size, pause } of pieces) steps.push(whole.subarray(from, (from += size)), pause)
 
-        const { answers } = await talk(port, [...steps, whole.subarray(from)], { answers: 1, patience: 5000 })
+        const { responses } = await exchange(port, [...steps, whole.subarray(from)], { responses: 1, timeout: 5000 })
 
-        expect(answers).toMatchObject([{ status: 200, body: expect.stringContaining(` ${name}`) as string }])
+        expect(responses).toMatchObject([{ status: 200, body: expect.stringContaining(` ${name}`) as string }])
       }),
     )
   })
@@ -80,9 +80,9 @@ describe('HTTP', () => {
   test.each(ways)('takes an empty body by $by for none', async ({ said }) => {
     const steps = said(Buffer.alloc(0))
 
-    const { answers } = await talk(port, steps, { answers: 1, patience: 5000 })
+    const { responses } = await exchange(port, steps, { responses: 1, timeout: 5000 })
 
-    expect(answers.map(({ status, body }) => [status, JSON.parse(body) as unknown])).toMatchObject([
+    expect(responses.map(({ status, body }) => [status, JSON.parse(body) as unknown])).toMatchObject([
       [400, { error: 'Input validation failed' }],
     ])
   })
@@ -102,7 +102,7 @@ describe('HTTP', () => {
     expect(await text(socket)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
   })
 
-  test.each(Object.keys(unending))(
+  test.each(Object.keys(incompleteRequests))(
     'with %s is told so in time, however long an answer may take',
     async (kind) => {
       const server = createApp(service.services)
@@ -110,13 +110,13 @@ describe('HTTP', () => {
       server.listen(0, '127.0.0.1')
       await once(server, 'listening')
       afterAll(() => server.close())
-      const said = frame({ kind, ...given })(caller)
+      const said = createFramingExchange({ kind, ...given })(caller)
 
-      const { answers, closed } = await talk((server.address() as AddressInfo).port, said.steps, {
-        patience: 5000,
+      const { responses, closed } = await exchange((server.address() as AddressInfo).port, said.steps, {
+        timeout: 5000,
       })
 
-      expect(answers.map(({ status }) => status)).toEqual([408])
+      expect(responses.map(({ status }) => status)).toEqual([408])
       expect(closed).toBe(true)
     },
   )

@@ -2,7 +2,7 @@ import { ORPCError } from '@orpc/client'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Interval of the search for requests without an answer, in milliseconds. */
+/** Interval of the check for expired requests, in milliseconds. */
 const SWEEP = 1000
 
 interface Admitted {
@@ -11,25 +11,28 @@ interface Admitted {
 }
 
 /**
- * Limits the complete requests that are handled at once: beyond `most` new ones are refused, because a queue would only
- * grow. Calls `expire` for a request that is not answered, or whose answer is not read, within `patience` milliseconds.
+ * Admission control for complete requests. States of a request:
+ * - admitted: it occupies one of `limit` slots until its response closes;
+ * - refused (no free slot): the caller of `admit` answers 503. There is no queue, because under overload it would only grow;
+ * - expired (no complete answer after `timeout` milliseconds): `expire` is called once. The slot stays occupied until the
+ *   response closes.
  */
-export function createAdmission(most: number, patience: number, expire: (response: ServerResponse) => void) {
-  // An array with free places: a Map that changes all the time leaves tables behind that only a full collection frees.
+export function createAdmission(limit: number, timeout: number, expire: (response: ServerResponse) => void) {
+  // An array with a free list: a Map under constant change allocates tables that only a full garbage collection frees.
   const places: (Admitted | undefined)[] = []
   const free: number[] = []
   let counted = 0
   setInterval(() => {
-    const due = Date.now() - patience
+    const deadline = Date.now() - timeout
     for (const each of places) {
-      if (!each || each.since > due) continue
+      if (!each || each.since > deadline) continue
       each.since = Infinity
       expire(each.response)
     }
   }, SWEEP).unref()
 
-  const isFull = () => counted >= most
-  /** Returns whether there was room. A health check is always admitted, and never counted. */
+  const isFull = () => counted >= limit
+  /** Returns whether a slot was free. Health checks are always admitted and not counted. */
   const admit = (response: ServerResponse, isHealthCheck = false) => {
     if (!isHealthCheck && isFull()) return false
     const place = free.pop() ?? places.length
@@ -48,10 +51,10 @@ export function createAdmission(most: number, patience: number, expire: (respons
 const pipelined = new WeakMap<Socket, Set<ServerResponse>>()
 
 /**
- * Emits `close` for a response whose connection closes before the turn of the response. Node emits `close` only for the
- * response that is being sent: admission would count each request that was pipelined behind it until the process ends.
+ * Emits `close` on pipelined responses when their connection closes. Node emits `close` only on the response that is being
+ * sent: without this function, admission would never free the slots of the requests behind it.
  */
-export function closeWithConnection({ socket }: IncomingMessage, response: ServerResponse) {
+export function emitCloseWithConnection({ socket }: IncomingMessage, response: ServerResponse) {
   if (response.socket) return
   const waiting = pipelined.get(socket) ?? new Set()
   if (!pipelined.has(socket)) {
@@ -64,38 +67,38 @@ export function closeWithConnection({ socket }: IncomingMessage, response: Serve
   response.once('close', () => waiting.delete(response))
 }
 
-/** A part of the limit of a process, for each address. */
+/** The limit of one address is this fraction of the limit of the process. */
 const SHARE = 4
 
-type Cut = (error: Error) => void
+type Abort = (error: Error) => void
 
 /**
- * Limits the requests whose body is still arriving, in one process and for each address. Beyond the limit the oldest
- * request of the address with the most is cut off, not the newest refused: half-sent requests then keep nobody out,
- * because a body that arrives soon is complete before its turn comes.
+ * Limits requests whose body is still arriving, for the process and for each address. Beyond a limit, the oldest request of
+ * the address with the most requests is aborted with 408; the new request is accepted. Half-sent requests therefore cannot
+ * block other callers, and a body that arrives in normal time completes before it becomes the oldest.
  */
-export function createIncomplete(most: number, count: () => void) {
+export function createIncompleteLimit(limit: number, count: () => void) {
   let total = 0
-  const byAddress = new Map<string, Set<Cut>>()
-  const mostEach = Math.ceil(most / SHARE)
-  const cutOldest = ([oldest]: Set<Cut>) => {
+  const byAddress = new Map<string, Set<Abort>>()
+  const limitPerAddress = Math.ceil(limit / SHARE)
+  const abortOldest = ([oldest]: Set<Abort>) => {
     count()
     oldest?.(new ORPCError('REQUEST_TIMEOUT', { status: 408, message: 'The body took too long to arrive' }))
   }
 
-  return (address: string, cut: Cut) => {
+  return (address: string, abort: Abort) => {
     const own = byAddress.get(address) ?? new Set()
-    if (own.size >= mostEach) cutOldest(own)
-    if (total >= most) cutOldest(largest(byAddress.values()))
+    if (own.size >= limitPerAddress) abortOldest(own)
+    if (total >= limit) abortOldest(largest(byAddress.values()))
     total++
-    byAddress.set(address, own.add(cut))
+    byAddress.set(address, own.add(abort))
     return () => {
-      if (own.delete(cut)) total--
+      if (own.delete(abort)) total--
       if (own.size === 0 && byAddress.get(address) === own) byAddress.delete(address)
     }
   }
 }
 
-/** Of equals the first. */
+/** Returns the first of the largest sets. */
 const largest = <Value>(sets: Iterable<Set<Value>>) =>
   [...sets].reduce((most, each) => (each.size > most.size ? each : most), new Set<Value>())

@@ -5,180 +5,191 @@ import type { Duplex } from 'node:stream'
 import { pinoHttp } from 'pino-http'
 
 import { errorBody, unavailable } from '../../contract/errors.ts'
-import type { Services, RequestAttributes, AttributesOf } from '../context.ts'
-import { mapMaybePromise, catchMaybePromise } from '../maybe-promise.ts'
-import { hasBody } from './body.ts'
-import { createHeads, createSharing } from './response-headers.ts'
-import { closeWithConnection, createAdmission, createIncomplete } from './admission.ts'
+import type { AttributesOf, RequestAttributes, Services } from '../context.ts'
+import { catchMaybePromise, mapMaybePromise } from '../maybe-promise.ts'
+import { toPublicDatabaseError } from '../outages.ts'
 import { describeError, MAX_PATH } from '../telemetry/log.ts'
-import { refusalOf } from '../outages.ts'
-import { createReader, MAX_HEADERS } from './request.ts'
-import { notFound, readTarget, type Target } from './target.ts'
 import { tracing } from '../telemetry/tracing.ts'
-import { createAuthTransport } from './auth.ts'
-import { createCompiled } from './fast/index.ts'
+import { createAdmission, createIncompleteLimit, emitCloseWithConnection } from './admission.ts'
+import { createAuthEndpoints } from './auth.ts'
+import { hasBody } from './body.ts'
 import { createDatastar } from './datastar.ts'
-import { createHealth, isHealthCheck } from './health.ts'
+import { createEndpoints } from './endpoints.ts'
+import { createFastPath } from './fast/index.ts'
+import { createHealthEndpoints, isHealthCheck } from './health.ts'
 import { createMcp } from './mcp.ts'
-import { createOAuth } from './oauth.ts'
-import { createReference } from './reference.ts'
+import { createOAuthEndpoints } from './oauth.ts'
+import { type Call, LINGER, type Protocol, sendError } from './protocol.ts'
+import { createReferenceEndpoints } from './reference.ts'
+import { createRequestReader, MAX_HEADERS } from './request.ts'
+import { createCors, createResponseHeaders } from './response-headers.ts'
 import { createRest } from './rest.ts'
 import { createRpc } from './rpc.ts'
-import { type Call, FAREWELL, refuse, type Transport } from './protocol.ts'
-import { atTurn } from './tick.ts'
+import { notFound, readTarget, type Target } from './target.ts'
+import { enqueueForTick } from './tick.ts'
 
-/** The whole service as one HTTP server: a request is read once, then offered to one transport after another. */
+/**
+ * Creates the HTTP server. The path of a request: normalize the target, admit, read the body, create the call, then the fast
+ * path or the first protocol that answers the call.
+ */
 export function createApp(services: Services): Server {
   const { settings, log, metrics } = services
-  const trackIncomplete = createIncomplete(settings.maxIncomplete, () => metrics?.shed('incomplete'))
-  const { receive, callOf } = createReader(services, trackIncomplete)
-  const compiled = settings.compiled ? createCompiled(!settings.production) : undefined
-  const transports: Transport[] = [
-    createHealth(services),
-    createReference(),
-    createAuthTransport(services),
-    createOAuth(services),
+  const trackIncomplete = createIncompleteLimit(settings.maxIncomplete, () => metrics?.shed('incomplete'))
+  const { receive, createCall } = createRequestReader(services, trackIncomplete)
+  const fastPath = settings.compiled ? createFastPath(!settings.production) : undefined
+  const protocols: Protocol[] = [
+    createEndpoints(
+      services,
+      createHealthEndpoints(services),
+      createReferenceEndpoints(),
+      createAuthEndpoints(services),
+      createOAuthEndpoints(services),
+    ),
     createMcp(services),
     createDatastar(),
     createRest(),
     createRpc(),
   ]
-  const headFor = createHeads(settings)
-  const share = createSharing(settings)
+  const responseHeadersFor = createResponseHeaders(settings)
+  const cors = createCors(settings)
 
   const respond = (
     request: IncomingMessage,
     response: ServerResponse,
     target: Target,
-    head: readonly string[],
+    responseHeaders: readonly string[],
   ) =>
     mapMaybePromise(receive(request, target), (bytes) => {
       if (bytes && !admission.admit(response)) {
-        turnAway(response, head)
+        shed(response, responseHeaders)
         return true
       }
-      const call = callOf(request, target, bytes)
+      const call = createCall(request, target, bytes)
       attributes?.set(request, call.context.attributes)
-      const answered = compiled?.({ call, response, head }) ?? false
-      return mapMaybePromise(answered, (isAnswered) => isAnswered || offer(call, response, head))
+      const answered = fastPath?.({ call, response, responseHeaders }) ?? false
+      return mapMaybePromise(
+        answered,
+        (isAnswered) => isAnswered || dispatch(call, response, responseHeaders),
+      )
     })
 
-  async function offer(call: Call, response: ServerResponse, head: readonly string[]) {
-    setHead(response, head)
-    for (const transport of transports) if (await transport(call, response)) return true
+  async function dispatch(call: Call, response: ServerResponse, responseHeaders: readonly string[]) {
+    setHeaders(response, responseHeaders)
+    for (const protocol of protocols) if (await protocol(call, response)) return true
     throw notFound()
   }
 
-  function fail(error: unknown, response: ServerResponse, head: readonly string[]) {
+  function fail(error: unknown, response: ServerResponse, responseHeaders: readonly string[]) {
     // The request was answered 503 after ANSWER_TIMEOUT.
     if (response.writableEnded) return
-    const known = error instanceof ORPCError ? error : refusalOf(error)
-    const refusal = known ?? new ORPCError('INTERNAL_SERVER_ERROR')
-    if (refusal.status >= 500) log.error({ err: error }, 'a request failed')
+    const known = error instanceof ORPCError ? error : toPublicDatabaseError(error)
+    const publicError = known ?? new ORPCError('INTERNAL_SERVER_ERROR')
+    if (publicError.status >= 500) log.error({ err: error }, 'a request failed')
     if (response.headersSent) return response.destroy()
-    setHead(response, head)
-    // The rest of the request is not read, so the connection cannot carry another one.
+    setHeaders(response, responseHeaders)
+    // The rest of the request is not read, so the connection cannot be reused.
     if (!response.req.complete) response.setHeader('connection', 'close')
-    refuse(response, refusal)
+    sendError(response, publicError)
   }
 
-  function turnAway(response: ServerResponse, head: readonly string[]) {
+  /** Load shedding: answers 503 before the request is handled. */
+  function shed(response: ServerResponse, responseHeaders: readonly string[]) {
     metrics?.shed('full')
-    setHead(response, head)
-    refuseForNow(response, 'Too much is under way')
+    setHeaders(response, responseHeaders)
+    sendUnavailable(response, 'The service is at its limit of concurrent requests')
   }
 
   const admission = createAdmission(settings.maxRequests, settings.answerTimeout, (response) => {
     metrics?.shed('late')
     if (response.headersSent) return void response.destroy()
-    refuseForNow(response, 'The answer took too long')
+    sendUnavailable(response, 'The answer took too long')
   })
 
-  const isTold = Boolean(metrics ?? tracing) || log.isLevelEnabled('info')
-  const attributes = isTold ? new WeakMap<IncomingMessage, RequestAttributes>() : undefined
+  const isObserved = Boolean(metrics ?? tracing) || log.isLevelEnabled('info')
+  const attributes = isObserved ? new WeakMap<IncomingMessage, RequestAttributes>() : undefined
   const attributesOf: AttributesOf = (request) => attributes?.get(request)
-  const record = recorder(services, attributesOf)
+  const logRequest = createRequestLog(services, attributesOf)
   const listener = (request: IncomingMessage, response: ServerResponse, target: Target) => {
     request.id = randomUUID()
     const { method, headers } = request
-    const head = ['x-request-id', request.id, ...headFor(headers.origin)]
-    record(request, response)
+    const responseHeaders = ['x-request-id', request.id, ...responseHeadersFor(headers.origin)]
+    logRequest(request, response)
     metrics?.request(request, response, attributesOf)
-    // A request with a body is counted once the body is complete.
+    // A request with a body is admitted when the body is complete.
     const isIncomplete = hasBody(headers)
     const isAdmitted = isIncomplete ? !admission.isFull() : admission.admit(response, isHealthCheck(request))
     if (!isAdmitted) {
-      turnAway(response, head)
+      shed(response, responseHeaders)
       return
     }
-    const go = () => {
+    const handle = () => {
       void catchMaybePromise<unknown>(
-        () => respond(request, response, target, head),
+        () => respond(request, response, target, responseHeaders),
         (error) => {
-          fail(error, response, head)
+          fail(error, response, responseHeaders)
         },
       )
     }
     if (method !== 'OPTIONS' || !settings.trustedOrigins.includes(headers.origin ?? '')) {
-      atTurn(isIncomplete, tracing?.bind(go) ?? go)
+      enqueueForTick(isIncomplete, tracing?.bind(handle) ?? handle)
       return
     }
-    setHead(response, head)
-    share(request, response, go)
+    setHeaders(response, responseHeaders)
+    cors(request, response, handle)
   }
-  const handle = tracing?.serve(listener, attributesOf) ?? listener
+  const observedListener = tracing?.serve(listener, attributesOf) ?? listener
   const server = createServer({ ...LIMITS }, (request, response) => {
-    closeWithConnection(request, response)
+    emitCloseWithConnection(request, response)
     const target = readTarget(request, settings.baseUrl)
-    // Nothing after this line sees another path, or the query, by the request.
+    // From here on the request has the normalized path, without the query.
     request.url = target.path
-    handle(request, response, target)
+    observedListener(request, response, target)
   })
-  // Node would refuse an expectation that it does not know, in a shape of its own.
+  // Node would answer an unknown expectation with 417 and no error body.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
-  server.on('clientError', refuseUnreadable)
+  server.on('clientError', refuseUnparsable)
   return server
 }
 
-/** Limits for sending a request, in milliseconds and bytes, and for keeping an idle connection. */
+/** Limits of Node's HTTP server, in milliseconds and bytes. */
 const LIMITS = {
   maxHeaderSize: MAX_HEADERS,
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   connectionsCheckingInterval: 2_000,
-  // Longer than balancers keep theirs, so that this side never closes a connection as a request is sent.
+  // Longer than the idle timeout of load balancers: otherwise the server could close a connection that a balancer reuses.
   keepAliveTimeout: 75_000,
-  // src/http/target.ts requires it.
+  // src/http/target.ts checks `Host`.
   requireHostHeader: false,
-  // Node would keep the first of two, where a proxy may have acted on the second: two hosts are no host.
+  // Node would use the first of two `Host` headers, a proxy perhaps the second. Joined, they are an invalid host.
   joinDuplicateHeaders: true,
 }
 
-/** Closes the connection too: it may hold the rest of a request, which is not read. */
-function refuseForNow(response: ServerResponse, message: string) {
+/** Sends 503 and closes the connection, which may still carry the unread rest of a request. */
+function sendUnavailable(response: ServerResponse, message: string) {
   response.setHeader('connection', 'close')
-  refuse(response, unavailable(message))
+  sendError(response, unavailable(message))
 }
 
-function setHead(response: ServerResponse, head: readonly string[]) {
-  for (let index = 0; index < head.length; index += 2)
-    response.setHeader(head[index] ?? '', head[index + 1] ?? '')
+function setHeaders(response: ServerResponse, headers: readonly string[]) {
+  for (let index = 0; index < headers.length; index += 2)
+    response.setHeader(headers[index] ?? '', headers[index + 1] ?? '')
 }
 
-/** Logs one line for each request, by an id that the caller is told too. Neither queries nor headers: both carry secrets. */
-function recorder(
+/** Logs one line for each request, with the id of `X-Request-Id`. Queries and headers are not logged: they carry secrets. */
+function createRequestLog(
   { log }: Services,
   attributesOf: AttributesOf,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   if (!log.isLevelEnabled('info')) return () => undefined
-  const withSeen = (request: IncomingMessage, line: object) => ({ ...line, ...attributesOf(request) })
+  const withAttributes = (request: IncomingMessage, line: object) => ({ ...line, ...attributesOf(request) })
   return pinoHttp({
     logger: log,
     autoLogging: { ignore: isHealthCheck },
-    customSuccessObject: (request, _, line: object) => withSeen(request, line),
-    // Without the error that pino-http makes of a status: what failed has a line of its own.
+    customSuccessObject: (request, _, line: object) => withAttributes(request, line),
+    // pino-http makes an error of the status. The real error has a log line of its own.
     customErrorObject: (request, _, __, { err: _error, ...line }: { err?: unknown }) =>
-      withSeen(request, line),
+      withAttributes(request, line),
     wrapSerializers: false,
     serializers: {
       req: ({ id, method, url }: IncomingMessage) => ({ id, method, path: url?.slice(0, MAX_PATH) }),
@@ -188,21 +199,21 @@ function recorder(
   })
 }
 
-const UNREADABLE: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }
+const PARSER_ERRORS: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }
 
-/** A request that Node could not even parse is refused in the same shape as any other. */
-function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex) {
-  // The rest of it, which is thrown away.
+/** Sends the error body of the service for a request that Node cannot parse. */
+function refuseUnparsable(error: NodeJS.ErrnoException, socket: Duplex) {
+  // An error in the rest of a request that was answered already.
   if (socket.writableEnded) return
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
-  const status = UNREADABLE[error.code ?? ''] ?? 400
+  const status = PARSER_ERRORS[error.code ?? ''] ?? 400
   const message = STATUS_CODES[status] ?? ''
   const code = message.toUpperCase().replaceAll(' ', '_')
   const body = JSON.stringify(errorBody(new ORPCError(code, { status, message })))
   const head = `HTTP/1.1 ${status} ${message}\r\nconnection: close\r\ncontent-type: application/json`
   socket.end(`${head}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
-  const late = setTimeout(() => socket.destroy(), FAREWELL).unref()
+  const deadline = setTimeout(() => socket.destroy(), LINGER).unref()
   socket.once('close', () => {
-    clearTimeout(late)
+    clearTimeout(deadline)
   })
 }

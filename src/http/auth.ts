@@ -1,14 +1,16 @@
 import { ORPCError } from '@orpc/client'
+import type { ServerResponse } from 'node:http'
 import { z } from 'zod'
 
 import { text } from '../../contract/base.ts'
 import { badRequest } from '../../contract/errors.ts'
 import type { Caller, Services } from '../context.ts'
 import { signOut } from '../guard/authentication.ts'
-import { withSource } from '../telemetry/audit.ts'
+import { withAuditContext } from '../telemetry/audit.ts'
 import { ADDRESS_HEADER } from '../identity/auth.ts'
 import { networkOf, consumeSignInLimits } from '../guard/rate-limits.ts'
-import { answer, type Call, refuse, refuseBy, refuseMethod, sendReply, type Transport } from './protocol.ts'
+import type { Endpoint, Endpoints } from './endpoints.ts'
+import { answer, type Call, sendError, sendLimitRefusal, setReplyHeaders } from './protocol.ts'
 
 const PREFIX = '/api/auth'
 const GET_SESSION = '/get-session'
@@ -37,11 +39,11 @@ const UserQuery = z.object({
 
 interface Operation {
   method: 'GET' | 'POST'
-  /** `session`: about the session of the cookie, if there is one. */
+  /** `session`: for the session of the cookie, which may be absent. */
   access: 'open' | 'session' | 'signedIn' | 'admin'
   /** The query of a GET, the body of a POST. */
   input: z.ZodType<Record<string, unknown>>
-  /** Counted by address, then by account. Other operations are counted by address alone. */
+  /** Counted by network, then by account. Operations without a limit of their own are counted by network only. */
   limit?: 'codes' | 'tries'
 }
 const operation =
@@ -59,7 +61,7 @@ const operation =
 const get = operation('GET')
 const post = operation('POST')
 
-/** The part of better-auth that is reachable, and all that each operation takes. */
+/** The reachable operations of better-auth, with the complete input of each. */
 export const operations: Record<string, Operation> = {
   '/email-otp/send-verification-otp': post(
     'open',
@@ -88,82 +90,84 @@ export const operations: Record<string, Operation> = {
   '/admin/remove-user': post('admin', UserId),
 }
 
-/** Sign-in, sign-out and the administrative area, by better-auth; its answers, in the shape of all others. */
-export function createAuthTransport({ settings: { baseUrl } }: Services): Transport {
-  return async (call, response) => {
-    const { method, context } = call
-    const url = call.url()
-    if (!url.pathname.startsWith(`${PREFIX}/`)) return false
-    const operation = operations[url.pathname.slice(PREFIX.length)]
-    if (!operation) return false
-    if (method !== operation.method) return refuseMethod(response, [operation.method])
-    context.attributes.operation = url.pathname
+/** Sign-in, sign-out and administration through better-auth, with the error body of the service. */
+export const createAuthEndpoints = ({ settings: { baseUrl } }: Services): Endpoints =>
+  Object.fromEntries(
+    Object.entries(operations).map(([path, operation]) => [
+      PREFIX + path,
+      {
+        methods: [operation.method],
+        answer: (call, response) => handle(call, response, operation, baseUrl),
+      } satisfies Endpoint,
+    ]),
+  )
 
-    const caller = await callerOf(operation, context)
-    const refusal = refusalOf(operation, caller) ?? context.malformed
-    if (refusal) {
-      // An impersonation that has ended already: the browser must not keep its cookies.
-      if (operation === operations[STOP] && refusal.status === 401 && !(await context.cookieCaller()))
-        await signOut(context)
-      sendReply(response, context.reply)
-      return refuse(response, refusal)
-    }
-    const given = method === 'GET' ? Object.fromEntries(url.searchParams) : (call.body ?? {})
-    const { success, data, error } = operation.input.safeParse(given)
-    if (!success) return refuse(response, badRequest(error.issues))
-
-    const exceeded = await spendOn(context, operation, data)
-    if (exceeded) return refuseBy(response, exceeded)
-
-    const result = await ask(authRequest(call, operation, data, baseUrl), context)
-    sendReply(response, context.reply)
-    for (const cookie of result.headers.getSetCookie()) response.appendHeader('set-cookie', cookie)
-    // better-auth does not know why the guard refuses a session, such as a ban.
-    const body = operation === operations[GET_SESSION] && !caller ? 'null' : await result.text()
-    if (result.ok) return answer(response, result.status, body || 'null')
-    const failure = errorOf(result.status, body)
-    if (failure.status >= 500)
-      context.log.error({ operation: url.pathname }, 'an operation of better-auth failed')
-    return refuse(response, failure)
+async function handle(call: Call, response: ServerResponse, operation: Operation, baseUrl: string) {
+  const { method, context } = call
+  const caller = await callerOf(operation, context)
+  const refusal = refusalOf(operation, caller) ?? context.malformed
+  if (refusal) {
+    // The impersonation has ended: the browser must not keep its cookies.
+    if (operation === operations[STOP] && refusal.status === 401 && !(await context.cookieCaller()))
+      await signOut(context)
+    setReplyHeaders(response, context.reply)
+    return sendError(response, refusal)
   }
+  const given = method === 'GET' ? Object.fromEntries(call.url().searchParams) : (call.body ?? {})
+  const { success, data, error } = operation.input.safeParse(given)
+  if (!success) return sendError(response, badRequest(error.issues))
+
+  const exceeded = await consumeLimit(context, operation, data)
+  if (exceeded) return sendLimitRefusal(response, exceeded)
+
+  const result = await sendToBetterAuth(authRequest(call, operation, data, baseUrl), context)
+  setReplyHeaders(response, context.reply)
+  for (const cookie of result.headers.getSetCookie()) response.appendHeader('set-cookie', cookie)
+  // better-auth does not apply every rule of the guard, such as bans of sessions.
+  const body = operation === operations[GET_SESSION] && !caller ? 'null' : await result.text()
+  if (result.ok) return answer(response, result.status, body || 'null')
+  const failure = errorOf(result.status, body)
+  if (failure.status >= 500)
+    context.log.error({ operation: call.url().pathname }, 'an operation of better-auth failed')
+  return sendError(response, failure)
 }
 
-/** Asks better-auth on behalf of one of our own pages. */
-export async function askAuth({ settings }: Services, call: Call, path: string, input: object) {
+/** Calls an operation for a page of the service. Returns the cookies to set, or the problem to show. */
+export async function callAuth({ settings }: Services, call: Call, path: string, input: object) {
   const operation = operations[path]
   const checked = operation?.input.safeParse(input)
   if (!operation || !checked?.success)
-    return { ok: false, problem: 'That is no address, or no code.' } as const
-  const exceeded = await spendOn(call.context, operation, checked.data)
+    return { ok: false, problem: 'Enter a valid e-mail address and the code from the e-mail.' } as const
+  const exceeded = await consumeLimit(call.context, operation, checked.data)
   if (exceeded) return { ok: false, problem: exceeded.error.message } as const
   const target = new URL(PREFIX + path, settings.baseUrl)
   const request = authRequest({ ...call, url: () => target }, operation, checked.data, settings.baseUrl)
-  const result = await ask(request, call.context)
+  const result = await sendToBetterAuth(request, call.context)
   if (result.ok) return { ok: true, cookies: result.headers.getSetCookie() } as const
   return { ok: false, problem: errorOf(result.status, await result.text()).message } as const
 }
 
-/** What came of a sign-in is noted. */
-async function ask(request: Request, context: Call['context']) {
-  const result = await withSource(context, () => context.identity.handle(request))
+/** Sends a request to better-auth, and records whether a sign-in attempt succeeded. */
+async function sendToBetterAuth(request: Request, context: Call['context']) {
+  const result = await withAuditContext(context, () => context.identity.handle(request))
   if (request.url.endsWith(SIGN_IN) && result.status < 500) context.attributes.signedIn = result.ok
   return result
 }
 
-function spendOn(context: Call['context'], { limit }: Operation, { email }: Record<string, unknown>) {
+function consumeLimit(context: Call['context'], { limit }: Operation, { email }: Record<string, unknown>) {
   const network = networkOf(context.address?.())
   return limit
     ? consumeSignInLimits(context, limit, String(email), network)
     : context.consumeRateLimit('auth', network)
 }
 
-/** Open operations look at no credentials. `session` ones look at the cookie alone, as better-auth does: this renews it. */
+/** Open operations ignore credentials. `session` operations read the cookie only, as better-auth does. Reading renews it. */
 function callerOf({ access }: Operation, { caller, cookieCaller }: Call['context']) {
   if (access === 'open') return undefined
   return access === 'session' ? cookieCaller() : caller()
 }
 
-/** 401, then 403, then a body that could not be read, as everywhere. */
+/** Checks the access of an operation: 401, then 403. */
 function refusalOf({ access }: Operation, caller: Caller | undefined) {
   if (access === 'open' || access === 'session') return undefined
   if (!caller) return new ORPCError('UNAUTHORIZED', { message: 'Sign in first' })
@@ -173,7 +177,7 @@ function refusalOf({ access }: Operation, caller: Caller | undefined) {
   return undefined
 }
 
-/** The request for better-auth, with the cookies only where they count. The origin has been checked before. */
+/** Creates the request for better-auth, with cookies unless the operation is open. The origin was checked before. */
 function authRequest(
   { url, context, request }: Call,
   { method, access }: Operation,
@@ -193,7 +197,7 @@ function authRequest(
 
 const Failure = z.object({ code: z.string().optional(), message: z.string().optional() })
 
-/** better-auth's refusal as one of ours. What it says of its own failures stays inside. */
+/** Converts an error of better-auth to the error body of the service. Messages of internal errors are not exposed. */
 function errorOf(status: number, body: string) {
   if (status >= 500) return new ORPCError('INTERNAL_SERVER_ERROR')
   const { code, message } = Failure.safeParse(parse(body)).data ?? {}

@@ -22,43 +22,43 @@ export interface Body extends Pick<Context, 'malformed'> {
 export const hasBody = (headers: IncomingHttpHeaders) =>
   (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined
 
-/** Limits the requests whose body is still arriving. Calls `cut` to end one; returns what ends the count. */
-export type TrackIncomplete = (cut: (error: Error) => void) => () => void
+/** Counts a request whose body is still arriving. Calls `abort` to abort the request. Returns a function that ends the count. */
+export type TrackIncomplete = (abort: (error: Error) => void) => () => void
 
-/** Reads the bytes of a body. At once, if all of them are here already, which is usual for a small body. */
-export function readBytes(request: IncomingMessage, track: TrackIncomplete): Promisable<Buffer> {
-  const isHere = request.readableLength === Number(request.headers['content-length'])
-  const bytes: unknown = isHere ? request.read() : undefined
-  return Buffer.isBuffer(bytes) ? bytes : awaitBytes(request, track)
+/** Reads the body. Returns synchronously if all bytes have arrived, as is usual for a small body. */
+export function readBody(request: IncomingMessage, track: TrackIncomplete): Promisable<Buffer> {
+  const isComplete = request.readableLength === Number(request.headers['content-length'])
+  const bytes: unknown = isComplete ? request.read() : undefined
+  return Buffer.isBuffer(bytes) ? bytes : collectBytes(request, track)
 }
 
-function awaitBytes(request: IncomingMessage, track: TrackIncomplete): Promise<Buffer> {
+function collectBytes(request: IncomingMessage, track: TrackIncomplete): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY) throw tooLarge()
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
     const stop = () => {
       release()
-      forget()
-      request.off('data', keep)
+      removeListeners()
+      request.off('data', onData)
     }
-    const cut = (error: Error) => {
+    const abort = (error: Error) => {
       stop()
       chunks.length = 0
       reject(error)
     }
-    const keep = (chunk: Buffer) => {
+    const onData = (chunk: Buffer) => {
       size += chunk.length
-      if (size > MAX_BODY) cut(tooLarge())
+      if (size > MAX_BODY) abort(tooLarge())
       else chunks.push(chunk)
     }
-    const forget = finished(request, { writable: false }, (error) => {
+    const removeListeners = finished(request, { writable: false }, (error) => {
       stop()
-      if (error) reject(new ORPCError('BAD_REQUEST', { message: 'The body broke off' }))
+      if (error) reject(new ORPCError('BAD_REQUEST', { message: 'The body ended early' }))
       else resolve(Buffer.concat(chunks))
     })
-    const release = track(cut)
-    request.on('data', keep)
+    const release = track(abort)
+    request.on('data', onData)
   })
 }
 
@@ -72,7 +72,7 @@ const malformed = (message: string): Body => ({
 
 const TOO_COMPLEX = `A body may be ${MAX_DEPTH} levels deep and have ${MAX_ITEMS} values at most`
 
-/** A JSON object. One that cannot be read is refused later, by the guard: a stranger learns nothing from it. */
+/** Parses a JSON object. The guard throws the error of a malformed body after its own checks: 401 comes before 400. */
 export function parseObject(bytes: Buffer): Body {
   if (isComplex(bytes)) return malformed(TOO_COMPLEX)
   const value = parse(bytes)
@@ -89,7 +89,7 @@ export function parseForm(bytes: Buffer): Body {
   return { body }
 }
 
-/** Where the first field after the last that is allowed ends, so that no more than those are parsed. */
+/** Returns the end of field MAX_FIELDS + 1, so that the rest of a long form is not parsed. */
 function endOf(bytes: Buffer) {
   let end = -1
   for (let field = 0; field <= MAX_FIELDS; field++) {
@@ -112,8 +112,9 @@ const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c]
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
 
 /**
- * Whether JSON is deeper or larger than any input needs. Counts over the bytes, 1 ms for 1 MiB, before any code walks the
- * value: that takes a hundred times as long, or overflows the stack. A body under twice the depth cannot be too complex.
+ * Returns whether JSON has more levels or values than the limits allow. Scans the bytes (1 ms for 1 MiB) before any code
+ * walks the value, which takes a hundred times as long or overflows the stack. A body shorter than twice the maximum
+ * depth cannot be too complex.
  */
 function isComplex(bytes: Buffer) {
   if (bytes.length < 2 * MAX_DEPTH) return false

@@ -1,17 +1,16 @@
 import { StandardOpenAPIHandler } from '@orpc/openapi/standard'
 import { createRouterClient, type RouterClient } from '@orpc/server'
 import { ServerSentEventGenerator } from '@starfederation/datastar-sdk/web'
-import type { IncomingHttpHeaders } from 'node:http'
-import Negotiator from 'negotiator'
 
 import type { Page } from '../../contract/base.ts'
 import { errorBody } from '../../contract/errors.ts'
 import type { Context } from '../context.ts'
 import { router } from '../procedures/index.ts'
 import { notesHtml } from '../views/notes.ts'
-import { answer, sendReply, standardRequest, type Transport } from './protocol.ts'
+import { isDatastar } from './note-forms.ts'
+import { answer, setReplyHeaders, standardRequest, type Protocol } from './protocol.ts'
 
-/** What a page becomes: HTML inside an element, and the signals beside it. */
+/** HTML for the inside of an element of the page, and signals. */
 interface Patch {
   selector: string
   html: string
@@ -20,7 +19,7 @@ interface Patch {
 
 type Client = RouterClient<typeof router>
 
-/** The procedures that answer a hypermedia page with events: what each makes of the page when it has done its work. */
+/** The procedures that Datastar pages can call. Each view returns the patch after the procedure has run. */
 const views: Record<string, (client: Client, input: never) => Promise<Patch>> = {
   'counter.fragment': async (client) => {
     const { count, html } = await client.counter.fragment()
@@ -36,13 +35,8 @@ async function notesPatch(client: Client, signals = {}, page?: Page): Promise<Pa
   return { selector: '#notes-list', html: notesHtml(notes), signals: { noteCount, ...signals } }
 }
 
-/** Datastar says so in a header; anything else that would rather have events than JSON is treated alike. */
-export const isDatastar = (headers: IncomingHttpHeaders) =>
-  headers['datastar-request'] === 'true' ||
-  new Negotiator({ headers }).mediaTypes()[0]?.toLowerCase() === 'text/event-stream'
-
-/** Hypermedia pages over server-sent events: the same routing, guard and validation as REST; refusals stay JSON. */
-export function createDatastar(): Transport {
+/** Datastar pages over server-sent events, with the routing, guard and validation of REST. Errors stay JSON. */
+export function createDatastar(): Protocol {
   const handler = new StandardOpenAPIHandler<Context>(router, {
     filter: ({ path }) => path.join('.') in views,
     customErrorResponseBodyEncoder: errorBody,
@@ -59,9 +53,9 @@ export function createDatastar(): Transport {
     if (!isDatastar(request.headers)) return false
     const result = await handler.handle(standardRequest(call), { context })
     if (!result.matched) return false
-    // An element of a page has no next page, and the answer to a change none either.
+    // A patch replaces the whole list: it has no next page.
     context.reply.delete('link')
-    sendReply(response, context.reply)
+    setReplyHeaders(response, context.reply)
     const { status, body } = result.response
     if (status !== 200) return answer(response, status, JSON.stringify(body))
     const { selector, html, signals } = body as Patch

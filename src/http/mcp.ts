@@ -11,12 +11,19 @@ import type { Context, Services } from '../context.ts'
 import { createContext, isBearer } from '../guard/authentication.ts'
 import { schemaConverter } from '../openapi/document.ts'
 import { router } from '../procedures/index.ts'
-import { answer, type Call, refuse, refuseMethod, sendReply, type Transport } from './protocol.ts'
+import {
+  answer,
+  type Call,
+  sendError,
+  sendMethodNotAllowed,
+  setReplyHeaders,
+  type Protocol,
+} from './protocol.ts'
 
 const PATH = '/mcp'
 
-/** Tools for AI agents: the Model Context Protocol, without sessions. A token says who calls; cookies do not count. */
-export function createMcp(services: Services): Transport {
+/** Tools for AI agents: the Model Context Protocol without sessions. Requires an access token; cookies are ignored. */
+export function createMcp(services: Services): Protocol {
   const { baseUrl, production, trustedOrigins } = services.settings
   const resourceMetadataUrl = `${baseUrl}/.well-known/oauth-protected-resource${PATH}`
   const hosts = [new URL(baseUrl).hostname, ...(production ? [] : mcp.localhostAllowedHostnames())]
@@ -27,19 +34,19 @@ export function createMcp(services: Services): Transport {
     attributes.operation = PATH
     const { cookie: _, ...headers } = request.headers
     const { host, origin = baseUrl } = headers
-    // A name of somebody's choosing may be made to lead here, to have a browser inside a network call this service.
+    // DNS rebinding: a foreign host name can resolve to this service, so that a browser inside the network calls it.
     if (!mcp.validateHostHeader(host, hosts).ok || !origins.includes(origin))
-      return refuse(response, new ORPCError('FORBIDDEN', { message: 'This host or origin may not call' }))
-    if (method !== 'POST') return refuseMethod(response, ['POST'])
+      return sendError(response, new ORPCError('FORBIDDEN', { message: 'This host or origin may not call' }))
+    if (method !== 'POST') return sendMethodNotAllowed(response, ['POST'])
 
     const context = createContext(services, headers, { audience: baseUrl + PATH, address, attributes })
     const caller = await context.caller()
     if (!caller) {
       const error = isBearer(headers) ? ', error="invalid_token"' : ''
       response.setHeader('www-authenticate', `Bearer resource_metadata="${resourceMetadataUrl}"${error}`)
-      return refuse(
+      return sendError(
         response,
-        new ORPCError('UNAUTHORIZED', { message: 'A token for this address is needed' }),
+        new ORPCError('UNAUTHORIZED', { message: 'An access token for this resource is required' }),
       )
     }
     if (malformed || !body) {
@@ -48,7 +55,7 @@ export function createMcp(services: Services): Transport {
     }
 
     const handler = mcp.createMcpHandler(createServer(context), {
-      // What the server offers never changes: there is nothing to listen for.
+      // The list of tools never changes.
       maxSubscriptions: 0,
       onerror: (error) => {
         services.log.warn({ err: error }, 'an agent was refused')
@@ -58,14 +65,14 @@ export function createMcp(services: Services): Transport {
     const authInfo = { token: '', clientId: session.clientId ?? '', scopes, resourceMetadataUrl }
     const result = await handler.fetch(mcpRequest(url(), headers), { parsedBody: body, authInfo })
     const text = await result.text()
-    sendReply(response, context.reply)
+    setReplyHeaders(response, context.reply)
     response.setHeader('content-length', Buffer.byteLength(text))
     response.writeHead(result.status, Object.fromEntries(result.headers)).end(text)
     return true
   }
 }
 
-/** Only what the protocol is about reaches its implementation. */
+/** Creates the request for the MCP library, with the headers of the protocol only. */
 function mcpRequest(url: URL, given: Call['request']['headers']) {
   const headers = new Headers()
   for (const [name, value] of Object.entries(given))
@@ -85,7 +92,7 @@ interface Declared {
   meta: Meta
 }
 
-/** A tool as the protocol describes it. */
+/** Converts a procedure to the description of a tool. */
 function describe({ title, description, effect }: Tool, { inputSchema, outputSchema, meta }: Declared) {
   return {
     title,
@@ -97,7 +104,7 @@ function describe({ title, description, effect }: Tool, { inputSchema, outputSch
   }
 }
 
-/** A schema as the OpenAPI document has it. The procedure itself checks what it takes and answers. */
+/** Converts a schema as the OpenAPI document does. The MCP library does not validate: the procedure does. */
 function published(schema: AnySchema | undefined, strategy: 'input' | 'output') {
   const json = schema ? schemaConverter.convert(schema, { strategy })[1] : { type: 'object' }
   const convert = () => ({ ...json })
@@ -111,7 +118,7 @@ function published(schema: AnySchema | undefined, strategy: 'input' | 'output') 
   return { '~standard': standard } as mcp.StandardSchemaWithJSON
 }
 
-/** Every procedure that the contract makes a tool, in its order. */
+/** The procedures with `tool` in their meta, in the order of the contract. */
 const tools: { path: readonly string[]; procedure: AnyProcedure; config: ReturnType<typeof describe> }[] = []
 
 traverseContractProcedures({ router: contract, path: [] }, ({ contract: declared, path }) => {
@@ -121,7 +128,7 @@ traverseContractProcedures({ router: contract, path: [] }, ({ contract: declared
     tools.push({ path, procedure, config: describe(tool, procedure['~orpc']) })
 })
 
-/** A server for one call: its tools are the procedures, called as whoever the token stands for. */
+/** Creates the MCP server of one call. Its tools call the procedures as the caller of the token. */
 const createServer = (context: Context) => () => {
   const identity = { name: 'tallystick', title: 'Tallystick', version: '1.0.0' }
   const server = new mcp.McpServer(identity, { capabilities: { tools: { listChanged: false } } })
@@ -142,7 +149,7 @@ const createServer = (context: Context) => () => {
 
 const textOf = (value: unknown) => [{ type: 'text' as const, text: JSON.stringify(value) }]
 
-/** What an agent is told. Of what is our own fault, nothing. */
+/** The error that an agent receives. Internal errors have no details. */
 function failureOf(error: unknown) {
   const known = error instanceof ORPCError && (error.status < 500 || error.status === 503)
   const { code, message, data } = errorBody(known ? error : new ORPCError('INTERNAL_SERVER_ERROR'))

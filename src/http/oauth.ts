@@ -1,96 +1,91 @@
-import { ORPCError } from '@orpc/client'
-import type { ServerResponse } from 'node:http'
+import type { ORPCError } from '@orpc/client'
 
 import { scopes } from '../../contract/base.ts'
 import { badRequest } from '../../contract/errors.ts'
 import type { Services } from '../context.ts'
-import { withSource } from '../telemetry/audit.ts'
 import { Registration } from '../identity/client-metadata.ts'
-import { register } from '../identity/clients.ts'
+import { registerClient } from '../identity/clients.ts'
 import { createGrants, OAuthError } from '../identity/grants.ts'
-import { networkOf } from '../guard/rate-limits.ts'
+import type { LimitName } from '../settings.ts'
+import { withAuditContext } from '../telemetry/audit.ts'
 import { createAuthorize } from './authorize.ts'
-import { answer, type Call, refuseBy, refuseMethod, type Transport } from './protocol.ts'
+import type { Endpoint, Endpoints } from './endpoints.ts'
+import { answer, type Call } from './protocol.ts'
+import { setPageHeaders } from './response-headers.ts'
 
-interface Endpoint {
-  method: 'GET' | 'POST'
-  /** Counted by the address that asks. */
-  limit?: 'registrations' | 'tokens'
-  answer: (call: Call) => Promise<{ status?: number; body: object | string }>
+interface Result {
+  status?: number
+  body: object
 }
 
-/** The token service at the public origin: OAuth 2.1 for apps, command lines and agents. OpenAuth issues, behind it. */
-export function createOAuth(services: Services): Transport {
+const ANY_ORIGIN = { anyOrigin: true } as const
+
+/** OAuth 2.1 for apps, command lines and agents. OpenAuth issues the tokens behind these endpoints. */
+export function createOAuthEndpoints(services: Services): Endpoints {
   const { baseUrl } = services.settings
   const grants = createGrants(services)
   const authorize = createAuthorize(services, grants)
-  const get = (body: object): Endpoint => ({ method: 'GET', answer: () => Promise.resolve({ body }) })
-  const post = (work: (form: Record<string, string>) => Promise<object>): Endpoint => ({
-    method: 'POST',
-    answer: async ({ body }) => ({ body: await work(formOf(body)) }),
+  const metadataEndpoint = (metadata: object | (() => Promise<string>)): Endpoint => ({
+    ...ANY_ORIGIN,
+    methods: ['GET'],
+    answer: async (_, response) => {
+      const body = typeof metadata === 'function' ? await metadata() : JSON.stringify(metadata)
+      return answer(response, 200, body)
+    },
   })
+  const formEndpoint = (limit: LimitName, handle: (form: Record<string, string>) => Promise<object>) =>
+    postEndpoint(limit, 'invalid_request', async ({ body }) => ({ body: await handle(formOf(body)) }))
 
-  const endpoints: Record<string, Endpoint> = {
-    '/.well-known/oauth-authorization-server': get(metadata(baseUrl)),
-    '/.well-known/oauth-protected-resource': get(resource(baseUrl, baseUrl)),
-    '/.well-known/oauth-protected-resource/mcp': get(resource(baseUrl, `${baseUrl}/mcp`)),
-    '/.well-known/jwks.json': { method: 'GET', answer: async () => ({ body: await grants.keys() }) },
-    '/token': { ...post((form) => grants.redeem(form)), limit: 'tokens' },
-    '/revoke': {
-      ...post(async (form) => {
-        await grants.revoke(form)
-        return {}
-      }),
-      limit: 'tokens',
+  return {
+    '/authorize': {
+      methods: ['GET', 'POST'],
+      setHeaders: setPageHeaders,
+      answer: (call, response) => withAuditContext(call.context, () => authorize(call, response)),
     },
-    '/register': {
-      method: 'POST',
-      limit: 'registrations',
-      answer: async ({ body }) => {
-        const { success, data, error } = Registration.safeParse(body ?? {})
-        if (!success) throw invalidRegistration(badRequest(error.issues))
-        const { id, name, redirectUris } = await register(services.db, data)
-        return { status: 201, body: registered(id, name, redirectUris) }
-      },
-    },
+    '/.well-known/oauth-authorization-server': metadataEndpoint(serverMetadata(baseUrl)),
+    '/.well-known/oauth-protected-resource': metadataEndpoint(resourceMetadata(baseUrl, baseUrl)),
+    '/.well-known/oauth-protected-resource/mcp': metadataEndpoint(
+      resourceMetadata(baseUrl, `${baseUrl}/mcp`),
+    ),
+    '/.well-known/jwks.json': metadataEndpoint(() => grants.fetchJwks()),
+    '/token': formEndpoint('tokens', (form) => grants.redeem(form)),
+    '/revoke': formEndpoint('tokens', async (form) => {
+      await grants.revoke(form)
+      return {}
+    }),
+    '/register': postEndpoint('registrations', 'invalid_client_metadata', async ({ body }) => {
+      const { success, data, error } = Registration.safeParse(body ?? {})
+      if (!success) throw invalidRegistration(badRequest(error.issues))
+      const { id, name, redirectUris } = await registerClient(services.db, data)
+      return { status: 201, body: registered(id, name, redirectUris) }
+    }),
   }
+}
 
-  return async (call, response) => {
-    const { pathname } = call.url()
-    const endpoint = endpoints[pathname]
-    if (!endpoint && pathname !== '/authorize') return false
-    call.context.attributes.operation = pathname
-    if (!endpoint) return withSource(call.context, () => authorize(call, response))
-    // Any page may call these: none of them looks at cookies.
-    response.setHeader('access-control-allow-origin', '*')
-    if (call.method === 'OPTIONS') return allow(response, endpoint.method)
-    if (call.method !== endpoint.method) return refuseMethod(response, [endpoint.method])
-    const { limit } = endpoint
-    const exceeded = limit && (await services.consumeRateLimit(limit, networkOf(call.context.address?.())))
-    if (exceeded) return refuseBy(response, exceeded)
+/** An endpoint whose errors have the form of RFC 6749. `malformedCode` is the error code of an unreadable body. */
+const postEndpoint = (
+  limit: LimitName,
+  malformedCode: string,
+  handle: (call: Call) => Promise<Result>,
+): Endpoint => ({
+  ...ANY_ORIGIN,
+  methods: ['POST'],
+  limit,
+  answer: async (call, response) => {
     try {
-      if (call.context.malformed) throw unreadable(pathname, call.context.malformed.message)
-      const { status = 200, body } = await withSource(call.context, () => endpoint.answer(call))
-      return answer(response, status, typeof body === 'string' ? body : JSON.stringify(body))
+      const { malformed } = call.context
+      if (malformed) throw new OAuthError(malformedCode, malformed.message)
+      const { status = 200, body } = await withAuditContext(call.context, () => handle(call))
+      return answer(response, status, JSON.stringify(body))
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error
       return answer(response, 400, JSON.stringify({ error: error.code, error_description: error.message }))
     }
-  }
-}
-
-function allow(response: ServerResponse, method: string) {
-  response.setHeader('access-control-allow-methods', method)
-  response.setHeader('access-control-allow-headers', 'content-type, authorization, mcp-protocol-version')
-  response.writeHead(204).end()
-  return true
-}
+  },
+})
 
 const formOf = (body: Record<string, unknown> = {}) =>
   Object.fromEntries(Object.entries(body).map(([name, value]) => [name, String(value)]))
-
-const unreadable = (pathname: string, message: string) =>
-  new OAuthError(pathname === '/register' ? 'invalid_client_metadata' : 'invalid_request', message)
 
 const invalidRegistration = (error: ORPCError<string, { issues: { path: string; message: string }[] }>) => {
   const [issue] = error.data.issues
@@ -108,8 +103,8 @@ const registered = (id: string, name: string, redirectUris: string[]) => ({
   response_types: ['code'],
 })
 
-/** What a standard client learns of the service from its address alone (RFC 8414). */
-const metadata = (issuer: string) => ({
+/** Authorization server metadata (RFC 8414). */
+const serverMetadata = (issuer: string) => ({
   issuer,
   authorization_endpoint: `${issuer}/authorize`,
   token_endpoint: `${issuer}/token`,
@@ -126,8 +121,8 @@ const metadata = (issuer: string) => ({
   client_id_metadata_document_supported: true,
 })
 
-/** What an app learns of whom to ask for a token (RFC 9728). */
-const resource = (issuer: string, resource: string) => ({
+/** Protected resource metadata (RFC 9728). */
+const resourceMetadata = (issuer: string, resource: string) => ({
   resource,
   authorization_servers: [issuer],
   scopes_supported: scopes,

@@ -5,24 +5,24 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { finished } from 'node:stream'
 
 import { errorBody } from '../../contract/errors.ts'
-import type { Context, Reply, LimitRefusal } from '../context.ts'
+import type { Context, LimitRefusal, Reply } from '../context.ts'
 
-/** One request, read: the same for every protocol. */
+/** A request after its body was parsed, in the form that every protocol uses. */
 export interface Call {
   method: string
-  /** The address, where it is a path of plain steps and nothing else: such a one needs no parsing. */
+  /** The path, if it consists of plain segments and has no query. Such a path needs no URL parser. */
   plainPath: HTTPPath | undefined
   url: () => URL
-  /** The JSON object of the body, if there is one. */
+  /** The JSON object of the body, or undefined if the request has no body. */
   body: Record<string, unknown> | undefined
   context: Context
   request: IncomingMessage
 }
 
-/** Answers a call in one protocol, or passes with `false`. */
-export type Transport = (call: Call, response: ServerResponse) => Promise<boolean>
+/** Answers a call, or returns false if the call belongs to another protocol. */
+export type Protocol = (call: Call, response: ServerResponse) => Promise<boolean>
 
-/** A call as oRPC's standard handlers take it. */
+/** Converts a call to the request type of oRPC's standard handlers. */
 export const standardRequest = ({ method, url, body, request }: Call): StandardLazyRequest => ({
   method,
   url: url(),
@@ -31,19 +31,19 @@ export const standardRequest = ({ method, url, body, request }: Call): StandardL
   signal: undefined,
 })
 
-/** Whether the caller has what they would be answered: they sent its tag. */
-export function isKnown({ method, request: { headers }, context: { reply } }: Call) {
+/** Returns whether `If-None-Match` names the entity tag of the answer: then the answer is 304. */
+export function isNotModified({ method, request: { headers }, context: { reply } }: Call) {
   const condition = headers['if-none-match']
   if (condition === undefined || method !== 'GET') return false
   const etag = reply.get('etag')
-  // Cache-Control is not asked: with this header every `fetch` says no-cache, to the caches on its way.
+  // Cache-Control is ignored: browsers send `no-cache` with every `fetch` that has If-None-Match, for caches on the way.
   return etag !== undefined && fresh({ 'if-none-match': condition }, { etag })
 }
 
-/** How long who is refused may go on sending, in milliseconds: closed at once, a connection takes the answer along. */
-export const FAREWELL = 1000
+/** Lingering close, in milliseconds. If the connection was closed at once, a client that still sends would lose the answer. */
+export const LINGER = 1000
 
-/** Writes a whole answer at once, JSON if nobody says otherwise; headers already set on the response go with it. */
+/** Sends a complete answer, `application/json` by default, with the headers that are set on the response. */
 export function answer(response: ServerResponse, status: number, body: string | Buffer, type?: string) {
   const { req: request } = response
   response.writeHead(status, {
@@ -53,19 +53,19 @@ export function answer(response: ServerResponse, status: number, body: string | 
   if (request.complete) response.end(body)
   else {
     response.write(body)
-    const late = setTimeout(() => response.end(), FAREWELL).unref()
-    // The rest of it, which is thrown away.
+    const deadline = setTimeout(() => response.end(), LINGER).unref()
+    // Discards the rest of the request body.
     finished(request.resume(), () => {
-      // While there is too much, every request comes here: none is to be kept for longer than it takes.
-      clearTimeout(late)
+      // Releases the response early: under overload every request takes this branch.
+      clearTimeout(deadline)
       response.end()
     })
   }
   return true
 }
 
-/** Answers with an error, in the one shape that every error has. What is not to be had now may be in a second. */
-export function refuse(
+/** Sends an error with the error body of the service. 503 includes `Retry-After: 1`. */
+export function sendError(
   response: ServerResponse,
   error: Pick<ORPCError<string, unknown>, 'message' | 'status' | 'toJSON'>,
 ) {
@@ -73,20 +73,20 @@ export function refuse(
   return answer(response, error.status, JSON.stringify(errorBody(error)))
 }
 
-/** Answers that something was done too often. */
-export function refuseBy(response: ServerResponse, { error, headers }: LimitRefusal) {
+/** Sends 429. */
+export function sendLimitRefusal(response: ServerResponse, { error, headers }: LimitRefusal) {
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
-  return refuse(response, error)
+  return sendError(response, error)
 }
 
-/** Answers that a path knows other methods than the one it was asked with. */
-export function refuseMethod(response: ServerResponse, allowed: string[]) {
+/** Sends 405 with `Allow`. */
+export function sendMethodNotAllowed(response: ServerResponse, allowed: readonly string[]) {
   response.setHeader('allow', allowed.join(', '))
-  return refuse(response, new ORPCError('METHOD_NOT_SUPPORTED'))
+  return sendError(response, new ORPCError('METHOD_NOT_SUPPORTED'))
 }
 
-/** Headers that the procedure gave the answer. */
-export function sendReply(response: ServerResponse, reply: Reply) {
+/** Copies the headers that the procedure set to the response. */
+export function setReplyHeaders(response: ServerResponse, reply: Reply) {
   for (const [name, value] of reply)
     if (name === 'vary') response.appendHeader(name, value)
     else response.setHeader(name, value)

@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import absolutePath from 'swagger-ui-dist/absolute-path.js'
 
 import { createDocument } from '../openapi/document.ts'
-import { protectPage } from './response-headers.ts'
-import { answer, refuseMethod, type Transport } from './protocol.ts'
+import type { Endpoint, Endpoints } from './endpoints.ts'
+import { setPageHeaders } from './response-headers.ts'
+import { answer } from './protocol.ts'
 
-/** Everything from here: no script, style or picture of anybody else's. */
+/** Scripts, styles and images come from this service only. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -39,30 +40,27 @@ const start = `SwaggerUIBundle({ url: '/api/openapi.json', dom_id: '#reference',
 
 const asset = (name: string) => readFile(join(absolutePath(), name))
 
-/** What never changes while the service runs: made when first asked for, then kept. */
-const files: Record<string, { type: string; make: () => Promise<string | Buffer> }> = {
-  '/api/openapi.json': { type: 'application/json', make: async () => JSON.stringify(await createDocument()) },
-  '/docs': { type: 'text/html; charset=utf-8', make: () => Promise.resolve(page) },
-  '/docs/start.js': { type: 'text/javascript', make: () => Promise.resolve(start) },
-  '/docs/swagger-ui-bundle.js': { type: 'text/javascript', make: () => asset('swagger-ui-bundle.js') },
-  '/docs/swagger-ui.css': { type: 'text/css', make: () => asset('swagger-ui.css') },
+/** Files that do not change while the service runs. Loaded on the first request, then cached. */
+const files: Record<string, { type: string; load: () => Promise<string | Buffer> }> = {
+  '/api/openapi.json': { type: 'application/json', load: async () => JSON.stringify(await createDocument()) },
+  '/docs': { type: 'text/html; charset=utf-8', load: () => Promise.resolve(page) },
+  '/docs/start.js': { type: 'text/javascript', load: () => Promise.resolve(start) },
+  '/docs/swagger-ui-bundle.js': { type: 'text/javascript', load: () => asset('swagger-ui-bundle.js') },
+  '/docs/swagger-ui.css': { type: 'text/css', load: () => asset('swagger-ui.css') },
 }
 
-/** The OpenAPI document, and a page to read and try it. */
-export function createReference(): Transport {
-  const kept = new Map<string, Promise<string | Buffer>>()
-  return async ({ method, url, context }, response) => {
-    const { pathname } = url()
-    const file = files[pathname]
-    if (!file) return false
-    context.attributes.operation = pathname
-    if (method !== 'GET') return refuseMethod(response, ['GET'])
-    const made = kept.get(pathname) ?? file.make()
-    kept.set(pathname, made)
-    const bytes = await made
-    protectPage(response)
-    response.setHeader('content-security-policy', POLICY)
-    response.setHeader('cache-control', 'public, max-age=300')
-    return answer(response, 200, bytes, file.type)
-  }
-}
+/** The OpenAPI document and the reference page. */
+export const createReferenceEndpoints = (): Endpoints =>
+  Object.fromEntries(
+    Object.entries(files).map(([path, { type, load }]) => {
+      let loading: Promise<string | Buffer> | undefined
+      const send: Endpoint['answer'] = async (_, response) => {
+        const bytes = await (loading ??= load())
+        setPageHeaders(response)
+        response.setHeader('content-security-policy', POLICY)
+        response.setHeader('cache-control', 'public, max-age=300')
+        return answer(response, 200, bytes, type)
+      }
+      return [path, { methods: ['GET'], answer: send }]
+    }),
+  )

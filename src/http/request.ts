@@ -6,9 +6,9 @@ import proxyAddr from 'proxy-addr'
 
 import { createContext } from '../guard/authentication.ts'
 import type { Services } from '../context.ts'
-import { type Body, hasBody, parseForm, parseObject, readBytes } from './body.ts'
+import { type Body, hasBody, parseForm, parseObject, readBody } from './body.ts'
 import { networkOf } from '../guard/rate-limits.ts'
-import type { createIncomplete } from './admission.ts'
+import type { createIncompleteLimit } from './admission.ts'
 import type { Target } from './target.ts'
 import type { Call } from './protocol.ts'
 
@@ -16,24 +16,27 @@ export const MAX_HEADERS = 16 * 1024
 
 const SAFE = ['GET', 'HEAD', 'OPTIONS']
 
-/** Reads requests into calls. Throws the refusal of a request that no protocol accepts. */
-export function createReader(services: Services, trackIncomplete: ReturnType<typeof createIncomplete>) {
+/** Parses requests to calls. Throws an error for a request that no protocol accepts. */
+export function createRequestReader(
+  services: Services,
+  trackIncomplete: ReturnType<typeof createIncompleteLimit>,
+) {
   const { baseUrl, trustedOrigins, trustedProxies } = services.settings
   const isTrustedProxy = proxyAddr.compile(trustedProxies)
   const origins = [baseUrl, ...trustedOrigins]
   const addressOf = (request: IncomingMessage) => readAddress(request, isTrustedProxy)
 
   return {
-    /** Waits until a request is complete, if it has a body. */
+    /** Checks the target and the origin, then reads the body if there is one. */
     receive(request: IncomingMessage, target: Target): Promisable<Buffer | undefined> {
       if (target.refusal) throw target.refusal
-      if (isForeign(request, target, origins))
+      if (isCrossSite(request, target, origins))
         throw new ORPCError('FORBIDDEN', { message: 'This origin may not act for you' })
       if (!hasBody(request.headers)) return undefined
-      return readBytes(request, (cut) => trackIncomplete(networkOf(addressOf(request)) ?? 'unknown', cut))
+      return readBody(request, (abort) => trackIncomplete(networkOf(addressOf(request)) ?? 'unknown', abort))
     },
 
-    callOf(request: IncomingMessage, target: Target, bytes: Buffer | undefined): Call {
+    createCall(request: IncomingMessage, target: Target, bytes: Buffer | undefined): Call {
       const { method = 'GET', headers } = request
       const { body, malformed } = parseBody(request, target, bytes)
       return {
@@ -51,23 +54,23 @@ export function createReader(services: Services, trackIncomplete: ReturnType<typ
   }
 }
 
-/** The address that a trusted proxy gives, if it is one, else that of the socket. */
+/** Returns the IP address that trusted proxies report, otherwise the address of the socket. */
 function readAddress(request: IncomingMessage, isTrustedProxy: ReturnType<typeof proxyAddr.compile>) {
-  const claimed = [proxyAddr(request, isTrustedProxy), request.socket.remoteAddress ?? '']
-  return claimed.map((address) => address.replace(/^::ffff:/i, '')).find((address) => isIP(address) !== 0)
+  const candidates = [proxyAddr(request, isTrustedProxy), request.socket.remoteAddress ?? '']
+  return candidates.map((address) => address.replace(/^::ffff:/i, '')).find((address) => isIP(address) !== 0)
 }
 
-/** Whether a browser acts with its cookie for a page of another origin. Callers that are no browsers send no origin. */
-function isForeign({ method = 'GET', headers }: IncomingMessage, { path }: Target, origins: string[]) {
+/** Cross-site request forgery: returns whether a page of another origin sent an unsafe request. Only browsers send origins. */
+function isCrossSite({ method = 'GET', headers }: IncomingMessage, { path }: Target, origins: string[]) {
   if (SAFE.includes(method)) return false
   const { cookie, origin, 'sec-fetch-site': site } = headers
-  // The sign-in page without a cookie, too: another page must not sign a person in as somebody else.
+  // Login CSRF: another page must not sign a person in to a different account, so /authorize is checked without a cookie too.
   if (cookie === undefined && path !== '/authorize') return false
   if (site === 'same-origin') return false
   return origin === undefined ? site !== undefined && site !== 'none' : !origins.includes(origin)
 }
 
-/** The OAuth standards define forms for these paths, and the pages of /authorize send forms. */
+/** Paths that accept form bodies: the OAuth standards require them, and the pages of /authorize send them. */
 const FORMS = ['/authorize', '/token', '/revoke']
 
 function parseBody({ headers }: IncomingMessage, { path }: Target, bytes: Buffer | undefined): Body {

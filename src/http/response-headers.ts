@@ -14,18 +14,18 @@ import { Socket } from 'node:net'
 
 import type { Settings } from '../settings.ts'
 
-type Sharing = (request: IncomingMessage, response: ServerResponse, next: () => void) => void
+type Cors = (request: IncomingMessage, response: ServerResponse, next: () => void) => void
 
-/** Pages of the trusted origins may read the answers; to anybody else nothing is said of sharing. */
-export const createSharing = ({ trustedOrigins }: Settings): Sharing =>
+/** CORS: pages of TRUSTED_ORIGINS may read answers. Other origins receive no CORS headers. */
+export const createCors = ({ trustedOrigins }: Settings): Cors =>
   cors<IncomingMessage>({
     origin: trustedOrigins,
     credentials: true,
     exposedHeaders: ['link', 'x-request-id', 'etag', 'content-language', 'retry-after', 'www-authenticate'],
   })
 
-/** What guards any answer. */
-const createProtection = ({ baseUrl }: Settings) => [
+/** Security headers of every answer. */
+const createSecurityHeaders = ({ baseUrl }: Settings) => [
   contentSecurityPolicy({
     useDefaults: false,
     directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },
@@ -35,39 +35,40 @@ const createProtection = ({ baseUrl }: Settings) => [
   ...(baseUrl.startsWith('https:') ? [strictTransportSecurity()] : []),
 ]
 
-const pageProtection = [
+const pageHeaders = [
   crossOriginOpenerPolicy(),
   originAgentCluster(),
   referrerPolicy(),
   xFrameOptions({ action: 'deny' }),
 ]
 
-/** Sets what guards a page besides: of data no browser heeds it, and there it would cost each answer 1 µs. */
-export function protectPage(response: ServerResponse) {
-  for (const protect of pageProtection) protect(response.req, response, () => undefined)
+/** Sets the security headers of a page. Browsers ignore them for data, where they would cost 1 µs for each answer. */
+export function setPageHeaders(response: ServerResponse) {
+  for (const protect of pageHeaders) protect(response.req, response, () => undefined)
 }
 
-/** What decides who may read an answer; whether it is JSON, and of which form, or events. */
+/** The request headers that select the CORS headers and the media type of an answer. */
 const VARY = 'Origin, Accept, Datastar-Request'
 
 /**
- * The headers of every answer, name after value, by the origin that asks. Helmet and cors say the same each time, so
- * they are asked once: to be asked for each request would cost more than the rest of an answer.
+ * Returns a function from the `Origin` of a request to the headers of its answer, as a flat list of names and values.
+ * helmet and cors compute the same headers each time, so they run once: for each request they would cost more than the
+ * rest of an answer.
  */
-export function createHeads(settings: Settings): (origin: string | undefined) => readonly string[] {
-  const share = createSharing(settings)
-  const protection = createProtection(settings)
-  const headFor = (origin: string) => {
+export function createResponseHeaders(settings: Settings): (origin: string | undefined) => readonly string[] {
+  const setCorsHeaders = createCors(settings)
+  const protection = createSecurityHeaders(settings)
+  const headersFor = (origin: string) => {
     const request = new IncomingMessage(new Socket())
     request.headers = { origin }
     const response = new ServerResponse(request)
     response.setHeader('vary', VARY)
     response.setHeader('cache-control', 'no-store')
     for (const protect of protection) protect(request, response, () => undefined)
-    if (origin !== '') share(request, response, () => undefined)
+    if (origin !== '') setCorsHeaders(request, response, () => undefined)
     return Object.entries(response.getHeaders()).flatMap(([name, value]) => [name, String(value)])
   }
-  const known = new Map(settings.trustedOrigins.map((origin) => [origin, headFor(origin)]))
-  const other = headFor('')
+  const known = new Map(settings.trustedOrigins.map((origin) => [origin, headersFor(origin)]))
+  const other = headersFor('')
   return (origin = '') => known.get(origin) ?? other
 }

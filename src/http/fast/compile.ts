@@ -14,7 +14,7 @@ import { mapMaybePromise } from '../../maybe-promise.ts'
 import { validateOutput } from '../../output.ts'
 import { createSerializer, type Serialize } from './serializer.ts'
 
-/** What @orpc/server 1.16.1 keeps of a procedure. */
+/** The definition of a procedure in @orpc/server 1.16.1. */
 interface Definition {
   middlewares: readonly AnyMiddleware[]
   handler(options: object): unknown
@@ -30,20 +30,25 @@ const definitionOf = (procedure: AnyProcedure): Definition => procedure['~orpc']
 
 type Run = (context: object, input: unknown) => unknown
 
-/** A procedure with all that is the same for every call done before the first. */
-export interface Compiled {
+/** A procedure whose middleware chain, validation and serializer were composed once. */
+export interface CompiledProcedure {
   run: Run
   errorMap: ErrorMap
   meta: Meta
-  /** Writes the output as JSON. Without it, the output is validated when it is returned, and a codec has to encode it. */
+  /** Validates and writes the output. Undefined if a codec has to encode the output, which `run` then validates. */
   serialize: Serialize | undefined
 }
 
 /**
- * Runs a procedure as oRPC's own client does, with a third of its promises. Undeclared properties of an output are removed
- * where the output is serialized. With `checks` an undeclared property is an error, so that tests find the procedure.
+ * Composes a procedure in the way of oRPC's own procedure client, with a third of its promises. Properties of an output
+ * that the contract does not declare are removed during serialization. With `checks`, such a property is an error, so that
+ * development and tests find the procedure.
  */
-export function compile(procedure: AnyProcedure, path: readonly string[], checks: boolean): Compiled {
+export function compile(
+  procedure: AnyProcedure,
+  path: readonly string[],
+  checks: boolean,
+): CompiledProcedure {
   const { middlewares, handler, route, errorMap, inputSchema, outputSchema, ...positions } =
     definitionOf(procedure)
   const inputValidationIndex = Math.min(positions.inputValidationIndex, middlewares.length)

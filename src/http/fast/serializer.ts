@@ -3,13 +3,13 @@ import { z } from 'zod'
 
 import { InvalidOutput } from '../../output.ts'
 
-/** Writes a value as JSON. */
+/** Returns a value as JSON text. */
 export type Serialize = (value: unknown) => string
 
 /**
- * Builds the serializer of an output schema: the bytes of `JSON.stringify(schema.parse(value))`, in the time of
- * `JSON.stringify(value)`. A value that breaks the schema throws InvalidOutput. Returns undefined for schemas of values
- * that JSON cannot carry.
+ * Builds the serializer of an output schema. It returns the text of `JSON.stringify(schema.parse(value))` in about the time
+ * of `JSON.stringify(value)`, and throws InvalidOutput for a value that breaks the schema. Returns undefined for schemas
+ * with values that JSON cannot represent.
  */
 export function createSerializer(schema: AnySchema | undefined): Serialize | undefined {
   if (!(schema instanceof z.ZodType) || !isJson(schema)) return undefined
@@ -32,20 +32,20 @@ function isJson(schema: z.ZodType) {
   }
 }
 
-/** One error for every mismatch, without the cost of a stack trace: the schema names the places afterwards. */
+/** One shared error saves the cost of a stack trace. After a mismatch the schema reports the issues. */
 const MISMATCH = new Error('A value breaks its schema')
 
 const isBare = (schema: z.core.$ZodType) => !schema._zod.def.checks?.length
 
-/** Whether every value of a schema is a value of JSON: `undefined` is none, and `JSON.stringify` leaves it out or writes null. */
+/** Returns whether a schema excludes `undefined`, which `JSON.stringify` omits or writes as null. */
 const isPresent = (schema: z.core.$ZodType) =>
   schema._zod.optout === undefined && !z.safeParse(schema, undefined).success
 
-/** An object with all of its properties in every value, and no others. */
+/** Returns whether an object has no optional and no additional properties. */
 const isFixed = ({ shape, def }: z.ZodObject) =>
   !def.catchall && Object.values<z.core.$ZodType>(shape).every(isPresent)
 
-/** The writer of a schema. Types without a writer of their own, and checks, take the slower way through zod. */
+/** Returns the writer of a schema. Schemas with checks, and types without a writer, are validated by zod (slower). */
 function writerOf(schema: z.core.$ZodType): Serialize {
   if (!isBare(schema)) return validating(schema)
   if (schema instanceof z.ZodObject && isFixed(schema)) return objectWriter(schema)

@@ -1,0 +1,50 @@
+import type { ServerResponse } from 'node:http'
+
+import { networkOf } from '../guard/rate-limits.ts'
+import type { LimitName } from '../settings.ts'
+import type { Services } from '../context.ts'
+import { type Call, type Protocol, sendLimitRefusal, sendMethodNotAllowed } from './protocol.ts'
+
+/** An endpoint outside the contract: health, reference, sign-in and OAuth. */
+export interface Endpoint {
+  methods: readonly ('GET' | 'POST')[]
+  answer: (call: Call, response: ServerResponse) => Promise<boolean> | boolean
+  /** Headers of every answer, refusals included. */
+  setHeaders?: (response: ServerResponse) => void
+  /** Whether pages of every origin may read the answer. Such an endpoint must not read cookies. */
+  anyOrigin?: true
+  /** Counted by the network of the caller. */
+  limit?: LimitName
+}
+
+/** By exact path. */
+export type Endpoints = Readonly<Record<string, Endpoint>>
+
+/** Dispatches to the endpoints of all tables by path and method. */
+export function createEndpoints({ consumeRateLimit }: Services, ...tables: Endpoints[]): Protocol {
+  const endpoints = new Map(tables.flatMap((table) => Object.entries(table)))
+
+  return async (call, response) => {
+    const { pathname } = call.url()
+    const endpoint = endpoints.get(pathname)
+    if (!endpoint) return false
+    call.context.attributes.operation = pathname
+    endpoint.setHeaders?.(response)
+    if (endpoint.anyOrigin) {
+      response.setHeader('access-control-allow-origin', '*')
+      if (call.method === 'OPTIONS') return sendPreflight(response, endpoint.methods)
+    }
+    if (!endpoint.methods.some((method) => method === call.method))
+      return sendMethodNotAllowed(response, endpoint.methods)
+    const { limit } = endpoint
+    const exceeded = limit && (await consumeRateLimit(limit, networkOf(call.context.address?.())))
+    return exceeded ? sendLimitRefusal(response, exceeded) : endpoint.answer(call, response)
+  }
+}
+
+function sendPreflight(response: ServerResponse, methods: readonly string[]) {
+  response.setHeader('access-control-allow-methods', methods.join(', '))
+  response.setHeader('access-control-allow-headers', 'content-type, authorization, mcp-protocol-version')
+  response.writeHead(204).end()
+  return true
+}

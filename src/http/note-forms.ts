@@ -1,0 +1,43 @@
+import type { TraverseContractProcedureCallbackOptions } from '@orpc/server'
+import type { IncomingHttpHeaders } from 'node:http'
+import Negotiator from 'negotiator'
+
+import { type Meta, metaOf } from '../../contract/base.ts'
+import { firstFormMediaType } from '../../contract/legacy-notes.ts'
+import type { Call } from './protocol.ts'
+
+/**
+ * Notes have two forms on the same paths: the first form (integer ids) and the second (UUIDs, sharing, permissions).
+ * This file decides which form answers a request, for every protocol over HTTP.
+ */
+export type Form = 1 | 2
+
+/** Returns whether the caller is a Datastar page: by its header, or because it prefers events to JSON. */
+export const isDatastar = (headers: IncomingHttpHeaders) =>
+  headers['datastar-request'] === 'true' || prefersEvents(headers)
+
+const prefersEvents = (headers: IncomingHttpHeaders) =>
+  mentions(headers, 'event-stream') &&
+  new Negotiator({ headers }).mediaTypes()[0]?.toLowerCase() === 'text/event-stream'
+
+/** Returns the form of the notes that a request asks for: by media type, as a Datastar page, or by its body. */
+export const formOf = ({ request: { headers }, body }: Pick<Call, 'request' | 'body'>): Form =>
+  prefersFirstForm(headers) || isDatastar(headers) || isFirstFormBody(body) ? 1 : 2
+
+const prefersFirstForm = (headers: IncomingHttpHeaders) =>
+  mentions(headers, 'version') &&
+  new Negotiator({ headers }).mediaType(['application/json', firstFormMediaType]) === firstFormMediaType
+
+/** Saves the cost of parsing `Accept` for almost all requests. */
+const mentions = ({ accept = '' }: IncomingHttpHeaders, word: string) => accept.toLowerCase().includes(word)
+
+const isFirstFormBody = (body: Call['body']) => body !== undefined && 'newNote' in body && !('title' in body)
+
+/** A filter for the procedures that answer in a form. Procedures without a form answer in both. */
+export const hasForm =
+  (form: Form) =>
+  ({ contract }: TraverseContractProcedureCallbackOptions) =>
+    (metaOf(contract).form ?? form) === form
+
+/** The content type that names the first form. Undefined for procedures that answer plain `application/json`. */
+export const contentTypeOf = ({ form }: Meta) => (form === 1 ? firstFormMediaType : undefined)
