@@ -197,7 +197,7 @@ export function readSettings(environment: Record<string, string | undefined>) {
     metricsPort: env.METRICS_PORT,
     /** Number of processes that share the port. */
     workers: env.WORKERS,
-    /** Maximum number of complete requests that one process handles at once. */
+    /** Maximum number of complete requests that one process handles concurrently. */
     maxRequests: env.MAX_REQUESTS,
     /** Maximum number of incomplete request bodies in one process. Each IP address may use a quarter of them. */
     maxIncomplete: env.MAX_INCOMPLETE,

@@ -16,7 +16,7 @@ const accountsWithLargeLists = new LRUCache<string, true>({ max: 10_000, ttl: MI
 
 /**
  * Fair queue for reading lists:
- * - Each account reads at most two lists at once, so that many lists of one account delay no other account.
+ * - Each account reads at most two lists at the same time, so that many lists of one account do not delay other accounts.
  * - All accounts with large lists together read one list at a time, so that the process handles other calls between
  *   two large lists.
  */
