@@ -15,12 +15,12 @@ const { token: _, userId: __, administratorSessionId: ___, ...session } = getTab
 
 const { ipAddress, userAgent, ...entry } = getTableColumns(audit)
 
-/** Shown to the person where the person acted; never the address or browser of another actor. */
+/** Includes the column only if the person acted: never the IP address or browser of another actor. */
 const ifActor = (id: string, column: typeof ipAddress | typeof userAgent) =>
   sql<string | null>`case when ${audit.actor} = ${id} then ${column} end`.as(column.name)
 
-/** Each question's answer is part of an export. */
-const questions = (db: Database, { id, email }: Viewer) => ({
+/** The queries of an export, by part. */
+const exportQueries = (db: Database, { id, email }: Viewer) => ({
   users: db.select().from(users).where(eq(users.id, id)),
   tasks: db.select().from(tasks).where(eq(tasks.userId, id)).orderBy(desc(tasks.createdAt), desc(tasks.id)),
   notes: db.select().from(notes).where(eq(notes.userId, id)).orderBy(desc(notes.createdAt), desc(notes.id)),
@@ -30,7 +30,7 @@ const questions = (db: Database, { id, email }: Viewer) => ({
     .innerJoin(notes, eq(notes.id, shares.noteId))
     .where(eq(notes.userId, id))
     .orderBy(shares.noteId, shares.email),
-  given: db
+  sharedByOthers: db
     .select({ id: notes.uuid, title: notes.title, role: shares.role })
     .from(shares)
     .innerJoin(notes, eq(notes.id, shares.noteId))
@@ -48,26 +48,28 @@ const questions = (db: Database, { id, email }: Viewer) => ({
     .orderBy(desc(audit.createdAt), desc(audit.id)),
 })
 
-/** The size as JSON: a control character takes six bytes there, and one in the database. */
-const weigh = async (db: Database, question: SQLWrapper) => {
-  const bytes = sql`coalesce(sum(octet_length(to_json(kept)::text)), 0)`.mapWith(Number)
-  return requireRow(await db.select({ bytes }).from(sql`${question} as kept`)).bytes
+/** Returns the size of a result as JSON: a control character takes six bytes in JSON, and one in the database. */
+const sizeOf = async (db: Database, query: SQLWrapper) => {
+  const bytes = sql`coalesce(sum(octet_length(to_json(part)::text)), 0)`.mapWith(Number)
+  return requireRow(await db.select({ bytes }).from(sql`${query} as part`)).bytes
 }
 
-/** As if at one moment, and only looking. */
+/** All queries of an export see the same snapshot of the database. */
 const SNAPSHOT = { isolationLevel: 'repeatable read', accessMode: 'read only' } as const
 
-/** The size of everything that is kept of a person, in bytes of JSON. */
+/** Returns the size of all data about a person, in bytes of JSON. */
 export const findSize = (db: Database, person: Viewer) =>
   listConnections(db).transaction(async (tx) => {
-    const weights = await Promise.all(Object.values(questions(tx, person)).map((each) => weigh(tx, each)))
-    return weights.reduce((sum, weight) => sum + weight)
+    const sizes = await Promise.all(
+      Object.values(exportQueries(tx, person)).map((query) => sizeOf(tx, query)),
+    )
+    return sizes.reduce((total, size) => total + size)
   }, SNAPSHOT)
 
-/** All that is kept of a person, or nothing where there is no such person any more. */
+/** Returns all data about a person, or undefined if the person no longer exists. */
 export const findData = (db: Database, person: Viewer) =>
   listConnections(db).transaction(async (tx) => {
-    const { users, tasks, notes, shares, given, sessions, audit } = questions(tx, person)
+    const { users, tasks, notes, shares, sharedByOthers, sessions, audit } = exportQueries(tx, person)
     const [account] = await users
     return (
       account && {
@@ -75,7 +77,7 @@ export const findData = (db: Database, person: Viewer) =>
         tasks: await tasks,
         notes: await notes,
         shares: await shares,
-        given: await given,
+        sharedByOthers: await sharedByOthers,
         sessions: await sessions,
         audit: await audit,
       }
@@ -85,9 +87,9 @@ export const findData = (db: Database, person: Viewer) =>
 export type AccountData = NonNullable<Awaited<ReturnType<typeof findData>>>
 
 /**
- * Removes a person and everything that belongs to the person or was shared with the address. The audit trail keeps its
- * entries under a pseudonym, which is the answer. What counts against the address (codes asked for, codes tried) stays:
- * otherwise deleting the account would reset the count.
+ * Removes a person, all rows that belong to the person, and all shares with the person's e-mail address. The audit trail
+ * keeps its entries under a pseudonym. Returns the pseudonym. Rate limits of sign-in codes by e-mail address stay:
+ * otherwise deleting the account would reset them.
  */
 export const remove = (db: Database, { id, email }: Viewer) =>
   db.transaction(async (tx) => {

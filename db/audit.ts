@@ -8,7 +8,7 @@ import type { Database } from './database.ts'
 import { prepared } from './statements.ts'
 import { pageParameters, isAfterPosition, type PageRequest } from './pages.ts'
 
-/** Everything that the audit trail records. */
+/** The actions that the audit trail records. */
 export const actions = [
   'sign-in',
   'session.revoke',
@@ -35,9 +35,9 @@ export type Action = (typeof actions)[number]
 export type Outcome = 'accepted' | 'refused'
 
 /**
- * The audit trail. A trigger rejects every change but two: a pseudonym in place of a deleted person, and the removal of
- * entries older than 30 days. `actor` and `subject` are the id of a person, `operator`, `app:` and the id of an app, or
- * the pseudonym of a deleted person; null where the person is unknown.
+ * The audit trail. A trigger rejects all changes except replacing a deleted person by a pseudonym, and removing entries
+ * older than 30 days. `actor` and `subject` are the id of a person, `operator`, `app:` and the id of an app, the pseudonym
+ * of a deleted person, or null if the person is unknown.
  */
 export const audit = pgTable(
   'audit',
@@ -61,7 +61,7 @@ export const audit = pgTable(
 
 export type AuditRow = typeof audit.$inferSelect
 
-/** The part of an entry that comes from the request. */
+/** The fields of an entry that identify the caller of a request. */
 export type Source = Pick<AuditRow, 'actor' | 'ipAddress' | 'userAgent'>
 
 export type Entry = Source &
@@ -74,30 +74,30 @@ const PSEUDONYM = 'deleted:'
 
 const isPerson = (id: string) => !/^(operator$|app:|deleted:)/.test(id)
 
-/** Locks the row of a person, so that a concurrent deletion cannot leave the id behind. A deleted person becomes null. */
-const reference = (id: string | null) =>
+/** Locks the person's row, so that no entry keeps the id of a person who is deleted concurrently. A deleted person becomes null. */
+const lockedId = (id: string | null) =>
   id !== null && isPerson(id) ? sql`(select id from ${users} where id = ${id} for key share)` : id
 
 export const insert = async (db: Database, ...entries: Entry[]) => {
   if (entries.length === 0) return
   const rows = entries.map((entry) => ({
     ...entry,
-    actor: reference(entry.actor),
-    subject: reference(entry.subject),
+    actor: lockedId(entry.actor),
+    subject: lockedId(entry.subject),
   }))
   await db.insert(audit).values(rows)
 }
 
-/** The entries in which a person acted or was acted upon. */
+/** Condition: the person is the actor or the subject of an entry. */
 export const concerns = (person: string | Placeholder) =>
   or(eq(audit.actor, person), eq(audit.subject, person))
 
-const newestFirst = (which: SQL | undefined, name: string) =>
+const newestFirst = (condition: SQL | undefined, name: string) =>
   prepared((db) =>
     db
       .select()
       .from(audit)
-      .where(and(which, isAfterPosition(audit.createdAt, audit.id)))
+      .where(and(condition, isAfterPosition(audit.createdAt, audit.id)))
       .orderBy(desc(audit.createdAt), desc(audit.id))
       .limit(sql.placeholder('limit'))
       .prepare(name),
@@ -105,28 +105,31 @@ const newestFirst = (which: SQL | undefined, name: string) =>
 const all = newestFirst(undefined, 'audit_list')
 const ofPerson = newestFirst(concerns(sql.placeholder('person')), 'audit_list_of_person')
 
-/** Entries, newest first: those that concern a person, or all. */
-export const list = (db: Database, person: string | undefined, span: PageRequest) =>
+/** Lists entries, newest first: of one person, or of all people if `person` is undefined. */
+export const list = (db: Database, person: string | undefined, page: PageRequest) =>
   person === undefined
-    ? all(db).execute({ ...pageParameters(span) })
-    : ofPerson(db).execute({ person, ...pageParameters(span) })
+    ? all(db).execute({ ...pageParameters(page) })
+    : ofPerson(db).execute({ person, ...pageParameters(page) })
 
-/** Replaces a person by a random pseudonym, and removes the address and browser of what the person did. */
+/**
+ * Replaces a person by a random pseudonym, and removes IP address and browser from entries with the person as actor.
+ * Returns the pseudonym.
+ */
 export async function pseudonymize(db: Database, person: string) {
   const pseudonym = PSEUDONYM + v7()
-  const acted = sql`${audit.actor} = ${person}`
+  const isActor = sql`${audit.actor} = ${person}`
   await db
     .update(audit)
     .set({
-      actor: sql`case when ${acted} then ${pseudonym} else ${audit.actor} end`,
+      actor: sql`case when ${isActor} then ${pseudonym} else ${audit.actor} end`,
       subject: sql`case when ${audit.subject} = ${person} then ${pseudonym} else ${audit.subject} end`,
-      ipAddress: sql`case when ${acted} then null else ${audit.ipAddress} end`,
-      userAgent: sql`case when ${acted} then null else ${audit.userAgent} end`,
+      ipAddress: sql`case when ${isActor} then null else ${audit.ipAddress} end`,
+      userAgent: sql`case when ${isActor} then null else ${audit.userAgent} end`,
     })
     .where(concerns(person))
   return pseudonym
 }
 
-/** Removes the entries that are older than a number of days. */
+/** Removes entries older than a number of days. */
 export const removeOlderThan = (db: Database, days: number) =>
   db.delete(audit).where(lt(audit.createdAt, sql`now() - make_interval(days => ${days})`))

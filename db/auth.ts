@@ -6,7 +6,7 @@ import { createdAt, timestamptz, updatedAt } from './columns.ts'
 import type { Database } from './database.ts'
 import { requireRow } from './statements.ts'
 
-// The tables of better-auth, which asks its own questions of them. Names are its own, in the plural.
+// The tables of better-auth, which runs its own queries. Tables have the names of its models, in the plural.
 
 export const users = pgTable('users', {
   id: text().primaryKey(),
@@ -22,7 +22,7 @@ export const users = pgTable('users', {
   updatedAt,
 })
 
-/** The column of every row that belongs to a person, and goes with them. */
+/** Column of rows that belong to a person. Deleting the person deletes the rows. */
 export const userId = () =>
   text()
     .notNull()
@@ -61,7 +61,7 @@ export const verifications = pgTable(
   (table) => [index().on(table.identifier)],
 )
 
-/** Unused: an instance of an earlier release may still count here during a rolling upgrade. */
+/** Unused: instances of an earlier release may still write to this table during a rolling upgrade. */
 export const rateLimits = pgTable('rate_limits', {
   id: text().primaryKey(),
   key: text().notNull().unique(),
@@ -69,7 +69,7 @@ export const rateLimits = pgTable('rate_limits', {
   lastRequest: bigint({ mode: 'number' }).notNull(),
 })
 
-/** Makes a person an administrator if the address is among those given. Answers whether that changed the role. */
+/** Makes a person an administrator if `emails` contains the person's address. Returns whether the role changed. */
 export const promote = async (db: Database, userId: string, emails: string[]) =>
   (
     await db
@@ -81,7 +81,7 @@ export const promote = async (db: Database, userId: string, emails: string[]) =>
       .returning({ id: users.id })
   ).length > 0
 
-/** The person that an id or an address stands for. */
+/** Returns the id of the person with an id or e-mail address, or null. */
 export const findId = async (db: Database, id = '', email = '') =>
   (
     await db
@@ -91,8 +91,8 @@ export const findId = async (db: Database, id = '', email = '') =>
   ).at(0)?.id ?? null
 
 /**
- * Locks the row of a person until the transaction ends. A deletion locks the person before sessions and codes, so whatever
- * changes those and writes to the audit trail does the same: otherwise both could wait for each other.
+ * Locks the row of a person until the transaction ends. To avoid deadlocks with a deletion, which locks the person first,
+ * call this before changing sessions or codes in a transaction that also writes to the audit trail.
  */
 export const lockPerson = (tx: Database, id: string | null) =>
   tx
@@ -101,17 +101,17 @@ export const lockPerson = (tx: Database, id: string | null) =>
     .where(eq(users.id, id ?? ''))
     .for('no key update')
 
-/** The addresses of people, by id. */
+/** Returns e-mail addresses by the id of the person. */
 export async function findEmails(db: Database, ids: (string | null)[]) {
-  const known = ids.filter((id) => id !== null)
-  const found = await db
+  const present = ids.filter((id) => id !== null)
+  const rows = await db
     .select({ id: users.id, email: users.email })
     .from(users)
-    .where(inArray(users.id, known))
-  return new Map(found.map(({ id, email }) => [id, email]))
+    .where(inArray(users.id, present))
+  return new Map(rows.map(({ id, email }) => [id, email]))
 }
 
-/** Whether a sign-in code was sent to an address and is not used up. */
+/** Returns whether a sign-in code for an e-mail address exists. Expired codes count until they are removed. */
 export const hasUnusedCode = async (db: Database, email: string) =>
   (
     await db
@@ -121,13 +121,13 @@ export const hasUnusedCode = async (db: Database, email: string) =>
       .limit(1)
   ).length > 0
 
-/** How better-auth names the sign-in code of an address. */
+/** The identifier of an address's sign-in code in better-auth. */
 export const codeIdentifier = (email: string) => `sign-in-otp-${email.toLowerCase()}`
 
 export const findByEmail = async (db: Database, email: string) =>
   (await db.select().from(users).where(eq(users.email, email))).at(0)
 
-/** The person who has an address, made if nobody has. In a transaction, others who ask for them wait. */
+/** Returns the person with an e-mail address, and creates the person if necessary. Locks the row until commit. */
 export const findOrCreate = async (db: Database, person: Pick<typeof users.$inferInsert, 'email' | 'name'>) =>
   requireRow(
     await db

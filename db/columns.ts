@@ -1,16 +1,16 @@
 import { type AnyColumn, or, type SQL, sql } from 'drizzle-orm'
 import { integer, timestamp } from 'drizzle-orm/pg-core'
 
-/** A moment, by the database's clock, so that all instances agree; to the millisecond, as JavaScript knows it. */
+/** A time in milliseconds, the precision of `Date`. Values come from the clock of the database, which all instances share. */
 export const timestamptz = () => timestamp({ withTimezone: true, precision: 3 })
 
 export const createdAt = timestamptz().notNull().defaultNow()
 export const updatedAt = timestamptz().notNull().defaultNow()
 
-/** The how-manieth state of a row this is. */
+/** Row version, for optimistic locking. */
 export const version = integer().notNull().default(1)
 
-/** What moment and version become: now and the next, if any of the changes differs from what stands, else what they are. */
+/** Returns values for `updatedAt` and `version` of an update. Both stay the same if no column changes its value. */
 export function updatedIfChanged<Changes extends object>(
   table: Record<keyof Changes | 'updatedAt' | 'version', AnyColumn>,
   changes: Changes,

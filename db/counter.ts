@@ -1,10 +1,10 @@
 import { eq, sql } from 'drizzle-orm'
 import { bigint, check, integer, pgTable } from 'drizzle-orm/pg-core'
 
-import { coalesced, requireRow, prepared } from './statements.ts'
+import { coalesced, prepared, requireRow } from './statements.ts'
 import type { Database } from './database.ts'
 
-/** The one shared number. Its single row is made by the first migration. */
+/** The shared counter. The first migration inserts its single row. */
 export const counter = pgTable(
   'counter',
   {
@@ -14,8 +14,8 @@ export const counter = pgTable(
   (table) => [check('counter_single', sql`${table.id} = 1`)],
 )
 
-// By its id, though it is the only one: postgres.js prepares no statement without a value.
-const selected = prepared((db) =>
+// The condition is redundant, but postgres.js prepares only statements with parameters.
+const selectCount = prepared((db) =>
   db
     .select({ count: counter.count })
     .from(counter)
@@ -23,8 +23,9 @@ const selected = prepared((db) =>
     .prepare('counter_get'),
 )
 
+// All keys are equal: each caller receives the same count.
 const reads = coalesced(2, async (db, keys: readonly true[]) => {
-  const { count } = requireRow(await selected(db).execute({ id: 1 }))
+  const { count } = requireRow(await selectCount(db).execute({ id: 1 }))
   return keys.map(() => count)
 })
 
@@ -34,27 +35,25 @@ type Change = { step: number } | { value: number }
 
 const sum = (name: string) => sql`${counter.count} + ${sql.placeholder(name)}`
 
-const added = prepared((db) =>
+const addWithinLimits = prepared((db) =>
   db
     .update(counter)
     .set({ count: sum('total') })
-    .where(
-      sql`${sum('least')} >= ${Number.MIN_SAFE_INTEGER} and ${sum('most')} <= ${Number.MAX_SAFE_INTEGER}`,
-    )
+    .where(sql`${sum('min')} >= ${Number.MIN_SAFE_INTEGER} and ${sum('max')} <= ${Number.MAX_SAFE_INTEGER}`)
     .returning({ count: counter.count })
     .prepare('counter_add'),
 )
 
-/** Adds every step by one statement, if they all stay within the safe integers. */
+/** Adds all steps in one statement. Returns undefined if a sum could leave the safe integers: then nothing changes. */
 async function addAll(db: Database, steps: number[]) {
   let total = 0
   const sums = steps.map((step) => (total += step))
-  const [row] = await added(db).execute({ total, least: Math.min(...sums), most: Math.max(...sums) })
+  const [row] = await addWithinLimits(db).execute({ total, min: Math.min(...sums), max: Math.max(...sums) })
   return row && sums.map((sum) => row.count - total + sum)
 }
 
-/** Makes one change after another, but for those that would leave the safe integers. */
-const makeEach = (db: Database, changes: readonly Change[]) =>
+/** Applies changes in order. Skips steps that would leave the safe integers, with undefined as their value. */
+const applyEach = (db: Database, changes: readonly Change[]) =>
   db.transaction(async (tx) => {
     let { count } = requireRow(await tx.select({ count: counter.count }).from(counter).for('update'))
     const values = changes.map((change) => {
@@ -67,14 +66,14 @@ const makeEach = (db: Database, changes: readonly Change[]) =>
     return values
   })
 
-// One after another: they are made in the order they came.
-const writes = coalesced(1, async (db, wanted: readonly Change[]): Promise<(number | undefined)[]> => {
-  const steps = wanted.flatMap((change) => ('step' in change ? [change.step] : []))
-  const added = steps.length === wanted.length ? await addAll(db, steps) : undefined
-  return added ?? makeEach(db, wanted)
+// One statement at a time, to apply changes in order of arrival.
+const writes = coalesced(1, async (db, changes: readonly Change[]): Promise<(number | undefined)[]> => {
+  const steps = changes.flatMap((change) => ('step' in change ? [change.step] : []))
+  const sums = steps.length === changes.length ? await addAll(db, steps) : undefined
+  return sums ?? applyEach(db, changes)
 })
 
-/** The value after a step. Nothing where that would leave the safe integers; the value then stays. */
+/** Adds a step and returns the new value. Returns undefined, and changes nothing, if it would leave the safe integers. */
 export const add = (db: Database, step: number) => writes(db).load({ step })
 
 export const set = async (db: Database, value: number) => {

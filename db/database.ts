@@ -1,6 +1,6 @@
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
 
-/** Either driver, and a transaction of either. */
+/** A database or a transaction, of a PostgreSQL server or of the embedded PostgreSQL. */
 export type Database = PgDatabase<PgQueryResultHKT>
 
 export interface Connection {

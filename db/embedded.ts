@@ -10,13 +10,13 @@ import { tryLock } from 'fs-native-extensions'
 
 import { makeContentsPrivate, makeFolderPrivate, makePrivate } from './private.ts'
 
-// As Node 24 has it by itself. Node 20 optimises PostgreSQL's code seven times as eagerly: a third of the CPU of a start.
+// The default of Node 24. With the default of Node 20, optimizing PostgreSQL's code takes a third of the CPU of a start.
 setFlagsFromString('--wasm-tiering-budget=13000000')
 
-/** Another process has the folder. */
+/** Another process uses the folder. */
 export class FolderInUse extends Error {}
 
-/** Starts the PostgreSQL of a folder, or one in memory, as it is. */
+/** Starts PostgreSQL on a folder, or in memory. Applies no migrations. Throws FolderInUse. */
 export async function start(folder: string) {
   const inMemory = folder === 'memory:'
   const release = inMemory ? () => undefined : lockFolder(folder)
@@ -39,7 +39,7 @@ export async function start(folder: string) {
   }
 }
 
-/** Two processes on one folder would both open it and lose writes. The lock goes with the process, however that ends. */
+/** Locks a folder: two processes with one folder would lose writes. The operating system unlocks when the process ends. */
 function lockFolder(folder: string) {
   makeFolderPrivate(dirname(folder))
   const file = openSync(`${folder}.lock`, 'a', 0o600)
@@ -47,7 +47,7 @@ function lockFolder(folder: string) {
   if (!tryLock(file)) {
     closeSync(file)
     throw new FolderInUse(
-      `Another process uses the embedded database in ${folder}. Stop it, or set DATA_DIR to another folder, or DATABASE_URL to a PostgreSQL server that many may share.`,
+      `Another process uses the embedded database in ${folder}. Stop it, or set DATA_DIR to another folder, or set DATABASE_URL to a PostgreSQL server, which several processes can share.`,
     )
   }
   return () => {
@@ -57,7 +57,7 @@ function lockFolder(folder: string) {
 
 export const containsDatabase = (folder: string) => existsSync(join(folder, 'PG_VERSION'))
 
-/** The whole folder, packed. */
+/** Returns a compressed archive of the whole folder. Stop the service first. */
 export async function dump(folder: string): Promise<Buffer> {
   if (!containsDatabase(folder)) throw new Error(`There is no database in ${folder}.`)
   const { client, close } = await start(folder)
@@ -70,15 +70,15 @@ export async function dump(folder: string): Promise<Buffer> {
 }
 
 /**
- * Puts a dump in the place of a folder. It is opened beside it first, so that a bad one changes nothing. What was there
- * before is kept, and the answer says where.
+ * Replaces a folder by a dump. Opens the dump in a separate folder first, so that an invalid dump changes nothing. Keeps
+ * the previous folder under another name, and returns the name, or undefined if there was none.
  */
 export async function restore(folder: string, dumped: Buffer, replace: boolean) {
   const release = lockFolder(folder)
   const fresh = `${folder}.new`
   try {
     if (containsDatabase(folder) && !replace)
-      throw new Error(`There is a database in ${folder} already. To put the backup in its place: --force`)
+      throw new Error(`${folder} already contains a database. To replace it by the backup, add --force.`)
     await rm(fresh, { recursive: true, force: true })
     makeFolderPrivate(fresh)
     await unpack(dumped, fresh)
@@ -91,7 +91,7 @@ export async function restore(folder: string, dumped: Buffer, replace: boolean) 
 
 async function unpack(dumped: Buffer, folder: string) {
   try {
-    // Unpacked here: PGlite would end the process over a file that it cannot read.
+    // Decompressed here, because PGlite ends the process if it cannot read a file.
     const loadDataDir = new Blob([await promisify(gunzip)(dumped)])
     const client = await PGlite.create(folder, { loadDataDir })
     await client.query('select from drizzle.__drizzle_migrations')

@@ -1,6 +1,6 @@
 declare module 'fs-native-extensions' {
-  /** Takes an exclusive lock on the whole file; false where another process holds it. */
+  /** Locks the whole file exclusively. Returns false if another process has locked the file. */
   export function tryLock(fd: number): boolean
-  /** Takes it once nobody else holds it. */
+  /** Locks the whole file exclusively. Waits while another process has locked the file. */
   export function waitForLock(fd: number): Promise<void>
 }

@@ -9,15 +9,15 @@ import { limits } from './limits.ts'
 import { records, removeUnusedClients } from './oauth.ts'
 import { sessions } from './sessions.ts'
 
-/** Any number, the same in every release: whoever holds it tidies. */
+/** Key of the advisory lock for housekeeping, the same in every release. */
 const HOUSEKEEPING_LOCK = 7_141_927
 
 const DAY = 86_400_000
 
-/** How long the audit trail is kept, in days. */
+/** Retention of the audit trail, in days. */
 const AUDIT_RETENTION = 365
 
-/** Removes what has expired. Does nothing, and answers false, while another instance does the same. */
+/** Removes expired rows. Returns false, and removes nothing, while another instance does the same. */
 export const removeExpired = (db: Database, auditRetention = AUDIT_RETENTION) =>
   db.transaction(async (tx) => {
     if (!(await tryAdvisoryLock(tx, sql`${HOUSEKEEPING_LOCK}`))) return false

@@ -6,13 +6,13 @@ import { timestamptz } from './columns.ts'
 import type { Database } from './database.ts'
 import { tryAdvisoryLock } from './statements.ts'
 
-/** What was answered to a request that its sender may send again, under a key of theirs. `json` comes back as it went. */
+/** The answer to a request with an `Idempotency-Key`. `json`, unlike `jsonb`, preserves the order of the keys. */
 export const idempotency = pgTable(
   'idempotency',
   {
     userId: userId(),
     key: text().notNull(),
-    /** What was asked. */
+    /** Digest of the procedure and its input, to detect a key that is reused for another request. */
     fingerprint: text().notNull(),
     answer: json().$type<StoredAnswer>().notNull(),
     expiresAt: timestamptz().notNull(),
@@ -27,7 +27,7 @@ interface StoredAnswer {
 
 type NewRecord = Omit<typeof idempotency.$inferInsert, 'expiresAt'>
 
-/** Whether nobody else is at it: nobody will be until the transaction ends. */
+/** Tries to lock a person's key until the transaction ends. Returns false while another transaction has the lock. */
 export const tryLock = (db: Database, userId: string, key: string) =>
   tryAdvisoryLock(db, sql`hashtextextended(${`${userId} ${key}`}, 0)`)
 
@@ -41,11 +41,11 @@ export const find = async (db: Database, userId: string, key: string) =>
       )
   ).at(0)
 
-/** Keeps an answer for a day. */
-export const put = (db: Database, { userId, key, ...kept }: NewRecord) => {
-  const lasting = { ...kept, expiresAt: sql`now() + interval '24 hours'` }
+/** Stores an answer for 24 hours. */
+export const put = (db: Database, { userId, key, ...record }: NewRecord) => {
+  const values = { ...record, expiresAt: sql`now() + interval '24 hours'` }
   return db
     .insert(idempotency)
-    .values({ userId, key, ...lasting })
-    .onConflictDoUpdate({ target: [idempotency.userId, idempotency.key], set: lasting })
+    .values({ userId, key, ...values })
+    .onConflictDoUpdate({ target: [idempotency.userId, idempotency.key], set: values })
 }

@@ -6,28 +6,27 @@ import { migrate } from 'drizzle-orm/pglite/migrator'
 
 import type { Connection, Database } from './database.ts'
 import { start } from './embedded.ts'
+import { observed } from './observer.ts'
 import { casing, migrateServer, migrationsFolder, openServer, type OpenOptions } from './server.ts'
 
-import { observed } from './observer.ts'
-
-/** Whether it is a server's address, and not where an embedded PostgreSQL is. */
+/** Returns whether a database URL names a PostgreSQL server, not the embedded PostgreSQL. */
 export const isServer = (url: string) => /^postgres(ql)?:/.test(url)
 
 /**
- * Opens a database and brings it up to date. `postgres://…` is a server, `memory:` lives as long as the process,
- * anything else is the folder of an embedded PostgreSQL, which belongs to one process at a time.
+ * Opens a database and applies pending migrations. `postgres://…` is a server. `memory:` is an embedded PostgreSQL that
+ * ends with the process. Any other value is the folder of an embedded PostgreSQL, which one process at a time can open.
  */
-export async function open(url: string, opening: OpenOptions = {}): Promise<Connection> {
+export async function open(url: string, options: OpenOptions = {}): Promise<Connection> {
   if (isServer(url)) {
-    await migrateServer(opening.directUrl ?? url)
-    return openServer(url, opening)
+    await migrateServer(options.directUrl ?? url)
+    return openServer(url, options)
   }
   const embedded = await openEmbedded(url)
   await migrate(embedded.db, { migrationsFolder })
-  return { ...embedded, db: (opening.observers ?? []).reduce(observed, embedded.db) }
+  return { ...embedded, db: (options.observers ?? []).reduce(observed, embedded.db) }
 }
 
-/** Opens a database as it is. */
+/** Opens a database without applying migrations. */
 export const connect = (url: string): Promise<Connection> =>
   isServer(url) ? openServer(url) : openEmbedded(url)
 
@@ -36,9 +35,10 @@ async function openEmbedded(folder: string) {
   return { db: drizzle(client, { casing }), close }
 }
 
+/** In milliseconds. */
 const READINESS_TIMEOUT = 2000
 
-/** Whether the database answers, within two seconds. */
+/** Returns whether the database answers within two seconds. */
 export const isReachable = (db: Database) =>
   Promise.race([
     db.execute(sql`select 1`).then(
@@ -47,4 +47,3 @@ export const isReachable = (db: Database) =>
     ),
     sleep(READINESS_TIMEOUT, false, { ref: false }),
   ])
-

@@ -2,26 +2,35 @@ import { readFileSync } from 'node:fs'
 
 import { sql } from 'drizzle-orm'
 
+import type { Database } from './database.ts'
 import { containsDatabase } from './embedded.ts'
 import { connect, isServer } from './index.ts'
-import type { Database } from './database.ts'
-import { dummyTable, requireRow } from './statements.ts'
 import { migrationsFolder } from './server.ts'
+import { dummyTable, requireRow } from './statements.ts'
 
 export interface Inspection {
-  /** The migrations that it lacks, oldest first. */
+  /** Names of the migrations that are not applied yet, oldest first. */
   pending: string[]
-  /** Nothing where there is no database yet. `ahead` is its clock before this machine's, in milliseconds. */
-  database?: { name: string; version: string; ahead: number }
+  /** Undefined if the database does not exist yet. */
+  database?: {
+    name: string
+    /** The version of PostgreSQL. */
+    version: string
+    /** The clock of the database minus the clock of this machine, in milliseconds. */
+    clockOffset: number
+  }
 }
 
-/** Looks at a database, and changes nothing. */
+/** Reports the state of a database. Changes nothing. */
 export async function inspect(url: string): Promise<Inspection> {
   if (!isServer(url) && !containsDatabase(url)) return { pending: migrationsAfter(0) }
   const { db, close } = await connect(url)
   try {
-    const { known, ...found } = requireRow(await selectDatabase(db))
-    return { pending: migrationsAfter(known ? await findLastMigration(db) : 0), database: { ...found, ahead: await ahead(db) } }
+    const { hasMigrations, ...database } = requireRow(await selectDatabase(db))
+    return {
+      pending: migrationsAfter(hasMigrations ? await findLastMigration(db) : 0),
+      database: { ...database, clockOffset: await measureClockOffset(db) },
+    }
   } finally {
     await close()
   }
@@ -32,26 +41,27 @@ const selectDatabase = (db: Database) =>
     .select({
       name: sql<string>`current_database()`,
       version: sql<string>`current_setting('server_version')`,
-      known: sql<boolean>`to_regclass('drizzle.__drizzle_migrations') is not null`,
+      hasMigrations: sql<boolean>`to_regclass('drizzle.__drizzle_migrations') is not null`,
     })
     .from(dummyTable)
 
-async function ahead(db: Database) {
-  const asked = Date.now()
+/** Compares the clock of the database with the middle of the query's round trip. */
+async function measureClockOffset(db: Database) {
+  const sentAt = Date.now()
   const now = sql`extract(epoch from clock_timestamp()) * 1000`.mapWith(Number)
   const clock = requireRow(await db.select({ now }).from(dummyTable)).now
-  return clock - (asked + Date.now()) / 2
+  return clock - (sentAt + Date.now()) / 2
 }
 
-/** When the last migration was written that is in the database: the migrator goes by that alone. */
+/** Returns the creation time of the last applied migration, in milliseconds. The migrator compares nothing else. */
 async function findLastMigration(db: Database) {
-  const written = sql`coalesce(max(created_at), 0)`.mapWith(Number)
-  return requireRow(await db.select({ written }).from(sql`drizzle.__drizzle_migrations`)).written
+  const createdAt = sql`coalesce(max(created_at), 0)`.mapWith(Number)
+  return requireRow(await db.select({ createdAt }).from(sql`drizzle.__drizzle_migrations`)).createdAt
 }
 
-/** The names of the migrations that were written later. */
-function migrationsAfter(written: number) {
+/** Returns the names of the migrations that were created after a time in milliseconds. */
+function migrationsAfter(time: number) {
   const journal = readFileSync(`${migrationsFolder}/meta/_journal.json`, 'utf8')
   const { entries } = JSON.parse(journal) as { entries: { tag: string; when: number }[] }
-  return entries.filter(({ when }) => when > written).map(({ tag }) => tag)
+  return entries.filter(({ when }) => when > time).map(({ tag }) => tag)
 }

@@ -2,10 +2,11 @@ import { index, integer, pgTable, text } from 'drizzle-orm/pg-core'
 
 import { timestamptz } from './columns.ts'
 
-/** How often something was done that is done only so often, by whom, and until when that counts. Names are rate-limiter-flexible's. */
+/** Counters of the rate limits. The column names are those of rate-limiter-flexible. */
 export const limits = pgTable(
   'limits',
   {
+    /** The limit, and the person or network that it counts. */
     key: text().primaryKey(),
     points: integer().notNull(),
     expire: timestamptz(),

@@ -4,7 +4,7 @@ import { users } from './auth.ts'
 import type { Database } from './database.ts'
 import { sessions } from './sessions.ts'
 
-/** The addresses from which a person signed in, of the sessions that are still there. */
+/** Returns the IP addresses of a person's existing sessions. Impersonations are excluded. */
 export const listIpAddresses = async (db: Database, email: string) =>
   (
     await db

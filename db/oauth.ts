@@ -5,7 +5,10 @@ import { createdAt, timestamptz } from './columns.ts'
 import type { Database } from './database.ts'
 import { sessions } from './sessions.ts'
 
-/** What the token service keeps: keys, codes and refresh tokens, by key. Used ones stay, to recognise a replay. */
+/**
+ * The storage of OpenAuth: signing keys, authorization codes and refresh tokens. Used codes and tokens stay until they
+ * expire, to detect replays.
+ */
 export const records = pgTable(
   'oauth_records',
   {
@@ -17,7 +20,7 @@ export const records = pgTable(
   (table) => [index('oauth_records_subject_index').on(sql`(${table.value} ->> 'subject')`)],
 )
 
-/** Apps that registered themselves. */
+/** Apps that used dynamic client registration (RFC 7591). */
 export const clients = pgTable('oauth_clients', {
   id: text().primaryKey(),
   name: text().notNull(),
@@ -25,23 +28,26 @@ export const clients = pgTable('oauth_clients', {
   createdAt,
 })
 
-const live = or(isNull(records.expiresAt), gt(records.expiresAt, sql`now()`))
+const unexpired = or(isNull(records.expiresAt), gt(records.expiresAt, sql`now()`))
 
 export const find = async (db: Database, key: string) =>
   (
     await db
       .select()
       .from(records)
-      .where(and(eq(records.key, key), live))
+      .where(and(eq(records.key, key), unexpired))
   ).at(0)
 
-/** Marks a record as used, once: of concurrent callers one gets it. `keepUntil` replaces its expiry. */
+/**
+ * Marks a record as used and returns it. Returns undefined if it was used before: of concurrent callers, one receives the
+ * record. `keepUntil` replaces the expiry.
+ */
 export const consume = async (db: Database, key: string, keepUntil?: Date) =>
   (
     await db
       .update(records)
       .set({ usedAt: sql`now()`, expiresAt: keepUntil })
-      .where(and(eq(records.key, key), isNull(records.usedAt), live))
+      .where(and(eq(records.key, key), isNull(records.usedAt), unexpired))
       .returning()
   ).at(0)
 
@@ -53,14 +59,14 @@ export const put = (db: Database, key: string, value: Record<string, unknown>, e
 
 export const remove = (db: Database, key: string) => db.delete(records).where(eq(records.key, key))
 
-/** Every record whose key begins so. */
+/** Lists the records with a key prefix. */
 export const list = (db: Database, prefix: string) =>
   db
     .select()
     .from(records)
-    .where(and(like(records.key, `${prefix.replace(/[\\%_]/g, '\\$&')}%`), live))
+    .where(and(like(records.key, `${prefix.replace(/[\\%_]/g, '\\$&')}%`), unexpired))
 
-/** Removes every code and token that stands for a person. */
+/** Removes all codes and tokens of a person. */
 export const removeBySubject = (db: Database, userId: string) =>
   db.delete(records).where(sql`${records.value} ->> 'subject' = ${userId}`)
 
@@ -70,24 +76,24 @@ export const findClient = async (db: Database, id: string) =>
 export const insertClient = (db: Database, client: typeof clients.$inferInsert) =>
   db.insert(clients).values(client)
 
-/** How long an app that registered itself is kept while it holds no grant. */
-const UNUSED = sql`interval '30 days'`
+/** Retention of a registered app without grants. */
+const UNUSED_RETENTION = sql`interval '30 days'`
 
-/** Removes apps that registered long ago and hold no grant: anyone can register, so the table would grow forever. */
+/** Removes old apps without grants: anyone can register an app, so the table would grow without limit. */
 export const removeUnusedClients = (db: Database) =>
   db
     .delete(clients)
     .where(
       and(
-        lt(clients.createdAt, sql`now() - ${UNUSED}`),
+        lt(clients.createdAt, sql`now() - ${UNUSED_RETENTION}`),
         notExists(db.select().from(sessions).where(eq(sessions.clientId, clients.id))),
       ),
     )
 
-/** Any number, the same in every release: whoever holds it makes keys. */
+/** Key of the advisory lock for creating signing keys, the same in every release. */
 const KEYS_LOCK = 7_141_926
 
-/** Runs alone among all processes on the database. */
+/** Runs `work` in a transaction, in one process of the database at a time. Waits for the lock. */
 export const withKeyLock = (db: Database, work: (db: Database) => Promise<void>) =>
   db.transaction(async (tx) => {
     await tx.execute(sql`select pg_advisory_xact_lock(${KEYS_LOCK})`)

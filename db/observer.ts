@@ -1,29 +1,35 @@
 import type { Database } from './database.ts'
 
 export interface Statement {
-  /** What it is prepared as, else what it does to which tables: `tasks_find`, `update tasks`. One of few. */
+  /**
+   * The name of a prepared statement, otherwise the verb and the tables: `tasks_find`, `update tasks`. There are few
+   * different names, so that metrics can use the name as a label.
+   */
   name: string
-  /** Without its values: placeholders stand where they go. */
+  /** The SQL with placeholders, without values. */
   text: string
 }
 
-/** Runs a statement, and sees how it goes. */
+/** Runs a statement by calling `run`, and observes its duration and outcome. Returns the result of `run`. */
 export type StatementObserver = <Result>(statement: Statement, run: () => Promise<Result>) => Promise<Result>
 
-/** Has every statement of a database watched, and those of its transactions. A database that nobody watches pays nothing. */
-export function observed<Watched extends Database>(db: Watched, watch: StatementObserver): Watched {
+/**
+ * Passes every statement of a database and of its transactions to an observer. Changes the given database. Without an
+ * observer there is no cost.
+ */
+export function observed<Observed extends Database>(db: Observed, observer: StatementObserver): Observed {
   const { session } = db._
   const prepare = session.prepareQuery.bind(session)
   session.prepareQuery = (query, fields, name, ...rest) => {
     const prepared = prepare(query, fields, name, ...rest)
-    const [, , made] = rest
-    const summary = [...query.sql.split(' ', 1), ...(made?.tables ?? [])].join(' ')
+    const [, , metadata] = rest
+    const summary = [...query.sql.split(' ', 1), ...(metadata?.tables ?? [])].join(' ')
     const statement = { name: name ?? summary, text: query.sql }
     const execute = prepared.execute.bind(prepared)
-    prepared.execute = (values) => watch(statement, () => execute(values))
+    prepared.execute = (values) => observer(statement, () => execute(values))
     return prepared
   }
   const begin = db.transaction.bind(db)
-  db.transaction = (work, config) => begin((tx) => work(observed(tx, watch)), config)
+  db.transaction = (work, config) => begin((tx) => work(observed(tx, observer)), config)
   return db
 }

@@ -3,67 +3,68 @@ import type { SelectedFields } from 'drizzle-orm/pg-core'
 
 import type { Database } from './database.ts'
 
-const listings = new WeakMap<Database, Database>()
+const separateConnections = new WeakMap<Database, Database>()
 
-/** Gives a database connections of their own for long answers. */
-export const setListConnections = (db: Database, own: Database) => listings.set(db, own)
+/** Sets separate connections for the lists of a database. */
+export const setListConnections = (db: Database, lists: Database) => separateConnections.set(db, lists)
 
 /**
- * The connections for long answers: lists, counts, exports. Statements of other callers never wait behind them. In a
- * transaction, and on the embedded database, there is only the one connection.
+ * Returns the connections for long results: lists, counts and exports. Short statements therefore never wait behind a
+ * long result. Transactions and the embedded database use their only connection.
  */
-export const listConnections = (db: Database) => listings.get(db) ?? db
+export const listConnections = (db: Database) => separateConnections.get(db) ?? db
 
-/** Where a row stands in a list, which is ordered by time and then by id, newest first. */
+/** The position of a row in a list (keyset pagination). Lists are ordered by time and id, newest first. */
 export interface Position {
   at: Date
   id: number | string
 }
 
-/** A part of a list: at most so many rows, from the beginning or after a place. */
+/** Requests at most `limit` rows, after a position or from the beginning. */
 export interface PageRequest {
   limit: number
   after?: Position
 }
 
-/** Later than any row. */
+/** Later than every row. */
 const BEGINNING: Position = { at: new Date('9999-12-31'), id: 0 }
 
-/** What the statement of a list is given of its span. */
+/** Values for the placeholders of a list statement. */
 export const pageParameters = ({ limit, after = BEGINNING }: PageRequest) => ({ limit, ...after })
 
-/** Which rows come after the place in a statement's placeholders: a comparison of rows, as an index is ordered. */
+/** Condition: the row comes after the position in the placeholders. A row comparison, which an index on both columns answers. */
 export const isAfterPosition = (at: AnyColumn, id: AnyColumn) =>
   sql`(${at}, ${id}) < (${sql.param(sql.placeholder('at'), at)}, ${sql.placeholder('id')})`
 
-/** The most text of a page, in bytes of UTF-8: as much as a request may send. */
+/** Limit for the texts of a page, in bytes of UTF-8: the limit of a request body. */
 export const MAX_PAGE_BYTES = 1024 * 1024
 
-/** A row of a list, and the bytes of the texts in it and in the rows before it. */
+/** A row of a list with `bytes`: the size of the texts in this and all previous rows of the page. */
 export type SizedRow<Row> = Row & { bytes: number }
 
 export const totalBytes = (rows: readonly SizedRow<unknown>[]) => rows.at(-1)?.bytes ?? 0
 
-interface Texts {
-  /** The columns whose texts are counted. */
+interface LimitOptions {
+  /** The text columns to measure. */
   texts: readonly AnyColumn[]
   order: readonly SQL[]
 }
 
 /**
- * Ends a list before the row with which its texts exceed PAGE_BYTES: no list takes the time and the memory that other
- * callers need. That row is still returned, as the last one, and its `bytes` tell. A larger row is a page of its own.
- * The subquery is named like the table of its columns.
+ * Limits the size of a list, to protect other callers from its time and memory. The last row returned is the first row
+ * with which the texts exceed MAX_PAGE_BYTES, as its `bytes` show: callers omit it from the page. A row larger than the
+ * limit counts as MAX_PAGE_BYTES, so it fits on a page of its own. The subquery `list` needs the name of the table of its
+ * columns.
  */
 export function limitBytes<Fields extends SelectedFields>(
   db: Database,
   list: Subquery,
   fields: Fields,
-  { texts, order }: Texts,
+  { texts, order }: LimitOptions,
 ) {
   const sizes = texts.map((text) => sql`coalesce(octet_length(${text}), 0)`)
-  const most = sql.raw(String(MAX_PAGE_BYTES))
-  const size = sql`least(${sql.join(sizes, sql` + `)}, ${most})`
+  const max = sql.raw(String(MAX_PAGE_BYTES))
+  const size = sql`least(${sql.join(sizes, sql` + `)}, ${max})`
   const total = sql`sum(${size}) over (order by ${sql.join([...order], sql`, `)} rows unbounded preceding)`
   const measured: Subquery = db
     .select({ ...fields, size: size.as('size'), total: total.as('total') })
@@ -72,6 +73,6 @@ export function limitBytes<Fields extends SelectedFields>(
   return db
     .select({ ...fields, bytes: sql<number>`total::int` })
     .from(measured)
-    .where(sql`total - size <= ${most}`)
+    .where(sql`total - size <= ${max}`)
     .orderBy(...order)
 }

@@ -4,53 +4,59 @@ import postgres from 'postgres'
 
 import { createPrimarySelector, unreachableError } from './primary.ts'
 
-/** In seconds. */
+/** Limit for connecting, in seconds. */
 export const CONNECT_TIMEOUT = 5
 
-/** Backoff after a failed connect, in milliseconds. Statements that need a connection meanwhile fail at once. */
+/** Backoff after a failed connect, in milliseconds. Until then, statements that need a new connection fail at once. */
 const RECONNECT_DELAY = 100
 
-/** Interval of the check for silent connections, in milliseconds. */
+/** Interval of the check for silent sockets, in milliseconds. */
 const CHECK_INTERVAL = 1000
 
 /**
- * Options for postgres.js that replace how it connects: chooses the writable one of several servers, closes connections
- * that received nothing for `silence` milliseconds (TCP alone takes a quarter of an hour), and pauses after a failed connect.
- * Close idle connections before `silence` has passed: PostgreSQL sends nothing over them.
+ * Returns options for postgres.js that replace its socket. A socket has these states:
+ *
+ * - Backoff: for RECONNECT_DELAY after a failed connect, new sockets fail with the same error, without a connect.
+ * - Connecting: of several servers, the socket connects to the primary (see primary.ts).
+ * - Open: a socket that receives nothing for `silence` milliseconds is closed. The driver must therefore close idle
+ *   connections earlier, because PostgreSQL sends nothing over them.
+ *
+ * Trade-off: a dead server is detected within seconds instead of TCP's quarter of an hour, but a statement without any
+ * result for `silence` milliseconds fails.
  */
 export function socketOptions(url: string, silence: number) {
   const { host, port, path } = postgres(url).options
   const servers = host.map((name, index) => ({ host: name, port: port[index] ?? 5432 }))
   const [only = { host: '', port: 0 }] = servers
   const names = servers.map(({ host, port }) => `${host}:${port}`).join(', ')
-  const choice = servers.length > 1 ? createPrimarySelector(url, servers) : undefined
-  let failed = { at: 0, error: new Error() }
+  const selector = servers.length > 1 ? createPrimarySelector(url, servers) : undefined
+  let lastFailure = { at: 0, error: new Error() }
 
   const connect = async () => {
-    if (Date.now() - failed.at < RECONNECT_DELAY) throw failed.error
-    const server = choice ? await choice.choose() : only
+    if (Date.now() - lastFailure.at < RECONNECT_DELAY) throw lastFailure.error
+    const server = selector ? await selector.choose() : only
     const socket = new Socket()
-    choice?.watch(socket, server)
+    selector?.track(socket, server)
     // postgres.js adds its listeners later. An error without a listener ends the process.
     socket.on('error', () => undefined)
     socket.once('close', () => {
-      const error = socket.errored ?? unreachableError(`Nobody answers at ${names}`)
-      if (socket.bytesRead === 0) failed = { at: Date.now(), error }
+      const error = socket.errored ?? unreachableError(`No server answers at ${names}`)
+      if (socket.bytesRead === 0) lastFailure = { at: Date.now(), error }
     })
     closeWhenSilent(socket, silence)
-    // postgres.js takes the host from the socket, for TLS and for errors. `path` is a Unix socket.
+    // postgres.js reads the host from the socket, for TLS and error messages. `path` is a Unix socket.
     return Object.assign(socket, server).connect(path ? { path } : server)
   }
   return { host: only.host, port: only.port, backoff: () => RECONNECT_DELAY / 1000, socket: connect }
 }
 
-/** Closes the socket when it has received nothing for `silence` milliseconds. */
+/** Closes the socket after `silence` milliseconds without received data. */
 function closeWhenSilent(socket: Socket, silence: number) {
-  let [read, since] = [0, Date.now()]
+  let [bytesRead, changedAt] = [0, Date.now()]
   const timer = setInterval(() => {
     const now = Date.now()
     if (socket.destroyed) clearInterval(timer)
-    else if (socket.bytesRead !== read) [read, since] = [socket.bytesRead, now]
-    else if (now - since > silence) socket.destroy()
+    else if (socket.bytesRead !== bytesRead) [bytesRead, changedAt] = [socket.bytesRead, now]
+    else if (now - changedAt > silence) socket.destroy()
   }, CHECK_INTERVAL).unref()
 }

@@ -4,16 +4,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 
 // All in milliseconds.
-/** Limit for the answer of one server. */
+/** Limit for the answer of one server to a check. */
 const ANSWER_TIMEOUT = 3000
-/** How long slower servers may still answer after the first writable server. */
+/** After the first writable server has answered, the other servers have this time to answer. */
 const GRACE_PERIOD = 500
-/** Pause between two checks in the background. */
+/** Time between two background checks. */
 const CHECK_INTERVAL = 3000
 /** Limit for closing the connection of a check. */
 const CLOSE_TIMEOUT = 1000
 
-/** The first eight digits of a WAL file's name are the timeline. The control file may still have the former one. */
+/**
+ * Returns no WAL file for a read-only server. The first eight digits of the file's name are the timeline. The control file
+ * may still contain the previous timeline.
+ */
 const PRIMARY_QUERY = `
   select system_identifier::text as system,
     case when not pg_is_in_recovery() and current_setting('transaction_read_only') = 'off'
@@ -34,13 +37,13 @@ interface Writable {
 }
 
 /**
- * Chooses the primary among several servers: the writable server with the highest timeline. Each promotion starts a
- * higher timeline, so a former primary that still accepts writes is recognised. While connections are open, a check in
- * the background closes those to a former primary; their statements fail as an outage.
+ * Selects the primary of several servers: the writable server with the highest timeline. Each promotion starts a higher
+ * timeline, which identifies a former primary that still accepts writes. While connections are open, a background check
+ * closes connections to a former primary. Their statements fail as an outage.
  */
 export function createPrimarySelector(url: string, servers: readonly Server[]) {
   const connections = new Map<Socket, Server>()
-  /** The highest timeline of each cluster so far: a server behind it is a former primary, even where no other answers. */
+  /** The highest timeline of each cluster so far. A server on a lower timeline is a former primary, even if no other server answers. */
   const timelines = new Map<string, number>()
   let primary: Server | undefined
   let check: Promise<Server> | undefined
@@ -52,7 +55,9 @@ export function createPrimarySelector(url: string, servers: readonly Server[]) {
     const { server, system, timeline } = await findHighest(url, servers)
     const highest = timelines.get(system) ?? 0
     if (timeline < highest)
-      throw unreachableError(`${nameOf(server)} is on timeline ${timeline}, but ${highest} has begun elsewhere`)
+      throw unreachableError(
+        `${nameOf(server)} is a former primary: its timeline is ${timeline}, the current one ${highest}`,
+      )
     timelines.set(system, timeline)
     primary = server
     for (const [socket, other] of connections) if (other !== server) socket.destroy()
@@ -70,10 +75,10 @@ export function createPrimarySelector(url: string, servers: readonly Server[]) {
   }
 
   return {
-    /** The primary of the last check, unless a connection to it has ended since; else of a new check. */
+    /** Returns the primary of the last check. Runs a new check if a connection to that primary has ended since. */
     choose: async () => primary ?? (await runCheck()),
-    /** Has the connection closed when its server is no longer the primary. */
-    watch: (socket: Socket, server: Server) => {
+    /** Closes the socket when a check finds that its server is no longer the primary. */
+    track: (socket: Socket, server: Server) => {
       connections.set(socket, server)
       if (connections.size === 1) schedule()
       socket.once('close', () => {
@@ -85,12 +90,12 @@ export function createPrimarySelector(url: string, servers: readonly Server[]) {
   }
 }
 
-/** The writable server with the highest timeline; of equals the one named first, so that all processes choose alike. */
+/** Finds the writable server with the highest timeline. Of equals, the first in `servers`, so that all processes agree. */
 async function findHighest(url: string, servers: readonly Server[]): Promise<Writable> {
-  const isOver = new AbortController()
+  const finished = new AbortController()
   const writable: Writable[] = []
   const answers = servers.map(async (server) => {
-    writable.push(await requireWritable(url, server, isOver.signal))
+    writable.push(await requireWritable(url, server, finished.signal))
   })
   try {
     await Promise.any(answers)
@@ -99,22 +104,22 @@ async function findHighest(url: string, servers: readonly Server[]): Promise<Wri
     const reasons = error instanceof AggregateError ? error.errors.map(String) : [String(error)]
     throw unreachableError(`None of the servers accepts writes: ${reasons.join('; ')}`)
   } finally {
-    isOver.abort()
+    finished.abort()
   }
-  const place = ({ server }: Writable) => servers.indexOf(server)
+  const rank = ({ server }: Writable) => servers.indexOf(server)
   return writable.reduce((best, each) => {
-    const ahead = each.timeline - best.timeline || place(best) - place(each)
-    return ahead > 0 ? each : best
+    const order = each.timeline - best.timeline || rank(best) - rank(each)
+    return order > 0 ? each : best
   })
 }
 
 async function requireWritable(url: string, server: Server, signal: AbortSignal): Promise<Writable> {
-  // TLS takes the server's name from the socket.
+  // postgres.js reads the host for TLS from the socket.
   const socket = Object.assign(new Socket(), server)
   let failure = 'closed the connection'
   const giveUp = () => {
     failure = 'did not answer in time'
-    // Without an error: over TLS the driver does not listen for errors of this socket.
+    // Destroyed without an error: over TLS the driver has no error listener on this socket.
     socket.destroy()
   }
   const options = {
@@ -124,7 +129,7 @@ async function requireWritable(url: string, server: Server, signal: AbortSignal)
     onnotice: () => undefined,
     connection: { application_name: 'tallystick check' },
     socket: () => {
-      // The driver connects again after a connection that ended before its first answer.
+      // The driver reconnects if a connection ends before its first answer.
       if (socket.destroyed) throw unreachableError(`${nameOf(server)} ${failure}`)
       return socket.connect(server)
     },
@@ -134,12 +139,12 @@ async function requireWritable(url: string, server: Server, signal: AbortSignal)
   signal.addEventListener('abort', giveUp)
   try {
     const [row] = await sql.unsafe<{ system: string; wal_file: string | null }[]>(PRIMARY_QUERY)
-    if (!row?.wal_file) throw new Error(`${nameOf(server)} only reads`)
+    if (!row?.wal_file) throw new Error(`${nameOf(server)} is read-only`)
     return { server, system: row.system, timeline: parseInt(row.wal_file.slice(0, 8), 16) }
   } finally {
     clearTimeout(limit)
     signal.removeEventListener('abort', giveUp)
-    // A frozen server never closes its side. Over TLS the driver must not end a connection whose socket is destroyed.
+    // The time limit is for a frozen server, which never closes its side. Over TLS the driver must not end a connection with a destroyed socket.
     if (!socket.destroyed)
       void Promise.allSettled([sql.end({ timeout: CLOSE_TIMEOUT / 1000 })]).then(() => socket.destroy())
   }
@@ -147,5 +152,5 @@ async function requireWritable(url: string, server: Server, signal: AbortSignal)
 
 const nameOf = ({ host, port }: Server) => `${host}:${port}`
 
-/** An error with PostgreSQL's own code for a server that cannot be connected to. */
+/** Creates an error with PostgreSQL's code for a failed connect. */
 export const unreachableError = (message: string) => Object.assign(new Error(message), { code: '08001' })

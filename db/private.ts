@@ -1,22 +1,19 @@
 import { chmodSync, mkdirSync, readdirSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Other users have access that this process cannot take away. */
+/** Other users of the machine have access, and this process cannot change the mode. */
 export class ExposedError extends Error {}
 
 const GROUP = 0o070
 const OTHERS = 0o007
 
-/**
- * Creates a folder where there is none, and makes a folder that exists already private: 0700. Windows has no such modes.
- * Throws ExposedError.
- */
+/** Creates a folder with mode 0700, or sets the mode of an existing folder. No effect on Windows. Throws ExposedError. */
 export function makeFolderPrivate(folder: string) {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   makePrivate(folder, 0o700)
 }
 
-/** Makes the files and folders of a folder private too, with one warning for all. Does not follow symbolic links. */
+/** Makes a folder and its contents private. Warns about the folder alone. Does not follow symbolic links. Throws ExposedError. */
 export function makeContentsPrivate(folder: string) {
   makeFolderPrivate(folder)
   restrictContents(folder)
@@ -32,7 +29,7 @@ function restrictContents(folder: string) {
   }
 }
 
-/** Restricts a file or folder to its owner, where this process is the owner. Warns where a group keeps its access. */
+/** Sets the mode of a file or folder if this process owns it. Warns if a group still has access. Throws ExposedError. */
 export function makePrivate(path: string, mode: 0o600 | 0o700) {
   const stats = restrict(path, mode)
   if (stats && isExposed(stats, GROUP))
@@ -47,7 +44,7 @@ function restrict(path: string, mode: 0o600 | 0o700) {
     tryChmod(path, mode)
     stats = statSync(path)
   }
-  // A mounted volume: its modes are decided elsewhere.
+  // For example a mounted volume of another owner.
   if (isExposed(stats, OTHERS))
     throw new ExposedError(
       `Every user of this machine has access to ${path}. Run chmod o-rwx ${path}, or set DATA_DIR to another folder.`,
@@ -55,9 +52,9 @@ function restrict(path: string, mode: 0o600 | 0o700) {
   return stats
 }
 
-const isExposed = ({ mode }: Stats, to: number) => (mode & to) !== 0
+const isExposed = ({ mode }: Stats, users: number) => (mode & users) !== 0
 
-/** Some file systems keep no modes. What is left exposed is found afterwards. */
+/** Ignores errors, because some file systems have no modes. The caller checks the mode afterwards. */
 function tryChmod(path: string, mode: number) {
   try {
     chmodSync(path, mode)

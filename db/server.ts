@@ -6,8 +6,8 @@ import { migrate } from 'drizzle-orm/postgres-js/migrator'
 import postgres from 'postgres'
 
 import type { Connection } from './database.ts'
+import { observed, type StatementObserver } from './observer.ts'
 import { setListConnections } from './pages.ts'
-import { type StatementObserver, observed } from './observer.ts'
 import { CONNECT_TIMEOUT, socketOptions } from './pg-socket.ts'
 
 if (!('patchedFor' in postgres))
@@ -15,11 +15,11 @@ if (!('patchedFor' in postgres))
     'The PostgreSQL driver lacks patches/postgres+3.4.9.patch: a lost connection would end the process. Run: npm run patch',
   )
 
-/** How columns are named in the database. */
+/** Naming of columns in the database. */
 export const casing = 'snake_case'
 export const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))
 
-/** How long the database may take, in milliseconds: for a statement, for a lock, and between those of a transaction. */
+/** Settings of PostgreSQL for each connection, in milliseconds. */
 const TIMEOUTS = {
   statement_timeout: 10_000,
   lock_timeout: 5_000,
@@ -27,11 +27,11 @@ const TIMEOUTS = {
 }
 
 /** No timeouts while migrating: another process may hold the lock for long. */
-const WITHOUT_TIMEOUTS = Object.keys(TIMEOUTS)
+const NO_TIMEOUTS = Object.keys(TIMEOUTS)
   .map((name) => `-c ${name}=0`)
   .join(' ')
 
-/** Longer than any statement may take: no answer is worth waiting for after so many milliseconds. */
+/** In milliseconds: longer than `statement_timeout`. */
 const MAX_ANSWER_TIMEOUT = 15_000
 
 /** Key of the advisory lock for migrations, the same in every release. */
@@ -42,40 +42,44 @@ const COMMON = { onnotice: () => undefined, connect_timeout: CONNECT_TIMEOUT }
 const application_name = 'tallystick'
 
 /**
- * Connections of a process. Reads are pipelined: one connection carries more than many would. Lists have connections of
- * their own, so that no short read waits behind a long answer. Writes wait for the disk: several at once share its writes.
- * A pooler lends another connection of the server for every transaction: no statement can be prepared, so that each one
- * waits for the one before it; and no setting can be sent as a connection starts, so that the role needs the timeouts.
+ * Numbers of connections of a process, and their options.
+ *
+ * - Reads are pipelined: one connection has a higher throughput than several.
+ * - Lists have separate connections, so that short reads never wait behind a long result.
+ * - Writes wait for the disk: with several connections, PostgreSQL flushes several commits together (group commit).
+ * - A pooler can use a different server connection for each transaction. Statements therefore cannot be prepared, and the
+ *   driver does not pipeline them: more connections are needed. Connections cannot set timeouts either, so the role must
+ *   have them.
  */
 const CONNECTION_PLANS = {
-  direct: { reads: 1, lists: 2, writes: 4, prepare: true, connection: { application_name, ...TIMEOUTS } },
-  pooled: { reads: 8, lists: 4, writes: 8, prepare: false, connection: { application_name } },
+  direct: {
+    counts: { reads: 1, lists: 2, writes: 4 },
+    prepare: true,
+    connection: { application_name, ...TIMEOUTS },
+  },
+  pooled: { counts: { reads: 8, lists: 4, writes: 8 }, prepare: false, connection: { application_name } },
 }
 
 export interface OpenOptions {
-  /** The server itself, where the address is that of a pooler in front of it. */
+  /** The address of the server, if the database URL is the address of a pooler. */
   directUrl?: string | undefined
-  /** How long somebody waits for an answer, in milliseconds. */
+  /** How long a caller of the service waits for an answer, in milliseconds. Determines how long connections may be silent. */
   answerTimeout?: number
-  /** Who sees every statement. */
+  /** Observe every statement, for metrics and traces. */
   observers?: readonly StatementObserver[]
 }
 
-/** Connects to a PostgreSQL server, as it is. */
+/** Connects to a PostgreSQL server without applying migrations. Reads, writes and lists use separate connections. */
 export async function openServer(
   url: string,
   { directUrl, answerTimeout = MAX_ANSWER_TIMEOUT, observers = [] }: OpenOptions = {},
 ): Promise<Connection> {
-  const {
-    reads: few,
-    lists: some,
-    writes: more,
-    ...way
-  } = directUrl === undefined ? CONNECTION_PLANS.direct : CONNECTION_PLANS.pooled
+  const { counts, ...driverOptions } =
+    directUrl === undefined ? CONNECTION_PLANS.direct : CONNECTION_PLANS.pooled
   const idle = Math.min(answerTimeout, MAX_ANSWER_TIMEOUT)
-  const options = { ...way, ...COMMON, ...socketOptions(url, 2 * idle), idle_timeout: idle / 1000 }
+  const options = { ...driverOptions, ...COMMON, ...socketOptions(url, 2 * idle), idle_timeout: idle / 1000 }
   const connect = (max: number) => postgres(url, { ...options, max })
-  const [reads, lists, writes] = [connect(few), connect(some), connect(more)]
+  const [reads, lists, writes] = [connect(counts.reads), connect(counts.lists), connect(counts.writes)]
   const close = async () => {
     await Promise.all([reads, lists, writes].map((client) => client.end({ timeout: CONNECT_TIMEOUT })))
   }
@@ -83,15 +87,15 @@ export async function openServer(
     await close()
     throw error
   })
-  const asked = (client: postgres.Sql) => observers.reduce(observed, drizzle(client, { casing }))
-  const db = withReplicas(asked(writes), [asked(reads)])
-  setListConnections(db, asked(lists))
+  const createDatabase = (client: postgres.Sql) => observers.reduce(observed, drizzle(client, { casing }))
+  const db = withReplicas(createDatabase(writes), [createDatabase(reads)])
+  setListConnections(db, createDatabase(lists))
   return { db, close }
 }
 
-/** Brings a PostgreSQL server up to date. */
+/** Applies pending migrations to a PostgreSQL server. Waits while another process migrates. */
 export async function migrateServer(url: string) {
-  const connection = { application_name, options: WITHOUT_TIMEOUTS }
+  const connection = { application_name, options: NO_TIMEOUTS }
   const migrator = postgres(url, {
     ...COMMON,
     ...socketOptions(url, Infinity),
@@ -106,18 +110,18 @@ export async function migrateServer(url: string) {
   }
 }
 
-/** Through a pooler nothing but the role can say how long a statement may take: where it does not, some would hang. */
+/** Throws if a timeout is missing: a statement could then hang forever. Through a pooler only the role can set timeouts. */
 async function requireTimeouts(client: postgres.Sql) {
   const names = client(Object.keys(TIMEOUTS))
   const unlimited = await client<{ name: keyof typeof TIMEOUTS; role: string }[]>`
     select name, quote_ident(current_user) as role from pg_settings where name in ${names} and setting = '0'`
   if (unlimited.length === 0) return
-  const lacking = unlimited.map(({ name, role }) => `  alter role ${role} set ${name} = ${TIMEOUTS[name]};`)
+  const commands = unlimited.map(({ name, role }) => `  alter role ${role} set ${name} = ${TIMEOUTS[name]};`)
   throw new Error(
     [
-      'Through the pooler at DATABASE_URL statements have no limits of time. Give them to its role, once:',
-      ...lacking,
-      'Then let the pooler connect anew: RECONNECT, in its own console.',
+      'Statements through the pooler at DATABASE_URL have no timeouts. Set timeouts for the role, once:',
+      ...commands,
+      'Then let the pooler open new connections: run RECONNECT in its admin console.',
     ].join('\n'),
   )
 }

@@ -1,5 +1,3 @@
-import { randomBytes } from 'node:crypto'
-
 import {
   and,
   count,
@@ -17,16 +15,22 @@ import {
   sql,
 } from 'drizzle-orm'
 import { alias, type AnyPgColumn, index, pgTable, text } from 'drizzle-orm/pg-core'
-import { v7 } from 'uuid'
 
 import * as audit from './audit.ts'
 import { lockPerson, userId, users } from './auth.ts'
 import { createdAt, timestamptz, updatedAt } from './columns.ts'
-import { coalesced, requireRow, prepared } from './statements.ts'
+import { coalesced, prepared, requireRow } from './statements.ts'
 import type { Database } from './database.ts'
-import { pageParameters, isAfterPosition, listConnections, type SizedRow, type PageRequest, limitBytes } from './pages.ts'
+import {
+  pageParameters,
+  isAfterPosition,
+  listConnections,
+  type SizedRow,
+  type PageRequest,
+  limitBytes,
+} from './pages.ts'
 
-/** A device that is signed in. `updatedAt` is the last activity, true to within a minute. */
+/** A signed-in device, or a grant of an app. `updatedAt` is the last activity, to the minute. */
 export const sessions = pgTable(
   'sessions',
   {
@@ -36,9 +40,9 @@ export const sessions = pgTable(
     ipAddress: text(),
     userAgent: text(),
     impersonatedBy: text(),
-    // The administrator's own session. An impersonation ends with the session that started it.
+    // Set for impersonations: the administrator's own session. The impersonation ends with that session.
     administratorSessionId: text().references((): AnyPgColumn => sessions.id, { onDelete: 'cascade' }),
-    // Set where the session is a grant: the app that a person let in, and what it may do.
+    // Set for grants: the app, and its scopes.
     clientId: text(),
     scope: text(),
     expiresAt: timestamptz().notNull(),
@@ -53,7 +57,8 @@ export const sessions = pgTable(
 
 export type SessionRow = typeof sessions.$inferSelect
 
-const active = gt(sessions.expiresAt, sql`now()`)
+/** Condition: the session has not expired. */
+export const isActive = gt(sessions.expiresAt, sql`now()`)
 
 const administratorSession = alias(sessions, 'administrator_session')
 const administrator = alias(users, 'administrator')
@@ -61,8 +66,8 @@ const administrator = alias(users, 'administrator')
 const isAdmin = sql`${administrator.role} is not distinct from 'admin'`
 const isBanned = sql`coalesce(${administrator.banned} and (${administrator.banExpires} is null or ${administrator.banExpires} > now()), false)`
 
-/** The administrator of an impersonation is still one, not banned, and signed in. */
-const administrators = (db: Database) =>
+/** Selects the administrator of an impersonation if the administrator still has the role, is not banned, and is signed in. */
+const currentAdministrator = (db: Database) =>
   db
     .select({ id: administrator.id })
     .from(administratorSession)
@@ -78,14 +83,14 @@ const administrators = (db: Database) =>
     )
 
 /**
- * Whether there is no impersonation, or one that may go on. A column and not a condition: as a condition, PostgreSQL would
- * join all users in one hash for a batch of callers. The subquery runs for impersonations alone.
+ * False for an impersonation that is no longer permitted. This is a column, not a condition: with a condition, PostgreSQL
+ * would hash all users for a batch of callers. The subquery runs for impersonations only.
  */
 const isEffective = (db: Database) =>
   sql<boolean>`case when ${sessions.impersonatedBy} is null then true
-    else ${users.role} is distinct from 'admin' and ${exists(administrators(db))} end`
+    else ${users.role} is distinct from 'admin' and ${exists(currentAdministrator(db))} end`
 
-const selectCaller = (db: Database) =>
+export const selectCaller = (db: Database) =>
   db
     .select({
       session: {
@@ -97,7 +102,7 @@ const selectCaller = (db: Database) =>
         expiresAt: sessions.expiresAt,
         updatedAt: sessions.updatedAt,
       },
-      stands: isEffective(db),
+      isEffective: isEffective(db),
       user: {
         id: users.id,
         name: users.name,
@@ -111,38 +116,41 @@ const selectCaller = (db: Database) =>
     .from(sessions)
     .innerJoin(users, eq(users.id, sessions.userId))
 
-const byTokens = prepared((db) =>
+const selectByTokens = prepared((db) =>
   selectCaller(db)
-    .where(and(sql`${sessions.token} = any(${sql.placeholder('tokens')})`, isNull(sessions.clientId), active))
+    .where(
+      and(sql`${sessions.token} = any(${sql.placeholder('tokens')})`, isNull(sessions.clientId), isActive),
+    )
     .prepare('sessions_find_by_tokens'),
 )
 
-type Found = Awaited<ReturnType<ReturnType<typeof byTokens>['execute']>>[number]
+type CallerRow = Awaited<ReturnType<typeof selectCaller>>[number]
 
-const callerOf = ({ stands, session, user }: Found) => (stands ? { session, user } : undefined)
+export const toCaller = ({ isEffective, session, user }: CallerRow) =>
+  isEffective ? { session, user } : undefined
 
 const callers = coalesced(2, async (db, tokens: readonly string[]) => {
-  const found = await byTokens(db).execute({ tokens })
-  const known = new Map(found.map((caller) => [caller.session.token, callerOf(caller)]))
-  return tokens.map((token) => known.get(token))
+  const rows = await selectByTokens(db).execute({ tokens })
+  const callersByToken = new Map(rows.map((row) => [row.session.token, toCaller(row)]))
+  return tokens.map((token) => callersByToken.get(token))
 })
 
-/** The session that holds a token, and whose it is: whatever decides whether they may call at all. */
+/** Finds the active session with a token and its person. Does not find grants. */
 export const findByToken = (db: Database, token: string) => callers(db).load(token)
 
-/** The person that the session with a token belongs to. */
+/** Returns the id of the person whose session has a token, or null. Also for expired sessions. */
 export const findOwner = async (db: Database, token: string) =>
   (await db.select({ id: sessions.userId }).from(sessions).where(eq(sessions.token, token))).at(0)?.id ?? null
 
-const ofPerson = and(eq(sessions.userId, sql.placeholder('userId')), active)
+const isOfPerson = and(eq(sessions.userId, sql.placeholder('userId')), isActive)
 
 const order = [desc(sessions.updatedAt), desc(sessions.id)]
 
-const listed = prepared((db) => {
+const selectList = prepared((db) => {
   const rows = db
     .select()
     .from(sessions)
-    .where(and(ofPerson, isAfterPosition(sessions.updatedAt, sessions.id)))
+    .where(and(isOfPerson, isAfterPosition(sessions.updatedAt, sessions.id)))
     .orderBy(...order)
     .limit(sql.placeholder('limit'))
     .as('sessions')
@@ -151,36 +159,37 @@ const listed = prepared((db) => {
   )
 })
 
-export const list = (db: Database, userId: string, span: PageRequest): Promise<SizedRow<SessionRow>[]> =>
-  listed(listConnections(db)).execute({ userId, ...pageParameters(span) })
+export const list = (db: Database, userId: string, page: PageRequest): Promise<SizedRow<SessionRow>[]> =>
+  selectList(listConnections(db)).execute({ userId, ...pageParameters(page) })
 
-/** Every session of a person, for the operator. */
+/** Lists all sessions and grants of a person, without pages, for the operator. */
 export const listAll = (db: Database, userId: string) =>
   db
     .select()
     .from(sessions)
-    .where(and(eq(sessions.userId, userId), active))
+    .where(and(eq(sessions.userId, userId), isActive))
     .orderBy(...order)
 
-const counted = prepared((db) =>
-  db.select({ count: count() }).from(sessions).where(ofPerson).prepare('sessions_count'),
+const selectCount = prepared((db) =>
+  db.select({ count: count() }).from(sessions).where(isOfPerson).prepare('sessions_count'),
 )
 
+/** Counts all sessions and grants of a person, regardless of pages. */
 export const countAll = async (db: Database, userId: string) =>
-  requireRow(await counted(listConnections(db)).execute({ userId })).count
+  requireRow(await selectCount(listConnections(db)).execute({ userId })).count
 
-/** Notes activity. */
+/** Updates the last activity of a session. */
 export const touch = (db: Database, userId: string, id: string) =>
   db
     .update(sessions)
     .set({ updatedAt: sql`now()` })
     .where(and(eq(sessions.userId, userId), eq(sessions.id, id)))
 
-/** Ends sessions of a person, and records each in the audit trail, in one transaction. */
+/** Deletes sessions of a person, and records each in the audit trail, in one transaction. Returns the deleted sessions. */
 const endMatching = (
   db: Database,
   userId: string,
-  which: SQL | undefined,
+  condition: SQL | undefined,
   source: audit.Source,
   reason?: string,
 ) =>
@@ -188,7 +197,7 @@ const endMatching = (
     await lockPerson(tx, userId)
     const ended = await tx
       .delete(sessions)
-      .where(and(eq(sessions.userId, userId), which))
+      .where(and(eq(sessions.userId, userId), condition))
       .returning({ id: sessions.id, clientId: sessions.clientId })
     const entries = ended.map(({ id, clientId }) => ({
       ...source,
@@ -201,58 +210,18 @@ const endMatching = (
     return ended
   })
 
-/** Ends the session that holds a token. Answers whether there was one. */
+/** Ends the active session with a token. Returns whether there was one. */
 export const remove = async (db: Database, userId: string, token: string, source: audit.Source) =>
-  (await endMatching(db, userId, and(eq(sessions.token, token), active), source)).length > 0
+  (await endMatching(db, userId, and(eq(sessions.token, token), isActive), source)).length > 0
 
-type Grant = Pick<typeof sessions.$inferInsert, 'userId' | 'clientId' | 'scope' | 'userAgent' | 'expiresAt'>
-
-/** Adds the session that stands for what a person granted an app, and records it, in one transaction. */
-export const insertGrant = (db: Database, grant: Grant, source: audit.Source) =>
-  db.transaction(async (tx) => {
-    const token = randomBytes(24).toString('base64url')
-    const session = { id: v7(), token, ...grant }
-    await tx.insert(sessions).values(session)
-    await audit.insert(tx, {
-      ...source,
-      action: 'grant.create',
-      outcome: 'accepted',
-      subject: grant.userId,
-      detail: grant.clientId ?? null,
-    })
-    return session
-  })
-
-const grantById = prepared((db) =>
-  selectCaller(db)
-    .where(and(eq(sessions.id, sql.placeholder('id')), isNotNull(sessions.clientId), active))
-    .prepare('sessions_find_grant'),
-)
-
-/** The session that stands for what a person granted an app, and whose it is. */
-export const findGrant = async (db: Database, id: string) => {
-  const [found] = await grantById(db).execute({ id })
-  return found && callerOf(found)
-}
-
-/** A grant lives on while it is refreshed. */
-export const prolong = async (db: Database, userId: string, id: string, expiresAt: Date) =>
-  (
-    await db
-      .update(sessions)
-      .set({ expiresAt, updatedAt: sql`now()` })
-      .where(and(eq(sessions.userId, userId), eq(sessions.id, id), active))
-      .returning({ id: sessions.id })
-  ).length > 0
-
-/** Ends a session or a grant. Answers the sessions that ended. */
+/** Ends a session or a grant by its id. Returns the ended sessions: one, or none. */
 export const end = (db: Database, userId: string, id: string, source: audit.Source, reason?: string) =>
   endMatching(db, userId, eq(sessions.id, id), source, reason)
 
 export const endAll = (db: Database, userId: string, source: audit.Source) =>
   endMatching(db, userId, undefined, source)
 
-/** Ends the impersonations by a person who is no administrator any more, and of a person who became one. */
+/** Ends impersonations after a change of role: those by a former administrator, and those of a new administrator. */
 export async function endImpersonations(db: Database, userId: string) {
   const role = db.select({ role: users.role }).from(users).where(eq(users.id, userId))
   const own = db.select({ id: administratorSession.id }).from(administratorSession)

@@ -4,56 +4,64 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from './database.ts'
 
 /**
- * A statement that is put together once for each connection to a database, not once a call. One that is prepared under a
- * name is planned once, too: together that saves two thirds of its cost, here and in the database.
+ * Builds a statement once for each database connection instead of once for each call. PostgreSQL also plans a named
+ * statement once. Together this saves two thirds of the cost of a statement, in this process and in the database.
  */
 export function prepared<Statement>(build: (db: Database) => Statement): (db: Database) => Statement {
-  const known = new WeakMap<Database, Statement>()
+  const built = new WeakMap<Database, Statement>()
   return (db) => {
-    const statement = known.get(db) ?? build(db)
-    known.set(db, statement)
+    const statement = built.get(db) ?? build(db)
+    built.set(db, statement)
     return statement
   }
 }
 
 /**
- * A question that many ask at once: who comes while `most` statements are under way shares the next, in the order they came.
- * What is answered was asked of the database after it was asked for. A statement that fails fails all of its own.
+ * Request coalescing: concurrent callers share one statement. `execute` receives their keys in order of arrival and
+ * returns one value or error for each key.
+ *
+ * - Idle (fewer than `maxInFlight` statements run): the statement is sent in the next microtask, so callers hardly wait.
+ * - Busy (`maxInFlight` statements run): callers that arrive wait until one of them ends, then share the next statement.
+ *
+ * Trade-off: more calls a second under load, for the wait until a running statement ends. A statement starts after its
+ * callers have arrived, so no caller receives a result older than its call. If `execute` rejects, every caller of the
+ * statement receives the error.
  */
 export const coalesced = <Key, Value>(
-  most: number,
-  ask: (db: Database, keys: readonly Key[]) => Promise<readonly (Value | Error)[]>,
+  maxInFlight: number,
+  execute: (db: Database, keys: readonly Key[]) => Promise<readonly (Value | Error)[]>,
 ) =>
   prepared((db) => {
-    let underWay = 0
-    let waiting: (() => void) | undefined
+    let inFlight = 0
+    let sendWaiting: (() => void) | undefined
     const load = (keys: readonly Key[]) => {
-      underWay++
-      const values = ask(db, keys)
-      values.then(end, end)
+      inFlight++
+      const values = execute(db, keys)
+      values.then(finish, finish)
       return values
     }
-    const end = () => {
-      underWay--
-      const send = waiting
-      waiting = undefined
+    const finish = () => {
+      inFlight--
+      const send = sendWaiting
+      sendWaiting = undefined
       send?.()
     }
-    const inTurn = (send: () => void) => {
-      if (underWay < most) queueMicrotask(send)
-      else waiting = send
+    const schedule = (send: () => void) => {
+      if (inFlight < maxInFlight) queueMicrotask(send)
+      else sendWaiting = send
     }
-    return new DataLoader<Key, Value>(load, { cache: false, batchScheduleFn: inTurn })
+    return new DataLoader<Key, Value>(load, { cache: false, batchScheduleFn: schedule })
   })
 
-/** What is selected from where a function alone is asked. */
+/** A table of one row, to select expressions from: the query builder requires a table. */
 export const dummyTable = sql`(values (1)) as one`
 
-/** Takes a lock of the database until the transaction ends. Answers whether it was free: nobody waits for it. */
+/** Tries to lock an advisory lock until the transaction ends. Returns false at once if another transaction has the lock. */
 export const tryAdvisoryLock = async (tx: Database, key: SQL) =>
-  requireRow(await tx.select({ mine: sql<boolean>`pg_try_advisory_xact_lock(${key})` }).from(dummyTable)).mine
+  requireRow(await tx.select({ isLocked: sql<boolean>`pg_try_advisory_xact_lock(${key})` }).from(dummyTable))
+    .isLocked
 
-/** The row of a statement that always answers one. */
+/** Returns the first row of a statement that always returns a row. */
 export function requireRow<Row>(rows: Row[]): Row {
   const [row] = rows
   if (row === undefined) throw new Error('Expected a row')

@@ -3,10 +3,17 @@ import { bigint, index, pgTable, text } from 'drizzle-orm/pg-core'
 
 import { userId } from './auth.ts'
 import { createdAt, updatedAt, updatedIfChanged, version } from './columns.ts'
-import { coalesced, requireRow, prepared } from './statements.ts'
+import { coalesced, prepared, requireRow } from './statements.ts'
 import type { Database } from './database.ts'
 import { isConstraintViolation } from './errors.ts'
-import { pageParameters, isAfterPosition, listConnections, type SizedRow, type PageRequest, limitBytes } from './pages.ts'
+import {
+  pageParameters,
+  isAfterPosition,
+  listConnections,
+  type SizedRow,
+  type PageRequest,
+  limitBytes,
+} from './pages.ts'
 
 export const tasks = pgTable(
   'tasks',
@@ -35,47 +42,52 @@ const ofStatus = and(ofPerson, eq(tasks.status, sql.placeholder('status')))
 
 const { version: _, userId: __, ...listable } = getTableColumns(tasks)
 
-/** A task in a list, without its state, and whose it is, which is known. */
+/** A task in a list: without `version`, and without `userId`, which the caller knows. */
 export type ListedTask = Omit<TaskRow, 'version' | 'userId'>
 
 const order = [desc(tasks.createdAt), desc(tasks.id)]
 
-const lists = (name: string, which: SQL | undefined) =>
+const prepareList = (name: string, condition: SQL | undefined) =>
   prepared((db) => {
     const rows = db
       .select(listable)
       .from(tasks)
-      .where(and(which, isAfterPosition(tasks.createdAt, tasks.id)))
+      .where(and(condition, isAfterPosition(tasks.createdAt, tasks.id)))
       .orderBy(...order)
       .limit(sql.placeholder('limit'))
       .as('tasks')
     return limitBytes(db, rows, listable, { texts: [tasks.title, tasks.description], order }).prepare(name)
   })
-const listed = lists('tasks_list', ofPerson)
-const listedByStatus = lists('tasks_list_by_status', ofStatus)
+const listAll = prepareList('tasks_list', ofPerson)
+const listByStatus = prepareList('tasks_list_by_status', ofStatus)
 
-export const list = (db: Database, userId: string, span: PageRequest, status?: Status): Promise<SizedRow<ListedTask>[]> =>
+export const list = (
+  db: Database,
+  userId: string,
+  page: PageRequest,
+  status?: Status,
+): Promise<SizedRow<ListedTask>[]> =>
   status === undefined
-    ? listed(listConnections(db)).execute({ userId, ...pageParameters(span) })
-    : listedByStatus(listConnections(db)).execute({ userId, status, ...pageParameters(span) })
+    ? listAll(listConnections(db)).execute({ userId, ...pageParameters(page) })
+    : listByStatus(listConnections(db)).execute({ userId, status, ...pageParameters(page) })
 
 export const listTitles = (db: Database, userId: string) =>
   db.select({ title: tasks.title }).from(tasks).where(eq(tasks.userId, userId))
 
-const counts = (name: string, which: SQL | undefined) =>
-  prepared((db) => db.select({ count: count() }).from(tasks).where(which).prepare(name))
-const counted = counts('tasks_count', ofPerson)
-const countedByStatus = counts('tasks_count_by_status', ofStatus)
+const prepareCount = (name: string, condition: SQL | undefined) =>
+  prepared((db) => db.select({ count: count() }).from(tasks).where(condition).prepare(name))
+const countOfPerson = prepareCount('tasks_count', ofPerson)
+const countByStatus = prepareCount('tasks_count_by_status', ofStatus)
 
-/** How many there are in all, whatever part of them was listed. */
+/** Counts all tasks of a person, or those with a status, regardless of pages. */
 export const countAll = async (db: Database, userId: string, status?: Status) =>
   requireRow(
     await (status === undefined
-      ? counted(listConnections(db)).execute({ userId })
-      : countedByStatus(listConnections(db)).execute({ userId, status })),
+      ? countOfPerson(listConnections(db)).execute({ userId })
+      : countByStatus(listConnections(db)).execute({ userId, status })),
   ).count
 
-const found = prepared((db) =>
+const selectOne = prepared((db) =>
   db
     .select()
     .from(tasks)
@@ -84,9 +96,9 @@ const found = prepared((db) =>
 )
 
 export const find = async (db: Database, userId: string, id: number) =>
-  (await found(db).execute({ userId, id })).at(0)
+  (await selectOne(db).execute({ userId, id })).at(0)
 
-const inserted = prepared((db) =>
+const insertValues = prepared((db) =>
   db
     .insert(tasks)
     .values({
@@ -100,20 +112,24 @@ const inserted = prepared((db) =>
 
 type NewTask = Pick<TaskRow, 'userId' | 'title' | 'description'>
 
-const insertOne = async (db: Database, task: NewTask) => requireRow(await inserted(db).execute({ ...task }))
+const insertOne = async (db: Database, task: NewTask) =>
+  requireRow(await insertValues(db).execute({ ...task }))
 
-/** Who adds while others do shares a statement, and its commit, with them; but nobody's failure. */
-const inserts = coalesced(4, async (db, added: readonly NewTask[]): Promise<(TaskRow | Error)[]> => {
-  const [first] = added
-  if (first && added.length === 1) return [await insertOne(db, first)]
+/**
+ * Concurrent inserts share one statement and its commit. If a row violates a constraint, each row is inserted separately,
+ * so that only the callers of invalid rows receive an error.
+ */
+const inserts = coalesced(4, async (db, newTasks: readonly NewTask[]): Promise<(TaskRow | Error)[]> => {
+  const [first] = newTasks
+  if (first && newTasks.length === 1) return [await insertOne(db, first)]
   try {
     return await db
       .insert(tasks)
-      .values([...added])
+      .values([...newTasks])
       .returning()
   } catch (error) {
     if (!isConstraintViolation(error)) throw error
-    return Promise.all(added.map((task) => insertOne(db, task).catch((error: unknown) => error as Error)))
+    return Promise.all(newTasks.map((task) => insertOne(db, task).catch((error: unknown) => error as Error)))
   }
 })
 
@@ -141,7 +157,7 @@ export const update = async (
       .returning()
   ).at(0)
 
-/** A task as it stays until the transaction ends. */
+/** Finds a task and locks its row until the transaction ends. */
 export const findForUpdate = async (db: Database, userId: string, id: number) =>
   (await db.select().from(tasks).where(owned(userId, id)).for('update')).at(0)
 

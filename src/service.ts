@@ -4,12 +4,12 @@ import type { Services } from './context.ts'
 import { createRateLimiter } from './guard/rate-limits.ts'
 import { type Auth, createAuth, createCookieIdentity } from './identity/auth.ts'
 import { createMailer, type Mailer } from './identity/mail.ts'
-import { createVerifier, makeKeys } from './identity/tokens.ts'
+import { createVerifier, createKeys } from './identity/tokens.ts'
 import type { Settings } from './settings.ts'
 import { createLog } from './telemetry/log.ts'
 import { tracing } from './telemetry/tracing.ts'
 
-/** The services, better-auth itself, and the function that closes the database. */
+/** The services, the better-auth instance, and the function that closes the database. */
 export interface OpenServices extends Services, Pick<Connection, 'close'> {
   auth: Auth
 }
@@ -19,9 +19,9 @@ export async function openServices(settings: Settings, mailer?: Mailer): Promise
   const log = createLog(settings)
   const { databaseUrl, directUrl, answerTimeout } = settings
   const metrics = await loadMetrics(settings)
-  const observers = [metrics, tracing].flatMap((watcher) => (watcher ? [watcher.watch] : []))
+  const observers = [metrics, tracing].flatMap((observer) => (observer ? [observer.observeStatement] : []))
   const { db, close } = await open(databaseUrl, { directUrl, answerTimeout, observers })
-  await makeKeys(db)
+  await createKeys(db)
   const auth = createAuth(settings, db, mailer ?? createMailer(settings, log), log)
   const identity = {
     ...(await createCookieIdentity(auth)),
@@ -34,7 +34,7 @@ export async function openServices(settings: Settings, mailer?: Mailer): Promise
     identity,
     log,
     isReachable: () => isReachable(db),
-    consumeRateLimit: createRateLimiter(settings, db, metrics?.limited),
+    consumeRateLimit: createRateLimiter(settings, db, metrics?.rateLimitExceeded),
     metrics,
     state: { stopping: false },
     close,

@@ -4,6 +4,7 @@ import * as audit from '../../db/audit.ts'
 import { findOrCreate } from '../../db/auth.ts'
 import type { Database } from '../../db/database.ts'
 import * as notes from '../../db/notes.ts'
+import * as shares from '../../db/shares.ts'
 import * as tasks from '../../db/tasks.ts'
 import { type SampleAccount, sampleAccounts } from './sample-data.ts'
 import { withDatabase, readCommandSettings, type CommandContext } from './command-context.ts'
@@ -46,6 +47,6 @@ async function addAccount(db: Database, account: SampleAccount) {
   }
   for (const note of missing(account.notes, await notes.listTitles(db, user.id))) {
     const { uuid } = await notes.insert(db, user.id, note)
-    for (const [email, role] of note.shares) await notes.share(db, user, uuid, email, role)
+    for (const [email, role] of note.shares) await shares.put(db, user, uuid, email, role)
   }
 }

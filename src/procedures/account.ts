@@ -3,7 +3,7 @@ import * as audit from '../../db/audit.ts'
 import { lockPerson } from '../../db/auth.ts'
 import { scopes } from '../../contract/base.ts'
 import { signOut } from '../guard/authentication.ts'
-import { sourceOf } from '../telemetry/audit.ts'
+import { auditSourceOf } from '../telemetry/audit.ts'
 import { signedIn } from '../guard/index.ts'
 import { toUnixSeconds } from './time.ts'
 import { view as taskView } from './tasks.ts'
@@ -21,7 +21,7 @@ export const account = os.router({
 
   export: os.export.handler(async ({ context, errors }) => {
     const { db, user } = context
-    const entry = { ...sourceOf(context), action: 'account.export', subject: user.id } as const
+    const entry = { ...auditSourceOf(context), action: 'account.export', subject: user.id } as const
     if ((await query.findSize(db, user)) > MAX_EXPORT_BYTES) {
       await audit.insert(db, { ...entry, outcome: 'refused' })
       throw errors.TOO_LARGE()
@@ -35,7 +35,7 @@ export const account = os.router({
   delete: os.delete.handler(async ({ context, input, errors }) => {
     const { db, user } = context
     if (input.email.toLowerCase() !== user.email) throw errors.WRONG_ADDRESS()
-    const entry = { ...sourceOf(context), action: 'account.delete', outcome: 'accepted' } as const
+    const entry = { ...auditSourceOf(context), action: 'account.delete', outcome: 'accepted' } as const
     await db.transaction(async (tx) => {
       const [person] = await lockPerson(tx, user.id)
       if (!person) throw errors.UNAUTHORIZED()
@@ -47,12 +47,12 @@ export const account = os.router({
   }),
 })
 
-const view = ({ account, tasks, notes, shares, given, sessions, audit }: query.AccountData) => ({
+const view = ({ account, tasks, notes, shares, sharedByOthers, sessions, audit }: query.AccountData) => ({
   exportedAt: toUnixSeconds(new Date()),
   account: accountView(account),
   tasks: tasks.map((task) => taskView(task, task.userId)),
   notes: notesView(notes, shares),
-  notesOfOthers: given,
+  notesOfOthers: sharedByOthers,
   sessions: sessions.filter(({ clientId }) => clientId === null).map(sessionView),
   apps: sessions.flatMap(appView),
   audit: audit.map((entry) => auditView(entry, account.id)),

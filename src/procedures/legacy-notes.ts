@@ -1,5 +1,6 @@
 import { noteBounds } from '../../contract/base.ts'
-import * as query from '../../db/notes.ts'
+import * as query from '../../db/legacy-notes.ts'
+import { insert, type ListedNote } from '../../db/notes.ts'
 import { signedIn } from '../guard/index.ts'
 import { newestFirst, readPage } from './pages.ts'
 import { toUnixSeconds } from './time.ts'
@@ -9,17 +10,17 @@ const os = signedIn.legacyNotes
 export const legacyNotes = os.router({
   list: os.list.handler(async (call) => {
     const { db, user } = call.context
-    const { rows, isComplete } = await readPage(call, newestFirst, (page) => query.listOwn(db, user.id, page))
-    const noteCount = isComplete ? rows.length : await query.countOwn(db, user.id)
+    const { rows, isComplete } = await readPage(call, newestFirst, (page) => query.list(db, user.id, page))
+    const noteCount = isComplete ? rows.length : await query.countAll(db, user.id)
     return { notes: rows.map(view), noteCount }
   }),
 
   create: os.create.handler(async ({ context: { db, user }, input: { newNote } }) =>
-    view(await query.insert(db, user.id, { title: deriveTitle(newNote), body: newNote })),
+    view(await insert(db, user.id, { title: deriveTitle(newNote), body: newNote })),
   ),
 
   delete: os.delete.handler(async ({ context: { db, user }, input }) => {
-    await query.removeOwn(db, user.id, input.id)
+    await query.remove(db, user.id, input.id)
     return { success: true }
   }),
 
@@ -38,7 +39,7 @@ function deriveTitle(text: string) {
 /**
  * A note in its first form. The text of a note that was created with a title and a body (second form) contains both.
  */
-const view = ({ id, userId, title, body, createdAt, updatedAt }: query.ListedNote['note']) => ({
+const view = ({ id, userId, title, body, createdAt, updatedAt }: ListedNote['note']) => ({
   id,
   userId,
   text: body.trimStart().startsWith(title) ? body : `${title}\n\n${body}`,

@@ -1,7 +1,9 @@
 import * as query from '../../db/notes.ts'
+import * as shares from '../../db/shares.ts'
 import type { Reply } from '../context.ts'
 import { noteTag } from '../guard/conditions.ts'
-import { may, relationTo, signedIn } from '../guard/index.ts'
+import { signedIn } from '../guard/index.ts'
+import { isPermitted, relationTo } from '../guard/permissions.ts'
 import { newestFirst, type Order, readPage } from './pages.ts'
 
 const os = signedIn.notes
@@ -12,7 +14,7 @@ export const notes = os.router({
     const { rows } = await readPage(call, order, (page) => query.list(db, user, page))
     return {
       notes: rows.map((item) => view(item, user.id)),
-      can: { CREATE_NOTE: may('anyone', 'CREATE_NOTE') },
+      can: { CREATE_NOTE: isPermitted('anyone', 'CREATE_NOTE') },
     }
   }),
 
@@ -31,7 +33,7 @@ export const notes = os.router({
     const address = email.toLowerCase()
     // Sharing with the caller's own address changes nothing.
     const item =
-      address === user.email ? await query.find(db, user, id) : await query.share(db, user, id, address, role)
+      address === user.email ? await query.find(db, user, id) : await shares.put(db, user, id, address, role)
     if (!item) throw errors.NOT_FOUND()
     return viewWithETag(reply, item, user.id)
   }),
@@ -66,10 +68,10 @@ function view(item: query.ListedNote, viewerId: string) {
     sharedWith: mine ? sharedWith : 0,
     updatedAt: note.updatedAt.toISOString(),
     can: {
-      VIEW_NOTE: may(relation, 'VIEW_NOTE'),
-      EDIT_NOTE: may(relation, 'EDIT_NOTE'),
-      SHARE_NOTE: may(relation, 'SHARE_NOTE'),
-      DELETE_NOTE: may(relation, 'DELETE_NOTE'),
+      VIEW_NOTE: isPermitted(relation, 'VIEW_NOTE'),
+      EDIT_NOTE: isPermitted(relation, 'EDIT_NOTE'),
+      SHARE_NOTE: isPermitted(relation, 'SHARE_NOTE'),
+      DELETE_NOTE: isPermitted(relation, 'DELETE_NOTE'),
     },
   }
 }

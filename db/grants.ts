@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto'
+
+import { and, eq, isNotNull, sql } from 'drizzle-orm'
+import { v7 } from 'uuid'
+
+import * as audit from './audit.ts'
+import type { Database } from './database.ts'
+import { isActive, selectCaller, sessions, toCaller } from './sessions.ts'
+import { prepared } from './statements.ts'
+
+// A grant is a session with `clientId`: the access of an app to a person's account. Revoking the session revokes the grant.
+
+type NewGrant = Pick<
+  typeof sessions.$inferInsert,
+  'userId' | 'clientId' | 'scope' | 'userAgent' | 'expiresAt'
+>
+
+/** Inserts a grant and an entry in the audit trail, in one transaction. */
+export const insert = (db: Database, grant: NewGrant, source: audit.Source) =>
+  db.transaction(async (tx) => {
+    const token = randomBytes(24).toString('base64url')
+    const session = { id: v7(), token, ...grant }
+    await tx.insert(sessions).values(session)
+    await audit.insert(tx, {
+      ...source,
+      action: 'grant.create',
+      outcome: 'accepted',
+      subject: grant.userId,
+      detail: grant.clientId ?? null,
+    })
+    return session
+  })
+
+const selectById = prepared((db) =>
+  selectCaller(db)
+    .where(and(eq(sessions.id, sql.placeholder('id')), isNotNull(sessions.clientId), isActive))
+    .prepare('sessions_find_grant'),
+)
+
+/** Finds a grant by its id, and the person who granted it. */
+export const find = async (db: Database, id: string) => {
+  const [row] = await selectById(db).execute({ id })
+  return row && toCaller(row)
+}
+
+/** Extends a grant when a code or refresh token is redeemed. Returns whether the grant still existed. */
+export const extend = async (db: Database, userId: string, id: string, expiresAt: Date) =>
+  (
+    await db
+      .update(sessions)
+      .set({ expiresAt, updatedAt: sql`now()` })
+      .where(and(eq(sessions.userId, userId), eq(sessions.id, id), isActive))
+      .returning({ id: sessions.id })
+  ).length > 0

@@ -1,0 +1,30 @@
+import { and, eq, ne, sql } from 'drizzle-orm'
+
+import type { Database } from './database.ts'
+import { find, hasUuid, isAuthor, notes, type Role, shares, type Viewer } from './notes.ts'
+
+/** Shares a note of the viewer with an e-mail address, or changes the role. Returns undefined if there is no such note. */
+export const put = (db: Database, viewer: Viewer, id: string, email: string, role: Role) =>
+  db.transaction(async (tx) => {
+    const own = tx
+      .select({ noteId: notes.id })
+      .from(notes)
+      .where(and(hasUuid(id), isAuthor(viewer)))
+    const [note] = await own.for('key share')
+    if (!note) return undefined
+    const [changed] = await tx
+      .insert(shares)
+      .values({ ...note, email, role })
+      .onConflictDoUpdate({
+        target: [shares.noteId, shares.email],
+        set: { role, updatedAt: sql`now()` },
+        setWhere: ne(shares.role, role),
+      })
+      .returning({ noteId: shares.noteId })
+    if (changed)
+      await tx
+        .update(notes)
+        .set({ sharing: sql`${notes.sharing} + 1` })
+        .where(eq(notes.id, note.noteId))
+    return find(tx, viewer, id)
+  })
