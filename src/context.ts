@@ -25,7 +25,7 @@ export interface Services {
 
 /** Cookies and tokens, as the guard and the protocols use them. */
 export interface Identity {
-  /** Handles a request to an endpoint of better-auth. Throws a database error that better-auth met. */
+  /** Handles a request to an endpoint of better-auth. Throws the database error if better-auth encounters one. */
   handle: (request: Request) => Promise<Response>
   /** Returns the session token of a `Cookie` header, if its signature is valid. */
   readToken: (cookie: string | undefined) => Promise<string | undefined>
@@ -42,15 +42,18 @@ export interface TokenClaims {
   properties: { sessionId: string; clientId: string; scope: string }
 }
 
-/** The metrics that HTTP requests update. */
+/** The metrics of HTTP requests, and the server that publishes all metrics. */
 export interface Metrics {
   request: (request: IncomingMessage, response: ServerResponse, attributesOf: AttributesOf) => void
   shed: (reason: 'full' | 'late' | 'incomplete') => void
   serve: () => Promise<Server>
 }
 
-/** Counts one call against a limit, by network or by person. Returns the refusal if the limit is exceeded. */
-export type ConsumeRateLimit = (limit: LimitName, by: string | undefined) => Promise<LimitRefusal | undefined>
+/** Counts one call against a limit. `key` is a person or a network. Returns the refusal if the limit is exceeded. */
+export type ConsumeRateLimit = (
+  limit: LimitName,
+  key: string | undefined,
+) => Promise<LimitRefusal | undefined>
 
 export interface LimitRefusal {
   error: ORPCError<'TOO_MANY_REQUESTS', undefined>
@@ -60,7 +63,7 @@ export interface LimitRefusal {
 /** The signed-in person and the session. `scopes` is set for apps, and limits what an app may do. */
 export type Caller = NonNullable<Awaited<ReturnType<typeof sessions.findByToken>>> & { scopes?: string[] }
 
-/** Headers of the answer, by name in lower case. */
+/** The response headers that a procedure sets, by name in lower case. */
 export type Reply = Map<string, string | string[]>
 
 /** What log, metrics and traces record about a request. */

@@ -2,7 +2,7 @@ import bowser from 'bowser'
 
 import * as query from '../../db/sessions.ts'
 import type { Caller } from '../context.ts'
-import { sourceOf } from '../telemetry/audit.ts'
+import { auditSourceOf } from '../telemetry/audit.ts'
 import { signedIn } from '../guard/index.ts'
 import { type Order, readPage } from './pages.ts'
 import { toUnixSeconds } from './time.ts'
@@ -21,7 +21,7 @@ export const sessions = os.router({
     const { db, user, session } = context
     const { revokeSessionToken: token } = input
     if (token === session.token) throw errors.CURRENT_SESSION()
-    if (!(await query.remove(db, user.id, token, sourceOf(context)))) throw errors.SESSION_NOT_FOUND()
+    if (!(await query.remove(db, user.id, token, auditSourceOf(context)))) throw errors.SESSION_NOT_FOUND()
     return { success: true }
   }),
 })

@@ -4,11 +4,11 @@ import type { Entry, Source } from '../../db/audit.ts'
 import type { Database } from '../../db/database.ts'
 import type { Context } from '../context.ts'
 
-/** How much of a User-Agent header is kept, in characters. */
+/** Stored characters of a `User-Agent` header. */
 const MAX_AGENT = 256
 
-/** Who acts in a request, and from where. Of an impersonation the actor is the administrator. */
-export const sourceOf = ({
+/** Returns the actor, IP address and browser of a request. During an impersonation the actor is the administrator. */
+export const auditSourceOf = ({
   attributes,
   headers,
   address,
@@ -18,54 +18,59 @@ export const sourceOf = ({
   userAgent: headers['user-agent']?.slice(0, MAX_AGENT) ?? null,
 })
 
-const requests = new AsyncLocalStorage<Context>()
+const contexts = new AsyncLocalStorage<Context>()
 
-/** Runs work of better-auth or OpenAuth, whose hooks know nothing of the request. */
-export const withSource = <Result>(context: Context, work: () => Result) => requests.run(context, work)
+/** Makes the request available to hooks of better-auth and OpenAuth, which do not receive it. */
+export const withAuditContext = <Result>(context: Context, work: () => Result) => contexts.run(context, work)
 
 const UNKNOWN: Source = { actor: null, ipAddress: null, userAgent: null }
 
-export function currentSource() {
-  const context = requests.getStore()
-  return context ? sourceOf(context) : UNKNOWN
+/** Returns the audit source of the current request. All fields are null outside a request. */
+export function currentAuditSource() {
+  const context = contexts.getStore()
+  return context ? auditSourceOf(context) : UNKNOWN
 }
 
 interface Transaction {
   db: Database
   adapter: object
-  /** What an endpoint or a hook knows better than the request shows. */
-  known: Partial<Entry>
+  /** Fields of the audit entry that an endpoint or a hook sets. They override the fields derived from the request. */
+  overrides: Partial<Entry>
 }
 
 const transactions = new AsyncLocalStorage<Transaction>()
 
-/** The transaction under way, or else the database. */
+/** Returns the current transaction of better-auth, otherwise the database. */
 export const currentDatabase = (db: Database) => transactions.getStore()?.db ?? db
 
-/** Completes the entry of the transaction under way. */
-export const note = (known: Partial<Entry>) => Object.assign(transactions.getStore()?.known ?? {}, known)
+/** Overrides fields of the audit entry that the current transaction writes. Without a transaction, does nothing. */
+export const amendEntry = (fields: Partial<Entry>) =>
+  Object.assign(transactions.getStore()?.overrides ?? {}, fields)
 
 /**
- * An adapter of better-auth whose transactions hooks find by `currentDatabase`. Some functions of better-auth keep the
- * adapter that they were made with. Inside a transaction that adapter uses the transaction too: another connection would
- * wait for this one, for ever in the embedded database.
+ * Creates an adapter of better-auth that always uses the current transaction, which hooks find by `currentDatabase`. Some
+ * functions of better-auth keep a reference to the first adapter. Inside a transaction that adapter must not use
+ * another connection: the other connection would wait for the transaction (in the embedded database, forever).
  */
-export function transactional<Adapter extends object>(db: Database, open: (db: Database) => Adapter) {
-  const outside = open(db)
+export function createTransactionalAdapter<Adapter extends object>(
+  db: Database,
+  createAdapter: (db: Database) => Adapter,
+) {
+  const base = createAdapter(db)
   const transaction = <Result>(work: (adapter: Adapter) => Promise<Result>) =>
     db.transaction((tx) => {
-      const adapter = open(tx)
-      return transactions.run({ db: tx, adapter, known: {} }, () => work(adapter))
+      const adapter = createAdapter(tx)
+      return transactions.run({ db: tx, adapter, overrides: {} }, () => work(adapter))
     })
-  const routed = new Proxy(outside, {
-    get: (_, name): unknown => Reflect.get(transactions.getStore()?.adapter ?? outside, name),
+  const routed = new Proxy(base, {
+    get: (_, name): unknown => Reflect.get(transactions.getStore()?.adapter ?? base, name),
   })
   return Object.assign(routed, { transaction })
 }
 
-/** The transaction under way. Throws where there is none. */
-export function underWay() {
+/** Returns the current transaction. Throws outside a transaction. */
+export function currentTransaction() {
   const transaction = transactions.getStore()
-  if (!transaction) throw new Error('The adapter of better-auth has no transaction under way')
+  if (!transaction) throw new Error('The code runs outside a transaction of the better-auth adapter')
   return transaction
 }

@@ -4,9 +4,9 @@ import { type DestinationStream, pino } from 'pino'
 import { InvalidOutput } from '../output.ts'
 import type { Settings } from '../settings.ts'
 
-/** Characters of a log line. */
+/** Maximum length of a log line, in characters. */
 const MAX_LINE = 8000
-/** Characters of a path in the log and in traces. */
+/** Maximum length of a path in the log and in traces, in characters. */
 export const MAX_PATH = 300
 const MAX_FRAMES = 20
 const MAX_NAME = 64
@@ -14,10 +14,10 @@ const MAX_CAUSES = 3
 const MAX_ISSUES = 10
 const FRAME = /^ +at .{1,300}$/
 
-/** Classes of SQLSTATE whose messages name columns and constraints, and no values: class 22 repeats its input. */
+/** SQLSTATE classes whose messages contain names of columns and constraints, but no values. Class 22 repeats its input. */
 const VALUE_FREE = /^(08|23|25|26|28|40|42|53|54|55|57|58)[0-9A-Z]{3}$/
 
-/** Structured lines, on standard output by default. Nothing that a caller sent is in them, except for the path. */
+/** Creates the logger: one JSON object a line, on standard output by default. Of the caller's input only the path is logged. */
 export const createLog = (
   { logLevel, service, release }: Pick<Settings, 'logLevel' | 'service' | 'release'>,
   destination?: DestinationStream,
@@ -27,26 +27,26 @@ export const createLog = (
       level: logLevel,
       base: { service, release },
       serializers: { err: (error: unknown) => describeError(error) },
-      hooks: { streamWrite: bound },
+      hooks: { streamWrite: limitLength },
     },
     destination,
   )
 
-interface Described {
+interface ErrorDescription {
   type: string
   code?: string
   message?: string
   stack?: string
-  /** The places where an output breaks its contract, and the rules. */
+  /** The paths at which an output violates its schema, and the violated rules. */
   issues?: InvalidOutput['issues']
-  cause?: Described
+  cause?: ErrorDescription
 }
 
 /**
- * Describes an error by its type, code and stack frames. A message may repeat what a caller sent, as those of JSON.parse
- * and of undici do: only messages of PostgreSQL that are free of values are described.
+ * Describes an error by its type, code and stack frames. Messages are omitted, because they may repeat the caller's input
+ * (those of JSON.parse and undici do). The exceptions are messages of PostgreSQL that contain no values.
  */
-export function describeError(error: unknown, depth = 0): Described {
+export function describeError(error: unknown, depth = 0): ErrorDescription {
   if (error instanceof DrizzleQueryError) return describeError(error.cause, depth)
   if (!(error instanceof Error)) return { type: typeof error }
   const { code } = error as { code?: unknown }
@@ -62,10 +62,13 @@ export function describeError(error: unknown, depth = 0): Described {
   }
 }
 
-/** What precedes the message in a stack: the name of the error and, of errors of Node, the code. */
+/** The part of a stack before the message: the name of the error and, for errors of Node, the code. */
 const HEADER = /^[\w$]*(?: \[\w+\])?(?:: )?/
 
-/** The frames after the message, which may have lines that look like frames. None if the message was changed later. */
+/**
+ * Returns the frames that follow the message, because lines of the message may look like frames. Returns undefined if the
+ * message was changed after the stack was captured.
+ */
 function framesOf({ stack = '', message }: Error) {
   const start = HEADER.exec(stack)?.[0].length ?? 0
   if (!stack.startsWith(`${message}\n`, start)) return undefined
@@ -77,7 +80,8 @@ function framesOf({ stack = '', message }: Error) {
     .join('\n')
 }
 
-const bound = (line: string) =>
+/** Replaces a line that exceeds the maximum length, because a truncated line is not valid JSON. */
+const limitLength = (line: string) =>
   line.length <= MAX_LINE
     ? line
     : `${JSON.stringify({ level: 50, time: Date.now(), msg: 'a log line was too long', length: line.length })}\n`

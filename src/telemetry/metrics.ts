@@ -11,83 +11,97 @@ import { type LimitName, limits, type Settings } from '../settings.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
-/** In seconds. */
+/** Upper bounds of the duration buckets, in seconds. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** What the service counts of itself. Every label is one of few: what callers choose never becomes one. */
+/** Creates the Prometheus metrics. Each label has few values: input of callers never becomes a label. */
 export function createMetrics(settings: Settings) {
   const registry = new AggregatorRegistry()
-  // Series of its own for each worker: a sum would fall when one is replaced, and a fall reads as a fresh start.
+  // Separate series for each worker: a sum would decrease when a worker is replaced, and Prometheus reads a decrease as a
+  // reset of the counter.
   if (cluster.worker) registry.setDefaultLabels({ worker: String(cluster.worker.id) })
   AggregatorRegistry.setRegistries(registry)
   collectDefaultMetrics({ register: registry })
-  const named = (name: string, help: string) => ({ name: `tallystick_${name}`, help, registers: [registry] })
+  const describe = (name: string, help: string) => ({
+    name: `tallystick_${name}`,
+    help,
+    registers: [registry],
+  })
 
   const requests = new Counter({
-    ...named('http_requests_total', 'Requests that ended, by operation and status.'),
+    ...describe('http_requests_total', 'Finished requests, by operation and status.'),
     labelNames: ['operation', 'status'],
   })
   const durations = new Histogram({
-    ...named('http_request_duration_seconds', 'From the head of a request to the end of its answer.'),
+    ...describe(
+      'http_request_duration_seconds',
+      'Time from the headers of a request to the end of its response, by operation.',
+    ),
     labelNames: ['operation'],
     buckets,
   })
-  const underWay = new Gauge(named('http_requests_under_way', 'Requests without an answer yet.'))
+  const requestsInProgress = new Gauge(describe('http_requests_under_way', 'Requests in progress.'))
   const shed = new Counter({
-    ...named(
+    ...describe(
       'http_requests_shed_total',
-      'Requests given up: too many under way, no answer in time (503), or too many incomplete (408).',
+      'Shed requests, by reason: full (too many requests in progress, 503), late (not answered in time, 503), incomplete (too many incomplete requests, 408).',
     ),
     labelNames: ['reason'],
   })
   const signIns = new Counter({
-    ...named('sign_ins_total', 'Codes that were tried, right or wrong.'),
+    ...describe('sign_ins_total', 'Sign-in attempts, by outcome.'),
     labelNames: ['outcome'],
   })
-  const limited = new Counter({
-    ...named('limits_hit_total', 'What was refused because it was done too often, by limit.'),
+  const exceededLimits = new Counter({
+    ...describe('limits_hit_total', 'Calls refused by a rate limit, by limit.'),
     labelNames: ['limit'],
   })
   const statements = new Histogram({
-    ...named('database_statement_duration_seconds', 'From asking to the answer, by statement.'),
+    ...describe(
+      'database_statement_duration_seconds',
+      'Time from sending a statement to its result, by statement.',
+    ),
     labelNames: ['statement'],
     buckets,
   })
-  const waiting = new Gauge(named('database_statements_under_way', 'Statements without an answer yet.'))
+  const statementsInProgress = new Gauge(describe('database_statements_under_way', 'Statements in progress.'))
   const failures = new Counter({
-    ...named('database_failures_total', 'Statements that failed: no database, or something else.'),
+    ...describe(
+      'database_failures_total',
+      'Failed statements, by reason: outage (the database is not available) or other.',
+    ),
     labelNames: ['reason'],
   })
 
-  // What has not happened yet is nought, not unknown.
+  // Export zero for events that have not happened yet: without a series, alerts and rates have no data.
   for (const reason of ['full', 'late', 'incomplete']) shed.inc({ reason }, 0)
   for (const outcome of ['accepted', 'refused']) signIns.inc({ outcome }, 0)
-  for (const limit of Object.keys(limits)) limited.inc({ limit }, 0)
+  for (const limit of Object.keys(limits)) exceededLimits.inc({ limit }, 0)
   for (const reason of ['outage', 'other']) failures.inc({ reason }, 0)
 
-  const watch: StatementObserver = async ({ name }, run) => {
+  const observeStatement: StatementObserver = async ({ name }, run) => {
     const end = statements.startTimer({ statement: name })
-    waiting.inc()
+    statementsInProgress.inc()
     try {
       return await run()
     } catch (error) {
       failures.inc({ reason: isOutage(error) ? 'outage' : 'other' })
       throw error
     } finally {
-      waiting.dec()
+      statementsInProgress.dec()
       end()
     }
   }
 
   return {
-    watch,
+    observeStatement,
 
     request(request: IncomingMessage, response: ServerResponse, attributesOf: AttributesOf) {
       const end = durations.startTimer()
-      underWay.inc()
+      requestsInProgress.inc()
       response.once('close', () => {
         const { operation = 'other', signedIn } = attributesOf(request) ?? {}
-        underWay.dec()
+        requestsInProgress.dec()
         end({ operation })
         requests.inc({ operation, status: response.writableFinished ? response.statusCode : 'aborted' })
         if (signedIn !== undefined) signIns.inc({ outcome: signedIn ? 'accepted' : 'refused' })
@@ -98,21 +112,21 @@ export function createMetrics(settings: Settings) {
       shed.inc({ reason })
     },
 
-    limited: (limit: LimitName) => {
-      limited.inc({ limit })
+    rateLimitExceeded: (limit: LimitName) => {
+      exceededLimits.inc({ limit })
     },
 
     serve: () => serveMetrics(settings, () => registry.metrics()),
   }
 }
 
-/** Answers for all workers, in the process that started them. */
-export function serveWorkersMetrics(settings: Settings) {
+/** Serves the metrics of all workers, in the primary process of the cluster. */
+export function serveClusterMetrics(settings: Settings) {
   const registry = new AggregatorRegistry()
   return serveMetrics(settings, () => registry.clusterMetrics())
 }
 
-/** Answers `GET /metrics`, at an address that is nobody's but the operator's. */
+/** Serves `GET /metrics` on a separate port, which only the operator should be able to reach. */
 async function serveMetrics({ metricsHost, metricsPort }: Settings, read: () => Promise<string>) {
   const server = createServer(({ method, url }, response) => {
     if (method !== 'GET' || url?.split('?', 1)[0] !== '/metrics') return void response.writeHead(404).end()

@@ -18,45 +18,48 @@ import type { StatementObserver } from '../../db/observer.ts'
 import type { AttributesOf } from '../context.ts'
 import { MAX_PATH } from './log.ts'
 
-/** Handles a request whose path was normalized. */
+/** Handles a request. `target` contains the normalized path. */
 type Listener<Target extends { path: string }> = (
   request: IncomingMessage,
   response: ServerResponse,
   target: Target,
 ) => void
 
-const found = trace.getTracer('tallystick')
+const globalTracer = trace.getTracer('tallystick')
 
-/** A span for each request, procedure and statement, where an OpenTelemetry SDK was loaded first; else nothing at all. */
-export const tracing = found instanceof ProxyTracer ? undefined : createTracing(found)
+/**
+ * Creates a span for each request, procedure and statement. Undefined unless an OpenTelemetry SDK was loaded before this
+ * module: tracing then costs nothing.
+ */
+export const tracing = globalTracer instanceof ProxyTracer ? undefined : createTracing(globalTracer)
 
 function createTracing(tracer: Tracer) {
   const routeOf = createRoutes()
 
-  async function within<Result>(span: Span, run: () => PromiseLike<Result> | Result): Promise<Result> {
+  async function withSpan<Result>(span: Span, run: () => PromiseLike<Result> | Result): Promise<Result> {
     try {
       return await context.with(trace.setSpan(context.active(), span), run)
     } catch (error) {
-      fail(span, error)
+      recordError(span, error)
       throw error
     } finally {
       span.end()
     }
   }
 
-  const watch: StatementObserver = ({ name, text }, run) => {
+  const observeStatement: StatementObserver = ({ name, text }, run) => {
     const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': name, 'db.query.text': text }
-    return within(tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }), run)
+    return withSpan(tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }), run)
   }
 
   return {
-    watch,
+    observeStatement,
 
     procedure<Result>(path: readonly string[], run: () => PromiseLike<Result> | Result) {
-      return within(tracer.startSpan(path.join('.')), run)
+      return withSpan(tracer.startSpan(path.join('.')), run)
     },
 
-    /** Continues the trace that the headers of a request name. Records no query and no other header: both carry secrets. */
+    /** Continues the trace of the request headers. Query strings and other headers are not recorded: both may contain secrets. */
     serve:
       <Target extends { path: string }>(
         listener: Listener<Target>,
@@ -65,25 +68,26 @@ function createTracing(tracer: Tracer) {
       (request, response, target) => {
         const { method = '', headers } = request
         const { path } = target
-        const shown = path.slice(0, MAX_PATH)
-        const attributes = { 'http.request.method': method, 'url.path': shown, 'url.scheme': 'http' }
-        const around = propagation.extract(ROOT_CONTEXT, headers)
-        const span = tracer.startSpan(method, { kind: SpanKind.SERVER, attributes }, around)
+        const shortPath = path.slice(0, MAX_PATH)
+        const attributes = { 'http.request.method': method, 'url.path': shortPath, 'url.scheme': 'http' }
+        const parent = propagation.extract(ROOT_CONTEXT, headers)
+        const span = tracer.startSpan(method, { kind: SpanKind.SERVER, attributes }, parent)
         response.once('close', () => {
           const route = routeOf(attributesOf(request)?.operation, path)
           if (route !== undefined) span.updateName(`${method} ${route}`).setAttribute('http.route', route)
           if (typeof request.id === 'string') span.setAttribute('tallystick.request.id', request.id)
-          end(span, response)
+          endSpan(span, response)
         })
-        context.with(trace.setSpan(around, span), listener, undefined, request, response, target)
+        context.with(trace.setSpan(parent, span), listener, undefined, request, response, target)
       },
 
-    /** What is done later is still done for the same request. */
+    /** Keeps the trace context of the current request in a callback that runs later. */
     bind: (run: () => void) => context.bind(context.active(), run),
   }
 }
 
-function end(span: Span, { writableFinished, statusCode }: ServerResponse) {
+/** Ends the span of a request with the status of its response. */
+function endSpan(span: Span, { writableFinished, statusCode }: ServerResponse) {
   if (!writableFinished) span.setAttribute('error.type', 'aborted')
   else span.setAttribute('http.response.status_code', statusCode)
   if (writableFinished && statusCode >= 500)
@@ -91,24 +95,27 @@ function end(span: Span, { writableFinished, statusCode }: ServerResponse) {
   span.end()
 }
 
-/** By its kind alone, for a message may repeat what was sent: the log has more, by the request's id. A refusal is no failure. */
-function fail(span: Span, error: unknown) {
-  const isKnown = error instanceof ORPCError
+/**
+ * Records the code or the name of an error, without its message: the message may repeat the caller's input. The log has
+ * the details, by the id of the request. An error below 500 does not set the status of the span.
+ */
+function recordError(span: Span, error: unknown) {
+  const isPublic = error instanceof ORPCError
   const name = error instanceof Error ? error.name : typeof error
-  span.setAttribute('error.type', isKnown ? String(error.code) : codeOf(error) || name)
-  if (!isKnown || error.status >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
+  span.setAttribute('error.type', isPublic ? String(error.code) : codeOf(error) || name)
+  if (!isPublic || error.status >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
 }
 
-/** The path of an operation as its protocol has it, without what callers fill in: `/api/tasks/{id}`. */
+/** Returns the function that finds the route of an operation: its path with placeholders, such as `/api/tasks/{id}`. */
 function createRoutes() {
-  const documented = new Map<string, string | undefined>()
+  const routes = new Map<string, string | undefined>()
   traverseContractProcedures({ router: contract, path: [] }, ({ contract: declared, path }) => {
-    documented.set(path.join('.'), declared['~orpc'].route.path)
+    routes.set(path.join('.'), declared['~orpc'].route.path)
   })
   return (operation: string | undefined, path: string) => {
     if (operation === undefined) return undefined
     if (path === '/mcp') return path
     if (path.startsWith('/rpc/')) return `/rpc/${operation.replaceAll('.', '/')}`
-    return documented.get(operation) ?? operation
+    return routes.get(operation) ?? operation
   }
 }
