@@ -3,30 +3,30 @@ import { randomBytes } from 'node:crypto'
 
 import type { CallContext, Client } from '../contract/client.ts'
 import { createContext } from './guard/authentication.ts'
-import type { Letter } from './identity/mail.ts'
+import type { Email } from './identity/mail.ts'
 import { router } from './procedures/index.ts'
 import { openServices, type OpenServices } from './service.ts'
 import { readSettings } from './settings.ts'
 
 export interface Tallystick {
-  /** The client of somebody new, or of whoever has this address; each call signs in another device. */
+  /** Signs in a person and returns a client with a new session. Without an e-mail address, creates a new person. */
   person: (email?: string) => Promise<Client>
-  /** The client of somebody who is not signed in. */
+  /** A client without a session. */
   stranger: Client
-  /** Signs somebody in by the code that reaches them. Answers the `cookie` header that says so. */
+  /** Signs in by an e-mailed code. Returns the `cookie` header of the session. */
   signIn: (email: string) => Promise<string>
-  /** A client that calls with these headers. */
+  /** Returns a client that sends these headers with each call. */
   client: (headers: Record<string, string>) => Client
-  /** What the service is made of, to serve it over HTTP as well. */
+  /** The services, for example to serve the same service over HTTP. */
   services: Omit<OpenServices, 'close'>
-  /** Every letter sent, oldest first. */
-  letters: Letter[]
+  /** The sent e-mails, oldest first. */
+  letters: Email[]
   close: () => Promise<void>
 }
 
 /**
- * The whole service in process, without a port: the same procedures, guard, validation and errors as over HTTP,
- * called by the same typed client. `environment` are settings by their names; the database is in memory by default.
+ * Starts the service in this process, without a port. The typed client calls the same procedures, guard, validation and
+ * errors as over HTTP. `environment` contains settings by name. By default the database is in memory.
  */
 export async function createTallystick(environment: Record<string, string> = {}): Promise<Tallystick> {
   const settings = readSettings({
@@ -36,9 +36,9 @@ export async function createTallystick(environment: Record<string, string> = {})
     LOG_LEVEL: 'silent',
     ...environment,
   })
-  const letters: Letter[] = []
-  const { close, ...services } = await openServices(settings, (letter) => {
-    letters.push(letter)
+  const letters: Email[] = []
+  const { close, ...services } = await openServices(settings, (email) => {
+    letters.push(email)
     return Promise.resolve()
   })
 
@@ -57,7 +57,7 @@ export async function createTallystick(environment: Record<string, string> = {})
   }
 
   return {
-    person: async (email = somebody()) => client({ cookie: await signIn(email) }),
+    person: async (email = randomEmail()) => client({ cookie: await signIn(email) }),
     stranger: client({}),
     signIn,
     client,
@@ -67,9 +67,9 @@ export async function createTallystick(environment: Record<string, string> = {})
   }
 }
 
-const somebody = () => `${randomBytes(8).toString('hex')}@example.com`
+const randomEmail = () => `${randomBytes(8).toString('hex')}@example.com`
 
-/** The cookies that an answer sets, as a request sends them. */
+/** Converts the `Set-Cookie` headers of a response into the `cookie` header of a request. */
 export const cookieOf = (headers: Headers) =>
   headers
     .getSetCookie()

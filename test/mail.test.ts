@@ -217,7 +217,7 @@ describe('the outbox', () => {
         level: 30,
         to: email,
         file: join(folder, 'outbox', file),
-        msg: `letter: ${code} is your sign-in code`,
+        msg: `e-mail: ${code} is your sign-in code`,
       }),
     )
     expect((await signIn(email, code)).status).toBe(200)
@@ -307,7 +307,7 @@ describe('a failed delivery', () => {
 
     expect(await ask(newEmail())).toMatchObject({ status: 200, body: { success: true } })
 
-    const failed = lines.filter((line) => line.includes('a sign-in letter could not be delivered'))
+    const failed = lines.filter((line) => line.includes('a sign-in e-mail could not be delivered'))
     expect(failed).toHaveLength(1)
     expect(JSON.parse(failed[0] ?? '')).toMatchObject({ level: 50, code: expect.any(String) })
   })

@@ -525,7 +525,7 @@ describe('the log', () => {
     const code = letters.findLast(({ to }) => to === email)?.code ?? ''
     expect(answer).toMatchObject({ status: 200, body: { success: true } })
     expect(code).toMatch(/^\d{6}$/)
-    expect(said.output).toContain('a sign-in letter could not be delivered')
+    expect(said.output).toContain('a sign-in e-mail could not be delivered')
     expect(said.output).not.toMatch(new RegExp(`(?<!\\d)${code}(?!\\d)`))
   })
 

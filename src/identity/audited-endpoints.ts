@@ -7,39 +7,39 @@ import * as audit from '../../db/audit.ts'
 import { hasUnusedCode, findId, lockPerson } from '../../db/auth.ts'
 import type { Database } from '../../db/database.ts'
 import { endImpersonations, findOwner } from '../../db/sessions.ts'
-import { currentSource, underWay } from '../telemetry/audit.ts'
+import { currentAuditSource, currentTransaction } from '../telemetry/audit.ts'
 
-interface Recorded {
+interface AuditedEndpoint {
   action: audit.Action
-  /** Whether a refusal is recorded too. Must bound what a stranger can add to the trail. */
-  refusals: (db: Database, target: Target) => Promise<boolean>
+  /** Returns whether refusals are recorded too. Must limit how many entries an anonymous caller can cause. */
+  recordsRefusals: (db: Database, target: Target) => Promise<boolean>
 }
 
-/** For administrators alone. */
+/** For endpoints that only administrators can call. */
 const always = () => Promise.resolve(true)
 const never = () => Promise.resolve(false)
-/** At most four refusals for each letter: then the code is used up. */
-const whileCodeIsOut = (db: Database, { email = '' }: Target) => hasUnusedCode(db, email)
+/** Records at most four refusals for each e-mail: after them the code is invalid. */
+const whileCodeIsValid = (db: Database, { email = '' }: Target) => hasUnusedCode(db, email)
 
 /** The endpoints of better-auth that the audit trail records. */
-const recorded: Record<string, Recorded> = {
-  '/sign-in/email-otp': { action: 'sign-in', refusals: whileCodeIsOut },
-  '/admin/list-users': { action: 'admin.list-users', refusals: always },
-  '/admin/get-user': { action: 'admin.get-user', refusals: always },
-  '/admin/create-user': { action: 'admin.create-user', refusals: always },
-  '/admin/update-user': { action: 'admin.update-user', refusals: always },
-  '/admin/set-role': { action: 'admin.set-role', refusals: always },
-  '/admin/ban-user': { action: 'admin.ban-user', refusals: always },
-  '/admin/unban-user': { action: 'admin.unban-user', refusals: always },
-  '/admin/list-user-sessions': { action: 'admin.list-user-sessions', refusals: always },
-  '/admin/revoke-user-session': { action: 'admin.revoke-user-session', refusals: always },
-  '/admin/revoke-user-sessions': { action: 'admin.revoke-user-sessions', refusals: always },
-  '/admin/impersonate-user': { action: 'impersonation.start', refusals: always },
-  '/admin/stop-impersonating': { action: 'impersonation.stop', refusals: never },
-  '/admin/remove-user': { action: 'admin.remove-user', refusals: always },
+const auditedEndpoints: Record<string, AuditedEndpoint> = {
+  '/sign-in/email-otp': { action: 'sign-in', recordsRefusals: whileCodeIsValid },
+  '/admin/list-users': { action: 'admin.list-users', recordsRefusals: always },
+  '/admin/get-user': { action: 'admin.get-user', recordsRefusals: always },
+  '/admin/create-user': { action: 'admin.create-user', recordsRefusals: always },
+  '/admin/update-user': { action: 'admin.update-user', recordsRefusals: always },
+  '/admin/set-role': { action: 'admin.set-role', recordsRefusals: always },
+  '/admin/ban-user': { action: 'admin.ban-user', recordsRefusals: always },
+  '/admin/unban-user': { action: 'admin.unban-user', recordsRefusals: always },
+  '/admin/list-user-sessions': { action: 'admin.list-user-sessions', recordsRefusals: always },
+  '/admin/revoke-user-session': { action: 'admin.revoke-user-session', recordsRefusals: always },
+  '/admin/revoke-user-sessions': { action: 'admin.revoke-user-sessions', recordsRefusals: always },
+  '/admin/impersonate-user': { action: 'impersonation.start', recordsRefusals: always },
+  '/admin/stop-impersonating': { action: 'impersonation.stop', recordsRefusals: never },
+  '/admin/remove-user': { action: 'admin.remove-user', recordsRefusals: always },
 }
 
-/** The inputs of those endpoints that name a person. */
+/** The inputs of these endpoints: all but `role` identify the affected person. */
 const Target = z.object({
   id: z.string().optional(),
   userId: z.string().optional(),
@@ -55,43 +55,47 @@ interface Call {
   body?: object
 }
 
-/** Runs the recorded endpoints of a plugin of better-auth, each in one transaction with its entry. */
+/** Wraps a plugin of better-auth. Each audited endpoint runs in one transaction with its audit entry. */
 export const audited = <Plugin extends { endpoints: object }>(plugin: Plugin): Plugin => ({
   ...plugin,
   endpoints: new Proxy(plugin.endpoints, {
     get(endpoints, name) {
       const endpoint: unknown = Reflect.get(endpoints, name)
       if (typeof endpoint !== 'function' || !('path' in endpoint)) return endpoint
-      const about = recorded[String(endpoint.path)]
-      if (!about) return endpoint
+      const rule = auditedEndpoints[String(endpoint.path)]
+      if (!rule) return endpoint
       return new Proxy(endpoint, {
         apply: (run, self, [call]: [Call]) =>
-          record(about, call, () => Reflect.apply(run, self, [call]) as Promise<unknown>),
+          runAudited(rule, call, () => Reflect.apply(run, self, [call]) as Promise<unknown>),
       })
     },
   }),
 })
 
-type Ending = { value: unknown } | { refusal: unknown }
+type Result = { value: unknown } | { refusal: unknown }
 
-/** A refusal is committed, since its changes count (a wrong code uses up a try). Any other error rolls back. */
-async function record({ action, refusals }: Recorded, call: Call, run: () => Promise<unknown>) {
+/** Commits after a refusal, because its changes must persist (a wrong code consumes an attempt). Rolls back on other errors. */
+async function runAudited(
+  { action, recordsRefusals }: AuditedEndpoint,
+  call: Call,
+  run: () => Promise<unknown>,
+) {
   const target = Target.catch({}).parse({ ...call.query, ...call.body })
-  const ending = await runWithTransaction(call.context.adapter, async (): Promise<Ending> => {
-    const { db, known } = underWay()
-    const isKept = await refusals(db, target)
-    // Asked before and after, known or not: the time that an answer takes does not tell whether an account exists.
+  const result = await runWithTransaction(call.context.adapter, async (): Promise<Result> => {
+    const { db, overrides } = currentTransaction()
+    const isRefusalRecorded = await recordsRefusals(db, target)
+    // Query the person before and after every call: response times must not reveal whether an account exists.
     const before = await subjectOf(db, target)
     await lockPerson(db, before)
-    const ending = await run().then((value) => ({ value }), refused)
+    const result = await run().then((value) => ({ value }), toRefusal)
     const after = await subjectOf(db, target)
-    const isAccepted = 'value' in ending
-    const subject = known.subject ?? before ?? after
+    const isAccepted = 'value' in result
+    const subject = overrides.subject ?? before ?? after
     if (isAccepted && subject !== null) await endImpersonations(db, subject)
-    const source = currentSource()
-    // A code proves who acts.
+    const source = currentAuditSource()
+    // The request of a sign-in has no authenticated actor: only a correct code identifies the person.
     const actor = action === 'sign-in' ? (isAccepted ? subject : null) : source.actor
-    const outcome = known.outcome ?? (isAccepted ? 'accepted' : 'refused')
+    const outcome = overrides.outcome ?? (isAccepted ? 'accepted' : 'refused')
     const entry = {
       ...source,
       actor,
@@ -100,16 +104,16 @@ async function record({ action, refusals }: Recorded, call: Call, run: () => Pro
       detail: target.role ?? null,
       subject,
     } as const
-    if (outcome === 'accepted' || isKept) await audit.insert(db, entry)
-    return ending
+    if (outcome === 'accepted' || isRefusalRecorded) await audit.insert(db, entry)
+    return result
   })
-  if ('refusal' in ending) throw ending.refusal
-  return ending.value
+  if ('refusal' in result) throw result.refusal
+  return result.value
 }
 
-function refused(refusal: unknown) {
-  if (isAPIError(refusal) && refusal.statusCode < 500) return { refusal }
-  throw refusal
+function toRefusal(error: unknown) {
+  if (isAPIError(error) && error.statusCode < 500) return { refusal: error }
+  throw error
 }
 
 const subjectOf = async (db: Database, { id, userId, email, sessionToken }: Target) =>

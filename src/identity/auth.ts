@@ -11,24 +11,24 @@ import * as audit from '../../db/audit.ts'
 import * as tables from '../../db/auth.ts'
 import type { Database } from '../../db/database.ts'
 import { sessions } from '../../db/sessions.ts'
-import { currentDatabase, note, transactional } from '../telemetry/audit.ts'
+import { currentDatabase, amendEntry, createTransactionalAdapter } from '../telemetry/audit.ts'
 import { audited } from './audited-endpoints.ts'
 import { cookieOptions, createCookieReader } from './cookies.ts'
-import { administration } from './impersonation.ts'
-import { type Mailer, signInLetter } from './mail.ts'
+import { adminPlugin } from './impersonation.ts'
+import { type Mailer, signInEmail } from './mail.ts'
 import { detectOutages, rethrowOutages } from './outage-detection.ts'
 import type { Identity } from '../context.ts'
 import type { Settings } from '../settings.ts'
 
-/** The header that tells better-auth who is at the other end. No caller can set it: see src/http/auth.ts. */
+/** The header that passes the caller's IP address to better-auth. Callers cannot set it: see src/http/auth.ts. */
 export const ADDRESS_HEADER = 'x-tallystick-address'
 
 export type Auth = ReturnType<typeof createAuth>
 
-/** Written by this service alone: no caller can set it. */
-const ownField = { type: 'string', required: false, input: false, returned: false } as const
+/** A session field that only this service writes. better-auth neither accepts nor returns it. */
+const internalField = { type: 'string', required: false, input: false, returned: false } as const
 
-/** Sign-in by a code sent to an address, sessions, and the administrative area. */
+/** Creates the better-auth instance: sign-in by e-mailed codes, sessions, and the admin endpoints. */
 export function createAuth(settings: Settings, db: Database, mailer: Mailer, log: Logger) {
   const { baseUrl, authSecret, adminEmails } = settings
   const schema = {
@@ -42,33 +42,37 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
     basePath: '/api/auth',
     secret: authSecret,
     database: (options: BetterAuthOptions) =>
-      transactional(db, (database) =>
+      createTransactionalAdapter(db, (database) =>
         detectOutages(drizzleAdapter(database, { provider: 'pg', schema })(options)),
       ),
     telemetry: { enabled: false },
-    // What fails is for src/http/app.ts. Its message may repeat a statement's values, which better-auth would print and trace.
+    // src/http/app.ts handles errors. better-auth would log and trace their messages, which may contain values of a statement.
     onAPIError: { throw: true },
     experimental: { instrumentation: { enabled: false } },
-    // Prolonged only where src/guard/authentication.ts says so, and as fresh as the code that opened it.
+    // Only src/guard/authentication.ts extends sessions. `freshAge: 0` disables better-auth's check of the session's age.
     session: {
       freshAge: 0,
       deferSessionRefresh: true,
       cookieCache: { enabled: false },
-      additionalFields: { clientId: ownField, scope: ownField, administratorSessionId: ownField },
+      additionalFields: {
+        clientId: internalField,
+        scope: internalField,
+        administratorSessionId: internalField,
+      },
     },
-    // src/guard/rate-limits.ts limits every operation, by one mechanism.
+    // src/guard/rate-limits.ts implements all rate limits.
     rateLimit: { enabled: false },
     advanced: {
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER], ipv6Subnet: 64 },
       ...cookieOptions(baseUrl),
     },
-    hooks: { before: ownCookies },
+    hooks: { before: filterCookies },
     databaseHooks: {
       user: {
-        // better-auth would leave the tables that it does not know.
+        // better-auth deletes only the rows of its own tables.
         delete: {
           before: async (user) => {
-            note({ subject: await account.remove(currentDatabase(db), user) })
+            amendEntry({ subject: await account.remove(currentDatabase(db), user) })
           },
         },
       },
@@ -79,7 +83,7 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
             return {
               data: {
                 ...session,
-                // better-auth would keep an IPv6 address only as far as it limits it by.
+                // better-auth would store only the /64 prefix of an IPv6 address.
                 ipAddress: context?.headers?.get(ADDRESS_HEADER) ?? session.ipAddress,
                 ...(session.impersonatedBy
                   ? { administratorSessionId: context?.context.session?.session.id }
@@ -96,22 +100,22 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
           otpLength: 6,
           expiresIn: 300,
           allowedAttempts: 3,
-          // Keyed, so that a copy of the database does not give six digits away.
+          // HMAC: from plain hashes in a copy of the database, an attacker could compute the codes, which have only six digits.
           storeOTP: {
             hash: (code) => Promise.resolve(createHmac('sha256', authSecret).update(code).digest('hex')),
           },
-          // One answer, whatever becomes of the letter: it must not tell who has an account.
+          // The answer does not depend on the delivery: it must not reveal whether an account exists.
           sendVerificationOTP: ({ email, otp }) =>
-            mailer(signInLetter(email, otp)).catch((error: unknown) => {
-              log.error(deliveryFailure(error), 'a sign-in letter could not be delivered')
+            mailer(signInEmail(email, otp)).catch((error: unknown) => {
+              log.error(deliveryFailure(error), 'a sign-in e-mail could not be delivered')
             }),
         }),
       ),
-      audited(administration()),
+      audited(adminPlugin()),
     ],
     logger: {
       level: 'warn',
-      // Without the message: some repeat an address or an origin that a caller sent.
+      // The message is omitted, because some messages contain an e-mail address or an origin from the request.
       log: (level, _, ...details) => {
         log[level](
           { err: details.find((detail) => detail instanceof Error) },
@@ -122,7 +126,7 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
   })
 }
 
-/** Makes an administrator of a person whose address the operator lists in ADMIN_EMAILS. */
+/** Makes a person an administrator if ADMIN_EMAILS contains the e-mail address. */
 async function promote(db: Database, userId: string, adminEmails: string[]) {
   if (await tables.promote(db, userId, adminEmails))
     await audit.insert(db, {
@@ -134,23 +138,23 @@ async function promote(db: Database, userId: string, adminEmails: string[]) {
     })
 }
 
-/** Why, without what the mail server said: it may repeat the letter. */
+/** Returns the codes of a delivery error. The message of the mail server is omitted, because it may repeat the e-mail. */
 function deliveryFailure(error: unknown) {
   const known = error instanceof Error ? Object.entries(error) : []
   return Object.fromEntries(known.filter(([key]) => ['code', 'command', 'responseCode'].includes(key)))
 }
 
-/** Hands better-auth the cookies of src/identity/cookies.ts alone, so that it reads the same ones as the guard. */
-const ownCookies = createAuthMiddleware(async ({ headers, context }) => {
+/** Passes only the cookies of src/identity/cookies.ts to better-auth, so that better-auth and the guard read the same ones. */
+const filterCookies = createAuthMiddleware(async ({ headers, context }) => {
   const cookie = headers?.get('cookie')
   if (!cookie) return undefined
   const cookies = await createCookieReader(context)(cookie)
-  const own = Array.from(cookies.values(), ({ pair }) => pair).join('; ')
-  return { context: { headers: new Headers({ cookie: own }) } }
+  const verified = Array.from(cookies.values(), ({ pair }) => pair).join('; ')
+  return { context: { headers: new Headers({ cookie: verified }) } }
 })
 
-/** Size of the cache of verified cookies, in characters. */
-const VERIFIED_COOKIES = 4_000_000
+/** Maximum size of the cache of verified cookies, in characters. */
+const MAX_VERIFIED_COOKIES = 4_000_000
 
 /**
  * The operations on cookies that the guard and the protocols use. The session token is read from the signed cookie, as
@@ -162,7 +166,7 @@ export async function createCookieIdentity(auth: Auth): Promise<Omit<Identity, '
   const { expiresIn, updateAge } = context.sessionConfig
   const read = createCookieReader(context)
   const verified = new LRUCache<string, string>({
-    maxSize: VERIFIED_COOKIES,
+    maxSize: MAX_VERIFIED_COOKIES,
     sizeCalculation: (token, cookie) => cookie.length + token.length,
   })
 

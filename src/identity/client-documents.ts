@@ -11,19 +11,21 @@ import { z } from 'zod'
 import type { Services } from '../context.ts'
 import { type Client, Registration } from './client-metadata.ts'
 
-/** Size and time limits of a fetch: bytes, milliseconds, and fetches of this process at the same time. */
+/** In bytes. */
 const MAX_DOCUMENT = 10 * 1024
+/** Timeout of a fetch, in milliseconds. */
 const TIMEOUT = 5_000
+/** Maximum number of concurrent fetches of this process. */
 const MAX_FETCHES = 20
 
-/** Bounds of the time for which a document is cached, and that of a failure, in milliseconds. */
+/** Lifetime of a cached document (minimum and maximum) and of a cached failure, in milliseconds. */
 const MIN_TTL = 60_000
 const MAX_TTL = 24 * 3600_000
 const FAILURE_TTL = 10_000
 
 const MAX_CACHED = 500
 
-/** The document of an app is not fetched now. */
+/** The document of an app is not fetched, because a limit is exceeded: 429 or 503. */
 export class FetchRefused extends Error {
   readonly status: number
   readonly headers: Record<string, string>
@@ -35,13 +37,21 @@ export class FetchRefused extends Error {
   }
 }
 
-const Described = Registration.extend({ client_id: z.string() })
+const ClientDocument = Registration.extend({ client_id: z.string() })
 
 /**
- * Finds apps whose client id is the URL of a document (draft-ietf-oauth-client-id-metadata-document). Anyone can name any
- * URL, so fetches are cached, shared by concurrent callers, counted by `address`, and limited in number.
+ * Creates the function that finds apps by the URL of a document, which is their client id
+ * (draft-ietf-oauth-client-id-metadata-document). Any caller can send any URL, so the cache limits the fetches. A URL is:
+ *
+ * - cached: the function returns the app at once. Cache headers decide how long, between MIN_TTL and MAX_TTL.
+ * - not cached: the call counts against the rate limit of its network, then fetches the document. While MAX_FETCHES other
+ *   fetches run, it is refused with 503 instead.
+ * - being fetched: the call counts too, and shares the running fetch.
+ * - cached as a failure for FAILURE_TTL: there is no such app.
+ *
+ * Trade-off: a changed document takes effect only after its cached copy expires, which takes up to MAX_TTL.
  */
-export function createDocuments({
+export function createDocumentClients({
   settings,
   consumeRateLimit,
 }: Pick<Services, 'settings' | 'consumeRateLimit'>) {
@@ -51,12 +61,14 @@ export function createDocuments({
     ignoreFetchAbort: true,
     fetchMethod: async (id, _, { options }) => {
       if (fetching >= MAX_FETCHES)
-        throw new FetchRefused(503, 'Too many apps are looked up; try again soon', { 'retry-after': '1' })
+        throw new FetchRefused(503, 'Too many apps are being looked up; try again in a second', {
+          'retry-after': '1',
+        })
       fetching++
       try {
-        const { text, freshFor } = await read(id, settings.production)
-        const { client_id, client_name, redirect_uris } = Described.parse(JSON.parse(text))
-        if (client_id !== id) throw new Error('The document describes another app')
+        const { text, freshFor } = await fetchDocument(id, settings.production)
+        const { client_id, client_name, redirect_uris } = ClientDocument.parse(JSON.parse(text))
+        if (client_id !== id) throw new Error('client_id differs from the URL of the document')
         options.ttl = Math.min(Math.max(freshFor, MIN_TTL), MAX_TTL)
         return { client: { id, name: client_name, redirectUris: redirect_uris, trusted: false } }
       } catch {
@@ -68,17 +80,17 @@ export function createDocuments({
     },
   })
 
-  return async (id: string, address: string | undefined) => {
+  return async (id: string, network: string | undefined) => {
     if (!isDocumentUrl(id) || new URL(id).origin === settings.baseUrl) return undefined
     const cached = cache.get(id)
     if (cached) return cached.client
-    const exceeded = await consumeRateLimit('documents', address)
+    const exceeded = await consumeRateLimit('documents', network)
     if (exceeded) throw new FetchRefused(exceeded.error.status, exceeded.error.message, exceeded.headers)
     return (await cache.fetch(id))?.client
   }
 }
 
-/** https, with a path, and written as a parser writes it: without dot segments, a default port or other characters. */
+/** Accepts https URLs with a path in normalized form: without dot segments, default port, user information or fragment. */
 function isDocumentUrl(id: string) {
   if (!URL.canParse(id)) return false
   const { href, protocol, username, password, pathname } = new URL(id)
@@ -92,26 +104,26 @@ function isDocumentUrl(id: string) {
 }
 
 /**
- * Resolves a name without a thread. `dns.lookup` would occupy one of the four of libuv for as long as a name server
- * keeps silent, and token checks and files wait for the same threads.
+ * Resolves a host name without the thread pool of libuv. `dns.lookup` would block one of its four threads until the name
+ * server answers; token verification and file access need the same threads.
  */
-const lookup: LookupFunction = (hostname, { all }, callback) => {
+const resolveHost: LookupFunction = (hostname, { all }, callback) => {
   const families = [4, 6] as const
-  const ask = async (family: 4 | 6) => {
-    const addresses = await (family === 4 ? dns.resolve4(hostname) : dns.resolve6(hostname))
-    return addresses.map((address) => ({ address, family }))
+  const resolve = async (family: 4 | 6) => {
+    const resolved = await (family === 4 ? dns.resolve4(hostname) : dns.resolve6(hostname))
+    return resolved.map((address) => ({ address, family }))
   }
-  void Promise.allSettled(families.map(ask)).then((results) => {
-    const found = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
-    const [first] = found
-    if (!first) callback(new Error(`${hostname} has no address`), [])
-    else if (all) callback(null, found)
+  void Promise.allSettled(families.map(resolve)).then((results) => {
+    const addresses = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
+    const [first] = addresses
+    if (!first) callback(new Error(`The host name ${hostname} has no IP address`), [])
+    else if (all) callback(null, addresses)
     else callback(null, first.address, first.family)
   })
 }
 
-/** In production never from a private address, whatever a name resolves to. Redirects are not followed. */
-async function read(url: string, production: boolean) {
+/** Fetches a document. In production, rejects host names that resolve to a private address. Does not follow redirects. */
+async function fetchDocument(url: string, production: boolean) {
   const agent = new RequestFilteringHttpsAgent({ allowPrivateIPAddress: !production })
   try {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -119,12 +131,13 @@ async function read(url: string, production: boolean) {
         agent,
         signal: AbortSignal.timeout(TIMEOUT),
         headers: { accept: 'application/json' },
-        ...(production && { lookup }),
+        ...(production && { resolveHost }),
       })
         .on('response', resolve)
         .on('error', reject)
     })
-    if (response.statusCode !== 200) throw new Error('There is no document')
+    if (response.statusCode !== 200)
+      throw new Error(`The server answers with status ${response.statusCode ?? 'unknown'}`)
     const text = await getRawBody(response, { limit: MAX_DOCUMENT, encoding: 'utf8' })
     const policy = new CachePolicy({ url, headers: {} }, { status: 200, headers: response.headers })
     return { text, freshFor: (policy.maxAge() - policy.age()) * 1000 }

@@ -3,9 +3,16 @@ import type { z } from 'zod'
 
 import type { Database } from '../../db/database.ts'
 import { findClient, insertClient } from '../../db/oauth.ts'
-import { type Client, deceptive, type Registration, tidy, UNNAMED } from './client-metadata.ts'
+import {
+  type Client,
+  deceptiveCharacters,
+  type Registration,
+  normalizeName,
+  UNNAMED,
+} from './client-metadata.ts'
 
-export const register = async (
+/** Registers an app (RFC 7591), with a new client id. */
+export const registerClient = async (
   db: Database,
   { client_name, redirect_uris }: z.infer<typeof Registration>,
 ) => {
@@ -14,11 +21,12 @@ export const register = async (
   return client
 }
 
-/** An app that registered itself. */
-export async function findRegistered(db: Database, id: string): Promise<Client | undefined> {
+/** Finds an app that registered itself. */
+export async function findRegisteredClient(db: Database, id: string): Promise<Client | undefined> {
   const client = await findClient(db, id)
-  return client && { ...client, name: displayed(client.name), trusted: false }
+  return client && { ...client, name: toDisplayName(client.name), trusted: false }
 }
 
-/** A name that was stored before these rules. */
-const displayed = (name: string) => tidy(name.replace(deceptive, '\u{FFFD}')) || UNNAMED
+/** Cleans a name that was stored before the current rules for names. */
+const toDisplayName = (name: string) =>
+  normalizeName(name.replace(deceptiveCharacters, '\u{FFFD}')) || UNNAMED

@@ -2,8 +2,8 @@ import type { AuthContext, BetterAuthOptions } from 'better-auth'
 import { createEndpoint } from 'better-call'
 
 /**
- * How better-auth names its cookies. On https with the prefix `__Host-`: a browser takes such a cookie only from this
- * host itself, over https, without `Domain` and with `Path=/`. A sibling domain cannot set one.
+ * Options for the names of better-auth's cookies. On https the names have the prefix `__Host-`: a browser accepts such a
+ * cookie only from this host over https, without `Domain` and with `Path=/`, so a sibling domain cannot set one.
  */
 export const cookieOptions = (baseUrl: string): BetterAuthOptions['advanced'] =>
   baseUrl.startsWith('https:')
@@ -15,17 +15,17 @@ export const cookieOptions = (baseUrl: string): BetterAuthOptions['advanced'] =>
       }
     : {}
 
-type Signing = Pick<AuthContext, 'secret' | 'authCookies' | 'createAuthCookie'>
+type CookieContext = Pick<AuthContext, 'secret' | 'authCookies' | 'createAuthCookie'>
 
-/** How many different cookies of one name are examined. */
+/** Maximum number of cookies with the same name. Signatures of further ones are not verified. */
 const MAX_SAME_NAME = 4
 
 /**
- * Reads the signed cookies of the service from a `Cookie` header, by name. Names are compared exactly: better-call trims
- * Unicode spaces, with which a sibling domain can disguise a cookie of another name. Where several cookies have the same
- * name, the one with a valid signature counts, and none if valid ones differ: a foreign cookie never wins.
+ * Reads the signed cookies of the service from a `Cookie` header, by name. Names are compared exactly, because
+ * better-call trims Unicode spaces, which a sibling domain could add to the name of its own cookie. If several
+ * cookies have the same name, the reader returns the one with a valid signature, and none if valid ones differ.
  */
-export function createCookieReader({ secret, authCookies, createAuthCookie }: Signing) {
+export function createCookieReader({ secret, authCookies, createAuthCookie }: CookieContext) {
   const cookies = [
     authCookies.sessionToken,
     authCookies.dontRememberToken,

@@ -2,14 +2,14 @@ import { APIError, createAuthEndpoint, createAuthMiddleware, getSessionFromCtx }
 import { deleteSessionCookie, expireCookie, setSessionCookie } from 'better-auth/cookies'
 import { admin } from 'better-auth/plugins'
 
-import { note } from '../telemetry/audit.ts'
+import { amendEntry } from '../telemetry/audit.ts'
 
-/** The cookie in which better-auth keeps the administrator's own session during an impersonation. */
+/** The cookie in which better-auth stores the administrator's session during an impersonation. */
 const COOKIE = 'admin_session'
 
 /**
- * Ends an impersonation, and gives the administrator's own session back. In place of better-auth's own endpoint, which
- * answers 500, and leaves the cookies as they are, where that session cannot be found.
+ * Ends an impersonation and restores the administrator's session. Replaces better-auth's endpoint: if the administrator's
+ * session no longer exists, that endpoint responds 500 and does not change the cookies.
  */
 const stopImpersonating = createAuthEndpoint(
   '/admin/stop-impersonating',
@@ -18,13 +18,13 @@ const stopImpersonating = createAuthEndpoint(
     const { internalAdapter, secret, createAuthCookie } = context.context
     const current = await getSessionFromCtx<object, { impersonatedBy?: string | null }>(context)
     if (!current) throw new APIError('UNAUTHORIZED', { message: 'Sign in first' })
-    const { token, userId, impersonatedBy } = current.session
+    const { userId, impersonatedBy } = current.session
     if (!impersonatedBy) throw new APIError('BAD_REQUEST', { message: 'You are not impersonating anyone' })
     const cookie = createAuthCookie(COOKIE)
-    const [own = '', isShort] = ((await context.getSignedCookie(cookie.name, secret)) || '').split(':')
-    const administrator = await internalAdapter.findSession(own)
-    await internalAdapter.deleteSession(token)
-    note({ subject: userId, outcome: 'accepted' })
+    const [token = '', isShort] = ((await context.getSignedCookie(cookie.name, secret)) || '').split(':')
+    const administrator = await internalAdapter.findSession(token)
+    await internalAdapter.deleteSession(current.session.token)
+    amendEntry({ subject: userId, outcome: 'accepted' })
     deleteSessionCookie(context)
     expireCookie(context, cookie)
     if (administrator?.user.id !== impersonatedBy)
@@ -34,7 +34,7 @@ const stopImpersonating = createAuthEndpoint(
   },
 )
 
-/** Whoever signs out during an impersonation leaves no way back to the administrator's session in the browser. */
+/** Deletes the administrator's cookie on sign-out: otherwise the browser could restore the administrator's session. */
 const clearOnSignOut = {
   matcher: ({ path }: { path?: string }) => path === '/sign-out',
   handler: createAuthMiddleware((context) => {
@@ -44,8 +44,8 @@ const clearOnSignOut = {
   }),
 }
 
-/** better-auth's administrative area, with impersonations that always end cleanly. */
-export function administration() {
+/** The admin plugin of better-auth, with the replaced endpoint and the additional hook. */
+export function adminPlugin() {
   const { endpoints, hooks, ...plugin } = admin()
   return {
     ...plugin,

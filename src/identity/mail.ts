@@ -10,21 +10,21 @@ import { v7 } from 'uuid'
 import { makeContentsPrivate, makeFolderPrivate } from '../../db/private.ts'
 import type { Settings } from '../settings.ts'
 
-/** Carries a letter off. Rejects where it cannot. */
-export type Mailer = (letter: Letter) => Promise<void>
+/** Sends an e-mail. Rejects if the mail server does not accept it. */
+export type Mailer = (email: Email) => Promise<void>
 
-export interface Letter {
+export interface Email {
   to: string
   subject: string
   text: string
   html: string
 }
 
-/** The letter that signs somebody in. The code stands in the subject too, where a phone shows it. */
-export function signInLetter(to: string, code: string): Letter {
+/** Composes the e-mail with a sign-in code. The subject contains the code, so that notifications show it. */
+export function signInEmail(to: string, code: string): Email {
   const lines = [
-    'It signs you in to Tallystick and is good for five minutes.',
-    'If you did not ask for it, do nothing.',
+    'Use it to sign in to Tallystick. It expires in five minutes.',
+    'If you did not request this code, ignore this e-mail.',
   ]
   return {
     to,
@@ -36,28 +36,28 @@ export function signInLetter(to: string, code: string): Letter {
   }
 }
 
-/** How long a silent mail server may hold up a sign-in, in milliseconds. */
-const PATIENCE = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 10_000 }
+/** Timeouts of the mail server, in milliseconds: a sign-in waits for the mail server. */
+const TIMEOUTS = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 10_000 }
 
-/** Reaches the mail server and signs in there, without sending anything. Rejects where it cannot. */
-export const tryMailServer = (smtpUrl: string) => createTransport({ url: smtpUrl, ...PATIENCE }).verify()
+/** Connects to the mail server and authenticates, without sending an e-mail. Rejects on failure. */
+export const verifyMailServer = (smtpUrl: string) => createTransport({ url: smtpUrl, ...TIMEOUTS }).verify()
 
-/** Mail over SMTP, or, in development without it, as a file in the outbox and a line in the log. */
+/** Creates the mailer. Sends by SMTP if SMTP_URL is set. Otherwise writes each e-mail to a file in the outbox, and logs it. */
 export function createMailer(settings: Settings, log: Logger): Mailer {
   const { smtpUrl, mailFrom: from, outbox } = settings
   if (smtpUrl !== undefined) {
-    const transport = createTransport({ url: smtpUrl, ...PATIENCE }, { from })
-    return async (letter) => {
-      await transport.sendMail(letter)
+    const transport = createTransport({ url: smtpUrl, ...TIMEOUTS }, { from })
+    return async (email) => {
+      await transport.sendMail(email)
     }
   }
   if (existsSync(outbox)) makeContentsPrivate(outbox)
   const composer = createTransport({ streamTransport: true, buffer: true, newline: 'unix' }, { from })
-  return async (letter: SendMailOptions) => {
+  return async (email: SendMailOptions) => {
     const file = join(outbox, `${v7()}.eml`)
-    const { message } = await composer.sendMail(letter)
+    const { message } = await composer.sendMail(email)
     makeFolderPrivate(outbox)
     await writeFile(file, message, { mode: 0o600 })
-    log.info({ to: letter.to, file }, `letter: ${letter.subject}`)
+    log.info({ to: email.to, file }, `e-mail: ${email.subject}`)
   }
 }

@@ -2,10 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 import { isOutage } from '../../db/errors.ts'
 
-/** The outage that the current operation of better-auth met. */
+/** The database outage that occurred during the current operation of better-auth, if any. */
 const operations = new AsyncLocalStorage<{ outage?: Error }>()
 
-/** Wraps the database adapter of better-auth, and records an outage that one of its methods meets. */
+/** Wraps the database adapter of better-auth. If one of its methods fails with an outage, records the outage. */
 export const detectOutages = <Adapter extends object>(adapter: Adapter): Adapter =>
   new Proxy(adapter, {
     get(target, name) {
@@ -25,7 +25,7 @@ export const detectOutages = <Adapter extends object>(adapter: Adapter): Adapter
 
 /**
  * Runs an operation of better-auth. better-auth turns some database errors into answers such as "not signed in" or "no such
- * account". If the operation met an outage, throws the outage instead of returning the answer.
+ * account". If an outage was recorded during the operation, throws the outage instead of returning the answer.
  */
 export async function rethrowOutages<Result>(run: () => Promise<Result>): Promise<Result> {
   const operation: { outage?: Error } = {}

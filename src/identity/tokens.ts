@@ -9,49 +9,50 @@ import { z } from 'zod'
 
 import type { Database } from '../../db/database.ts'
 import * as oauth from '../../db/oauth.ts'
+import * as grants from '../../db/grants.ts'
 import * as sessions from '../../db/sessions.ts'
-import { currentSource } from '../telemetry/audit.ts'
+import { currentAuditSource } from '../telemetry/audit.ts'
 
 const ACCESS_SECONDS = 10 * 60
 const REFRESH_SECONDS = 30 * 24 * 3600
 
-/** What a token says beyond whose it is: the session that stands for the grant, the app, and what it may do. */
+/** The private claims of a token: the grant (a row of the table `sessions`), the app, and the scope. */
 export const Grant = z.object({ sessionId: z.string(), clientId: z.string(), scope: z.string() })
 export type Grant = z.infer<typeof Grant>
 
 const Claims = z.object({ sub: z.string(), mode: z.literal('access'), properties: Grant })
-const Held = z.object({ subject: z.string(), properties: Grant })
+const StoredRefreshToken = z.object({ subject: z.string(), properties: Grant })
 
 export const refreshExpiry = () => new Date(Date.now() + REFRESH_SECONDS * 1000)
 
-/** Codes and refresh tokens are kept as digests alone: a copy of the database redeems none. */
-const kept = (key: string[]) =>
+/** Hashes the keys of codes and refresh tokens: those in a copy of the database cannot be redeemed. */
+const storageKey = (key: string[]) =>
   isSecret(key) ? createHash('sha256').update(joinKey(key)).digest('base64url') : joinKey(key)
 const isSecret = ([kind]: string[]) => kind === 'oauth:code' || kind === 'oauth:refresh'
 
-export const codeKey = (code: string) => kept(['oauth:code', code])
+export const codeKey = (code: string) => storageKey(['oauth:code', code])
 export const refreshKey = (token: string) => {
   const [subject = '', secret = ''] = token.split(':')
-  return kept(['oauth:refresh', subject, secret])
+  return storageKey(['oauth:refresh', subject, secret])
 }
 
 /**
  * OpenAuth's storage in PostgreSQL. OpenAuth reads a code or a refresh token and removes it later, so concurrent
- * redemptions would all succeed. Here one statement reads it and marks it as used: the first redemption succeeds. The
- * used record stays, so that a replay can be recognised for as long as a refresh token lives.
+ * redemptions would all succeed. Here one statement reads it and marks it as used, so only the first redemption
+ * succeeds. The used record remains for the lifetime of a refresh token, to detect replays.
  */
 export const createStorage = (db: Database): StorageAdapter => ({
   async get(key) {
-    if (key[0] === 'oauth:code') return (await oauth.consume(db, kept(key), refreshExpiry()))?.value
-    if (key[0] === 'oauth:refresh') return useRefreshToken(db, kept(key))
-    return (await oauth.find(db, kept(key)))?.value
+    if (key[0] === 'oauth:code') return (await oauth.consume(db, storageKey(key), refreshExpiry()))?.value
+    if (key[0] === 'oauth:refresh') return consumeRefreshToken(db, storageKey(key))
+    return (await oauth.find(db, storageKey(key)))?.value
   },
   async set(key, { nextToken: _, ...value }: Record<string, unknown>, expiry) {
-    await oauth.put(db, kept(key), value, expiry)
+    await oauth.put(db, storageKey(key), value, expiry)
   },
   async remove(key) {
-    // A used code or refresh token stays: see above.
-    if (!isSecret(key)) await oauth.remove(db, kept(key))
+    // Used codes and refresh tokens are not removed: see above.
+    if (!isSecret(key)) await oauth.remove(db, storageKey(key))
   },
   async *scan(prefix) {
     for (const { key, value } of await oauth.list(db, joinKey([...prefix, ''])))
@@ -59,32 +60,48 @@ export const createStorage = (db: Database): StorageAdapter => ({
   },
 })
 
-/** A refresh token is good once, while its grant lives. Used again, either side may be a thief: the grant ends. */
-async function useRefreshToken(db: Database, key: string) {
-  const first = await oauth.consume(db, key)
-  const { subject, properties } = Held.safeParse((first ?? (await oauth.find(db, key)))?.value).data ?? {}
+/**
+ * Marks a refresh token as used, and extends its grant. If the token was already used, ends the grant: either the app or
+ * an attacker holds a stolen token.
+ */
+async function consumeRefreshToken(db: Database, key: string) {
+  const consumed = await oauth.consume(db, key)
+  const { subject, properties } =
+    StoredRefreshToken.safeParse((consumed ?? (await oauth.find(db, key)))?.value).data ?? {}
   if (!subject || !properties) return undefined
-  if (!first) {
-    await sessions.end(db, subject, properties.sessionId, currentSource(), 'a refresh token was used twice')
+  if (!consumed) {
+    await sessions.end(
+      db,
+      subject,
+      properties.sessionId,
+      currentAuditSource(),
+      'a refresh token was used twice',
+    )
     return undefined
   }
-  const prolonged = await sessions.prolong(db, subject, properties.sessionId, refreshExpiry())
-  return prolonged ? first.value : undefined
+  const isActive = await grants.extend(db, subject, properties.sessionId, refreshExpiry())
+  return isActive ? consumed.value : undefined
 }
 
-/** OpenAuth makes keys when first asked, each process its own: here they are made once, before anybody asks. */
-export const makeKeys = (db: Database) =>
+/**
+ * Creates the signing and encryption keys if there are none. Without this call, each process that starts on an empty
+ * database would create its own keys at the first request.
+ */
+export const createKeys = (db: Database) =>
   oauth.withKeyLock(db, async (tx) => {
     const storage = createStorage(tx)
     await signingKeys(storage)
     await encryptionKeys(storage)
   })
 
-/** What a code is made of: whom the app acts for, as what, and where the code goes. */
+/** The input from which OpenAuth issues a code: the authorization request and the grant. */
 export interface Consent {
   authorization: {
     response_type: 'code'
-    /** The audience: OpenAuth writes the client's id there, and knows no resources (RFC 8707). Who the client is stands in the grant. */
+    /**
+     * The resource (RFC 8707), not the client id. OpenAuth does not support resources, and uses this field as the audience
+     * of the token. The grant contains the client id.
+     */
     client_id: string
     redirect_uri: string
     state: string
@@ -93,7 +110,7 @@ export interface Consent {
   grant: Grant & { userId: string }
 }
 
-/** People sign in and consent before OpenAuth hears of it: it is handed the outcome. */
+/** OpenAuth's provider for this service. src/http/authorize.ts handles sign-in and consent, and passes the result. */
 const account: Provider<Consent['grant']> = {
   type: 'account',
   init(route, { success }) {
@@ -106,8 +123,8 @@ const account: Provider<Consent['grant']> = {
 }
 
 /**
- * OpenAuth itself. src/http/oauth.ts alone speaks to it, and lets through only what OpenAuth answers well. OpenAuth
- * reads its keys once and keeps a failure for ever, so a failed request replaces the instance.
+ * Creates the OpenAuth issuer. Only src/identity/grants.ts sends requests to it. OpenAuth loads its keys once and caches a
+ * failed load permanently, so a failed request replaces the instance.
  */
 export function createIssuer(db: Database) {
   let openAuth = createOpenAuth(db)
@@ -124,12 +141,12 @@ export function createIssuer(db: Database) {
 }
 
 function createOpenAuth(db: Database) {
-  // It would follow this over the storage that it is given.
+  // OpenAuth prefers this variable to the option `storage`.
   delete process.env.OPENAUTH_STORAGE
   const { log } = console
-  // Its access log would write whole addresses to what is console.log when it is made.
+  // OpenAuth logs full URLs by the console.log that is set when the issuer is created.
   console.log = () => undefined
-  const made = issuer({
+  const openAuth = issuer({
     providers: { account },
     subjects: createSubjects({ grant: Grant }),
     storage: createStorage(db),
@@ -139,52 +156,62 @@ function createOpenAuth(db: Database) {
       respond.subject('grant', { sessionId, clientId, scope }, { subject: userId }),
   })
   console.log = log
-  // It would answer an outage as a refusal of the app's.
-  made.onError((error) => {
+  // By default OpenAuth responds to a database outage as if the request of the app were invalid.
+  openAuth.onError((error) => {
     throw error
   })
-  return made
+  return openAuth
 }
 
-/** Minimum time between two loads of the signing keys, in milliseconds: any caller can name an unknown key. */
-const RELOAD_PAUSE = 5_000
+/** Minimum time between two loads of the signing keys, in milliseconds. */
+const MIN_RELOAD_INTERVAL = 5_000
 
-/** The signing keys of this process. Concurrent callers share one load; a failed load keeps the keys of the last one. */
+/**
+ * The cache of the signing keys (JWKS) in this process.
+ *
+ * - Empty: `get` waits for the first load.
+ * - Loading: concurrent callers share one load. If it fails, they receive the error, and the previous keys remain.
+ * - Loaded: `get` returns the keys without a query.
+ * - A token has an unknown key id: `reload` loads the keys again, because another process may have created one. Within
+ *   MIN_RELOAD_INTERVAL after a load it returns undefined, and the token is rejected.
+ *
+ * Trade-off: any caller can send an unknown key id. The interval limits the queries that such callers cause, but delays
+ * the acceptance of a new key by at most five seconds.
+ */
 function createKeySet(db: Database) {
   let current: ReturnType<typeof createLocalJWKSet> | undefined
   let loading: Promise<NonNullable<typeof current>> | undefined
   let loadedAt = 0
 
-  const read = async () => {
+  const loadKeys = async () => {
     const keys = await signingKeys(createStorage(db))
     current = createLocalJWKSet({ keys: keys.map(({ jwk, alg }) => ({ ...jwk, alg })) })
     loadedAt = performance.now()
     return current
   }
   const load = () =>
-    (loading ??= read().finally(() => {
+    (loading ??= loadKeys().finally(() => {
       loading = undefined
     }))
 
   return {
     get: () => current ?? load(),
-    /** Another process may have made a key since. Returns `undefined` while the last load is too recent. */
-    reload: () => (performance.now() - loadedAt < RELOAD_PAUSE ? loading : load()),
+    reload: () => (performance.now() - loadedAt < MIN_RELOAD_INTERVAL ? loading : load()),
   }
 }
 
-/** Verifies access tokens: signature, expiry, issuer and audience. A token that fails a check is `undefined`. */
+/** Creates the verifier of access tokens: signature, expiry, issuer and audience. It returns undefined if a check fails. */
 export function createVerifier(db: Database, issuer: string) {
   const keys = createKeySet(db)
 
   return async (token: string, audience: string) => {
-    const check = async (set: JWTVerifyGetKey) =>
-      jwtVerify(token, set, { issuer, audience, algorithms: ['ES256'] })
+    const verify = async (keySet: JWTVerifyGetKey) =>
+      jwtVerify(token, keySet, { issuer, audience, algorithms: ['ES256'] })
     try {
-      const { payload } = await check(await keys.get()).catch(async (error: unknown) => {
+      const { payload } = await verify(await keys.get()).catch(async (error: unknown) => {
         const reloaded = error instanceof errors.JWKSNoMatchingKey && (await keys.reload())
         if (!reloaded) throw error
-        return check(reloaded)
+        return verify(reloaded)
       })
       return Claims.parse(payload)
     } catch (error) {
