@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
 
 import type { Database } from '../../db/database.ts'
+import * as grants from '../../db/grants.ts'
 import * as sessions from '../../db/sessions.ts'
 import type { Caller, Context, Reply, Services } from '../context.ts'
 
@@ -24,17 +25,17 @@ export function createContext(
   }: CallOptions = {},
 ): Context {
   const { db, identity, settings, log, consumeRateLimit } = services
-  const once = (authenticate: () => Promise<Caller | undefined>) => {
-    let found: Promise<Caller | undefined> | undefined
+  const memoize = (authenticate: () => Promise<Caller | undefined>) => {
+    let caller: Promise<Caller | undefined> | undefined
     return () =>
-      (found ??= authenticate().then((caller) => {
-        attributes.person = caller?.user.id
-        if (caller?.session.impersonatedBy) attributes.actor = caller.session.impersonatedBy
-        return caller
+      (caller ??= authenticate().then((found) => {
+        attributes.person = found?.user.id
+        if (found?.session.impersonatedBy) attributes.actor = found.session.impersonatedBy
+        return found
       }))
   }
-  const cookieCaller = once(() => authenticateCookie(services, headers.cookie, reply))
-  const tokenCaller = once(() =>
+  const cookieCaller = memoize(() => authenticateCookie(services, headers.cookie, reply))
+  const tokenCaller = memoize(() =>
     authenticateToken(services, headers.authorization, audience ?? settings.baseUrl),
   )
   return {
@@ -86,7 +87,7 @@ export const isBearer = ({ authorization = '' }: IncomingHttpHeaders) =>
 async function authenticateToken({ db, identity, log }: Services, authorization = '', audience: string) {
   const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1]
   const claims = token === undefined ? undefined : await identity.verifyToken(token, audience)
-  const caller = claims && (await sessions.findGrant(db, claims.properties.sessionId))
+  const caller = claims && (await grants.find(db, claims.properties.sessionId))
   if (!caller || isBanned(caller.user)) return undefined
   recordActivity(db, caller, log)
   return { ...caller, scopes: (caller.session.scope ?? '').split(' ') }

@@ -8,20 +8,20 @@ import * as notes from '../../db/notes.ts'
 import * as tasks from '../../db/tasks.ts'
 import type { Caller, Context } from '../context.ts'
 
-/** The state of a task, as a strong entity tag. */
+/** The strong entity tag of a task. */
 export const taskTag = ({ version }: tasks.TaskRow) => `"${version}"`
 
-/** The state of a note as somebody sees it: how it is shared is for its author alone to know. */
+/** The strong entity tag of a note. Only the author's tag contains `sharing`: other readers must not notice new shares. */
 export const noteTag = ({ userId, version, sharing }: notes.NoteRow, viewerId: string) =>
   userId === viewerId ? `"${version}.${sharing}"` : `"${version}"`
 
-type State = (db: Database, user: Caller['user'], id: unknown) => Promise<string | undefined>
+type LockAndTag = (db: Database, user: Caller['user'], id: unknown) => Promise<string | undefined>
 
-/** The state of a thing, which lasts until the transaction ends; nothing where there is no such thing. */
-const states: Record<TaggedResource, State> = {
+/** Locks the row of a resource until the transaction ends. Returns its entity tag, or undefined if it does not exist. */
+const lockAndTag: Record<TaggedResource, LockAndTag> = {
   task: async (db, user, id) => {
     const { data, error } = ById.safeParse({ id })
-    // What names no task at all is malformed, whatever its state.
+    // A malformed id is 400, not 412.
     if (error) throw badRequest(error.issues)
     const task = await tasks.findForUpdate(db, user.id, data.id)
     return task && taskTag(task)
@@ -32,20 +32,23 @@ const states: Record<TaggedResource, State> = {
   },
 }
 
-/** Whether `If-Match` names a state, as RFC 9110 has it: a weak tag never does. */
-const isNamed = (condition: string, state: string) =>
-  condition.trim() === '*' || condition.split(',').some((tag) => tag.trim() === state)
+/** Returns whether `If-Match` matches an entity tag, by the strong comparison of RFC 9110: a weak tag never matches. */
+const matches = (ifMatch: string, tag: string) =>
+  ifMatch.trim() === '*' || ifMatch.split(',').some((each) => each.trim() === tag)
 
-/** Changes a thing while it is in a state that `If-Match` names, before anybody else can change it. */
-export const whereMatched = <Result>(
+/**
+ * Runs `change` in a transaction if `If-Match` matches the current entity tag, otherwise throws 412. The lock on the row
+ * prevents concurrent changes between the comparison and the commit.
+ */
+export const withIfMatch = <Result>(
   { db, headers }: Context,
   { user }: Caller,
-  { thing, input }: { thing: TaggedResource; input: unknown },
+  { resource, input }: { resource: TaggedResource; input: unknown },
   change: (own: Pick<Context, 'db'>) => Promisable<Result>,
 ) =>
   db.transaction(async (tx) => {
-    const state = await states[thing](tx, user, isObject(input) ? input.id : undefined)
-    if (state === undefined || !isNamed(headers['if-match'] ?? '', state))
+    const tag = await lockAndTag[resource](tx, user, isObject(input) ? input.id : undefined)
+    if (tag === undefined || !matches(headers['if-match'] ?? '', tag))
       throw new ORPCError('PRECONDITION_FAILED', headerErrors.PRECONDITION_FAILED)
     return change({ db: tx })
   })

@@ -9,57 +9,59 @@ import * as query from '../../db/idempotency.ts'
 import type { Caller, Context, Reply } from '../context.ts'
 import { validateOutput } from '../output.ts'
 
-interface Asked {
+interface KeyedRequest {
   path: readonly string[]
   input: unknown
   outputSchema?: AnySchema | undefined
 }
 
 /**
- * Creates once for each key of a person, and repeats the first answer, with its headers, when the request is sent again.
- * One transaction stores the row and the answer. The answer is stored and repeated without undeclared properties: an
- * earlier release may have stored the answer.
+ * Runs `create` once for each person and `Idempotency-Key`. A repeated request receives the stored answer with its headers.
+ * One transaction stores the new row and the answer. Undeclared properties are removed before the answer is stored, and
+ * again before it is repeated, because an earlier release may have stored it.
  */
-export async function once(
+export async function withIdempotencyKey(
   { db, reply, headers }: Context,
-  identity: Caller,
-  asked: Asked,
+  caller: Caller,
+  request: KeyedRequest,
   create: (own: Pick<Context, 'db' | 'reply'>) => Promisable<{ output: unknown }>,
 ) {
-  const userId = identity.user.id
+  const userId = caller.user.id
   const key = readKey(headers['idempotency-key'])
-  const fingerprint = fingerprintOf(asked)
-  const { outputSchema } = asked
-  const declared = (output: unknown) => (outputSchema ? validateOutput(outputSchema, output) : output)
+  const fingerprint = fingerprintOf(request)
+  const { outputSchema } = request
+  const validate = (output: unknown) => (outputSchema ? validateOutput(outputSchema, output) : output)
   const answer = await db.transaction(async (tx) => {
     if (!(await query.tryLock(tx, userId, key))) {
       reply.set('retry-after', '1')
       throw new ORPCError('UNDER_WAY', headerErrors.UNDER_WAY)
     }
-    const known = await query.find(tx, userId, key)
-    if (known && known.fingerprint !== fingerprint) throw new ORPCError('KEY_REUSED', headerErrors.KEY_REUSED)
-    if (known) return { ...known.answer, output: await declared(known.answer.output) }
+    const stored = await query.find(tx, userId, key)
+    if (stored && stored.fingerprint !== fingerprint)
+      throw new ORPCError('KEY_REUSED', headerErrors.KEY_REUSED)
+    if (stored) return { ...stored.answer, output: await validate(stored.answer.output) }
     const own: Reply = new Map()
     const { output } = await create({ db: tx, reply: own })
-    const answer = { output: await declared(output), headers: [...own] }
+    const answer = { output: await validate(output), headers: [...own] }
     await query.put(tx, { userId, key, fingerprint, answer })
     return answer
   })
   for (const [name, value] of answer.headers) reply.set(name, value)
-  return { output: answer.output, context: identity }
+  return { output: answer.output, context: caller }
 }
 
-function readKey(given: unknown) {
-  const { data, error } = IdempotencyKey.safeParse(given)
+function readKey(header: unknown) {
+  const { data, error } = IdempotencyKey.safeParse(header)
   if (error) throw badRequest(error.issues.map(({ message }) => ({ path: ['Idempotency-Key'], message })))
   return data
 }
 
 /**
- * The input has not been validated, but is plain JSON of a bounded depth: see src/http/body.ts. The empty lists are part of the
- * fingerprints of release 1.0, so that a request is recognised during and after an upgrade.
+ * Hashes the operation and its input. The input has not been validated, but is plain JSON of limited depth: see
+ * src/http/body.ts. The empty lists are part of the fingerprints of release 1.0: without them, a request that is repeated
+ * during or after an upgrade would not match its stored answer.
  */
-const fingerprintOf = ({ path, input }: Asked) =>
+const fingerprintOf = ({ path, input }: KeyedRequest) =>
   createHash('sha256')
     .update(JSON.stringify([path, [input, [], [], []]]))
     .digest('base64url')

@@ -1,209 +1,147 @@
 import type { AnySchema, ErrorMap } from '@orpc/contract'
-import { implement, ORPCError, ValidationError } from '@orpc/server'
+import { implement, ORPCError } from '@orpc/server'
 import { isObject, type Promisable } from '@orpc/shared'
 
-import { type Action, type Meta, RowId } from '../../contract/base.ts'
-import { badRequest, Issues } from '../../contract/errors.ts'
+import type { Action, Meta } from '../../contract/base.ts'
 import { contract } from '../../contract/index.ts'
-import type { Database } from '../../db/database.ts'
-import * as notes from '../../db/notes.ts'
-import * as tasks from '../../db/tasks.ts'
 import type { Caller, Context } from '../context.ts'
-import { isBearer } from './authentication.ts'
-import { mapMaybePromise, catchMaybePromise } from '../maybe-promise.ts'
-import { whereMatched } from './conditions.ts'
-import { once } from './idempotency.ts'
-import { isPersonal, networkOf } from './rate-limits.ts'
-import { refusalOf } from '../outages.ts'
-import { InvalidOutput } from '../output.ts'
+import { catchMaybePromise, mapMaybePromise } from '../maybe-promise.ts'
 import { tracing } from '../telemetry/tracing.ts'
+import { isBearer } from './authentication.ts'
+import { withIfMatch } from './conditions.ts'
+import { withIdempotencyKey } from './idempotency.ts'
+import { findRelation, isPermitted } from './permissions.ts'
+import { toPublicError } from './public-errors.ts'
+import { isPersonal, networkOf } from './rate-limits.ts'
 
-/** How a caller stands to the thing they want to act on. */
-export type Relation = 'author' | notes.Role | 'owner' | 'anyone'
+/** oRPC's builder for implementations of the contract. */
+export const implementer = implement(contract).$context<Context>()
 
-/** Who may do what. The guard and the `can` of every answer read this one table. */
-const permitted: Record<Relation, readonly Action[]> = {
-  author: ['VIEW_NOTE', 'EDIT_NOTE', 'SHARE_NOTE', 'DELETE_NOTE'],
-  editor: ['VIEW_NOTE', 'EDIT_NOTE'],
-  reader: ['VIEW_NOTE'],
-  owner: ['EDIT_TASK'],
-  anyone: ['CREATE_NOTE'],
-}
-
-export const may = (relation: Relation, action: Action) => permitted[relation].includes(action)
-
-export const relationTo = ({ note, role }: notes.ListedNote, userId: string): Relation =>
-  note.userId === userId ? 'author' : (role ?? 'anyone')
-
-type Subject = (db: Database, user: Caller['user'], id: unknown) => Promise<Relation | undefined>
-
-const note: Subject = async (db, user, id) => {
-  const found = typeof id === 'string' ? await notes.find(db, user, id) : undefined
-  return found && relationTo(found, user.id)
-}
-const task: Subject = async (db, user, id) => {
-  const { success, data } = RowId.safeParse(id)
-  // What is no number at all is for validation to refuse.
-  if (!success) return 'owner'
-  return (await tasks.find(db, user.id, data)) && 'owner'
-}
-
-/** How a caller stands to what an action is done to, or nothing where that does not exist for them. */
-const subjects: Record<Action, Subject> = {
-  CREATE_NOTE: () => Promise.resolve('anyone'),
-  VIEW_NOTE: note,
-  EDIT_NOTE: note,
-  SHARE_NOTE: note,
-  DELETE_NOTE: note,
-  EDIT_TASK: task,
-}
-
-/** The contract, for its procedures to be put together by. */
-export const root = implement(contract).$context<Context>()
-
-/** What the contract says of a procedure. */
-interface Declared {
+/** The parts of a procedure's contract that the guard reads. */
+interface ProcedureContract {
   meta: Meta
   errorMap: ErrorMap
   outputSchema?: AnySchema
 }
 
-/** The public form of an error: broken bounds as a list of issues; unexpected errors are logged, and masked later. */
-function reported(error: unknown, context: Context, operation: string, errorMap: ErrorMap) {
-  const refusal = refusalOf(error)
-  if (refusal?.code === 'UNAUTHORIZED') return refusal
-  const { cause } = error instanceof ORPCError ? error : {}
-  if (error instanceof ORPCError && error.code === 'BAD_REQUEST' && cause instanceof ValidationError)
-    return badRequest(cause.issues)
-  if (!(error instanceof ORPCError) || error.status >= 500)
-    context.log.error({ err: loggable(cause ?? error), procedure: operation }, 'a procedure failed')
-  if (!refusal) return isPublic(error) ? declaredPart(error, errorMap) : error
-  context.reply.set('retry-after', '1')
-  return refusal
-}
-
-const isPublic = (error: unknown): error is ORPCError<string, unknown> => error instanceof ORPCError
-
-/** oRPC's error about an output holds the whole output. */
-const loggable = (error: unknown) =>
-  error instanceof ValidationError ? new InvalidOutput(error.issues) : error
-
-/** The error with the data that the contract declares for the error, and no other data. */
-function declaredPart(error: ORPCError<string, unknown>, errorMap: ErrorMap) {
-  const { code, defined, status, message, data, cause } = error
-  if (data === undefined) return error
-  const schema = errorMap[code]?.data ?? (code === 'BAD_REQUEST' ? Issues : undefined)
-  return mapMaybePromise(schema?.['~standard'].validate(data), (result) => {
-    const declared: unknown = !result || result.issues ? undefined : result.value
-    return new ORPCError(code, { defined, status, message, data: declared, cause })
-  })
-}
-
 type Code = 'UNAUTHORIZED' | 'INSUFFICIENT_SCOPE' | 'NOT_FOUND' | 'FORBIDDEN'
 
-const refusal = ({ errorMap }: Declared, code: Code) =>
+const createError = ({ errorMap }: ProcedureContract, code: Code) =>
   new ORPCError(code, { status: errorMap[code]?.status, message: errorMap[code]?.message ?? code })
 
-/** Authenticates the caller: 401, then 403, then 429. An open procedure never looks at credentials. */
-function admit(context: Context, declared: Declared) {
-  const { access, scope, noImpersonation, limit } = declared.meta
+/** Checks the caller (401), the scope and impersonation (403), and the rate limit (429). */
+function authenticate(context: Context, procedure: ProcedureContract) {
+  const { access, scope, noImpersonation, limit } = procedure.meta
   const isOpen = access === 'open'
-  return mapMaybePromise(isOpen ? undefined : context.caller(), (identity) => {
-    if (!isOpen && !identity) throw challenge(context, refusal(declared, 'UNAUTHORIZED'))
-    if (identity?.scopes && !(scope && identity.scopes.includes(scope)))
-      throw challenge(context, refusal(declared, 'INSUFFICIENT_SCOPE'), scope)
-    if (noImpersonation && identity?.session.impersonatedBy !== null) throw refusal(declared, 'FORBIDDEN')
-    const counted = limit && context.settings.rateLimits ? spend(context, limit, identity) : undefined
-    return mapMaybePromise(counted, () => identity)
+  // A procedure with open access ignores credentials.
+  return mapMaybePromise(isOpen ? undefined : context.caller(), (caller) => {
+    if (!isOpen && !caller) throw challenge(context, createError(procedure, 'UNAUTHORIZED'))
+    if (caller?.scopes && !(scope && caller.scopes.includes(scope)))
+      throw challenge(context, createError(procedure, 'INSUFFICIENT_SCOPE'), scope)
+    if (noImpersonation && caller?.session.impersonatedBy !== null) throw createError(procedure, 'FORBIDDEN')
+    const consumed =
+      limit && context.settings.rateLimits ? consumeProcedureLimit(context, limit, caller) : undefined
+    return mapMaybePromise(consumed, () => caller)
   })
 }
 
-/** Whether they may do it to this thing: 404, then 403. */
-async function permit(
+/** Checks that the resource exists (404) and that the caller's relation permits the action (403). */
+async function authorize(
   context: Context,
-  declared: Declared,
+  procedure: ProcedureContract,
   input: unknown,
   { user }: Caller,
   action: Action,
 ) {
   const id = isObject(input) ? input.id : undefined
-  const relation = await subjects[action](context.db, user, id)
-  if (!relation) throw refusal(declared, 'NOT_FOUND')
-  if (!may(relation, action)) throw refusal(declared, 'FORBIDDEN')
+  const relation = await findRelation[action](context.db, user, id)
+  if (!relation) throw createError(procedure, 'NOT_FOUND')
+  if (!isPermitted(relation, action)) throw createError(procedure, 'FORBIDDEN')
 }
 
-/** Counts a call by whom its limit goes. Where nobody is at the other end, as in process, nobody is counted. */
-async function spend(context: Context, limit: NonNullable<Meta['limit']>, identity?: Caller) {
-  const by = isPersonal(limit) ? identity?.user.id : networkOf(context.address?.())
-  const refusal = by === undefined ? undefined : await context.consumeRateLimit(limit, by)
+/** Counts a call by person or by network, as the limit says. Calls in process have no network, and are not counted. */
+async function consumeProcedureLimit(context: Context, limit: NonNullable<Meta['limit']>, caller?: Caller) {
+  const key = isPersonal(limit) ? caller?.user.id : networkOf(context.address?.())
+  const refusal = key === undefined ? undefined : await context.consumeRateLimit(limit, key)
   if (!refusal) return
   for (const [name, value] of Object.entries(refusal.headers)) context.reply.set(name, value)
   throw refusal.error
 }
 
-/** Tells an app what token it lacks, and where to get one (RFC 6750, RFC 9728). */
+/** Sets `WWW-Authenticate`: the required scope, and the document that names the token service (RFC 6750, RFC 9728). */
 function challenge<Refusal extends { code: string }>(context: Context, refusal: Refusal, scope?: string) {
   const { settings, headers, reply } = context
-  const shown = isBearer(headers) ? 'invalid_token' : undefined
-  const error = refusal.code === 'INSUFFICIENT_SCOPE' ? 'insufficient_scope' : shown
+  const tokenError = isBearer(headers) ? 'invalid_token' : undefined
+  const error = refusal.code === 'INSUFFICIENT_SCOPE' ? 'insufficient_scope' : tokenError
   const parameters = {
     resource_metadata: `${settings.baseUrl}/.well-known/oauth-protected-resource`,
     error,
     scope,
   }
-  const given = Object.entries(parameters).flatMap(([name, value]) => (value ? [`${name}="${value}"`] : []))
-  reply.set('www-authenticate', `Bearer ${given.join(', ')}`)
+  const defined = Object.entries(parameters).flatMap(([name, value]) => (value ? [`${name}="${value}"`] : []))
+  reply.set('www-authenticate', `Bearer ${defined.join(', ')}`)
   return refusal
 }
 
-interface Asked {
+interface Invocation {
   context: Context
-  procedure: { '~orpc': Declared }
+  procedure: { '~orpc': ProcedureContract }
   path: readonly string[]
 }
 
-/** The guard and the error handling, as one middleware: each middleware costs a call some microseconds. */
-function enforce<Output>(
-  { context, procedure, path }: Asked,
+/**
+ * Authenticates and authorizes a call, runs `handle`, and converts its errors. One middleware does all of this, because
+ * each middleware costs a call some microseconds. The order of the checks decides which error a caller receives: 401,
+ * 403 (scope, impersonation), 429, 404, 403 (relation), 400.
+ */
+function guardMiddleware<Output>(
+  { context, procedure, path }: Invocation,
   input: unknown,
-  answer: (identity: Caller | undefined) => Promisable<Output>,
+  handle: (caller: Caller | undefined) => Promisable<Output>,
 ) {
   const declared = procedure['~orpc']
   const { action } = declared.meta
   const operation = path.join('.')
   context.attributes.operation = operation
   const run = () =>
-    mapMaybePromise(admit(context, declared), (identity) =>
-      mapMaybePromise(identity && action ? permit(context, declared, input, identity, action) : undefined, () => {
-        // A body that could not be read is refused only now: 400.
-        if (context.malformed) throw context.malformed
-        return answer(identity)
-      }),
+    mapMaybePromise(authenticate(context, declared), (caller) =>
+      mapMaybePromise(
+        caller && action ? authorize(context, declared, input, caller, action) : undefined,
+        () => {
+          if (context.malformed) throw context.malformed
+          return handle(caller)
+        },
+      ),
     )
   return catchMaybePromise(
     () => (tracing ? tracing.procedure(path, run) : run()),
     (error) =>
-      mapMaybePromise(reported(error, context, operation, declared.errorMap), (publicError) => {
+      mapMaybePromise(toPublicError(error, context, operation, declared.errorMap), (publicError) => {
         throw publicError
       }),
   )
 }
 
-/** Implements a procedure that anyone may call. */
-export const open = root.use((asked, input) => enforce(asked, input, () => asked.next()))
+/** Implements a procedure with open access: no caller is required. */
+export const publicAccess = implementer.use((invocation, input) =>
+  guardMiddleware(invocation, input, () => invocation.next()),
+)
 
-/** Implements a procedure that knows its caller, and applies `Idempotency-Key` and `If-Match` where they are sent. */
-export const signedIn = root.use((asked, input) =>
-  enforce(asked, input, (identity) => {
-    const { context, procedure, path, next } = asked
-    if (!identity) throw new Error(`${path.join('.')} needs a caller, but its contract lets anyone in`)
+/** Implements a procedure that requires a caller. Applies the headers `Idempotency-Key` and `If-Match`. */
+export const signedIn = implementer.use((invocation, input) =>
+  guardMiddleware(invocation, input, (caller) => {
+    const { context, procedure, path, next } = invocation
+    if (!caller)
+      throw new Error(
+        `${path.join('.')} requires a caller, but its contract declares open access. Use publicAccess, or change the contract.`,
+      )
     const { meta, outputSchema } = procedure['~orpc']
     const { creates, changes } = meta
-    const proceed = (own?: Partial<Context>) => next<Caller>({ context: { ...identity, ...own } })
+    const proceed = (own?: Partial<Context>) => next<Caller>({ context: { ...caller, ...own } })
     if (creates && context.headers['idempotency-key'] !== undefined)
-      return once(context, identity, { path, input, outputSchema }, proceed)
+      return withIdempotencyKey(context, caller, { path, input, outputSchema }, proceed)
     if (changes && context.headers['if-match'] !== undefined)
-      return whereMatched(context, identity, { thing: changes, input }, proceed)
+      return withIfMatch(context, caller, { resource: changes, input }, proceed)
     return proceed()
   }),
 )

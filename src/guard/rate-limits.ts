@@ -10,12 +10,17 @@ import { type Limit, type LimitName, limits } from '../settings.ts'
 
 const { IPv6 } = ipaddr
 
+/** Returns whether a limit counts by person instead of by network. */
 export const isPersonal = (name: LimitName) => 'personal' in limits[name]
 
+/**
+ * Creates the function that counts calls against the limits. Limits with `shared` count in the database for all instances,
+ * the others in this process. `onExceeded` is called for each refused call.
+ */
 export function createRateLimiter(
   { rateLimits, limitPoints }: { rateLimits: boolean; limitPoints: Record<string, number> },
   db: Database,
-  count: (limit: LimitName) => void = () => undefined,
+  onExceeded: (limit: LimitName) => void = () => undefined,
 ): ConsumeRateLimit {
   if (!rateLimits) return () => Promise.resolve(undefined)
   const create = (name: string, { shared, points, duration }: Limit, factor: number) => {
@@ -34,45 +39,45 @@ export function createRateLimiter(
   const limiters = new Map(
     Object.entries<Limit>(limits).map(([name, limit]) => [
       name,
-      { one: create(name, limit, 1), block: create(name, limit, BLOCK_FACTOR) },
+      { single: create(name, limit, 1), block: create(name, limit, BLOCK_FACTOR) },
     ]),
   )
-  const consume = async (name: LimitName, limiter: Limiter | undefined, by: string) => {
+  const consume = async (name: LimitName, limiter: Limiter | undefined, key: string) => {
     try {
-      await limiter?.consume(by)
+      await limiter?.consume(key)
       return undefined
     } catch (exceeded) {
       if (!limiter || !(exceeded instanceof RateLimiterRes)) throw exceeded
-      count(name)
-      return refusal(name, limiter, Math.ceil(exceeded.msBeforeNext / 1000))
+      onExceeded(name)
+      return createRefusal(name, limiter, Math.ceil(exceeded.msBeforeNext / 1000))
     }
   }
 
-  return async (name, by = 'unknown') => {
+  return async (name, key = 'unknown') => {
     const limiter = limiters.get(name)
-    const block = blockOf(by)
-    // The smaller network first: while it is refused, its neighbours lose nothing.
-    const refused = await consume(name, limiter?.one, by)
+    const block = blockOf(key)
+    // Consume the /64 first: a /64 that exceeds its limit then consumes nothing of the /48 that other networks share.
+    const refused = await consume(name, limiter?.single, key)
     return refused ?? (block === undefined ? undefined : consume(name, limiter?.block, block))
   }
 }
 
 type Limiter = RateLimiterDrizzle | RateLimiterMemory
 
-const refusal = (name: string, { points, duration }: Limit, wait: number): LimitRefusal => ({
+const createRefusal = (name: string, { points, duration }: Limit, waitSeconds: number): LimitRefusal => ({
   error: new ORPCError('TOO_MANY_REQUESTS', { message: 'Too many requests; try again later' }),
   headers: {
-    'retry-after': String(wait),
-    ratelimit: `"${name}";r=0;t=${wait}`,
+    'retry-after': String(waitSeconds),
+    ratelimit: `"${name}";r=0;t=${waitSeconds}`,
     'ratelimit-policy': `"${name}";q=${points};w=${duration}`,
   },
 })
 
-/** The network that an address is counted as: an IPv6 /64, which is one household or one machine, or an IPv4 address. */
+/** The network by which calls are counted: the /64 of an IPv6 address (one household or one machine), or the IPv4 address. */
 export const networkOf = (address: string | undefined) =>
   address?.includes(':') ? `${IPv6.networkAddressFromCIDR(`${address}/64`).toString()}/64` : address
 
-/** How many /64 networks of one IPv6 /48 may use up their limits: a /48 has 65,536, and one customer may own it. */
+/** The limit of an IPv6 /48 relative to the limit of a /64. One customer may own a /48, which contains 65,536 of them. */
 const BLOCK_FACTOR = 16
 
 const blockOf = (network: string) => {
@@ -81,9 +86,9 @@ const blockOf = (network: string) => {
 }
 
 /**
- * Consumes the limits of a sign-in in order: address, address and account, account. A call that is refused consumes nothing
- * of the limits after it. The account's limit is not for a network in which the person has a session, so that callers
- * elsewhere cannot keep a person who is at home from signing in.
+ * Consumes the limits of a sign-in in order: network, network and account, account. A refused call does not consume the
+ * limits that follow. The account's limit does not apply to networks in which the person has a session: otherwise an
+ * attacker could exhaust it and lock the person out.
  */
 export async function consumeSignInLimits(
   { consumeRateLimit, db }: { consumeRateLimit: ConsumeRateLimit; db: Database },

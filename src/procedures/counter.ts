@@ -1,8 +1,8 @@
 import * as query from '../../db/counter.ts'
-import { open } from '../guard/index.ts'
+import { publicAccess } from '../guard/index.ts'
 import { counterHtml } from '../views/counter.ts'
 
-const os = open.counter
+const os = publicAccess.counter
 
 export const counter = os.router({
   get: os.get.handler(async ({ context: { db } }) => ({ count: await query.get(db) })),

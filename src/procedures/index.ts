@@ -6,10 +6,10 @@ import { reservations } from './reservations.ts'
 import { sessions } from './sessions.ts'
 import { status } from './status.ts'
 import { tasks } from './tasks.ts'
-import { root } from '../guard/index.ts'
+import { implementer } from '../guard/index.ts'
 
 /** The implementation of every procedure of the contract. */
-export const router = root.router({
+export const router = implementer.router({
   status,
   account,
   counter,

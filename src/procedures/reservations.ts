@@ -1,8 +1,8 @@
 import { ReservationRules, guestBounds } from '../../contract/reservations.ts'
-import { open } from '../guard/index.ts'
+import { publicAccess } from '../guard/index.ts'
 import { negotiateLanguage } from '../messages/index.ts'
 
-const os = open.reservations
+const os = publicAccess.reservations
 
 export const reservations = os.router({
   create: os.create.handler(({ context: { headers, reply }, input, errors }) => {

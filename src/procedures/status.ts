@@ -1,6 +1,6 @@
-import { open } from '../guard/index.ts'
+import { publicAccess } from '../guard/index.ts'
 
-const os = open.status
+const os = publicAccess.status
 
 export const status = os.router({
   get: os.get.handler(({ context: { settings } }) => ({

@@ -1,0 +1,49 @@
+import { type Action, RowId } from '../../contract/base.ts'
+import type { Database } from '../../db/database.ts'
+import * as notes from '../../db/notes.ts'
+import * as tasks from '../../db/tasks.ts'
+import type { Caller } from '../context.ts'
+
+/** The relation of a signed-in caller to the resource of an action. `anyone` is a caller without a relation. */
+export type Relation = 'author' | notes.Role | 'owner' | 'anyone'
+
+/** The authorization table: the actions that each relation permits. The guard and every `can` in an answer read it. */
+const permissions: Record<Relation, readonly Action[]> = {
+  author: ['VIEW_NOTE', 'EDIT_NOTE', 'SHARE_NOTE', 'DELETE_NOTE'],
+  editor: ['VIEW_NOTE', 'EDIT_NOTE'],
+  reader: ['VIEW_NOTE'],
+  owner: ['EDIT_TASK'],
+  anyone: ['CREATE_NOTE'],
+}
+
+export const isPermitted = (relation: Relation, action: Action) => permissions[relation].includes(action)
+
+export const relationTo = ({ note, role }: notes.ListedNote, userId: string): Relation =>
+  note.userId === userId ? 'author' : (role ?? 'anyone')
+
+type FindRelation = (db: Database, user: Caller['user'], id: unknown) => Promise<Relation | undefined>
+
+const findNoteRelation: FindRelation = async (db, user, id) => {
+  const found = typeof id === 'string' ? await notes.find(db, user, id) : undefined
+  return found && relationTo(found, user.id)
+}
+
+const findTaskRelation: FindRelation = async (db, user, id) => {
+  const { success, data } = RowId.safeParse(id)
+  // A malformed id passes here, because input validation rejects it later (400).
+  if (!success) return 'owner'
+  return (await tasks.find(db, user.id, data)) && 'owner'
+}
+
+/**
+ * For each action, finds the relation of a caller to the resource with an id. Returns undefined if the resource does not
+ * exist. A task of another person counts as absent.
+ */
+export const findRelation: Record<Action, FindRelation> = {
+  CREATE_NOTE: () => Promise.resolve('anyone'),
+  VIEW_NOTE: findNoteRelation,
+  EDIT_NOTE: findNoteRelation,
+  SHARE_NOTE: findNoteRelation,
+  DELETE_NOTE: findNoteRelation,
+  EDIT_TASK: findTaskRelation,
+}

@@ -1,0 +1,42 @@
+import type { ErrorMap } from '@orpc/contract'
+import { ORPCError, ValidationError } from '@orpc/server'
+
+import { badRequest, Issues } from '../../contract/errors.ts'
+import type { Context } from '../context.ts'
+import { mapMaybePromise } from '../maybe-promise.ts'
+import { toPublicDatabaseError } from '../outages.ts'
+import { InvalidOutput } from '../output.ts'
+
+/**
+ * Converts an error of a procedure into the error that the caller receives. A validation error becomes a list of issues,
+ * and a database error becomes 401 or 503. Unexpected errors are logged and returned unchanged: oRPC masks them later.
+ */
+export function toPublicError(error: unknown, context: Context, operation: string, errorMap: ErrorMap) {
+  const databaseError = toPublicDatabaseError(error)
+  if (databaseError?.code === 'UNAUTHORIZED') return databaseError
+  const { cause } = error instanceof ORPCError ? error : {}
+  if (error instanceof ORPCError && error.code === 'BAD_REQUEST' && cause instanceof ValidationError)
+    return badRequest(cause.issues)
+  if (!(error instanceof ORPCError) || error.status >= 500)
+    context.log.error({ err: toLoggableError(cause ?? error), procedure: operation }, 'a procedure failed')
+  if (!databaseError) return isORPCError(error) ? removeUndeclaredData(error, errorMap) : error
+  context.reply.set('retry-after', '1')
+  return databaseError
+}
+
+const isORPCError = (error: unknown): error is ORPCError<string, unknown> => error instanceof ORPCError
+
+/** Replaces oRPC's error for an invalid output, which contains the whole output. */
+const toLoggableError = (error: unknown) =>
+  error instanceof ValidationError ? new InvalidOutput(error.issues) : error
+
+/** Keeps only the data that the contract declares for the error. */
+function removeUndeclaredData(error: ORPCError<string, unknown>, errorMap: ErrorMap) {
+  const { code, defined, status, message, data, cause } = error
+  if (data === undefined) return error
+  const schema = errorMap[code]?.data ?? (code === 'BAD_REQUEST' ? Issues : undefined)
+  return mapMaybePromise(schema?.['~standard'].validate(data), (result) => {
+    const declared: unknown = !result || result.issues ? undefined : result.value
+    return new ORPCError(code, { defined, status, message, data: declared, cause })
+  })
+}
