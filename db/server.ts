@@ -12,7 +12,7 @@ import { CONNECT_TIMEOUT, socketOptions } from './pg-socket.ts'
 
 if (!('patchedFor' in postgres))
   throw new Error(
-    'The PostgreSQL driver lacks patches/postgres+3.4.9.patch: a lost connection would end the process. Run: npm run patch',
+    'The PostgreSQL driver lacks db/patches/postgres+3.4.9.patch: a lost connection would end the process. Run: npm run patch',
   )
 
 /** Naming of columns in the database. */

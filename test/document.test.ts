@@ -35,7 +35,7 @@ const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 
 describe('the OpenAPI document', () => {
   test('is as it was last reviewed (npm run openapi brings the copy up to date)', async () => {
-    const copy: unknown = JSON.parse(await readFile('openapi.json', 'utf8'))
+    const copy: unknown = JSON.parse(await readFile('docs/openapi.json', 'utf8'))
 
     expect(document).toEqual(copy)
   })

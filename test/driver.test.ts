@@ -7,7 +7,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 
 import { errorResponse, message, readyForQuery, type Script, startProxy } from './proxy.ts'
 
-// Each test fails without the hunk of patches/postgres+3.4.9.patch that it names, by the upstream issue if there is one.
+// Each test fails without the hunk of db/patches/postgres+3.4.9.patch that it names, by the upstream issue if there is one.
 
 const server = inject('postgres').url
 const port = Number(new URL(server).port)
