@@ -1,6 +1,15 @@
 import { z } from 'zod'
 
-import { responseSchemas, sensitive, reading, requestSchemas, scopes, text, Success, Timestamp } from './base.ts'
+import {
+  responseSchemas,
+  sensitive,
+  reading,
+  requestSchemas,
+  scopes,
+  text,
+  Success,
+  Timestamp,
+} from './base.ts'
 import { ShareInput } from './notes.ts'
 import { Task } from './tasks.ts'
 
@@ -15,7 +24,7 @@ export const Account = z
 
 const { role } = ShareInput.shape
 
-/** Everything that is kept of a person. Of others no more than the addresses that the person typed. */
+/** All data about a person. About other people only the e-mail addresses that the person entered. */
 export const AccountExport = z
   .object({
     exportedAt: Timestamp,
@@ -29,7 +38,7 @@ export const AccountExport = z
     notes: z.array(
       z.object({
         id: z.string(),
-        number: z.int().meta({ description: 'The id of the first form' }),
+        number: z.int().meta({ description: 'The id of the note in the first form' }),
         title: z.string(),
         body: z.string(),
         sharedWith: z.array(
@@ -45,7 +54,9 @@ export const AccountExport = z
         id: z.string(),
         ipAddress: z.string().nullable(),
         userAgent: z.string().nullable(),
-        byAdministrator: z.boolean().meta({ description: 'An administrator stood in for the person' }),
+        byAdministrator: z
+          .boolean()
+          .meta({ description: 'Whether an administrator impersonated the person' }),
         lastActive: Timestamp,
         createdAt: Timestamp,
         expiresAt: Timestamp,
@@ -76,6 +87,8 @@ export const AccountExport = z
     ),
   })
   .register(responseSchemas, { id: 'AccountExport' })
+
+/** The account's own e-mail address, to confirm the deletion. */
 export const DeleteAccount = z
   .object({ email: text({ max: 254, schema: z.string().trim() }) })
   .register(requestSchemas, { id: 'DeleteAccount' })
@@ -86,15 +99,20 @@ export const account = {
     .output(Account),
   export: sensitive
     .meta({ limit: 'exports' })
-    .errors({ TOO_LARGE: { status: 409, message: 'More is kept than one answer may carry; read the lists' } })
-    .route({ method: 'GET', path: '/api/me/export', summary: 'Read everything that is kept of you' })
+    .errors({
+      TOO_LARGE: {
+        status: 409,
+        message: 'The export exceeds the size limit of a response; read the lists instead',
+      },
+    })
+    .route({ method: 'GET', path: '/api/me/export', summary: 'Export all data about you' })
     .output(AccountExport),
   delete: sensitive
-    .errors({ WRONG_ADDRESS: { status: 400, message: 'That is not the address of this account' } })
+    .errors({ WRONG_ADDRESS: { status: 400, message: 'This is not the e-mail address of the account' } })
     .route({
       method: 'POST',
       path: '/api/me/delete',
-      summary: 'Delete your account and all that is yours, for good',
+      summary: 'Delete your account and all of its data permanently',
     })
     .input(DeleteAccount)
     .output(Success),

@@ -1,90 +1,101 @@
 import { oc } from '@orpc/contract'
 import { z } from 'zod'
 
-/** What a caller may want to do to one thing. Who may is decided by the one table in src/guard/index.ts. */
+/** Actions that need a permission. The guard decides which callers have the permission (src/guard/). */
 export type Action = 'VIEW_NOTE' | 'CREATE_NOTE' | 'EDIT_NOTE' | 'SHARE_NOTE' | 'DELETE_NOTE' | 'EDIT_TASK'
 
-/** What a person can grant an app: to read what is theirs, or to change it too. */
+/** Scopes that a person can grant an app: read the person's data, and change it. */
 export const scopes = ['read', 'write'] as const
 export type Scope = (typeof scopes)[number]
 
-/** A procedure as AI agents are told of it. Its name is its path, and what it takes and answers are its schemas. */
+/** A procedure as a tool of AI agents (MCP). The tool's name is derived from the path, and its schemas from the procedure. */
 export interface Tool {
   title: string
   description: string
-  /** Looks and changes nothing; adds each time; or overwrites or removes, and a second time changes nothing more. */
-  effect: 'looks' | 'adds' | 'overwrites'
+  /**
+   * - `read`: changes nothing.
+   * - `create`: every call adds or changes something.
+   * - `overwrite`: replaces or removes data; repeating the call has no further effect.
+   */
+  effect: 'read' | 'create' | 'overwrite'
 }
 
-/** What has a state that `ETag` names. */
+/** Resources with an entity tag (`ETag`). */
 export type TaggedResource = 'task' | 'note'
 
 export interface Meta {
-  /** Who may call: anyone, or only somebody signed in. */
-  access?: 'open' | 'signedIn'
-  /** What a token must have been granted to call. Without one, no token can: only a person's own browser. */
+  /** Whether the caller must be signed in. */
+  access?: 'public' | 'signedIn'
+  /** The scope that an access token needs. Without a scope, access tokens are rejected: only session cookies are accepted. */
   scope?: Scope
-  /** For the person alone: no administrator who impersonates the person. */
+  /** Rejects an administrator who impersonates the person: 403. */
   noImpersonation?: true
-  /** What the caller must be allowed to do to the thing that `id` names: absent answers 404, forbidden 403. */
+  /** The permission that the caller needs for the resource with the `id` of the input. 404 if it does not exist, 403 if not permitted. */
   action?: Action
-  /** Set where both documents claim one method and path: which of the two notes forms this is. */
+  /** The form of notes, for a method and path that both forms have. */
   form?: 1 | 2
-  /** Counted, and refused beyond what src/guard/rate-limits.ts allows: steps and reservations by address, the others by person. */
+  /** The rate limit (src/settings.ts). `steps` and `reservations` count by network, the others by person. */
   limit?: 'steps' | 'reservations' | 'writes' | 'exports'
-  /** Answers the same to anybody for as long as the service runs, so that the answer need be made only once. */
+  /** Every call has the same response while the process runs, so that it is created only once. */
   constant?: true
-  /** Adds something each time; sent with an `Idempotency-Key`, once for each key of a person. */
+  /** Supports `Idempotency-Key`: executed once for each key of a person. */
   creates?: true
-  /** Changes this only while it is in a state that `If-Match` names, where that is sent: 412 otherwise. */
+  /** Supports `If-Match` for this kind of resource: 412 if the current entity tag does not match. */
   changes?: TaggedResource
-  /** Its answers carry the state of what they show, as `ETag`. */
+  /** Responses have an `ETag`. */
   tagged?: true
-  /** Makes it a tool of AI agents. */
+  /** Offers the procedure to AI agents. */
   tool?: Tool
 }
 
-/** What the contract declares of a procedure; oRPC's own types forget it. */
+/** Returns the meta of a procedure. oRPC's types do not include it. */
 export const metaOf = (procedure: { '~orpc': { meta: Meta } }) => procedure['~orpc'].meta
 
-const meta: Meta = { access: 'open' }
+const meta: Meta = { access: 'public' }
 
+/** For any caller. Credentials are ignored. */
 export const publicAccess = oc.$meta(meta)
 
+/** For signed-in callers. */
 export const signedIn = publicAccess.meta({ access: 'signedIn' }).errors({
   UNAUTHORIZED: { status: 401, message: 'Sign in first' },
   INSUFFICIENT_SCOPE: { status: 403, message: 'The token was not granted this' },
 })
 
-/** For the person alone, in the person's own browser: no app, and no administrator who impersonates the person. */
+/** For the person's own session: rejects access tokens of apps, and administrators who impersonate the person. */
 export const sensitive = signedIn.meta({ noImpersonation: true }).errors({
-  FORBIDDEN: { status: 403, message: 'Only the person themselves may do this' },
+  FORBIDDEN: { status: 403, message: 'Not permitted during an impersonation' },
 })
 
-/** For somebody signed in, or an app that may read for them; and one that may write. */
+/** For signed-in callers and for apps with the scope `read`. */
 export const reading = signedIn.meta({ scope: 'read' })
+/** For signed-in callers and for apps with the scope `write`. */
 export const writing = signedIn.meta({ scope: 'write', limit: 'writes' })
 
 export const IdempotencyKey = z.string().regex(/^[!-~]{1,255}$/, 'Must be 1 to 255 visible ASCII characters')
 
+/** Errors of the headers `Idempotency-Key` and `If-Match`. */
 export const headerErrors = {
-  UNDER_WAY: { status: 409, message: 'The request with this Idempotency-Key is still under way' },
-  KEY_REUSED: { status: 422, message: 'This Idempotency-Key was sent with another request' },
-  PRECONDITION_FAILED: { status: 412, message: 'It is not in the state that If-Match names' },
+  UNDER_WAY: {
+    status: 409,
+    message: 'A request with this Idempotency-Key is still being processed; try again later',
+  },
+  KEY_REUSED: { status: 422, message: 'This Idempotency-Key was already used for a different request' },
+  PRECONDITION_FAILED: { status: 412, message: 'The current entity tag does not match If-Match' },
 }
-const { PRECONDITION_FAILED, ...retries } = headerErrors
+const { PRECONDITION_FAILED, ...idempotencyErrors } = headerErrors
 
-/** For one that adds something, and is safe to send again. */
-export const creating = writing.meta({ creates: true }).errors(retries)
+/** For procedures that create a resource. Supports `Idempotency-Key`, so that clients can retry. */
+export const creating = writing.meta({ creates: true }).errors(idempotencyErrors)
 
-/** For one that changes what others may have changed meanwhile. */
+/** For procedures that change a resource. Supports `If-Match`, to detect concurrent changes. */
 export const changing = (changes: TaggedResource) => writing.meta({ changes }).errors({ PRECONDITION_FAILED })
 
-/** The schemas that are published under a name of their own: those of answers, and those of requests. */
+/** The schemas that the OpenAPI document publishes as components. */
 export const responseSchemas = z.registry<{ id: string }>()
 export const requestSchemas = z.registry<{ id: string }>()
 
-// PostgreSQL stores neither; both are possible in a JSON string.
+// PostgreSQL stores neither NUL nor lone surrogates. JSON strings can contain both.
 const unstorable = /[\0\p{Surrogate}]/u
 
 interface TextBounds {
@@ -94,58 +105,63 @@ interface TextBounds {
 }
 
 /**
- * Text that the database can keep. Lengths are in code points, as JSON Schema's `maxLength` is: `length` says at most twice
- * as many, so that few texts are counted. `meta` publishes what the refinements check, in JSON Schema's own words.
+ * Text that the database can store. Lengths are in code points, like `maxLength` of JSON Schema. `length` is at most twice
+ * the number of code points, so that most texts need no count. `meta` publishes the refinements as JSON Schema keywords.
  */
 export const text = ({ min = 0, max = Infinity, schema = z.string() }: TextBounds = {}) =>
   schema
     .refine((value) => !unstorable.test(value), 'Contains a character that cannot be stored')
     .refine(
-      (value) => value.length >= 2 * min || length(value) >= min,
+      (value) => value.length >= 2 * min || countCodePoints(value) >= min,
       `Must have at least ${min} character${min === 1 ? '' : 's'}`,
     )
     .refine(
-      (value) => value.length <= max || (value.length <= 2 * max && length(value) <= max),
+      (value) => value.length <= max || (value.length <= 2 * max && countCodePoints(value) <= max),
       `Must have at most ${max} characters`,
     )
     .meta({ ...(min > 0 && { minLength: min }), ...(max < Infinity && { maxLength: max }) })
 
-const length = (value: string) => Array.from(value).length
+const countCodePoints = (value: string) => Array.from(value).length
 
-/** One spelling a number: `012` names nothing. */
+/** Without leading zeros, so that every number has one spelling. */
 const isDigits = (value: unknown) => typeof value === 'string' && /^(0|[1-9]\d*)$/.test(value)
 const isCount = (value: unknown) => typeof value === 'number' && Number.isInteger(value) && value >= 0
 
-/** A whole number: in a URL decimal digits without leading zeros. One past the safe integers is taken for the last of them. */
+/** A non-negative integer, in URLs as decimal digits. Integers beyond the safe range become the largest safe integer. */
 const WholeNumber = z
   .custom<number>((value) => isDigits(value) || isCount(value), 'Must be a whole number')
   .transform((value: number | string) => Math.min(Number(value), Number.MAX_SAFE_INTEGER))
   .meta({ type: 'integer', minimum: 0 })
 
-/** A row's number. One past any row's is merely absent, not malformed. */
+/** The id of a row. An id larger than all ids is valid input, and answers 404. */
 export const RowId = WholeNumber
 
 export const ById = z.object({ id: RowId })
 
-/** How many rows a list answers at most, and unless told otherwise. */
+/** Maximum and default number of rows in a page. */
 export const MAX_LIMIT = 1000
 
 const limitSchema = { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: MAX_LIMIT } as const
 
-/** The part of a list that is asked for. */
+/** The query parameters of a page of a list. */
 export const Page = z.object({
   limit: WholeNumber.pipe(z.number().min(limitSchema.minimum).max(limitSchema.maximum))
-    .meta({ ...limitSchema, description: 'How many to answer at most; fewer where their texts exceed 1 MiB.' })
+    .meta({
+      ...limitSchema,
+      description: 'Maximum number of items. A page has fewer items if their texts exceed 1 MiB.',
+    })
     .optional(),
   cursor: z
     .string()
     .regex(/^[\w-]{1,200}$/, 'Must be a cursor')
-    .meta({ description: 'Where to go on: `Link` or `nextCursor` of the answer before holds it.' })
+    .meta({
+      description: 'Position of the page: the cursor from `Link` or `nextCursor` of the previous response.',
+    })
     .optional(),
 })
 export type Page = z.infer<typeof Page>
 
-/** The bounds of a note, in both of its forms. */
+/** Maximum lengths of a note in both forms, in code points. */
 export const noteBounds = { title: 120, body: 4000 }
 
 /** Unix time in seconds. */

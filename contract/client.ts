@@ -10,22 +10,22 @@ import { nextCursor } from './link.ts'
 
 export { isDefinedError, ORPCError, safe } from '@orpc/client'
 
-/** What goes with one call alone: `client.tasks.update(changes, { context: { headers: { 'if-match': tag } } })`. */
+/** Options of a single call: `client.tasks.update(changes, { context: { headers: { 'if-match': tag } } })`. */
 export interface CallContext {
   headers?: Record<string, string>
-  /** Filled with the headers of the answer, names in lower case. */
+  /** Receives the response headers, with names in lower case. */
   reply?: Map<string, string | string[]>
 }
 
 /** Every procedure as a local async function: `client.tasks.create({ taskTitle })`. */
 export type Client = ContractRouterClient<Contract, CallContext>
 
-/** `headers` carry the session cookie where no browser does; `fetch` may be swapped. */
+/** Outside a browser, pass the session cookie in `headers`. `fetch` replaces the global function. */
 export type ClientOptions = Pick<LinkFetchClientOptions<CallContext>, 'fetch'> & {
   headers?: Record<string, string>
 }
 
-/** Browsers send the session cookie to another origin too, where that trusts the page's. */
+/** Lets browsers send the session cookie to another origin. The service must trust the origin of the page. */
 const withCookies: NonNullable<ClientOptions['fetch']> = (request, init) =>
   fetch(request, { ...init, credentials: 'include' })
 
@@ -41,7 +41,7 @@ const fillReply: Interceptor<'clientInterceptors'> = async ({ context: { reply }
   return response
 }
 
-/** The client over RPC: small, and nothing of the contract's schemas travels with it. */
+/** Creates a client that uses RPC. The bundle stays small, because it contains no schemas. */
 export function createClient(origin: string, { headers, ...options }: ClientOptions = {}): Client {
   const link = new RPCLink<CallContext>({
     fetch: withCookies,
@@ -56,16 +56,17 @@ export function createClient(origin: string, { headers, ...options }: ClientOpti
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 
-/** In a URL, `reset` or `..` in the place of a note's id would name something else; what names no note is sent as such. */
+/** Replaces an invalid note id by an id that no note has: in a URL, an id such as `reset` or `..` would address another path. */
 const replaceInvalidNoteId: Interceptor<'interceptors'> = (options) => {
   const { path, input } = options
-  const odd = path[0] === 'notes' && typeof input === 'object' && input && 'id' in input && !isUuid(input.id)
-  return options.next(odd ? { ...options, input: { ...input, id: NIL_UUID } } : options)
+  const isInvalid =
+    path[0] === 'notes' && typeof input === 'object' && input && 'id' in input && !isUuid(input.id)
+  return options.next(isInvalid ? { ...options, input: { ...input, id: NIL_UUID } } : options)
 }
 
 const isUuid = (id: unknown) => typeof id === 'string' && UUID.test(id)
 
-/** The same client over the documented REST paths. */
+/** Creates a client that uses the documented REST paths. */
 export function createRestClient(origin: string, { headers, ...options }: ClientOptions = {}): Client {
   const link = new OpenAPILink<CallContext>(contract, {
     fetch: withCookies,
@@ -83,7 +84,7 @@ export function createRestClient(origin: string, { headers, ...options }: Client
   return createORPCClient(link)
 }
 
-/** Every page of a list, one after another: `for await (const { tasks } of pages(client.tasks.list, { limit: 100 }))`. */
+/** Yields every page of a list: `for await (const { tasks } of pages(client.tasks.list, { limit: 100 }))`. */
 export async function* pages<Input extends { cursor?: string }, Output>(
   list: (input: Input | undefined, options: { context: CallContext }) => Promise<Output>,
   input?: NoInfer<Input>,

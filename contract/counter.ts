@@ -17,8 +17,8 @@ export const counter = {
     .meta({
       tool: {
         title: 'Read the counter',
-        description: 'Reads the counter that everybody shares.',
-        effect: 'looks',
+        description: 'Reads the shared counter.',
+        effect: 'read',
       },
     })
     .route({ method: 'GET', path: '/api/counter', summary: 'Read the counter' })
@@ -27,8 +27,8 @@ export const counter = {
     .meta({
       tool: {
         title: 'Count up',
-        description: 'Adds one to the counter that everybody shares.',
-        effect: 'adds',
+        description: 'Adds one to the shared counter.',
+        effect: 'create',
       },
     })
     .route({ method: 'POST', path: '/api/counter/increment', summary: 'Add one to the counter' })
@@ -37,19 +37,19 @@ export const counter = {
     .meta({
       tool: {
         title: 'Count down',
-        description: 'Takes one from the counter that everybody shares.',
-        effect: 'adds',
+        description: 'Subtracts one from the shared counter.',
+        effect: 'create',
       },
     })
-    .route({ method: 'POST', path: '/api/counter/decrement', summary: 'Take one from the counter' })
+    .route({ method: 'POST', path: '/api/counter/decrement', summary: 'Subtract one from the counter' })
     .output(Counter),
   set: publicAccess
     .meta({ limit: 'steps' })
     .meta({
       tool: {
         title: 'Set the counter',
-        description: 'Sets the counter that everybody shares to a whole number.',
-        effect: 'overwrites',
+        description: 'Sets the shared counter to a whole number.',
+        effect: 'overwrite',
       },
     })
     .route({ method: 'POST', path: '/api/counter/set', summary: 'Set the counter' })
@@ -63,8 +63,8 @@ export const counter = {
     .meta({
       tool: {
         title: 'Reset the counter',
-        description: 'Sets the counter that everybody shares to zero.',
-        effect: 'overwrites',
+        description: 'Sets the shared counter to zero.',
+        effect: 'overwrite',
       },
     })
     .route({ method: 'POST', path: '/api/counter/reset', summary: 'Set the counter to zero' })

@@ -2,7 +2,7 @@ import { ORPCError } from '@orpc/client'
 import type { ValidationError } from '@orpc/contract'
 import { z } from 'zod'
 
-/** The one error body of REST: both documents' shapes at once. `error` is the same text as `message`. */
+/** The body of every REST error. It contains the fields of both interface documents: `error` repeats `message`. */
 export const ErrorBody = z.object({
   defined: z.boolean(),
   code: z.string(),
@@ -13,34 +13,34 @@ export const ErrorBody = z.object({
 })
 export type ErrorBody = z.infer<typeof ErrorBody>
 
-type Thrown = Pick<ORPCError<string, unknown>, 'message' | 'toJSON'>
+type PublicError = Pick<ORPCError<string, unknown>, 'message' | 'toJSON'>
 
-export const errorBody = (error: Thrown): ErrorBody => ({
+export const errorBody = (error: PublicError): ErrorBody => ({
   ...error.toJSON(),
   error: error.message,
 })
 
-/** The typed error that a body stands for, or nothing where it is no error body of ours. */
+/** Creates the typed error from an error body. Returns undefined if the body has another shape. */
 export function fromErrorBody(body: unknown) {
   const { success, data } = ErrorBody.safeParse(body)
   return success ? new ORPCError(data.code, data) : undefined
 }
 
-/** What a schema refuses: where, and why. */
+/** A validation error: the path of the value, and a message. */
 export type Issue = ValidationError['issues'][number]
 
-/** The issues as they are published: dotted paths, empty for the whole value. */
+/** Converts issues to their published form: paths with dots, or an empty path for the whole value. */
 export const listIssues = (issues: readonly Issue[]) =>
   issues.map(({ path = [], message }) => ({
-    path: path.map((step) => String(typeof step === 'object' ? step.key : step)).join('.'),
+    path: path.map((segment) => String(typeof segment === 'object' ? segment.key : segment)).join('.'),
     message,
   }))
 
-/** The data of BAD_REQUEST, which no procedure has to declare. */
+/** The data of BAD_REQUEST. Procedures need not declare this error. */
 export const Issues = z.object({ issues: z.array(z.object({ path: z.string(), message: z.string() })) })
 
 export const badRequest = (issues: readonly Issue[]) =>
   new ORPCError('BAD_REQUEST', { message: 'Input validation failed', data: { issues: listIssues(issues) } })
 
-/** Not now, but perhaps in a moment. */
+/** A temporary error: a later retry may succeed. */
 export const unavailable = (message: string) => new ORPCError('SERVICE_UNAVAILABLE', { message })

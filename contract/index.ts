@@ -7,7 +7,7 @@ import { sessions } from './sessions.ts'
 import { status } from './status.ts'
 import { tasks } from './tasks.ts'
 
-/** Every procedure that the service promises, by name. */
+/** All procedures of the service, by name. */
 export const contract = { status, account, counter, tasks, notes, legacyNotes, sessions, reservations }
 
 export type Contract = typeof contract

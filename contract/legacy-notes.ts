@@ -26,17 +26,17 @@ export const Note = z
 export const NotesList = z
   .object({ notes: z.array(Note), noteCount: z.int() })
   .register(responseSchemas, { id: 'NotesList' })
-/** Not blank: the first line with a visible character becomes the title of the note. */
+/** Not blank, because the first line with a visible character becomes the title of the note. */
 const Text = text({ max: noteBounds.body })
   .refine((value) => /\S/.test(value), 'Must not be blank')
   .meta({ minLength: 1, pattern: '\\S' })
 export const AddNote = z.object({ newNote: Text }).register(requestSchemas, { id: 'AddNote' })
 export const NotesReset = z.object({ noteCount: z.int() }).register(responseSchemas, { id: 'NotesReset' })
 
-/** Asked for in `Accept`, and answered as content type, where both forms share one path. */
+/** The media type for `Accept` and `Content-Type` that selects the first form on paths that both forms have. */
 export const firstFormMediaType = 'application/json;version=1'
 
-/** Notes in their first form: the same notes, by number. */
+/** Notes in the first form: the same notes as in `notes`, with integer ids and without sharing. */
 export const legacyNotes = {
   list: reading
     .meta({ form: 1 })

@@ -61,8 +61,9 @@ export const notes = {
     .meta({
       tool: {
         title: 'List notes',
-        description: 'Lists the person’s notes and those shared with them, and what they may do with each.',
-        effect: 'looks',
+        description:
+          'Lists the person’s notes and the notes shared with the person, with the actions permitted for each.',
+        effect: 'read',
       },
     })
     .route({ method: 'GET', path: '/api/notes', summary: 'List your notes and those shared with you' })
@@ -74,7 +75,7 @@ export const notes = {
       tool: {
         title: 'Write a note',
         description: 'Writes a note with a title and a body, which may be empty.',
-        effect: 'adds',
+        effect: 'create',
       },
     })
     .route({ method: 'POST', path: '/api/notes', summary: 'Write a note' })
@@ -86,7 +87,7 @@ export const notes = {
       tool: {
         title: 'Change a note',
         description: 'Replaces both the title and the body of a note that the person may edit.',
-        effect: 'overwrites',
+        effect: 'overwrite',
       },
     })
     .route({ method: 'POST', path: '/api/notes/{id}', summary: 'Change a note' })
@@ -98,26 +99,26 @@ export const notes = {
       tool: {
         title: 'Share a note',
         description:
-          'Lets whoever has an e-mail address read or edit a note of the person’s; shared again, the role changes. It cannot be taken back.',
-        effect: 'overwrites',
+          'Shares one of the person’s notes with an e-mail address, as reader or editor. Sharing again changes the role. A share cannot be removed.',
+        effect: 'overwrite',
       },
     })
-    .route({ method: 'POST', path: '/api/notes/{id}/share', summary: 'Share a note with an address' })
+    .route({ method: 'POST', path: '/api/notes/{id}/share', summary: 'Share a note with an e-mail address' })
     .input(ShareInput.extend(NoteId.shape))
     .output(NoteView),
   delete: existing('DELETE_NOTE')
     .meta({
       tool: {
         title: 'Delete a note',
-        description: 'Deletes a note of the person’s for good, for everybody it is shared with.',
-        effect: 'overwrites',
+        description: 'Deletes one of the person’s notes permanently, also for the people it is shared with.',
+        effect: 'overwrite',
       },
     })
     .route({
       method: 'POST',
       path: '/api/notes/{id}/delete',
       summary: 'Delete a note',
-      // An empty object may be sent, and nothing need be.
+      // The body is optional: an empty object, or none.
       spec: (operation) => ({
         ...operation,
         requestBody: { content: { 'application/json': { schema: { type: 'object' } } } },

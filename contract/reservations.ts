@@ -4,7 +4,7 @@ import { responseSchemas, publicAccess, requestSchemas, text } from './base.ts'
 
 export const guestBounds = { min: 1, max: 20 }
 
-/** The types of a reservation: what breaks these is a malformed request. Its published bounds are the rules'. */
+/** The types of a reservation. Invalid types answer BAD_REQUEST. The published bounds are those of ReservationRules. */
 export const ReservationInput = z
   .object({
     name: text().meta({ minLength: 1, pattern: '\\S' }),
@@ -12,7 +12,10 @@ export const ReservationInput = z
   })
   .register(requestSchemas, { id: 'ReservationInput' })
 
-/** The rules of a reservation: what breaks these is answered in the caller's language. Messages are catalogue keys. */
+/**
+ * The rules of a reservation. Broken rules answer INVALID_RESERVATION in the caller's language. The messages are keys of
+ * the catalogues in src/messages/.
+ */
 export const ReservationRules = z.object({
   name: z.string().trim().min(1, 'nameBlank'),
   guests: z
@@ -39,8 +42,8 @@ export const reservations = {
       tool: {
         title: 'Check a reservation',
         description:
-          'Checks a table reservation and words a confirmation. A demo: nothing is stored or booked.',
-        effect: 'looks',
+          'Checks a table reservation and returns a confirmation text. A demo: nothing is stored or booked.',
+        effect: 'read',
       },
     })
     .route({ method: 'POST', path: '/api/reservations', summary: 'Check a reservation; nothing is stored' })

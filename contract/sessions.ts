@@ -1,13 +1,22 @@
 import { z } from 'zod'
 
-import { responseSchemas, sensitive, Page, requestSchemas, signedIn, Success, text, Timestamp } from './base.ts'
+import {
+  responseSchemas,
+  sensitive,
+  Page,
+  requestSchemas,
+  signedIn,
+  Success,
+  text,
+  Timestamp,
+} from './base.ts'
 
 export const SessionInfo = z
   .object({
     id: z.string(),
     token: z
       .string()
-      .meta({ description: 'Revokes the session. Empty for an administrator who impersonates' }),
+      .meta({ description: 'Identifies the session for its revocation. Empty during an impersonation' }),
     ipAddress: z.string().nullable(),
     userAgent: z.string().nullable(),
     browser: z.string(),

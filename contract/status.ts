@@ -9,6 +9,6 @@ export const Status = z
 export const status = {
   get: publicAccess
     .meta({ constant: true })
-    .route({ method: 'GET', path: '/api/status', summary: 'Tell that the service is alive' })
+    .route({ method: 'GET', path: '/api/status', summary: 'Report that the service is running' })
     .output(Status),
 }

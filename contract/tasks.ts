@@ -53,8 +53,8 @@ export const tasks = {
       tool: {
         title: 'List tasks',
         description:
-          'Lists the person’s own tasks, newest first, all of them or those of one status. Times are Unix seconds.',
-        effect: 'looks',
+          'Lists the person’s own tasks, newest first, optionally those with one status. Times are Unix seconds.',
+        effect: 'read',
       },
     })
     .route({ method: 'GET', path: '/api/tasks', summary: 'List your tasks, newest first' })
@@ -66,7 +66,7 @@ export const tasks = {
       tool: {
         title: 'Add a task',
         description: 'Adds a task for the person, with status pending.',
-        effect: 'adds',
+        effect: 'create',
       },
     })
     .route({ method: 'POST', path: '/api/tasks', summary: 'Add a task' })
@@ -78,8 +78,8 @@ export const tasks = {
     .meta({
       tool: {
         title: 'Read a task',
-        description: 'Reads one of the person’s own tasks by its number.',
-        effect: 'looks',
+        description: 'Reads one of the person’s own tasks by its id.',
+        effect: 'read',
       },
     })
     .route({ method: 'GET', path: '/api/tasks/{id}', summary: 'Read one of your tasks' })
@@ -92,8 +92,8 @@ export const tasks = {
       tool: {
         title: 'Change a task',
         description:
-          'Changes the title, description or status of a task; what is left out stays as it is, and a description of null is cleared.',
-        effect: 'overwrites',
+          'Changes the title, description or status of a task. Omitted fields stay the same. The description null removes the description.',
+        effect: 'overwrite',
       },
     })
     .route({ method: 'PATCH', path: '/api/tasks/{id}', summary: 'Change a task' })
@@ -103,8 +103,8 @@ export const tasks = {
     .meta({
       tool: {
         title: 'Delete a task',
-        description: 'Deletes a task for good. Succeeds where there is no such task, too.',
-        effect: 'overwrites',
+        description: 'Deletes a task permanently. Succeeds also if the task does not exist.',
+        effect: 'overwrite',
       },
     })
     .route({ method: 'DELETE', path: '/api/tasks/{id}', summary: 'Delete a task' })
@@ -114,8 +114,8 @@ export const tasks = {
     .meta({
       tool: {
         title: 'Delete all tasks',
-        description: 'Deletes every task of the person for good.',
-        effect: 'overwrites',
+        description: 'Deletes all tasks of the person permanently.',
+        effect: 'overwrite',
       },
     })
     .route({ method: 'POST', path: '/api/tasks/reset', summary: 'Delete all of your tasks' })

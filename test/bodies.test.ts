@@ -171,7 +171,7 @@ describe('a query', () => {
 describe('RPC', () => {
   const names: string[] = []
   traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
-    if (metaOf(procedure).access === 'open') names.push(path.join('/'))
+    if (metaOf(procedure).access === 'public') names.push(path.join('/'))
   })
   const metas: [string, unknown][] = [
     ...['bigint', 'date', 'nan', 'undefined', 'url', 'regexp', 'set', 'map'].map(

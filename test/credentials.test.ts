@@ -19,7 +19,7 @@ const stale = 'better-auth.session_token=stale.stale'
 
 const open: (readonly string[])[] = []
 traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
-  if (metaOf(procedure).access === 'open') open.push(path)
+  if (metaOf(procedure).access === 'public') open.push(path)
 })
 
 /** The outcome of a procedure, without the parts that change from call to call. */

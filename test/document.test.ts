@@ -67,10 +67,10 @@ describe('the OpenAPI document', () => {
       expect(operation?.operationId).toBe(path.join('_'))
       expect(operation?.summary).toMatch(/./)
       expect(operation?.security).toEqual(
-        access === 'open' ? [] : [{ session: [] }, ...(scope ? [{ token: [scope] }] : [])],
+        access === 'public' ? [] : [{ session: [] }, ...(scope ? [{ token: [scope] }] : [])],
       )
       expect(operation?.responses).toHaveProperty('default')
-      if (access !== 'open') expect(operation?.responses).toHaveProperty('401')
+      if (access !== 'public') expect(operation?.responses).toHaveProperty('401')
       if (procedure['~orpc'].inputSchema) expect(operation?.responses).toHaveProperty('400')
     })
   })

@@ -46,7 +46,7 @@ const refused = (error: unknown) => (error as { code?: string }).code === 'UNAUT
 async function unguarded(of: AnyRouter, client: object) {
   const names: string[] = []
   for (const { name, path, access } of proceduresOf(of))
-    if (access !== 'open') {
+    if (access !== 'public') {
       const outcome = await callOf(client, path).then(() => false, refused)
       if (!outcome) names.push(name)
     }
@@ -59,7 +59,7 @@ describe('the guard', () => {
       expect(await unguarded(router, stranger)).toEqual([])
     })
 
-    test.each(proceduresOf(router).filter(({ access }) => access === 'open'))(
+    test.each(proceduresOf(router).filter(({ access }) => access === 'public'))(
       'lets a stranger into $name',
       async ({ path }) => {
         const error = await callOf(stranger, path).catch((error: unknown) => error)

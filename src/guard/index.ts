@@ -32,10 +32,10 @@ const createError = ({ errorMap }: ProcedureContract, code: Code) =>
 /** Checks the caller (401), the scope and impersonation (403), and the rate limit (429). */
 function authenticate(context: Context, procedure: ProcedureContract) {
   const { access, scope, noImpersonation, limit } = procedure.meta
-  const isOpen = access === 'open'
-  // A procedure with open access ignores credentials.
-  return mapMaybePromise(isOpen ? undefined : context.caller(), (caller) => {
-    if (!isOpen && !caller) throw challenge(context, createError(procedure, 'UNAUTHORIZED'))
+  const isPublic = access === 'public'
+  // A procedure with public access ignores credentials.
+  return mapMaybePromise(isPublic ? undefined : context.caller(), (caller) => {
+    if (!isPublic && !caller) throw challenge(context, createError(procedure, 'UNAUTHORIZED'))
     if (caller?.scopes && !(scope && caller.scopes.includes(scope)))
       throw challenge(context, createError(procedure, 'INSUFFICIENT_SCOPE'), scope)
     if (noImpersonation && caller?.session.impersonatedBy !== null) throw createError(procedure, 'FORBIDDEN')
@@ -122,7 +122,7 @@ function guardMiddleware<Output>(
   )
 }
 
-/** Implements a procedure with open access: no caller is required. */
+/** Implements a procedure with public access: no caller is required. */
 export const publicAccess = implementer.use((invocation, input) =>
   guardMiddleware(invocation, input, () => invocation.next()),
 )
@@ -133,7 +133,7 @@ export const signedIn = implementer.use((invocation, input) =>
     const { context, procedure, path, next } = invocation
     if (!caller)
       throw new Error(
-        `${path.join('.')} requires a caller, but its contract declares open access. Use publicAccess, or change the contract.`,
+        `${path.join('.')} requires a caller, but its contract declares public access. Use publicAccess, or change the contract.`,
       )
     const { meta, outputSchema } = procedure['~orpc']
     const { creates, changes } = meta

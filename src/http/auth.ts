@@ -40,7 +40,7 @@ const UserQuery = z.object({
 interface Operation {
   method: 'GET' | 'POST'
   /** `session`: for the session of the cookie, which may be absent. */
-  access: 'open' | 'session' | 'signedIn' | 'admin'
+  access: 'public' | 'session' | 'signedIn' | 'admin'
   /** The query of a GET, the body of a POST. */
   input: z.ZodType<Record<string, unknown>>
   /** Counted by network, then by account. Operations without a limit of their own are counted by network only. */
@@ -64,11 +64,11 @@ const post = operation('POST')
 /** The reachable operations of better-auth, with the complete input of each. */
 export const operations: Record<string, Operation> = {
   '/email-otp/send-verification-otp': post(
-    'open',
+    'public',
     z.object({ email: Email, type: z.literal('sign-in') }),
     'codes',
   ),
-  [SIGN_IN]: post('open', z.object({ email: Email, otp: text({ min: 1, max: 16 }) }), 'tries'),
+  [SIGN_IN]: post('public', z.object({ email: Email, otp: text({ min: 1, max: 16 }) }), 'tries'),
   '/sign-out': post('session'),
   [GET_SESSION]: get('session'),
   '/update-user': post('signedIn', z.object({ name: Name })),
@@ -163,13 +163,13 @@ function consumeLimit(context: Call['context'], { limit }: Operation, { email }:
 
 /** Open operations ignore credentials. `session` operations read the cookie only, as better-auth does. Reading renews it. */
 function callerOf({ access }: Operation, { caller, cookieCaller }: Call['context']) {
-  if (access === 'open') return undefined
+  if (access === 'public') return undefined
   return access === 'session' ? cookieCaller() : caller()
 }
 
 /** Checks the access of an operation: 401, then 403. */
 function refusalOf({ access }: Operation, caller: Caller | undefined) {
-  if (access === 'open' || access === 'session') return undefined
+  if (access === 'public' || access === 'session') return undefined
   if (!caller) return new ORPCError('UNAUTHORIZED', { message: 'Sign in first' })
   if (caller.scopes) return new ORPCError('FORBIDDEN', { message: 'An app may not do this' })
   if (access === 'admin' && caller.user.role !== 'admin')
@@ -177,7 +177,7 @@ function refusalOf({ access }: Operation, caller: Caller | undefined) {
   return undefined
 }
 
-/** Creates the request for better-auth, with cookies unless the operation is open. The origin was checked before. */
+/** Creates the request for better-auth, with cookies unless the operation is public. The origin was checked before. */
 function authRequest(
   { url, context, request }: Call,
   { method, access }: Operation,
@@ -188,7 +188,7 @@ function authRequest(
   if (method === 'GET')
     for (const [name, value] of Object.entries(input)) target.searchParams.set(name, String(value))
   const headers = new Headers({ origin: baseUrl, 'content-type': 'application/json' })
-  for (const name of access === 'open' ? (['user-agent'] as const) : (['cookie', 'user-agent'] as const))
+  for (const name of access === 'public' ? (['user-agent'] as const) : (['cookie', 'user-agent'] as const))
     if (request.headers[name] !== undefined) headers.set(name, request.headers[name])
   const address = context.address?.()
   if (address !== undefined) headers.set(ADDRESS_HEADER, address)

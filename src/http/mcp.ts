@@ -81,9 +81,9 @@ function mcpRequest(url: URL, given: Call['request']['headers']) {
 }
 
 const hints: Record<Tool['effect'], mcp.ToolAnnotations> = {
-  looks: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
-  adds: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
-  overwrites: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  read: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
+  create: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
+  overwrite: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
 }
 
 interface Declared {

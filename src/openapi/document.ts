@@ -39,9 +39,9 @@ export async function createDocument(): Promise<OpenAPI.Document> {
   const schemas: Schemas = { ...document.components?.schemas, ...named }
   traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
     const { form } = metaOf(procedure)
-    const operation = operationOf(form === 1 ? first : document, procedure)
+    const operation = getOperation(form === 1 ? first : document, procedure)
     completeOperation(operation, procedure, path, schemas)
-    if (form === 1) addForm(operationOf(document, procedure), operation)
+    if (form === 1) addForm(getOperation(document, procedure), operation)
   })
   const sorted = Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)))
   const session = {
@@ -139,7 +139,7 @@ const undefinedError = () => {
   return { ...schema, properties: { ...schema.properties, defined: { const: false } } }
 }
 
-function operationOf(document: OpenAPI.Document, procedure: DocumentedProcedure): OpenAPI.OperationObject {
+function getOperation(document: OpenAPI.Document, procedure: DocumentedProcedure): OpenAPI.OperationObject {
   const { path = '', method = 'POST' } = procedure['~orpc'].route
   const item: Record<string, unknown> = document.paths?.[path] ?? {}
   return item[method.toLowerCase()] as OpenAPI.OperationObject
@@ -156,7 +156,7 @@ function completeOperation(
   operation.operationId = path.join('_')
   operation.tags = [path[0] ?? '']
   const { access, scope } = meta
-  operation.security = access === 'open' ? [] : [{ session: [] }, ...(scope ? [{ token: [scope] }] : [])]
+  operation.security = access === 'public' ? [] : [{ session: [] }, ...(scope ? [{ token: [scope] }] : [])]
 
   const body =
     operation.requestBody && 'content' in operation.requestBody
