@@ -15,12 +15,12 @@ interface ListCall {
 /** The sort position of a row, and the pattern of a decoded cursor: a time in milliseconds, a period, and an id. */
 export interface Order<Row> {
   positionOf: (row: Row) => Position
-  cursor: RegExp
+  cursorPattern: RegExp
 }
 
 export const newestFirst: Order<{ createdAt: Date; id: number }> = {
   positionOf: ({ createdAt, id }) => ({ at: createdAt, id }),
-  cursor: /^(\d{1,13})\.(\d{1,15})$/,
+  cursorPattern: /^(\d{1,13})\.(\d{1,15})$/,
 }
 
 /**
@@ -50,8 +50,8 @@ const isDefined = (entry: [string, string | undefined]): entry is [string, strin
 
 const encodeCursor = ({ at, id }: Position) => Buffer.from(`${at.getTime()}.${id}`).toString('base64url')
 
-function decodeCursor(cursor: string, order: Pick<Order<never>, 'cursor'>): Position {
-  const [, at, id] = order.cursor.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
+function decodeCursor(cursor: string, order: Pick<Order<never>, 'cursorPattern'>): Position {
+  const [, at, id] = order.cursorPattern.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
   if (at === undefined || id === undefined)
     throw badRequest([{ path: ['cursor'], message: 'Must be a cursor of this list' }])
   return { at: new Date(Number(at)), id }

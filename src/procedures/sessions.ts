@@ -28,7 +28,7 @@ export const sessions = os.router({
 
 const latestFirst: Order<query.SessionRow> = {
   positionOf: ({ updatedAt, id }) => ({ at: updatedAt, id }),
-  cursor: /^(\d{1,13})\.([\w-]{1,100})$/,
+  cursorPattern: /^(\d{1,13})\.([\w-]{1,100})$/,
 }
 
 /** User agents are truncated to this length before they are parsed: parsing time grows with the length. Browsers send less. */
