@@ -19,8 +19,8 @@ export function addOperatorCommands(program: Command, context: CommandContext) {
     })
   program
     .command('seed')
-    .description('add a sample account with tasks and notes')
-    .argument('[email]', 'address of the sample account', 'ada@example.com')
+    .description('add two sample accounts with tasks and notes')
+    .argument('[email]', 'address of the first sample account', 'ada@example.com')
     .option('--force', 'allow in production')
     .action(async (email: string, options: { force?: true }) =>
       (await import('./seed.ts')).seed(context, email, options),
