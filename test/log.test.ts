@@ -12,7 +12,7 @@ import { validateOutput } from '../src/output.ts'
 import { settingsWithAddress, newEmail, startService } from './service.ts'
 import { bearer, registerApp } from './oauth-app.ts'
 import { signInOverHttp } from './http.ts'
-import { talk } from './trials/raw-http.ts'
+import { exchange } from './trials/raw-http.ts'
 
 const MARKER = 'swordfish'
 
@@ -135,7 +135,7 @@ describe('the log', () => {
 
   test('has nothing of a head that Node cannot parse', async () => {
     const steps = [`GET /${MARKER} HTTP/1.1\r\nhost: x\r\n${MARKER} : x\r\n\r\n`]
-    await talk(port, steps, { patience: 5000 })
+    await exchange(port, steps, { timeout: 5000 })
     await ask({ method: 'GET', path: '/api/counter' })
 
     expect(lines.join('')).not.toContain(MARKER)

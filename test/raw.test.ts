@@ -12,7 +12,7 @@ import { type Step, exchange } from './trials/raw-http.ts'
 
 const service = await startService({ ANSWER_TIMEOUT: '0.5' })
 const port = Number(new URL(service.origin).port)
-const caller = { cookie: await service.signIn(newEmail()), mark: 'own' }
+const caller = { cookie: await service.signIn(newEmail()), marker: 'own' }
 const given = { cut: 40, noise: Buffer.from('noise\r\n\r\n') }
 
 describe('HTTP', () => {

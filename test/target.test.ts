@@ -9,7 +9,7 @@ import { createLog } from '../src/telemetry/log.ts'
 import { readTarget } from '../src/http/target.ts'
 import { createFetch } from './http.ts'
 import { withTableLocked, newEmail, startService } from './service.ts'
-import { talk } from './trials/raw-http.ts'
+import { exchange } from './trials/raw-http.ts'
 
 const service = await startService({ MAX_REQUESTS: '1' })
 const lines: string[] = []
@@ -26,12 +26,16 @@ const cookie = await service.signIn(newEmail())
 /** Sends these bytes as the target. Returns the answer, and what was logged until then. */
 async function ask(target: string, head = 'host: localhost\r\n', method = 'GET') {
   lines.length = 0
-  const { answers } = await talk(port, [`${method} ${target} HTTP/1.1\r\n${head}cookie: ${cookie}\r\n\r\n`], {
-    answers: 1,
-    patience: 5000,
-  })
+  const { responses } = await exchange(
+    port,
+    [`${method} ${target} HTTP/1.1\r\n${head}cookie: ${cookie}\r\n\r\n`],
+    {
+      responses: 1,
+      timeout: 5000,
+    },
+  )
   await expect.poll(() => lines.length).toBeGreaterThan(0)
-  return { status: answers[0]?.status, log: JSON.parse(lines.at(-1) ?? '') as { req: { path: string } } }
+  return { status: responses[0]?.status, log: JSON.parse(lines.at(-1) ?? '') as { req: { path: string } } }
 }
 
 /** Where a request with this target would be routed. */
@@ -105,12 +109,12 @@ describe('an address', () => {
     '/api/%zz',
     '/a b',
   ])('is refused as %s', async (path) => {
-    const { answers } = await talk(port, [`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`], {
-      answers: 1,
-      patience: 5000,
+    const { responses } = await exchange(port, [`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`], {
+      responses: 1,
+      timeout: 5000,
     })
 
-    expect(answers.map(({ status }) => status)).toEqual([400])
+    expect(responses.map(({ status }) => status)).toEqual([400])
   })
 
   test('is read to the path that is logged, or refused', () => {

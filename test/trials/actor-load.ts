@@ -1,66 +1,67 @@
 import fc from 'fast-check'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { apps } from './oauth-operations.ts'
-import { bring, bringPair, type Person, type Scene } from './actors.ts'
-import { visit } from './temporary-accounts.ts'
-import { inLanes } from './concurrency.ts'
-import { mix, type Work } from './actor-operations.ts'
+import { oauthOperations } from './oauth-operations.ts'
+import { createActor, createActorPair, type Actor, type ActorContext } from './actors.ts'
+import { useTemporaryAccount } from './temporary-accounts.ts'
+import { forEachConcurrently } from './concurrency.ts'
+import { actorOperations, type ActorOperation } from './actor-operations.ts'
 
 const PAIRS = 8
-const GUESTS = 2
-/** A list of several megabytes, which PostgreSQL sends in many pieces. */
+const TEMPORARY_ACCOUNTS = 2
+/** A list of several megabytes, so that PostgreSQL sends the result in many segments. */
 const LONG_LIST = { tasks: 400, characters: 9000 }
-/** Between two works of a person, and between two readings of the long list, in milliseconds. */
+/** Pauses between two operations of an actor, and between two reads of the long list, in milliseconds. */
 const PAUSE = 20
-const LONG_PAUSE = 300
+const LIST_PAUSE = 300
 
-const works: Work[] = Object.values({ ...mix, ...apps })
+const allOperations: ActorOperation[] = Object.values({ ...actorOperations, ...oauthOperations })
 
-/** Pairs of people, and last a person whose list of tasks is long. */
-export async function gather(scene: Scene) {
-  const people: Person[] = []
-  for (let pair = 0; pair < PAIRS; pair++) people.push(...(await bringPair(scene, pair % 2 ? 'RPC' : 'REST')))
-  const reader = await bring(scene, 'REST')
-  await inLanes(8, Array.from({ length: LONG_LIST.tasks }), async () => {
-    const [taskTitle, taskDesc] = [reader.title('task'), 'x'.repeat(LONG_LIST.characters)]
-    const thing = reader.tasks.add(taskTitle, taskDesc)
+/** Creates pairs of actors, and as the last element an actor with a long list of tasks. */
+export async function createActors(context: ActorContext) {
+  const actors: Actor[] = []
+  for (let pair = 0; pair < PAIRS; pair++)
+    actors.push(...(await createActorPair(context, pair % 2 ? 'RPC' : 'REST')))
+  const reader = await createActor(context, 'REST')
+  await forEachConcurrently(8, Array.from({ length: LONG_LIST.tasks }), async () => {
+    const [taskTitle, taskDesc] = [reader.uniqueTitle('task'), 'x'.repeat(LONG_LIST.characters)]
+    const row = reader.tasks.add(taskTitle, taskDesc)
     const { id } = await reader.client.tasks.create({ taskTitle, taskDesc })
-    Object.assign(thing, { id, mayLack: false })
+    Object.assign(row, { id, mayBeAbsent: false })
   })
-  return [...people, reader]
+  return [...actors, reader]
 }
 
-/** Everybody does one thing after another until told to stop; guests come and go. */
-export function startCrowd(scene: Scene, people: readonly Person[], seed: number) {
-  const gone: Person[] = []
+/** Runs random operations of all actors until stopped, and repeatedly creates and deletes temporary accounts. */
+export function startActors(context: ActorContext, actors: readonly Actor[], seed: number) {
+  const deleted: Actor[] = []
   let stopped = false
-  const act = async (person: Person, index: number) => {
-    const turns = fc.sample(fc.noBias(fc.nat()), { seed: seed + index, numRuns: 1000 })
+  const runActor = async (actor: Actor, index: number) => {
+    const draws = fc.sample(fc.noBias(fc.nat()), { seed: seed + index, numRuns: 1000 })
     for (let turn = 0; !stopped; turn++) {
-      const drawn = turns[turn % turns.length] ?? 0
-      await works[drawn % works.length]?.(person, scene, turn)
+      const drawn = draws[turn % draws.length] ?? 0
+      await allOperations[drawn % allOperations.length]?.(actor, context, turn)
       await sleep(PAUSE)
     }
   }
-  const read = async (reader: Person) => {
+  const runReader = async (reader: Actor) => {
     for (let turn = 0; !stopped; turn++) {
-      await mix['list tasks'](reader)
-      await sleep(LONG_PAUSE)
+      await actorOperations['list tasks'](reader)
+      await sleep(LIST_PAUSE)
     }
   }
-  const receive = async () => {
-    for (let turn = 0; !stopped; turn++) gone.push(await visit(scene, turn))
+  const runTemporaryAccounts = async () => {
+    for (let turn = 0; !stopped; turn++) deleted.push(await useTemporaryAccount(context, turn))
   }
-  const [reader] = people.slice(-1)
+  const [reader] = actors.slice(-1)
   const done = Promise.all([
-    ...people.slice(0, -1).map(act),
-    ...(reader ? [read(reader)] : []),
-    ...Array.from({ length: GUESTS }, receive),
+    ...actors.slice(0, -1).map(runActor),
+    ...(reader ? [runReader(reader)] : []),
+    ...Array.from({ length: TEMPORARY_ACCOUNTS }, runTemporaryAccounts),
   ])
   return {
-    gone,
-    /** Rejects if a person cannot go on. */
+    deleted,
+    /** Rejects if an actor throws. */
     failed: done.then(() => new Promise<never>(() => undefined)),
     stop: async () => {
       stopped = true

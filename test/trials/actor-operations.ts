@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 
 import type { CallContext } from '../../contract/client.ts'
-import { attempt, insist, type Person, type Scene } from './actors.ts'
-import { isAlike, type Row, type Thing, type Things } from './expected-rows.ts'
+import { attempt, retryUntilAnswered, type Actor, type ActorContext } from './actors.ts'
+import { isEmpty, type ActualRow, type ExpectedRow, type ExpectedRows } from './expected-rows.ts'
 
-/** One operation of one person, or a few that belong together. */
-export type Work = (person: Person, scene: Scene, turn: number) => Promise<unknown>
+/** An operation of an actor, or a few operations that belong together. */
+export type ActorOperation = (actor: Actor, context: ActorContext, turn: number) => Promise<unknown>
 
-/** How many tasks, and how many notes, a person keeps. */
-const KEPT = 15
+/** Above this number of tasks, or of notes, an actor deletes the oldest. */
+const ROW_LIMIT = 15
 
 type Send<Value> = (call: { context: Required<CallContext> }) => Promise<Value>
 
@@ -17,224 +17,235 @@ const callWith = (headers: Record<string, string>) => ({
 })
 const tagOf = ({ context: { reply } }: ReturnType<typeof callWith>) => reply.get('etag')?.toString()
 
-/** Creates a thing once, by repeating the request under one key until it is answered; then once more. */
-async function createOnce(person: Person, operation: string, thing: Thing, send: Send<{ id: Thing['id'] }>) {
+/** Creates a row with an `Idempotency-Key`: repeats the request until it is answered, then once more, and compares the ids. */
+async function createWithKey(
+  actor: Actor,
+  operation: string,
+  row: ExpectedRow,
+  send: Send<{ id: ExpectedRow['id'] }>,
+) {
   const call = callWith({ 'idempotency-key': randomUUID() })
-  const made = (await insist(person, operation, () => send(call), ['UNDER_WAY'])).value
-  if (!made) return
-  const again = (await attempt(person, operation, () => send(call), ['UNDER_WAY'])).value
-  if (again && again.id !== made.id) person.witness.fault(`${operation} was done twice for one key`)
-  Object.assign(thing, { id: made.id, mayLack: false, tag: tagOf(call) })
+  const created = (await retryUntilAnswered(actor, operation, () => send(call), ['UNDER_WAY'])).value
+  if (!created) return
+  const repeated = (await attempt(actor, operation, () => send(call), ['UNDER_WAY'])).value
+  if (repeated && repeated.id !== created.id)
+    actor.checked.addFault(`${operation} was executed twice for one key`)
+  Object.assign(row, { id: created.id, mayBeAbsent: false, tag: tagOf(call) })
 }
 
-interface Change<State, Value> {
-  thing: Thing
-  /** The states that the database may hold. */
+interface ConditionalUpdate<State, Value> {
+  row: ExpectedRow
+  /** The states that the database may contain. */
   possible: State[]
   next: State
-  /** Reads the state from an answer. */
+  /** Reads the state from a response. */
   read: (value: Value) => string
 }
 
 /**
- * Changes a thing under If-Match. After a request without an answer the thing is not changed again: its state is unknown
- * for as long as the request may still be under way.
+ * Updates a row with `If-Match`. After a request without a response the row is not updated again: its state is unknown while
+ * the request may still be running.
  */
-async function change<State extends string, Value>(
-  person: Person,
+async function updateIfMatch<State extends string, Value>(
+  actor: Actor,
   operation: string,
-  { thing, possible, next, read }: Change<State, Value>,
+  { row, possible, next, read }: ConditionalUpdate<State, Value>,
   send: Send<Value>,
 ) {
-  const call = callWith({ 'if-match': thing.tag ?? '' })
-  thing.tag = undefined
+  const call = callWith({ 'if-match': row.tag ?? '' })
+  row.tag = undefined
   possible.push(next)
-  const { code, value } = await attempt(person, operation, () => send(call))
+  const { code, value } = await attempt(actor, operation, () => send(call))
   if (code !== 'OK' || !value) return
-  if (read(value) !== next) person.witness.fault(`${operation} answered ${read(value)} for ${next}`)
+  if (read(value) !== next) actor.checked.addFault(`${operation} answered ${read(value)} for ${next}`)
   possible.splice(0, possible.length - 1)
-  thing.tag = tagOf(call)
+  row.tag = tagOf(call)
 }
 
-/** One of the things that can be changed, each in its turn. */
-function inTurn(things: Things, turn: number) {
-  const tagged = things.kept().filter(({ tag }) => tag !== undefined)
+/** Chooses a row with a known entity tag, in rotation. */
+function chooseTagged(rows: ExpectedRows, turn: number) {
+  const tagged = rows.present().filter(({ tag }) => tag !== undefined)
   return tagged[turn % tagged.length]
 }
 
-/** Deletes the oldest thing, if there are many. */
-async function deleteOldest(person: Person, things: Things, send: (thing: Thing) => Promise<unknown>) {
-  const kept = things.kept()
-  const [thing] = kept
-  if (!thing || kept.length < KEPT) return
-  thing.mayLack = true
-  await send(thing)
-  things.remove(thing)
+/** Deletes the oldest row if the actor has too many. */
+async function deleteOldest(actor: Actor, rows: ExpectedRows, send: (row: ExpectedRow) => Promise<unknown>) {
+  const present = rows.present()
+  const [row] = present
+  if (!row || present.length < ROW_LIMIT) return
+  row.mayBeAbsent = true
+  await send(row)
+  rows.remove(row)
 }
 
-/** Compares the rows of an answer with what the person was told. */
-export function check({ witness }: Person, things: Things, what: string, rows?: readonly Row[]) {
-  const differences = rows && things.compare(rows)
-  if (differences && !isAlike(differences)) witness.fault(`${what} showed ${JSON.stringify(differences)}`)
+/** Compares the rows of a response with the expected rows. */
+export function checkRows(
+  { checked }: Actor,
+  rows: ExpectedRows,
+  operation: string,
+  actual?: readonly ActualRow[],
+) {
+  const differences = actual && rows.compare(actual)
+  if (differences && !isEmpty(differences))
+    checked.addFault(`${operation} returned ${JSON.stringify(differences)}`)
 }
 
 interface Described {
   title: string
   description: string | null
 }
-export const taskRow = ({ title, description }: Described): Row => ({
+export const taskRow = ({ title, description }: Described): ActualRow => ({
   title,
   text: description ?? '',
 })
-/** A note as its first form shows it: the title stands before a body that does not begin with it. */
-const firstFormRow = ({ text }: { text: string }): Row => {
+/** Converts a note of the first form: the text is title, blank line, body, or only the body if it begins with the title. */
+const firstFormRow = ({ text }: { text: string }): ActualRow => {
   const [title = '', body = title] = text.split('\n\n')
   return { title, text: body }
 }
 
 const tasks = {
-  'create task': async (person) => {
-    const title = person.title('task')
-    const thing = person.tasks.add(title, '')
+  'create task': async (actor) => {
+    const title = actor.uniqueTitle('task')
+    const row = actor.tasks.add(title, '')
     const call = callWith({})
-    const made = await attempt(person, 'tasks.create', () =>
-      person.client.tasks.create({ taskTitle: title }, call),
+    const created = await attempt(actor, 'tasks.create', () =>
+      actor.client.tasks.create({ taskTitle: title }, call),
     )
-    if (made.value) Object.assign(thing, { id: made.value.id, mayLack: false, tag: tagOf(call) })
+    if (created.value) Object.assign(row, { id: created.value.id, mayBeAbsent: false, tag: tagOf(call) })
   },
-  'create task once': (person) => {
-    const [taskTitle, taskDesc] = [person.title('task'), person.title('text')]
-    const thing = person.tasks.add(taskTitle, taskDesc)
-    return createOnce(person, 'tasks.create', thing, (call) =>
-      person.client.tasks.create({ taskTitle, taskDesc }, call),
+  'create task with key': (actor) => {
+    const [taskTitle, taskDesc] = [actor.uniqueTitle('task'), actor.uniqueTitle('text')]
+    const row = actor.tasks.add(taskTitle, taskDesc)
+    return createWithKey(actor, 'tasks.create', row, (call) =>
+      actor.client.tasks.create({ taskTitle, taskDesc }, call),
     )
   },
-  'change task': async (person, _, turn) => {
-    const thing = inTurn(person.tasks, turn)
-    if (!thing) return
-    const next = person.title('text')
-    const changes = { id: Number(thing.id), description: next }
-    await change(
-      person,
+  'update task': async (actor, _, turn) => {
+    const row = chooseTagged(actor.tasks, turn)
+    if (!row) return
+    const next = actor.uniqueTitle('text')
+    const changes = { id: Number(row.id), description: next }
+    await updateIfMatch(
+      actor,
       'tasks.update',
-      { thing, possible: thing.texts, next, read: (task: Described) => taskRow(task).text },
-      (call) => person.client.tasks.update(changes, call),
+      { row, possible: row.texts, next, read: (task: Described) => taskRow(task).text },
+      (call) => actor.client.tasks.update(changes, call),
     )
   },
-  'read task': async (person, _, turn) => {
-    const kept = person.tasks.kept()
-    const thing = kept[turn % kept.length]
-    if (!thing) return
-    const { value } = await attempt(person, 'tasks.get', () =>
-      person.client.tasks.get({ id: Number(thing.id) }),
-    )
-    if (value && !(value.title === thing.title && thing.texts.includes(value.description ?? '')))
-      person.witness.fault(`tasks.get showed ${value.title} for ${thing.title}`)
+  'read task': async (actor, _, turn) => {
+    const present = actor.tasks.present()
+    const row = present[turn % present.length]
+    if (!row) return
+    const { value } = await attempt(actor, 'tasks.get', () => actor.client.tasks.get({ id: Number(row.id) }))
+    if (value && !(value.title === row.title && row.texts.includes(value.description ?? '')))
+      actor.checked.addFault(`tasks.get returned ${value.title} for ${row.title}`)
   },
-  'delete task': (person) =>
-    deleteOldest(person, person.tasks, ({ id }) =>
-      insist(person, 'tasks.delete', () => person.client.tasks.delete({ id: Number(id) })),
+  'delete task': (actor) =>
+    deleteOldest(actor, actor.tasks, ({ id }) =>
+      retryUntilAnswered(actor, 'tasks.delete', () => actor.client.tasks.delete({ id: Number(id) })),
     ),
-  'list tasks': async (person) => {
-    const { value } = await attempt(person, 'tasks.list', () => person.client.tasks.list())
-    check(person, person.tasks, 'tasks.list', value?.tasks.map(taskRow))
+  'list tasks': async (actor) => {
+    const { value } = await attempt(actor, 'tasks.list', () => actor.client.tasks.list())
+    checkRows(actor, actor.tasks, 'tasks.list', value?.tasks.map(taskRow))
   },
-} satisfies Record<string, Work>
+} satisfies Record<string, ActorOperation>
 
 const notes = {
-  'create note once': (person) => {
-    const [title, body] = [person.title('note'), person.title('text')]
-    const thing = person.notes.add(title, body)
-    return createOnce(person, 'notes.create', thing, (call) =>
-      person.client.notes.create({ title, body }, call),
+  'create note with key': (actor) => {
+    const [title, body] = [actor.uniqueTitle('note'), actor.uniqueTitle('text')]
+    const row = actor.notes.add(title, body)
+    return createWithKey(actor, 'notes.create', row, (call) =>
+      actor.client.notes.create({ title, body }, call),
     )
   },
-  'create first-form note once': (person) => {
-    const newNote = person.title('note')
-    const thing = person.notes.add(newNote, newNote)
-    return createOnce(person, 'legacyNotes.create', thing, (call) =>
-      person.client.legacyNotes.create({ newNote }, call),
+  'create first-form note with key': (actor) => {
+    const newNote = actor.uniqueTitle('note')
+    const row = actor.notes.add(newNote, newNote)
+    return createWithKey(actor, 'legacyNotes.create', row, (call) =>
+      actor.client.legacyNotes.create({ newNote }, call),
     )
   },
-  'change note': async (person, _, turn) => {
-    const thing = inTurn(person.notes, turn)
-    if (!thing) return
-    const next = person.title('text')
-    const content = { id: String(thing.id), title: thing.title, body: next }
-    await change(
-      person,
+  'update note': async (actor, _, turn) => {
+    const row = chooseTagged(actor.notes, turn)
+    if (!row) return
+    const next = actor.uniqueTitle('text')
+    const content = { id: String(row.id), title: row.title, body: next }
+    await updateIfMatch(
+      actor,
       'notes.update',
-      { thing, possible: thing.texts, next, read: ({ body }: { body: string }) => body },
-      (call) => person.client.notes.update(content, call),
+      { row, possible: row.texts, next, read: ({ body }: { body: string }) => body },
+      (call) => actor.client.notes.update(content, call),
     )
   },
-  'share note': async (person, _, turn) => {
-    const thing = inTurn(person.notes, turn)
-    if (!thing) return
-    const role = thing.roles.includes('reader') ? 'editor' : 'reader'
-    const share = { id: String(thing.id), email: person.friendEmail, role } as const
+  'share note': async (actor, _, turn) => {
+    const row = chooseTagged(actor.notes, turn)
+    if (!row) return
+    const role = row.roles.includes('reader') ? 'editor' : 'reader'
+    const share = { id: String(row.id), email: actor.friendEmail, role } as const
     const read = ({ sharedWith }: { sharedWith: number }) =>
       sharedWith === 1 ? role : `shared with ${sharedWith}`
-    await change(person, 'notes.share', { thing, possible: thing.roles, next: role, read }, (call) =>
-      person.client.notes.share(share, call),
+    await updateIfMatch(actor, 'notes.share', { row, possible: row.roles, next: role, read }, (call) =>
+      actor.client.notes.share(share, call),
     )
   },
-  'delete note': (person) =>
-    deleteOldest(person, person.notes, ({ id }) =>
+  'delete note': (actor) =>
+    deleteOldest(actor, actor.notes, ({ id }) =>
       typeof id === 'number'
-        ? insist(person, 'legacyNotes.delete', () => person.client.legacyNotes.delete({ id }))
-        : insist(person, 'notes.delete', () => person.client.notes.delete({ id }), ['NOT_FOUND']),
+        ? retryUntilAnswered(actor, 'legacyNotes.delete', () => actor.client.legacyNotes.delete({ id }))
+        : retryUntilAnswered(actor, 'notes.delete', () => actor.client.notes.delete({ id }), ['NOT_FOUND']),
     ),
-  'list notes': async (person) => {
-    const { value } = await attempt(person, 'notes.list', () => person.client.notes.list())
+  'list notes': async (actor) => {
+    const { value } = await attempt(actor, 'notes.list', () => actor.client.notes.list())
     const own = value?.notes.filter(({ mine }) => mine)
-    check(
-      person,
-      person.notes,
+    checkRows(
+      actor,
+      actor.notes,
       'notes.list',
       own?.map(({ title, body }) => ({ title, text: body })),
     )
   },
-  'list first-form notes': async (person) => {
-    const { value } = await attempt(person, 'legacyNotes.list', () => person.client.legacyNotes.list())
-    check(person, person.notes, 'legacyNotes.list', value?.notes.map(firstFormRow))
+  'list first-form notes': async (actor) => {
+    const { value } = await attempt(actor, 'legacyNotes.list', () => actor.client.legacyNotes.list())
+    checkRows(actor, actor.notes, 'legacyNotes.list', value?.notes.map(firstFormRow))
   },
-} satisfies Record<string, Work>
+} satisfies Record<string, ActorOperation>
 
 const account = {
-  'read account': async (person) => {
-    const { value } = await attempt(person, 'account.get', () => person.client.account.get())
-    if (value && value.email !== person.email) person.witness.fault(`account.get showed ${value.email}`)
+  'read account': async (actor) => {
+    const { value } = await attempt(actor, 'account.get', () => actor.client.account.get())
+    if (value && value.email !== actor.email) actor.checked.addFault(`account.get returned ${value.email}`)
   },
-  'list sessions': async (person) => {
-    const { value } = await attempt(person, 'sessions.list', () => person.client.sessions.list())
+  'list sessions': async (actor) => {
+    const { value } = await attempt(actor, 'sessions.list', () => actor.client.sessions.list())
     if (value && !value.sessions.some(({ isCurrent }) => isCurrent))
-      person.witness.fault('sessions.list lacked the current session')
+      actor.checked.addFault('sessions.list returned no current session')
   },
-  export: async (person) => {
-    const { value } = await attempt(person, 'account.export', () => person.client.account.export())
-    check(person, person.tasks, 'account.export', value?.tasks.map(taskRow))
+  export: async (actor) => {
+    const { value } = await attempt(actor, 'account.export', () => actor.client.account.export())
+    checkRows(actor, actor.tasks, 'account.export', value?.tasks.map(taskRow))
     const notes = value?.notes.map(({ title, body, sharedWith: [share] }) => ({
       title,
       text: body,
       role: share?.role ?? ('none' as const),
     }))
-    check(person, person.notes, 'account.export', notes)
+    checkRows(actor, actor.notes, 'account.export', notes)
   },
-} satisfies Record<string, Work>
+} satisfies Record<string, ActorOperation>
 
 const counter = {
-  'count up': async (person, { steps }) => {
-    const { value } = await attempt(person, 'counter.increment', () => person.client.counter.increment())
-    if (value) steps.values.push(value.count)
-    else steps.open++
+  'increment counter': async (actor, { increments }) => {
+    const { value } = await attempt(actor, 'counter.increment', () => actor.client.counter.increment())
+    if (value) increments.values.push(value.count)
+    else increments.unanswered++
   },
-  'read counter': async (person, { steps }) => {
-    const least = steps.values.at(-1) ?? 0
-    const { value } = await attempt(person, 'counter.get', () => person.client.counter.get())
-    if (value && value.count < least) person.witness.fault(`counter.get showed ${value.count} after ${least}`)
+  'read counter': async (actor, { increments }) => {
+    const minimum = increments.values.at(-1) ?? 0
+    const { value } = await attempt(actor, 'counter.get', () => actor.client.counter.get())
+    if (value && value.count < minimum)
+      actor.checked.addFault(`counter.get returned ${value.count} after ${minimum}`)
   },
-} satisfies Record<string, Work>
+} satisfies Record<string, ActorOperation>
 
-/** What every person does. */
-export const mix = { ...tasks, ...notes, ...account, ...counter }
+/** The operations of every actor. */
+export const actorOperations = { ...tasks, ...notes, ...account, ...counter }

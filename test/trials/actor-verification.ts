@@ -6,63 +6,66 @@ import type { Database } from '../../db/database.ts'
 import { open } from '../../db/index.ts'
 import { notes, shares } from '../../db/notes.ts'
 import { tasks } from '../../db/tasks.ts'
-import type { Person, Scene } from './actors.ts'
+import type { Actor, ActorContext } from './actors.ts'
 
-/** Rows of one person, as the ledger of the person knows them. */
-async function readRows(db: Database, { id, friendEmail }: Person) {
-  const kept = await db.select().from(tasks).where(eq(tasks.userId, id))
-  const written = await db
+/** Reads the rows of one actor in the format of the expected rows. */
+async function readRows(db: Database, { id, friendEmail }: Actor) {
+  const taskRows = await db.select().from(tasks).where(eq(tasks.userId, id))
+  const noteRows = await db
     .select({ title: notes.title, text: notes.body, role: shares.role })
     .from(notes)
     .leftJoin(shares, and(eq(shares.noteId, notes.id), eq(shares.email, friendEmail)))
     .where(eq(notes.userId, id))
   return {
-    tasks: kept.map(({ title, description }) => ({ title, text: description ?? '' })),
-    notes: written.map(({ role, ...note }) => ({ ...note, role: role ?? ('none' as const) })),
+    tasks: taskRows.map(({ title, description }) => ({ title, text: description ?? '' })),
+    notes: noteRows.map(({ role, ...note }) => ({ ...note, role: role ?? ('none' as const) })),
   }
 }
 
-/** Rows that still name a person whose account was deleted. */
-const readRemains = async (db: Database, { mark }: Person) => [
+/** Reads the rows that still contain the marker of a deleted account. */
+const readRemainingRows = async (db: Database, { marker }: Actor) => [
   ...(await db
     .select({ title: users.email })
     .from(users)
-    .where(like(users.email, `${mark}%`))),
+    .where(like(users.email, `${marker}%`))),
   ...(await db
     .select({ title: tasks.title })
     .from(tasks)
-    .where(like(tasks.title, `${mark}%`))),
+    .where(like(tasks.title, `${marker}%`))),
   ...(await db
     .select({ title: notes.title })
     .from(notes)
-    .where(like(notes.title, `${mark}%`))),
+    .where(like(notes.title, `${marker}%`))),
 ]
 
-/** Compares what people were told with what the database holds in the end. */
-export async function reckon(
+/** Compares the expected rows of all actors with the final state of the database. */
+export async function verifyActors(
   url: string,
-  people: readonly Person[],
-  gone: readonly Person[],
-  { steps }: Scene,
+  actors: readonly Actor[],
+  deleted: readonly Actor[],
+  { increments }: ActorContext,
 ) {
   const { db, close } = await open(url)
   const differences = []
-  for (const person of people) {
-    const rows = await readRows(db, person)
-    differences.push(person.tasks.compare(rows.tasks), person.notes.compare(rows.notes))
+  for (const actor of actors) {
+    const rows = await readRows(db, actor)
+    differences.push(actor.tasks.compare(rows.tasks), actor.notes.compare(rows.notes))
   }
-  const remains = (await Promise.all(gone.map((person) => readRemains(db, person)))).flat()
+  const remaining = (await Promise.all(deleted.map((actor) => readRemainingRows(db, actor)))).flat()
   const [{ count } = { count: NaN }] = await db.select().from(counter)
   await close()
 
-  const { values, open: unanswered } = steps
-  const sum = (numbers: number[]) => numbers.reduce((total, each) => total + each, 0)
+  const { values, unanswered } = increments
+  const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0)
   return {
     lost: sum(differences.map(({ lost }) => lost)) + Math.max(0, Math.max(0, ...values) - count),
     doubled:
       sum(differences.map(({ doubled }) => doubled)) +
       (values.length - new Set(values).size) +
       Math.max(0, count - values.length - unanswered),
-    wrong: [...differences.flatMap(({ wrong }) => wrong), ...remains.map(({ title }) => `${title} remains`)],
+    wrong: [
+      ...differences.flatMap(({ wrong }) => wrong),
+      ...remaining.map(({ title }) => `${title} remains`),
+    ],
   }
 }

@@ -3,97 +3,102 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { type Client, createClient, createRestClient } from '../../contract/client.ts'
 import { cookieOf } from '../../src/testing.ts'
-import { type Book, createWitness, errorOf, type Result, type Witness } from './checked-client.ts'
-import type { Letters } from './mail-server.ts'
-import { Things } from './expected-rows.ts'
+import {
+  type Recording,
+  createCheckedClient,
+  errorOf,
+  type Result,
+  type CheckedClient,
+} from './checked-client.ts'
+import type { MailServer } from './mail-server.ts'
+import { ExpectedRows } from './expected-rows.ts'
 
-/** Between a failed request and the next one of the same person, in milliseconds. */
-const PAUSE = 100
+/** Pause of an actor after a failed request, in milliseconds. */
+const RETRY_PAUSE = 100
 
-export interface Scene {
+export interface ActorContext {
   origin: string
-  book: Book
-  letters: Letters
-  /** The counter: values that were acknowledged, and steps that were not. */
-  steps: { values: number[]; open: number }
+  recording: Recording
+  mail: MailServer
+  /** Acknowledged values of the counter, and the number of increments without a response. */
+  increments: { values: number[]; unanswered: number }
 }
 
-/** A form, a JSON body, or none. */
-export type Body = URLSearchParams | object | undefined
+type Body = URLSearchParams | object | undefined
 
-/** A person with a client, and all that the person was told. */
-export interface Person {
-  mark: string
+/** A simulated person with a client. Knows the expected rows from all responses. */
+export interface Actor {
+  marker: string
   email: string
   friendEmail: string
   id: string
   client: Client
-  witness: Witness
-  tasks: Things
-  notes: Things
-  /** Sends what the client does not cover. Throws the error that the answer stands for. */
+  checked: CheckedClient
+  tasks: ExpectedRows
+  notes: ExpectedRows
+  /** Sends a request outside the contract, as form or JSON. Throws the typed error of an error response. */
   post: (
     path: string,
     body: Body,
     headers?: Record<string, string>,
   ) => Promise<{ headers: Headers; body: unknown }>
-  /** A title that no other thing has. */
-  title: (kind: string) => string
+  /** Returns a title that is unique in the trial. */
+  uniqueTitle: (kind: string) => string
   app: App
 }
 
-/** An app of the person's: what it has so far. */
+/** The OAuth client of an actor, and its tokens. */
 export interface App {
   clientId?: string | undefined
   tokens?: { access_token: string; refresh_token: string } | undefined
 }
 
-const randomMark = () => `mk${randomBytes(8).toString('hex')}`
-const emailOf = (mark: string) => `${mark}@example.com`
+const randomMarker = () => `mk${randomBytes(8).toString('hex')}`
+const emailOf = (marker: string) => `${marker}@example.com`
 
-/** Two people who share notes with each other. */
-export async function bringPair(scene: Scene, protocol: 'RPC' | 'REST') {
-  const [one, other] = [randomMark(), randomMark()]
-  return [await bring(scene, protocol, one, other), await bring(scene, protocol, other, one)]
+/** Creates two actors who share notes with each other. */
+export async function createActorPair(context: ActorContext, protocol: 'RPC' | 'REST') {
+  const [one, other] = [randomMarker(), randomMarker()]
+  return [await createActor(context, protocol, one, other), await createActor(context, protocol, other, one)]
 }
 
-/** Signs a new person in. */
-export async function bring(
-  { origin, book, letters }: Scene,
+/** Signs in a new person. */
+export async function createActor(
+  { origin, recording, mail }: ActorContext,
   protocol: 'RPC' | 'REST',
-  mark = randomMark(),
-  friend = randomMark(),
-): Promise<Person> {
-  book.owners.set(mark, mark)
-  const witness = createWitness(book, mark, friend)
-  const poster = createPoster(origin, witness.fetch)
-  const { cookie, id } = await signIn(witness, poster, letters, emailOf(mark))
+  marker = randomMarker(),
+  friend = randomMarker(),
+): Promise<Actor> {
+  recording.owners.set(marker, marker)
+  const checked = createCheckedClient(recording, marker, friend)
+  const sendPost = createPost(origin, checked.fetch)
+  const { cookie, id } = await signIn(checked, sendPost, mail, emailOf(marker))
   for (const word of [id, decodeURIComponent(cookie).replace(/^[^=]*=|\..*/g, '')])
-    book.owners.set(word, mark)
+    recording.owners.set(word, marker)
   const create = protocol === 'RPC' ? createClient : createRestClient
   let titles = 0
   return {
-    mark,
-    email: emailOf(mark),
+    marker,
+    email: emailOf(marker),
     friendEmail: emailOf(friend),
     id,
-    client: create(origin, { headers: { cookie }, fetch: witness.fetch }),
-    witness,
-    tasks: new Things(),
-    notes: new Things(),
-    post: (path, body, headers) => poster(path, body, { cookie, ...headers }),
-    title: (kind) => `${mark} ${kind} ${++titles}`,
+    client: create(origin, { headers: { cookie }, fetch: checked.fetch }),
+    checked,
+    tasks: new ExpectedRows(),
+    notes: new ExpectedRows(),
+    post: (path, body, headers) => sendPost(path, body, { cookie, ...headers }),
+    uniqueTitle: (kind) => `${marker} ${kind} ${++titles}`,
     app: {},
   }
 }
 
-type Post = Person['post']
+type Post = Actor['post']
 
 let addresses = 0
-/** An address of its own for each request: better-auth limits sign-ins by address. */
+/** A new address for each request: better-auth limits sign-ins by address. */
 const nextAddress = () => `10.${[16, 8, 0].map((bits) => (addresses >> bits) & 255).join('.')}`
 
-const createPoster =
+const createPost =
   (origin: string, send: typeof fetch): Post =>
   async (path, body, headers) => {
     addresses++
@@ -113,60 +118,67 @@ const createPoster =
     return { headers: response.headers, body: parsed }
   }
 
-/** What a body says. Answers of tools come as one event of a stream. */
+/** Parses a body. The response of an MCP tool is a stream with one event. */
 function parse(type: string, text: string): unknown {
   if (type.startsWith('text/html') || text === '') return text
   return JSON.parse(type.startsWith('text/event-stream') ? (/^data: (.*)/m.exec(text)?.[1] ?? '') : text)
 }
 
-/** Asks for codes until one signs in. */
-async function signIn(witness: Witness, post: Post, letters: Letters, email: string) {
-  for (let isSure = true; ; isSure = false) {
-    const entered = await enter(witness, post, letters, email, isSure)
-    if (entered) return entered
-    await sleep(PAUSE)
+/** Repeats the sign-in with a new code until it succeeds. */
+async function signIn(checked: CheckedClient, post: Post, mail: MailServer, email: string) {
+  for (let isRetry = false; ; isRetry = true) {
+    const session = await trySignIn(checked, post, mail, email, isRetry)
+    if (session) return session
+    await sleep(RETRY_PAUSE)
   }
 }
 
-/** Asks for a code and answers it. A request without an answer may have used or replaced a code: `isSure` rules that out. */
-async function enter(witness: Witness, post: Post, letters: Letters, email: string, isSure: boolean) {
-  const asked = { email, type: 'sign-in' }
-  const send = () => post('/api/auth/email-otp/send-verification-otp', asked)
-  const sent = await witness.attempt('code.send', async () => (await send()).body)
-  const otp = sent.code === 'OK' ? await letters.takeCode(email) : undefined
-  if (sent.code === 'OK' && !otp) witness.fault('was sent no letter')
+/** Requests a code and enters it. On a retry, an earlier request without a response may have consumed or replaced the code. */
+async function trySignIn(
+  checked: CheckedClient,
+  post: Post,
+  mail: MailServer,
+  email: string,
+  isRetry: boolean,
+) {
+  const request = { email, type: 'sign-in' }
+  const send = () => post('/api/auth/email-otp/send-verification-otp', request)
+  const sent = await checked.attempt('code.send', async () => (await send()).body)
+  const otp = sent.code === 'OK' ? await mail.consumeCode(email) : undefined
+  if (sent.code === 'OK' && !otp) checked.addFault('received no message with a code')
   if (!otp) return undefined
   let cookie = ''
-  const answer = async () => {
+  const enterCode = async () => {
     const { headers, body } = await post('/api/auth/sign-in/email-otp', { email, otp })
     cookie = cookieOf(headers)
     return body as { user: { id: string } }
   }
-  const { value } = await witness.attempt('code.enter', answer, isSure ? [] : ['INVALID_OTP'])
+  const { value } = await checked.attempt('code.enter', enterCode, isRetry ? ['INVALID_OTP'] : [])
   return value && { cookie, id: value.user.id }
 }
 
-const isOpen = ({ code }: Result<unknown>) => ['SERVICE_UNAVAILABLE', 'BROKEN', 'UNDER_WAY'].includes(code)
+const isUnanswered = ({ code }: Result<unknown>) =>
+  ['SERVICE_UNAVAILABLE', 'BROKEN', 'UNDER_WAY'].includes(code)
 
-/** Sends a request once. */
+/** Executes an operation once. */
 export const attempt = <Value>(
-  { witness }: Person,
+  { checked }: Actor,
   operation: string,
   send: () => Promise<Value>,
   expected?: readonly string[],
-) => witness.attempt(operation, send, expected)
+) => checked.attempt(operation, send, expected)
 
-/** Repeats a request until it is answered. `expected` are codes that it may have once it was sent before. */
-export async function insist<Value>(
-  { witness }: Person,
+/** Repeats an operation until it is answered. `expected` are error codes that a repetition may get. */
+export async function retryUntilAnswered<Value>(
+  { checked }: Actor,
   operation: string,
   send: () => Promise<Value>,
   expected: readonly string[] = [],
 ): Promise<Result<Value>> {
-  let result = await witness.attempt(operation, send)
-  while (isOpen(result)) {
-    await sleep(PAUSE)
-    result = await witness.attempt(operation, send, expected)
+  let result = await checked.attempt(operation, send)
+  while (isUnanswered(result)) {
+    await sleep(RETRY_PAUSE)
+    result = await checked.attempt(operation, send, expected)
   }
   return result
 }

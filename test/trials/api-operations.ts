@@ -11,18 +11,18 @@ const Bounds = z.object({
   maximum: z.number().optional(),
 })
 
-/** As much of JSON Schema as the document speaks of requests. */
+/** The part of JSON Schema that the OpenAPI document uses for requests. */
 export interface Schema extends z.infer<typeof Bounds> {
   properties?: Record<string, Schema> | undefined
 }
 
-/** What can be asked, over whatever protocol. */
+/** An operation of any protocol. */
 export interface Operation {
   method: string
   path: string
-  /** Of the body; nothing where there is none. */
+  /** Schema of the body; `undefined` without a body. */
   input?: Schema | undefined
-  /** Fields are sent as a form, and not as JSON. */
+  /** The body is a form instead of JSON. */
   isForm?: boolean
 }
 
@@ -46,7 +46,7 @@ const Document = z.object({
 const text: Schema = { type: 'string' }
 const object = (properties: Record<string, Schema> = {}): Schema => ({ type: 'object', properties })
 
-/** Every operation of the document, over REST and over RPC, and what else the service answers. */
+/** Reads every operation of the OpenAPI document, over REST and RPC, and adds the operations outside the document. */
 export async function readOperations(origin: string): Promise<Operation[]> {
   const { paths, components } = Document.parse(await (await fetch(`${origin}/api/openapi.json`)).json())
   const resolve = ({ $ref, ...schema }: Schema) =>
@@ -67,7 +67,7 @@ export async function readOperations(origin: string): Promise<Operation[]> {
       ]
     }),
   )
-  return [...documented, ...undocumented]
+  return [...documented, ...undocumentedOperations]
 }
 
 const auth = (path: string, properties: Record<string, Schema>): Operation => ({
@@ -83,8 +83,8 @@ const form = (path: string, names: string[]): Operation => ({
 })
 const get = (path: string): Operation => ({ method: 'GET', path })
 
-// Signing out is left out: whoever did would be a stranger from then on.
-const undocumented: Operation[] = [
+// Without sign-out: it would make a caller anonymous for the rest of the trial.
+const undocumentedOperations: Operation[] = [
   auth('email-otp/send-verification-otp', { email: text, type: { enum: ['sign-in'] } }),
   auth('sign-in/email-otp', { email: text, otp: text }),
   auth('update-user', { name: text }),

@@ -2,66 +2,75 @@ import fc from 'fast-check'
 import { isDeepStrictEqual, parseArgs } from 'node:util'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { drafts, say } from './request-arbitraries.ts'
-import { framed } from './framing.ts'
-import { inLanes } from './concurrency.ts'
+import { invalidRequests, toExchange } from './request-arbitraries.ts'
+import { framingExchanges } from './framing.ts'
+import { forEachConcurrently } from './concurrency.ts'
 import type { Caller } from './request-part-arbitraries.ts'
 import { readOperations } from './api-operations.ts'
-import { settle, stranger } from './test-accounts.ts'
+import { createAccount, createAnonymousCaller } from './test-accounts.ts'
 import { startService } from './service-process.ts'
-import { findPostgres, trial } from './trial.ts'
-import { faultsOf, type Said } from './protocol-checks.ts'
-import { talk } from './raw-http.ts'
+import { startDurablePostgres, trial } from './trial.ts'
+import { faultsOf, type ExpectedExchange } from './protocol-checks.ts'
+import { exchange } from './raw-http.ts'
 
 const THOUSANDS = 20
-/** Talks under way at once. Those about HTTP itself wait for limits of time, and cost nothing meanwhile. */
-const LANES = { drafts: 16, framings: 200 }
-/** More than any limit of the service, in milliseconds. */
-const PATIENCE = 45_000
-/** How much more memory may be in use at the end than at most after each thousand of the first half. */
-const GROWTH = 1.1
+/** Concurrent exchanges. Those that violate HTTP itself mostly wait for time limits, and need little CPU time. */
+const CONCURRENCY = { requests: 16, framings: 200 }
+/** Longer than any time limit of the service, in milliseconds. */
+const TIMEOUT = 45_000
+/** Maximum ratio of resident memory at the end to the maximum in the first half. */
+const MEMORY_GROWTH = 1.1
 
 const { values } = parseArgs({ options: { seed: { type: 'string' } } })
 const seed = Number(values.seed ?? Math.floor(Math.random() * 1e9))
 
-await trial('bad requests', async (tell) => {
-  const { url } = await findPostgres()
+await trial('bad requests', async (report) => {
+  const { url } = await startDurablePostgres()
   const service = await startService({ DATABASE_URL: url })
   const port = Number(new URL(service.origin).port)
   const [ada, bob, witness] = [
-    await settle(service, 'ada@example.com'),
-    await settle(service, 'bob@example.com'),
-    await settle(service, 'witness@example.com'),
+    await createAccount(service, 'ada@example.com'),
+    await createAccount(service, 'bob@example.com'),
+    await createAccount(service, 'witness@example.com'),
   ]
-  const callers = [ada, bob, stranger()]
+  const callers = [ada, bob, createAnonymousCaller()]
   const operations = await readOperations(service.origin)
-  const seen = await witness.look()
+  const before = await witness.readAll()
   const statuses: Record<string, number> = {}
   const faults: string[] = []
 
-  const ask = async (saying: (caller: Caller) => Said, index: number) => {
-    const caller = callers[index % callers.length] ?? stranger()
+  const send = async (create: (caller: Caller) => ExpectedExchange, index: number) => {
+    const caller = callers[index % callers.length] ?? createAnonymousCaller()
     const secrets = [...callers, witness]
       .filter((other) => other !== caller)
       .flatMap((other) => other.secrets)
-    const said = saying(caller)
-    const answers = said.isLast ? Infinity : said.due[1]
-    const heard = await talk(port, said.steps, { answers, patience: PATIENCE, isHead: said.isHead })
-    for (const { status } of heard.answers) statuses[status] = (statuses[status] ?? 0) + 1
-    for (const fault of faultsOf(said, heard, secrets))
-      faults.push(`${said.kind} ${fault}: ${JSON.stringify([said.steps.map(String), heard]).slice(0, 700)}`)
+    const expected = create(caller)
+    const responses = expected.endsConnection ? Infinity : expected.responses[1]
+    const actual = await exchange(port, expected.steps, {
+      responses,
+      timeout: TIMEOUT,
+      isHead: expected.isHead,
+    })
+    for (const { status } of actual.responses) statuses[status] = (statuses[status] ?? 0) + 1
+    for (const fault of faultsOf(expected, actual, secrets))
+      faults.push(
+        `${expected.kind} ${fault}: ${JSON.stringify([expected.steps.map(String), actual]).slice(0, 700)}`,
+      )
   }
-  const askAll = (many: number, sayings: ((caller: Caller) => Said)[]) =>
-    inLanes(many, sayings.entries(), ([index, saying]) => ask(saying, index))
+  const sendAll = (concurrency: number, exchanges: ((caller: Caller) => ExpectedExchange)[]) =>
+    forEachConcurrently(concurrency, exchanges.entries(), ([index, create]) => send(create, index))
 
-  const framings = askAll(LANES.framings, fc.sample(framed, { seed, numRuns: THOUSANDS * 100 }))
+  const framings = sendAll(
+    CONCURRENCY.framings,
+    fc.sample(framingExchanges, { seed, numRuns: THOUSANDS * 100 }),
+  )
   const megabytes: number[] = []
   for (let thousand = 0; thousand < THOUSANDS; thousand++) {
     const ids = [...ada.ids, ...bob.ids, ...witness.ids]
-    const sample = fc.sample(drafts(operations, ids), { seed: seed + thousand, numRuns: 900 })
-    await askAll(
-      LANES.drafts,
-      sample.map((draft) => (caller) => say(draft, caller)),
+    const sample = fc.sample(invalidRequests(operations, ids), { seed: seed + thousand, numRuns: 900 })
+    await sendAll(
+      CONCURRENCY.requests,
+      sample.map((request) => (caller) => toExchange(request, caller)),
     )
     await sleep(1000)
     megabytes.push(Math.round(service.resident() / 2 ** 20))
@@ -70,13 +79,13 @@ await trial('bad requests', async (tell) => {
   await sleep(1000)
   megabytes.push(Math.round(service.resident() / 2 ** 20))
 
-  const isAlike = isDeepStrictEqual(await witness.look(), seen)
+  const isUnchanged = isDeepStrictEqual(await witness.readAll(), before)
   const failures = service.log().match(/"level":[56]0/g)?.length ?? 0
-  tell({ seed, faults: faults.length, failures, ...statuses, resident: megabytes.join(' ') })
+  report({ seed, faults: faults.length, failures, ...statuses, resident: megabytes.join(' ') })
   if (faults.length > 0) throw new Error(faults.slice(0, 20).join('\n'))
-  if (!isAlike) throw new Error('A good request is answered otherwise than before')
-  if (failures > 0) throw new Error('The log tells of failures')
-  if ((megabytes.at(-1) ?? NaN) > GROWTH * Math.max(...megabytes.slice(0, THOUSANDS / 2)))
-    throw new Error('Memory grew')
-  await Promise.all([ada.look(), bob.look()])
+  if (!isUnchanged) throw new Error('The responses to valid requests have changed')
+  if (failures > 0) throw new Error('The log contains failures')
+  if ((megabytes.at(-1) ?? NaN) > MEMORY_GROWTH * Math.max(...megabytes.slice(0, THOUSANDS / 2)))
+    throw new Error('Resident memory has grown')
+  await Promise.all([ada.readAll(), bob.readAll()])
 })

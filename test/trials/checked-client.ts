@@ -5,37 +5,37 @@ import { z } from 'zod'
 
 import { contract } from '../../contract/index.ts'
 import { fromErrorBody } from '../../contract/errors.ts'
-import { isInShape } from './protocol-checks.ts'
+import { hasDocumentedFormat } from './protocol-checks.ts'
 
-/** A failure of a request without an answer is `BROKEN`. */
-export interface Entry {
+/** One executed operation. */
+export interface OperationRecord {
   operation: string
-  /** `OK`, or the code of the error. */
+  /** `OK`, the code of the error, or `BROKEN` without a response. */
   code: string
-  /** When the request ended, in epoch milliseconds. */
-  at: number
+  /** In epoch milliseconds. */
+  endedAt: number
   /** In milliseconds. */
-  took: number
+  duration: number
 }
 
-/** What a request came to: a value if the code is `OK`, else what the error told. */
+/** A value if the code is `OK`, otherwise the message of the error. */
 export interface Result<Value> {
   code: string
   value?: Value
-  told?: string
+  message?: string
 }
 
-/** What is noted of all requests. */
-export interface Book {
-  entries: Entry[]
-  /** Requests that succeeded. */
+/** Records the requests of all actors. */
+export interface Recording {
+  operations: OperationRecord[]
+  /** Number of successful requests. */
   succeeded: number
   faults: string[]
-  /** Whose a word is that only one person may be shown: marks, ids, tokens. */
+  /** Private words (markers, ids, tokens), mapped to the marker of the actor that they belong to. */
   owners: Map<string, string>
 }
 
-/** The answers of operations that the contract does not have. Those of the contract are added below. */
+/** Response schemas of operations outside the contract. Those of the contract are added below. */
 const schemas = new Map<string, z.ZodType>(
   Object.entries({
     'code.send': z.strictObject({ success: z.literal(true) }),
@@ -64,43 +64,44 @@ function tokens() {
   })
 }
 
-/** Codes that any operation may answer while connections to the database are cut. */
+/** The error code of any operation while the database is unreachable. */
 const OUTAGE = 'SERVICE_UNAVAILABLE'
 
-/** Longer than any limit of the service, in milliseconds. */
-const PATIENCE = 60_000
+/** Longer than any time limit of the service, in milliseconds. */
+const TIMEOUT = 60_000
 
 const WORD = /[\w-]{16,}/g
 
 /**
- * One person's way to the service. Each answer is checked: its time, its schema, the words in it. The person sends one
- * request after another. `friend` is the mark of the person whose notes this person may see.
+ * Creates a client that records each operation and checks each response: duration, schema, and private words of other
+ * actors. The actor sends its requests sequentially. `friend` is the marker of the actor who shares notes with this actor.
  */
-export function createWitness(book: Book, mark: string, friend: string) {
+export function createCheckedClient(recording: Recording, marker: string, friend: string) {
   let current = ''
 
   function checkWords(text: string) {
-    const strangers = new Set(
+    const disclosed = new Set(
       (text.match(WORD) ?? []).flatMap((word) => {
-        const owner = book.owners.get(word)
-        const mayShow = owner === undefined || owner === mark
-        return mayShow || (owner === friend && /^(notes|account)\./.test(current)) ? [] : [word]
+        const owner = recording.owners.get(word)
+        const isAllowed = owner === undefined || owner === marker
+        return isAllowed || (owner === friend && /^(notes|account)\./.test(current)) ? [] : [word]
       }),
     )
-    if (strangers.size > 0) book.faults.push(`${current} told ${mark} of ${[...strangers].join(' ')}`)
+    if (disclosed.size > 0)
+      recording.faults.push(`${current} disclosed to ${marker}: ${[...disclosed].join(' ')}`)
   }
 
   const checkedFetch: typeof fetch = async (input, init) => {
-    const response = await fetch(input, { ...init, signal: AbortSignal.timeout(PATIENCE) })
+    const response = await fetch(input, { ...init, signal: AbortSignal.timeout(TIMEOUT) })
     const { status, headers } = response
     const body = await response.text()
     checkWords(`${body} ${headers.get('location') ?? ''}`)
-    if (!isInShape({ status, headers, body }))
-      book.faults.push(`${current} answered ${status} in no known shape: ${body.slice(0, 300)}`)
+    if (!hasDocumentedFormat({ status, headers, body }))
+      recording.faults.push(`${current} answered ${status} in an undocumented format: ${body.slice(0, 300)}`)
     return new Response(body || null, { status, headers })
   }
 
-  /** Sends one request. Any code but OK, an outage and the expected ones is a fault. */
+  /** Executes one operation. A code other than OK, SERVICE_UNAVAILABLE or an expected one is a fault. */
   async function attempt<Value>(
     operation: string,
     send: () => Promise<Value>,
@@ -108,48 +109,49 @@ export function createWitness(book: Book, mark: string, friend: string) {
   ): Promise<Result<Value>> {
     current = operation
     const start = Date.now()
-    const result: Result<Value> = await send().then((value) => ({ code: 'OK', value }), failed)
-    const at = Date.now()
-    const { code, told = '' } = result
-    book.entries.push({ operation, code, at, took: at - start })
+    const result: Result<Value> = await send().then((value) => ({ code: 'OK', value }), failureOf)
+    const endedAt = Date.now()
+    const { code, message = '' } = result
+    recording.operations.push({ operation, code, endedAt, duration: endedAt - start })
     if (code === 'OK') {
-      book.succeeded++
+      recording.succeeded++
       checkSchema(operation, result.value)
     } else if (code !== OUTAGE && !expected.includes(code))
-      book.faults.push(`${operation} of ${mark} failed after ${at - start} ms: ${code} ${told}`)
+      recording.faults.push(
+        `${operation} of ${marker} failed after ${endedAt - start} ms: ${code} ${message}`,
+      )
     return result
   }
 
   function checkSchema(operation: string, value: unknown) {
     const schema = schemas.get(operation.replace(/^agent\./, ''))
-    if (!schema) throw new Error(`No schema is known for ${operation}`)
+    if (!schema) throw new Error(`There is no schema for ${operation}`)
     const { data, error } = schema.safeParse(value)
     if (error || !isDeepStrictEqual(data, value))
-      book.faults.push(`${operation} broke its schema: ${JSON.stringify(value).slice(0, 300)}`)
+      recording.faults.push(`${operation} violates its schema: ${JSON.stringify(value).slice(0, 300)}`)
   }
 
-  function fault(text: string) {
-    book.faults.push(`${mark}: ${text}`)
+  function addFault(text: string) {
+    recording.faults.push(`${marker}: ${text}`)
   }
 
-  return { attempt, fetch: checkedFetch, fault }
+  return { attempt, fetch: checkedFetch, addFault }
 }
 
-export type Witness = ReturnType<typeof createWitness>
+export type CheckedClient = ReturnType<typeof createCheckedClient>
 
-/** An OAuth error has a code of its own. */
 const OAuthError = z.object({ error: z.string() })
 
-/** The error that a body stands for. */
+/** Converts an error response to the error that the typed client throws. */
 export function errorOf(status: number, body: unknown) {
   const code = OAuthError.safeParse(body).data?.error ?? `status ${status}`
   return fromErrorBody(body) ?? new ORPCError(code, { message: JSON.stringify(body) })
 }
 
-function failed(error: unknown) {
-  if (error instanceof ORPCError) return { code: String(error.code), told: error.message }
+function failureOf(error: unknown) {
+  if (error instanceof ORPCError) return { code: String(error.code), message: error.message }
   return {
     code: 'BROKEN',
-    told: String(error instanceof Error && error.cause instanceof Error ? error.cause : error),
+    message: String(error instanceof Error && error.cause instanceof Error ? error.cause : error),
   }
 }

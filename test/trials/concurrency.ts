@@ -1,12 +1,12 @@
-/** Works through items in order, so many at once. */
-export async function inLanes<Item>(
-  many: number,
+/** Processes items in order, at most `limit` of them concurrently. */
+export async function forEachConcurrently<Item>(
+  limit: number,
   items: Iterable<Item>,
-  work: (item: Item) => Promise<void>,
+  handle: (item: Item) => Promise<void>,
 ) {
-  const left = items[Symbol.iterator]()
-  const lane = async () => {
-    for (let next = left.next(); !next.done; next = left.next()) await work(next.value)
+  const remaining = items[Symbol.iterator]()
+  const processNext = async () => {
+    for (let next = remaining.next(); !next.done; next = remaining.next()) await handle(next.value)
   }
-  await Promise.all(Array.from({ length: many }, lane))
+  await Promise.all(Array.from({ length: limit }, processNext))
 }

@@ -2,177 +2,181 @@ import fc from 'fast-check'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 
-import type { Direction, Held, Link, Proxy } from './pg-proxy.ts'
+import type { Direction, HeldBytes, ProxiedConnection, Proxy } from './pg-proxy.ts'
 
-/** How long a cut waits for the bytes that it needs, in milliseconds. */
-const PATIENCE = 1000
-/** How long the rest of a result may take, in milliseconds. */
-const RESULT = 500
-/** Cuts under way at once: some wait for bytes, some are stalls. */
-const AT_ONCE = 16
+/** Time limit for the next bytes of a connection, in milliseconds. */
+const HOLD_TIMEOUT = 1000
+/** Time limit for the rest of a result, in milliseconds. */
+const RESULT_TIMEOUT = 500
+/** Maximum number of concurrent cuts: some wait for bytes, some are stalls. */
+const CONCURRENCY = 16
 
-/** What is drawn for one cut. */
-interface Draw {
-  kind: Kind
-  /** Which connection, and where in the bytes: each as a part of the whole, from 0 to 1. */
-  which: number
-  where: number
-  /** How long a stall or an outage lasts, in milliseconds. */
-  lasts: number
-  /** How long until the next cut, in milliseconds. */
+/** Random parameters of one cut. */
+interface CutParameters {
+  kind: CutKind
+  /** Position in the list of connections, and position in the bytes, each from 0 to 1. */
+  connectionPosition: number
+  bytePosition: number
+  /** Duration of a stall or of refused connections, in milliseconds. */
+  duration: number
+  /** Pause before the cut, in milliseconds. */
   pause: number
 }
 
-export interface Scene {
+export interface CutContext {
   proxy: Proxy
-  /** A connection to PostgreSQL that is not cut. */
+  /** A direct connection to PostgreSQL, without the proxy. */
   admin: Sql
 }
 
-/** Returns how many connections were lost; `undefined` if the cut could not be made. */
-type Cut = (scene: Scene, draw: Draw) => Promise<number | undefined>
+/** Returns the number of lost connections; `undefined` if the cut was not possible. */
+type Cut = (scene: CutContext, parameters: CutParameters) => Promise<number | undefined>
 
-/** A cut of one connection, which no other cut takes meanwhile. */
-const ofOne =
-  (make: (link: Link, draw: Draw) => Promise<number | undefined>): Cut =>
-  async ({ proxy }, draw) => {
+/** Cuts one connection and reserves it, so that no other cut uses it. */
+const cutOne =
+  (make: (connection: ProxiedConnection, parameters: CutParameters) => Promise<number | undefined>): Cut =>
+  async ({ proxy }, parameters) => {
     const free = proxy.free()
-    const link = free[Math.floor(draw.which * free.length)]
-    if (!link) return undefined
-    link.isTaken = true
-    const lost = await make(link, draw)
-    link.isTaken = Boolean(lost)
+    const connection = free[Math.floor(parameters.connectionPosition * free.length)]
+    if (!connection) return undefined
+    connection.isReserved = true
+    const lost = await make(connection, parameters)
+    connection.isReserved = Boolean(lost)
     return lost
   }
 
-const whole = (close: 'finish' | 'reset') =>
-  ofOne((link) => {
-    link[close]()
+const closeConnection = (close: 'closeWithFin' | 'closeWithReset') =>
+  cutOne((connection) => {
+    connection[close]()
     return Promise.resolve(1)
   })
 
-/** An offset within a message. No message is one byte long. */
-const within = ({ bytes, ends }: Held, where: number) => {
-  const at = 1 + Math.floor(where * (bytes.length - 2))
+/** Returns an offset within a message, not between two messages. No message has only one byte. */
+const offsetWithinMessage = ({ bytes, ends }: HeldBytes, bytePosition: number) => {
+  const at = 1 + Math.floor(bytePosition * (bytes.length - 2))
   return ends.has(at) ? at + 1 : at
 }
 
-const torn = (direction: Direction, close: 'finish' | 'reset') =>
-  ofOne(async (link, { where }) => {
-    const held = await link.hold(direction, PATIENCE)
+const closeWithinMessage = (direction: Direction, close: 'closeWithFin' | 'closeWithReset') =>
+  cutOne(async (connection, { bytePosition }) => {
+    const held = await connection.hold(direction, HOLD_TIMEOUT)
     if (!held) return undefined
-    link[close]({ [direction]: held.bytes.subarray(0, within(held, where)) })
+    connection[close]({ [direction]: held.bytes.subarray(0, offsetWithinMessage(held, bytePosition)) })
     return 1
   })
 
-const stalled = (then: 'finish' | 'reset' | 'release') =>
-  ofOne(async (link, { lasts }) => {
-    link.stall()
-    await sleep(lasts)
-    link[then]()
+const stallConnection = (then: 'closeWithFin' | 'closeWithReset' | 'release') =>
+  cutOne(async (connection, { duration }) => {
+    connection.stall()
+    await sleep(duration)
+    connection[then]()
     return then === 'release' ? 0 : 1
   })
 
-/** Ends a backend, or its statement, while it sends a result. Not counted where the result was complete by then. */
-const midResult =
+/** Terminates a backend, or cancels its statement, while it sends a result. Not counted if the result was complete before. */
+const interruptResult =
   (by: 'pg_terminate_backend' | 'pg_cancel_backend'): Cut =>
   async ({ proxy, admin }) => {
-    const partial = await proxy.holdPartialResult(PATIENCE)
+    const partial = await proxy.holdPartialResult(HOLD_TIMEOUT)
     if (!partial) return undefined
-    const { link, bytes } = partial
-    const before = link.brokenResults()
-    await admin`select ${admin.unsafe(by)}(pid) from pg_stat_activity where client_port = ${link.clientPort}`
-    link.near.write(bytes)
-    link.far.resume()
-    link.isTaken = false
-    await sleep(RESULT)
-    if (link.brokenResults() === before) return undefined
+    const { connection, bytes } = partial
+    const before = connection.brokenResults()
+    await admin`select ${admin.unsafe(by)}(pid) from pg_stat_activity bytePosition client_port = ${connection.clientPort}`
+    connection.serviceSocket.write(bytes)
+    connection.databaseSocket.resume()
+    connection.isReserved = false
+    await sleep(RESULT_TIMEOUT)
+    if (connection.brokenResults() === before) return undefined
     return by === 'pg_terminate_backend' ? 1 : 0
   }
 
-const all: Cut = ({ proxy }, { lasts }) => {
-  proxy.refuse(lasts)
+const refuseAll: Cut = ({ proxy }, { duration }) => {
+  proxy.refuse(duration)
   const free = proxy.free()
-  for (const link of free) link.reset()
+  for (const connection of free) connection.closeWithReset()
   return Promise.resolve(free.length)
 }
 
-/** Every way in which a connection is cut. */
-export const kinds = {
-  fin: whole('finish'),
-  rst: whole('reset'),
-  'answer broken by fin': torn('down', 'finish'),
-  'answer broken by rst': torn('down', 'reset'),
-  'request broken by fin': torn('up', 'finish'),
-  'request broken by rst': torn('up', 'reset'),
-  'stall released': stalled('release'),
-  'stall ended by fin': stalled('finish'),
-  'stall ended by rst': stalled('reset'),
-  'backend terminated': midResult('pg_terminate_backend'),
-  'statement cancelled': midResult('pg_cancel_backend'),
-  'all refused': all,
+/** All kinds of cuts. */
+export const cuts = {
+  fin: closeConnection('closeWithFin'),
+  rst: closeConnection('closeWithReset'),
+  'response broken by fin': closeWithinMessage('toService', 'closeWithFin'),
+  'response broken by rst': closeWithinMessage('toService', 'closeWithReset'),
+  'request broken by fin': closeWithinMessage('toDatabase', 'closeWithFin'),
+  'request broken by rst': closeWithinMessage('toDatabase', 'closeWithReset'),
+  'stall released': stallConnection('release'),
+  'stall ended by fin': stallConnection('closeWithFin'),
+  'stall ended by rst': stallConnection('closeWithReset'),
+  'backend terminated': interruptResult('pg_terminate_backend'),
+  'statement cancelled': interruptResult('pg_cancel_backend'),
+  'all refused': refuseAll,
 } satisfies Record<string, Cut>
 
-type Kind = keyof typeof kinds
+type CutKind = keyof typeof cuts
 
-/** How often a kind is drawn, if not as often as most. */
-const weights: Partial<Record<Kind, number>> = { 'all refused': 1, 'backend terminated': 10 }
-const USUAL = 6
+/** Weights of the kinds other than the default. */
+const weights: Partial<Record<CutKind, number>> = { 'all refused': 1, 'backend terminated': 10 }
+const DEFAULT_WEIGHT = 6
 
-const part = fc.integer({ min: 0, max: 999 }).map((thousandths) => thousandths / 1000)
+const fraction = fc.integer({ min: 0, max: 999 }).map((thousandths) => thousandths / 1000)
 
-const draws = fc.record<Draw>({
+const draws = fc.record<CutParameters>({
   kind: fc.oneof(
-    ...(Object.keys(kinds) as Kind[]).map((kind) => ({
+    ...(Object.keys(cuts) as CutKind[]).map((kind) => ({
       arbitrary: fc.constant(kind),
-      weight: weights[kind] ?? USUAL,
+      weight: weights[kind] ?? DEFAULT_WEIGHT,
     })),
   ),
-  which: part,
-  where: part,
-  lasts: fc.oneof(
+  connectionPosition: fraction,
+  bytePosition: fraction,
+  duration: fc.oneof(
     { arbitrary: fc.integer({ min: 20, max: 1500 }), weight: 60 },
-    // Longer than a request may wait, and longer than the service waits for a silent connection: see cuts.ts.
+    // Longer than ANSWER_TIMEOUT in cuts.ts, and longer than the timeout of the service for a connection without traffic.
     { arbitrary: fc.integer({ min: 11_000, max: 22_000 }), weight: 1 },
   ),
   pause: fc.integer({ min: 10, max: 150 }),
 })
 
-/** Some cuts, the same for the same seed. */
+/** Returns random cuts. The same seed returns the same cuts. */
 const drawCuts = (seed: number, numRuns: number) => fc.sample(fc.noBias(draws), { seed, numRuns })
 
-/** Connections that were lost, and cuts that were made of each kind. */
+/** Number of lost connections, and number of cuts of each kind. */
 export interface Tally {
   lost: number
-  made: Partial<Record<Kind, number>>
+  made: Partial<Record<CutKind, number>>
 }
 
 export interface Plan {
   seed: number
-  /** How many connections are to be lost. */
-  many: number
-  /** How long that may take, in milliseconds. */
-  most: number
-  /** Resolves when the load has got on since the cut before. */
+  /** Number of connections to lose. */
+  count: number
+  /** In milliseconds. */
+  timeLimit: number
+  /** Resolves when the load has made progress since the previous cut. */
   progress: () => Promise<void>
 }
 
-/** Makes cuts until enough connections are lost, or the time is up. */
-export async function makeCuts(scene: Scene, { seed, many, most, progress }: Plan, tally: Tally) {
+/** Cuts connections until enough are lost or the time limit is reached. */
+export async function cutConnections(
+  scene: CutContext,
+  { seed, count, timeLimit, progress }: Plan,
+  tally: Tally,
+) {
   const underWay = new Set<Promise<void>>()
   const start = Date.now()
-  const make = async (draw: Draw) => {
-    const lost = await kinds[draw.kind](scene, draw)
+  const apply = async (parameters: CutParameters) => {
+    const lost = await cuts[parameters.kind](scene, parameters)
     if (lost === undefined) return
-    tally.made[draw.kind] = (tally.made[draw.kind] ?? 0) + 1
+    tally.made[parameters.kind] = (tally.made[parameters.kind] ?? 0) + 1
     tally.lost += lost
   }
-  for (const draw of drawCuts(seed, 3 * many)) {
-    if (tally.lost >= many || Date.now() - start > most) break
-    await sleep(draw.pause)
+  for (const parameters of drawCuts(seed, 3 * count)) {
+    if (tally.lost >= count || Date.now() - start > timeLimit) break
+    await sleep(parameters.pause)
     await progress()
-    if (underWay.size >= AT_ONCE) await Promise.race(underWay)
-    const cut = make(draw).finally(() => underWay.delete(cut))
+    if (underWay.size >= CONCURRENCY) await Promise.race(underWay)
+    const cut = apply(parameters).finally(() => underWay.delete(cut))
     underWay.add(cut)
   }
   await Promise.all(underWay)

@@ -1,61 +1,61 @@
-/** A task or a note, and what the database may hold of it. */
-export interface Thing {
+/** A task or a note, and the states that the database may contain. */
+export interface ExpectedRow {
   title: string
-  /** Of a note in its second form a UUID, of all else a number. */
+  /** UUID of a note of the second form; otherwise a number. */
   id: number | string
-  /** Texts that may be kept: the one acknowledged last, and that of a later request without an answer. */
+  /** Possible texts: the last acknowledged one, and that of a later request without a response. */
   texts: string[]
-  /** Likewise what the person’s friend may do with a note. */
+  /** Possible roles of the actor's friend on a note. */
   roles: Role[]
-  /** Whether it may be absent: until its creation is acknowledged, and once its deletion was sent. */
-  mayLack: boolean
-  /** The entity tag that was acknowledged last; none after a request without an answer. */
+  /** True until the creation is acknowledged, and after the deletion was sent. */
+  mayBeAbsent: boolean
+  /** The last acknowledged entity tag; none after a request without a response. */
   tag?: string | undefined
 }
 
 type Role = 'none' | 'reader' | 'editor'
 
-/** What is shown, or kept, of a thing. */
-export interface Row {
+/** A row of a response or of the database. */
+export interface ActualRow {
   title: string
   text: string
   role?: Role | undefined
 }
 
-/** The tasks of one person, or the notes. */
-export class Things {
-  readonly #known = new Map<string, Thing>()
+/** The tasks, or the notes, of one actor. Titles are unique. */
+export class ExpectedRows {
+  readonly #rows = new Map<string, ExpectedRow>()
 
-  /** Adds a thing that is about to be created. */
-  add(title: string, text: string): Thing {
-    const thing: Thing = { title, id: 0, texts: [text], roles: ['none'], mayLack: true }
-    this.#known.set(title, thing)
-    return thing
+  /** Adds a row before its creation is sent. */
+  add(title: string, text: string): ExpectedRow {
+    const row: ExpectedRow = { title, id: 0, texts: [text], roles: ['none'], mayBeAbsent: true }
+    this.#rows.set(title, row)
+    return row
   }
 
-  /** Removes a thing whose deletion was acknowledged. */
-  remove({ title }: Thing) {
-    this.#known.delete(title)
+  /** Removes a row whose deletion was acknowledged. */
+  remove({ title }: ExpectedRow) {
+    this.#rows.delete(title)
   }
 
-  /** Those that are there, oldest first. */
-  kept() {
-    return [...this.#known.values()].filter(({ mayLack }) => !mayLack)
+  /** Returns the rows that must exist, oldest first. */
+  present() {
+    return [...this.#rows.values()].filter(({ mayBeAbsent }) => !mayBeAbsent)
   }
 
-  /** What is wrong with rows that should be all of the person’s. */
-  compare(rows: readonly Row[]) {
+  /** Compares with all rows of the actor in a response or in the database. */
+  compare(rows: readonly ActualRow[]) {
     const titles = new Set(rows.map(({ title }) => title))
-    const isWrong = ({ title, text, role }: Row) => {
-      const thing = this.#known.get(title)
-      return !thing?.texts.includes(text) || (role !== undefined && !thing.roles.includes(role))
+    const isWrong = ({ title, text, role }: ActualRow) => {
+      const expected = this.#rows.get(title)
+      return !expected?.texts.includes(text) || (role !== undefined && !expected.roles.includes(role))
     }
     return {
-      /** Acknowledged, and absent. */
-      lost: this.kept().filter(({ title }) => !titles.has(title)).length,
-      /** Rows beyond the first of a title. */
+      /** Acknowledged rows that are absent. */
+      lost: this.present().filter(({ title }) => !titles.has(title)).length,
+      /** Additional rows with the same title. */
       doubled: rows.length - titles.size,
-      /** Deleted, never sent, or in a state that an acknowledged change has replaced. */
+      /** Rows that were deleted or never sent, and rows in a state that an acknowledged change has replaced. */
       wrong: rows
         .filter(isWrong)
         .map(({ title, text, role }) => `${title} ${role ?? ''} ${text.slice(0, 60)}`),
@@ -63,6 +63,6 @@ export class Things {
   }
 }
 
-export type Differences = ReturnType<Things['compare']>
+export type Differences = ReturnType<ExpectedRows['compare']>
 
-export const isAlike = ({ lost, doubled, wrong }: Differences) => lost + doubled + wrong.length === 0
+export const isEmpty = ({ lost, doubled, wrong }: Differences) => lost + doubled + wrong.length === 0

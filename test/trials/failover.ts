@@ -1,42 +1,42 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import type { Entry } from './load-request.ts'
-import { assertKept, settle } from './load-verification.ts'
+import type { RequestRecord } from './load-request.ts'
+import { assertNothingLost, verifyLoad } from './load-verification.ts'
 import { signInAll, startLoad } from './load-generator.ts'
 import * as patroni from './patroni.ts'
 import { startService } from './service-process.ts'
-import { type Tell, trial, UNLIMITED } from './trial.ts'
+import { type Report, trial, UNLIMITED_RATES } from './trial.ts'
 
-/** How long the load runs before a failure, after writes are acknowledged again, and after the repair; in milliseconds. */
-const PEACE = 5000
+/** Duration of the load before a failure, after writes are acknowledged again, and after the repair, in milliseconds. */
+const LOAD_DURATION = 5000
 
 interface Scenario {
-  strike: (leader: patroni.Node) => unknown
+  fail: (leader: patroni.Node) => unknown
   repair?: (node: patroni.Node, cluster: patroni.Cluster) => void
-  /** The former primary goes on accepting writes until the repair. */
-  isSplit?: true
+  /** The former primary accepts writes until the repair. */
+  acceptsWrites?: true
 }
 
-const startAgain: Scenario['repair'] = (node, { startAgent }) => {
+const restartAgent: Scenario['repair'] = (node, { startAgent }) => {
   startAgent(node)
 }
 
 const scenarios: Record<string, Scenario> = {
-  switchover: { strike: patroni.switchOver },
+  switchover: { fail: patroni.switchOver },
   'primary killed': {
-    strike: (leader) => {
+    fail: (leader) => {
       patroni.signal([patroni.postmasterOf(leader)], 'SIGKILL')
     },
   },
   'node killed': {
-    strike: (leader) => {
+    fail: (leader) => {
       patroni.signal(patroni.processesOf(leader), 'SIGKILL')
     },
-    repair: startAgain,
+    repair: restartAgent,
   },
   'node frozen': {
-    strike: (leader) => {
+    fail: (leader) => {
       patroni.signal(patroni.processesOf(leader), 'SIGSTOP')
     },
     repair: (node) => {
@@ -44,18 +44,18 @@ const scenarios: Record<string, Scenario> = {
     },
   },
   'agent killed': {
-    strike: ({ agent }) => agent?.kill('SIGKILL'),
-    repair: startAgain,
-    isSplit: true,
+    fail: ({ agent }) => agent?.kill('SIGKILL'),
+    repair: restartAgent,
+    acceptsWrites: true,
   },
 }
 
-const isAcknowledgedWrite = ({ work, outcome }: Entry) =>
-  outcome === 'answered' && work !== 'count' && work !== 'own'
+const isAcknowledgedWrite = ({ kind, outcome }: RequestRecord) =>
+  outcome === 'answered' && kind !== 'readCounter' && kind !== 'readTask'
 
 /** The longest time without an acknowledged write, in milliseconds. */
-function longestGap(entries: readonly Entry[]) {
-  const times = entries.filter(isAcknowledgedWrite).map(({ at }) => at)
+function longestGap(entries: readonly RequestRecord[]) {
+  const times = entries.filter(isAcknowledgedWrite).map(({ endedAt }) => endedAt)
   const gaps = times
     .toSorted((one, other) => one - other)
     .map((at, index, all) => at - (all[index - 1] ?? at))
@@ -63,10 +63,10 @@ function longestGap(entries: readonly Entry[]) {
 }
 
 /**
- * A former primary still accepts writes, and the service has left it. Backends stay that wait for the lost standby: they
- * do not see that their connection is closed.
+ * Verifies that the former primary still accepts writes, and that the service has no connections to it. Ignores backends that
+ * wait for the lost standby: PostgreSQL does not notice that their connection is closed.
  */
-async function assertLeft(former: patroni.Node) {
+async function assertDisconnected(former: patroni.Node) {
   await patroni.query(former, 'begin; create table proof (); rollback')
   const rows = await patroni.query(
     former,
@@ -75,43 +75,48 @@ async function assertLeft(former: patroni.Node) {
   assert.equal(rows.length, 0, 'the service has connections to the former primary')
 }
 
-async function endure(tell: Tell, cluster: patroni.Cluster, scenario: string) {
-  const { strike, repair, isSplit } = scenarios[scenario] ?? assert.fail()
+async function runScenario(report: Report, cluster: patroni.Cluster, scenario: string) {
+  const { fail, repair, acceptsWrites } = scenarios[scenario] ?? assert.fail()
   const { nodes } = cluster
   const database = scenario.replace(' ', '_')
-  const former = await patroni.becomesWhole(nodes)
+  const former = await patroni.waitForCluster(nodes)
   await patroni.query(former, `create database ${database} owner tallystick`)
-  const service = await startService({ ...UNLIMITED, DATABASE_URL: patroni.addressOf(nodes, database) })
+  const service = await startService({
+    ...UNLIMITED_RATES,
+    DATABASE_URL: patroni.databaseUrlOf(nodes, database),
+  })
   const load = startLoad([service.origin], await signInAll([service]))
-  await sleep(PEACE)
+  await sleep(LOAD_DURATION)
 
-  await strike(former)
+  await fail(former)
   const others = nodes.filter((node) => node !== former)
-  await patroni.until('another node leads', async () => Boolean(await patroni.findLeader(others)))
-  const led = Date.now()
-  await patroni.until('writes are acknowledged again', () =>
-    Promise.resolve(load.entries.some((entry) => isAcknowledgedWrite(entry) && entry.at > led + 1000)),
+  await patroni.waitFor('another node is the leader', async () => Boolean(await patroni.findLeader(others)))
+  const leaderFoundAt = Date.now()
+  await patroni.waitFor('writes are acknowledged again', () =>
+    Promise.resolve(
+      load.entries.some((entry) => isAcknowledgedWrite(entry) && entry.endedAt > leaderFoundAt + 1000),
+    ),
   )
-  await sleep(PEACE)
-  if (isSplit) await assertLeft(former)
+  await sleep(LOAD_DURATION)
+  if (acceptsWrites) await assertDisconnected(former)
   repair?.(former, cluster)
-  const leader = await patroni.becomesWhole(nodes)
-  await sleep(PEACE)
+  const leader = await patroni.waitForCluster(nodes)
+  await sleep(LOAD_DURATION)
   await load.stop()
 
-  const figures = await settle(load.entries, patroni.addressOf([leader], database))
-  tell({ scenario, withoutWrite: longestGap(load.entries), ...figures })
-  assertKept(figures)
+  const figures = await verifyLoad(load.entries, patroni.databaseUrlOf([leader], database))
+  report({ scenario, longestGap: longestGap(load.entries), ...figures })
+  assertNothingLost(figures)
   assert.deepEqual(await service.kill('SIGTERM'), { code: 0, signal: null })
 }
 
-await trial('failover', async (tell) => {
+await trial('failover', async (report) => {
   const cluster = await patroni.startCluster()
   try {
-    await patroni.createRole(await patroni.becomesWhole(cluster.nodes))
-    const chosen = process.argv.slice(2)
-    for (const scenario of chosen.length > 0 ? chosen : Object.keys(scenarios))
-      await endure(tell, cluster, scenario)
+    await patroni.createRole(await patroni.waitForCluster(cluster.nodes))
+    const selected = process.argv.slice(2)
+    for (const scenario of selected.length > 0 ? selected : Object.keys(scenarios))
+      await runScenario(report, cluster, scenario)
   } catch (error) {
     process.stderr.write(cluster.log())
     throw error

@@ -1,10 +1,10 @@
 import { Agent } from 'node:http'
 
 import { limits } from '../../src/settings.ts'
-import { call, type Told } from './http-client.ts'
-import { inLanes } from './concurrency.ts'
-import { makeFolder, readCode, signIn, startService } from './service-process.ts'
-import { findPostgres, trial } from './trial.ts'
+import { sendRequest, type HttpResponse } from './http-client.ts'
+import { forEachConcurrently } from './concurrency.ts'
+import { createTemporaryFolder, readCode, signIn, startService } from './service-process.ts'
+import { startDurablePostgres, trial } from './trial.ts'
 
 /** In all, each from an address that nobody had before. */
 const GUESSES = 5000
@@ -17,12 +17,12 @@ const OTHERS = Array.from({ length: 10 }, (_, index) => `guest${index}@example.c
 const EMAIL = 'ada@example.com'
 
 await trial('guesses', async (tell) => {
-  const { url } = await findPostgres()
+  const { url } = await startDurablePostgres()
   const settings = {
     DATABASE_URL: url,
     TRUSTED_PROXIES: '127.0.0.1',
     AUTH_SECRET: 'a secret of the trial, of no use elsewhere',
-    DATA_DIR: await makeFolder(),
+    DATA_DIR: await createTemporaryFolder(),
   }
   const [one, two] = [await startService(settings), await startService(settings)]
   const agent = new Agent({ keepAlive: true })
@@ -32,13 +32,13 @@ await trial('guesses', async (tell) => {
     const address = `10.${asked >> 16}.${(asked >> 8) & 255}.${asked & 255}`
     const { origin } = asked++ % 2 ? one : two
     const path = `/api/auth/${operation}`
-    return call(agent, origin, { method: 'POST', path, headers: { 'x-forwarded-for': address }, body })
+    return sendRequest(agent, origin, { method: 'POST', path, headers: { 'x-forwarded-for': address }, body })
   }
   const sendCode = () => ask('email-otp/send-verification-otp', { email: EMAIL, type: 'sign-in' })
   const guess = (code: number) =>
     ask('sign-in/email-otp', { email: EMAIL, otp: String(code % 1_000_000).padStart(6, '0') })
   const cookie = await signIn(one.origin, EMAIL, one.dataDir)
-  const guesses: Told[] = []
+  const guesses: HttpResponse[] = []
 
   // All that can be had: for each code as many tries as it bears, then even the right one, then the next code.
   let codes = 0
@@ -48,7 +48,7 @@ await trial('guesses', async (tell) => {
     for (const next of [code + 1, code + 2, code + 3, code]) guesses.push(await guess(next))
   }
   // Then as fast as can be, while others sign in.
-  const flood = inLanes(LANES, Array(GUESSES - guesses.length).keys(), async (index) => {
+  const flood = forEachConcurrently(LANES, Array(GUESSES - guesses.length).keys(), async (index) => {
     guesses.push(await guess(code + index))
   })
   for (const [index, other] of OTHERS.entries())
@@ -60,7 +60,7 @@ await trial('guesses', async (tell) => {
   const refused = guesses.filter(
     ({ status, headers }) => status === 429 && Number(headers['retry-after']) > 0,
   )
-  const me = await call(agent, one.origin, { method: 'GET', path: '/api/me', headers: { cookie } })
+  const me = await sendRequest(agent, one.origin, { method: 'GET', path: '/api/me', headers: { cookie } })
   agent.destroy()
   tell({
     guesses: guesses.length,

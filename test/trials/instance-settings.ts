@@ -1,15 +1,18 @@
 import { freePort } from '../postgres.ts'
-import { makeFolder } from './service-process.ts'
-import { UNLIMITED } from './trial.ts'
+import { createTemporaryFolder } from './service-process.ts'
+import { UNLIMITED_RATES } from './trial.ts'
 
-/** The settings of some instances, by which each can be started again as the same: its port, its folder, the secret of all. */
-export function describeInstances(count: number, settings: Record<string, string> = {}) {
-  const describe = async () => ({
-    ...UNLIMITED,
+/**
+ * Creates the settings of several instances with a common secret. Port and data folder are part of the settings, so that
+ * each instance can restart with the same identity.
+ */
+export function createInstanceSettings(count: number, settings: Record<string, string> = {}) {
+  const create = async () => ({
+    ...UNLIMITED_RATES,
     AUTH_SECRET: 'a secret of the trials, of no use elsewhere',
     PORT: String(await freePort()),
-    DATA_DIR: await makeFolder(),
+    DATA_DIR: await createTemporaryFolder(),
     ...settings,
   })
-  return Promise.all(Array.from({ length: count }, describe))
+  return Promise.all(Array.from({ length: count }, create))
 }

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import type { Entry } from './load-request.ts'
-import { describeInstances } from './instance-settings.ts'
-import { assertKept, longestWait, settle } from './load-verification.ts'
+import type { RequestRecord } from './load-request.ts'
+import { createInstanceSettings } from './instance-settings.ts'
+import { assertNothingLost, longestDuration, verifyLoad } from './load-verification.ts'
 import { signInAll, startLoad } from './load-generator.ts'
 import { type Service, startService } from './service-process.ts'
-import { findPostgres, type Tell, trial } from './trial.ts'
+import { startDurablePostgres, type Report, trial } from './trial.ts'
 
 const KILLS = 20
 
@@ -42,7 +42,7 @@ async function killInTurn(
 }
 
 /** Lets the load go on for a while. */
-async function answering(entries: readonly Entry[]) {
+async function answering(entries: readonly RequestRecord[]) {
   const before = entries.length
   const answered = () => entries.slice(before).filter(({ outcome }) => outcome === 'answered').length
   const started = Date.now()
@@ -52,7 +52,7 @@ async function answering(entries: readonly Entry[]) {
   } while (answered() < PEACE.requests)
 }
 
-async function killUnderLoad(tell: Tell, database: string, environments: Record<string, string>[]) {
+async function killUnderLoad(tell: Report, database: string, environments: Record<string, string>[]) {
   const services = await Promise.all(environments.map((environment) => startService(environment)))
   const origins = services.map(({ origin }) => origin)
   const load = startLoad(origins, await signInAll(services))
@@ -60,26 +60,29 @@ async function killUnderLoad(tell: Tell, database: string, environments: Record<
   await load.stop()
   for (const service of services) assert.deepEqual(await service.kill('SIGTERM'), { code: 0, signal: null })
 
-  const isExcused = ({ origin, at, took }: Entry) =>
-    absences.some((absence) => absence.origin === origin && at >= absence.from && at - took <= absence.until)
+  const isExcused = ({ origin, endedAt, duration }: RequestRecord) =>
+    absences.some(
+      (absence) =>
+        absence.origin === origin && endedAt >= absence.from && endedAt - duration <= absence.until,
+    )
   const unexcused = load.entries.filter((entry) => !isExcused(entry))
   const figures = {
     instances: services.length,
     kills: KILLS,
-    ...(await settle(load.entries, database)),
+    ...(await verifyLoad(load.entries, database)),
     failedElsewhere: unexcused.filter(({ outcome }) => outcome !== 'answered').length,
     // Of those that are there: an embedded database is slow to start.
-    longestWait: longestWait(unexcused),
+    longestWait: longestDuration(unexcused),
     longestStart: Math.max(...absences.map(({ from, until }) => until - from)),
   }
   tell(figures)
-  assertKept(figures)
+  assertNothingLost(figures)
   assert.equal(figures.failedElsewhere, 0, 'an instance failed that was not killed')
 }
 
 await trial('kills', async (tell) => {
-  const { url } = await findPostgres()
-  await killUnderLoad(tell, url, await describeInstances(2, { DATABASE_URL: url }))
-  const embedded = await describeInstances(1)
+  const { url } = await startDurablePostgres()
+  await killUnderLoad(tell, url, await createInstanceSettings(2, { DATABASE_URL: url }))
+  const embedded = await createInstanceSettings(1)
   await killUnderLoad(tell, join(embedded[0]?.DATA_DIR ?? '', 'db'), embedded)
 })

@@ -8,7 +8,7 @@ import { open } from '../../db/index.ts'
 const UNBOUNDED = 1_000_000
 
 /** A list of the maximum size, and the address of its owner. */
-export interface Hoard {
+export interface LargeList {
   email: string
   path: string
   headers?: Record<string, string>
@@ -17,7 +17,7 @@ export interface Hoard {
 const FIRST_FORM = { accept: 'application/json;version=1' }
 const EVENTS = { 'datastar-request': 'true' }
 
-export const hoards: Hoard[] = [
+export const largeLists: LargeList[] = [
   { email: 'latin@example.com', path: '/api/tasks' },
   { email: 'emoji@example.com', path: '/api/tasks' },
   { email: 'control@example.com', path: '/api/tasks' },
@@ -29,7 +29,7 @@ export const hoards: Hoard[] = [
 ]
 
 /** Fills a database with the largest lists that people can have, texts of one, four and six bytes a character. */
-export async function fill(url: string) {
+export async function createLargeLists(url: string) {
   const { db, close } = await open(url)
   const idOf = async (name: string) => (await findOrCreate(db, { email: `${name}@example.com`, name })).id
   for (const [name, character] of Object.entries({ latin: 'x', emoji: '😀', control: '\u0001' })) {

@@ -1,82 +1,86 @@
 import { Agent } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { ask, type Entry, type Work } from './load-request.ts'
+import { type RequestKind, type RequestRecord, sendLoadRequest } from './load-request.ts'
 import { type Service, signIn } from './service-process.ts'
 
-const TURNS: readonly Work[] = [
-  'step',
-  'task',
-  'once',
-  'match',
-  'count',
-  'note',
-  'share',
-  'own',
-  'match',
+const REQUEST_SEQUENCE: readonly RequestKind[] = [
+  'increment',
+  'createTask',
+  'createTaskOnce',
+  'updateTask',
+  'readCounter',
+  'createNote',
+  'shareNote',
+  'readTask',
+  'updateTask',
   'export',
 ]
 
 const CALLERS = 32
 
-/** Between a failure and the next request of whoever met it, in milliseconds. */
+/** Pause of a caller after a failed request, in milliseconds. */
 const PAUSE = 200
 
-export interface People {
-  /** The cookies of people who change things. */
+export interface LoadAccounts {
+  /** The cookies of people whose data changes. */
   writers: readonly string[]
-  /** Has little to export, however long the load goes on. */
+  /** An account without changes, so that the size of its export stays the same. */
   exporter: { email: string; cookie: string }
 }
 
-/** The task and the note that a caller created last, while their states are known. */
-type Own = Partial<Record<'task' | 'note', Entry>>
+/** The last task and the last note that a caller created. Absent while the state in the database is unknown. */
+type LatestRows = Partial<Record<'task' | 'note', RequestRecord>>
 
-/** Which of them a request needs. */
-const NEEDS: Partial<Record<Work, keyof Own>> = { own: 'task', match: 'task', share: 'note' }
+/** The row that a request needs. */
+const PREREQUISITES: Partial<Record<RequestKind, keyof LatestRows>> = {
+  readTask: 'task',
+  updateTask: 'task',
+  shareNote: 'note',
+}
 
-const needed = (work: Work, own: Own) => {
-  const need = NEEDS[work]
-  return need && own[need]
+const requiredRow = (kind: RequestKind, latest: LatestRows) => {
+  const prerequisite = PREREQUISITES[kind]
+  return prerequisite && latest[prerequisite]
 }
 
 /**
- * Starts callers that send one request after another, spread over the origins, until they are stopped. After a failure a
- * caller goes on to the next origin, and sends a request with an `Idempotency-Key` again. Every request is recorded.
+ * Starts callers that send one request after another, distributed over the origins, until they are stopped. After a failure
+ * a caller continues at the next origin, and repeats a request that had an `Idempotency-Key`. Every request is recorded.
  */
-export function startLoad(origins: readonly string[], { writers, exporter }: People) {
-  const entries: Entry[] = []
+export function startLoad(origins: readonly string[], { writers, exporter }: LoadAccounts) {
+  const entries: RequestRecord[] = []
   const agent = new Agent({ keepAlive: true, maxSockets: CALLERS })
   let stopped = false
-  let highest = 0
+  let highestCount = 0
 
   async function call(caller: number) {
     const writer = writers[caller % writers.length] ?? ''
-    let place = caller
-    let own: Own = {}
-    let again: Pick<Entry, 'work' | 'title'> | undefined
+    let originIndex = caller
+    let latest: LatestRows = {}
+    let retry: Pick<RequestRecord, 'kind' | 'title'> | undefined
     for (let turn = caller; !stopped; turn++) {
-      const { work, title } = again ?? choose(caller, turn, own)
-      const origin = origins[place % origins.length] ?? ''
-      const cookie = work === 'export' ? exporter.cookie : writer
-      const { id, tag } = needed(work, own) ?? {}
-      const entry = await ask({ agent, origin, cookie, work, title, id, tag, highest })
+      const { kind, title } = retry ?? choose(caller, turn, latest)
+      const origin = origins[originIndex % origins.length] ?? ''
+      const cookie = kind === 'export' ? exporter.cookie : writer
+      const { id, tag } = requiredRow(kind, latest) ?? {}
+      const entry = await sendLoadRequest({ agent, origin, cookie, kind, title, id, tag, highestCount })
       entries.push(entry)
       const isAnswered = entry.outcome === 'answered'
-      again = work === 'once' && !isAnswered ? { work, title } : undefined
-      own = remember(own, entry)
-      highest = Math.max(highest, entry.count ?? 0)
+      retry = kind === 'createTaskOnce' && !isAnswered ? { kind, title } : undefined
+      latest = updateLatest(latest, entry)
+      highestCount = Math.max(highestCount, entry.count ?? 0)
       if (isAnswered) continue
-      place++
+      originIndex++
       await sleep(PAUSE)
     }
   }
 
-  function choose(caller: number, turn: number, own: Own) {
-    const wanted = TURNS[turn % TURNS.length] ?? 'count'
-    const work = NEEDS[wanted] && !needed(wanted, own) ? 'count' : wanted
-    const told = { own: own.task?.title, share: own.note?.title, export: exporter.email }
-    return { work, title: new Map(Object.entries(told)).get(work) ?? `${work} ${caller} ${turn}` }
+  function choose(caller: number, turn: number, latest: LatestRows) {
+    const wanted = REQUEST_SEQUENCE[turn % REQUEST_SEQUENCE.length] ?? 'readCounter'
+    const kind = PREREQUISITES[wanted] && !requiredRow(wanted, latest) ? 'readCounter' : wanted
+    const known = { readTask: latest.task?.title, shareNote: latest.note?.title, export: exporter.email }
+    return { kind, title: new Map(Object.entries(known)).get(kind) ?? `${kind} ${caller} ${turn}` }
   }
 
   const callers = Promise.all(Array.from({ length: CALLERS }, (_, caller) => call(caller)))
@@ -90,23 +94,24 @@ export function startLoad(origins: readonly string[], { writers, exporter }: Peo
   }
 }
 
-/** After a change without an answer the state of a task is unknown. */
-function remember(own: Own, entry: Entry): Own {
-  const { work, outcome, tag } = entry
+/** After a change without a response, the state of the task is unknown. */
+function updateLatest(latest: LatestRows, entry: RequestRecord): LatestRows {
+  const { kind, outcome, tag } = entry
   const isAnswered = outcome === 'answered'
-  if (work === 'match') return { ...own, task: isAnswered && own.task ? { ...own.task, tag } : undefined }
-  if (!isAnswered) return own
-  if (work === 'task' || work === 'once') return { ...own, task: entry }
-  return work === 'note' ? { ...own, note: entry } : own
+  if (kind === 'updateTask')
+    return { ...latest, task: isAnswered && latest.task ? { ...latest.task, tag } : undefined }
+  if (!isAnswered) return latest
+  if (kind === 'createTask' || kind === 'createTaskOnce') return { ...latest, task: entry }
+  return kind === 'createNote' ? { ...latest, note: entry } : latest
 }
 
-/** Signs people in at each of the instances. */
-export async function signInAll(services: readonly Service[]): Promise<People> {
+/** Signs in two people at each instance, and the account for exports. */
+export async function signInAll(services: readonly Service[]): Promise<LoadAccounts> {
   const writers: string[] = []
   for (const { origin, dataDir } of services)
     for (const name of ['ada', 'bob']) writers.push(await signIn(origin, `${name}@example.com`, dataDir))
   const [first] = services
-  if (!first) throw new Error('There is no service to sign in at')
+  if (!first) throw new Error('Signing in needs at least one service')
   const email = 'exporter@example.com'
   return { writers, exporter: { email, cookie: await signIn(first.origin, email, first.dataDir) } }
 }

@@ -3,41 +3,52 @@ import { json } from 'node:stream/consumers'
 import { z } from 'zod'
 
 /**
- * What a request does: changes in one statement (`step`, `task`, `note`), changes in a transaction (`once` under an
- * `Idempotency-Key`, `match` under `If-Match`, `share`), a reading in a transaction (`export`), and plain readings.
+ * The kinds of requests: changes in one statement (`increment`, `createTask`, `createNote`), changes in a transaction
+ * (`createTaskOnce` with an `Idempotency-Key`, `updateTask` with `If-Match`, `shareNote`), a read in a transaction
+ * (`export`), and other reads.
  */
-export type Work = 'step' | 'task' | 'note' | 'once' | 'match' | 'share' | 'export' | 'count' | 'own'
+export type RequestKind =
+  | 'increment'
+  | 'createTask'
+  | 'createNote'
+  | 'createTaskOnce'
+  | 'updateTask'
+  | 'shareNote'
+  | 'export'
+  | 'readCounter'
+  | 'readTask'
 
-/** One request and what became of it. What is `refused` (503) or `broken` (no answer) may have been done all the same. */
-export interface Entry {
-  work: Work
-  /** Of the task or note; the new description of a task under `If-Match`. */
+/** A request and its outcome. A `refused` request (503) or a `broken` one (no response) may have been executed. */
+export interface RequestRecord {
+  kind: RequestKind
+  /** Title of the task or note; for `updateTask` the new description. */
   title: string
   origin: string
   outcome: 'answered' | 'refused' | 'broken' | 'unreached' | 'wrong'
-  /** When it ended, in epoch milliseconds. */
-  at: number
+  /** In epoch milliseconds. */
+  endedAt: number
   /** In milliseconds. */
-  took: number
+  duration: number
   count?: number
   id?: number | string | undefined
+  /** The entity tag of the response. */
   tag?: string | undefined
-  /** What was wrong with it. */
-  told?: string
+  /** Describes a wrong response or a connection failure. */
+  detail?: string
 }
 
-export interface Question {
+export interface LoadRequest {
   agent: Agent
   origin: string
   cookie: string
-  work: Work
+  kind: RequestKind
   title: string
-  /** Of the task that is read or changed, or the note that is shared. */
-  id?: Entry['id']
-  /** The state of that task, as `ETag` names it. */
+  /** Id of the task to read or update, or of the note to share. */
+  id?: RequestRecord['id']
+  /** The known entity tag of the task to update. */
   tag?: string | undefined
-  /** The highest value of the counter that anybody was told before. */
-  highest: number
+  /** The highest value of the counter in any earlier response. */
+  highestCount: number
 }
 
 const Body = z.object({
@@ -49,81 +60,84 @@ const Body = z.object({
   code: z.string().optional(),
 })
 
-type Told = Pick<Entry, 'outcome' | 'count' | 'id' | 'tag' | 'told'>
+type Verdict = Pick<RequestRecord, 'outcome' | 'count' | 'id' | 'tag' | 'detail'>
 
-/** Nobody waits for ever, in milliseconds: beyond any limit of the service. */
-const PATIENCE = 60_000
+/** Longer than any time limit of the service, in milliseconds. */
+const TIMEOUT = 60_000
 
-/** Whom every note is shared with. */
+/** Every note is shared with this address. */
 export const FRIEND = 'friend@example.com'
 
-type Wire = [method: string, path: string, body?: object, headers?: Record<string, string>]
+type HttpRequest = [method: string, path: string, body?: object, headers?: Record<string, string>]
 
-const wires = {
-  step: () => ['POST', '/api/counter/increment'],
-  task: ({ title }) => ['POST', '/api/tasks', { taskTitle: title }],
-  note: ({ title }) => ['POST', '/api/notes', { title, body: '' }],
-  once: ({ title }) => [
+const httpRequests = {
+  increment: () => ['POST', '/api/counter/increment'],
+  createTask: ({ title }) => ['POST', '/api/tasks', { taskTitle: title }],
+  createNote: ({ title }) => ['POST', '/api/notes', { title, body: '' }],
+  createTaskOnce: ({ title }) => [
     'POST',
     '/api/tasks',
     { taskTitle: title },
     { 'idempotency-key': title.replaceAll(' ', '-') },
   ],
-  match: ({ title, id, tag = '' }) => [
+  updateTask: ({ title, id, tag = '' }) => [
     'PATCH',
     `/api/tasks/${id ?? ''}`,
     { description: title },
     { 'if-match': tag },
   ],
-  share: ({ id }) => ['POST', `/api/notes/${id ?? ''}/share`, { email: FRIEND, role: 'reader' }],
+  shareNote: ({ id }) => ['POST', `/api/notes/${id ?? ''}/share`, { email: FRIEND, role: 'reader' }],
   export: () => ['GET', '/api/me/export'],
-  count: () => ['GET', '/api/counter'],
-  own: ({ id }) => ['GET', `/api/tasks/${id ?? ''}`],
-} satisfies Record<Work, (question: Question) => Wire>
+  readCounter: () => ['GET', '/api/counter'],
+  readTask: ({ id }) => ['GET', `/api/tasks/${id ?? ''}`],
+} satisfies Record<RequestKind, (request: LoadRequest) => HttpRequest>
 
-/** Asks once, on a connection that is kept, and judges the answer. Never rejects. */
-export async function ask(question: Question): Promise<Entry> {
-  const { work, title, id, origin } = question
-  const started = Date.now()
-  const told = await send(question).catch(brokenBy)
-  const at = Date.now()
-  return { work, title, id, origin, at, took: at - started, ...told }
+/** Sends one request on a persistent connection and checks the response. Never rejects. */
+export async function sendLoadRequest(loadRequest: LoadRequest): Promise<RequestRecord> {
+  const { kind, title, id, origin } = loadRequest
+  const startedAt = Date.now()
+  const verdict = await send(loadRequest).catch(connectionFailure)
+  const endedAt = Date.now()
+  return { kind, title, id, origin, endedAt, duration: endedAt - startedAt, ...verdict }
 }
 
-const send = (question: Question) =>
-  new Promise<Told>((resolve, reject) => {
-    const { agent, origin, cookie, work } = question
-    const [method, path, body, own]: Wire = wires[work](question)
+const send = (loadRequest: LoadRequest) =>
+  new Promise<Verdict>((resolve, reject) => {
+    const { agent, origin, cookie, kind } = loadRequest
+    const [method, path, body, own]: HttpRequest = httpRequests[kind](loadRequest)
     const headers = { cookie, ...(body && { 'content-type': 'application/json' }), ...own }
-    const call = request(origin + path, { agent, method, headers, timeout: PATIENCE }, (response) => {
-      json(response).then((answer) => {
+    const outgoing = request(origin + path, { agent, method, headers, timeout: TIMEOUT }, (response) => {
+      json(response).then((value) => {
         const { statusCode = 0, headers } = response
-        resolve({ ...judge(question, statusCode, Body.parse(answer)), tag: headers.etag })
+        resolve({ ...judge(loadRequest, statusCode, Body.parse(value)), tag: headers.etag })
       }, reject)
     })
-    call.on('timeout', () => call.destroy()).on('error', reject)
-    call.end(body && JSON.stringify(body))
+    outgoing.on('timeout', () => outgoing.destroy()).on('error', reject)
+    outgoing.end(body && JSON.stringify(body))
   })
 
-function judge(question: Question, status: number, body: z.infer<typeof Body>): Told {
+function judge(loadRequest: LoadRequest, status: number, body: z.infer<typeof Body>): Verdict {
   const { id, count, code } = body
-  // An earlier request under the same key may still be under way.
+  // UNDER_WAY: an earlier request with the same key is still running.
   const isRefused = status === 503 ? code === 'SERVICE_UNAVAILABLE' : code === 'UNDER_WAY'
   if (isRefused) return { outcome: 'refused' }
-  const others: Partial<Record<Work, unknown>> = { match: body.description, export: body.account?.email }
-  const title = others[question.work] ?? body.title
-  const isRight =
+  const otherTitles: Partial<Record<RequestKind, unknown>> = {
+    updateTask: body.description,
+    export: body.account?.email,
+  }
+  const title = otherTitles[loadRequest.kind] ?? body.title
+  const isCorrect =
     (status === 200 || status === 201) &&
-    (count === undefined ? title === question.title : count >= question.highest)
-  if (isRight) return { outcome: 'answered', id, count }
+    (count === undefined ? title === loadRequest.title : count >= loadRequest.highestCount)
+  if (isCorrect) return { outcome: 'answered', id, count }
   return {
     outcome: 'wrong',
-    told: JSON.stringify({ status, id, title, count, code, expected: question.title }),
+    detail: JSON.stringify({ status, id, title, count, code, expected: loadRequest.title }),
   }
 }
 
-/** A connection that was refused has carried nothing; any other end leaves open what was done. */
-const brokenBy = (error: NodeJS.ErrnoException): Told =>
+/** After ECONNREFUSED the service has not received the request; after any other error it may have executed the request. */
+const connectionFailure = (error: NodeJS.ErrnoException): Verdict =>
   error.code === 'ECONNREFUSED'
     ? { outcome: 'unreached' }
-    : { outcome: 'broken', told: error.code ?? error.message }
+    : { outcome: 'broken', detail: error.code ?? error.message }

@@ -6,10 +6,10 @@ import { counter } from '../../db/counter.ts'
 import { open } from '../../db/index.ts'
 import { notes, shares } from '../../db/notes.ts'
 import { tasks } from '../../db/tasks.ts'
-import type { Entry, Work } from './load-request.ts'
+import type { RequestRecord, RequestKind } from './load-request.ts'
 
-/** What the database holds of what was asked for. */
-async function readKept(databaseUrl: string) {
+/** Reads everything that the load can have created or changed. */
+async function readDatabase(databaseUrl: string) {
   const { db, close } = await open(databaseUrl)
   const titles = [
     ...(await db.select({ title: tasks.title }).from(tasks)),
@@ -25,72 +25,78 @@ async function readKept(databaseUrl: string) {
   return {
     titles,
     shared: new Set(shared.map(({ title }) => title)),
-    descriptions: new Map<Entry['id'], string | null>(
+    descriptions: new Map<RequestRecord['id'], string | null>(
       described.map(({ id, description }) => [id, description]),
     ),
     count,
   }
 }
 
-const readings: readonly Work[] = ['count', 'own', 'export']
-const isChange = ({ work }: Entry) => !readings.includes(work)
+const READS: readonly RequestKind[] = ['readCounter', 'readTask', 'export']
+const isChange = ({ kind }: RequestRecord) => !READS.includes(kind)
 
-const highest = (numbers: readonly number[]) => numbers.reduce((most, each) => Math.max(most, each), 0)
+const highest = (numbers: readonly number[]) =>
+  numbers.reduce((maximum, number) => Math.max(maximum, number), 0)
 
-export const longestWait = (entries: readonly Pick<Entry, 'took'>[]) =>
-  highest(entries.map(({ took }) => took))
+export const longestDuration = (entries: readonly Pick<RequestRecord, 'duration'>[]) =>
+  highest(entries.map(({ duration }) => duration))
 
-/** What a request may take at most, in milliseconds: ANSWER_TIMEOUT, and a second until that is looked for. */
-const LONGEST = 16_500
+/** ANSWER_TIMEOUT plus the interval of the check for expired requests and a margin, in milliseconds. */
+const DURATION_LIMIT = 16_500
 
-/** Tasks whose description is neither the last one that was acknowledged, nor one of a later request without an answer. */
-function countReverted(entries: readonly Entry[], descriptions: ReadonlyMap<Entry['id'], string | null>) {
-  const possible = new Map<Entry['id'], (string | null)[]>()
-  for (const { work, id, title, outcome } of entries) {
-    if (work !== 'match') continue
+/** Counts tasks whose description is neither the last acknowledged one nor that of a later request without a response. */
+function countReverted(
+  entries: readonly RequestRecord[],
+  descriptions: ReadonlyMap<RequestRecord['id'], string | null>,
+) {
+  const possible = new Map<RequestRecord['id'], (string | null)[]>()
+  for (const { kind, id, title, outcome } of entries) {
+    if (kind !== 'updateTask') continue
     const before = outcome === 'answered' ? [] : (possible.get(id) ?? [null])
     possible.set(id, [...before, title])
   }
   return [...possible].filter(([id, texts]) => !texts.includes(descriptions.get(id) ?? null)).length
 }
 
-/** Compares what callers were told with what the database holds in the end. */
-export async function settle(entries: readonly Entry[], databaseUrl: string) {
-  const { titles, shared, descriptions, count } = await readKept(databaseUrl)
-  const kept = new Set(titles)
-  const isKept = ({ work, title }: Entry) => (work === 'share' ? shared : kept).has(title)
+/** Compares the recorded requests with the final state of the database. */
+export async function verifyLoad(entries: readonly RequestRecord[], databaseUrl: string) {
+  const { titles, shared, descriptions, count } = await readDatabase(databaseUrl)
+  const stored = new Set(titles)
+  const isStored = ({ kind, title }: RequestRecord) => (kind === 'shareNote' ? shared : stored).has(title)
   const changes = entries.filter(isChange)
   const acknowledged = changes.filter(({ outcome }) => outcome === 'answered')
-  const isOpen = ({ outcome }: Entry) => outcome === 'refused' || outcome === 'broken'
-  const steps = acknowledged.filter(({ work }) => work === 'step')
-  const values = new Set(steps.map(({ count = NaN }) => count))
-  const openSteps = changes.filter((entry) => entry.work === 'step' && isOpen(entry)).length
-  const of = (outcome: Entry['outcome']) => entries.filter((entry) => entry.outcome === outcome).length
+  const isUnknown = ({ outcome }: RequestRecord) => outcome === 'refused' || outcome === 'broken'
+  const increments = acknowledged.filter(({ kind }) => kind === 'increment')
+  const values = new Set(increments.map(({ count = NaN }) => count))
+  const unknownIncrements = changes.filter((entry) => entry.kind === 'increment' && isUnknown(entry)).length
+  const countOf = (outcome: RequestRecord['outcome']) =>
+    entries.filter((entry) => entry.outcome === outcome).length
   return {
     requests: entries.length,
     acknowledged: acknowledged.length,
-    refused: of('refused'),
-    broken: of('broken'),
-    unreached: of('unreached'),
+    refused: countOf('refused'),
+    broken: countOf('broken'),
+    unreached: countOf('unreached'),
     lost:
-      acknowledged.filter((entry) => entry.work !== 'step' && entry.work !== 'match' && !isKept(entry))
-        .length +
+      acknowledged.filter(
+        (entry) => entry.kind !== 'increment' && entry.kind !== 'updateTask' && !isStored(entry),
+      ).length +
       countReverted(entries, descriptions) +
       Math.max(0, highest([...values]) - count),
     doubled:
       titles.length -
-      kept.size +
-      (steps.length - values.size) +
-      Math.max(0, count - steps.length - openSteps),
-    wrong: of('wrong'),
-    longestWait: longestWait(entries),
+      stored.size +
+      (increments.length - values.size) +
+      Math.max(0, count - increments.length - unknownIncrements),
+    wrong: countOf('wrong'),
+    longestWait: longestDuration(entries),
   }
 }
 
-type Settled = Pick<Awaited<ReturnType<typeof settle>>, 'lost' | 'doubled' | 'wrong' | 'longestWait'>
+type Result = Pick<Awaited<ReturnType<typeof verifyLoad>>, 'lost' | 'doubled' | 'wrong' | 'longestWait'>
 
-/** Of what was acknowledged nothing is missing and nothing there twice, and nobody waited for ever. */
-export function assertKept({ lost, doubled, wrong, longestWait }: Settled) {
+/** Throws if an acknowledged change is lost or doubled, a response was wrong, or a request exceeded the time limit. */
+export function assertNothingLost({ lost, doubled, wrong, longestWait }: Result) {
   assert.deepEqual({ lost, doubled, wrong }, { lost: 0, doubled: 0, wrong: 0 })
-  assert.ok(longestWait <= LONGEST, `somebody waited for ${longestWait} ms`)
+  assert.ok(longestWait <= DURATION_LIMIT, `a request took ${longestWait} ms`)
 }

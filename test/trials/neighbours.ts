@@ -2,10 +2,10 @@ import { Agent, get } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { call, quantile } from './http-client.ts'
-import { fill, type Hoard, hoards } from './large-lists.ts'
-import { makeFolder, type Service, signIn, startService } from './service-process.ts'
-import { findPostgres, type Tell, trial } from './trial.ts'
+import { sendRequest, quantile } from './http-client.ts'
+import { createLargeLists, type LargeList, largeLists } from './large-lists.ts'
+import { createTemporaryFolder, type Service, signIn, startService } from './service-process.ts'
+import { startDurablePostgres, type Report, trial } from './trial.ts'
 
 /** Lists under way at once. */
 const LISTS = 6
@@ -20,19 +20,19 @@ const TARGETS = { server: 250, embedded: 1000 }
 type Cookies = Record<string, string>
 
 await trial('neighbours', async (tell) => {
-  const { url } = await findPostgres()
-  await fill(url)
+  const { url } = await startDurablePostgres()
+  await createLargeLists(url)
   const failures = await measure('PostgreSQL', { DATABASE_URL: url }, TARGETS.server, tell)
-  const DATA_DIR = await makeFolder()
-  await fill(join(DATA_DIR, 'db'))
+  const DATA_DIR = await createTemporaryFolder()
+  await createLargeLists(join(DATA_DIR, 'db'))
   failures.push(...(await measure('embedded', { DATA_DIR }, TARGETS.embedded, tell)))
   if (failures.length > 0) throw new Error(failures.join('\n'))
 })
 
-async function measure(name: string, environment: Record<string, string>, target: number, tell: Tell) {
+async function measure(name: string, environment: Record<string, string>, target: number, tell: Report) {
   const service = await startService(environment)
   const cookies: Cookies = {}
-  for (const email of new Set([...hoards.map(({ email }) => email), 'neighbour@example.com']))
+  for (const email of new Set([...largeLists.map(({ email }) => email), 'neighbour@example.com']))
     cookies[email] = await signIn(service.origin, email, service.dataDir)
   const resident = service.resident()
   const alone = await askBriefly(service, cookies, Date.now() + DURATION / 6)
@@ -73,9 +73,9 @@ async function askBriefly({ origin }: Service, cookies: Cookies, end: number) {
   const headers = { cookie: cookies['neighbour@example.com'] ?? '' }
   const times: number[] = []
   while (Date.now() < end) {
-    const { status, took } = await call(agent, origin, { method: 'GET', path: '/api/me', headers })
+    const { status, duration } = await sendRequest(agent, origin, { method: 'GET', path: '/api/me', headers })
     if (status !== 200) throw new Error(`GET /api/me answered ${status}`)
-    times.push(took)
+    times.push(duration)
     await sleep(PAUSE)
   }
   agent.destroy()
@@ -85,10 +85,10 @@ async function askBriefly({ origin }: Service, cookies: Cookies, end: number) {
 /** Every hoard in turn, by so many callers at once. */
 async function askLists({ origin }: Service, cookies: Cookies, end: number) {
   const agent = new Agent({ keepAlive: true })
-  const answers: (Hoard & Answer)[] = []
+  const answers: (LargeList & Answer)[] = []
   const lane = async (first: number) => {
     for (let turn = first; Date.now() < end; turn++) {
-      const hoard = hoards[turn % hoards.length]
+      const hoard = largeLists[turn % largeLists.length]
       if (!hoard) throw new Error('There is no list')
       const headers = { cookie: cookies[hoard.email] ?? '', ...hoard.headers }
       answers.push({ ...hoard, ...(await weigh(agent, origin + hoard.path, headers)) })

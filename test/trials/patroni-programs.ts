@@ -32,7 +32,7 @@ function list(folder: string) {
 }
 
 /** PostgreSQL refuses to run as root. */
-export function findUser() {
+export function findUnprivilegedUser() {
   const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
   if (uid !== 0) return { uid, gid }
   const idOf = (option: string) => Number(execFileSync('id', [option, 'postgres'], { encoding: 'utf8' }))

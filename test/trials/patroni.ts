@@ -7,8 +7,8 @@ import postgres from 'postgres'
 import { z } from 'zod'
 
 import { freePort } from '../postgres.ts'
-import { makeFolder } from './service-process.ts'
-import { findPrograms, findUser } from './patroni-programs.ts'
+import { createTemporaryFolder } from './service-process.ts'
+import { findPrograms, findUnprivilegedUser } from './patroni-programs.ts'
 
 const PASSWORD = 'of-the-trial'
 const NAMES = ['a', 'b', 'c']
@@ -29,8 +29,8 @@ export type Cluster = Awaited<ReturnType<typeof startCluster>>
 /** Three PostgreSQL nodes under Patroni with deploy/patroni.yml, and one etcd, until this process exits. */
 export async function startCluster() {
   const { bin, ...programs } = findPrograms()
-  const user = findUser()
-  const folder = await makeFolder()
+  const user = findUnprivilegedUser()
+  const folder = await createTemporaryFolder()
   chownSync(folder, user.uid, user.gid)
   const run = (program: string, args: string[], env: Record<string, string> = {}) => {
     const output = openSync(join(folder, 'log'), 'a')
@@ -67,7 +67,7 @@ async function startEtcd(program: string, folder: string, run: Run) {
     program,
     Object.entries(options).map(([name, value]) => `--${name}=${value}`),
   )
-  await until('etcd is healthy', async () => (await fetch(`http://${address}/health`)).ok)
+  await waitFor('etcd is healthy', async () => (await fetch(`http://${address}/health`)).ok)
   return { child, address }
 }
 
@@ -143,7 +143,7 @@ function stop(node: Node) {
 }
 
 /** The address of a database for the service's role, on some of the nodes. */
-export const addressOf = (nodes: readonly Node[], database: string) =>
+export const databaseUrlOf = (nodes: readonly Node[], database: string) =>
   `postgres://tallystick:${PASSWORD}@${nodes.map(({ address }) => address).join(',')}/${database}`
 
 export const createRole = (leader: Node) =>
@@ -157,7 +157,7 @@ export async function switchOver({ api, name }: Node) {
 }
 
 /** Waits until something is so. What fails is not so yet. */
-export async function until(what: string, isSo: () => Promise<boolean>) {
+export async function waitFor(what: string, isSo: () => Promise<boolean>) {
   const started = Date.now()
   while (!(await isSo().catch(() => false))) {
     if (Date.now() - started > SETTLE_LIMIT) throw new Error(`Waited for ${SETTLE_LIMIT} ms: ${what}`)
@@ -165,11 +165,12 @@ export async function until(what: string, isSo: () => Promise<boolean>) {
   }
 }
 
-const ask = (node: Node, path: string) => fetch(node.api + path, { signal: AbortSignal.timeout(1000) })
+const requestAgent = (node: Node, path: string) =>
+  fetch(node.api + path, { signal: AbortSignal.timeout(1000) })
 
 /** The node whose agent holds the lock of the leader. */
 export async function findLeader(nodes: readonly Node[]) {
-  const answers = await Promise.allSettled(nodes.map((node) => ask(node, '/primary')))
+  const answers = await Promise.allSettled(nodes.map((node) => requestAgent(node, '/primary')))
   return nodes.find((_, index) => {
     const answer = answers[index]
     return answer?.status === 'fulfilled' && answer.value.ok
@@ -177,12 +178,12 @@ export async function findLeader(nodes: readonly Node[]) {
 }
 
 /** Waits until one node leads, the others stream from it, and one of them synchronously. Answers the leader. */
-export async function becomesWhole(nodes: readonly Node[]) {
+export async function waitForCluster(nodes: readonly Node[]) {
   let leader: Node | undefined
-  await until('all nodes are in place', async () => {
+  await waitFor('all nodes are in place', async () => {
     leader = await findLeader(nodes)
     if (!leader) return false
-    const { members } = Answer.parse(await (await ask(leader, '/cluster')).json())
+    const { members } = Answer.parse(await (await requestAgent(leader, '/cluster')).json())
     const isMember = members.some(({ role }) => role === 'sync_standby') && members.length === nodes.length
     return (
       isMember &&

@@ -1,12 +1,12 @@
-/** Where the messages of one direction of a PostgreSQL connection begin and end. */
-export class Messages {
-  /** Whether rows of a result have been sent, and the end of the result has not. */
+/** Finds the message boundaries in one direction of a PostgreSQL connection. */
+export class MessageParser {
+  /** True after a row of a result, until the result is complete. */
   inResult = false
-  /** Errors that came instead of the end of a result. */
-  brokenResults = 0
-  #head: number[] = []
-  /** Bytes of the current message that are still to come after its head. */
-  #left = 0
+  /** Number of results that ended with an error. */
+  interruptedResults = 0
+  #header: number[] = []
+  /** Remaining bytes of the body of the current message. */
+  #remaining = 0
   #hasType: boolean
 
   /** The first message of a client, the startup message, has no type byte. */
@@ -14,34 +14,34 @@ export class Messages {
     this.#hasType = sender === 'server'
   }
 
-  /** Reads the next bytes. Returns the offsets at which a message ends. */
+  /** Parses the next bytes. Returns the offsets at which a message ends. */
   read(bytes: Buffer): Set<number> {
     const ends = new Set<number>()
     for (let at = 0; at < bytes.length;) {
-      if (this.#left > 0) {
-        const taken = Math.min(this.#left, bytes.length - at)
-        this.#left -= taken
-        at += taken
-      } else this.#readHead(bytes[at++] ?? 0)
-      if (this.#left === 0 && this.#head.length === 0) ends.add(at)
+      if (this.#remaining > 0) {
+        const count = Math.min(this.#remaining, bytes.length - at)
+        this.#remaining -= count
+        at += count
+      } else this.#readHeader(bytes[at++] ?? 0)
+      if (this.#remaining === 0 && this.#header.length === 0) ends.add(at)
     }
     return ends
   }
 
-  /** A head is a type byte, and in four bytes the length of the message without the type byte. */
-  #readHead(byte: number) {
-    this.#head.push(byte)
-    if (this.#head.length < (this.#hasType ? 5 : 4)) return
-    const head = Buffer.from(this.#head)
-    this.#left = head.readInt32BE(head.length - 4) - 4
-    if (this.#hasType) this.#note(head.toString('latin1', 0, 1))
+  /** A header is a type byte and four bytes with the length of the message, without the type byte. */
+  #readHeader(byte: number) {
+    this.#header.push(byte)
+    if (this.#header.length < (this.#hasType ? 5 : 4)) return
+    const header = Buffer.from(this.#header)
+    this.#remaining = header.readInt32BE(header.length - 4) - 4
+    if (this.#hasType) this.#trackResult(header.toString('latin1', 0, 1))
     this.#hasType = true
-    this.#head = []
+    this.#header = []
   }
 
-  /** 'D' is a row, 'E' an error. */
-  #note(type: string) {
-    if (type === 'E' && this.inResult) this.brokenResults++
+  /** 'D' is DataRow, 'E' is ErrorResponse. */
+  #trackResult(type: string) {
+    if (type === 'E' && this.inResult) this.interruptedResults++
     this.inResult = type === 'D'
   }
 }

@@ -2,104 +2,111 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { Messages } from './pg-messages.ts'
+import { MessageParser } from './pg-messages.ts'
 
-export type Direction = 'up' | 'down'
+export type Direction = 'toDatabase' | 'toService'
 
-/** The next bytes of a direction, held back, and the offsets in them at which a message ends. */
-export interface Held {
+/** Bytes that the proxy does not forward, and the offsets in them at which a message ends. */
+export interface HeldBytes {
   bytes: Buffer
   ends: Set<number>
 }
 
-/** The last bytes of each direction before a connection is closed. */
+/** The last bytes to forward in each direction before the connection is closed. */
 type Last = Partial<Record<Direction, Buffer>>
 const NOTHING = Buffer.of()
 
-/** How long a closed connection may wait for the other side to close, in milliseconds. */
-const LINGER = 1000
+/** Time limit for the other side to close the connection after a FIN, in milliseconds. */
+const CLOSE_TIMEOUT = 1000
 
-/** One connection through the proxy: `near` is the service, `far` is PostgreSQL. */
-export class Link {
-  /** Whether a cut of this connection is under way. */
-  isTaken = false
+/** One connection through the proxy. */
+export class ProxiedConnection {
+  /** Reserved for a cut. */
+  isReserved = false
   isClosed = false
-  readonly messages = { up: new Messages('client'), down: new Messages('server') }
-  readonly near: Socket
-  readonly far: Socket
-  readonly #hooks: Record<Direction, ((held?: Held) => void) | undefined> = { up: undefined, down: undefined }
+  readonly messages = { toDatabase: new MessageParser('client'), toService: new MessageParser('server') }
+  readonly serviceSocket: Socket
+  readonly databaseSocket: Socket
+  readonly #hooks: Record<Direction, ((held?: HeldBytes) => void) | undefined> = {
+    toDatabase: undefined,
+    toService: undefined,
+  }
 
-  constructor(near: Socket, far: Socket, onPartialResult: (link: Link, bytes: Buffer) => boolean) {
-    this.near = near
-    this.far = far
+  constructor(
+    near: Socket,
+    far: Socket,
+    onPartialResult: (connection: ProxiedConnection, bytes: Buffer) => boolean,
+  ) {
+    this.serviceSocket = near
+    this.databaseSocket = far
     near.on('data', (bytes) => {
-      this.#pass('up', bytes, () => far.write(bytes))
+      this.#forward('toDatabase', bytes, () => far.write(bytes))
     })
     far.on('data', (bytes) => {
-      this.#pass('down', bytes, () => {
-        const isHeld = this.messages.down.inResult && !this.isTaken && onPartialResult(this, bytes)
+      this.#forward('toService', bytes, () => {
+        const isHeld = this.messages.toService.inResult && !this.isReserved && onPartialResult(this, bytes)
         if (!isHeld) near.write(bytes)
       })
     })
-    near.on('error', () => undefined).on('close', this.#end(far))
-    far.on('error', () => undefined).on('close', this.#end(near))
+    near.on('error', () => undefined).on('close', this.#onClose(far))
+    far.on('error', () => undefined).on('close', this.#onClose(near))
   }
 
-  /** The port that PostgreSQL sees as the client's. */
+  /** The client port in pg_stat_activity. */
   get clientPort() {
-    return this.far.localPort ?? 0
+    return this.databaseSocket.localPort ?? 0
   }
 
-  /** Results that an error, or the end of the connection, came into. */
+  /** Number of results that an error or the end of the connection interrupted. */
   brokenResults() {
-    const { brokenResults, inResult } = this.messages.down
-    return brokenResults + Number(this.isClosed && inResult)
+    const { interruptedResults, inResult } = this.messages.toService
+    return interruptedResults + Number(this.isClosed && inResult)
   }
 
-  /** Holds back the next bytes of a direction; `undefined` if none come in time. */
-  async hold(direction: Direction, patience: number): Promise<Held | undefined> {
-    const held = new Promise<Held | undefined>((resolve) => (this.#hooks[direction] = resolve))
-    const result = await Promise.race([held, sleep(patience, undefined)])
+  /** Waits for the next bytes of a direction and does not forward them. Returns `undefined` if none arrive in time. */
+  async hold(direction: Direction, timeout: number): Promise<HeldBytes | undefined> {
+    const held = new Promise<HeldBytes | undefined>((resolve) => (this.#hooks[direction] = resolve))
+    const result = await Promise.race([held, sleep(timeout, undefined)])
     this.#hooks[direction] = undefined
     return result
   }
 
-  /** Nothing passes until the connection is released. */
+  /** Forwards no bytes until `release`. */
   stall() {
-    this.near.pause()
-    this.far.pause()
+    this.serviceSocket.pause()
+    this.databaseSocket.pause()
   }
 
   release() {
-    this.near.resume()
-    this.far.resume()
+    this.serviceSocket.resume()
+    this.databaseSocket.resume()
   }
 
-  /** Sends a FIN to both sides, after the last bytes to either. */
-  finish({ up = NOTHING, down = NOTHING }: Last = {}) {
+  /** Sends the last bytes and a FIN to both sides. */
+  closeWithFin({ toDatabase = NOTHING, toService = NOTHING }: Last = {}) {
     this.release()
-    this.near.end(down)
-    this.far.end(up)
+    this.serviceSocket.end(toService)
+    this.databaseSocket.end(toDatabase)
     setTimeout(() => {
-      this.near.destroy()
-      this.far.destroy()
-    }, LINGER).unref()
+      this.serviceSocket.destroy()
+      this.databaseSocket.destroy()
+    }, CLOSE_TIMEOUT).unref()
   }
 
-  /** Sends a RST to the service, after the last bytes to either side. */
-  reset({ up = NOTHING, down = NOTHING }: Last = {}) {
-    this.near.write(down, () => this.near.resetAndDestroy())
-    this.far.end(up)
+  /** Sends the last bytes to both sides, then a RST to the service. */
+  closeWithReset({ toDatabase = NOTHING, toService = NOTHING }: Last = {}) {
+    this.serviceSocket.write(toService, () => this.serviceSocket.resetAndDestroy())
+    this.databaseSocket.end(toDatabase)
   }
 
-  #pass(direction: Direction, bytes: Buffer, forward: () => void) {
+  #forward(direction: Direction, bytes: Buffer, write: () => void) {
     const ends = this.messages[direction].read(bytes)
     const hook = this.#hooks[direction]
     if (hook) hook({ bytes, ends })
-    else forward()
+    else write()
   }
 
-  #end(other: Socket) {
+  #onClose(other: Socket) {
     return () => {
       this.isClosed = true
       for (const hook of Object.values(this.#hooks)) hook?.()
@@ -108,51 +115,51 @@ export class Link {
   }
 }
 
-/** A TCP proxy in front of a PostgreSQL server, whose connections can be cut. */
+/** Starts a TCP proxy for a PostgreSQL server. Its connections can be stalled and closed. */
 export async function startProxy(url: string) {
   const target = new URL(url)
-  const links = new Set<Link>()
+  const connections = new Set<ProxiedConnection>()
   const waiting: ((partial: PartialResult) => void)[] = []
   let refusingUntil = 0
 
-  const onPartialResult = (link: Link, bytes: Buffer) => {
-    const take = waiting.shift()
-    if (!take) return false
-    link.isTaken = true
-    link.far.pause()
-    take({ link, bytes })
+  const onPartialResult = (connection: ProxiedConnection, bytes: Buffer) => {
+    const deliver = waiting.shift()
+    if (!deliver) return false
+    connection.isReserved = true
+    connection.databaseSocket.pause()
+    deliver({ connection, bytes })
     return true
   }
   const server = createServer({ noDelay: true }, (near) => {
     near.on('error', () => undefined)
-    // As a server that is starting or has too many connections: closes after the startup message.
+    // Closes after the startup message, like a server that is starting or has too many connections.
     if (Date.now() < refusingUntil) return void near.once('data', () => near.end())
     const far = connect({ port: Number(target.port), host: target.hostname, noDelay: true })
-    const link = new Link(near, far, onPartialResult)
-    links.add(link)
-    near.once('close', () => links.delete(link))
+    const connection = new ProxiedConnection(near, far, onPartialResult)
+    connections.add(connection)
+    near.once('close', () => connections.delete(connection))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
-  const own = new URL(url)
-  own.port = String(typeof address === 'object' && address ? address.port : 0)
+  const proxyUrl = new URL(url)
+  proxyUrl.port = String(typeof address === 'object' && address ? address.port : 0)
 
   return {
-    url: own.href,
-    /** Connections that can be cut. */
-    free: () => [...links].filter(({ isTaken, isClosed }) => !isTaken && !isClosed),
-    count: () => links.size,
-    /** Closes every new connection after its startup message, for some milliseconds. */
+    url: proxyUrl.href,
+    /** Connections that are open and not reserved. */
+    free: () => [...connections].filter(({ isReserved, isClosed }) => !isReserved && !isClosed),
+    count: () => connections.size,
+    /** Closes new connections after their startup message, for `duration` milliseconds. */
     refuse: (duration: number) => {
       refusingUntil = Date.now() + duration
     },
-    /** Holds back bytes that end within a result, and what follows them; `undefined` if none come in time. */
-    async holdPartialResult(patience: number) {
-      let take: (partial: PartialResult) => void = () => undefined
-      const held = new Promise<PartialResult>((resolve) => waiting.push((take = resolve)))
-      const result = await Promise.race([held, sleep(patience, undefined)])
-      const place = waiting.indexOf(take)
+    /** Stops a connection within a result. Returns the bytes that were not forwarded, or `undefined` on timeout. */
+    async holdPartialResult(timeout: number) {
+      let deliver: (partial: PartialResult) => void = () => undefined
+      const held = new Promise<PartialResult>((resolve) => waiting.push((deliver = resolve)))
+      const result = await Promise.race([held, sleep(timeout, undefined)])
+      const place = waiting.indexOf(deliver)
       if (place >= 0) waiting.splice(place, 1)
       return result
     },
@@ -160,7 +167,7 @@ export async function startProxy(url: string) {
 }
 
 interface PartialResult {
-  link: Link
+  connection: ProxiedConnection
   bytes: Buffer
 }
 

@@ -1,19 +1,19 @@
 import { z } from 'zod'
 
 import { ErrorBody } from '../../contract/errors.ts'
-import type { Answer, Step, Talk } from './raw-http.ts'
+import type { RawResponse, Step, Exchange } from './raw-http.ts'
 
-/** What is said to the service, and what is due for it. */
-export interface Said {
+/** Bytes to send to the service, and the expected responses. */
+export interface ExpectedExchange {
   kind: string
   steps: Step[]
-  /** How many answers: at least, at most. */
-  due: [least: number, most: number]
-  /** The service ends the connection after it. */
-  isLast?: true
-  /** It must be refused. */
-  isRefused?: true
-  /** It asks for the head of an answer alone. */
+  /** Minimum and maximum number of responses. */
+  responses: [minimum: number, maximum: number]
+  /** The service must close the connection. */
+  endsConnection?: true
+  /** Every response must have a status of 400 or higher. */
+  mustBeRefused?: true
+  /** A HEAD request: responses have no body. */
   isHead?: boolean
 }
 
@@ -26,37 +26,37 @@ const JsonRpcError = z.object({
   error: z.object({ code: z.int(), message: z.string() }),
 })
 
-/** The one error body; and where another standard rules, its own. */
+/** The error body of the API, or that of another standard (oRPC, OAuth, JSON-RPC). */
 const Refusal = z.union([ErrorBody.strict(), Envelope.strict(), OAuthError.strict(), JsonRpcError])
 
-/** All that is wrong with how the service answered. `secrets` are what must not be told to whoever asked. */
+/** Returns descriptions of all faults. `secrets` are texts that this caller must not receive. */
 export function faultsOf(
-  { due: [least, most], isLast, isRefused, isHead }: Said,
-  talk: Talk,
+  { responses: [minimum, maximum], endsConnection, mustBeRefused, isHead }: ExpectedExchange,
+  exchange: Exchange,
   secrets: string[],
 ) {
-  const { answers, rest, closed } = talk
-  const isGiven = answers.length >= least
+  const { responses, rest, closed } = exchange
+  const isComplete = responses.length >= minimum
   const faults = {
-    'was left hanging': !isGiven && !closed,
-    'was closed without an answer': !isGiven && closed,
-    'was answered too often': answers.length > most,
-    'was answered in part': rest !== '' && !isHead,
-    'was left open': isGiven && isLast && !closed,
-    'was not refused': isRefused && !answers.every(({ status }) => status >= 400),
-    'was answered by a failure': answers.some(({ status }) => status >= 500),
-    'was refused in a shape of its own': !isHead && !answers.every(isInShape),
-    'was told what is another’s': answers.some(({ body, headers }) =>
+    'got no response in time': !isComplete && !closed,
+    'got no response before the connection was closed': !isComplete && closed,
+    'got too many responses': responses.length > maximum,
+    'got an incomplete response': rest !== '' && !isHead,
+    'left the connection open': isComplete && endsConnection && !closed,
+    'was not refused': mustBeRefused && !responses.every(({ status }) => status >= 400),
+    'caused an internal error': responses.some(({ status }) => status >= 500),
+    'got an error in an undocumented format': !isHead && !responses.every(hasDocumentedFormat),
+    'got data of another caller': responses.some(({ body, headers }) =>
       secrets.some((secret) => body.includes(secret) || [...headers.values()].join().includes(secret)),
     ),
   }
   return Object.entries(faults).flatMap(([fault, isTrue]) => (isTrue ? [fault] : []))
 }
 
-export function isInShape({ status, headers, body }: Answer) {
+export function hasDocumentedFormat({ status, headers, body }: RawResponse) {
   const type = headers.get('content-type') ?? ''
   if (status < 400) return true
-  // The pages on which a person lets an app in.
+  // The pages of the OAuth authorization.
   if (type.startsWith('text/html')) return status === 400
   return type.startsWith('application/json') && Refusal.safeParse(parse(body)).data !== undefined
 }

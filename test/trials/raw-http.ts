@@ -1,104 +1,104 @@
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-export interface Answer {
+export interface RawResponse {
   status: number
   headers: Headers
   body: string
 }
 
-/** What a caller does, in order: sends bytes, waits for some milliseconds, ends its own side, or goes. */
-export type Step = Buffer | string | number | typeof END | typeof LEAVE
-export const END = Symbol('end')
-export const LEAVE = Symbol('leave')
+/** A step of a client: send bytes, wait for some milliseconds, close its side of the connection (FIN), or close the socket. */
+export type Step = Buffer | string | number | typeof HALF_CLOSE | typeof DESTROY
+export const HALF_CLOSE = Symbol('end')
+export const DESTROY = Symbol('leave')
 
-export interface Talk {
-  answers: Answer[]
-  /** What came after the last whole answer. */
+export interface Exchange {
+  responses: RawResponse[]
+  /** Bytes after the last complete response. */
   rest: string
-  /** Whether the server ended the connection. */
+  /** Whether the server closed the connection. */
   closed: boolean
   /** In milliseconds. */
-  took: number
+  duration: number
 }
 
-export interface Wanted {
-  /** How many answers are waited for; without it, the end of the connection. */
-  answers?: number
-  /** How long, in milliseconds. */
-  patience: number
-  /** What is asked has no body in its answer. */
+export interface ExchangeOptions {
+  /** Number of responses to wait for (default: until the server closes the connection). */
+  responses?: number
+  /** In milliseconds. */
+  timeout: number
+  /** The responses have no body (HEAD). */
   isHead?: boolean
 }
 
-/** Talks to a server in bytes of one's own. What is there after `patience` is all that there is. */
-export async function talk(
+/** Sends raw bytes to a server and parses the responses. When `timeout` expires, returns what has arrived. */
+export async function exchange(
   port: number,
   steps: Iterable<Step>,
-  { answers: due = Infinity, patience, isHead = false }: Wanted,
-): Promise<Talk> {
+  { responses: expected = Infinity, timeout, isHead = false }: ExchangeOptions,
+): Promise<Exchange> {
   const start = performance.now()
   const socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true })
-  const said: Buffer[] = []
+  const received: Buffer[] = []
   let closed = false
-  let read = readAnswers('', isHead)
+  let parsed = readResponses('', isHead)
   await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, patience)
+    const timer = setTimeout(resolve, timeout)
     const end = () => {
       closed = true
       clearTimeout(timer)
       resolve()
     }
     socket.on('data', (chunk) => {
-      said.push(chunk)
-      read = readAnswers(Buffer.concat(said).toString('latin1'), isHead)
-      if (read.answers.length >= due) resolve()
+      received.push(chunk)
+      parsed = readResponses(Buffer.concat(received).toString('latin1'), isHead)
+      if (parsed.responses.length >= expected) resolve()
     })
     socket.on('end', end).on('close', end)
     socket.on('error', () => undefined)
-    void say(steps)
+    void send(steps)
   })
 
-  async function say(steps: Iterable<Step>) {
+  async function send(steps: Iterable<Step>) {
     for (const step of steps) {
       if (typeof step === 'number') await sleep(step)
       else if (!socket.writable) return
-      else if (step === END) socket.end()
-      else if (step === LEAVE) socket.destroy()
+      else if (step === HALF_CLOSE) socket.end()
+      else if (step === DESTROY) socket.destroy()
       else socket.write(step)
     }
   }
 
   socket.destroy()
-  return { ...read, closed, took: performance.now() - start }
+  return { ...parsed, closed, duration: performance.now() - start }
 }
 
-/** Takes whole answers off what a server has said; those that only announce another do not count. */
-function readAnswers(said: string, isHead: boolean) {
-  const answers: Answer[] = []
-  let rest = said
-  for (let next = readAnswer(rest, isHead); next; next = readAnswer(rest, isHead)) {
-    if (next.answer.status >= 200) answers.push(next.answer)
+/** Parses the complete responses and omits informational ones (1xx). */
+function readResponses(text: string, isHead: boolean) {
+  const responses: RawResponse[] = []
+  let rest = text
+  for (let next = readResponse(rest, isHead); next; next = readResponse(rest, isHead)) {
+    if (next.response.status >= 200) responses.push(next.response)
     rest = next.rest
   }
-  return { answers, rest }
+  return { responses, rest }
 }
 
-function readAnswer(said: string, isHead: boolean) {
-  const [, head = ''] = /^(HTTP\/1\.[^]*?\r\n)\r\n/.exec(said) ?? []
+function readResponse(text: string, isHead: boolean) {
+  const [, head = ''] = /^(HTTP\/1\.[^]*?\r\n)\r\n/.exec(text) ?? []
   if (head === '') return undefined
   const lines = head.matchAll(/^([\w-]+): *(.*?)\r$/gm)
   const headers = new Headers([...lines].map(([, name = '', value = '']): [string, string] => [name, value]))
   const status = Number(head.split(' ')[1])
-  const rest = said.slice(head.length + 2)
-  const isBare = isHead || status < 200 || status === 204 || status === 304
-  const found = isBare ? { body: '', length: 0 } : readBody(headers, rest)
-  if (!found) return undefined
-  const answer: Answer = { status, headers, body: Buffer.from(found.body, 'latin1').toString() }
-  return { answer, rest: rest.slice(found.length) }
+  const rest = text.slice(head.length + 2)
+  const hasNoBody = isHead || status < 200 || status === 204 || status === 304
+  const content = hasNoBody ? { body: '', length: 0 } : readBody(headers, rest)
+  if (!content) return undefined
+  const response: RawResponse = { status, headers, body: Buffer.from(content.body, 'latin1').toString() }
+  return { response, rest: rest.slice(content.length) }
 }
 
-/** A body, and how long it is on the wire; nothing where its end has not come. */
+/** Returns a body and its length on the wire; `undefined` if it is incomplete. */
 function readBody(headers: Headers, rest: string) {
   if (headers.has('transfer-encoding')) return readChunks(rest)
   const length = Number(headers.get('content-length') ?? 0)

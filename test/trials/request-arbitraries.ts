@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 
 import type { Operation } from './api-operations.ts'
-import type { Said } from './protocol-checks.ts'
-import { badOf, goodOf, HUGE, MARK, texts } from './value-arbitraries.ts'
+import type { ExpectedExchange } from './protocol-checks.ts'
+import { invalidValue, validValue, OVERSIZED, MARKER, invalidBodies } from './value-arbitraries.ts'
 import {
   badPaths,
   type Caller,
@@ -11,21 +11,21 @@ import {
   headers,
   type Identity,
   METHODS,
-  own,
+  validIdentity,
   queries,
-  strange,
-  types,
+  invalidIdentities,
+  contentTypes,
 } from './request-part-arbitraries.ts'
 
-/** A request before it is bytes. */
-export interface Draft {
+/** The parts of a request before serialization. */
+export interface RequestDraft {
   operation: Operation
   method: string
   path: string
   query: string
   type: string
   headers: Header[]
-  /** What is shown of who calls. */
+  /** The credentials of the request. */
   identity: Identity
   body: string | undefined
   encoding: BufferEncoding
@@ -43,34 +43,34 @@ const FAULTS = [
   'encoding',
 ] as const
 
-/** Requests of every operation, each bad in one way or several. `ids` are of what there is, whoever's it is. */
-export const drafts = (operations: Operation[], ids: string[]): fc.Arbitrary<Draft> =>
+/** Generates requests of every operation, each invalid in one to three parts. `ids` are ids of existing rows of all callers. */
+export const invalidRequests = (operations: Operation[], ids: string[]): fc.Arbitrary<RequestDraft> =>
   fc
     .tuple(fc.constantFrom(...operations), fc.subarray([...FAULTS], { minLength: 1, maxLength: 3 }))
     .chain(([operation, faults]) => {
-      const part = <Part>(
+      const choosePart = <Part>(
         fault: (typeof FAULTS)[number],
-        good: fc.Arbitrary<Part>,
-        bad: fc.Arbitrary<Part>,
-      ) => (faults.includes(fault) ? bad : good)
+        valid: fc.Arbitrary<Part>,
+        invalid: fc.Arbitrary<Part>,
+      ) => (faults.includes(fault) ? invalid : valid)
       const { input, isForm } = operation
       const write = (value: unknown) => (isForm ? formOf(value) : JSON.stringify(value))
       const path = fc.constantFrom(...ids, '1').map((id) => operation.path.replace('{id}', id))
-      const value = input && part('value', goodOf(input), badOf(input)).map(write)
-      return fc.record<Draft>({
+      const value = input && choosePart('value', validValue(input), invalidValue(input)).map(write)
+      return fc.record<RequestDraft>({
         operation: fc.constant(operation),
-        method: part('method', fc.constant(operation.method), fc.constantFrom(...METHODS)),
-        path: part('path', path, badPaths(operation.path, path)),
-        query: part(
+        method: choosePart('method', fc.constant(operation.method), fc.constantFrom(...METHODS)),
+        path: choosePart('path', path, badPaths(operation.path, path)),
+        query: choosePart(
           'query',
           fc.constant(''),
           queries.map((query) => `?${query}`),
         ),
-        type: part('type', fc.constant(isForm ? FORM : 'application/json'), types),
-        headers: part('headers', fc.constant([]), headers),
-        identity: part('identity', fc.constant(own(operation)), strange),
-        body: part('body', value ?? fc.constant(undefined), texts),
-        encoding: part('encoding', fc.constant('utf8'), fc.constantFrom('latin1', 'utf16le')),
+        type: choosePart('type', fc.constant(isForm ? FORM : 'application/json'), contentTypes),
+        headers: choosePart('headers', fc.constant([]), headers),
+        identity: choosePart('identity', fc.constant(validIdentity(operation)), invalidIdentities),
+        body: choosePart('body', value ?? fc.constant(undefined), invalidBodies),
+        encoding: choosePart('encoding', fc.constant('utf8'), fc.constantFrom('latin1', 'utf16le')),
       })
     })
 
@@ -80,13 +80,14 @@ const formOf = (value: unknown) => {
   return new URLSearchParams(fields.map(([name, field]): Header => [name, text(field)])).toString()
 }
 
-/** A request on a connection that ends with it. */
-export function say(
-  { method, path, query, type, headers, identity, encoding, ...draft }: Draft,
+/** Serializes a request for a connection of its own. */
+export function toExchange(
+  { method, path, query, type, headers, identity, encoding, ...draft }: RequestDraft,
   caller: Caller,
-): Said {
-  const fill = (text: string) => text.replaceAll(MARK, caller.mark).replaceAll(HUGE, 'x'.repeat(1_100_000))
-  const body = draft.body === undefined ? undefined : Buffer.from(fill(draft.body), encoding)
+): ExpectedExchange {
+  const replacePlaceholders = (text: string) =>
+    text.replaceAll(MARKER, caller.marker).replaceAll(OVERSIZED, 'x'.repeat(1_100_000))
+  const body = draft.body === undefined ? undefined : Buffer.from(replacePlaceholders(draft.body), encoding)
   const lines = [
     `${method} ${path}${query} HTTP/1.1`,
     ...[['host', '127.0.0.1'], ['connection', 'close'], ...identity(caller), ...headers].map((pair) =>
@@ -98,8 +99,8 @@ export function say(
   return {
     kind: `${draft.operation.method} ${draft.operation.path}`,
     steps: [bytes],
-    due: [1, 1],
-    isLast: true,
+    responses: [1, 1],
+    endsConnection: true,
     isHead: method === 'HEAD',
   }
 }

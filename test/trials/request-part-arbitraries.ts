@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 
 import type { Operation } from './api-operations.ts'
-import { inherited } from './value-arbitraries.ts'
+import { prototypeKeys } from './value-arbitraries.ts'
 
 export type Header = [name: string, value: string]
 
-/** Whoever calls. */
+/** A caller of the service, signed in or anonymous. */
 export interface Caller {
-  mark: string
+  marker: string
   cookie: string
-  /** A token for /mcp. */
+  /** Access token for /mcp. */
   bearer: string
 }
 
@@ -18,7 +18,7 @@ export type Identity = (caller: Caller) => Header[]
 export const METHODS = 'GET HEAD POST PUT PATCH DELETE OPTIONS TRACE PROPFIND QUERY BREW'.split(' ')
 export const FORM = 'application/x-www-form-urlencoded'
 
-export const types = fc.oneof(
+export const contentTypes = fc.oneof(
   fc.constantFrom(
     '',
     'text/plain',
@@ -61,29 +61,29 @@ export const queries = fc.oneof(
 const hex = (bytes: Uint8Array) =>
   Array.from(bytes, (byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
 
-const ENDS =
+const PATH_SUFFIXES =
   '/ // /. /.. /../.. /%2e /%2E%2e /%2e%2e/%2e%2e /..;x /%252e%252e ..%2f ..%5c %2f %00 % %zz %c0%af ;x=1 .json \\..'.split(
     ' ',
   )
-const WHOLES = '* // ? http:// ftp://x/ //elsewhere.example/api/status /rpc /rpc/__proto__'.split(' ')
+const PATHS = '* // ? http:// ftp://x/ //elsewhere.example/api/status /rpc /rpc/__proto__'.split(' ')
 
-export const badPaths = (path: string, good: fc.Arbitrary<string>) =>
+export const badPaths = (path: string, valid: fc.Arbitrary<string>) =>
   fc.oneof(
     fc.uint8Array({ maxLength: 20 }).map((bytes) => path.replace('{id}', '') + hex(bytes)),
     fc
-      .tuple(good, fc.constantFrom(...ENDS, ' x', '#f', 'é', 'x'.repeat(9000), ...inherited))
+      .tuple(valid, fc.constantFrom(...PATH_SUFFIXES, ' x', '#f', 'é', 'x'.repeat(9000), ...prototypeKeys))
       .map((parts) => parts.join('')),
-    fc.constantFrom(...WHOLES, '/rpc/constructor/name', '/api/auth/__proto__', '/docs/../package.json'),
-    good.map((whole) => whole.toUpperCase()),
-    good.map((whole) => `/${hex(Buffer.from(whole.slice(1)))}`),
-    good.map((whole) => `http://elsewhere.example${whole}`),
+    fc.constantFrom(...PATHS, '/rpc/constructor/name', '/api/auth/__proto__', '/docs/../package.json'),
+    valid.map((validPath) => validPath.toUpperCase()),
+    valid.map((validPath) => `/${hex(Buffer.from(validPath.slice(1)))}`),
+    valid.map((validPath) => `http://elsewhere.example${validPath}`),
   )
 
-const line = fc.string({ unit: 'binary', maxLength: 40 }).map((some) => some.replace(/[\r\n]/g, ''))
+const line = fc.string({ unit: 'binary', maxLength: 40 }).map((text) => text.replace(/[\r\n]/g, ''))
 const header = (name: string, ...values: string[]) =>
   fc.tuple(fc.constant(name), fc.oneof(line, fc.constantFrom(...values)))
 
-/** Some twice, as it comes. */
+/** One to four headers; a name may occur twice. */
 export const headers = fc.array(
   fc.oneof(
     header('accept', 'application/json;version=1', 'text/event-stream', '*/*;q=9', 'x;;;q=', ',,,', '*'),
@@ -100,30 +100,31 @@ export const headers = fc.array(
     header('host', 'elsewhere.example', ''),
     header('mcp-protocol-version', '2025-06-18', '1999-01-01'),
     header('user-agent', '', 'x'.repeat(9000)),
-    ...inherited.map((name) => header(name, 'x')),
+    ...prototypeKeys.map((name) => header(name, 'x')),
   ),
   { minLength: 1, maxLength: 4 },
 )
 
 const cookie =
-  (spoil: (cookie: string) => string) =>
-  (caller: Caller): Header[] => [['cookie', spoil(caller.cookie)]]
+  (modify: (cookie: string) => string) =>
+  (caller: Caller): Header[] => [['cookie', modify(caller.cookie)]]
 const token =
-  (spoil: (token: string) => string) =>
-  (caller: Caller): Header[] => [['authorization', `Bearer ${spoil(caller.bearer)}`]]
+  (modify: (token: string) => string) =>
+  (caller: Caller): Header[] => [['authorization', `Bearer ${modify(caller.bearer)}`]]
 const unsigned = `${btoa('{"alg":"none"}')}.${btoa('{"sub":"1"}')}.`
 
-export const own = ({ path }: Operation) => (path === '/mcp' ? token((same) => same) : cookie((same) => same))
-export const strange = fc.constantFrom<Identity[]>(
+export const validIdentity = ({ path }: Operation) =>
+  path === '/mcp' ? token((valid) => valid) : cookie((valid) => valid)
+export const invalidIdentities = fc.constantFrom<Identity[]>(
   () => [],
-  cookie((good) => good.slice(0, -3)),
-  cookie((good) => good.toUpperCase()),
-  cookie((good) => good.replace(/\..*/, '')),
-  cookie((good) => `${good}; ${good}x`),
-  cookie((good) => `__proto__=1; =; ;;=x; %=%; ${good}`),
-  cookie((good) => `${good}; x=${'y'.repeat(9000)}`),
-  (caller) => [...cookie((good) => good)(caller), ...token((good) => good)(caller)],
-  (caller) => [...token((good) => good)(caller), ['authorization', 'Basic eDp5']],
-  token((good) => good.slice(0, -4)),
+  cookie((valid) => valid.slice(0, -3)),
+  cookie((valid) => valid.toUpperCase()),
+  cookie((valid) => valid.replace(/\..*/, '')),
+  cookie((valid) => `${valid}; ${valid}x`),
+  cookie((valid) => `__proto__=1; =; ;;=x; %=%; ${valid}`),
+  cookie((valid) => `${valid}; x=${'y'.repeat(9000)}`),
+  (caller) => [...cookie((valid) => valid)(caller), ...token((valid) => valid)(caller)],
+  (caller) => [...token((valid) => valid)(caller), ['authorization', 'Basic eDp5']],
+  token((valid) => valid.slice(0, -4)),
   ...['', ' ', 'a.b.c', 'é', 'a'.repeat(9000), unsigned].map((text) => token(() => text)),
 )

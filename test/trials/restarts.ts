@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import type { Entry } from './load-request.ts'
-import { assertKept, settle } from './load-verification.ts'
+import type { RequestRecord } from './load-request.ts'
+import { assertNothingLost, verifyLoad } from './load-verification.ts'
 import { signInAll, startLoad } from './load-generator.ts'
 import { startService } from './service-process.ts'
-import { findPostgres, trial, UNLIMITED } from './trial.ts'
+import { startDurablePostgres, trial, UNLIMITED_RATES } from './trial.ts'
 
 // All in milliseconds.
 const RESTARTS = 10
@@ -19,8 +19,8 @@ const SLOW = 1000
 const TROUBLE = 3000
 
 await trial('restarts', async (tell) => {
-  const database = await findPostgres()
-  const service = await startService({ ...UNLIMITED, DATABASE_URL: database.url })
+  const database = await startDurablePostgres()
+  const service = await startService({ ...UNLIMITED_RATES, DATABASE_URL: database.url })
   const load = startLoad([service.origin], await signInAll([service]))
   const rounds: { ready: number; until: number }[] = []
   await sleep(SLOW)
@@ -34,17 +34,17 @@ await trial('restarts', async (tell) => {
   }
   await load.stop()
 
-  const trouble = load.entries.filter(({ outcome, took }) => outcome !== 'answered' || took > SLOW)
+  const trouble = load.entries.filter(({ outcome, duration }) => outcome !== 'answered' || duration > SLOW)
   const back = rounds.map((round) => lastOf(trouble, round) - round.ready)
-  const figures = await settle(load.entries, database.url)
+  const figures = await verifyLoad(load.entries, database.url)
   tell({ ...figures, troubleAfter: Math.max(...back) })
-  assertKept(figures)
+  assertNothingLost(figures)
   assert.equal(figures.unreached, 0, 'the service itself was away')
   assert.ok(Math.max(...back) <= TROUBLE, `all worked again after ${back.join(', ')} ms`)
 })
 
 /** When the last of what began in a round ended. */
-function lastOf(entries: readonly Entry[], { ready, until }: { ready: number; until: number }) {
-  const own = entries.filter(({ at, took }) => at - took < until && at > ready)
-  return Math.max(ready, ...own.map(({ at }) => at))
+function lastOf(entries: readonly RequestRecord[], { ready, until }: { ready: number; until: number }) {
+  const own = entries.filter(({ endedAt, duration }) => endedAt - duration < until && endedAt > ready)
+  return Math.max(ready, ...own.map(({ endedAt }) => endedAt))
 }

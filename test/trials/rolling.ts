@@ -3,11 +3,11 @@ import { spawn, spawnSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { freePort } from '../postgres.ts'
-import { describeInstances } from './instance-settings.ts'
-import { assertKept, settle } from './load-verification.ts'
+import { createInstanceSettings } from './instance-settings.ts'
+import { assertNothingLost, verifyLoad } from './load-verification.ts'
 import { signInAll, startLoad } from './load-generator.ts'
-import { becomesReady, type Service, startService } from './service-process.ts'
-import { findPostgres, trial } from './trial.ts'
+import { waitUntilReady, type Service, startService } from './service-process.ts'
+import { startDurablePostgres, trial } from './trial.ts'
 
 const ROUNDS = 3
 
@@ -25,7 +25,7 @@ async function startBalancer([one, two]: readonly Service[]) {
     env: { PATH: process.env.PATH, LISTEN: listen, ONE: hostOf(one), TWO: hostOf(two), REQUESTS: '1000000' },
   })
   process.once('exit', () => child.kill('SIGKILL'))
-  await becomesReady(`http://${listen}`, () => {
+  await waitUntilReady(`http://${listen}`, () => {
     if (child.exitCode !== null) throw new Error(`HAProxy ended with ${child.exitCode}`)
   })
   return `http://${listen}`
@@ -40,9 +40,9 @@ async function areGoodEverywhere(services: readonly Service[], cookies: readonly
 }
 
 await trial('rolling', async (tell) => {
-  const { url } = await findPostgres()
+  const { url } = await startDurablePostgres()
   const settings = { DATABASE_URL: url, TRUSTED_PROXIES: 'loopback', STOP_DELAY: '3' }
-  const environments = await describeInstances(2, settings)
+  const environments = await createInstanceSettings(2, settings)
   const services = await Promise.all(environments.map((environment) => startService(environment)))
   const balancer = await startBalancer(services)
   const people = await signInAll(services)
@@ -57,10 +57,10 @@ await trial('rolling', async (tell) => {
   await sleep(PEACE)
   await load.stop()
 
-  const figures = await settle(load.entries, url)
+  const figures = await verifyLoad(load.entries, url)
   const failed = load.entries.filter(({ outcome }) => outcome !== 'answered')
   tell({ restarts: ROUNDS * services.length, ...figures, failed: failed.length })
-  assertKept(figures)
+  assertNothingLost(figures)
   assert.deepEqual(failed, [])
   assert.ok(await areGoodEverywhere(services, people.writers), 'a session did not outlive the restarts')
 })

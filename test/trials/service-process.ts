@@ -31,16 +31,16 @@ export interface Service {
   descriptors: () => number
 }
 
-const ends: (() => void)[] = []
+const cleanups: (() => void)[] = []
 // Whatever becomes of the trial, nothing of it stays behind.
 process.once('exit', () => {
-  for (const end of ends) end()
+  for (const end of cleanups) end()
 })
 
 /** A folder that goes with this process. */
-export async function makeFolder() {
+export async function createTemporaryFolder() {
   const folder = await mkdtemp(join(tmpdir(), 'tallystick-trial-'))
-  ends.push(() => {
+  cleanups.push(() => {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   })
   return folder
@@ -49,20 +49,20 @@ export async function makeFolder() {
 /** Starts what `npm run build` has made, on a free port and in a folder of its own unless told, and waits until it is ready. */
 export async function startService(environment: Record<string, string> = {}): Promise<Service> {
   const port = environment.PORT ?? String(await freePort())
-  const dataDir = environment.DATA_DIR ?? (await makeFolder())
+  const dataDir = environment.DATA_DIR ?? (await createTemporaryFolder())
   const origin = `http://127.0.0.1:${port}`
-  const file = join(await makeFolder(), 'log')
+  const file = join(await createTemporaryFolder(), 'log')
   const output = openSync(file, 'a')
   const child = spawn(process.execPath, ['--enable-source-maps', 'dist/start/main.js'], {
     stdio: ['ignore', output, output],
     env: { PATH: process.env.PATH, BASE_URL: origin, ...environment, PORT: port, DATA_DIR: dataDir },
   })
   closeSync(output)
-  ends.unshift(() => child.kill('SIGKILL'))
+  cleanups.unshift(() => child.kill('SIGKILL'))
   const { pid = 0 } = child
   const ended = once(child, 'exit').then(() => ({ code: child.exitCode, signal: child.signalCode }))
   const log = () => readFileSync(file, 'utf8')
-  await becomesReady(origin, () => {
+  await waitUntilReady(origin, () => {
     if (child.exitCode !== null) throw new Error(`The service ended with ${child.exitCode}:\n${log()}`)
   })
   return {
@@ -87,7 +87,7 @@ function memoryOf(pid: number, name: 'VmRSS' | 'VmHWM') {
 }
 
 /** Waits until a service, or the balancer before it, says that it is ready. `check` throws where it never will be. */
-export async function becomesReady(origin: string, check: () => void) {
+export async function waitUntilReady(origin: string, check: () => void) {
   for (;;) {
     check()
     const { ok } = await fetch(`${origin}/api/health/ready`).catch(() => ({ ok: false }))

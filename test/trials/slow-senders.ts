@@ -2,11 +2,11 @@ import { Agent } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { call, quantile } from './http-client.ts'
-import { settle } from './test-accounts.ts'
+import { sendRequest, quantile } from './http-client.ts'
+import { createAccount } from './test-accounts.ts'
 import { startService } from './service-process.ts'
-import { findPostgres, trial } from './trial.ts'
-import { talk } from './raw-http.ts'
+import { startDurablePostgres, trial } from './trial.ts'
+import { exchange } from './raw-http.ts'
 
 /** Between a byte and the next, in milliseconds. */
 const DRIP = 250
@@ -40,8 +40,8 @@ interface End {
 }
 
 const send = (start: string) => async (port: number) => {
-  const { answers, closed, took } = await talk(port, drip(start, 'x'), { patience: PATIENCE })
-  return { took: closed ? took : Infinity, status: answers[0]?.status }
+  const { responses, closed, duration } = await exchange(port, drip(start, 'x'), { timeout: PATIENCE })
+  return { took: closed ? duration : Infinity, status: responses[0]?.status }
 }
 
 /** Asks for more than any buffer holds, and reads nothing: only from sending is it known that the other side is gone. */
@@ -100,10 +100,10 @@ const holdHalves = (port: number) =>
   )
 
 await trial('slow senders', async (tell) => {
-  const { url } = await findPostgres()
+  const { url } = await startDurablePostgres()
   const service = await startService({ DATABASE_URL: url })
   const port = Number(new URL(service.origin).port)
-  const { cookie } = await settle(service, 'ada@example.com')
+  const { cookie } = await createAccount(service, 'ada@example.com')
   const ordinary = (until: () => boolean) => keepAsking(service.origin, cookie, until)
   const forSome = (milliseconds: number) => {
     const end = performance.now() + milliseconds
@@ -164,9 +164,9 @@ async function keepAsking(origin: string, cookie: string, until: () => boolean) 
   ]
   const ask = async (turn: number) => {
     const work = works[turn % works.length] ?? { method: 'GET', path: '/' }
-    const { status, body, took } = await call(agent, origin, { ...work, headers: { cookie } })
+    const { status, body, duration } = await sendRequest(agent, origin, { ...work, headers: { cookie } })
     if (status !== 200) throw new Error(`${work.method} ${work.path} answered ${status}: ${body}`)
-    return took
+    return duration
   }
   const start = performance.now()
   for (let turn = 0; !until(); turn++) {

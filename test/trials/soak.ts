@@ -2,10 +2,10 @@ import { Agent } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 
-import { call, quantile, type Question } from './http-client.ts'
-import { type Person, settle } from './test-accounts.ts'
+import { sendRequest, quantile, type HttpRequest } from './http-client.ts'
+import { type TestAccount, createAccount } from './test-accounts.ts'
 import { type Service, signIn, startService } from './service-process.ts'
-import { findPostgres, trial } from './trial.ts'
+import { startDurablePostgres, trial } from './trial.ts'
 
 /** Requests a second, whatever becomes of those before. */
 const RATE = 60
@@ -21,10 +21,10 @@ const MORE_OPEN = 8
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' } } })
 const duration = Number(values.minutes) * 60_000
 
-type Work = (person: Person) => Question & { status: number }
+type Work = (person: TestAccount) => HttpRequest & { status: number }
 
 const as =
-  (question: Question, status = 200): Work =>
+  (question: HttpRequest, status = 200): Work =>
   ({ cookie }) => ({ ...question, headers: { cookie, ...question.headers }, status })
 const get = (path: string, headers = {}) => as({ method: 'GET', path, headers })
 const post = (path: string, body?: object, headers = {}, status = 200) =>
@@ -76,10 +76,10 @@ const works: Work[] = [
 ]
 
 await trial('soak', async (tell) => {
-  const { url } = await findPostgres()
+  const { url } = await startDurablePostgres()
   const service = await startService({ DATABASE_URL: url, TRUSTED_PROXIES: '127.0.0.1' })
-  const people: Person[] = []
-  for (const name of PEOPLE) people.push(await settle(service, `${name}@example.com`))
+  const people: TestAccount[] = []
+  for (const name of PEOPLE) people.push(await createAccount(service, `${name}@example.com`))
   // Until everything has been done often enough to be compiled, and every connection to the database is there.
   await keepAsking(service, people, Math.min(duration / 10, 30_000))
   const open = service.descriptors()
@@ -104,7 +104,7 @@ await trial('soak', async (tell) => {
 })
 
 /** Asks at the one rate, on connections that are closed at the end. */
-async function keepAsking(service: Service, people: Person[], duration: number) {
+async function keepAsking(service: Service, people: TestAccount[], duration: number) {
   const agent = new Agent({ keepAlive: true })
   const times: number[] = []
   const failures: string[] = []
@@ -120,8 +120,8 @@ async function keepAsking(service: Service, people: Person[], duration: number) 
     underWay.add(done)
   }
   const ask = async ({ status, ...question }: ReturnType<Work>) => {
-    const answer = await call(agent, service.origin, question)
-    times.push(answer.took)
+    const answer = await sendRequest(agent, service.origin, question)
+    times.push(answer.duration)
     if (answer.status !== status)
       failures.push(`${question.method} ${question.path} answered ${answer.status}: ${answer.body}`)
   }
@@ -137,7 +137,7 @@ async function keepAsking(service: Service, people: Person[], duration: number) 
     if (person && work) during(ask(work(person)))
     if (since() > signIns * SIGN_IN_EVERY) during(come(signIns++))
     if (since() > renewals * RENEW_EVERY) {
-      for (const { renew } of people) during(renew())
+      for (const { renewToken } of people) during(renewToken())
       renewals++
     }
     if (turn % RATE === 0) resident.push(service.resident())

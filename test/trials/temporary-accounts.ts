@@ -1,23 +1,23 @@
-import { attempt, bring, insist, type Person, type Scene } from './actors.ts'
-import { mix, type Work } from './actor-operations.ts'
+import { attempt, createActor, retryUntilAnswered, type Actor, type ActorContext } from './actors.ts'
+import { actorOperations, type ActorOperation } from './actor-operations.ts'
 
-/** What a guest does between signing in and leaving. */
-const STAY: readonly Work[] = [
-  mix['create task once'],
-  mix['create note once'],
-  mix['share note'],
-  mix['list tasks'],
-  mix['list notes'],
-  mix.export,
+/** Operations between the sign-in and the deletion of the account. */
+const OPERATIONS: readonly ActorOperation[] = [
+  actorOperations['create task with key'],
+  actorOperations['create note with key'],
+  actorOperations['share note'],
+  actorOperations['list tasks'],
+  actorOperations['list notes'],
+  actorOperations.export,
 ]
 
-/** Signs in as somebody new, does a few things, and deletes the account. Returns the guest. */
-export async function visit(scene: Scene, turn: number): Promise<Person> {
-  const guest = await bring(scene, turn % 2 ? 'RPC' : 'REST')
-  for (const work of STAY) await work(guest, scene, turn)
-  const { client, email, witness } = guest
-  await insist(guest, 'account.delete', () => client.account.delete({ email }), ['UNAUTHORIZED'])
-  const { code } = await attempt(guest, 'account.get', () => client.account.get(), ['UNAUTHORIZED'])
-  if (code === 'OK') witness.fault('a deleted account was signed in')
-  return guest
+/** Signs in a new person, executes a few operations, and deletes the account. Returns the actor. */
+export async function useTemporaryAccount(context: ActorContext, turn: number): Promise<Actor> {
+  const actor = await createActor(context, turn % 2 ? 'RPC' : 'REST')
+  for (const operation of OPERATIONS) await operation(actor, context, turn)
+  const { client, email, checked } = actor
+  await retryUntilAnswered(actor, 'account.delete', () => client.account.delete({ email }), ['UNAUTHORIZED'])
+  const { code } = await attempt(actor, 'account.get', () => client.account.get(), ['UNAUTHORIZED'])
+  if (code === 'OK') checked.addFault('the session of a deleted account was accepted')
+  return actor
 }

