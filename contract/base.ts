@@ -1,14 +1,17 @@
 import { oc } from '@orpc/contract'
 import { z } from 'zod'
 
-/** Actions that need a permission. The guard decides which callers have the permission (src/guard/). */
+/** Actions that need a permission. The table of permissions is in src/guard/permissions.ts. */
 export type Action = 'VIEW_NOTE' | 'CREATE_NOTE' | 'EDIT_NOTE' | 'SHARE_NOTE' | 'DELETE_NOTE' | 'EDIT_TASK'
 
 /** Scopes that a person can grant an app: read the person's data, and change it. */
 export const scopes = ['read', 'write'] as const
 export type Scope = (typeof scopes)[number]
 
-/** A procedure as a tool of AI agents (MCP). The tool's name is derived from the path, and its schemas from the procedure. */
+/**
+ * A procedure as a tool of AI agents (MCP). The tool's name is derived from the path, and its schemas from the
+ * procedure.
+ */
 export interface Tool {
   title: string
   description: string
@@ -26,11 +29,17 @@ export type TaggedResource = 'task' | 'note'
 export interface Meta {
   /** Whether the caller must be signed in. */
   access?: 'public' | 'signedIn'
-  /** The scope that an access token needs. Without a scope, access tokens are rejected: only session cookies are accepted. */
+  /**
+   * The scope that an access token needs. Without it, the procedure rejects access tokens and requires a session
+   * cookie.
+   */
   scope?: Scope
   /** Rejects an administrator who impersonates the person: 403. */
   noImpersonation?: true
-  /** The permission that the caller needs for the resource with the `id` of the input. 404 if it does not exist, 403 if not permitted. */
+  /**
+   * The permission that the caller needs for the resource with the input's `id`: 404 if it does not exist, otherwise
+   * 403.
+   */
   action?: Action
   /** The form of notes, for a method and path that both forms have. */
   form?: 1 | 2

@@ -56,7 +56,9 @@ export function createClient(origin: string, { headers, ...options }: ClientOpti
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 
-/** Replaces an invalid note id by an id that no note has: in a URL, an id such as `reset` or `..` would address another path. */
+/**
+ * Replaces an invalid note id by an id that no note has: in a URL, ids such as `reset` or `..` would name another path.
+ */
 const replaceInvalidNoteId: Interceptor<'interceptors'> = (options) => {
   const { path, input } = options
   const isInvalid =

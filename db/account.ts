@@ -58,7 +58,7 @@ const sizeOf = async (db: Database, query: SQLWrapper) => {
 const SNAPSHOT = { isolationLevel: 'repeatable read', accessMode: 'read only' } as const
 
 /** Returns the size of all data about a person, in bytes of JSON. */
-export const findSize = (db: Database, person: Viewer) =>
+export const getSize = (db: Database, person: Viewer) =>
   listConnections(db).transaction(async (tx) => {
     const sizes = await Promise.all(
       Object.values(exportQueries(tx, person)).map((query) => sizeOf(tx, query)),

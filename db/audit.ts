@@ -74,7 +74,10 @@ const PSEUDONYM = 'deleted:'
 
 const isPerson = (id: string) => !/^(operator$|app:|deleted:)/.test(id)
 
-/** Locks the person's row, so that no entry keeps the id of a person who is deleted concurrently. A deleted person becomes null. */
+/**
+ * Locks the row of a person: no entry then keeps the id of a concurrently deleted person. A deleted person becomes
+ * null.
+ */
 const lockedId = (id: string | null) =>
   id !== null && isPerson(id) ? sql`(select id from ${users} where id = ${id} for key share)` : id
 

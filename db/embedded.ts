@@ -39,7 +39,9 @@ export async function start(folder: string) {
   }
 }
 
-/** Locks a folder: two processes with one folder would lose writes. The operating system unlocks when the process ends. */
+/**
+ * Locks a folder: two processes with one folder would lose writes. The operating system unlocks when the process ends.
+ */
 function lockFolder(folder: string) {
   makeFolderPrivate(dirname(folder))
   const file = openSync(`${folder}.lock`, 'a', 0o600)

@@ -8,7 +8,8 @@ import type { Database } from './database.ts'
 import { isActive, selectCaller, sessions, toCaller } from './sessions.ts'
 import { prepared } from './statements.ts'
 
-// A grant is a session with `clientId`: the access of an app to a person's account. Revoking the session revokes the grant.
+// A grant is a session with `clientId`: the access of an app to a person's account. Revoking the session revokes the
+// grant.
 
 type NewGrant = Pick<
   typeof sessions.$inferInsert,

@@ -32,7 +32,10 @@ const BEGINNING: Position = { at: new Date('9999-12-31'), id: 0 }
 /** Values for the placeholders of a list statement. */
 export const pageParameters = ({ limit, after = BEGINNING }: PageRequest) => ({ limit, ...after })
 
-/** Condition: the row comes after the position in the placeholders. A row comparison, which an index on both columns answers. */
+/**
+ * Condition: the row comes after the position in the placeholders. As a row comparison, it can use an index on both
+ * columns.
+ */
 export const isAfterPosition = (at: AnyColumn, id: AnyColumn) =>
   sql`(${at}, ${id}) < (${sql.param(sql.placeholder('at'), at)}, ${sql.placeholder('id')})`
 

@@ -7,7 +7,9 @@ import { createPrimarySelector, unreachableError } from './primary.ts'
 /** Limit for connecting, in seconds. */
 export const CONNECT_TIMEOUT = 5
 
-/** Backoff after a failed connect, in milliseconds. Until then, statements that need a new connection fail at once. */
+/**
+ * Backoff after a failed connect, in milliseconds. Until then, statements that need a new connection fail immediately.
+ */
 const RECONNECT_DELAY = 100
 
 /** Interval of the check for silent sockets, in milliseconds. */

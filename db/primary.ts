@@ -43,7 +43,10 @@ interface Writable {
  */
 export function createPrimarySelector(url: string, servers: readonly Server[]) {
   const connections = new Map<Socket, Server>()
-  /** The highest timeline of each cluster so far. A server on a lower timeline is a former primary, even if no other server answers. */
+  /**
+   * The highest timeline of each cluster so far. A server on a lower timeline is a former primary, also if it alone
+   * answers.
+   */
   const timelines = new Map<string, number>()
   let primary: Server | undefined
   let check: Promise<Server> | undefined
@@ -90,7 +93,9 @@ export function createPrimarySelector(url: string, servers: readonly Server[]) {
   }
 }
 
-/** Finds the writable server with the highest timeline. Of equals, the first in `servers`, so that all processes agree. */
+/**
+ * Finds the writable server with the highest timeline. Of equals, the first in `servers`, so that all processes agree.
+ */
 async function findHighest(url: string, servers: readonly Server[]): Promise<Writable> {
   const finished = new AbortController()
   const writable: Writable[] = []
@@ -144,7 +149,8 @@ async function requireWritable(url: string, server: Server, signal: AbortSignal)
   } finally {
     clearTimeout(limit)
     signal.removeEventListener('abort', giveUp)
-    // The time limit is for a frozen server, which never closes its side. Over TLS the driver must not end a connection with a destroyed socket.
+    // With a timeout: a frozen server never closes its side. Over TLS, `end` must not be called after the socket is
+    // destroyed.
     if (!socket.destroyed)
       void Promise.allSettled([sql.end({ timeout: CLOSE_TIMEOUT / 1000 })]).then(() => socket.destroy())
   }

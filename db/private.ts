@@ -13,7 +13,10 @@ export function makeFolderPrivate(folder: string) {
   makePrivate(folder, 0o700)
 }
 
-/** Makes a folder and its contents private. Warns about the folder alone. Does not follow symbolic links. Throws ExposedError. */
+/**
+ * Makes a folder and its contents private. Warns about the folder alone. Does not follow symbolic links. Throws
+ * ExposedError.
+ */
 export function makeContentsPrivate(folder: string) {
   makeFolderPrivate(folder)
   restrictContents(folder)

@@ -63,7 +63,10 @@ const CONNECTION_PLANS = {
 export interface OpenOptions {
   /** The address of the server, if the database URL is the address of a pooler. */
   directUrl?: string | undefined
-  /** How long a caller of the service waits for an answer, in milliseconds. Determines how long connections may be silent. */
+  /**
+   * How long a caller of the service waits for an answer, in milliseconds. Determines how long connections may be
+   * silent.
+   */
   answerTimeout?: number
   /** Observe every statement, for metrics and traces. */
   observers?: readonly StatementObserver[]
@@ -110,7 +113,9 @@ export async function migrateServer(url: string) {
   }
 }
 
-/** Throws if a timeout is missing: a statement could then hang forever. Through a pooler only the role can set timeouts. */
+/**
+ * Throws if a timeout is missing: a statement could then hang forever. Through a pooler only the role can set timeouts.
+ */
 async function requireTimeouts(client: postgres.Sql) {
   const names = client(Object.keys(TIMEOUTS))
   const unlimited = await client<{ name: keyof typeof TIMEOUTS; role: string }[]>`

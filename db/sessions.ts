@@ -66,7 +66,7 @@ const administrator = alias(users, 'administrator')
 const isAdmin = sql`${administrator.role} is not distinct from 'admin'`
 const isBanned = sql`coalesce(${administrator.banned} and (${administrator.banExpires} is null or ${administrator.banExpires} > now()), false)`
 
-/** Selects the administrator of an impersonation if the administrator still has the role, is not banned, and is signed in. */
+/** Selects the administrator of an impersonation, unless the administrator lost the role, is banned, or signed out. */
 const currentAdministrator = (db: Database) =>
   db
     .select({ id: administrator.id })
@@ -138,7 +138,7 @@ const callers = coalesced(2, async (db, tokens: readonly string[]) => {
 /** Finds the active session with a token and its person. Does not find grants. */
 export const findByToken = (db: Database, token: string) => callers(db).load(token)
 
-/** Returns the id of the person whose session has a token, or null. Also for expired sessions. */
+/** Returns the id of the person with a session token, or null. Includes expired sessions and grants. */
 export const findOwner = async (db: Database, token: string) =>
   (await db.select({ id: sessions.userId }).from(sessions).where(eq(sessions.token, token))).at(0)?.id ?? null
 
@@ -185,7 +185,9 @@ export const touch = (db: Database, userId: string, id: string) =>
     .set({ updatedAt: sql`now()` })
     .where(and(eq(sessions.userId, userId), eq(sessions.id, id)))
 
-/** Deletes sessions of a person, and records each in the audit trail, in one transaction. Returns the deleted sessions. */
+/**
+ * Deletes sessions of a person, and records each in the audit trail, in one transaction. Returns the deleted sessions.
+ */
 const endMatching = (
   db: Database,
   userId: string,

@@ -3,7 +3,9 @@ import { and, eq, ne, sql } from 'drizzle-orm'
 import type { Database } from './database.ts'
 import { find, hasUuid, isAuthor, notes, type Role, shares, type Viewer } from './notes.ts'
 
-/** Shares a note of the viewer with an e-mail address, or changes the role. Returns undefined if there is no such note. */
+/**
+ * Shares a note of the viewer with an e-mail address, or changes the role. Returns undefined if there is no such note.
+ */
 export const put = (db: Database, viewer: Viewer, id: string, email: string, role: Role) =>
   db.transaction(async (tx) => {
     const own = tx

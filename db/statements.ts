@@ -56,7 +56,10 @@ export const coalesced = <Key, Value>(
 /** A table of one row, to select expressions from: the query builder requires a table. */
 export const dummyTable = sql`(values (1)) as one`
 
-/** Tries to lock an advisory lock until the transaction ends. Returns false at once if another transaction has the lock. */
+/**
+ * Tries to lock an advisory lock until the transaction ends. Returns false without waiting if another transaction has
+ * it.
+ */
 export const tryAdvisoryLock = async (tx: Database, key: SQL) =>
   requireRow(await tx.select({ isLocked: sql<boolean>`pg_try_advisory_xact_lock(${key})` }).from(dummyTable))
     .isLocked

@@ -22,7 +22,7 @@ export const account = os.router({
   export: os.export.handler(async ({ context, errors }) => {
     const { db, user } = context
     const entry = { ...auditSourceOf(context), action: 'account.export', subject: user.id } as const
-    if ((await query.findSize(db, user)) > MAX_EXPORT_BYTES) {
+    if ((await query.getSize(db, user)) > MAX_EXPORT_BYTES) {
       await audit.insert(db, { ...entry, outcome: 'refused' })
       throw errors.TOO_LARGE()
     }
