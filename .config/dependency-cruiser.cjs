@@ -53,7 +53,7 @@ module.exports = {
     only('identity', '^src/identity/', [...shared, '^db/']),
     only('openapi', '^src/openapi/', shared),
     only('messages', '^src/messages/', []),
-    only('views', '^src/views/', []),
+    only('views', '^src/views/', ['^contract/']),
     only('procedures', '^src/procedures/', [
       ...shared,
       '^src/guard/',
@@ -80,7 +80,11 @@ module.exports = {
       from: { pathNot: '^(src/http/fast/|test/)' },
       to: { path: '^src/http/fast/', pathNot: '^src/http/fast/index\\.ts$' },
     },
-    only('cli', '^src/cli/', ['^src/operator/commands\\.ts$', '^contract/']),
+    only('cli', '^src/cli/', [
+      '^src/telemetry/error-message\\.ts$',
+      '^src/operator/commands\\.ts$',
+      '^contract/',
+    ]),
     only('operator', '^src/operator/', ['^(contract|db)/', '^src/(?!main|testing)']),
     {
       name: 'operator-on-demand',

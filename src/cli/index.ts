@@ -5,7 +5,7 @@ import { Command } from 'commander'
 import { createClient, ORPCError } from '../../contract/client.ts'
 import { contract } from '../../contract/index.ts'
 import { addOperatorCommands } from '../operator/commands.ts'
-import { toErrorMessage } from './error-message.ts'
+import { toErrorMessage } from '../telemetry/error-message.ts'
 import { getAccessToken, login, logout } from './sign-in.ts'
 import { terminalJson, terminalLine } from './terminal.ts'
 

@@ -1,0 +1,61 @@
+import { cruise, type ICruiseResult } from 'dependency-cruiser'
+import extractDepcruiseOptions from 'dependency-cruiser/config-utl/extract-depcruise-options'
+import { readFile, writeFile } from 'node:fs/promises'
+
+// Generates the diagram of the folders in CONTRIBUTING.md from the imports. With `--check`, only compares.
+
+const FILE = 'CONTRIBUTING.md'
+const BLOCK = /(?<=<!-- diagram -->\n\n)[^]*?(?=\n\n<!-- \/diagram -->)/
+
+/** Every folder may import these: their arrows would hide the others. */
+const SHARED = ['contract', 'shared', 'telemetry']
+
+const groups: Record<string, readonly string[]> = {
+  start: ['main', 'serve', 'workers', 'service', 'testing'],
+  shared: ['context', 'settings', 'outages', 'output', 'maybe-promise'],
+}
+
+function groupOf(path: string) {
+  const [, folder] = /^(contract|db|src\/[^/.]+)\//.exec(path) ?? []
+  if (folder !== undefined) return folder.replace('src/', '')
+  const [, file = ''] = /^src\/(.+)\.ts$/.exec(path) ?? []
+  return Object.keys(groups).find((group) => groups[group]?.includes(file))
+}
+
+async function readImports() {
+  const options = await extractDepcruiseOptions('./.config/dependency-cruiser.cjs')
+  const { output } = await cruise(['contract', 'db', 'src'], { ...options, outputType: undefined })
+  const imports = new Map<string, Set<string>>()
+  for (const { source, dependencies } of (output as ICruiseResult).modules)
+    for (const { resolved } of dependencies) {
+      const [from, to] = [groupOf(source), groupOf(resolved)]
+      if (!from || !to || from === to || SHARED.includes(from) || SHARED.includes(to)) continue
+      imports.set(from, (imports.get(from) ?? new Set()).add(to))
+    }
+  return imports
+}
+
+type Imports = Awaited<ReturnType<typeof readImports>>
+
+const reaches = (imports: Imports, from: string, to: string): boolean =>
+  [...(imports.get(from) ?? [])].some((next) => next === to || reaches(imports, next, to))
+
+/** Removes the arrows that follow from others (transitive reduction). */
+const isDirect = (imports: Imports, from: string, to: string) =>
+  ![...(imports.get(from) ?? [])].some((other) => other !== to && reaches(imports, other, to))
+
+function draw(imports: Imports) {
+  const arrows = [...imports].flatMap(([from, targets]) =>
+    [...targets].filter((to) => isDirect(imports, from, to)).map((to) => `  ${from} --> ${to}`),
+  )
+  return ['```mermaid', 'flowchart TD', ...arrows.sort(), '```'].join('\n')
+}
+
+const diagram = draw(await readImports())
+const document = await readFile(FILE, 'utf8')
+const updated = document.replace(BLOCK, () => diagram)
+if (!process.argv.includes('--check')) await writeFile(FILE, updated)
+else if (updated !== document) {
+  process.stderr.write(`${FILE}: the diagram does not show the imports. Run: npm run diagram\n`)
+  process.exitCode = 1
+}
