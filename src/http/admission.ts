@@ -73,7 +73,7 @@ const SHARE = 4
 type Abort = (error: Error) => void
 
 /**
- * Limits requests whose body is still arriving, for the process and for each address. Beyond a limit, the oldest request of
+ * Limits requests with an incomplete body, for the process and for each address. Beyond a limit, the oldest request of
  * the address with the most requests is aborted with 408; the new request is accepted. Half-sent requests therefore cannot
  * block other callers, and a body that arrives in normal time completes before it becomes the oldest.
  */

@@ -22,7 +22,7 @@ export interface Body extends Pick<Context, 'malformed'> {
 export const hasBody = (headers: IncomingHttpHeaders) =>
   (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined
 
-/** Counts a request whose body is still arriving. Calls `abort` to abort the request. Returns a function that ends the count. */
+/** Counts a request with an incomplete body. Calls `abort` to abort the request. Returns a function that ends the count. */
 export type TrackIncomplete = (abort: (error: Error) => void) => () => void
 
 /** Reads the body. Returns synchronously if all bytes have arrived, as is usual for a small body. */

@@ -62,7 +62,7 @@ export function createOAuthEndpoints(services: Services): Endpoints {
   }
 }
 
-/** An endpoint whose errors have the form of RFC 6749. `malformedCode` is the error code of an unreadable body. */
+/** An endpoint with the error format of RFC 6749. `malformedCode` is the error code for an invalid body. */
 const postEndpoint = (
   limit: LimitName,
   malformedCode: string,

@@ -40,7 +40,7 @@ export function isNotModified({ method, request: { headers }, context: { reply }
   return etag !== undefined && fresh({ 'if-none-match': condition }, { etag })
 }
 
-/** Lingering close, in milliseconds. If the connection was closed at once, a client that still sends would lose the answer. */
+/** Lingering close, in milliseconds. After an immediate close, a client that still sends could lose the answer. */
 export const LINGER = 1000
 
 /** Sends a complete answer, `application/json` by default, with the headers that are set on the response. */

@@ -3,7 +3,7 @@
  * The code of each stage then stays in the caches of the processor, which saves up to half of the CPU time under load.
  *
  * Modes:
- * - direct (at most one request per iteration lately): a request is handled at once. A request with a body waits for
+ * - direct (at most one request per iteration lately): a request is handled immediately. A request with a body waits for
  *   `process.nextTick`, because the rest of a small body is often already there.
  * - batching (more than one request per iteration): requests are queued until `setImmediate`, and answers are written after
  *   all of them have been handled.
@@ -29,7 +29,7 @@ export function enqueueForTick(hasBody: boolean, callback: () => void) {
   else callback()
 }
 
-/** Runs a callback after the current flush, or at once if no flush is running. */
+/** Runs a callback after the current flush, or immediately if no flush is running. */
 export function afterFlush(callback: () => void) {
   if (isFlushing) afterwards.push(callback)
   else callback()

@@ -30,7 +30,7 @@ const definitionOf = (procedure: AnyProcedure): Definition => procedure['~orpc']
 
 type Run = (context: object, input: unknown) => unknown
 
-/** A procedure whose middleware chain, validation and serializer were composed once. */
+/** A procedure with its middleware, validation and serializer composed once. */
 export interface CompiledProcedure {
   run: Run
   errorMap: ErrorMap
