@@ -3,7 +3,7 @@ import { type AnyRouter, createRouterClient, implement, traverseContractProcedur
 import { eq, sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
-import { metaOf } from '../contract/base.ts'
+import { type Meta, metaOf, scopes } from '../contract/base.ts'
 import type { Client } from '../contract/client.ts'
 import { contract } from '../contract/index.ts'
 import { users } from '../db/auth.ts'
@@ -14,6 +14,7 @@ import type { Context } from '../src/context.ts'
 import { publicAccess } from '../src/guard/index.ts'
 import { isPermitted } from '../src/guard/permissions.ts'
 import { router } from '../src/procedures/index.ts'
+import { consentPage } from '../src/views/account.ts'
 import { describeTransports, newEmail, startService } from './service.ts'
 
 const service = await startService()
@@ -21,13 +22,13 @@ const { db } = service.services
 
 /** Every procedure of a router: its name, what its contract declares, and how to call it. */
 function proceduresOf(of: AnyRouter | AnyContractRouter) {
-  const found: { name: string; path: readonly string[]; access?: string; errors: string[] }[] = []
+  const found: { name: string; path: readonly string[]; meta: Meta; errors: string[] }[] = []
   traverseContractProcedures({ router: of, path: [] }, ({ contract: procedure, path }) => {
     const { errorMap }: { errorMap: object } = procedure['~orpc']
     found.push({
       name: path.join('.'),
       path,
-      access: metaOf(procedure).access,
+      meta: metaOf(procedure),
       errors: Object.keys(errorMap),
     })
   })
@@ -35,9 +36,9 @@ function proceduresOf(of: AnyRouter | AnyContractRouter) {
 }
 
 /** Calls a procedure by its path, with no more input than a place in the URL needs. */
-async function callOf(client: object, path: readonly string[]) {
+async function callOf(client: object, path: readonly string[], options?: object) {
   const procedure = path.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], client)
-  return (procedure as (input: unknown) => Promise<unknown>)({ id: 1 })
+  return (procedure as (input: unknown, options?: object) => Promise<unknown>)({ id: 1 }, options)
 }
 
 const refused = (error: unknown) => (error as { code?: string }).code === 'UNAUTHORIZED'
@@ -45,8 +46,8 @@ const refused = (error: unknown) => (error as { code?: string }).code === 'UNAUT
 /** The procedures that let a stranger in, though their contract does not. */
 async function unguarded(of: AnyRouter, client: object) {
   const names: string[] = []
-  for (const { name, path, access } of proceduresOf(of))
-    if (access !== 'public') {
+  for (const { name, path, meta } of proceduresOf(of))
+    if (meta.access !== 'public') {
       const outcome = await callOf(client, path).then(() => false, refused)
       if (!outcome) names.push(name)
     }
@@ -59,7 +60,7 @@ describe('the guard', () => {
       expect(await unguarded(router, stranger)).toEqual([])
     })
 
-    test.each(proceduresOf(router).filter(({ access }) => access === 'public'))(
+    test.each(proceduresOf(router).filter(({ meta }) => meta.access === 'public'))(
       'lets a stranger into $name',
       async ({ path }) => {
         const error = await callOf(stranger, path).catch((error: unknown) => error)
@@ -101,6 +102,22 @@ describe('the table of who may do what', () => {
   })
 })
 
+/** Names of resources on the consent page that differ from the key in the contract. */
+const resourceNames: Record<string, string> = { legacyNotes: 'notes' }
+
+const nameOf = (key: string) =>
+  resourceNames[key] ?? key.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+
+describe('the consent page', () => {
+  test.each(scopes)('names every resource to which the scope %s gives access', (scope) => {
+    const app = { id: 'app', name: 'An app', trusted: false }
+    const html = consentPage(app, 'https://app.example/', scope, 'ada@example.com')
+
+    for (const { path, meta } of proceduresOf(contract))
+      if (meta.scope === scope) expect(html).toContain(nameOf(path[0] ?? ''))
+  })
+})
+
 interface Scene {
   ada: Client
   bob: Client
@@ -116,22 +133,15 @@ const absent = { id: '00000000-0000-7000-8000-000000000000' }
 const keyed = { context: { headers: { 'idempotency-key': 'key' } } }
 const stale = { context: { headers: { 'if-match': '"0"' } } }
 
-/** Whatever creates, under one key. */
-const creations: Record<string, (client: Client) => Promise<unknown>> = {
-  'tasks.create': (client) => client.tasks.create({ taskTitle: 'Title' }, keyed),
-  'notes.create': (client) => client.notes.create(input, keyed),
-  'legacyNotes.create': (client) => client.legacyNotes.create({ newNote: 'Title' }, keyed),
-}
-
-const withKeyUsed = async (ada: Client, create: (client: Client) => Promise<unknown>) => {
+const withKeyUsed = async (ada: Client, path: readonly string[]) => {
   await ada.notes.create({ ...input, body: 'Other' }, keyed)
-  return create(ada)
+  return callOf(ada, path, keyed)
 }
-const withKeyHeld = async (ada: Client, create: (client: Client) => Promise<unknown>) => {
+const withKeyLocked = async (ada: Client, path: readonly string[]) => {
   const { id } = await ada.account.get()
   return service.services.db.transaction(async (tx) => {
     await tryLock(tx, id, 'key')
-    return create(ada)
+    return callOf(ada, path, keyed)
   })
 }
 
@@ -198,9 +208,10 @@ const provoked: Record<string, (scene: Scene) => Promise<unknown>> = {
   'sessions.revoke SESSION_NOT_FOUND': ({ ada }) => ada.sessions.revoke({ revokeSessionToken: 'none' }),
   'reservations.create INVALID_RESERVATION': ({ ada }) => ada.reservations.create({ name: '', guests: 0 }),
 }
-for (const [name, create] of Object.entries(creations)) {
-  provoked[`${name} KEY_REUSED`] = ({ ada }) => withKeyUsed(ada, create)
-  provoked[`${name} UNDER_WAY`] = ({ ada }) => withKeyHeld(ada, create)
+// The guard checks the key before the input.
+for (const { name, path } of proceduresOf(router).filter(({ meta }) => meta.creates)) {
+  provoked[`${name} KEY_REUSED`] = ({ ada }) => withKeyUsed(ada, path)
+  provoked[`${name} UNDER_WAY`] = ({ ada }) => withKeyLocked(ada, path)
 }
 
 const declared = proceduresOf(router).flatMap(({ name, errors }) => errors.map((code) => `${name} ${code}`))
@@ -209,7 +220,9 @@ describe('every error that the contract declares', () => {
   test('is provoked here, or is the guard’s', () => {
     const others = declared.filter((error) => !/ (UNAUTHORIZED|INSUFFICIENT_SCOPE)$/.test(error))
 
-    expect(Object.keys(provoked).sort()).toEqual(others.sort())
+    expect(Object.keys(provoked).sort(), 'Add an entry to `provoked` for every declared error').toEqual(
+      others.sort(),
+    )
   })
 
   describeTransports(service, ({ person }) => {

@@ -15,6 +15,7 @@ import { responseSchemas, type Meta, metaOf, requestSchemas } from '../../contra
 import { ErrorBody } from '../../contract/errors.ts'
 import { contract } from '../../contract/index.ts'
 import { firstFormMediaType } from '../../contract/legacy-notes.ts'
+import { resourcesOf } from '../../contract/scopes.ts'
 import { addHeaders } from './openapi-headers.ts'
 
 type Schemas = Record<string, object>
@@ -54,8 +55,8 @@ export async function createDocument(): Promise<OpenAPI.Document> {
     authorizationUrl: '/authorize',
     tokenUrl: '/token',
     scopes: {
-      read: 'Read your tasks, notes and account',
-      write: 'Create, change, share and delete your tasks and notes',
+      read: `Read your ${resourcesOf('read')}`,
+      write: `Create, change, share and delete your ${resourcesOf('write')}`,
     },
   }
   const token = { type: 'oauth2', flows: { authorizationCode } } as const

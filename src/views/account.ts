@@ -1,6 +1,8 @@
 import { htmlEscape } from 'escape-goat'
 import { createHash } from 'node:crypto'
 
+import { resourcesOf } from '../../contract/scopes.ts'
+
 const style = `
 :root { color-scheme: light dark; font: 1.1rem/1.5 system-ui, sans-serif }
 body { margin: 0 auto; max-width: 26rem; padding: 2rem 1.25rem; overflow-wrap: anywhere }
@@ -70,8 +72,8 @@ export const codePage = (email: string, problem?: string) =>
   )
 
 const permissions: Record<string, string> = {
-  read: 'see your tasks, notes and account',
-  write: 'add, change, share and delete your tasks and notes',
+  read: `see your ${resourcesOf('read')}`,
+  write: `add, change, share and delete your ${resourcesOf('write')}`,
 }
 
 /** Describes the redirect target. `URL` encodes the host in ASCII (Punycode), so that look-alike letters are visible. */
