@@ -54,6 +54,13 @@ const sizeOf = async (db: Database, query: SQLWrapper) => {
   return requireRow(await db.select({ bytes }).from(sql`${query} as part`)).bytes
 }
 
+/** Runs queries one after the other. Returns their rows by part. */
+async function runQueries<Queries extends Record<string, PromiseLike<unknown>>>(queries: Queries) {
+  const rows: Record<string, unknown> = {}
+  for (const [part, query] of Object.entries(queries)) rows[part] = await query
+  return rows as { [Part in keyof Queries]: Awaited<Queries[Part]> }
+}
+
 /** All queries of an export see the same snapshot of the database. */
 const SNAPSHOT = { isolationLevel: 'repeatable read', accessMode: 'read only' } as const
 
@@ -69,19 +76,11 @@ export const getSize = (db: Database, person: Viewer) =>
 /** Returns all data about a person, or undefined if the person no longer exists. */
 export const findData = (db: Database, person: Viewer) =>
   listConnections(db).transaction(async (tx) => {
-    const { users, tasks, notes, shares, sharedByOthers, sessions, audit } = exportQueries(tx, person)
-    const [account] = await users
-    return (
-      account && {
-        account,
-        tasks: await tasks,
-        notes: await notes,
-        shares: await shares,
-        sharedByOthers: await sharedByOthers,
-        sessions: await sessions,
-        audit: await audit,
-      }
-    )
+    const {
+      users: [account],
+      ...rows
+    } = await runQueries(exportQueries(tx, person))
+    return account && { account, ...rows }
   }, SNAPSHOT)
 
 export type AccountData = NonNullable<Awaited<ReturnType<typeof findData>>>
