@@ -6,17 +6,17 @@ import { forEachConcurrently } from './concurrency.ts'
 import { createTemporaryFolder, readCode, signIn, startService } from './service-process.ts'
 import { startDurablePostgres, trial } from './trial.ts'
 
-/** In all, each from an address that nobody had before. */
+/** Total number of guesses. Each request comes from a new address. */
 const GUESSES = 5000
-const LANES = 64
-/** What better-auth compares with one code: src/identity/auth.ts. */
-const TRIES_A_CODE = 3
-/** Who sign in meanwhile. */
+const CONCURRENCY = 64
+/** Maximum number of comparisons for one code in better-auth: see src/identity/auth.ts. */
+const ATTEMPTS_PER_CODE = 3
+/** People who sign in at the same time. */
 const OTHERS = Array.from({ length: 10 }, (_, index) => `guest${index}@example.com`)
 
 const EMAIL = 'ada@example.com'
 
-await trial('guesses', async (tell) => {
+await trial('guesses', async (report) => {
   const { url } = await startDurablePostgres()
   const settings = {
     DATABASE_URL: url,
@@ -26,29 +26,29 @@ await trial('guesses', async (tell) => {
   }
   const [one, two] = [await startService(settings), await startService(settings)]
   const agent = new Agent({ keepAlive: true })
-  let asked = 0
-  /** Of either instance in turn. */
-  const ask = (operation: string, body: object) => {
-    const address = `10.${asked >> 16}.${(asked >> 8) & 255}.${asked & 255}`
-    const { origin } = asked++ % 2 ? one : two
+  let requests = 0
+  /** Sends a request from a new address, alternately to both instances. */
+  const send = (operation: string, body: object) => {
+    const address = `10.${requests >> 16}.${(requests >> 8) & 255}.${requests & 255}`
+    const { origin } = requests++ % 2 ? one : two
     const path = `/api/auth/${operation}`
     return sendRequest(agent, origin, { method: 'POST', path, headers: { 'x-forwarded-for': address }, body })
   }
-  const sendCode = () => ask('email-otp/send-verification-otp', { email: EMAIL, type: 'sign-in' })
+  const sendCode = () => send('email-otp/send-verification-otp', { email: EMAIL, type: 'sign-in' })
   const guess = (code: number) =>
-    ask('sign-in/email-otp', { email: EMAIL, otp: String(code % 1_000_000).padStart(6, '0') })
+    send('sign-in/email-otp', { email: EMAIL, otp: String(code % 1_000_000).padStart(6, '0') })
   const cookie = await signIn(one.origin, EMAIL, one.dataDir)
   const guesses: HttpResponse[] = []
 
-  // All that can be had: for each code as many tries as it bears, then even the right one, then the next code.
+  // First phase: for each code three wrong guesses, then the correct code, until no code can be requested.
   let codes = 0
   let code = 0
   for (; (await sendCode()).status === 200; codes++) {
     code = Number(await readCode(EMAIL, one.dataDir))
-    for (const next of [code + 1, code + 2, code + 3, code]) guesses.push(await guess(next))
+    for (const candidate of [code + 1, code + 2, code + 3, code]) guesses.push(await guess(candidate))
   }
-  // Then as fast as can be, while others sign in.
-  const flood = forEachConcurrently(LANES, Array(GUESSES - guesses.length).keys(), async (index) => {
+  // Second phase: concurrent guesses while other people sign in.
+  const flood = forEachConcurrently(CONCURRENCY, Array(GUESSES - guesses.length).keys(), async (index) => {
     guesses.push(await guess(code + index))
   })
   for (const [index, other] of OTHERS.entries())
@@ -56,26 +56,26 @@ await trial('guesses', async (tell) => {
   await flood
 
   const compared = guesses.filter(({ body }) => body.includes('INVALID_OTP'))
-  const passed = guesses.filter(({ status }) => status !== 429)
+  const admitted = guesses.filter(({ status }) => status !== 429)
   const refused = guesses.filter(
     ({ status, headers }) => status === 429 && Number(headers['retry-after']) > 0,
   )
   const me = await sendRequest(agent, one.origin, { method: 'GET', path: '/api/me', headers: { cookie } })
   agent.destroy()
-  tell({
+  report({
     guesses: guesses.length,
-    addresses: asked,
+    addresses: requests,
     'codes sent': codes,
-    'let through': passed.length,
+    admitted: admitted.length,
     compared: compared.length,
     'refused with Retry-After': refused.length,
     'others signed in': OTHERS.length,
   })
-  if (passed.length > limits.tries.points) throw new Error('Too many were let through')
-  if (compared.length > TRIES_A_CODE * codes) throw new Error('A code was tried too often')
+  if (admitted.length > limits.tries.points) throw new Error('Too many guesses were admitted')
+  if (compared.length > ATTEMPTS_PER_CODE * codes) throw new Error('A code was compared too often')
   if (codes > limits.codes.points) throw new Error('Too many codes were sent')
-  if (passed.length + refused.length < guesses.length)
-    throw new Error('Not all others were refused with Retry-After')
-  if (guesses.some(({ status }) => status === 200)) throw new Error('A guess let somebody in')
-  if (me.status !== 200) throw new Error('Who was signed in no longer is')
+  if (admitted.length + refused.length < guesses.length)
+    throw new Error('Not all other guesses were refused with Retry-After')
+  if (guesses.some(({ status }) => status === 200)) throw new Error('A guess signed in')
+  if (me.status !== 200) throw new Error('The existing session is no longer valid')
 })

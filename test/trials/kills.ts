@@ -11,78 +11,78 @@ import { startDurablePostgres, type Report, trial } from './trial.ts'
 
 const KILLS = 20
 
-/** How much is answered between kills, and how long that takes, at least and at most, in milliseconds. */
-const PEACE = { requests: 500, time: 1500, most: 120_000 }
+/** Load between two kills: minimum number of answered requests, check interval and time limit in milliseconds. */
+const BETWEEN_KILLS = { requests: 500, interval: 1500, timeLimit: 120_000 }
 
-/** When an instance was away. */
-interface Absence {
+/** A period in which an instance was down. */
+interface Downtime {
   origin: string
   from: number
   until: number
 }
 
-/** Kills one instance after another, and starts each again as it was. */
+/** Kills the instances in rotation, and restarts each with the same settings. */
 async function killInTurn(
   services: Service[],
   environments: Record<string, string>[],
-  peace: () => Promise<void>,
+  runLoad: () => Promise<void>,
 ) {
-  const absences: Absence[] = []
+  const downtimes: Downtime[] = []
   for (let kill = 0; kill < KILLS; kill++) {
-    await peace()
+    await runLoad()
     const index = kill % services.length
     const from = Date.now()
     await services[index]?.kill('SIGKILL')
     const service = await startService(environments[index])
     services[index] = service
-    absences.push({ origin: service.origin, from, until: Date.now() })
+    downtimes.push({ origin: service.origin, from, until: Date.now() })
   }
-  await peace()
-  return absences
+  await runLoad()
+  return downtimes
 }
 
-/** Lets the load go on for a while. */
-async function answering(entries: readonly RequestRecord[]) {
+/** Waits until the service has answered enough requests. */
+async function waitForResponses(entries: readonly RequestRecord[]) {
   const before = entries.length
   const answered = () => entries.slice(before).filter(({ outcome }) => outcome === 'answered').length
   const started = Date.now()
   do {
-    await sleep(PEACE.time)
-    assert.ok(Date.now() - started < PEACE.most, 'it does not answer any more')
-  } while (answered() < PEACE.requests)
+    await sleep(BETWEEN_KILLS.interval)
+    assert.ok(Date.now() - started < BETWEEN_KILLS.timeLimit, 'the service has stopped answering')
+  } while (answered() < BETWEEN_KILLS.requests)
 }
 
-async function killUnderLoad(tell: Report, database: string, environments: Record<string, string>[]) {
+async function killUnderLoad(report: Report, database: string, environments: Record<string, string>[]) {
   const services = await Promise.all(environments.map((environment) => startService(environment)))
   const origins = services.map(({ origin }) => origin)
   const load = startLoad(origins, await signInAll(services))
-  const absences = await killInTurn(services, environments, () => answering(load.entries))
+  const downtimes = await killInTurn(services, environments, () => waitForResponses(load.entries))
   await load.stop()
   for (const service of services) assert.deepEqual(await service.kill('SIGTERM'), { code: 0, signal: null })
 
-  const isExcused = ({ origin, endedAt, duration }: RequestRecord) =>
-    absences.some(
-      (absence) =>
-        absence.origin === origin && endedAt >= absence.from && endedAt - duration <= absence.until,
+  const isDuringDowntime = ({ origin, endedAt, duration }: RequestRecord) =>
+    downtimes.some(
+      (downtime) =>
+        downtime.origin === origin && endedAt >= downtime.from && endedAt - duration <= downtime.until,
     )
-  const unexcused = load.entries.filter((entry) => !isExcused(entry))
+  const outsideDowntime = load.entries.filter((entry) => !isDuringDowntime(entry))
   const figures = {
     instances: services.length,
     kills: KILLS,
     ...(await verifyLoad(load.entries, database)),
-    failedElsewhere: unexcused.filter(({ outcome }) => outcome !== 'answered').length,
-    // Of those that are there: an embedded database is slow to start.
-    longestWait: longestDuration(unexcused),
-    longestStart: Math.max(...absences.map(({ from, until }) => until - from)),
+    failedElsewhere: outsideDowntime.filter(({ outcome }) => outcome !== 'answered').length,
+    // Only of running instances: an embedded database starts slowly.
+    longestWait: longestDuration(outsideDowntime),
+    longestStart: Math.max(...downtimes.map(({ from, until }) => until - from)),
   }
-  tell(figures)
+  report(figures)
   assertNothingLost(figures)
-  assert.equal(figures.failedElsewhere, 0, 'an instance failed that was not killed')
+  assert.equal(figures.failedElsewhere, 0, 'requests failed at an instance that was not killed')
 }
 
-await trial('kills', async (tell) => {
+await trial('kills', async (report) => {
   const { url } = await startDurablePostgres()
-  await killUnderLoad(tell, url, await createInstanceSettings(2, { DATABASE_URL: url }))
+  await killUnderLoad(report, url, await createInstanceSettings(2, { DATABASE_URL: url }))
   const embedded = await createInstanceSettings(1)
-  await killUnderLoad(tell, join(embedded[0]?.DATA_DIR ?? '', 'db'), embedded)
+  await killUnderLoad(report, join(embedded[0]?.DATA_DIR ?? '', 'db'), embedded)
 })

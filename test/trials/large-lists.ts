@@ -4,10 +4,10 @@ import { findOrCreate } from '../../db/auth.ts'
 import type { Database } from '../../db/database.ts'
 import { open } from '../../db/index.ts'
 
-/** Rows that an earlier release accepted: texts were bounded by the body of the request alone. */
+/** Length of texts that an earlier release accepted: only the size of the body was limited. */
 const UNBOUNDED = 1_000_000
 
-/** A list of the maximum size, and the address of its owner. */
+/** A list of the maximum size, and the e-mail address of its owner. */
 export interface LargeList {
   email: string
   path: string
@@ -28,7 +28,7 @@ export const largeLists: LargeList[] = [
   { email: 'unbounded@example.com', path: '/api/notes' },
 ]
 
-/** Fills a database with the largest lists that people can have, texts of one, four and six bytes a character. */
+/** Fills a database with lists of the maximum size. A character of their texts takes one, four or six bytes in JSON. */
 export async function createLargeLists(url: string) {
   const { db, close } = await open(url)
   const idOf = async (name: string) => (await findOrCreate(db, { email: `${name}@example.com`, name })).id
@@ -57,7 +57,7 @@ const addNotes = (db: Database, userId: string, count: number, [title, body]: Te
     insert into notes (uuid, user_id, title, body)
     select gen_random_uuid(), ${userId}, ${title}, ${body} from generate_series(1, ${count}::int)`)
 
-/** Shares notes of a person with an address. */
+/** Shares notes of a person with an e-mail address. */
 const share = (db: Database, name: string, count: number, email: string) =>
   db.execute(sql`
     insert into note_shares (note_id, email, role)

@@ -2,23 +2,23 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** Directories of the programs that the trial needs. */
+/** Finds the programs that the failover trial needs. */
 export function findPrograms() {
   const path = (process.env.PATH ?? '').split(delimiter)
-  // Debian keeps the server's programs apart from PATH.
+  // Debian installs the programs of the server outside PATH.
   const versions = list('/usr/lib/postgresql').sort((one, other) => Number(other) - Number(one))
-  const places = {
+  const searchPaths = {
     patroni: path,
     etcd: path,
     pg_rewind: [...path, ...versions.map((version) => `/usr/lib/postgresql/${version}/bin`)],
   }
-  const found = Object.entries(places).map(([program, folders]) => ({
+  const found = Object.entries(searchPaths).map(([program, folders]) => ({
     program,
     folder: folders.find((folder) => list(folder).includes(program)),
   }))
   const missing = found.filter(({ folder }) => folder === undefined).map(({ program }) => program)
   if (missing.length > 0)
-    throw new Error(`Install patroni, etcd and postgresql: no ${missing.join(', no ')} was found on PATH`)
+    throw new Error(`Install patroni, etcd and postgresql: PATH contains no ${missing.join(', no ')}`)
   const [patroni = '', etcd = '', bin = ''] = found.map(({ folder }) => folder)
   return { patroni: join(patroni, 'patroni'), etcd: join(etcd, 'etcd'), bin }
 }
@@ -31,7 +31,7 @@ function list(folder: string) {
   }
 }
 
-/** PostgreSQL refuses to run as root. */
+/** Returns the user `postgres` if this process runs as root, because PostgreSQL refuses to run as root. */
 export function findUnprivilegedUser() {
   const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
   if (uid !== 0) return { uid, gid }

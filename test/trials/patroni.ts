@@ -12,7 +12,7 @@ import { findPrograms, findUnprivilegedUser } from './patroni-programs.ts'
 
 const PASSWORD = 'of-the-trial'
 const NAMES = ['a', 'b', 'c']
-/** How long the cluster may take to reach an expected state, in milliseconds. */
+/** Time limit for the cluster to reach an expected state, in milliseconds. */
 const SETTLE_LIMIT = 120_000
 
 const Member = z.object({
@@ -21,12 +21,12 @@ const Member = z.object({
   state: z.string(),
   timeline: z.int().optional(),
 })
-const Answer = z.object({ members: z.array(Member) })
+const ClusterState = z.object({ members: z.array(Member) })
 
 export type Node = Awaited<ReturnType<typeof describeNode>>
 export type Cluster = Awaited<ReturnType<typeof startCluster>>
 
-/** Three PostgreSQL nodes under Patroni with deploy/patroni.yml, and one etcd, until this process exits. */
+/** Starts three PostgreSQL nodes under Patroni with deploy/patroni.yml, and one etcd. They stop when this process exits. */
 export async function startCluster() {
   const { bin, ...programs } = findPrograms()
   const user = findUnprivilegedUser()
@@ -41,7 +41,7 @@ export async function startCluster() {
   const startAgent = (node: Node) => {
     node.agent = run(programs.patroni, [join(process.cwd(), 'deploy/patroni.yml')], node.env)
   }
-  // Before the folder is removed.
+  // Registered first, so that the nodes stop before their folder is removed.
   process.prependOnceListener('exit', () => {
     for (const node of nodes) stop(node)
     etcd.child.kill('SIGKILL')
@@ -100,16 +100,19 @@ async function describeNode(name: string, folder: string, bin: string, etcd: str
   }
 }
 
-/** PostgreSQL's processes of a node: all of them, and no others, run in its data directory. */
-const postgresOf = ({ dataDir }: Node) =>
+/** Finds the PostgreSQL processes of a node: their working directory is its data directory. */
+const postgresPidsOf = ({ dataDir }: Node) =>
   readdirSync('/proc')
     .map(Number)
-    .filter((pid) => folderOf(pid) === dataDir)
+    .filter((pid) => workingDirectoryOf(pid) === dataDir)
 
-/** Its agent's process, and PostgreSQL's. */
-export const processesOf = (node: Node) => [...(node.agent?.pid ? [node.agent.pid] : []), ...postgresOf(node)]
+/** Returns the process ids of the Patroni agent and of PostgreSQL. */
+export const processesOf = (node: Node) => [
+  ...(node.agent?.pid ? [node.agent.pid] : []),
+  ...postgresPidsOf(node),
+]
 
-function folderOf(pid: number) {
+function workingDirectoryOf(pid: number) {
   try {
     return readlinkSync(`/proc/${pid}/cwd`)
   } catch {
@@ -117,7 +120,7 @@ function folderOf(pid: number) {
   }
 }
 
-/** The process that starts all others of PostgreSQL. */
+/** Returns the process id of the postmaster. */
 export const postmasterOf = ({ dataDir }: Node) =>
   parseInt(readFileSync(join(dataDir, 'postmaster.pid'), 'utf8'))
 
@@ -126,41 +129,42 @@ export function signal(pids: readonly number[], name: NodeJS.Signals) {
     try {
       process.kill(pid, name)
     } catch {
-      // It has ended meanwhile.
+      // The process has ended.
     }
 }
 
-/** Ends a node, whatever its state, and lets PostgreSQL free its shared memory. */
+/** Stops a node in any state. SIGQUIT first, so that PostgreSQL frees its shared memory. */
 function stop(node: Node) {
   node.agent?.kill('SIGKILL')
-  signal(postgresOf(node), 'SIGCONT')
-  const patience = new Int32Array(new SharedArrayBuffer(4))
+  signal(postgresPidsOf(node), 'SIGCONT')
+  const sleepCell = new Int32Array(new SharedArrayBuffer(4))
   for (const name of ['SIGQUIT', 'SIGKILL'] as const)
-    for (let wait = 0; wait < 50 && postgresOf(node).length > 0; wait++) {
-      if (wait === 0) signal(postgresOf(node), name)
-      Atomics.wait(patience, 0, 0, 100)
+    for (let wait = 0; wait < 50 && postgresPidsOf(node).length > 0; wait++) {
+      if (wait === 0) signal(postgresPidsOf(node), name)
+      Atomics.wait(sleepCell, 0, 0, 100)
     }
 }
 
-/** The address of a database for the service's role, on some of the nodes. */
+/** Returns the URL of a database with several hosts, for the role of the service. */
 export const databaseUrlOf = (nodes: readonly Node[], database: string) =>
   `postgres://tallystick:${PASSWORD}@${nodes.map(({ address }) => address).join(',')}/${database}`
 
 export const createRole = (leader: Node) =>
   query(leader, `create role tallystick login password '${PASSWORD}'`)
 
-/** Has a standby take over from the leader. */
+/** Requests a switchover from the leader to a standby. */
 export async function switchOver({ api, name }: Node) {
   const body = JSON.stringify({ leader: name })
-  const answer = await fetch(`${api}/switchover`, { method: 'POST', body })
-  if (!answer.ok) throw new Error(await answer.text())
+  const response = await fetch(`${api}/switchover`, { method: 'POST', body })
+  if (!response.ok) throw new Error(await response.text())
 }
 
-/** Waits until something is so. What fails is not so yet. */
-export async function waitFor(what: string, isSo: () => Promise<boolean>) {
+/** Waits until a condition is met. An error counts as not met. */
+export async function waitFor(description: string, condition: () => Promise<boolean>) {
   const started = Date.now()
-  while (!(await isSo().catch(() => false))) {
-    if (Date.now() - started > SETTLE_LIMIT) throw new Error(`Waited for ${SETTLE_LIMIT} ms: ${what}`)
+  while (!(await condition().catch(() => false))) {
+    if (Date.now() - started > SETTLE_LIMIT)
+      throw new Error(`No success after ${SETTLE_LIMIT} ms: ${description}`)
     await sleep(100)
   }
 }
@@ -168,39 +172,40 @@ export async function waitFor(what: string, isSo: () => Promise<boolean>) {
 const requestAgent = (node: Node, path: string) =>
   fetch(node.api + path, { signal: AbortSignal.timeout(1000) })
 
-/** The node whose agent holds the lock of the leader. */
+/** Finds the node whose agent holds the leader lock. */
 export async function findLeader(nodes: readonly Node[]) {
-  const answers = await Promise.allSettled(nodes.map((node) => requestAgent(node, '/primary')))
+  const responses = await Promise.allSettled(nodes.map((node) => requestAgent(node, '/primary')))
   return nodes.find((_, index) => {
-    const answer = answers[index]
-    return answer?.status === 'fulfilled' && answer.value.ok
+    const response = responses[index]
+    return response?.status === 'fulfilled' && response.value.ok
   })
 }
 
-/** Waits until one node leads, the others stream from it, and one of them synchronously. Answers the leader. */
+/** Waits until one node is the leader, the others replicate from it, and one of them synchronously. Returns the leader. */
 export async function waitForCluster(nodes: readonly Node[]) {
   let leader: Node | undefined
-  await waitFor('all nodes are in place', async () => {
+  await waitFor('all nodes replicate from one leader', async () => {
     leader = await findLeader(nodes)
     if (!leader) return false
-    const { members } = Answer.parse(await (await requestAgent(leader, '/cluster')).json())
-    const isMember = members.some(({ role }) => role === 'sync_standby') && members.length === nodes.length
+    const { members } = ClusterState.parse(await (await requestAgent(leader, '/cluster')).json())
+    const hasAllMembers =
+      members.some(({ role }) => role === 'sync_standby') && members.length === nodes.length
     return (
-      isMember &&
+      hasAllMembers &&
       new Set(members.map(({ timeline }) => timeline)).size === 1 &&
-      (await isStreamed(leader, nodes))
+      (await isReplicated(leader, nodes))
     )
   })
-  if (!leader) throw new Error('There is no leader')
+  if (!leader) throw new Error('The cluster has no leader')
   return leader
 }
 
-async function isStreamed(leader: Node, nodes: readonly Node[]) {
+async function isReplicated(leader: Node, nodes: readonly Node[]) {
   const states = await query(leader, `select sync_state from pg_stat_replication where state = 'streaming'`)
   return states.length === nodes.length - 1 && states.some(({ sync_state }) => sync_state === 'sync')
 }
 
-/** Asks one node, as its superuser. */
+/** Executes a statement on one node as superuser. */
 export async function query(node: Node, text: string) {
   const url = `postgres://postgres:${PASSWORD}@${node.address}/postgres`
   const sql = postgres(url, { max: 1, connect_timeout: 1, onnotice: () => undefined })

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { freePort } from '../postgres.ts'
 
-/** As an operator would have it: transactions share few connections, and nothing that it does not know is ignored. */
+/** Transaction mode with few connections, and without `ignore_startup_parameters`. */
 const settings = (server: URL, port: number) => `
 [databases]
 * = host=${server.hostname} port=${server.port} user=${server.username} password=${server.password}
@@ -23,20 +23,20 @@ max_client_conn = 100
 server_login_retry = 1
 `
 
-/** Starts a PgBouncer in transaction mode before a server, with four connections to it. */
+/** Starts PgBouncer in transaction mode with four connections to the server. */
 export async function startPooler(server: string) {
-  const known = spawnSync('pgbouncer', ['--version'], { encoding: 'utf8' })
-  if (known.error) throw new Error('There is no pgbouncer on the PATH: install it, and try again')
+  const version = spawnSync('pgbouncer', ['--version'], { encoding: 'utf8' })
+  if (version.error) throw new Error('Install PgBouncer: there is no pgbouncer on PATH')
   const folder = await mkdtemp(join(tmpdir(), 'tallystick-pgbouncer-'))
   const file = join(folder, 'pgbouncer.ini')
   const port = await freePort()
   await writeFile(file, settings(new URL(server), port))
-  // It does not run as root, and whoever it runs as reads this.
+  // PgBouncer refuses to run as root. Its user must be able to read the file.
   await chmod(folder, 0o755)
-  const who = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
+  const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
 
   const start = async () => {
-    const child = spawn('pgbouncer', ['-q', ...who, file], { stdio: 'ignore' })
+    const child = spawn('pgbouncer', ['-q', ...user, file], { stdio: 'ignore' })
     while (!(await accepts(port))) {
       if (child.exitCode !== null) throw new Error(`pgbouncer ended with ${child.exitCode}`)
       await sleep(20)
@@ -53,9 +53,9 @@ export async function startPooler(server: string) {
   const url = new URL(server)
   url.port = String(port)
   return {
-    version: known.stdout.split('\n', 1)[0] ?? '',
+    version: version.stdout.split('\n', 1)[0] ?? '',
     url: url.href,
-    /** Ends it at once, and starts it anew after so many milliseconds. */
+    /** Stops PgBouncer at once, and starts it again after `pause` milliseconds. */
     restart: async (pause: number) => {
       await end()
       await sleep(pause)

@@ -12,10 +12,10 @@ import { cookieOf } from '../../src/testing.ts'
 import { freePort, startPostgres } from '../postgres.ts'
 import { startPooler } from './pgbouncer.ts'
 
-// The built service through PgBouncer in transaction mode: `npm run trial:pooler`.
+// Runs the built service through PgBouncer in transaction mode: `npm run trial:pooler`.
 
 const CONNECTIONS = 64
-const STEPS = 100
+const INCREMENTS = 100
 const LOCK_TIMEOUT = 5000
 
 const server = await startPostgres(['-c', 'max_connections=20'])
@@ -33,10 +33,10 @@ const { origin, child } = await startService()
 let requests = 0
 const outcomes: boolean[] = []
 
-/** One line for each trial. */
-function tell(trial: string, holds: boolean, figure: string) {
-  process.stdout.write(`${holds ? 'holds' : 'FAILS'}  ${trial}: ${figure}\n`)
-  outcomes.push(holds)
+/** Prints one line for each check. */
+function report(check: string, passed: boolean, figures: string) {
+  process.stdout.write(`${passed ? 'passed' : 'FAILED'}  ${check}: ${figures}\n`)
+  outcomes.push(passed)
 }
 
 async function startService() {
@@ -53,8 +53,11 @@ async function startService() {
     RATE_LIMITS: 'off',
   }
   const child = spawn(process.execPath, ['dist/start/main.js'], { env, stdio: ['ignore', 'pipe', 'inherit'] })
-  const listens = await Promise.race([once(child.stdout, 'data'), once(child, 'exit').then(() => undefined)])
-  if (!listens) throw new Error(`the service ended with ${child.exitCode}; is it built?`)
+  const isListening = await Promise.race([
+    once(child.stdout, 'data'),
+    once(child, 'exit').then(() => undefined),
+  ])
+  if (!isListening) throw new Error(`the service ended with ${child.exitCode}; is it built?`)
   return { origin, child }
 }
 
@@ -67,35 +70,35 @@ const post = async (path: string, body: object = {}) => {
 async function signIn(email: string) {
   await post('/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
   const outbox = join(folder, 'outbox')
-  const letters = await Promise.all(
+  const messages = await Promise.all(
     (await readdir(outbox)).map((name) => readFile(join(outbox, name), 'utf8')),
   )
-  const letter = letters.find((text) => text.includes(email)) ?? ''
-  const otp = /^Subject: (\d{6})/m.exec(letter)?.[1]
+  const message = messages.find((text) => text.includes(email)) ?? ''
+  const otp = /^Subject: (\d{6})/m.exec(message)?.[1]
   const { headers } = await post('/api/auth/sign-in/email-otp', { email, otp })
   return { cookie: cookieOf(headers) }
 }
 
-/** Each operation by both clients, by many people at once; what may be done twice, twice. */
+/** Sends every operation through both clients, for several people concurrently. Repeats idempotent operations. */
 async function callEverything() {
-  const counted: typeof fetch = (...given) => {
+  const countingFetch: typeof fetch = (...parameters) => {
     requests++
-    return fetch(...given)
+    return fetch(...parameters)
   }
-  const mistakes: string[] = []
-  const visit = async (index: number) => {
+  const faults: string[] = []
+  const callOperations = async (index: number) => {
     const [ada, bob] = [`ada${index}@example.com`, `bob${index}@example.com`]
     const [hers, his] = [await signIn(ada), await signIn(bob)]
     for (const create of [createClient, createRestClient]) {
-      const client = create(origin, { headers: hers, fetch: counted })
-      const other = create(origin, { headers: his, fetch: counted })
+      const client = create(origin, { headers: hers, fetch: countingFetch })
+      const other = create(origin, { headers: his, fetch: countingFetch })
       await client.status.get()
       const { email } = await client.account.get()
-      if (email !== ada) mistakes.push(`${ada} is called ${email}`)
+      if (email !== ada) faults.push(`${ada} got the account ${email}`)
       const { id } = await client.tasks.create({ taskTitle: 'Write' })
       for (const _ of ['once', 'twice']) await client.tasks.update({ id, status: 'completed' })
       const { status } = await client.tasks.get({ id })
-      if (status !== 'completed') mistakes.push(`a task is ${status}`)
+      if (status !== 'completed') faults.push(`a completed task has the status ${status}`)
       const note = await client.notes.create({ title: 'Plan', body: '' })
       for (const _ of ['once', 'twice']) await client.notes.share({ id: note.id, email: bob, role: 'editor' })
       await other.notes.update({ id: note.id, title: 'Edited', body: 'by another' })
@@ -104,45 +107,45 @@ async function callEverything() {
       await client.legacyNotes.reset()
       for (const _ of ['once', 'twice']) await client.tasks.delete({ id })
       const left = (await client.tasks.list({})).taskCount + (await client.notes.list()).notes.length
-      if (left !== 0) mistakes.push(`${left} things are left`)
-      if ((await client.sessions.list()).sessionCount !== 1) mistakes.push('a session is missing')
+      if (left !== 0) faults.push(`${left} rows remain`)
+      if ((await client.sessions.list()).sessionCount !== 1) faults.push('there is not exactly one session')
       await client.reservations.create({ name: 'Ada', guests: 2 })
     }
   }
-  const visits = await Promise.allSettled(Array.from({ length: 16 }, (_, index) => visit(index)))
-  for (const visit of visits) if (visit.status === 'rejected') mistakes.push(String(visit.reason))
-  const figure = `${requests} requests through ${pooler.version}, ${mistakes.length} mistakes ${mistakes.slice(0, 3).join('; ')}`
-  tell('every operation', mistakes.length === 0, figure.trim())
+  const visits = await Promise.allSettled(Array.from({ length: 16 }, (_, index) => callOperations(index)))
+  for (const visit of visits) if (visit.status === 'rejected') faults.push(String(visit.reason))
+  const figure = `${requests} requests through ${pooler.version}, ${faults.length} faults ${faults.slice(0, 3).join('; ')}`
+  report('every operation', faults.length === 0, figure.trim())
 }
 
-const step = async () => {
+const increment = async () => {
   const response = await post('/api/counter/increment')
   const { count } = (await response.json()) as { count?: number }
   return { status: response.status, count }
 }
 
-async function contend() {
+async function incrementConcurrently() {
   await post('/api/counter/reset')
   const began = Date.now()
   const seen = new Set<number | undefined>()
   const refused: number[] = []
-  const climb = async () => {
-    for (let index = 0; index < STEPS; index++) {
-      const { status, count } = await step()
+  const sendIncrements = async () => {
+    for (let index = 0; index < INCREMENTS; index++) {
+      const { status, count } = await increment()
       if (status === 200) seen.add(count)
       else refused.push(status)
     }
   }
-  await Promise.all(Array.from({ length: CONNECTIONS }, climb))
-  const total = CONNECTIONS * STEPS
+  await Promise.all(Array.from({ length: CONNECTIONS }, sendIncrements))
+  const total = CONNECTIONS * INCREMENTS
   const [row] = await admin<{ count: string }[]>`select count from counter`
   const exact = seen.size === total && Number(row?.count) === total
-  const figure = `${total} steps at ${CONNECTIONS} connections in ${Date.now() - began} ms, ${refused.length} refused, ${seen.size} distinct, the counter at ${row?.count ?? 'none'}`
-  tell('contention', exact && refused.length === 0, figure)
+  const figure = `${total} increments at ${CONNECTIONS} connections in ${Date.now() - began} ms, ${refused.length} refused, ${seen.size} distinct, the counter at ${row?.count ?? 'none'}`
+  report('contention', exact && refused.length === 0, figure)
 }
 
-/** What PostgreSQL bounds without a pooler, it bounds through one: somebody holds the row, and never lets go. */
-async function waitForLock() {
+/** Verifies that the lock timeout of the role also applies through the pooler, while another transaction locks the row. */
+async function hitLockTimeout() {
   let took = 0
   let status = 0
   await admin
@@ -150,52 +153,52 @@ async function waitForLock() {
       await sql`set local lock_timeout = 0`
       await sql`select count from counter for update`
       const began = Date.now()
-      status = (await step()).status
+      status = (await increment()).status
       took = Date.now() - began
     })
     .catch(() => undefined)
-  const holds = status === 503 && took < LOCK_TIMEOUT + 2000
-  tell('a lock that is held', holds, `${status} after ${took} ms; ${(await step()).status} once it is free`)
+  const passed = status === 503 && took < LOCK_TIMEOUT + 2000
+  report('a held lock', passed, `${status} after ${took} ms; ${(await increment()).status} after its release`)
 }
 
 async function restartUnderLoad() {
   const [before] = await admin<{ count: string }[]>`select count from counter`
   const statuses = new Map<number, number>()
-  let [over, slowest, back] = [false, 0, 0]
-  const climb = async () => {
-    while (!over) {
+  let [stopped, slowest, recovery] = [false, 0, 0]
+  const sendIncrements = async () => {
+    while (!stopped) {
       const began = Date.now()
-      const { status } = await step()
+      const { status } = await increment()
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
       if (status !== 200) slowest = Math.max(slowest, Date.now() - began)
-      if (status === 200 && restarted > 0) back ||= Date.now() - restarted
-      // As its Retry-After asks for, in small.
+      if (status === 200 && restarted > 0) recovery ||= Date.now() - restarted
+      // A short version of the pause that Retry-After asks for.
       if (status !== 200) await sleep(50)
     }
   }
   let restarted = 0
-  const load = Promise.all(Array.from({ length: CONNECTIONS }, climb))
+  const load = Promise.all(Array.from({ length: CONNECTIONS }, sendIncrements))
   await sleep(1000)
   await pooler.restart(1000)
   restarted = Date.now()
   await sleep(4000)
-  over = true
+  stopped = true
   await load
   const [after] = await admin<{ count: string }[]>`select count from counter`
   const done = Number(after?.count) - Number(before?.count)
   const [acknowledged, refused] = [statuses.get(200) ?? 0, statuses.get(503) ?? 0]
-  // What was refused may have been done: nobody knows of a step that was under way as the pooler ended.
+  // A refused increment may have been committed if the pooler stopped during it.
   const counted = done >= acknowledged && done <= acknowledged + refused
   const only = [...statuses.keys()].every((status) => status === 200 || status === 503)
-  const holds = only && counted && refused > 0 && slowest < 5000 && back > 0 && back < 3000
-  const figure = `${acknowledged} times 200, ${refused} times 503, the slowest of these ${slowest} ms; 200 again ${back} ms after; ${done} steps counted`
-  tell('the pooler restarted under load', holds, figure)
+  const passed = only && counted && refused > 0 && slowest < 5000 && recovery > 0 && recovery < 3000
+  const figure = `${acknowledged} times 200, ${refused} times 503, the slowest of these ${slowest} ms; 200 again ${recovery} ms after; ${done} increments counted`
+  report('restart of the pooler under load', passed, figure)
 }
 
 try {
   await callEverything()
-  await contend()
-  await waitForLock()
+  await incrementConcurrently()
+  await hitLockTimeout()
   await restartUnderLoad()
 } finally {
   child.kill('SIGTERM')

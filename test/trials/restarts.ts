@@ -9,16 +9,16 @@ import { startDurablePostgres, trial, UNLIMITED_RATES } from './trial.ts'
 
 // All in milliseconds.
 const RESTARTS = 10
-/** How long PostgreSQL stays away, in turn. */
-const AWAY = [0, 1000, 4000]
-/** How long the load goes on between restarts. */
-const PEACE = 6000
-/** What is slower is counted as trouble. */
+/** Downtimes of PostgreSQL, in rotation. */
+const DOWNTIMES = [0, 1000, 4000]
+/** Duration of the load between restarts. */
+const LOAD_DURATION = 6000
+/** A slower request counts as a failure. */
 const SLOW = 1000
-/** From PostgreSQL being ready again to the end of all trouble, at most. */
-const TROUBLE = 3000
+/** Maximum time from the restart of PostgreSQL to the last failed or slow request. */
+const RECOVERY_LIMIT = 3000
 
-await trial('restarts', async (tell) => {
+await trial('restarts', async (report) => {
   const database = await startDurablePostgres()
   const service = await startService({ ...UNLIMITED_RATES, DATABASE_URL: database.url })
   const load = startLoad([service.origin], await signInAll([service]))
@@ -26,24 +26,27 @@ await trial('restarts', async (tell) => {
   await sleep(SLOW)
   for (let restart = 0; restart < RESTARTS; restart++) {
     await database.halt(restart % 2 ? 'SIGQUIT' : 'SIGINT')
-    await sleep(AWAY[restart % AWAY.length])
+    await sleep(DOWNTIMES[restart % DOWNTIMES.length])
     await database.start()
     const ready = Date.now()
-    rounds.push({ ready, until: ready + PEACE - SLOW })
-    await sleep(PEACE)
+    rounds.push({ ready, until: ready + LOAD_DURATION - SLOW })
+    await sleep(LOAD_DURATION)
   }
   await load.stop()
 
-  const trouble = load.entries.filter(({ outcome, duration }) => outcome !== 'answered' || duration > SLOW)
-  const back = rounds.map((round) => lastOf(trouble, round) - round.ready)
+  const failures = load.entries.filter(({ outcome, duration }) => outcome !== 'answered' || duration > SLOW)
+  const recoveries = rounds.map((round) => lastOf(failures, round) - round.ready)
   const figures = await verifyLoad(load.entries, database.url)
-  tell({ ...figures, troubleAfter: Math.max(...back) })
+  report({ ...figures, recovery: Math.max(...recoveries) })
   assertNothingLost(figures)
-  assert.equal(figures.unreached, 0, 'the service itself was away')
-  assert.ok(Math.max(...back) <= TROUBLE, `all worked again after ${back.join(', ')} ms`)
+  assert.equal(figures.unreached, 0, 'the service itself was unreachable')
+  assert.ok(
+    Math.max(...recoveries) <= RECOVERY_LIMIT,
+    `the last failure ended only after ${recoveries.join(', ')} ms`,
+  )
 })
 
-/** When the last of what began in a round ended. */
+/** Returns the end time of the last request that started in a round. */
 function lastOf(entries: readonly RequestRecord[], { ready, until }: { ready: number; until: number }) {
   const own = entries.filter(({ endedAt, duration }) => endedAt - duration < until && endedAt > ready)
   return Math.max(ready, ...own.map(({ endedAt }) => endedAt))

@@ -11,17 +11,17 @@ import { startDurablePostgres, trial } from './trial.ts'
 
 const ROUNDS = 3
 
-/** How long the load goes on before each stop, in milliseconds. */
-const PEACE = 2000
+/** Duration of the load before each stop, in milliseconds. */
+const LOAD_DURATION = 2000
 
-/** Starts HAProxy with the settings that come with the service, but for its addresses. Answers its own. */
+/** Starts HAProxy with deploy/haproxy.cfg and the addresses of the instances. Returns its origin. */
 async function startBalancer([one, two]: readonly Service[]) {
-  if (spawnSync('haproxy', ['-v']).error) throw new Error('HAProxy is needed: no haproxy was found on PATH')
+  if (spawnSync('haproxy', ['-v']).error) throw new Error('Install HAProxy: there is no haproxy on PATH')
   const listen = `127.0.0.1:${await freePort()}`
   const hostOf = (service?: Service) => new URL(service?.origin ?? '').host
   const child = spawn('haproxy', ['-db', '-f', 'deploy/haproxy.cfg'], {
     stdio: 'ignore',
-    // The whole load comes from one source.
+    // The whole load comes from one address.
     env: { PATH: process.env.PATH, LISTEN: listen, ONE: hostOf(one), TWO: hostOf(two), REQUESTS: '1000000' },
   })
   process.once('exit', () => child.kill('SIGKILL'))
@@ -31,36 +31,39 @@ async function startBalancer([one, two]: readonly Service[]) {
   return `http://${listen}`
 }
 
-/** Whether each session is good at every instance, wherever it was signed in. */
-async function areGoodEverywhere(services: readonly Service[], cookies: readonly string[]) {
+/** Returns whether every session is valid at every instance. */
+async function areValidEverywhere(services: readonly Service[], cookies: readonly string[]) {
   const pairs = services.flatMap(({ origin }) => cookies.map((cookie) => ({ origin, cookie })))
-  const ask = async ({ origin, cookie }: { origin: string; cookie: string }) =>
+  const isValid = async ({ origin, cookie }: { origin: string; cookie: string }) =>
     (await fetch(`${origin}/api/me`, { headers: { cookie } })).ok
-  return (await Promise.all(pairs.map(ask))).every(Boolean)
+  return (await Promise.all(pairs.map(isValid))).every(Boolean)
 }
 
-await trial('rolling', async (tell) => {
+await trial('rolling', async (report) => {
   const { url } = await startDurablePostgres()
   const settings = { DATABASE_URL: url, TRUSTED_PROXIES: 'loopback', STOP_DELAY: '3' }
   const environments = await createInstanceSettings(2, settings)
   const services = await Promise.all(environments.map((environment) => startService(environment)))
   const balancer = await startBalancer(services)
   const people = await signInAll(services)
-  assert.ok(await areGoodEverywhere(services, people.writers), 'a session is not good at the other instance')
+  assert.ok(
+    await areValidEverywhere(services, people.writers),
+    'a session is not valid at the other instance',
+  )
   const load = startLoad([balancer], people)
   for (let round = 0; round < ROUNDS; round++)
     for (const [index, environment] of environments.entries()) {
-      await sleep(PEACE)
+      await sleep(LOAD_DURATION)
       assert.deepEqual(await services[index]?.kill('SIGTERM'), { code: 0, signal: null })
       services[index] = await startService(environment)
     }
-  await sleep(PEACE)
+  await sleep(LOAD_DURATION)
   await load.stop()
 
   const figures = await verifyLoad(load.entries, url)
   const failed = load.entries.filter(({ outcome }) => outcome !== 'answered')
-  tell({ restarts: ROUNDS * services.length, ...figures, failed: failed.length })
+  report({ restarts: ROUNDS * services.length, ...figures, failed: failed.length })
   assertNothingLost(figures)
   assert.deepEqual(failed, [])
-  assert.ok(await areGoodEverywhere(services, people.writers), 'a session did not outlive the restarts')
+  assert.ok(await areValidEverywhere(services, people.writers), 'a session was lost in the restarts')
 })

@@ -14,30 +14,30 @@ interface Exit {
   signal: NodeJS.Signals | null
 }
 
-/** The service as an operator runs it: a process of its own. */
+/** The built service in a separate process. */
 export interface Service {
   origin: string
   pid: number
   dataDir: string
-  /** What it has written so far. */
+  /** Returns the output so far. */
   log: () => string
   kill: (signal: NodeJS.Signals) => Promise<Exit>
-  /** Resolves when the process has ended, whatever ended it. */
+  /** Resolves when the process has ended for any reason. */
   ended: Promise<Exit>
-  /** Memory in use, in bytes, and the most that ever was. */
+  /** Resident memory in bytes: current and maximum. */
   resident: () => number
   peak: () => number
-  /** Files and sockets that are open. */
+  /** Number of open file descriptors. */
   descriptors: () => number
 }
 
 const cleanups: (() => void)[] = []
-// Whatever becomes of the trial, nothing of it stays behind.
+// Cleans up even if the trial fails.
 process.once('exit', () => {
-  for (const end of cleanups) end()
+  for (const cleanup of cleanups) cleanup()
 })
 
-/** A folder that goes with this process. */
+/** Creates a folder that is removed when this process exits. */
 export async function createTemporaryFolder() {
   const folder = await mkdtemp(join(tmpdir(), 'tallystick-trial-'))
   cleanups.push(() => {
@@ -46,7 +46,7 @@ export async function createTemporaryFolder() {
   return folder
 }
 
-/** Starts what `npm run build` has made, on a free port and in a folder of its own unless told, and waits until it is ready. */
+/** Starts the built service and waits until it is ready. Default: a free port and a new data folder. */
 export async function startService(environment: Record<string, string> = {}): Promise<Service> {
   const port = environment.PORT ?? String(await freePort())
   const dataDir = environment.DATA_DIR ?? (await createTemporaryFolder())
@@ -86,7 +86,7 @@ function memoryOf(pid: number, name: 'VmRSS' | 'VmHWM') {
   return 1024 * Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1])
 }
 
-/** Waits until a service, or the balancer before it, says that it is ready. `check` throws where it never will be. */
+/** Waits until a service, or a load balancer, is ready. `check` throws if the process has ended. */
 export async function waitUntilReady(origin: string, check: () => void) {
   for (;;) {
     check()
@@ -96,7 +96,7 @@ export async function waitUntilReady(origin: string, check: () => void) {
   }
 }
 
-/** Signs in as a user does: asks for a code, reads the letter in the outbox, answers it. Answers the cookie. */
+/** Signs in: requests a code, reads the code from the outbox, and enters the code. Returns the cookie. */
 export async function signIn(origin: string, email: string, dataDir: string, headers = {}) {
   const post = (path: string, body: object) =>
     fetch(`${origin}/api/auth/${path}`, {
@@ -106,16 +106,16 @@ export async function signIn(origin: string, email: string, dataDir: string, hea
     })
   await post('email-otp/send-verification-otp', { email, type: 'sign-in' })
   const otp = await readCode(email, dataDir)
-  const answer = await post('sign-in/email-otp', { email, otp })
-  if (!answer.ok) throw new Error(`${email} could not sign in: ${answer.status}`)
-  return cookieOf(answer.headers)
+  const response = await post('sign-in/email-otp', { email, otp })
+  if (!response.ok) throw new Error(`${email} could not sign in: ${response.status}`)
+  return cookieOf(response.headers)
 }
 
-/** The code in the last letter to somebody. */
+/** Returns the code in the last message to an address. */
 export async function readCode(email: string, dataDir: string) {
   const outbox = join(dataDir, 'outbox')
   const names = (await readdir(outbox)).sort()
-  const letters = await Promise.all(names.map((name) => readFile(join(outbox, name), 'utf8')))
-  const letter = letters.findLast((text) => text.includes(`To: ${email}`)) ?? ''
-  return /^Subject: (\d{6})/m.exec(letter)?.[1]
+  const messages = await Promise.all(names.map((name) => readFile(join(outbox, name), 'utf8')))
+  const message = messages.findLast((text) => text.includes(`To: ${email}`)) ?? ''
+  return /^Subject: (\d{6})/m.exec(message)?.[1]
 }

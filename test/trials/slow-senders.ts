@@ -8,44 +8,47 @@ import { startService } from './service-process.ts'
 import { startDurablePostgres, trial } from './trial.ts'
 import { exchange } from './raw-http.ts'
 
-/** Between a byte and the next, in milliseconds. */
-const DRIP = 250
-/** Alone and beside slow ones in turn, so that whatever else the machine does meets both. */
+/** Interval between two bytes of a slow client, in milliseconds. */
+const BYTE_INTERVAL = 250
+/** Measurements without and with slow clients alternate, so that other load of the machine affects both. */
 const ROUNDS = 3
-/** How long ordinary calls are measured alone, in milliseconds, and how many a second. */
-const ALONE = 20_000
+/** Duration of a measurement without slow clients in milliseconds, and requests per second. */
+const BASELINE_DURATION = 20_000
 const RATE = 50
-/** In how many milliseconds the slow ones come. */
-const COMING = 2000
-/** Ordinary calls are fast beside the slow ones if their 99th percentile is at most so many times what it was, or this. */
-const FAST = { ratio: 3, milliseconds: 25 }
-/** More than any limit of the service, in milliseconds. */
-const PATIENCE = 60_000
+/** Period over which the slow clients connect, in milliseconds. */
+const ARRIVAL_PERIOD = 2000
+/** Limits of the 99th percentile of ordinary requests beside slow clients; one of them must hold. */
+const LATENCY_LIMIT = { ratio: 3, milliseconds: 25 }
+/** Longer than any time limit of the service, in milliseconds. */
+const TIMEOUT = 60_000
 const HOST = 'host: 127.0.0.1\r\n'
-/** Half-sent bodies at once from one address: more than MAX_REQUESTS, and many times what one address may have. */
-const HALVES = { many: 1000, by: 34_000 }
+/** Concurrent incomplete bodies from one address: more than MAX_REQUESTS, and far more than the limit of one address. */
+const INCOMPLETE_BODIES = { count: 1000, timeLimit: 34_000 }
 
-function* drip(start: string, byte: string) {
+function* slowly(start: string, byte: string) {
   yield start
   for (;;) {
-    yield DRIP
+    yield BYTE_INTERVAL
     yield byte
   }
 }
 
 interface End {
   /** In milliseconds. */
-  took: number
+  duration: number
   status?: number | undefined
 }
 
 const send = (start: string) => async (port: number) => {
-  const { responses, closed, duration } = await exchange(port, drip(start, 'x'), { timeout: PATIENCE })
-  return { took: closed ? duration : Infinity, status: responses[0]?.status }
+  const { responses, closed, duration } = await exchange(port, slowly(start, 'x'), { timeout: TIMEOUT })
+  return { duration: closed ? duration : Infinity, status: responses[0]?.status }
 }
 
-/** Asks for more than any buffer holds, and reads nothing: only from sending is it known that the other side is gone. */
-async function leaveUnread(port: number): Promise<End> {
+/**
+ * Requests more than the socket buffers hold and does not read the responses. The client notices a closed connection only when
+ * it sends.
+ */
+async function doNotRead(port: number): Promise<End> {
   const start = performance.now()
   const socket = connect({ port, host: '127.0.0.1' }).on('error', () => undefined)
   const gone = new Promise<number>((resolve) => {
@@ -55,125 +58,129 @@ async function leaveUnread(port: number): Promise<End> {
   })
   socket.write(`GET /docs/swagger-ui-bundle.js HTTP/1.1\r\n${HOST}\r\n`.repeat(10))
   socket.pause()
-  const timer = setInterval(() => socket.write('\r\n'), DRIP)
-  const took = await Promise.race([gone, sleep(PATIENCE, Infinity, { ref: false })])
+  const timer = setInterval(() => socket.write('\r\n'), BYTE_INTERVAL)
+  const duration = await Promise.race([gone, sleep(TIMEOUT, Infinity, { ref: false })])
   clearInterval(timer)
   socket.destroy()
-  return { took, status: undefined }
+  return { duration, status: undefined }
 }
 
-const holdBody = send(
+const sendIncompleteBody = send(
   `POST /api/reservations HTTP/1.1\r\n${HOST}content-type: application/json\r\ncontent-length: 500\r\n\r\n`,
 )
 
-/** The number of each kind, which answer the service must end them with, and after how many milliseconds at most. */
-const kinds = {
-  heads: { many: 80, by: 14_000, status: 408, hold: send(`GET /api/status HTTP/1.1\r\n${HOST}x: `) },
-  // Fewer than one address may have incomplete.
-  bodies: { many: 60, by: 34_000, status: 408, hold: holdBody },
-  readers: { many: 40, by: 19_000, status: undefined, hold: leaveUnread },
+/** Kinds of slow clients: number, time limit in milliseconds, and status with which the service must end them. */
+const slowClientKinds = {
+  headers: { count: 80, timeLimit: 14_000, status: 408, run: send(`GET /api/status HTTP/1.1\r\n${HOST}x: `) },
+  // Fewer than the limit of incomplete requests of one address.
+  bodies: { count: 60, timeLimit: 34_000, status: 408, run: sendIncompleteBody },
+  readers: { count: 40, timeLimit: 19_000, status: undefined, run: doNotRead },
 }
 
-type Kind = keyof typeof kinds
+type Kind = keyof typeof slowClientKinds
 
-const entriesOf = (all: typeof kinds) => Object.entries(all) as [Kind, (typeof kinds)[Kind]][]
+const entriesOf = (kinds: typeof slowClientKinds) =>
+  Object.entries(kinds) as [Kind, (typeof slowClientKinds)[Kind]][]
 
-/** All of them at once, each until it is cut off. */
-async function hold(port: number) {
-  const ends = entriesOf(kinds).map(async ([kind, { many, hold }]) => {
-    const all = Array.from({ length: many }, async (_, index) => {
-      await sleep((COMING * index) / many)
-      return hold(port)
+/** Runs all slow clients concurrently until the service has ended each of them. */
+async function runSlowClients(port: number) {
+  const ends = entriesOf(slowClientKinds).map(async ([kind, { count, run }]) => {
+    const all = Array.from({ length: count }, async (_, index) => {
+      await sleep((ARRIVAL_PERIOD * index) / count)
+      return run(port)
     })
     return [kind, await Promise.all<End>(all)] as const
   })
   return Object.fromEntries(await Promise.all(ends)) as Record<Kind, End[]>
 }
 
-/** Half-sent bodies from one address, all within two seconds. Returns how they ended. */
-const holdHalves = (port: number) =>
+/** Sends incomplete bodies from one address within the arrival period. Returns how the service ended them. */
+const sendIncompleteBodies = (port: number) =>
   Promise.all(
-    Array.from({ length: HALVES.many }, async (_, index) => {
-      await sleep((COMING * index) / HALVES.many)
-      return holdBody(port)
+    Array.from({ length: INCOMPLETE_BODIES.count }, async (_, index) => {
+      await sleep((ARRIVAL_PERIOD * index) / INCOMPLETE_BODIES.count)
+      return sendIncompleteBody(port)
     }),
   )
 
-await trial('slow senders', async (tell) => {
+await trial('slow senders', async (report) => {
   const { url } = await startDurablePostgres()
   const service = await startService({ DATABASE_URL: url })
   const port = Number(new URL(service.origin).port)
   const { cookie } = await createAccount(service, 'ada@example.com')
-  const ordinary = (until: () => boolean) => keepAsking(service.origin, cookie, until)
-  const forSome = (milliseconds: number) => {
+  const measure = (until: () => boolean) => measureRequests(service.origin, cookie, until)
+  const measureFor = (milliseconds: number) => {
     const end = performance.now() + milliseconds
-    return ordinary(() => performance.now() > end)
+    return measure(() => performance.now() > end)
   }
 
-  await forSome(ALONE / 4)
+  await measureFor(BASELINE_DURATION / 4)
   const rounds: { alone: number; beside: number; ends: Record<Kind, End[]> }[] = []
   for (let round = 0; round < ROUNDS; round++) {
-    const alone = await forSome(ALONE)
+    const alone = await measureFor(BASELINE_DURATION)
     let ends: Record<Kind, End[]> | undefined
-    const held = hold(port).then((all) => (ends = all))
-    const beside = await ordinary(() => ends !== undefined)
-    rounds.push({ alone, beside, ends: await held })
+    const slowClients = runSlowClients(port).then((all) => (ends = all))
+    const beside = await measure(() => ends !== undefined)
+    rounds.push({ alone, beside, ends: await slowClients })
   }
 
-  let halves: End[] | undefined
-  const heldHalves = holdHalves(port).then((ends) => (halves = ends))
-  const besideHalves = await ordinary(() => halves !== undefined)
-  const endsOfHalves = await heldHalves
+  let endedBodies: End[] | undefined
+  const incompleteBodies = sendIncompleteBodies(port).then((ends) => (endedBodies = ends))
+  const besideBodies = await measure(() => endedBodies !== undefined)
+  const bodyEnds = await incompleteBodies
 
   const [alone, beside] = [rounds.map(({ alone }) => alone), rounds.map(({ beside }) => beside)].map(
     (times) => quantile(times, 0.5),
   ) as [number, number]
   const ratio = beside / alone
   const endsOf = (kind: Kind) => rounds.flatMap(({ ends }) => ends[kind])
-  const last = (kind: Kind) => `${(Math.max(...endsOf(kind).map(({ took }) => took)) / 1000).toFixed(1)} s`
-  tell({
+  const last = (kind: Kind) =>
+    `${(Math.max(...endsOf(kind).map(({ duration }) => duration)) / 1000).toFixed(1)} s`
+  report({
     'p99 alone': `${alone.toFixed(1)} ms`,
     beside: `${beside.toFixed(1)} ms`,
     ratio: ratio.toFixed(2),
-    'heads cut off within': last('heads'),
+    'headers ended within': last('headers'),
     bodies: last('bodies'),
     readers: last('readers'),
-    'beside 1,000 half-sent bodies': `${besideHalves.toFixed(1)} ms`,
-    'cut off at once': endsOfHalves.filter(({ took }) => took < COMING * 2).length,
+    'beside 1,000 incomplete bodies': `${besideBodies.toFixed(1)} ms`,
+    'ended at once': bodyEnds.filter(({ duration }) => duration < ARRIVAL_PERIOD * 2).length,
   })
-  if (endsOfHalves.some(({ took, status }) => took > HALVES.by || status !== 408))
-    throw new Error('Not all half-sent bodies were answered 408 in time')
-  for (const [kind, { by, status }] of entriesOf(kinds)) {
-    if (endsOf(kind).some(({ took }) => took > by)) throw new Error(`Not all ${kind} were cut off in time`)
+  if (bodyEnds.some(({ duration, status }) => duration > INCOMPLETE_BODIES.timeLimit || status !== 408))
+    throw new Error('Not all incomplete bodies were answered 408 in time')
+  for (const [kind, { timeLimit, status }] of entriesOf(slowClientKinds)) {
+    if (endsOf(kind).some(({ duration }) => duration > timeLimit))
+      throw new Error(`Not all ${kind} were ended in time`)
     const statuses = [...new Set(endsOf(kind).map((end) => end.status))]
     if (statuses.some((other) => other !== status))
       throw new Error(`${kind} were answered ${statuses.join()}`)
   }
-  if (ratio > FAST.ratio && beside > FAST.milliseconds) throw new Error('Ordinary calls were slow')
+  if (ratio > LATENCY_LIMIT.ratio && beside > LATENCY_LIMIT.milliseconds)
+    throw new Error('Ordinary requests were slow')
 })
 
-/** Asks at the one rate, whatever becomes of those before. Answers the 99th percentile, in milliseconds. */
-async function keepAsking(origin: string, cookie: string, until: () => boolean) {
+/** Sends requests at a constant rate, independent of the responses. Returns the 99th percentile in milliseconds. */
+async function measureRequests(origin: string, cookie: string, until: () => boolean) {
   const agent = new Agent({ keepAlive: true })
-  const asked: Promise<number>[] = []
-  const works = [
+  const durations: Promise<number>[] = []
+  const requests = [
     { method: 'GET', path: '/api/tasks' },
     { method: 'POST', path: '/api/counter/increment' },
     { method: 'POST', path: '/api/reservations', body: { name: 'Ada', guests: 2 } },
     { method: 'GET', path: '/api/status' },
   ]
-  const ask = async (turn: number) => {
-    const work = works[turn % works.length] ?? { method: 'GET', path: '/' }
-    const { status, body, duration } = await sendRequest(agent, origin, { ...work, headers: { cookie } })
-    if (status !== 200) throw new Error(`${work.method} ${work.path} answered ${status}: ${body}`)
+  const send = async (turn: number) => {
+    const request = requests[turn % requests.length] ?? { method: 'GET', path: '/' }
+    const { status, body, duration } = await sendRequest(agent, origin, { ...request, headers: { cookie } })
+    if (status !== 200) throw new Error(`${request.method} ${request.path} answered ${status}: ${body}`)
     return duration
   }
   const start = performance.now()
   for (let turn = 0; !until(); turn++) {
-    asked.push(ask(turn))
+    durations.push(send(turn))
     await sleep(Math.max(0, (turn + 1) * (1000 / RATE) - (performance.now() - start)))
   }
-  const times = await Promise.all(asked)
+  const times = await Promise.all(durations)
   agent.destroy()
   return quantile(times, 0.99)
 }
