@@ -6,7 +6,7 @@ import type { Database } from '../db/database.ts'
 import type * as sessions from '../db/sessions.ts'
 import type { LimitName, Settings } from './settings.ts'
 
-/** The parts of the service, created once for each process. */
+/** The shared components of the service, created once for each process. */
 export interface Services {
   settings: Settings
   db: Database
@@ -23,7 +23,7 @@ export interface Services {
   }
 }
 
-/** Cookies and tokens, as the guard and the protocols use them. */
+/** The operations on cookies and tokens that the guard and the protocols use. */
 export interface Identity {
   /** Handles a request to an endpoint of better-auth. Throws the database error if better-auth encounters one. */
   handle: (request: Request) => Promise<Response>

@@ -140,8 +140,8 @@ async function promote(db: Database, userId: string, adminEmails: string[]) {
 
 /** Returns the codes of a delivery error. The message of the mail server is omitted, because it may repeat the e-mail. */
 function deliveryFailure(error: unknown) {
-  const known = error instanceof Error ? Object.entries(error) : []
-  return Object.fromEntries(known.filter(([key]) => ['code', 'command', 'responseCode'].includes(key)))
+  const fields = error instanceof Error ? Object.entries(error) : []
+  return Object.fromEntries(fields.filter(([key]) => ['code', 'command', 'responseCode'].includes(key)))
 }
 
 /** Passes only the cookies of src/identity/cookies.ts to better-auth, so that better-auth and the guard read the same ones. */
@@ -159,7 +159,7 @@ const MAX_VERIFIED_COOKIES = 4_000_000
 /**
  * The operations on cookies that the guard and the protocols use. The session token is read from the signed cookie, as
  * better-auth does: the raw token is not a credential. Verified signatures are cached, because verification is half of
- * the cost of a call. Whether the session still exists is read from the database for each call.
+ * the cost of a call. Each call still reads from the database whether the session exists.
  */
 export async function createCookieIdentity(auth: Auth): Promise<Omit<Identity, 'verifyToken'>> {
   const context = await auth.$context

@@ -131,7 +131,7 @@ async function fetchDocument(url: string, production: boolean) {
         agent,
         signal: AbortSignal.timeout(TIMEOUT),
         headers: { accept: 'application/json' },
-        ...(production && { resolveHost }),
+        ...(production && { lookup: resolveHost }),
       })
         .on('response', resolve)
         .on('error', reject)

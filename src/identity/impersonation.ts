@@ -34,7 +34,7 @@ const stopImpersonating = createAuthEndpoint(
   },
 )
 
-/** Deletes the administrator's cookie on sign-out: otherwise the browser could restore the administrator's session. */
+/** Deletes the administrator's cookie on sign-out: otherwise the browser could still restore the administrator's session. */
 const clearOnSignOut = {
   matcher: ({ path }: { path?: string }) => path === '/sign-out',
   handler: createAuthMiddleware((context) => {

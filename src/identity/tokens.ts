@@ -61,8 +61,8 @@ export const createStorage = (db: Database): StorageAdapter => ({
 })
 
 /**
- * Marks a refresh token as used, and extends its grant. If the token was already used, ends the grant: either the app or
- * an attacker holds a stolen token.
+ * Marks a refresh token as used, and extends its grant. A token that was already used may have been stolen, so its second
+ * use ends the grant.
  */
 async function consumeRefreshToken(db: Database, key: string) {
   const consumed = await oauth.consume(db, key)
@@ -84,8 +84,8 @@ async function consumeRefreshToken(db: Database, key: string) {
 }
 
 /**
- * Creates the signing and encryption keys if there are none. Without this call, each process that starts on an empty
- * database would create its own keys at the first request.
+ * Creates the signing and encryption keys if there are none. A lock lets one process at a time do so. Without this call,
+ * each process that starts on an empty database would create its own keys at the first request.
  */
 export const createKeys = (db: Database) =>
   oauth.withKeyLock(db, async (tx) => {

@@ -4,7 +4,7 @@ import type { Entry, Source } from '../../db/audit.ts'
 import type { Database } from '../../db/database.ts'
 import type { Context } from '../context.ts'
 
-/** Stored characters of a `User-Agent` header. */
+/** Maximum stored length of a `User-Agent` header, in characters. */
 const MAX_AGENT = 256
 
 /** Returns the actor, IP address and browser of a request. During an impersonation the actor is the administrator. */
