@@ -1,0 +1,68 @@
+import { Command } from 'commander'
+import { desc } from 'drizzle-orm'
+import postgres from 'postgres'
+import { afterAll } from 'vitest'
+
+import { audit, list } from '../db/audit.ts'
+import { addOperatorCommands } from '../src/operator/commands.ts'
+import { createFetch, signInOverHttp } from './http.ts'
+import { newEmail, settingsWithAddress, startService } from './service.ts'
+
+export const ROOT = 'root@example.com'
+export const AGENT = 'A browser/1.0'
+
+export interface Person {
+  email: string
+  cookie: string
+  id: string
+}
+
+/** An administrator and a user. */
+export interface People {
+  root: Person
+  ada: Person
+}
+
+/** Starts a service whose callers send a known User-Agent header, with helpers to observe its audit trail. */
+export async function startAuditedService() {
+  const service = await startService({ ...(await settingsWithAddress()), ADMIN_EMAILS: ROOT })
+  const { db } = service.services
+  const database = postgres(service.databaseUrl, { max: 2, onnotice: () => undefined })
+  afterAll(() => database.end())
+
+  const agent = { 'user-agent': AGENT }
+  const call = createFetch(service)
+  const post = (path: string, body: object | undefined, cookie?: string) =>
+    call('POST', path, body, { ...agent, ...(cookie !== undefined && { cookie }) })
+  const get = (path: string, cookie: string) => call('GET', path, undefined, { ...agent, cookie })
+
+  async function signIn(email = newEmail()): Promise<Person> {
+    const { cookie } = await signInOverHttp(service, email, agent)
+    const { body } = await get('/api/me', cookie)
+    return { email, cookie, id: (body as { id: string }).id }
+  }
+  const createPeople = async (): Promise<People> => ({ root: await signIn(ROOT), ada: await signIn() })
+
+  /** The audit entries that are written while `work` runs. */
+  async function entriesDuring(work: () => Promise<unknown>) {
+    const [last] = await db.select().from(audit).orderBy(desc(audit.id)).limit(1)
+    await work()
+    const rows = await list(db, undefined, { limit: 1000 })
+    return rows.filter(({ id }) => id > (last?.id ?? 0))
+  }
+
+  /** Runs an operator command in process, and returns its output and its error message. */
+  async function run(...words: string[]) {
+    const lines: string[] = []
+    const program = new Command().exitOverride().configureOutput({ writeErr: () => undefined })
+    const environment = { DATABASE_URL: service.databaseUrl, AUTH_SECRET: 'x'.repeat(32) }
+    addOperatorCommands(program, { environment, print: (line) => lines.push(line) })
+    const problem = await program.parseAsync(words, { from: 'user' }).then(
+      () => undefined,
+      (error: unknown) => (error as Error).message,
+    )
+    return { lines, problem }
+  }
+
+  return { service, db, database, call, post, get, signIn, createPeople, entriesDuring, run }
+}
