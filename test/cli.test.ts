@@ -6,11 +6,12 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { settingsWithAddress, startService } from './service.ts'
 import { signInOverHttp } from './http.ts'
+import { pathOf } from './programs.ts'
+import { settingsWithAddress, startService } from './service.ts'
 
 const service = await startService(await settingsWithAddress())
-const program = ['--import', 'tsx', 'src/cli/index.ts', '--at', service.origin]
+const program = [pathOf('cli'), '--at', service.origin]
 let folder: string
 let environment: NodeJS.ProcessEnv
 
@@ -21,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** Runs the command line: its output where it succeeds, its complaint where it does not. */
+/** Runs the command line. Returns its output, parsed as JSON, or its error message. */
 async function run(...words: string[]) {
   const failed = (error: { stderr: string }) => ({ stdout: '', stderr: error.stderr })
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [...program, ...words], {
@@ -30,7 +31,7 @@ async function run(...words: string[]) {
   return stdout === '' ? stderr : (JSON.parse(stdout) as unknown)
 }
 
-/** Signs in as somebody whose browser opens what the command line prints. */
+/** Signs in: opens the printed address as a browser with a session, and allows the access. */
 async function login(email: string, ...words: string[]) {
   const child = spawn(process.execPath, [...program, 'login', ...words], { env: environment })
   let text = ''
@@ -43,26 +44,26 @@ async function login(email: string, ...words: string[]) {
     headers: { cookie, 'content-type': 'application/x-www-form-urlencoded' },
     body: 'action=allow',
   })
-  const ended = once(child, 'exit')
+  const exit = once(child, 'exit')
   await fetch(consent.headers.get('location') ?? '')
-  expect(await ended).toEqual([0, null])
+  expect(await exit).toEqual([0, null])
   return cookie
 }
 
-const ring = () => join(folder, 'credentials.json')
+const credentialsFile = () => join(folder, 'credentials.json')
 
-/** As if ten minutes had gone by. */
-async function age() {
-  const kept = await readFile(ring(), 'utf8')
-  await writeFile(ring(), kept.replace(/"expiresAt": \d+/, '"expiresAt": 0'))
+/** Marks the stored access token as expired. */
+async function expireToken() {
+  const credentials = await readFile(credentialsFile(), 'utf8')
+  await writeFile(credentialsFile(), credentials.replace(/"expiresAt": \d+/, '"expiresAt": 0'))
 }
 
 describe('the command line', { timeout: 60_000 }, () => {
-  test('signs in, calls, stays signed in, and signs out', async () => {
+  test('signs in, calls procedures, refreshes its token, and signs out', async () => {
     expect(await run('whoami')).toContain('tallystick login')
 
     const cookie = await login('ada@example.com')
-    expect((await stat(ring())).mode & 0o777).toBe(0o600)
+    expect((await stat(credentialsFile())).mode & 0o777).toBe(0o600)
     expect(await run('whoami')).toMatchObject({ email: 'ada@example.com' })
     expect(await run('call', 'tasks.create', '{"taskTitle":"From a shell"}')).toMatchObject({
       title: 'From a shell',
@@ -75,20 +76,20 @@ describe('the command line', { timeout: 60_000 }, () => {
     const headers = { authorization: `Bearer ${token.trim()}` }
     expect((await fetch(`${service.origin}/api/me`, { headers })).status).toBe(200)
 
-    await age()
-    const both = await Promise.all([run('whoami'), run('call', 'tasks.list')])
-    expect(both).toMatchObject([{ email: 'ada@example.com' }, { taskCount: 1 }])
+    await expireToken()
+    const responses = await Promise.all([run('whoami'), run('call', 'tasks.list')])
+    expect(responses).toMatchObject([{ email: 'ada@example.com' }, { taskCount: 1 }])
 
-    const own = service.client({ cookie })
-    expect((await own.sessions.list()).sessions.map(({ userAgent }) => userAgent)).toContain(
+    const client = service.client({ cookie })
+    expect((await client.sessions.list()).sessions.map(({ userAgent }) => userAgent)).toContain(
       'Tallystick command line',
     )
     await run('logout')
-    expect((await own.sessions.list()).sessionCount).toBe(1)
+    expect((await client.sessions.list()).sessionCount).toBe(1)
     expect(await run('whoami')).toContain('Not signed in')
   })
 
-  test('says what is wrong', async () => {
+  test('prints the errors of procedures, scopes and JSON', async () => {
     await login('bob@example.com', '--scope', 'read')
 
     expect(await run('call', 'tasks.burn')).toContain('Unknown procedure tasks.burn')
@@ -97,7 +98,7 @@ describe('the command line', { timeout: 60_000 }, () => {
     expect(await run('call', 'tasks.create', '{')).toMatch(/JSON/)
   })
 
-  test('lists every procedure in its help', async () => {
+  test('lists the procedures in its help', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [...program, 'call', '--help'])
 
     expect(stdout).toContain('tasks.list')

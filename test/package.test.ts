@@ -5,54 +5,20 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import postgres from 'postgres'
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 
-import { listening } from './child.ts'
 import { databaseUrl, freePort } from './postgres.ts'
+import { waitUntilListening } from './programs.ts'
 
 const run = promisify(execFile)
 const npx = (name: string) => resolve('node_modules/.bin', name)
 
 let app: string
 let tarball: string
+/** The output of the compiler, which runs while the other tests run. */
+let compilation: Promise<string>
 
-/** An empty app with the packed package in it, and of other packages only what the package itself depends on. */
-beforeAll(async () => {
-  app = await mkdtemp(join(tmpdir(), 'tallystick-app-'))
-  const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', app])
-  tarball = join(app, stdout.trim().split('\n').at(-1) ?? '')
-  const modules = join(app, 'node_modules')
-  await mkdir(join(modules, 'tallystick'), { recursive: true })
-  await run('tar', ['-xzf', tarball, '-C', join(modules, 'tallystick'), '--strip-components=1'])
-  const { dependencies } = JSON.parse(await readFile('package.json', 'utf8')) as { dependencies: object }
-  for (const name of [...Object.keys(dependencies), '@types/node']) {
-    await mkdir(join(modules, name, '..'), { recursive: true })
-    await symlink(resolve('node_modules', name), join(modules, name))
-  }
-  await writeFile(join(app, 'package.json'), '{ "type": "module" }')
-  await writeFile(
-    join(app, 'tsconfig.json'),
-    JSON.stringify({
-      compilerOptions: {
-        strict: true,
-        noEmit: true,
-        target: 'ES2023',
-        module: 'NodeNext',
-        skipLibCheck: true,
-        types: ['node'],
-      },
-    }),
-  )
-}, 300_000)
-
-afterAll(() => rm(app, { recursive: true, force: true }))
-
-const compile = async (source: string) => {
-  await writeFile(join(app, 'app.ts'), source)
-  const failed = (error: { stdout: string }) => error.stdout
-  return run(npx('tsc'), ['-p', app]).then(() => '', failed)
-}
-
+/** An application that uses the package. The compiler must accept it. */
 const use = `
 import { createClient, createRestClient, isDefinedError, safe } from 'tallystick/client'
 import { contract } from 'tallystick/contract'
@@ -79,21 +45,72 @@ export async function harness() {
 }
 `
 
-describe('the packed package', { timeout: 120_000 }, () => {
-  test('gives a strict app the client, the contract and the harness, with types', async () => {
-    expect(await compile(use)).toBe('')
+/** Lines that the compiler must reject, by the kind of mistake. */
+const mistakes = {
+  'an unknown procedure': 'await client.tasks.burn()',
+  'an invalid status': "await client.tasks.list({ status: 'late' })",
+  'a missing field': "await client.notes.create({ title: 'x' })",
+  'a field that is not in the output': 'console.log((await client.counter.get()).total)',
+}
+
+const fileOf = (name: string) => `${name.replaceAll(' ', '-')}.ts`
+
+/**
+ * Creates an application with the packed package. Of other packages, it contains only the dependencies of the package.
+ * One run of the compiler checks a file without mistakes and a file for each mistake.
+ */
+beforeAll(async () => {
+  app = await mkdtemp(join(tmpdir(), 'tallystick-app-'))
+  const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', app])
+  tarball = join(app, stdout.trim().split('\n').at(-1) ?? '')
+  const modules = join(app, 'node_modules')
+  await mkdir(join(modules, 'tallystick'), { recursive: true })
+  await run('tar', ['-xzf', tarball, '-C', join(modules, 'tallystick'), '--strip-components=1'])
+  const { dependencies } = JSON.parse(await readFile('package.json', 'utf8')) as { dependencies: object }
+  for (const name of [...Object.keys(dependencies), '@types/node']) {
+    await mkdir(join(modules, name, '..'), { recursive: true })
+    await symlink(resolve('node_modules', name), join(modules, name))
+  }
+  await writeFile(join(app, 'package.json'), '{ "type": "module" }')
+  await writeFile(join(app, 'use.ts'), use)
+  for (const [name, line] of Object.entries(mistakes))
+    await writeFile(join(app, fileOf(name)), `${use}\n${line}`)
+  await writeFile(
+    join(app, 'tsconfig.json'),
+    JSON.stringify({
+      compilerOptions: {
+        strict: true,
+        noEmit: true,
+        target: 'ES2023',
+        module: 'NodeNext',
+        skipLibCheck: true,
+        types: ['node'],
+      },
+    }),
+  )
+  compilation = run(npx('tsc'), ['-p', app]).then(
+    ({ stdout }) => stdout,
+    (error: unknown) => (error as { stdout: string }).stdout,
+  )
+}, 300_000)
+
+afterAll(() => rm(app, { recursive: true, force: true }))
+
+describe.concurrent('the packed package', { timeout: 120_000 }, () => {
+  test('provides the client, the contract and the test harness with types for strict applications', async () => {
+    expect(await compilation).toMatch(/error TS/)
+    expect(await compilation).not.toContain('use.ts')
   })
 
-  test.each([
-    ['an unknown procedure', 'await client.tasks.burn()'],
-    ['a wrong status', "await client.tasks.list({ status: 'late' })"],
-    ['a missing field', "await client.notes.create({ title: 'x' })"],
-    ['a field that no answer has', 'console.log((await client.counter.get()).total)'],
-  ])('makes %s a mistake of the compiler', async (_, line) => {
-    expect(await compile(`${use}\n${line}`)).toMatch(/app\.ts.*error TS/)
+  test.each(Object.keys(mistakes))('makes %s a compiler error', async (name) => {
+    const output = await compilation
+
+    expect(output.split('\n').filter((line) => line.includes(fileOf(name)))).toEqual([
+      expect.stringMatching(/error TS/),
+    ])
   })
 
-  test('runs in process, refuses with errors that the client knows, and closes', async () => {
+  test('runs in process, returns errors that the client recognizes, and closes', async () => {
     await writeFile(
       join(app, 'run.mjs'),
       `import { isDefinedError } from 'tallystick/client'
@@ -101,8 +118,8 @@ describe('the packed package', { timeout: 120_000 }, () => {
        const tallystick = await createTallystick()
        const ada = await tallystick.person('ada@example.com')
        await ada.tasks.create({ taskTitle: 'Try it' })
-       const known = await tallystick.stranger.tasks.list().catch(isDefinedError)
-       console.log(JSON.stringify([await ada.tasks.list(), (await ada.account.get()).email, known]))
+       const recognized = await tallystick.stranger.tasks.list().catch(isDefinedError)
+       console.log(JSON.stringify([await ada.tasks.list(), (await ada.account.get()).email, recognized]))
        await tallystick.close()`,
     )
 
@@ -115,7 +132,9 @@ describe('the packed package', { timeout: 120_000 }, () => {
     ])
   })
 
-  test('brings a command that serves, with the PostgreSQL driver in it', async () => {
+  test('contains a command that starts the service, with the PostgreSQL driver', async ({
+    onTestFinished,
+  }) => {
     const { url } = inject('postgres')
     const name = `tallystick_package_${process.pid}`
     const admin = postgres(url, { max: 1, onnotice: () => undefined })
@@ -134,16 +153,16 @@ describe('the packed package', { timeout: 120_000 }, () => {
       await admin`drop database ${admin(name)} with (force)`
       await admin.end()
     })
-    const { output, ended } = await listening(child)
+    const { output, exit } = await waitUntilListening(child)
     const { status } = await fetch(`${/as (\S+)/.exec(output())?.[1] ?? ''}/api/status`)
 
     child.kill('SIGTERM')
 
     expect(status).toBe(200)
-    expect(await ended).toEqual([0, null])
+    expect(await exit).toEqual([0, null])
   })
 
-  test('pulls no server code into an app that imports the client', async () => {
+  test('adds no server code to an application that imports the client', async () => {
     const { metafile } = await build({
       entryPoints: [join(app, 'node_modules/tallystick/dist/contract/client.js')],
       bundle: true,
@@ -159,8 +178,10 @@ describe('the packed package', { timeout: 120_000 }, () => {
     )
   })
 
-  test('is clean to publint and to attw', async () => {
-    await expect(run(npx('publint'), ['--strict', tarball])).resolves.toBeDefined()
-    await expect(run(npx('attw'), [tarball, '--profile', 'esm-only'])).resolves.toBeDefined()
+  test('passes publint and attw', async () => {
+    await Promise.all([
+      run(npx('publint'), ['--strict', tarball]),
+      run(npx('attw'), [tarball, '--profile', 'esm-only']),
+    ])
   })
 })

@@ -10,6 +10,7 @@ import { start } from '../db/embedded.ts'
 import { makeContentsPrivate, makePrivate } from '../db/private.ts'
 import { createMailer } from '../src/identity/mail.ts'
 import { readSettings } from '../src/settings.ts'
+import { pathOf } from './programs.ts'
 
 const run = promisify(execFile)
 
@@ -166,7 +167,7 @@ describe.runIf(process.geteuid?.() === 0)('a folder that another user owns', () 
   test('ends the start of the service with a message, and without a stack', { timeout: 60_000 }, async () => {
     const folder = await foreign(0o755)
     const environment = { PATH: process.env.PATH, DATA_DIR: folder, DATABASE_URL: 'memory:', PORT: '0' }
-    const child = run(process.execPath, ['--import', 'tsx', 'src/main.ts'], { env: environment })
+    const child = run(process.execPath, [pathOf('main')], { env: environment })
 
     await expect(child).rejects.toMatchObject({
       code: 1,

@@ -4,49 +4,65 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test as base, vi } from 'vitest'
 
 import { createClient } from '../contract/client.ts'
-import { listening } from './child.ts'
 import { freePort } from './postgres.ts'
-import { startService } from './service.ts'
-import { signIn as signInByLetter } from './trials/service-process.ts'
+import { pathOf, waitUntilListening } from './programs.ts'
+import { createDatabase } from './service.ts'
+import { signIn as signInByMail } from './trials/service-process.ts'
 
 interface Running {
   child: ChildProcess
   origin: string
   output: () => string
-  ended: Promise<unknown[]>
+  exit: Promise<unknown[]>
 }
 
-const running: ChildProcess[] = []
-let folder: string
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tallystick-'))
-})
-
-afterEach(async () => {
-  for (const child of running.splice(0)) child.kill('SIGKILL')
-  await rm(folder, { recursive: true, force: true, maxRetries: 5 })
-})
-
-/** Runs main as a user would, with nothing but these settings. */
-async function run(settings: Record<string, string> = {}): Promise<Running> {
-  const port = await freePort()
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
-    env: { PATH: process.env.PATH, DATA_DIR: folder, PORT: String(port), ...settings },
-  })
-  running.push(child)
-  return { child, origin: `http://127.0.0.1:${port}`, ...(await listening(child)) }
+interface Fixtures {
+  /** The data folder of the test. */
+  folder: string
+  /** The address of a migrated database on the server. A process opens it faster than a new embedded database. */
+  databaseUrl: string
+  /** Starts the service as a process with these settings only, and kills the process after the test. */
+  start: (settings?: Record<string, string>) => Promise<Running>
 }
 
-const signIn = async ({ origin }: Running, email: string) =>
-  createClient(origin, { headers: { cookie: await signInByLetter(origin, email, folder) } })
+// The tests run concurrently. Each has its own folder, database and processes.
+const test = base.extend<Fixtures>({
+  // eslint-disable-next-line no-empty-pattern -- Vitest requires a destructured parameter.
+  folder: async ({}, use) => {
+    const folder = await mkdtemp(join(tmpdir(), 'tallystick-'))
+    await use(folder)
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  },
+  // eslint-disable-next-line no-empty-pattern -- Vitest requires a destructured parameter.
+  databaseUrl: async ({}, use) => {
+    const { url, drop } = await createDatabase()
+    await use(url)
+    await drop()
+  },
+  start: async ({ folder }, use) => {
+    const children: ChildProcess[] = []
+    await use(async (settings = {}) => {
+      const port = await freePort()
+      const child = spawn(process.execPath, [pathOf('main')], {
+        env: { PATH: process.env.PATH, DATA_DIR: folder, PORT: String(port), ...settings },
+      })
+      children.push(child)
+      return { child, origin: `http://127.0.0.1:${port}`, ...(await waitUntilListening(child)) }
+    })
+    for (const child of children) child.kill('SIGKILL')
+  },
+})
 
-describe('main', { timeout: 60_000 }, () => {
-  test('says where it listens, where the reference is, and how to sign in', async () => {
-    const { origin, output, child, ended } = await run({ DATABASE_URL: 'memory:' })
+/** Several tests share the processors: a condition may take seconds to come true. */
+const PATIENT = { timeout: 20_000, interval: 100 }
+
+describe.concurrent('main', { timeout: 60_000 }, () => {
+  test('prints its address, the reference and how to sign in, and logs requests', async ({ start }) => {
+    const { origin, output, child, exit } = await start({ DATABASE_URL: 'memory:' })
 
     expect(output()).toContain('Tallystick listens on 127.0.0.1:')
     expect(output()).toContain('/docs')
@@ -55,7 +71,7 @@ describe('main', { timeout: 60_000 }, () => {
     await fetch(`${origin}/api/counter?secret=1`)
     await vi.waitFor(() => {
       expect(output()).toContain('"operation":"counter.get"')
-    })
+    }, PATIENT)
     const [line = '{}'] = output()
       .split('\n')
       .filter((line) => line.includes('request completed'))
@@ -66,149 +82,158 @@ describe('main', { timeout: 60_000 }, () => {
     })
     expect(output()).not.toMatch(/secret=1|health/)
     child.kill('SIGTERM')
-    expect(await ended).toEqual([0, null])
+    expect(await exit).toEqual([0, null])
   })
 
-  // Both are an uncaught exception for Node.
-  test.each([
+  // Node treats both as an uncaught exception.
+  test.for([
     ['thrown', 'throw error'],
     ['rejected', 'void Promise.reject(error)'],
-  ])('ends on an error that no code catches, and logs nothing of its values: %s', async (_, fail) => {
-    const error = `Object.assign(new Error('swordfish'), { code: 'EXAMPLE', params: ['swordfish'] })`
-    const script = join(folder, 'fail.mjs')
-    await writeFile(script, `process.on('SIGUSR2', () => { const error = ${error}; ${fail} })`)
-    const { child, output, ended } = await run({
-      DATABASE_URL: 'memory:',
-      NODE_OPTIONS: `--import ${script}`,
-    })
+  ] as const)(
+    'exits after an uncaught error and logs no value of the error: %s',
+    async ([, fail], { start, folder, databaseUrl }) => {
+      const error = `Object.assign(new Error('swordfish'), { code: 'EXAMPLE', params: ['swordfish'] })`
+      const script = join(folder, 'fail.mjs')
+      await writeFile(script, `process.on('SIGUSR2', () => { const error = ${error}; ${fail} })`)
+      const { child, output, exit } = await start({
+        DATABASE_URL: databaseUrl,
+        NODE_OPTIONS: `--import ${script}`,
+      })
 
-    child.kill('SIGUSR2')
+      child.kill('SIGUSR2')
 
-    expect(await ended).toEqual([1, null])
-    expect(output()).not.toContain('swordfish')
-    expect(JSON.parse(output().trim().split('\n').at(-1) ?? '')).toMatchObject({
-      level: 60,
-      err: { type: 'Error', code: 'EXAMPLE', stack: expect.stringContaining('fail.mjs') as string },
-    })
-  })
+      expect(await exit).toEqual([1, null])
+      expect(output()).not.toContain('swordfish')
+      expect(JSON.parse(output().trim().split('\n').at(-1) ?? '')).toMatchObject({
+        level: 60,
+        err: { type: 'Error', code: 'EXAMPLE', stack: expect.stringContaining('fail.mjs') as string },
+      })
+    },
+  )
 
-  test('keeps data and sign-ins over a stop and over SIGKILL, and shares its folder with nobody', async () => {
-    const first = await run()
+  test('keeps data and sessions after SIGKILL, and locks its folder against other processes', async ({
+    start,
+    folder,
+  }) => {
+    const signIn = async ({ origin }: Running, email: string) =>
+      createClient(origin, { headers: { cookie: await signInByMail(origin, email, folder) } })
+    const first = await start()
     const ada = await signIn(first, 'ada@example.com')
     const task = await ada.tasks.create({ taskTitle: 'Outlive the process' })
 
-    const second = await run()
-    await second.ended
+    const second = await start()
+    await second.exit
     expect(second.output()).toMatch(/Another process uses the embedded database in .*DATA_DIR/)
     expect(second.child.exitCode).toBe(1)
 
     await ada.counter.set({ inputValue: 41 })
     first.child.kill('SIGKILL')
-    await first.ended
-    const third = await run()
+    await first.exit
+    const third = await start()
     const again = await signIn(third, 'ada@example.com')
     expect(await again.tasks.list()).toEqual({ tasks: [task], taskCount: 1 })
     expect(await again.counter.increment()).toEqual({ count: 42 })
     expect((await again.sessions.list()).sessionCount).toBe(2)
     third.child.kill('SIGTERM')
-    expect(await third.ended).toEqual([0, null])
+    expect(await third.exit).toEqual([0, null])
   })
 
-  test('finishes what is in flight when it is told to stop', async () => {
-    const { origin, child, ended } = await run({ DATABASE_URL: 'memory:' })
+  test('completes requests in progress after SIGTERM', async ({ start, databaseUrl }) => {
+    const { origin, child, exit } = await start({ DATABASE_URL: databaseUrl })
     const slow = request(`${origin}/api/counter/set`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
     })
     slow.write('{"inputValue":')
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await sleep(300)
 
     child.kill('SIGTERM')
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await sleep(300)
     slow.end('7}')
 
     const [response] = (await once(slow, 'response')) as [NodeJS.ReadableStream & { statusCode: number }]
     expect(response.statusCode).toBe(200)
-    expect(await ended).toEqual([0, null])
+    expect(await exit).toEqual([0, null])
     await expect(fetch(`${origin}/api/status`)).rejects.toThrow()
   })
 
-  test('runs several workers on one port, replaces one that dies, and stops them all', async () => {
-    const { databaseUrl } = await startService()
-    const { origin, child, ended } = await run({ DATABASE_URL: databaseUrl, WORKERS: '2' })
+  test('runs several workers on one port, replaces a worker that exits, and stops all workers', async ({
+    start,
+    databaseUrl,
+  }) => {
+    const { origin, child, exit } = await start({ DATABASE_URL: databaseUrl, WORKERS: '2' })
     const workers = async () => {
-      // What was handed to a worker as it died is never answered.
-      const ask = { headers: { connection: 'close' }, signal: AbortSignal.timeout(2000) }
-      const answers = Array.from({ length: 20 }, () =>
-        fetch(`${origin}/api/status`, ask).then((response) => response.json()),
+      // A request that a worker accepted just before SIGKILL gets no response.
+      const options = { headers: { connection: 'close' }, signal: AbortSignal.timeout(2000) }
+      const responses = Array.from({ length: 20 }, () =>
+        fetch(`${origin}/api/status`, options).then((response) => response.json()),
       )
-      const seen = (await Promise.all(answers)) as { service: string }[]
-      return new Set(seen.map(({ service }) => Number(service.split(':')[1])))
+      const statuses = (await Promise.all(responses)) as { service: string }[]
+      return new Set(statuses.map(({ service }) => Number(service.split(':')[1])))
     }
     const first = await workers()
     expect(first.size).toBe(2)
     expect(first).not.toContain(child.pid)
 
-    const [victim = 0, survivor] = first
-    process.kill(victim, 'SIGKILL')
-    await vi.waitFor(
-      async () => {
-        expect((await workers()).size).toBe(2)
-      },
-      { timeout: 20_000, interval: 100 },
-    )
+    const [killed = 0, survivor] = first
+    process.kill(killed, 'SIGKILL')
+    await vi.waitFor(async () => {
+      expect((await workers()).size).toBe(2)
+    }, PATIENT)
 
     expect(await workers()).toContain(survivor)
-    expect(await workers()).not.toContain(victim)
+    expect(await workers()).not.toContain(killed)
     child.kill('SIGTERM')
-    expect(await ended).toEqual([0, null])
+    expect(await exit).toEqual([0, null])
     await expect(fetch(`${origin}/api/status`)).rejects.toThrow()
   })
 
-  test('counts for all its workers at one address, each by its own number', async () => {
-    const { databaseUrl } = await startService()
+  test('serves the metrics of all workers at one address, labeled by worker', async ({
+    start,
+    databaseUrl,
+  }) => {
     const METRICS_PORT = String(await freePort())
-    const { origin, child, ended } = await run({ DATABASE_URL: databaseUrl, WORKERS: '2', METRICS_PORT })
+    const { origin, child, exit } = await start({ DATABASE_URL: databaseUrl, WORKERS: '2', METRICS_PORT })
     const address = `http://127.0.0.1:${METRICS_PORT}/metrics`
-    const answered =
+    const requests =
       /^tallystick_http_requests_total{operation="status.get",status="200",worker="(\d+)"} (\d+)$/gm
 
-    const ask = () => fetch(`${origin}/api/status`, { headers: { connection: 'close' } })
-    await Promise.all(Array.from({ length: 30 }, ask))
+    const send = () => fetch(`${origin}/api/status`, { headers: { connection: 'close' } })
+    await Promise.all(Array.from({ length: 30 }, send))
 
     await vi.waitFor(async () => {
       const text = await (await fetch(address)).text()
       const counts = Array.from(
-        text.matchAll(answered),
+        text.matchAll(requests),
         ([, worker, count]) => [worker, Number(count)] as const,
       )
       expect(counts.map(([worker]) => worker).sort()).toEqual(['1', '2'])
       expect(counts.reduce((sum, [, count]) => sum + count, 0)).toBe(30)
-    })
+    }, PATIENT)
     child.kill('SIGTERM')
-    expect(await ended).toEqual([0, null])
+    expect(await exit).toEqual([0, null])
     await expect(fetch(address)).rejects.toThrow()
   })
 
-  test('ends, with what is wrong, where its workers cannot start', async () => {
-    const { child, ended, output } = await run({
+  test('exits with the cause where its workers cannot start', async ({ start }) => {
+    const { child, exit, output } = await start({
       DATABASE_URL: 'postgres://nobody:x@127.0.0.1:1/nothing',
       WORKERS: '2',
     })
-    await ended
+    await exit
 
     expect(child.exitCode).toBe(1)
     expect(output()).toContain('ECONNREFUSED')
   })
 
-  test('names every mistake in its settings at once, and does not start', async () => {
-    const { child, ended, output } = await run({
+  test('names every invalid setting at once, and does not start', async ({ start }) => {
+    const { child, exit, output } = await start({
       NODE_ENV: 'production',
       BASE_URL: 'https://example.com/path',
       AUTH_SECRET: 'short',
       PORT: 'x',
     })
-    await ended
+    await exit
 
     expect(child.exitCode).toBe(1)
     for (const name of ['BASE_URL', 'AUTH_SECRET', 'PORT']) expect(output()).toContain(`  ${name}: `)

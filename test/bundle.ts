@@ -1,0 +1,42 @@
+import { build } from 'esbuild'
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { TestProject } from 'vitest/node'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The folder with the bundled programs. */
+    bundle: string
+  }
+}
+
+/**
+ * Bundles the programs once for all tests that start processes. A process starts from the bundle in a fifth of the time
+ * that it needs from the TypeScript files.
+ */
+export default async function setup({ provide }: TestProject) {
+  const cache = resolve('node_modules/.cache')
+  await mkdir(cache, { recursive: true })
+  const folder = await mkdtemp(join(cache, 'tallystick-test-'))
+  await build({
+    entryPoints: { main: 'src/main.ts', cli: 'src/cli/index.ts' },
+    outdir: folder,
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    sourcemap: true,
+    // These packages read files beside their code.
+    external: ['@electric-sql/pglite', 'fs-native-extensions', 'open', 'swagger-ui-dist'],
+    // CommonJS packages load others with `require`.
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    },
+    logLevel: 'warning',
+  })
+  await cp('db/migrations', join(folder, 'migrations'), { recursive: true })
+  provide('bundle', folder)
+
+  return () => rm(folder, { recursive: true, force: true })
+}

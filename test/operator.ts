@@ -1,0 +1,56 @@
+import { Command } from 'commander'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { inject, onTestFinished } from 'vitest'
+
+import { addOperatorCommands } from '../src/operator/commands.ts'
+import { createTallystick } from '../src/testing.ts'
+import { databaseUrl } from './postgres.ts'
+
+export type Environment = Record<string, string>
+
+/** Runs a command in this process. Returns the printed lines and the message of the error, if any. */
+export async function run(environment: Environment, ...words: string[]) {
+  const lines: string[] = []
+  const program = new Command().exitOverride().configureOutput({ writeErr: () => undefined })
+  addOperatorCommands(program, { environment, print: (line) => lines.push(line) })
+  const problem = await program.parseAsync(words, { from: 'user' }).then(
+    () => undefined,
+    (error: unknown) => (error as Error).message,
+  )
+  return { lines, text: lines.join('\n'), problem }
+}
+
+/** Settings with an empty data folder, which is removed after the test. */
+export async function emptyFolder() {
+  const folder = await mkdtemp(join(tmpdir(), 'tallystick-operator-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  return { DATA_DIR: folder }
+}
+
+/** Settings with an empty data folder and a migrated database on the server. Both are removed after the test. */
+export async function serverDatabase(template = inject('postgres').template) {
+  const { url } = inject('postgres')
+  const name = `tallystick_operator_${crypto.randomUUID().replaceAll('-', '')}`
+  const admin = postgres(url, { max: 1, onnotice: () => undefined })
+  await admin`create database ${admin(name)} template ${admin(template)}`
+  onTestFinished(async () => {
+    await admin`drop database ${admin(name)} with (force)`
+    await admin.end()
+  })
+  return { ...(await emptyFolder()), DATABASE_URL: databaseUrl(url, name) }
+}
+
+/** The same, with a database without tables. */
+export const emptyServerDatabase = () => serverDatabase('template0')
+
+/** Opens the service in process with these settings while `work` runs. */
+export async function withService<Result>(
+  environment: Environment,
+  work: (service: Awaited<ReturnType<typeof createTallystick>>) => Promise<Result>,
+) {
+  const service = await createTallystick({ DATABASE_URL: '', ...environment })
+  return work(service).finally(() => service.close())
+}
