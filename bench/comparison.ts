@@ -1,6 +1,6 @@
-import type { Contender } from './servers.ts'
 import { type createSliceMeter, median, type Slice } from './measure.ts'
 import type { Operation } from './operations.ts'
+import type { Contender } from './servers.ts'
 
 export interface Spread {
   median: number

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import postgres from 'postgres'
 import { z } from 'zod'
 
+import { headersOf, type Operation, requestOf } from './operations.ts'
 import type { Cookies } from './seed.ts'
 import type { Contender, Server } from './servers.ts'
-import { headersOf, requestOf, type Operation } from './operations.ts'
 
 async function send(contender: Contender, operation: Operation, cookie?: string, body?: string) {
   const request = { ...requestOf(operation, contender.rpc), ...(body !== undefined && { body }) }

@@ -2,10 +2,10 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import type { Cookies } from './seed.ts'
 import { type LoadOptions, LoadResult } from './load-generator.ts'
+import { headersOf, type Operation, requestOf } from './operations.ts'
+import type { Cookies } from './seed.ts'
 import type { Contender, Server } from './servers.ts'
-import { headersOf, requestOf, type Operation } from './operations.ts'
 
 export interface Slice {
   rate: number

@@ -10,7 +10,7 @@ export interface Operation extends Request {
   name: string
   /** The same operation over RPC, as the typed client sends it. */
   rpc: { path: string; body: string }
-  /** Required callers: without a session, people whose rows do not change, or people for whom rows are added. */
+  /** Callers: without a session (`anyone`), signed in without changes (`readers`), or signed in with changes (`writers`). */
   callers: 'anyone' | 'readers' | 'writers'
   headers?: Record<string, string>
   /** Replaces the parts of a body that differ for each request by a description of their type. */

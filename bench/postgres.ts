@@ -5,8 +5,8 @@ import { databaseUrl, startPostgres } from '../test/postgres.ts'
 
 /** Uses the server of BENCH_DATABASE_URL, or starts a server with fsync on, as in production. */
 export async function findPostgres() {
-  const given = process.env.BENCH_DATABASE_URL
-  if (given) return { url: given, stop: () => Promise.resolve() }
+  const url = process.env.BENCH_DATABASE_URL
+  if (url) return { url, stop: () => Promise.resolve() }
   return startPostgres(['-c', 'max_connections=300'])
 }
 

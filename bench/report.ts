@@ -1,7 +1,7 @@
+import { type Measurement, ratio } from './comparison.ts'
 import type { checkIncrements } from './correctness.ts'
 import type { Growth } from './growth/index.ts'
 import type { describeMachine } from './machine.ts'
-import { type Measurement, ratio } from './comparison.ts'
 import { targetsOf } from './targets.ts'
 
 export interface Results {

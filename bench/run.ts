@@ -3,17 +3,17 @@ import { parseArgs } from 'node:util'
 import postgres from 'postgres'
 import { format, resolveConfig } from 'prettier'
 
+import { measureAll } from './comparison.ts'
 import { checkEqualResponses, checkIncrements, checkRefusals, readCounter } from './correctness.ts'
+import { pinCurrentProcess } from './cpu-affinity.ts'
 import { measureGrowth } from './growth/index.ts'
 import { describeMachine } from './machine.ts'
 import { createSliceMeter, startGenerator } from './measure.ts'
-import { pinCurrentProcess } from './cpu-affinity.ts'
+import { operations } from './operations.ts'
 import { createDatabase, findPostgres } from './postgres.ts'
 import { report, type Results } from './report.ts'
-import { measureAll } from './comparison.ts'
 import { type Cookies, cookiesOf, seed } from './seed.ts'
-import { buildPeers, type Contender, peers, startTallystick, startPeer } from './servers.ts'
-import { operations } from './operations.ts'
+import { buildPeers, type Contender, peers, startPeer, startTallystick } from './servers.ts'
 
 const { values: options } = parseArgs({
   options: {

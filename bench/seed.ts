@@ -1,7 +1,7 @@
 import postgres from 'postgres'
 
-import { signCookie } from './session-cookie.ts'
 import { SECRET } from './servers.ts'
+import { signCookie } from './session-cookie.ts'
 
 export interface DatasetSize {
   people: number

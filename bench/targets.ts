@@ -1,5 +1,5 @@
-import type { Growth } from './growth/index.ts'
 import { type Measurement, ratio } from './comparison.ts'
+import type { Growth } from './growth/index.ts'
 
 export interface Target {
   measured: string

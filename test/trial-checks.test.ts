@@ -5,11 +5,11 @@ import { afterAll, describe, expect, test } from 'vitest'
 
 import { createRestClient } from '../contract/client.ts'
 import { startService } from './service.ts'
-import type { RequestRecord, RequestKind } from './trials/load-request.ts'
-import { type Recording, createCheckedClient } from './trials/checked-client.ts'
+import { createCheckedClient, type Recording } from './trials/checked-client.ts'
+import { ExpectedRows } from './trials/expected-rows.ts'
+import type { RequestKind, RequestRecord } from './trials/load-request.ts'
 import { verifyLoad } from './trials/load-verification.ts'
 import { MessageParser } from './trials/pg-messages.ts'
-import { ExpectedRows } from './trials/expected-rows.ts'
 
 const service = await startService()
 let reply: (response: ServerResponse) => void = () => undefined

@@ -1,8 +1,8 @@
 import { median } from '../measure.ts'
+import { headersOf, type Operation, requestOf } from '../operations.ts'
 import { createDatabase } from '../postgres.ts'
-import { cookiesOf, seed, type DatasetSize } from '../seed.ts'
+import { cookiesOf, type DatasetSize, seed } from '../seed.ts'
 import { type Server, startTallystick } from '../servers.ts'
-import { headersOf, requestOf, type Operation } from '../operations.ts'
 
 /** The result of sequential calls on a database of one size. */
 export interface SizeMeasurement {

@@ -1,8 +1,8 @@
 import { operations } from '../operations.ts'
 import { measureBundle } from './bundle-size.ts'
+import { measureSize } from './database-size.ts'
 import { measureMemory } from './memory.ts'
 import { checkPlans } from './query-plans.ts'
-import { measureSize } from './database-size.ts'
 import { measureStartUp } from './start-up.ts'
 
 export type Growth = Awaited<ReturnType<typeof measureGrowth>>

@@ -4,17 +4,17 @@ import { drizzle } from 'drizzle-orm/node-postgres'
 import fastify, { type FastifyRequest } from 'fastify'
 import { Pool } from 'pg'
 
-import { noteList, reserve, taskList, taskBody } from '../responses.ts'
 import { createAuth } from '../better-auth.ts'
-import { readEnvironment, reportListening } from '../environment.ts'
 import { addTask, increment, listNotes, listTasks, readCounter } from '../drizzle-queries.ts'
+import { readEnvironment, reportListening } from '../environment.ts'
+import { noteList, reserve, taskBody, taskList } from '../responses.ts'
 import {
+  Confirmation,
   Counter,
   NewTask,
   NoteList,
-  ReservationErrors,
   Reservation,
-  Confirmation,
+  ReservationErrors,
   Status,
   Task,
   TaskList,

@@ -3,28 +3,28 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyRequest } from 'fastify'
 import { Pool, types } from 'pg'
 
-import { type NoteRow, noteList, reserve, type TaskRow, taskList, taskBody } from '../responses.ts'
-import { COOKIE_NAME, verifyCookie } from '../session-cookie.ts'
 import { readEnvironment, reportListening } from '../environment.ts'
+import { noteList, type NoteRow, reserve, taskBody, taskList, type TaskRow } from '../responses.ts'
+import { COOKIE_NAME, verifyCookie } from '../session-cookie.ts'
 import {
+  ADD_TASK,
+  FIND_SESSION,
+  INCREMENT_COUNTER,
+  LIST_NOTES,
+  LIST_TASKS,
+  READ_COUNTER,
+} from '../sql-queries.ts'
+import {
+  Confirmation,
   Counter,
   NewTask,
   NoteList,
-  ReservationErrors,
   Reservation,
-  Confirmation,
+  ReservationErrors,
   Status,
   Task,
   TaskList,
 } from '../typebox-schemas.ts'
-import {
-  ADD_TASK,
-  READ_COUNTER,
-  INCREMENT_COUNTER,
-  LIST_NOTES,
-  FIND_SESSION,
-  LIST_TASKS,
-} from '../sql-queries.ts'
 
 // Fastify with TypeBox schemas for validation and serialization, and `pg` with named (prepared) statements.
 

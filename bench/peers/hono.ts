@@ -5,10 +5,10 @@ import { createMiddleware } from 'hono/factory'
 import { HTTPException } from 'hono/http-exception'
 import postgres from 'postgres'
 
-import { noteList, reserve, taskList, taskBody } from '../responses.ts'
 import { createAuth } from '../better-auth.ts'
-import { readEnvironment, reportListening } from '../environment.ts'
 import { addTask, increment, listNotes, listTasks, readCounter } from '../drizzle-queries.ts'
+import { readEnvironment, reportListening } from '../environment.ts'
+import { noteList, reserve, taskBody, taskList } from '../responses.ts'
 
 // Hono with zod-openapi, authentication by better-auth, and Drizzle on postgres.js.
 

@@ -1,16 +1,16 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import postgres from 'postgres'
 
-import { type NoteRow, noteList, reserve, type TaskRow, taskList, taskBody } from '../responses.ts'
-import { COOKIE_NAME, verifyCookie } from '../session-cookie.ts'
 import { readEnvironment, reportListening } from '../environment.ts'
+import { noteList, type NoteRow, reserve, taskBody, taskList, type TaskRow } from '../responses.ts'
+import { COOKIE_NAME, verifyCookie } from '../session-cookie.ts'
 import {
   ADD_TASK,
-  READ_COUNTER,
+  FIND_SESSION,
   INCREMENT_COUNTER,
   LIST_NOTES,
-  FIND_SESSION,
   LIST_TASKS,
+  READ_COUNTER,
 } from '../sql-queries.ts'
 
 // Lower bound of the cost: node:http and postgres.js with hand-written statements, without a framework.
@@ -121,8 +121,10 @@ function send(response: ServerResponse, status: number, value: object) {
 }
 
 function fail(response: ServerResponse, error: unknown) {
-  const known = error instanceof HttpError
-  send(response, known ? error.status : 500, { message: known ? error.message : 'Something failed' })
+  const isHttpError = error instanceof HttpError
+  send(response, isHttpError ? error.status : 500, {
+    message: isHttpError ? error.message : 'Internal server error',
+  })
 }
 
 function respond(request: IncomingMessage, response: ServerResponse) {
@@ -131,9 +133,9 @@ function respond(request: IncomingMessage, response: ServerResponse) {
     fail(response, new HttpError(404))
     return
   }
-  const answer = handler(request, response)
-  if (answer instanceof Promise)
-    answer.then(
+  const result = handler(request, response)
+  if (result instanceof Promise)
+    result.then(
       (value) => {
         send(response, response.statusCode, value ?? {})
       },
@@ -141,7 +143,7 @@ function respond(request: IncomingMessage, response: ServerResponse) {
         fail(response, error)
       },
     )
-  else send(response, 200, answer)
+  else send(response, 200, result)
 }
 
 createServer(respond).listen(port, '127.0.0.1', reportListening)

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { oauthOperations } from './oauth-operations.ts'
-import { createActor, createActorPair, type Actor, type ActorContext } from './actors.ts'
-import { useTemporaryAccount } from './temporary-accounts.ts'
+import { type ActorOperation, actorOperations } from './actor-operations.ts'
+import { type Actor, type ActorContext, createActor, createActorPair } from './actors.ts'
 import { forEachConcurrently } from './concurrency.ts'
-import { actorOperations, type ActorOperation } from './actor-operations.ts'
+import { oauthOperations } from './oauth-operations.ts'
+import { useTemporaryAccount } from './temporary-accounts.ts'
 
 const PAIRS = 8
 const TEMPORARY_ACCOUNTS = 2

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 
 import type { CallContext } from '../../contract/client.ts'
-import { attempt, retryUntilAnswered, type Actor, type ActorContext } from './actors.ts'
-import { isEmpty, type ActualRow, type ExpectedRow, type ExpectedRows } from './expected-rows.ts'
+import { type Actor, type ActorContext, attempt, retryUntilAnswered } from './actors.ts'
+import { type ActualRow, type ExpectedRow, type ExpectedRows, isEmpty } from './expected-rows.ts'
 
 /** An operation of an actor, or a few operations that belong together. */
 export type ActorOperation = (actor: Actor, context: ActorContext, turn: number) => Promise<unknown>

@@ -4,14 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, createClient, createRestClient } from '../../contract/client.ts'
 import { cookieOf } from '../../src/testing.ts'
 import {
-  type Recording,
+  type CheckedClient,
   createCheckedClient,
   errorOf,
+  type Recording,
   type Result,
-  type CheckedClient,
 } from './checked-client.ts'
-import type { MailServer } from './mail-server.ts'
 import { ExpectedRows } from './expected-rows.ts'
+import type { MailServer } from './mail-server.ts'
 
 /** Pause of an actor after a failed request, in milliseconds. */
 const RETRY_PAUSE = 100

@@ -2,19 +2,19 @@ import fc from 'fast-check'
 import { isDeepStrictEqual, parseArgs } from 'node:util'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { invalidRequests, toExchange } from './request-arbitraries.ts'
-import { framingExchanges } from './framing.ts'
-import { forEachConcurrently } from './concurrency.ts'
-import type { Caller } from './request-part-arbitraries.ts'
 import { readOperations } from './api-operations.ts'
-import { createAccount, createAnonymousCaller } from './test-accounts.ts'
-import { startService } from './service-process.ts'
-import { startDurablePostgres, trial } from './trial.ts'
-import { faultsOf, type ExpectedExchange } from './protocol-checks.ts'
+import { forEachConcurrently } from './concurrency.ts'
+import { framingExchanges } from './framing.ts'
+import { type ExpectedExchange, faultsOf } from './protocol-checks.ts'
 import { exchange } from './raw-http.ts'
+import { invalidRequests, toExchange } from './request-arbitraries.ts'
+import type { Caller } from './request-part-arbitraries.ts'
+import { startService } from './service-process.ts'
+import { createAccount, createAnonymousCaller } from './test-accounts.ts'
+import { startDurablePostgres, trial } from './trial.ts'
 
 const THOUSANDS = 20
-/** Concurrent exchanges. Those that violate HTTP itself mostly wait for time limits, and need little CPU time. */
+/** Concurrent exchanges. Exchanges that violate HTTP itself mostly wait for timeouts, and need little CPU time. */
 const CONCURRENCY = { requests: 16, framings: 200 }
 /** Longer than any time limit of the service, in milliseconds. */
 const TIMEOUT = 45_000
@@ -28,20 +28,21 @@ await trial('bad requests', async (report) => {
   const { url } = await startDurablePostgres()
   const service = await startService({ DATABASE_URL: url })
   const port = Number(new URL(service.origin).port)
-  const [ada, bob, witness] = [
+  const [ada, bob, control] = [
     await createAccount(service, 'ada@example.com'),
     await createAccount(service, 'bob@example.com'),
-    await createAccount(service, 'witness@example.com'),
+    await createAccount(service, 'control@example.com'),
   ]
+  // `control` sends only valid requests: its responses must not change.
   const callers = [ada, bob, createAnonymousCaller()]
   const operations = await readOperations(service.origin)
-  const before = await witness.readAll()
+  const before = await control.readAll()
   const statuses: Record<string, number> = {}
   const faults: string[] = []
 
   const send = async (create: (caller: Caller) => ExpectedExchange, index: number) => {
     const caller = callers[index % callers.length] ?? createAnonymousCaller()
-    const secrets = [...callers, witness]
+    const secrets = [...callers, control]
       .filter((other) => other !== caller)
       .flatMap((other) => other.secrets)
     const expected = create(caller)
@@ -66,7 +67,7 @@ await trial('bad requests', async (report) => {
   )
   const megabytes: number[] = []
   for (let thousand = 0; thousand < THOUSANDS; thousand++) {
-    const ids = [...ada.ids, ...bob.ids, ...witness.ids]
+    const ids = [...ada.ids, ...bob.ids, ...control.ids]
     const sample = fc.sample(invalidRequests(operations, ids), { seed: seed + thousand, numRuns: 900 })
     await sendAll(
       CONCURRENCY.requests,
@@ -79,7 +80,7 @@ await trial('bad requests', async (report) => {
   await sleep(1000)
   megabytes.push(Math.round(service.resident() / 2 ** 20))
 
-  const isUnchanged = isDeepStrictEqual(await witness.readAll(), before)
+  const isUnchanged = isDeepStrictEqual(await control.readAll(), before)
   const failures = service.log().match(/"level":[56]0/g)?.length ?? 0
   report({ seed, faults: faults.length, failures, ...statuses, resident: megabytes.join(' ') })
   if (faults.length > 0) throw new Error(faults.slice(0, 20).join('\n'))

@@ -3,8 +3,8 @@ import { traverseContractProcedures } from '@orpc/server'
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 
-import { contract } from '../../contract/index.ts'
 import { fromErrorBody } from '../../contract/errors.ts'
+import { contract } from '../../contract/index.ts'
 import { hasDocumentedFormat } from './protocol-checks.ts'
 
 /** One executed operation. */

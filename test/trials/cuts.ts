@@ -3,15 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import postgres from 'postgres'
 
-import type { ActorContext } from './actors.ts'
-import type { Recording, OperationRecord } from './checked-client.ts'
 import { createActors, startActors } from './actor-load.ts'
+import { verifyActors } from './actor-verification.ts'
+import type { ActorContext } from './actors.ts'
+import type { OperationRecord, Recording } from './checked-client.ts'
 import { cutConnections, type Tally } from './connection-faults.ts'
 import { longestDuration } from './load-verification.ts'
 import { startMailServer } from './mail-server.ts'
 import { startProxy } from './pg-proxy.ts'
 import { startService } from './service-process.ts'
-import { verifyActors } from './actor-verification.ts'
 import { startDurablePostgres, trial, UNLIMITED_RATES } from './trial.ts'
 
 // All in milliseconds.
@@ -28,7 +28,7 @@ const AFTER_RECOVERY = 8000
 
 /** Minimum of successful requests between two cuts: on a slow machine, no operation would complete otherwise. */
 const MINIMUM_PROGRESS = 3
-/** Time limit for this progress. */
+/** Time limit for this progress, in milliseconds. */
 const PROGRESS_TIME_LIMIT = 15_000
 /** Maximum number of faults to print. */
 const PRINTED_FAULTS = 20
@@ -97,7 +97,7 @@ await trial('cuts', async (report) => {
     'accounts deleted': load.deleted.length,
     faults: faults.length,
     longest: `${longest} ms (${slowest?.operation ?? 'none'}: ${slowest?.code ?? ''})`,
-    'resident at the start, at most, at the end': [resident[0], Math.max(...resident), resident.at(-1)].join(
+    'resident at the start, maximum, at the end': [resident[0], Math.max(...resident), resident.at(-1)].join(
       ' ',
     ),
   })

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { signInAll, startLoad } from './load-generator.ts'
 import type { RequestRecord } from './load-request.ts'
 import { assertNothingLost, verifyLoad } from './load-verification.ts'
-import { signInAll, startLoad } from './load-generator.ts'
 import * as patroni from './patroni.ts'
 import { startService } from './service-process.ts'
 import { type Report, trial, UNLIMITED_RATES } from './trial.ts'

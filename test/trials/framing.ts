@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 
-import type { Caller } from './request-part-arbitraries.ts'
 import type { ExpectedExchange } from './protocol-checks.ts'
-import { HALF_CLOSE, DESTROY, type Step } from './raw-http.ts'
+import { DESTROY, HALF_CLOSE, type Step } from './raw-http.ts'
+import type { Caller } from './request-part-arbitraries.ts'
 
 /** The random parts of an exchange. */
 interface FramingInput {
@@ -14,7 +14,7 @@ interface FramingInput {
   bytes: Buffer
 }
 
-type Framing = Omit<ExpectedExchange, 'kind' | 'steps'> & { steps: (given: FramingInput) => Step[] }
+type Framing = Omit<ExpectedExchange, 'kind' | 'steps'> & { steps: (input: FramingInput) => Step[] }
 
 const END_OF_HEAD = '\r\n\r\n'
 const status = 'GET /api/status HTTP/1.1\r\nhost: 127.0.0.1\r\n'
@@ -22,7 +22,7 @@ const post = 'POST /api/reservations HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type
 /** A smuggled request: the service must never handle it. */
 const smuggledRequest = `GET /api/smuggled HTTP/1.1\r\nhost: 127.0.0.1${END_OF_HEAD}`
 
-const whole = ({ head, body }: FramingInput) => head + END_OF_HEAD + body
+const serialize = ({ head, body }: FramingInput) => head + END_OF_HEAD + body
 const answeredOnce = (steps: Framing['steps']): Framing => ({ steps, responses: [1, 1] })
 const refused = (...lines: string[]): Framing => ({
   steps: () => [post + lines.join('\r\n')],
@@ -96,8 +96,8 @@ export const framings: Record<string, Framing> = {
     `${post}transfer-encoding: chunked${END_OF_HEAD}`,
     `20000\r\n${'x'.repeat(131_072)}\r\n`.repeat(9),
   ]),
-  'a request in pieces of one byte': answeredOnce((given) =>
-    Array.from(Buffer.from(whole(given)), (byte) => Buffer.of(byte)),
+  'a request in pieces of one byte': answeredOnce((input) =>
+    Array.from(Buffer.from(serialize(input)), (byte) => Buffer.of(byte)),
   ),
   'a protocol upgrade': answeredOnce(() => [
     `${status}connection: upgrade\r\nupgrade: websocket${END_OF_HEAD}`,
@@ -116,18 +116,21 @@ export const framings: Record<string, Framing> = {
     responses: [2, 2],
   },
   'an incomplete request and a closed connection': {
-    steps: (given) => [whole(given).slice(0, given.cut), DESTROY],
+    steps: (input) => [serialize(input).slice(0, input.cut), DESTROY],
     responses: [0, 0],
   },
   'an incomplete request and a half-closed connection': {
-    steps: (given) => [whole(given).slice(0, given.cut), HALF_CLOSE],
+    steps: (input) => [serialize(input).slice(0, input.cut), HALF_CLOSE],
     responses: [0, 1],
   },
   'a half-closed connection before the response': {
-    steps: (given) => [whole(given), HALF_CLOSE],
+    steps: (input) => [serialize(input), HALF_CLOSE],
     responses: [0, 1],
   },
-  'a closed connection before the response': { steps: (given) => [whole(given), DESTROY], responses: [0, 0] },
+  'a closed connection before the response': {
+    steps: (input) => [serialize(input), DESTROY],
+    responses: [0, 0],
+  },
 }
 
 /** Requests that only a timeout ends. */
@@ -158,7 +161,7 @@ export const createFramingExchange =
       'content-type: application/json',
       `content-length: ${body.length}`,
     ]
-    const { steps, ...responses } = all[kind] ?? answeredOnce((given) => [whole(given)])
+    const { steps, ...responses } = all[kind] ?? answeredOnce((input) => [serialize(input)])
     return {
       kind,
       steps: steps({ head: lines.join('\r\n'), body, cut, bytes: Buffer.from(noise) }),

@@ -1,8 +1,8 @@
 import { Agent } from 'node:http'
 
 import { limits } from '../../src/settings.ts'
-import { sendRequest, type HttpResponse } from './http-client.ts'
 import { forEachConcurrently } from './concurrency.ts'
+import { type HttpResponse, sendRequest } from './http-client.ts'
 import { createTemporaryFolder, readCode, signIn, startService } from './service-process.ts'
 import { startDurablePostgres, trial } from './trial.ts'
 
@@ -48,12 +48,16 @@ await trial('guesses', async (report) => {
     for (const candidate of [code + 1, code + 2, code + 3, code]) guesses.push(await guess(candidate))
   }
   // Second phase: concurrent guesses while other people sign in.
-  const flood = forEachConcurrently(CONCURRENCY, Array(GUESSES - guesses.length).keys(), async (index) => {
-    guesses.push(await guess(code + index))
-  })
+  const remainingGuesses = forEachConcurrently(
+    CONCURRENCY,
+    Array(GUESSES - guesses.length).keys(),
+    async (index) => {
+      guesses.push(await guess(code + index))
+    },
+  )
   for (const [index, other] of OTHERS.entries())
     await signIn(two.origin, other, two.dataDir, { 'x-forwarded-for': `198.51.100.${index}` })
-  await flood
+  await remainingGuesses
 
   const compared = guesses.filter(({ body }) => body.includes('INVALID_OTP'))
   const admitted = guesses.filter(({ status }) => status !== 429)

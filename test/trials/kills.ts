@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import type { RequestRecord } from './load-request.ts'
 import { createInstanceSettings } from './instance-settings.ts'
-import { assertNothingLost, longestDuration, verifyLoad } from './load-verification.ts'
 import { signInAll, startLoad } from './load-generator.ts'
+import type { RequestRecord } from './load-request.ts'
+import { assertNothingLost, longestDuration, verifyLoad } from './load-verification.ts'
 import { type Service, startService } from './service-process.ts'
-import { startDurablePostgres, type Report, trial } from './trial.ts'
+import { type Report, startDurablePostgres, trial } from './trial.ts'
 
 const KILLS = 20
 

@@ -77,8 +77,8 @@ export function startLoad(origins: readonly string[], { writers, exporter }: Loa
   }
 
   function choose(caller: number, turn: number, latest: LatestRows) {
-    const wanted = REQUEST_SEQUENCE[turn % REQUEST_SEQUENCE.length] ?? 'readCounter'
-    const kind = PREREQUISITES[wanted] && !requiredRow(wanted, latest) ? 'readCounter' : wanted
+    const scheduled = REQUEST_SEQUENCE[turn % REQUEST_SEQUENCE.length] ?? 'readCounter'
+    const kind = PREREQUISITES[scheduled] && !requiredRow(scheduled, latest) ? 'readCounter' : scheduled
     const known = { readTask: latest.task?.title, shareNote: latest.note?.title, export: exporter.email }
     return { kind, title: new Map(Object.entries(known)).get(kind) ?? `${kind} ${caller} ${turn}` }
   }

@@ -104,8 +104,8 @@ export async function sendLoadRequest(loadRequest: LoadRequest): Promise<Request
 const send = (loadRequest: LoadRequest) =>
   new Promise<Verdict>((resolve, reject) => {
     const { agent, origin, cookie, kind } = loadRequest
-    const [method, path, body, own]: HttpRequest = httpRequests[kind](loadRequest)
-    const headers = { cookie, ...(body && { 'content-type': 'application/json' }), ...own }
+    const [method, path, body, ownHeaders]: HttpRequest = httpRequests[kind](loadRequest)
+    const headers = { cookie, ...(body && { 'content-type': 'application/json' }), ...ownHeaders }
     const outgoing = request(origin + path, { agent, method, headers, timeout: TIMEOUT }, (response) => {
       json(response).then((value) => {
         const { statusCode = 0, headers } = response

@@ -6,7 +6,7 @@ import { counter } from '../../db/counter.ts'
 import { open } from '../../db/index.ts'
 import { notes, shares } from '../../db/notes.ts'
 import { tasks } from '../../db/tasks.ts'
-import type { RequestRecord, RequestKind } from './load-request.ts'
+import type { RequestKind, RequestRecord } from './load-request.ts'
 
 /** Reads everything that the load can have created or changed. */
 async function readDatabase(databaseUrl: string) {

@@ -2,10 +2,10 @@ import { Agent, get } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { sendRequest, quantile } from './http-client.ts'
+import { quantile, sendRequest } from './http-client.ts'
 import { createLargeLists, type LargeList, largeLists } from './large-lists.ts'
 import { createTemporaryFolder, type Service, signIn, startService } from './service-process.ts'
-import { startDurablePostgres, type Report, trial } from './trial.ts'
+import { type Report, startDurablePostgres, trial } from './trial.ts'
 
 /** Number of concurrent requests of lists. */
 const LIST_CONCURRENCY = 6
@@ -53,7 +53,7 @@ async function measure(name: string, environment: Record<string, string>, target
     lists: lists.length,
     'largest response': `${(Math.max(...bytes) / 2 ** 20).toFixed(1)} MiB`,
     'longest list': `${(Math.max(...lists.map(({ duration }) => duration)) / 1000).toFixed(1)} s`,
-    'resident before and at most': `${mebibytes(resident)} ${mebibytes(service.peak())} MiB`,
+    'resident before, and maximum': `${mebibytes(resident)} ${mebibytes(service.peak())} MiB`,
   })
   await service.kill('SIGTERM')
   const failures = lists

@@ -2,8 +2,8 @@ import { ORPCError } from '@orpc/client'
 import { createHash, randomBytes } from 'node:crypto'
 import { z } from 'zod'
 
-import { attempt, retryUntilAnswered, type Actor } from './actors.ts'
-import { checkRows, taskRow, type ActorOperation } from './actor-operations.ts'
+import { type ActorOperation, checkRows, taskRow } from './actor-operations.ts'
+import { type Actor, attempt, retryUntilAnswered } from './actors.ts'
 
 const REDIRECT = 'http://127.0.0.1:9/callback'
 

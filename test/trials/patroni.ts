@@ -7,8 +7,8 @@ import postgres from 'postgres'
 import { z } from 'zod'
 
 import { freePort } from '../postgres.ts'
-import { createTemporaryFolder } from './service-process.ts'
 import { findPrograms, findUnprivilegedUser } from './patroni-programs.ts'
+import { createTemporaryFolder } from './service-process.ts'
 
 const PASSWORD = 'of-the-trial'
 const NAMES = ['a', 'b', 'c']

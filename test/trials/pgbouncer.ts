@@ -55,7 +55,7 @@ export async function startPooler(server: string) {
   return {
     version: version.stdout.split('\n', 1)[0] ?? '',
     url: url.href,
-    /** Stops PgBouncer at once, and starts it again after `pause` milliseconds. */
+    /** Stops PgBouncer at once, and restarts PgBouncer after `pause` milliseconds. */
     restart: async (pause: number) => {
       await end()
       await sleep(pause)

@@ -88,10 +88,10 @@ async function callEverything() {
   const faults: string[] = []
   const callOperations = async (index: number) => {
     const [ada, bob] = [`ada${index}@example.com`, `bob${index}@example.com`]
-    const [hers, his] = [await signIn(ada), await signIn(bob)]
+    const [adaHeaders, bobHeaders] = [await signIn(ada), await signIn(bob)]
     for (const create of [createClient, createRestClient]) {
-      const client = create(origin, { headers: hers, fetch: countingFetch })
-      const other = create(origin, { headers: his, fetch: countingFetch })
+      const client = create(origin, { headers: adaHeaders, fetch: countingFetch })
+      const other = create(origin, { headers: bobHeaders, fetch: countingFetch })
       await client.status.get()
       const { email } = await client.account.get()
       if (email !== ada) faults.push(`${ada} got the account ${email}`)
@@ -112,8 +112,8 @@ async function callEverything() {
       await client.reservations.create({ name: 'Ada', guests: 2 })
     }
   }
-  const visits = await Promise.allSettled(Array.from({ length: 16 }, (_, index) => callOperations(index)))
-  for (const visit of visits) if (visit.status === 'rejected') faults.push(String(visit.reason))
+  const results = await Promise.allSettled(Array.from({ length: 16 }, (_, index) => callOperations(index)))
+  for (const result of results) if (result.status === 'rejected') faults.push(String(result.reason))
   const figure = `${requests} requests through ${pooler.version}, ${faults.length} faults ${faults.slice(0, 3).join('; ')}`
   report('every operation', faults.length === 0, figure.trim())
 }
@@ -126,7 +126,7 @@ const increment = async () => {
 
 async function incrementConcurrently() {
   await post('/api/counter/reset')
-  const began = Date.now()
+  const start = Date.now()
   const seen = new Set<number | undefined>()
   const refused: number[] = []
   const sendIncrements = async () => {
@@ -140,25 +140,29 @@ async function incrementConcurrently() {
   const total = CONNECTIONS * INCREMENTS
   const [row] = await admin<{ count: string }[]>`select count from counter`
   const exact = seen.size === total && Number(row?.count) === total
-  const figure = `${total} increments at ${CONNECTIONS} connections in ${Date.now() - began} ms, ${refused.length} refused, ${seen.size} distinct, the counter at ${row?.count ?? 'none'}`
+  const figure = `${total} increments at ${CONNECTIONS} connections in ${Date.now() - start} ms, ${refused.length} refused, ${seen.size} distinct, the counter at ${row?.count ?? 'none'}`
   report('contention', exact && refused.length === 0, figure)
 }
 
 /** Verifies that the lock timeout of the role also applies through the pooler, while another transaction locks the row. */
 async function hitLockTimeout() {
-  let took = 0
+  let duration = 0
   let status = 0
   await admin
     .begin(async (sql) => {
       await sql`set local lock_timeout = 0`
       await sql`select count from counter for update`
-      const began = Date.now()
+      const start = Date.now()
       status = (await increment()).status
-      took = Date.now() - began
+      duration = Date.now() - start
     })
     .catch(() => undefined)
-  const passed = status === 503 && took < LOCK_TIMEOUT + 2000
-  report('a held lock', passed, `${status} after ${took} ms; ${(await increment()).status} after its release`)
+  const passed = status === 503 && duration < LOCK_TIMEOUT + 2000
+  report(
+    'a held lock',
+    passed,
+    `${status} after ${duration} ms; ${(await increment()).status} after its release`,
+  )
 }
 
 async function restartUnderLoad() {
@@ -167,10 +171,10 @@ async function restartUnderLoad() {
   let [stopped, slowest, recovery] = [false, 0, 0]
   const sendIncrements = async () => {
     while (!stopped) {
-      const began = Date.now()
+      const start = Date.now()
       const { status } = await increment()
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
-      if (status !== 200) slowest = Math.max(slowest, Date.now() - began)
+      if (status !== 200) slowest = Math.max(slowest, Date.now() - start)
       if (status === 200 && restarted > 0) recovery ||= Date.now() - restarted
       // A short version of the pause that Retry-After asks for.
       if (status !== 200) await sleep(50)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 import { ErrorBody } from '../../contract/errors.ts'
-import type { RawResponse, Step, Exchange } from './raw-http.ts'
+import type { Exchange, RawResponse, Step } from './raw-http.ts'
 
 /** Bytes to send to the service, and the expected responses. */
 export interface ExpectedExchange {

@@ -31,7 +31,7 @@ export interface ExchangeOptions {
   isHead?: boolean
 }
 
-/** Sends raw bytes to a server and parses the responses. When `timeout` expires, returns what has arrived. */
+/** Sends raw bytes to a server and parses the responses. When `timeout` expires, returns the responses so far. */
 export async function exchange(
   port: number,
   steps: Iterable<Step>,

@@ -2,20 +2,20 @@ import fc from 'fast-check'
 
 import type { Operation } from './api-operations.ts'
 import type { ExpectedExchange } from './protocol-checks.ts'
-import { invalidValue, validValue, OVERSIZED, MARKER, invalidBodies } from './value-arbitraries.ts'
 import {
   badPaths,
   type Caller,
+  contentTypes,
   FORM,
   type Header,
   headers,
   type Identity,
-  METHODS,
-  validIdentity,
-  queries,
   invalidIdentities,
-  contentTypes,
+  METHODS,
+  queries,
+  validIdentity,
 } from './request-part-arbitraries.ts'
+import { invalidBodies, invalidValue, MARKER, OVERSIZED, validValue } from './value-arbitraries.ts'
 
 /** The parts of a request before serialization. */
 export interface RequestDraft {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { signInAll, startLoad } from './load-generator.ts'
 import type { RequestRecord } from './load-request.ts'
 import { assertNothingLost, verifyLoad } from './load-verification.ts'
-import { signInAll, startLoad } from './load-generator.ts'
 import { startService } from './service-process.ts'
 import { startDurablePostgres, trial, UNLIMITED_RATES } from './trial.ts'
 
@@ -48,6 +48,6 @@ await trial('restarts', async (report) => {
 
 /** Returns the end time of the last request that started in a round. */
 function lastOf(entries: readonly RequestRecord[], { ready, until }: { ready: number; until: number }) {
-  const own = entries.filter(({ endedAt, duration }) => endedAt - duration < until && endedAt > ready)
-  return Math.max(ready, ...own.map(({ endedAt }) => endedAt))
+  const ofRound = entries.filter(({ endedAt, duration }) => endedAt - duration < until && endedAt > ready)
+  return Math.max(ready, ...ofRound.map(({ endedAt }) => endedAt))
 }

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { freePort } from '../postgres.ts'
 import { createInstanceSettings } from './instance-settings.ts'
-import { assertNothingLost, verifyLoad } from './load-verification.ts'
 import { signInAll, startLoad } from './load-generator.ts'
-import { waitUntilReady, type Service, startService } from './service-process.ts'
+import { assertNothingLost, verifyLoad } from './load-verification.ts'
+import { type Service, startService, waitUntilReady } from './service-process.ts'
 import { startDurablePostgres, trial } from './trial.ts'
 
 const ROUNDS = 3

@@ -2,11 +2,11 @@ import { Agent } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { sendRequest, quantile } from './http-client.ts'
-import { createAccount } from './test-accounts.ts'
-import { startService } from './service-process.ts'
-import { startDurablePostgres, trial } from './trial.ts'
+import { quantile, sendRequest } from './http-client.ts'
 import { exchange } from './raw-http.ts'
+import { startService } from './service-process.ts'
+import { createAccount } from './test-accounts.ts'
+import { startDurablePostgres, trial } from './trial.ts'
 
 /** Interval between two bytes of a slow client, in milliseconds. */
 const BYTE_INTERVAL = 250
@@ -51,7 +51,7 @@ const send = (start: string) => async (port: number) => {
 async function doNotRead(port: number): Promise<End> {
   const start = performance.now()
   const socket = connect({ port, host: '127.0.0.1' }).on('error', () => undefined)
-  const gone = new Promise<number>((resolve) => {
+  const closed = new Promise<number>((resolve) => {
     socket.on('close', () => {
       resolve(performance.now() - start)
     })
@@ -59,7 +59,7 @@ async function doNotRead(port: number): Promise<End> {
   socket.write(`GET /docs/swagger-ui-bundle.js HTTP/1.1\r\n${HOST}\r\n`.repeat(10))
   socket.pause()
   const timer = setInterval(() => socket.write('\r\n'), BYTE_INTERVAL)
-  const duration = await Promise.race([gone, sleep(TIMEOUT, Infinity, { ref: false })])
+  const duration = await Promise.race([closed, sleep(TIMEOUT, Infinity, { ref: false })])
   clearInterval(timer)
   socket.destroy()
   return { duration, status: undefined }

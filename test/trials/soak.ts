@@ -2,9 +2,9 @@ import { Agent } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 
-import { sendRequest, quantile, type HttpRequest } from './http-client.ts'
-import { type TestAccount, createAccount } from './test-accounts.ts'
+import { type HttpRequest, quantile, sendRequest } from './http-client.ts'
 import { type Service, signIn, startService } from './service-process.ts'
+import { createAccount, type TestAccount } from './test-accounts.ts'
 import { startDurablePostgres, trial } from './trial.ts'
 
 /** Requests per second, independent of the responses. */

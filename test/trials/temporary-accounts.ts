@@ -1,5 +1,5 @@
-import { attempt, createActor, retryUntilAnswered, type Actor, type ActorContext } from './actors.ts'
-import { actorOperations, type ActorOperation } from './actor-operations.ts'
+import { type ActorOperation, actorOperations } from './actor-operations.ts'
+import { type Actor, type ActorContext, attempt, createActor, retryUntilAnswered } from './actors.ts'
 
 /** Operations between the sign-in and the deletion of the account. */
 const OPERATIONS: readonly ActorOperation[] = [
