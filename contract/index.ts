@@ -8,6 +8,15 @@ import { status } from './status.ts'
 import { tasks } from './tasks.ts'
 
 /** All procedures of the service, by name. */
-export const contract = { status, account, counter, tasks, notes, legacyNotes, sessions, reservations }
+export const contract = {
+  status,
+  account,
+  counter,
+  tasks,
+  notes,
+  legacyNotes,
+  sessions,
+  reservations,
+}
 
 export type Contract = typeof contract
