@@ -2,7 +2,7 @@ import { defineConfig } from 'drizzle-kit'
 
 export default defineConfig({
   dialect: 'postgresql',
-  schema: './db/!(index|columns|drizzle.config|*.d).ts',
+  schema: './db/!(columns|drizzle.config|index|inspection|server|*.d).ts',
   out: './db/migrations',
   casing: 'snake_case',
 })
