@@ -19,7 +19,7 @@ export function createAuthorize(services: Services, grants: Grants): Protocol {
   /** The buttons of the pages. Each returns a redirect or a page. */
   const actions: Record<
     string,
-    (call: Call, form: z.infer<typeof Form>, asked: AuthorizationRequest) => Promise<Outcome>
+    (call: Call, form: z.infer<typeof Form>, authorization: AuthorizationRequest) => Promise<Outcome>
   > = {
     send: async (call, { email }) => {
       const sent = await callAuth(services, call, '/email-otp/send-verification-otp', {
@@ -34,16 +34,16 @@ export function createAuthorize(services: Services, grants: Grants): Protocol {
       const { pathname, search } = call.url()
       return { location: pathname + search, cookies: entered.cookies }
     },
-    allow: async (call, _, asked) => {
-      const caller = await personOf(call)
+    allow: async (call, _, authorization) => {
+      const caller = await findPerson(call)
       if (!caller) return { html: emailPage() }
       const exceeded = await services.consumeRateLimit('grants', caller.user.id)
       if (exceeded) return { html: errorPage(exceeded.error.message) }
-      return { location: await grants.issueCode(caller, asked) }
+      return { location: await grants.issueCode(caller, authorization) }
     },
-    deny: async (call, _, asked) =>
-      (await personOf(call))
-        ? { location: grants.authorizationResponse(asked, { error: 'access_denied' }) }
+    deny: async (call, _, authorization) =>
+      (await findPerson(call))
+        ? { location: grants.authorizationResponse(authorization, { error: 'access_denied' }) }
         : { html: emailPage() },
   }
 
@@ -57,9 +57,9 @@ export function createAuthorize(services: Services, grants: Grants): Protocol {
       return showProblem(response, 400, 'The request repeats a parameter, or cannot be read.')
     const query = Object.fromEntries(parameters)
     try {
-      const asker = await grants.findRedirectTarget(query, networkOf(context.address?.()))
-      return asker
-        ? await respond(call, response, asker, query)
+      const target = await grants.findRedirectTarget(query, networkOf(context.address?.()))
+      return target
+        ? await respond(call, response, target, query)
         : showProblem(response, 400, 'The app that sent you here is not known, or not at this address.')
     } catch (error) {
       if (!(error instanceof FetchRefused)) throw error
@@ -71,27 +71,27 @@ export function createAuthorize(services: Services, grants: Grants): Protocol {
   async function respond(
     call: Call,
     response: ServerResponse,
-    asker: Pick<AuthorizationRequest, 'client' | 'redirectUri'>,
+    target: Pick<AuthorizationRequest, 'client' | 'redirectUri'>,
     query: Record<string, string>,
   ) {
     const form = Form.parse(call.method === 'POST' ? (call.body ?? {}) : {})
     try {
-      const asked = { ...asker, ...grants.parseAuthorizationRequest(query) }
+      const authorization = { ...target, ...grants.parseAuthorizationRequest(query) }
       const action = new Map(Object.entries(actions)).get(form.action)
-      const outcome = action ? await action(call, form, asked) : await showStart(call, asked)
+      const outcome = action ? await action(call, form, authorization) : await showStart(call, authorization)
       return 'html' in outcome
-        ? show(response, 200, outcome.html, originOf(asked.redirectUri))
+        ? show(response, 200, outcome.html, originOf(authorization.redirectUri))
         : redirect(response, outcome.location, outcome.cookies)
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error
       const { code, message } = error
       // Open redirect (RFC 9700, section 4.11.2): anyone can register an app and link to an invalid request. Redirect only
       // to apps of the settings, or after a signed-in person agreed.
-      const isAgreed = form.action === 'allow' && (await personOf(call)) !== undefined
-      if (!asker.client.trusted && !isAgreed)
+      const isAgreed = form.action === 'allow' && (await findPerson(call)) !== undefined
+      if (!target.client.trusted && !isAgreed)
         return showProblem(response, 400, `The app sent a request that is not allowed: ${code} (${message})`)
       const outcome = { error: code, error_description: message }
-      return redirect(response, grants.authorizationResponse({ ...asker, state: query.state }, outcome))
+      return redirect(response, grants.authorizationResponse({ ...target, state: query.state }, outcome))
     }
   }
 }
@@ -106,12 +106,12 @@ type Outcome = { html: string } | { location: string; cookies?: string[] }
 
 /** Shows the consent page to a signed-in person, otherwise the sign-in page. */
 async function showStart(call: Call, { client, redirectUri, scope }: AuthorizationRequest): Promise<Outcome> {
-  const caller = await personOf(call)
+  const caller = await findPerson(call)
   return { html: caller ? consentPage(client, redirectUri, scope, caller.user.email) : emailPage() }
 }
 
 /** Returns the person who signed in with a cookie. Apps and impersonating administrators cannot grant access. */
-async function personOf({ context }: Call) {
+async function findPerson({ context }: Call) {
   const caller = await context.caller()
   return caller?.scopes || caller?.session.impersonatedBy ? undefined : caller
 }
