@@ -4,17 +4,15 @@ import { describe, expect, test } from 'vitest'
 import { metaOf } from '../contract/base.ts'
 import { contract } from '../contract/index.ts'
 import { parseForm, parseObject } from '../src/http/body.ts'
-import { settingsWithAddress, newEmail, startService } from './service.ts'
-import { bearer, registerApp } from './oauth-app.ts'
-import { createFetch, signInOverHttp } from './http.ts'
+import { formType } from './http.ts'
+import { bearer, createOAuthCalls, registerApp } from './oauth-app.ts'
+import { settingsWithAddress, startService } from './service.ts'
 
 const service = await startService(await settingsWithAddress())
-const call = createFetch(service)
-const { cookie } = await signInOverHttp(service, newEmail())
-const token = bearer(
-  await (await registerApp(service)).obtainTokens(cookie, { resource: `${service.origin}/mcp` }),
-)
-const form = { 'content-type': 'application/x-www-form-urlencoded' }
+const { call, signIn } = createOAuthCalls(service)
+const cookie = await signIn()
+const app = await registerApp(service)
+const token = bearer(await app.obtainTokens(cookie, { resource: `${service.origin}/mcp` }))
 const accept = { accept: 'application/json, text/event-stream' }
 
 const MIB = 1024 * 1024
@@ -31,7 +29,7 @@ const complex: Record<string, string> = {
   '20,000 fields': `{${Array.from({ length: 20_000 }, (_, index) => `"${index}":1`).join()}}`,
 }
 
-/** A request of each protocol whose body has a value in a field that no operation knows. */
+/** A request of each protocol. Its body contains the value in an unknown field. */
 const protocols: Record<string, { path: string; body: (value: string) => string; headers: object }> = {
   REST: {
     path: '/api/tasks',
@@ -48,7 +46,7 @@ const protocols: Record<string, { path: string; body: (value: string) => string;
     body: (value) => `{"json":{"taskTitle":"One","x":${value}}}`,
     headers: { cookie },
   },
-  'RPC on the stock path': {
+  'RPC outside the fast path': {
     path: '/rpc/tasks/create',
     body: (value) => `{"json":{"taskTitle":"One","x":${value}},"meta":[]}`,
     headers: { cookie, 'idempotency-key': '' },
@@ -77,26 +75,26 @@ const protocols: Record<string, { path: string; body: (value: string) => string;
 }
 
 describe.each(Object.entries(protocols))('over %s, a body', (_, { path, body, headers }) => {
-  const post = (value: string, more = headers) =>
+  const post = (value: string, sent = headers) =>
     call('POST', path, body(value), {
-      ...more,
-      ...('idempotency-key' in more && { 'idempotency-key': crypto.randomUUID() }),
+      ...sent,
+      ...('idempotency-key' in sent && { 'idempotency-key': crypto.randomUUID() }),
     })
 
-  test.each(Object.entries(complex))('is refused with %s', async (_, value) => {
+  test.each(Object.entries(complex))('is rejected with %s', async (_, value) => {
     const answer = await post(value)
 
     expect(answer.status).toBe(400)
     expect(JSON.stringify(answer.body)).toContain(TOO_COMPLEX)
   })
 
-  test('may be 50 levels deep, and have 5,000 values', async () => {
+  test('can have 50 levels and 5,000 values', async () => {
     for (const value of [nested(50), `[${'1,'.repeat(5000)}1]`])
       expect((await post(value)).status).toBeLessThan(300)
   })
 
   if (Object.keys(headers).length > 0)
-    test('that is too deep tells a stranger nothing', async () => {
+    test('that is too deep is rejected with 401 without credentials', async () => {
       expect((await post(nested(1000), {})).status).toBe(401)
     })
 })
@@ -107,12 +105,12 @@ describe('a body', () => {
     ['escaped quotes in a text', `{"x":${JSON.stringify('\\"["'.repeat(20_000))}}`],
     ['many closed lists, one after another', `{"x":[${'[],'.repeat(4000)}[]]}`],
     ['a number of a million digits', `{"x":${'9'.repeat(MIB - 100)}}`],
-  ])('is not too complex with %s', (_, json) => {
+  ])('is accepted with %s', (_, json) => {
     expect(isComplex(json)).toBe(false)
     expect(parseObject(Buffer.from(json)).malformed).toBeUndefined()
   })
 
-  test('is too complex from 65 levels on, and from 10,001 values on', () => {
+  test('is too complex above 64 levels and above 10,000 values', () => {
     const objectOf = (levels: number) => `{"${'x'.repeat(100)}":${nested(levels)}}`
     const listOf = (values: number) => `{"x":[${'1,'.repeat(values - 3)}1]}`
 
@@ -120,7 +118,7 @@ describe('a body', () => {
     expect([listOf(10_000), listOf(10_004)].map(isComplex)).toEqual([false, true])
   })
 
-  test('has the last of two fields with one name, and its own __proto__', () => {
+  test('has the last of two fields with one name, and the prototype of an object', () => {
     const { body } = parseObject(Buffer.from('{"a":1,"a":2,"__proto__":{"role":"admin"}}'))
 
     expect(body).toHaveProperty('a', 2)
@@ -128,16 +126,18 @@ describe('a body', () => {
     expect(body?.role).toBeUndefined()
   })
 
-  test.each(['/token', '/revoke'])('is refused as a form with too many fields at %s', async (path) => {
-    const fields = (many: number) =>
-      [...Array.from({ length: many - 1 }, (_, index) => `a${index}=1`), 'grant_type=refresh_token'].join('&')
+  test.each(['/token', '/revoke'])('is rejected as a form with too many fields at %s', async (path) => {
+    const fieldsOf = (count: number) =>
+      [...Array.from({ length: count - 1 }, (_, index) => `a${index}=1`), 'grant_type=refresh_token'].join(
+        '&',
+      )
 
-    expect(await call('POST', path, fields(100_000), form)).toMatchObject({
+    expect(await call('POST', path, fieldsOf(100_000), formType)).toMatchObject({
       status: 400,
       body: { error_description: 'A form may have at most 100 fields' },
     })
-    expect(parseForm(Buffer.from(fields(100))).malformed).toBeUndefined()
-    expect(parseForm(Buffer.from(fields(101))).malformed).toBeDefined()
+    expect(parseForm(Buffer.from(fieldsOf(100))).malformed).toBeUndefined()
+    expect(parseForm(Buffer.from(fieldsOf(101))).malformed).toBeDefined()
   })
 })
 
@@ -149,7 +149,7 @@ describe('a query', () => {
     Array.from({ length: 120 }, (_, index) => `a[${index}]=1`).join('&'),
   ]
 
-  test.each(tooComplex)('is refused with too many parameters or brackets', async (query) => {
+  test.each(tooComplex)('is rejected with too many parameters or brackets', async (query) => {
     const answer = await call('GET', `/api/tasks?${query}`, undefined, { cookie })
 
     expect(answer).toMatchObject({
@@ -161,7 +161,7 @@ describe('a query', () => {
     expect((await call('GET', `/authorize?${query}`)).status).toBe(400)
   })
 
-  test('over RPC is refused with data that is too deep', async () => {
+  test('over RPC is rejected with data that is too deep', async () => {
     const answer = await call('GET', `/rpc/tasks/list?data={"json":${nested(100)}}`, undefined, { cookie })
 
     expect(answer).toMatchObject({ status: 400, body: { json: { message: TOO_COMPLEX } } })
@@ -180,13 +180,13 @@ describe('RPC', () => {
     ['an unknown type', [[99, 'x']]],
     ['no type', [[]]],
     ['a path through the prototype', [[3, '__proto__', 'role']]],
-    ['a path that is not there', [[3, 'a', 'b', 'c']]],
+    ['an absent path', [[3, 'a', 'b', 'c']]],
     ['a large index', [[3, 4_294_967_294]]],
     ['an object', { 0: [3, 'x'] }],
     ['a text', 'x'],
   ]
 
-  test.each(metas)('refuses a meta with %s, for every operation', async (_, meta) => {
+  test.each(metas)('rejects a `meta` with %s for every public operation', async (_, meta) => {
     for (const name of names) {
       const answer = await call('POST', `/rpc/${name}`, { json: { x: null }, meta })
       expect([name, answer.status]).toEqual([name, 400])
@@ -194,15 +194,15 @@ describe('RPC', () => {
     }
   })
 
-  test('refuses it by GET too, and takes an empty one', async () => {
-    const data = (meta: unknown) => encodeURIComponent(JSON.stringify({ json: {}, meta }))
+  test('rejects a `meta` by GET, and accepts an empty `meta`', async () => {
+    const encodeData = (meta: unknown) => encodeURIComponent(JSON.stringify({ json: {}, meta }))
 
-    expect((await call('GET', `/rpc/counter/get?data=${data([[5, 'x']])}`)).status).toBe(400)
-    expect((await call('GET', `/rpc/counter/get?data=${data([])}`)).status).toBe(200)
+    expect((await call('GET', `/rpc/counter/get?data=${encodeData([[5, 'x']])}`)).status).toBe(400)
+    expect((await call('GET', `/rpc/counter/get?data=${encodeData([])}`)).status).toBe(200)
     expect((await call('POST', '/rpc/counter/get', { json: {}, meta: [] })).status).toBe(200)
   })
 
-  test('tells a stranger nothing of a meta', async () => {
+  test('answers 401 to a `meta` without credentials', async () => {
     const answer = await call('POST', '/rpc/tasks/create', { json: {}, meta: [[5, 'x']] })
 
     expect(answer.status).toBe(401)

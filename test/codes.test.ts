@@ -4,64 +4,61 @@ import { describe, expect, test } from 'vitest'
 import { removeExpired } from '../db/housekeeping.ts'
 import { clients, records } from '../db/oauth.ts'
 import { codeKey } from '../src/identity/tokens.ts'
-import { settingsWithAddress, newEmail, startService } from './service.ts'
-import { bearer, registerApp, type Tokens } from './oauth-app.ts'
-import { createFetch, signInOverHttp } from './http.ts'
+import { createOAuthCalls, INVALID_GRANT, registerApp, type Tokens, UNAUTHORIZED } from './oauth-app.ts'
+import { settingsWithAddress, startService } from './service.ts'
 
 const service = await startService(await settingsWithAddress())
-const call = createFetch(service)
+const { db } = service.services
+const { get, signIn, listTasks } = createOAuthCalls(service)
 const app = await registerApp(service)
 const other = await registerApp(service)
 
-const INVALID_GRANT = { status: 400, body: { error: 'invalid_grant' } }
-const person = async () => (await signInOverHttp(service, newEmail())).cookie
-const list = (tokens: Tokens) => call('GET', '/api/tasks', undefined, bearer(tokens))
-
-/** A redeemed code, and what it gave. */
-async function redeemed() {
-  const cookie = await person()
+/** Redeems a code, and returns it with its tokens and the number of grants of the user. */
+async function redeemCode() {
+  const cookie = await signIn()
   const code = (await app.allow(cookie)).get('code') ?? ''
   const tokens = (await app.redeem(code)).body as Tokens
-  expect(await list(tokens)).toMatchObject({ status: 200 })
-  const grants = async () => {
-    const { body } = await call('GET', '/api/sessions', undefined, { cookie })
+  expect(await listTasks(tokens)).toMatchObject({ status: 200 })
+  const countGrants = async () => {
+    const { body } = await get('/api/sessions', { cookie })
     return (body as { sessionCount: number }).sessionCount - 1
   }
-  return { code, tokens, grants }
+  return { code, tokens, countGrants }
 }
 
 describe('a replayed code', () => {
   test('ends its grant, with the access and refresh tokens', async () => {
-    const { code, tokens, grants } = await redeemed()
+    const { code, tokens, countGrants } = await redeemCode()
 
-    expect(await app.redeem(code)).toMatchObject(INVALID_GRANT)
+    const replayed = await app.redeem(code)
 
-    expect(await list(tokens)).toMatchObject({ status: 401 })
+    expect(replayed).toMatchObject(INVALID_GRANT)
+    expect(await listTasks(tokens)).toMatchObject(UNAUTHORIZED)
     expect(await app.refresh(tokens.refresh_token)).toMatchObject(INVALID_GRANT)
-    expect(await grants()).toBe(0)
+    expect(await countGrants()).toBe(0)
   })
 
-  test('ends the tokens that a refresh gave since', async () => {
-    const { code, tokens } = await redeemed()
+  test('ends the tokens that a refresh issued since', async () => {
+    const { code, tokens } = await redeemCode()
     const refreshed = (await app.refresh(tokens.refresh_token)).body as Tokens
 
     await app.redeem(code)
 
-    expect(await list(refreshed)).toMatchObject({ status: 401 })
+    expect(await listTasks(refreshed)).toMatchObject(UNAUTHORIZED)
     expect(await app.refresh(refreshed.refresh_token)).toMatchObject(INVALID_GRANT)
   })
 
-  test('is recognised long after the minute in which a code can be redeemed', async () => {
-    const { code, tokens } = await redeemed()
-    await service.services.db
+  test('is recognized 29 days after the code has expired', async () => {
+    const { code, tokens } = await redeemCode()
+    await db
       .update(records)
       .set({ expiresAt: sql`${records.expiresAt} - interval '29 days'` })
       .where(eq(records.key, codeKey(code)))
-    await removeExpired(service.services.db)
+    await removeExpired(db)
 
     await app.redeem(code)
 
-    expect(await list(tokens)).toMatchObject({ status: 401 })
+    expect(await listTasks(tokens)).toMatchObject(UNAUTHORIZED)
   })
 
   test.each<[string, (code: string) => Promise<unknown>]>([
@@ -72,50 +69,50 @@ describe('a replayed code', () => {
       (code) => app.redeem(code, { redirect_uri: 'http://127.0.0.1:8/callback' }),
     ],
     ['by another app', (code) => other.redeem(code, { code_verifier: app.verifier })],
-  ])('%s is refused and ends nothing', async (_, replay) => {
-    const { code, tokens, grants } = await redeemed()
+  ])('%s is rejected and ends nothing', async (_, replay) => {
+    const { code, tokens, countGrants } = await redeemCode()
 
-    expect(await replay(code)).toMatchObject(INVALID_GRANT)
+    const replayed = await replay(code)
 
-    expect(await list(tokens)).toMatchObject({ status: 200 })
+    expect(replayed).toMatchObject(INVALID_GRANT)
+    expect(await listTasks(tokens)).toMatchObject({ status: 200 })
     expect(await app.refresh(tokens.refresh_token)).toMatchObject({ status: 200 })
-    expect(await grants()).toBe(1)
+    expect(await countGrants()).toBe(1)
   })
 
   test('ends only its own grant', async () => {
-    const [one, two] = [await redeemed(), await redeemed()]
+    const [one, two] = [await redeemCode(), await redeemCode()]
 
     await app.redeem(one.code)
 
-    expect(await list(two.tokens)).toMatchObject({ status: 200 })
+    expect(await listTasks(two.tokens)).toMatchObject({ status: 200 })
   })
 })
 
-test('of concurrent redemptions of a code at most one succeeds, and its grant has ended', async () => {
-  const cookie = await person()
+test('of concurrent redemptions of one code at most one succeeds, and its grant has ended', async () => {
+  const cookie = await signIn()
   const code = (await app.allow(cookie)).get('code')
 
   const answers = await Promise.all(Array.from({ length: 20 }, () => app.redeem(code)))
 
-  const given = answers.filter(({ status }) => status === 200)
-  expect(given.length).toBeLessThanOrEqual(1)
-  for (const { body } of given) {
-    expect(await list(body as Tokens)).toMatchObject({ status: 401 })
+  const successes = answers.filter(({ status }) => status === 200)
+  expect(successes.length).toBeLessThanOrEqual(1)
+  for (const { body } of successes) {
+    expect(await listTasks(body as Tokens)).toMatchObject(UNAUTHORIZED)
     expect(await app.refresh((body as Tokens).refresh_token)).toMatchObject(INVALID_GRANT)
   }
-  expect(await call('GET', '/api/sessions', undefined, { cookie })).toMatchObject({
+  expect(await get('/api/sessions', { cookie })).toMatchObject({
     body: { sessionCount: 1 },
   })
 })
 
-test('apps that registered long ago are removed, unless they hold a grant', async () => {
-  const { db } = service.services
+test('apps without a grant are deleted 30 days after their registration', async () => {
   const [unused, used, recent] = [
     await registerApp(service),
     await registerApp(service),
     await registerApp(service),
   ]
-  await used.obtainTokens(await person())
+  await used.obtainTokens(await signIn())
   await db
     .update(clients)
     .set({ createdAt: sql`now() - interval '31 days'` })

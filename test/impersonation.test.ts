@@ -5,7 +5,7 @@ import { users } from '../db/auth.ts'
 import { sessions } from '../db/sessions.ts'
 import { createContext } from '../src/guard/authentication.ts'
 import * as operator from '../src/operator/admin.ts'
-import { type Answer, createFetch, signInOverHttp } from './http.ts'
+import { cookiesAfter, createFetch, signInOverHttp } from './http.ts'
 import { redirectUri, registerApp } from './oauth-app.ts'
 import { newEmail, startService } from './service.ts'
 
@@ -23,37 +23,26 @@ const admin = (operation: string, body: object | undefined, cookie: string) =>
   post(`/api/auth/admin/${operation}`, body, cookie)
 const stop = (cookie: string) => admin('stop-impersonating', undefined, cookie)
 
-/** The cookies of a browser, after an answer has changed them. */
-function after({ headers }: Pick<Answer, 'headers'>, cookie = '') {
-  const jar = new Map<string, string>()
-  for (const pair of [...cookie.split('; '), ...headers.getSetCookie()]) {
-    const [name = '', value = ''] = pair.split(';', 1)[0]?.split('=') ?? []
-    if (value === '') jar.delete(name)
-    else jar.set(name, value)
-  }
-  return [...jar].map((pair) => pair.join('=')).join('; ')
-}
-
-async function person(email = newEmail()) {
+async function signIn(email = newEmail()) {
   const { cookie } = await signInOverHttp(service, email)
   const { body } = await get('/api/me', cookie)
   return { email, cookie, id: (body as { id: string }).id }
 }
 
-/** A person, and an administrator who impersonates the person. */
-async function impersonation() {
-  const [root, administrator, ada] = [await person(ROOT), await person(), await person()]
+/** Creates a user, and an administrator who impersonates the user. */
+async function startImpersonation() {
+  const [root, administrator, ada] = [await signIn(ROOT), await signIn(), await signIn()]
   await admin('set-role', { userId: administrator.id, role: 'admin' }, root.cookie)
-  const begun = await post('/api/auth/admin/impersonate-user', { userId: ada.id }, administrator.cookie, {
+  const started = await post('/api/auth/admin/impersonate-user', { userId: ada.id }, administrator.cookie, {
     'user-agent': AGENT,
   })
-  const cookie = after(begun, administrator.cookie)
+  const cookie = cookiesAfter(started, administrator.cookie)
   expect(await get('/api/me', cookie)).toMatchObject({ status: 200, body: { id: ada.id } })
   return { root, administrator, ada, cookie }
 }
-type Scene = Awaited<ReturnType<typeof impersonation>>
+type Impersonation = Awaited<ReturnType<typeof startImpersonation>>
 
-const impersonationsOf = async ({ ada }: Scene) =>
+const impersonationsOf = async ({ ada }: Impersonation) =>
   (await db.select().from(sessions).where(eq(sessions.userId, ada.id))).filter(
     ({ impersonatedBy }) => impersonatedBy !== null,
   )
@@ -61,16 +50,16 @@ const impersonationsOf = async ({ ada }: Scene) =>
 const setUser = (id: string, values: Partial<typeof users.$inferInsert>) =>
   db.update(users).set(values).where(eq(users.id, id))
 
-const shell = {
+const commandContext = {
   environment: { DATABASE_URL: service.databaseUrl, AUTH_SECRET: 'x'.repeat(32) },
   print: () => undefined,
 }
 
-/** Every way by which an administrator loses the right to impersonate, and removes the session at once. */
-const endings: Record<string, (scene: Scene) => Promise<unknown>> = {
+/** The events that end the right to impersonate and delete the session of the impersonation at once. */
+const endings: Record<string, (impersonation: Impersonation) => Promise<unknown>> = {
   'is demoted': ({ root, administrator: { id } }) =>
     admin('set-role', { userId: id, role: 'user' }, root.cookie),
-  'is demoted by the operator': ({ administrator: { email } }) => operator.revoke(shell, email),
+  'is demoted by the operator': ({ administrator: { email } }) => operator.revoke(commandContext, email),
   'is banned': ({ root, administrator: { id } }) => admin('ban-user', { userId: id }, root.cookie),
   'is removed': ({ root, administrator: { id } }) => admin('remove-user', { userId: id }, root.cookie),
   'has every session revoked': ({ root, administrator: { id } }) =>
@@ -81,8 +70,8 @@ const endings: Record<string, (scene: Scene) => Promise<unknown>> = {
     admin('set-role', { userId: id, role: 'admin' }, root.cookie),
 }
 
-/** The same by changes that leave the session in the table: the lookup of the caller alone ends it. */
-const lapses: Record<string, (scene: Scene) => Promise<unknown>> = {
+/** The events that leave the session in the table. Only the authentication of the next request ends it. */
+const lapses: Record<string, (impersonation: Impersonation) => Promise<unknown>> = {
   'has another role in the database': ({ administrator: { id } }) => setUser(id, { role: 'user' }),
   'is banned in the database': ({ administrator: { id } }) => setUser(id, { banned: true }),
   'has a session that expired': ({ administrator: { id } }) =>
@@ -94,11 +83,11 @@ const lapses: Record<string, (scene: Scene) => Promise<unknown>> = {
 }
 
 describe.each(Object.entries({ ...endings, ...lapses }))('when an administrator %s', (name, end) => {
-  test('the impersonation is refused on the next request, and stops cleanly', async () => {
-    const scene = await impersonation()
-    const { ada, cookie } = scene
+  test('the impersonation is rejected on the next request, and stops without an error', async () => {
+    const impersonation = await startImpersonation()
+    const { ada, cookie } = impersonation
 
-    await end(scene)
+    await end(impersonation)
 
     expect((await get('/api/me', cookie)).status).toBe(401)
     expect((await post('/api/tasks', { taskTitle: 'x' }, cookie)).status).toBe(401)
@@ -106,31 +95,31 @@ describe.each(Object.entries({ ...endings, ...lapses }))('when an administrator 
     expect(await get('/api/auth/get-session', cookie)).toMatchObject({ status: 200, body: null })
     const stopped = await stop(cookie)
     expect(stopped).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } })
-    expect(after(stopped, cookie)).toBe('')
-    expect(await impersonationsOf(scene)).toEqual([])
+    expect(cookiesAfter(stopped, cookie)).toBe('')
+    expect(await impersonationsOf(impersonation)).toEqual([])
     expect(await get('/api/me', ada.cookie)).toMatchObject({ status: 200, body: { id: ada.id, name: '' } })
   })
 
   test.runIf(name in endings)('no session of the impersonation is left', async () => {
-    const scene = await impersonation()
+    const impersonation = await startImpersonation()
 
-    await end(scene)
+    await end(impersonation)
 
-    expect(await impersonationsOf(scene)).toEqual([])
+    expect(await impersonationsOf(impersonation)).toEqual([])
   })
 })
 
 describe('an impersonation', () => {
-  test('goes on after a ban that has expired, and after sessions of other devices ended', async () => {
-    const { administrator, root, ada, cookie } = await impersonation()
+  test('continues after an expired ban and after the end of other sessions', async () => {
+    const { administrator, root, ada, cookie } = await startImpersonation()
     await setUser(administrator.id, { banned: true, banExpires: new Date(Date.now() - 1000) })
-    await admin('revoke-user-sessions', { userId: (await person()).id }, root.cookie)
+    await admin('revoke-user-sessions', { userId: (await signIn()).id }, root.cookie)
 
     expect(await get('/api/me', cookie)).toMatchObject({ status: 200, body: { id: ada.id } })
   })
 
-  test('goes on where a bad token is sent with the request to stop it', async () => {
-    const { ada, cookie } = await impersonation()
+  test('continues when the request to stop it has an invalid token', async () => {
+    const { ada, cookie } = await startImpersonation()
 
     const refused = await post('/api/auth/admin/stop-impersonating', undefined, cookie, {
       authorization: 'Bearer x',
@@ -141,11 +130,11 @@ describe('an impersonation', () => {
     expect(await get('/api/me', cookie)).toMatchObject({ status: 200, body: { id: ada.id } })
   })
 
-  test('stops with the administrator’s own session given back', async () => {
-    const { administrator, cookie } = await impersonation()
+  test('restores the administrator’s own session when it stops', async () => {
+    const { administrator, cookie } = await startImpersonation()
 
     const stopped = await stop(cookie)
-    const own = after(stopped, cookie)
+    const own = cookiesAfter(stopped, cookie)
 
     expect(stopped.status).toBe(200)
     expect(await get('/api/me', own)).toMatchObject({ body: { id: administrator.id } })
@@ -153,34 +142,31 @@ describe('an impersonation', () => {
     expect((await get('/api/me', cookie)).status).toBe(401)
   })
 
-  test.each(['is missing', 'is forged'])(
-    'stops without it where the cookie of the administrator’s session %s',
-    async (how) => {
-      const scene = await impersonation()
-      const others = scene.cookie.split('; ').filter((pair) => !pair.includes('admin_session'))
-      const forged = how === 'is forged' ? ['better-auth.admin_session=x.y'] : []
+  test.each(['is missing', 'is forged'])('stops without that session when its cookie %s', async (state) => {
+    const impersonation = await startImpersonation()
+    const others = impersonation.cookie.split('; ').filter((pair) => !pair.includes('admin_session'))
+    const forged = state === 'is forged' ? ['better-auth.admin_session=x.y'] : []
 
-      const stopped = await stop([...others, ...forged].join('; '))
+    const stopped = await stop([...others, ...forged].join('; '))
 
-      expect(stopped).toMatchObject({
-        status: 401,
-        body: { message: expect.stringContaining('Sign in again') },
-      })
-      expect(after(stopped, scene.cookie)).toBe('')
-      expect(await impersonationsOf(scene)).toEqual([])
-    },
-  )
+    expect(stopped).toMatchObject({
+      status: 401,
+      body: { message: expect.stringContaining('Sign in again') },
+    })
+    expect(cookiesAfter(stopped, impersonation.cookie)).toBe('')
+    expect(await impersonationsOf(impersonation)).toEqual([])
+  })
 
-  test('leaves no way back in the browser when it is signed out of', async () => {
-    const { cookie } = await impersonation()
+  test('leaves no cookie of the administrator after sign-out', async () => {
+    const { cookie } = await startImpersonation()
 
-    const left = after(await post('/api/auth/sign-out', undefined, cookie), cookie)
+    const left = cookiesAfter(await post('/api/auth/sign-out', undefined, cookie), cookie)
 
     expect(left).toBe('')
   })
 
-  test('shows the administrator no token, and revokes no session', async () => {
-    const { ada, cookie } = await impersonation()
+  test('shows the administrator no session token and revokes no session', async () => {
+    const { ada, cookie } = await startImpersonation()
     const own = (await get('/api/sessions', ada.cookie)).body as { sessions: { token: string }[] }
 
     const { body } = await get('/api/sessions', cookie)
@@ -194,8 +180,8 @@ describe('an impersonation', () => {
     expect((await get('/api/me', ada.cookie)).status).toBe(200)
   })
 
-  test('shows the person neither address nor browser of the administrator', async () => {
-    const { ada, administrator } = await impersonation()
+  test('shows the user neither address nor browser of the administrator', async () => {
+    const { ada, administrator } = await startImpersonation()
 
     const answers = [
       await get('/api/sessions', ada.cookie),
@@ -211,13 +197,13 @@ describe('an impersonation', () => {
     for (const secret of [AGENT, administrator.id, administrator.email]) expect(text).not.toContain(secret)
   })
 
-  test('is revoked by the person', async () => {
-    const { ada, cookie } = await impersonation()
+  test('can be revoked by the user', async () => {
+    const { ada, cookie } = await startImpersonation()
     const { body } = await get('/api/sessions', ada.cookie)
     const { sessions } = body as { sessions: { token: string; isCurrent: boolean }[] }
-    const [stay] = sessions.filter(({ isCurrent }) => !isCurrent)
+    const [session] = sessions.filter(({ isCurrent }) => !isCurrent)
 
-    const revoked = await post('/api/sessions/revoke', { revokeSessionToken: stay?.token }, ada.cookie)
+    const revoked = await post('/api/sessions/revoke', { revokeSessionToken: session?.token }, ada.cookie)
 
     expect(revoked.status).toBe(200)
     expect((await get('/api/me', cookie)).status).toBe(401)
@@ -229,8 +215,8 @@ describe('an impersonation', () => {
     ['POST', '/api/auth/admin/set-role'],
     ['GET', '/api/me/export'],
     ['POST', '/api/me/delete'],
-  ])('may not %s %s', async (method, path) => {
-    const { ada, root, cookie } = await impersonation()
+  ])('cannot %s %s', async (method, path) => {
+    const { ada, root, cookie } = await startImpersonation()
     const body = { userId: root.id, role: 'user', email: ada.email }
 
     const answer = await call(method, path, method === 'POST' ? body : undefined, { cookie })
@@ -239,8 +225,8 @@ describe('an impersonation', () => {
     expect((await get('/api/me', ada.cookie)).status).toBe(200)
   })
 
-  test('lets no app in, and is no credential for agents', async () => {
-    const { cookie } = await impersonation()
+  test('authorizes no app and is no credential for agents', async () => {
+    const { cookie } = await startImpersonation()
     const app = await registerApp(service)
 
     const answer = await app.submitConsent({ action: 'allow' }, { cookie }, { redirect_uri: redirectUri })
@@ -249,9 +235,9 @@ describe('an impersonation', () => {
     expect((await post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' }, cookie)).status).toBe(401)
   })
 
-  test.each(['oneself', 'another administrator'])('is refused of %s', async (who) => {
-    const { root, administrator } = await impersonation()
-    const { id } = who === 'oneself' ? administrator : root
+  test.each(['the administrator', 'another administrator'])('is rejected for %s', async (target) => {
+    const { root, administrator } = await startImpersonation()
+    const { id } = target === 'the administrator' ? administrator : root
 
     const answer = await admin('impersonate-user', { userId: id }, administrator.cookie)
 
@@ -259,8 +245,8 @@ describe('an impersonation', () => {
     expect((await get('/api/me', administrator.cookie)).body).toMatchObject({ id: administrator.id })
   })
 
-  test('is known to log, metrics and traces by the administrator as well as the person', async () => {
-    const { ada, administrator, cookie } = await impersonation()
+  test('is recorded in log, metrics and traces with the administrator and the user', async () => {
+    const { ada, administrator, cookie } = await startImpersonation()
     const { caller, attributes } = createContext(service.services, { cookie })
 
     await caller()

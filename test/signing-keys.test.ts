@@ -3,25 +3,24 @@ import { afterEach, expect, test, vi } from 'vitest'
 
 import type { Database } from '../db/database.ts'
 import { createStorage, createVerifier } from '../src/identity/tokens.ts'
-import { settingsWithAddress, newEmail, startService } from './service.ts'
-import { registerApp } from './oauth-app.ts'
-import { signInOverHttp } from './http.ts'
+import { createOAuthCalls, registerApp } from './oauth-app.ts'
+import { settingsWithAddress, startService } from './service.ts'
 
 const service = await startService(await settingsWithAddress())
 const { origin } = service
 const { db } = service.services
+const { signIn } = createOAuthCalls(service)
 const app = await registerApp(service)
-const { cookie } = await signInOverHttp(service, newEmail())
-const { access_token } = await app.obtainTokens(cookie)
-const stranger = (await generateKeyPair('ES256')).privateKey
+const { access_token } = await app.obtainTokens(await signIn())
+const foreignKey = (await generateKeyPair('ES256')).privateKey
 
 afterEach(() => vi.restoreAllMocks())
 
 const sign = (kid: string, key: CryptoKey) =>
   new SignJWT({ ...decodeJwt(access_token) }).setProtectedHeader({ alg: 'ES256', kid }).sign(key)
 
-/** A key that another process made. */
-async function addKey() {
+/** Stores a key, as another process would, and returns a token that is signed with the key. */
+async function signWithNewKey() {
   const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
   const id = crypto.randomUUID()
   await createStorage(db).set(['signing:key', id], {
@@ -34,8 +33,8 @@ async function addKey() {
   return sign(id, privateKey)
 }
 
-/** A verifier on a database that counts its statements and can be switched off. */
-function observed() {
+/** A verifier whose database counts its queries and can fail. */
+function createObservedVerifier() {
   const state = { reads: 0, isDown: false }
   const counting = new Proxy(db, {
     get(target, name: keyof Database) {
@@ -48,57 +47,58 @@ function observed() {
   return { state, verify: createVerifier(counting, origin) }
 }
 
-const pass = (milliseconds: number) => {
+const advanceClock = (milliseconds: number) => {
   const now = performance.now() + milliseconds
   vi.spyOn(performance, 'now').mockImplementation(() => now)
 }
 
-test('unknown keys do not reload the signing keys each time', async () => {
-  const { state, verify } = observed()
+test('a token with an unknown key reloads the signing keys at most once in a few seconds', async () => {
+  const { state, verify } = createObservedVerifier()
   expect(await verify(access_token, origin)).toBeDefined()
   expect(state.reads).toBe(1)
 
-  const unknown = await Promise.all(
-    Array.from({ length: 50 }, (_, index) => sign(`unknown-${index}`, stranger)),
+  const tokens = await Promise.all(
+    Array.from({ length: 50 }, (_, index) => sign(`unknown-${index}`, foreignKey)),
   )
-  for (const token of unknown) expect(await verify(token, origin)).toBeUndefined()
+  for (const token of tokens) expect(await verify(token, origin)).toBeUndefined()
   expect(state.reads).toBe(1)
 
-  pass(6_000)
-  const answers = await Promise.all(unknown.map((token) => verify(token, origin)))
+  advanceClock(6_000)
+  const answers = await Promise.all(tokens.map((token) => verify(token, origin)))
   expect(answers.filter(Boolean)).toEqual([])
   expect(state.reads).toBe(2)
   expect(await verify(access_token, origin)).toBeDefined()
 })
 
-test('concurrent tokens share the first load', async () => {
-  const { state, verify } = observed()
+test('concurrent verifications share the first load', async () => {
+  const { state, verify } = createObservedVerifier()
+
   const answers = await Promise.all(Array.from({ length: 20 }, () => verify(access_token, origin)))
 
   expect(answers.every(Boolean)).toBe(true)
   expect(state.reads).toBe(1)
 })
 
-test('a key that another process made is found after a few seconds', async () => {
-  const { verify } = observed()
+test('a key of another process is loaded after a few seconds', async () => {
+  const { verify } = createObservedVerifier()
   expect(await verify(access_token, origin)).toBeDefined()
-  const token = await addKey()
+  const token = await signWithNewKey()
 
-  pass(6_000)
+  advanceClock(6_000)
 
   expect(await verify(token, origin)).toBeDefined()
   expect(await verify(access_token, origin)).toBeDefined()
 })
 
-test('a failed load is tried again at once, and known keys stay good meanwhile', async () => {
-  const { state, verify } = observed()
+test('a failed load is repeated at the next verification, and loaded keys stay valid', async () => {
+  const { state, verify } = createObservedVerifier()
   state.isDown = true
   await expect(verify(access_token, origin)).rejects.toThrow('The database is down')
   state.isDown = false
   expect(await verify(access_token, origin)).toBeDefined()
 
-  const token = await addKey()
-  pass(6_000)
+  const token = await signWithNewKey()
+  advanceClock(6_000)
   state.isDown = true
   await expect(verify(token, origin)).rejects.toThrow('The database is down')
   expect(await verify(access_token, origin)).toBeDefined()
