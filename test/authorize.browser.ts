@@ -5,27 +5,31 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { createRestClient } from '../contract/client.ts'
-import { settingsWithAddress, newEmail, startService } from './service.ts'
+import { codeSentTo, createFetch, signInOverHttp, wrongCodeFor } from './http.ts'
 import { bearer, registerApp, type Tokens } from './oauth-app.ts'
-import { createFetch, signInOverHttp } from './http.ts'
+import { newEmail, settingsWithAddress, startService } from './service.ts'
 
 const service = await startService(await settingsWithAddress())
 const settings = await settingsWithAddress()
-const lan = await startService({ ...settings, BASE_URL: `http://tallystick.test:${settings.PORT ?? ''}` })
+/** A service whose host is not a loopback address, so that the browser treats http as insecure. */
+const insecure = await startService({
+  ...settings,
+  BASE_URL: `http://tallystick.test:${settings.PORT ?? ''}`,
+})
 const call = createFetch(service)
 let browser: Browser
 let context: BrowserContext
 let page: Page
 let problems: string[]
-let landings: URL[]
+let callbacks: URL[]
 let loopback: { server: Server; port: number }
 
-const listen = async (host: string) => {
-  const server = createServer(({ url = '/', headers: { host: own = '' } }, response) => {
-    if (url.startsWith('/callback')) landings.push(new URL(url, `http://${own}`))
+const listen = async (address: string) => {
+  const server = createServer(({ url = '/', headers: { host = '' } }, response) => {
+    if (url.startsWith('/callback')) callbacks.push(new URL(url, `http://${host}`))
     response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Landed</h1>')
   })
-  server.listen(0, host)
+  server.listen(0, address)
   await once(server, 'listening')
   return { server, port: (server.address() as AddressInfo).port }
 }
@@ -51,7 +55,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   problems = []
-  landings = []
+  callbacks = []
   context = await browser.newContext({ javaScriptEnabled: false })
   page = await newPage()
 })
@@ -59,27 +63,27 @@ beforeEach(async () => {
 afterEach(() => context.close())
 
 async function newPage() {
-  const made = await context.newPage()
-  made.on('console', (message) => {
+  const opened = await context.newPage()
+  opened.on('console', (message) => {
     if (!message.location().url.includes('favicon')) problems.push(message.text())
   })
-  made.on('requestfailed', (request) => {
+  opened.on('requestfailed', (request) => {
     problems.push(`${request.url()} ${request.failure()?.errorText ?? ''}`)
   })
-  return made
+  return opened
 }
 
 const callback = () => `http://127.0.0.1:${loopback.port}/callback`
-const codeFor = (email: string) =>
-  service.letters.findLast(({ to }) => to === email)?.subject.slice(0, 6) ?? ''
+const codeFor = (email: string) => codeSentTo(service, email) ?? ''
 
-async function ask(parameters = {}, registration = {}) {
+/** Registers an app and opens its authorization URL. */
+async function openAuthorization(parameters = {}, registration = {}) {
   const app = await registerApp(service, { redirect_uris: ['http://127.0.0.1/callback'], ...registration })
   await page.goto(app.authorizationUrl({ redirect_uri: callback(), state: 'a state', ...parameters }))
   return app
 }
 
-/** Signs in by the pages, and ends where consent is asked. */
+/** Signs in on the pages, up to the consent page. */
 async function signIn(email = newEmail()) {
   await page.getByLabel('Your e-mail address').fill(email)
   await page.getByRole('button', { name: 'Send me a code' }).click()
@@ -94,8 +98,8 @@ async function cookie() {
   return cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
 }
 
-/** Somebody who is signed in already. */
-async function arriveSignedIn() {
+/** Gives the browser the cookie of a session. */
+async function addSession() {
   const [name = '', value = ''] = (await signInOverHttp(service, newEmail())).cookie.split('=')
   await context.addCookies([{ name, value, url: service.origin }])
 }
@@ -103,8 +107,8 @@ async function arriveSignedIn() {
 const isFocused = (role: 'button' | 'textbox', name: string) =>
   page.getByRole(role, { name }).and(page.locator(':focus')).count()
 
-/** What holds of every page. */
-async function expectSound() {
+/** Checks what every page has: one heading, a language, a title, labels, the style, and no script. */
+async function expectWellFormed() {
   expect(await page.locator('h1').count()).toBe(1)
   expect(await page.locator('html').getAttribute('lang')).toBe('en')
   expect(await page.title()).toMatch(/ · Tallystick$/)
@@ -112,27 +116,27 @@ async function expectSound() {
   for (const input of await page.locator('input:not([type=hidden])').all())
     expect(await page.locator(`label[for="${(await input.getAttribute('id')) ?? ''}"]`).count()).toBe(1)
   expect(await page.locator('script').count()).toBe(0)
-  // Styled: the policy lets the style in.
+  // The width proves that the policy allows the style.
   expect((await page.locator('body').boundingBox())?.width).toBeLessThan(600)
 }
 
 describe('an app in a browser without scripts', () => {
-  test('is let in by somebody who signs in, calls, is seen and is put out', async () => {
-    const app = await ask({}, { client_name: 'A notebook' })
-    await expectSound()
+  test('is authorized after sign-in, calls the API, is listed and is revoked', async () => {
+    const app = await openAuthorization({}, { client_name: 'A notebook' })
+    await expectWellFormed()
     const email = newEmail()
     await page.getByLabel('Your e-mail address').fill(email)
     await page.getByRole('button', { name: 'Send me a code' }).click()
-    await expectSound()
+    await expectWellFormed()
     expect(await page.getByText(`We sent a code to ${email}.`).count()).toBe(1)
     await page.getByLabel('Six digits').fill(codeFor(email))
     await page.getByRole('button', { name: 'Sign in' }).click()
 
     await page.getByRole('heading', { name: 'Authorize A notebook?' }).waitFor()
-    await expectSound()
+    await expectWellFormed()
     const text = await page.locator('main').innerText()
-    for (const told of [email, callback(), 'see your tasks', 'add, change, share and delete'])
-      expect(text).toContain(told)
+    for (const detail of [email, callback(), 'see your tasks', 'add, change, share and delete'])
+      expect(text).toContain(detail)
     await page.getByRole('button', { name: 'Allow' }).click()
     await page.getByRole('heading', { name: 'Landed' }).waitFor()
 
@@ -157,8 +161,8 @@ describe('an app in a browser without scripts', () => {
     expect(problems).toEqual([])
   })
 
-  test('is told no', async () => {
-    await ask()
+  test('gets access_denied after “Deny”', async () => {
+    await openAuthorization()
     await signIn()
     await page.getByRole('button', { name: 'Deny' }).click()
     await page.getByRole('heading', { name: 'Landed' }).waitFor()
@@ -171,8 +175,8 @@ describe('an app in a browser without scripts', () => {
     expect(problems).toEqual([])
   })
 
-  test('is let in by the keyboard alone', async () => {
-    await ask()
+  test('is authorized by the keyboard alone', async () => {
+    await openAuthorization()
     const email = newEmail()
     expect(await isFocused('textbox', 'Your e-mail address')).toBe(1)
     await page.keyboard.type(email)
@@ -196,11 +200,11 @@ describe('an app in a browser without scripts', () => {
   test.each([
     ['localhost', '127.0.0.1'],
     ['[::1]', '::1'],
-  ])('is answered at %s too', async (name, host) => {
-    await arriveSignedIn()
+  ])('is redirected to %s', async (name, host) => {
+    await addSession()
     const { server, port } = await listen(host)
     const redirect_uri = `http://${name}:${port}/callback`
-    await ask({ redirect_uri }, { redirect_uris: [redirect_uri] })
+    await openAuthorization({ redirect_uri }, { redirect_uris: [redirect_uri] })
     await page.getByRole('button', { name: 'Allow' }).click()
     await page
       .getByRole('heading', { name: 'Landed' })
@@ -209,71 +213,71 @@ describe('an app in a browser without scripts', () => {
     server.close()
 
     expect(problems).toEqual([])
-    expect(landings.map(({ host }) => host)).toEqual([`${name}:${port}`])
+    expect(callbacks.map(({ host }) => host)).toEqual([`${name}:${port}`])
   })
 
-  test('of a scheme of its own is led there', async () => {
-    await arriveSignedIn()
+  test('with a private-use scheme is redirected to it', async () => {
+    await addSession()
     const redirect_uri = 'com.example.app:/callback'
-    await ask({ redirect_uri }, { redirect_uris: [redirect_uri] })
+    await openAuthorization({ redirect_uri }, { redirect_uris: [redirect_uri] })
     await page.getByRole('button', { name: 'Allow' }).click()
     await page.waitForTimeout(500)
 
-    // Nothing here takes it; but the policy let it pass.
+    // No program handles the scheme. The policy allowed the redirect.
     expect(problems.filter((problem) => /policy/i.test(problem))).toEqual([])
   })
 
-  test('is let in over plain http too, where a browser says less of itself', async () => {
-    const { letters, services } = lan
-    const app = await registerApp(lan, { redirect_uris: ['http://127.0.0.1/callback'] })
+  test('is authorized over http, where the browser sends no Sec-Fetch headers', async () => {
+    const { services } = insecure
+    const app = await registerApp(insecure, { redirect_uris: ['http://127.0.0.1/callback'] })
     const email = newEmail()
     await page.goto(
-      app.authorizationUrl({ redirect_uri: callback() }).replace(lan.origin, services.settings.baseUrl),
+      app.authorizationUrl({ redirect_uri: callback() }).replace(insecure.origin, services.settings.baseUrl),
     )
     await page.getByLabel('Your e-mail address').fill(email)
     await page.getByRole('button', { name: 'Send me a code' }).click()
-    await page.getByLabel('Six digits').fill(letters.at(-1)?.subject.slice(0, 6) ?? '')
+    await page.getByLabel('Six digits').fill(codeSentTo(insecure, email) ?? '')
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('button', { name: 'Allow' }).click()
 
     await page.getByRole('heading', { name: 'Landed' }).waitFor({ timeout: 5000 })
-    expect(landings).toHaveLength(1)
+    expect(callbacks).toHaveLength(1)
   })
 
-  test('is named as text, whatever its name', async () => {
-    await arriveSignedIn()
+  test('has its name shown as text', async () => {
+    await addSession()
     const name = '<img src=x onerror=alert(1)><h1>Safe</h1>&amp;"\''
-    await ask({}, { client_name: name })
+    await openAuthorization({}, { client_name: name })
 
     expect(await page.locator('h1').innerText()).toBe(`Authorize ${name}?`)
     expect(await page.locator('img').count()).toBe(0)
     expect(await page.title()).toBe(`Authorize ${name}? · Tallystick`)
-    await expectSound()
+    await expectWellFormed()
     expect(problems).toEqual([])
   })
 
-  test('that is unknown is a page, which leads nowhere', async () => {
-    await ask({ client_id: 'unknown' })
+  test('that is unknown gets a page without a link or a form', async () => {
+    await openAuthorization({ client_id: 'unknown' })
 
     expect(await page.getByRole('alert').innerText()).toContain('not known')
     expect(await page.locator('form, a').count()).toBe(0)
-    await expectSound()
+    await expectWellFormed()
   })
 })
 
-describe('signing in', () => {
-  test('says what is wrong with a code, and lets one try again', async () => {
-    await ask()
+describe('the sign-in page', () => {
+  test('reports a wrong code and accepts the next code', async () => {
+    await openAuthorization()
     const email = newEmail()
     await page.getByLabel('Your e-mail address').fill(email)
     await page.getByRole('button', { name: 'Send me a code' }).click()
-    const wrong = codeFor(email) === '000000' ? '000001' : '000000'
+    const wrong = wrongCodeFor(codeFor(email))
     await page.getByLabel('Six digits').fill(wrong)
     await page.getByRole('button', { name: 'Sign in' }).click()
 
     await page.getByRole('alert').waitFor()
     expect(await page.getByRole('alert').innerText()).toMatch(/\w/)
-    await expectSound()
+    await expectWellFormed()
     expect(await cookie()).toBe('')
     await page.getByLabel('Six digits').fill(codeFor(email))
     await page.getByRole('button', { name: 'Sign in' }).click()
@@ -281,8 +285,8 @@ describe('signing in', () => {
     expect(problems).toEqual([])
   })
 
-  test('takes an address written with spaces around it', async () => {
-    await ask()
+  test('accepts an address with surrounding spaces', async () => {
+    await openAuthorization()
     const email = newEmail()
     await page.getByLabel('Your e-mail address').fill(`  ${email} `)
     await page.getByRole('button', { name: 'Send me a code' }).click()
@@ -291,19 +295,19 @@ describe('signing in', () => {
     expect(codeFor(email)).toMatch(/^\d{6}$/)
   })
 
-  test('can be begun again, after too many wrong codes', async () => {
-    await ask()
+  test('can be restarted after too many wrong codes', async () => {
+    await openAuthorization()
     const email = newEmail()
     await page.getByLabel('Your e-mail address').fill(email)
     await page.getByRole('button', { name: 'Send me a code' }).click()
-    const wrong = codeFor(email) === '000000' ? '000001' : '000000'
+    const wrong = wrongCodeFor(codeFor(email))
     for (let tries = 0; tries < 4; tries++) {
       await page.getByLabel('Six digits').fill(wrong)
       await page.getByRole('button', { name: 'Sign in' }).click()
       await page.getByRole('alert').waitFor()
     }
 
-    // Without going back or typing an address: by what the page offers.
+    // Only with the controls of the page.
     await page
       .getByRole('button', { name: /another|again/i })
       .or(page.getByRole('link'))
@@ -313,8 +317,8 @@ describe('signing in', () => {
     expect(await again.count()).toBe(1)
   })
 
-  test('keeps what was asked when the page is loaded again', async () => {
-    await ask()
+  test('keeps the authorization request when the page is reloaded', async () => {
+    await openAuthorization()
     await signIn()
     await page.reload()
 
@@ -339,7 +343,7 @@ describe('on a phone', () => {
     page = await newPage()
   })
 
-  /** A page that is wider than the screen is laid out wider, and scrolls. */
+  /** Checks the layout width: a page with an element wider than the screen gets a wider layout and scrolls. */
   async function expectFits() {
     const session = await context.newCDPSession(page)
     const { cssContentSize, cssLayoutViewport } = await session.send('Page.getLayoutMetrics')
@@ -349,8 +353,8 @@ describe('on a phone', () => {
       expect((await button.boundingBox())?.height).toBeGreaterThanOrEqual(40)
   }
 
-  test('nothing is wider than the screen', async () => {
-    await ask()
+  test('no page is wider than the screen', async () => {
+    await openAuthorization()
     await expectFits()
     const address = newEmail()
     await page.getByLabel('Your e-mail address').fill(address)
@@ -363,8 +367,8 @@ describe('on a phone', () => {
     await expectFits()
   })
 
-  test('nor are a long name and a long address', async () => {
-    await ask({}, { client_name: name })
+  test('no page is wider than the screen with a long name and a long address', async () => {
+    await openAuthorization({}, { client_name: name })
     await signIn(email())
 
     await expectFits()
