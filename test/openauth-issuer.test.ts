@@ -49,7 +49,7 @@ async function addKey(storage: StorageAdapter) {
 describe('OpenAuth fault 2: an error redirects to a redirect URI that is not registered', () => {
   const evil = 'https://evil.example/steal'
 
-  test('a bare issuer redirects to it', async () => {
+  test('a bare issuer redirects to the unregistered URI', async () => {
     const { headers } = await createBareIssuer(origin).authorize({ redirect_uri: evil })
 
     expect(headers.get('location')).toContain(evil)

@@ -277,8 +277,8 @@ describe('a path', () => {
   })
 })
 
-describe('the size and syntax of a request', () => {
-  test('reject headers above 16 KiB', async () => {
+describe('the HTTP server', () => {
+  test('rejects headers above 16 KiB', async () => {
     const padding = `x-padding: ${'a'.repeat(17 * 1024)}`
 
     const { status, head, body } = await sendRaw(`GET /api/status HTTP/1.1\r\nhost: x\r\n${padding}\r\n\r\n`)
@@ -288,7 +288,7 @@ describe('the size and syntax of a request', () => {
     expect(body).toEqual(errorBody(431, 'REQUEST_HEADER_FIELDS_TOO_LARGE', 'Request Header Fields Too Large'))
   })
 
-  test('accept headers below 16 KiB', async () => {
+  test('accepts headers below 16 KiB', async () => {
     const answer = await call('GET', '/api/status', undefined, { 'x-padding': 'a'.repeat(15 * 1024) })
 
     expect(answer.status).toBe(200)
@@ -305,11 +305,11 @@ describe('the size and syntax of a request', () => {
       'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0',
     ],
     ['has an invalid header name', 'GET / HTTP/1.1\r\nhost: x\r\nx y: z\r\n\r\n'],
-  ])('reject a request that %s', async (_, request) => {
+  ])('rejects a request that %s', async (_, request) => {
     expect((await sendRaw(request)).body).toEqual(errorBody(400, 'BAD_REQUEST', 'Bad Request'))
   })
 
-  test('reject a body of 20 MB', async () => {
+  test('rejects a body of 20 MB', async () => {
     const ada = await signIn()
 
     const answer = await call('POST', '/api/tasks', { taskTitle: 'x'.repeat(20_000_000) }, ada)
@@ -318,7 +318,7 @@ describe('the size and syntax of a request', () => {
     expect(answer.body).toEqual(errorBody(413, 'PAYLOAD_TOO_LARGE', `A body may have at most ${MIB} bytes`))
   })
 
-  test('accept a body of 1 MiB and reject more, with and without Content-Length', async () => {
+  test('accepts a body of 1 MiB and rejects a longer body, with and without Content-Length', async () => {
     const ada = { ...(await signIn()), 'content-type': 'application/json' }
     const bodyOf = (bytes: number) => JSON.stringify({ taskTitle: 'x', unknown: 'x'.repeat(bytes - 30) })
     const post = async (body: string | ReadableStream) =>

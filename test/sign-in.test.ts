@@ -279,7 +279,7 @@ describe('sign-out', () => {
     expect((await me(other)).status).toBe(200)
   })
 
-  test('leaves the other sessions of the account', async () => {
+  test('keeps the other sessions of the account', async () => {
     const email = newEmail()
     const [phone, laptop] = [await signIn(email), await signIn(email)]
 
