@@ -47,15 +47,15 @@ export const account = os.router({
   }),
 })
 
-const view = ({ account, tasks, notes, shares, sharedByOthers, sessions, audit }: query.AccountData) => ({
+const view = (data: query.AccountData) => ({
   exportedAt: toUnixSeconds(new Date()),
-  account: accountView(account),
-  tasks: tasks.map((task) => taskView(task, task.userId)),
-  notes: notesView(notes, shares),
-  notesOfOthers: sharedByOthers,
-  sessions: sessions.filter(({ clientId }) => clientId === null).map(sessionView),
-  apps: sessions.flatMap(appView),
-  audit: audit.map((entry) => auditView(entry, account.id)),
+  account: accountView(data.account),
+  tasks: data.tasks.map((task) => taskView(task, task.userId)),
+  notes: notesView(data.notes, data.shares),
+  notesOfOthers: data.sharedByOthers,
+  sessions: data.sessions.filter(({ clientId }) => clientId === null).map(sessionView),
+  apps: data.sessions.flatMap(appView),
+  audit: data.audit.map((entry) => auditView(entry, data.account.id)),
 })
 
 const accountView = ({ id, name, email, emailVerified, role, ...row }: query.AccountData['account']) => ({
