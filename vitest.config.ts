@@ -8,7 +8,7 @@ const processTests = [
   'package',
   'private',
   'process',
-  'safety',
+  'production-log',
 ].map((name) => `test/${name}.test.ts`)
 
 const timeouts = { testTimeout: 20_000, hookTimeout: 60_000 }

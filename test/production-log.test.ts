@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,13 +10,14 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { cookieOf } from '../src/testing.ts'
 import { createFetch, formType, wrongCodeFor } from './http.ts'
 import { freePort } from './postgres.ts'
+import { pathOf, waitUntilListening } from './programs.ts'
 import { createDatabase, newEmail } from './service.ts'
 
 describe('the log of a production process', () => {
   const letters: { to: string; code: string }[] = []
   const codeFor = (email: string) => letters.findLast(({ to }) => to === email)?.code
   const authSecret = 'a secret of at least thirty-two characters'
-  let output = ''
+  let output = () => ''
   const smtp = new SMTPServer({
     authOptional: true,
     disabledCommands: ['AUTH', 'STARTTLS'],
@@ -31,7 +32,7 @@ describe('the log of a production process', () => {
         })
     },
   })
-  let child: ChildProcess
+  let child: ChildProcessWithoutNullStreams
   let origin = ''
   let database = ''
 
@@ -41,7 +42,7 @@ describe('the log of a production process', () => {
     const [port, smtpPort] = [await freePort(), await freePort()]
     smtp.listen(smtpPort, '127.0.0.1')
     origin = `http://127.0.0.1:${port}`
-    child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+    child = spawn(process.execPath, [pathOf('main')], {
       env: {
         PATH: process.env.PATH,
         NODE_ENV: 'production',
@@ -54,9 +55,8 @@ describe('the log of a production process', () => {
         LOG_LEVEL: 'trace',
       },
     })
-    for (const stream of [child.stdout, child.stderr])
-      stream?.on('data', (chunk: Buffer) => (output += chunk.toString()))
-    await until(() => output.includes('listens on'))
+    const listening = await waitUntilListening(child)
+    output = listening.output
 
     return async () => {
       if (child.exitCode === null) {
@@ -77,8 +77,10 @@ describe('the log of a production process', () => {
   /** The one line of the log with the id of a response. */
   const logLineOf = async ({ headers }: { headers: Headers }) => {
     const id = headers.get('x-request-id') ?? 'none'
-    await until(() => output.includes(id))
-    const lines = output.split('\n').filter((line) => line.includes(id))
+    await until(() => output().includes(id))
+    const lines = output()
+      .split('\n')
+      .filter((line) => line.includes(id))
     expect(lines).toHaveLength(1)
     return JSON.parse(lines[0] ?? '') as Record<string, unknown>
   }
@@ -93,7 +95,7 @@ describe('the log of a production process', () => {
       responseTime: expect.any(Number),
       operation: 'tasks.list',
     })
-    expect(output).not.toContain('swordfish')
+    expect(output()).not.toContain('swordfish')
   })
 
   /** Signs in and returns the cookie. */
@@ -175,10 +177,11 @@ describe('the log of a production process', () => {
     await logLineOf(await call('GET', '/api/me', undefined, { authorization: 'Bearer swordfish' }))
 
     expect(statuses).toEqual([500, 500, 500, 500])
-    expect(output).toContain('a procedure failed')
+    expect(output()).toContain('a procedure failed')
     const value = cookie.slice(cookie.indexOf('=') + 1)
     const token = decodeURIComponent(value).split('.')[0] ?? ''
-    for (const secret of ['swordfish', 'marlin', '918273', value, token]) expect(output).not.toContain(secret)
+    for (const secret of ['swordfish', 'marlin', '918273', value, token])
+      expect(output()).not.toContain(secret)
   })
 
   test('contains no secret of a sign-in', async () => {
@@ -212,8 +215,8 @@ describe('the log of a production process', () => {
     expect(token).toHaveLength(32)
     expect(value).toContain(token)
     for (const secret of [token, value, decodeURIComponent(value), value.split('.')[1] ?? '', authSecret])
-      expect(output).not.toContain(secret)
-    expect(output).not.toMatch(new RegExp(`(?<!\\d)${code}(?!\\d)`))
+      expect(output()).not.toContain(secret)
+    expect(output()).not.toMatch(new RegExp(`(?<!\\d)${code}(?!\\d)`))
   })
 
   test('contains no parameter of a sign-in statement that fails', async () => {
@@ -230,8 +233,8 @@ describe('the log of a production process', () => {
     await logLineOf(answer)
 
     expect(answer).toMatchObject({ status: 500, body: { code: 'INTERNAL_SERVER_ERROR' } })
-    expect(output).toContain('violates check constraint')
-    expect(output).not.toContain('Unwelcome')
+    expect(output()).toContain('violates check constraint')
+    expect(output()).not.toContain('Unwelcome')
   })
 
   test('reports an e-mail that is not delivered, without its code', async () => {
@@ -243,8 +246,8 @@ describe('the log of a production process', () => {
     const code = codeFor(email) ?? ''
     expect(answer).toMatchObject({ status: 200, body: { success: true } })
     expect(code).toMatch(/^\d{6}$/)
-    expect(output).toContain('a sign-in e-mail could not be delivered')
-    expect(output).not.toMatch(new RegExp(`(?<!\\d)${code}(?!\\d)`))
+    expect(output()).toContain('a sign-in e-mail could not be delivered')
+    expect(output()).not.toMatch(new RegExp(`(?<!\\d)${code}(?!\\d)`))
   })
 
   test('ends when the process exits after SIGTERM', async () => {
