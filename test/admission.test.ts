@@ -12,17 +12,17 @@ const call = createFetch(service)
 const cookie = await service.signIn(newEmail())
 
 const BODY = JSON.stringify({ name: 'Ada', guests: 2 })
-const opened: Socket[] = []
+const sockets: Socket[] = []
 
 afterEach(async () => {
-  for (const socket of opened.splice(0)) socket.destroy()
+  for (const socket of sockets.splice(0)) socket.destroy()
   await sleep(50)
 })
 
-/** Sends half of a request with a body, as a trusted proxy does for an address. */
+/** Sends the first half of a request with a body. The service trusts this proxy, which names the client's address. */
 async function sendHalf(address: string) {
   const socket = connect(port, '127.0.0.1').on('error', () => undefined)
-  opened.push(socket)
+  sockets.push(socket)
   let said = ''
   socket.on('data', (chunk: Buffer) => (said += chunk.toString()))
   await once(socket, 'connect')
@@ -39,7 +39,7 @@ async function sendHalf(address: string) {
   return { status, finish, said: () => said, closed: () => socket.closed }
 }
 
-/** Half-sent requests, one after another. */
+/** Sends the first halves of several requests, one after another. */
 async function sendHalves(addresses: string[]) {
   const halves: Awaited<ReturnType<typeof sendHalf>>[] = []
   for (const address of addresses) halves.push(await sendHalf(address))
@@ -50,8 +50,8 @@ async function sendHalves(addresses: string[]) {
 const times = <Value>(many: number, make: (index: number) => Value) =>
   Array.from({ length: many }, (_, index) => make(index))
 
-describe('half-sent requests', () => {
-  test('keep nobody out, whether with or without a body, at the same address', async () => {
+describe('incomplete requests', () => {
+  test('do not delay complete requests of the same address, with or without a body', async () => {
     const halves = await sendHalves(times(100, () => '198.51.100.1'))
 
     const from = { 'x-forwarded-for': '198.51.100.1' }
@@ -67,7 +67,7 @@ describe('half-sent requests', () => {
     ])
   })
 
-  test('are told so, and their connections end', async () => {
+  test('receive an error, and their connections close', async () => {
     const [first] = await sendHalves(times(5, () => '198.51.100.2'))
 
     await expect.poll(() => first?.closed(), { timeout: 5000 }).toBe(true)
@@ -75,21 +75,21 @@ describe('half-sent requests', () => {
     expect(first?.said().toLowerCase()).toContain('connection: close')
   })
 
-  test('of one address end none of another address', async () => {
+  test('of one address do not end requests of another address', async () => {
     const slow = await sendHalf('203.0.113.7')
     await sendHalves(times(50, () => '198.51.100.3'))
 
     expect(await slow.finish()).toBe(200)
   })
 
-  test('of several addresses end none of an address with fewer', async () => {
+  test('of several addresses do not end requests of an address with fewer', async () => {
     const slow = await sendHalf('203.0.113.10')
     await sendHalves(times(50, (index) => `198.51.100.${20 + (index % 8)}`))
 
     expect(await slow.finish()).toBe(200)
   })
 
-  test('of one IPv6 network of 64 bits are counted as one', async () => {
+  test('of one IPv6 /64 network count together', async () => {
     const halves = await sendHalves(times(6, (index) => `2001:db8:1:2:${index}::1`))
     const other = await sendHalf('2001:db8:1:3::1')
 
@@ -97,7 +97,7 @@ describe('half-sent requests', () => {
     expect(await other.finish()).toBe(200)
   })
 
-  test('of many addresses end the oldest, and a request that arrives soon is answered', async () => {
+  test('of many addresses end the oldest request, and a request that completes soon is answered', async () => {
     const halves = await sendHalves(times(20, (index) => `192.0.2.${index}`))
 
     expect(halves.map(({ status }) => status()).filter((status) => status === 408)).toHaveLength(4)
@@ -105,9 +105,9 @@ describe('half-sent requests', () => {
     expect(await (await sendHalf('203.0.113.8')).finish()).toBe(200)
   })
 
-  test('are no longer counted once they are complete, or their callers gone', async () => {
+  test('no longer count after completion or a disconnect', async () => {
     for (const half of await sendHalves(times(4, () => '198.51.100.4'))) expect(await half.finish()).toBe(200)
-    for (const _ of await sendHalves(times(4, () => '198.51.100.4'))) opened.pop()?.destroy()
+    for (const _ of await sendHalves(times(4, () => '198.51.100.4'))) sockets.pop()?.destroy()
     await sleep(100)
 
     const halves = await sendHalves(times(4, () => '198.51.100.4'))
@@ -117,7 +117,7 @@ describe('half-sent requests', () => {
 })
 
 describe('beyond MAX_REQUESTS, a request', () => {
-  test('is answered 503 once it is complete, with a body or without', async () => {
+  test('receives 503 after its last byte, with or without a body', async () => {
     await withTableLocked(service.databaseUrl, 'tasks', async () => {
       const early = await sendHalf('203.0.113.9')
       for (let index = 0; index < 4; index++) void call('GET', '/api/tasks', undefined, { cookie })
@@ -125,7 +125,10 @@ describe('beyond MAX_REQUESTS, a request', () => {
 
       const answers = [await call('GET', '/api/counter'), await call('POST', '/api/reservations', BODY)]
       for (const { status, headers, body } of answers) {
-        expect({ status, body }).toMatchObject({ status: 503, body: { message: 'Too much is under way' } })
+        expect({ status, body }).toMatchObject({
+          status: 503,
+          body: { message: 'The service is at its limit of concurrent requests' },
+        })
         expect(headers.get('retry-after')).toBe('1')
         expect(headers.get('x-request-id')).not.toBeNull()
       }
@@ -135,8 +138,8 @@ describe('beyond MAX_REQUESTS, a request', () => {
   })
 })
 
-describe('requests that are pipelined behind another', () => {
-  test('are no longer counted once their connection closes', async () => {
+describe('pipelined requests', () => {
+  test('no longer count after their connection closes', async () => {
     const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\ncookie: ${cookie}\r\n\r\n`
     await withTableLocked(service.databaseUrl, 'tasks', async () => {
       const socket = connect(port, '127.0.0.1').on('error', () => undefined)

@@ -9,7 +9,7 @@ import { newEmail } from './service.ts'
 const ROOT = 'root@example.com'
 
 test(
-  'the embedded database records an impersonation and a deletion, and takes no change',
+  'the embedded database records an impersonation and a deletion, and rejects changes of the audit trail',
   { timeout: 60_000 },
   async () => {
     const tallystick = await createTallystick({ ADMIN_EMAILS: ROOT, RATE_LIMITS: 'on' })

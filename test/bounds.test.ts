@@ -26,7 +26,7 @@ const characters = ['x', '漢', '🌻']
 
 describeTransports(service, ({ person }) => {
   describe('tasks.create', () => {
-    test.each(characters)('takes 500 and 10,000 code points of %s, and no more', async (character) => {
+    test.each(characters)('accepts 500 and 10,000 code points of %s, and rejects more', async (character) => {
       const ada = await person()
       const [title, description] = [character.repeat(500), character.repeat(10_000)]
 
@@ -41,7 +41,7 @@ describeTransports(service, ({ person }) => {
   })
 
   describe('tasks.update', () => {
-    test.each(characters)('takes 500 and 10,000 code points of %s, and no more', async (character) => {
+    test.each(characters)('accepts 500 and 10,000 code points of %s, and rejects more', async (character) => {
       const ada = await person()
       const { id } = await ada.tasks.create({ taskTitle: 'x' })
       const [title, description] = [character.repeat(500), character.repeat(10_000)]
@@ -57,8 +57,8 @@ describeTransports(service, ({ person }) => {
     })
   })
 
-  describe('rows of an earlier release, with texts beyond the bounds', () => {
-    test('are listed, read, changed and exported', async () => {
+  describe('rows of an earlier release with texts that exceed the limits', () => {
+    test('can be listed, read, changed and exported', async () => {
       const ada = await person()
       const { id: userId } = await ada.account.get()
       const long = 'x'.repeat(1_000_000)
@@ -105,7 +105,7 @@ describe('an input', () => {
     .filter((text) => !text.includes('\0'))
   const size = (text: string) => Array.from(text).length
 
-  test('is taken exactly where its code points are within the bounds', () => {
+  test('is valid if and only if its number of code points is within the limits', () => {
     const law = fc.property(texts, (text) => {
       const isTask = size(text) >= 1 && size(text) <= 500
       expect(CreateTask.safeParse({ taskTitle: text }).success).toBe(isTask)
@@ -120,7 +120,7 @@ describe('an input', () => {
 })
 
 describe('seed', () => {
-  test('adds only what the contract takes', () => {
+  test('adds only data that the contract accepts', () => {
     for (const { tasks, notes } of sampleAccounts('ada@example.com')) {
       for (const { title, description } of tasks)
         expect(CreateTask.parse({ taskTitle: title, taskDesc: description ?? undefined })).toBeDefined()
@@ -130,7 +130,7 @@ describe('seed', () => {
 })
 
 describe('an id with leading zeros', () => {
-  test('names no task, over any protocol', async () => {
+  test('is rejected over every protocol', async () => {
     const { cookie } = await signInOverHttp(service, newEmail())
     const ada = service.client({ cookie })
     const task = await ada.tasks.create({ taskTitle: 'Write' })

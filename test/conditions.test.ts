@@ -10,7 +10,7 @@ import { type Service, newEmail, startService } from './service.ts'
 const service = await startService({ TRUSTED_ORIGINS: 'https://trusted.example' })
 const call = createFetch(service)
 
-/** A client that tells the tag of what it was answered last. */
+/** A client that exposes the ETag of its last response. */
 interface Listener {
   client: Client
   tag: () => string
@@ -43,14 +43,14 @@ const ways: Record<string, Way> = {
 }
 
 const ifMatch = (tag: string) => ({ context: { headers: { 'if-match': tag } } })
-const refused = { defined: true, code: 'PRECONDITION_FAILED', status: 412 }
+const preconditionFailed = { defined: true, code: 'PRECONDITION_FAILED', status: 412 }
 const absent = '00000000-0000-7000-8000-000000000000'
 
 describe.each(Object.entries(ways))('%s', (_, connect) => {
   const person = async (email = newEmail()) => connect(service, { cookie: await service.signIn(email) })
 
-  describe('the tag of a task', () => {
-    test('is the same for as long as the task is', async () => {
+  describe('the ETag of a task', () => {
+    test('stays the same while the task is unchanged', async () => {
       const { client: ada, tag } = await person()
 
       const { id } = await ada.tasks.create({ taskTitle: 'Write' })
@@ -64,7 +64,7 @@ describe.each(Object.entries(ways))('%s', (_, connect) => {
     })
 
     test.each([{ title: 'Other' }, { description: 'Other' }, { status: 'completed' as const }])(
-      'moves with %o',
+      'changes with %o',
       async (changes) => {
         const { client: ada, tag } = await person()
         const { id } = await ada.tasks.create({ taskTitle: 'Write' })
@@ -81,27 +81,27 @@ describe.each(Object.entries(ways))('%s', (_, connect) => {
   })
 
   describe('a task', () => {
-    test('is changed only in a state that If-Match names', async () => {
+    test('is changed only if If-Match contains its ETag', async () => {
       const { client: ada, tag } = await person()
       const task = await ada.tasks.create({ taskTitle: 'Write' })
       const stale = tag()
       const second = await ada.tasks.update({ id: task.id, title: 'Second' }, ifMatch(stale))
 
       await expect(ada.tasks.update({ id: task.id, title: 'Third' }, ifMatch(stale))).rejects.toMatchObject(
-        refused,
+        preconditionFailed,
       )
 
       expect(await ada.tasks.get({ id: task.id })).toEqual(second)
     })
 
-    test('is deleted only in a state that If-Match names', async () => {
+    test('is deleted only if If-Match contains its ETag', async () => {
       const { client: ada, tag } = await person()
       const { id } = await ada.tasks.create({ taskTitle: 'Write' })
       const stale = tag()
       await ada.tasks.update({ id, title: 'Second' })
       const current = tag()
 
-      await expect(ada.tasks.delete({ id }, ifMatch(stale))).rejects.toMatchObject(refused)
+      await expect(ada.tasks.delete({ id }, ifMatch(stale))).rejects.toMatchObject(preconditionFailed)
       expect(await ada.tasks.list()).toMatchObject({ taskCount: 1 })
       await ada.tasks.delete({ id }, ifMatch(current))
       expect(await ada.tasks.list()).toMatchObject({ taskCount: 0 })
@@ -117,7 +117,7 @@ describe.each(Object.entries(ways))('%s', (_, connect) => {
       ['*, "none"', false],
       ['1', false],
       ['', false],
-    ])('is changed or not by If-Match: %s', async (condition, holds) => {
+    ])('is changed only where the condition holds: If-Match: %s', async (condition, holds) => {
       const { client: ada, tag } = await person()
       const { id } = await ada.tasks.create({ taskTitle: 'Write' })
       const asked = ifMatch(condition.replace('TAG', tag()))
@@ -127,16 +127,16 @@ describe.each(Object.entries(ways))('%s', (_, connect) => {
       expect(isSuccess).toBe(holds)
     })
 
-    test('that is not there is in no state', async () => {
+    test('that does not exist matches no ETag', async () => {
       const [{ client: ada }, { client: bob }] = [await person(), await person()]
       const { id } = await bob.tasks.create({ taskTitle: 'His' })
 
       await expect(ada.tasks.update({ id }, ifMatch('*'))).rejects.toMatchObject({ code: 'NOT_FOUND' })
-      await expect(ada.tasks.delete({ id }, ifMatch('*'))).rejects.toMatchObject(refused)
+      await expect(ada.tasks.delete({ id }, ifMatch('*'))).rejects.toMatchObject(preconditionFailed)
       await expect(bob.tasks.get({ id })).resolves.toMatchObject({ id })
     })
 
-    test('is changed by one of many who saw the same', async () => {
+    test('is changed by only one of many concurrent callers with the same ETag', async () => {
       const { client: ada, tag } = await person()
       const { id } = await ada.tasks.create({ taskTitle: 'Write' })
       const seen = ifMatch(tag())
@@ -147,12 +147,12 @@ describe.each(Object.entries(ways))('%s', (_, connect) => {
       const won = outcomes.filter(({ isSuccess }) => isSuccess)
       expect(won).toHaveLength(1)
       expect(await ada.tasks.get({ id })).toEqual(won[0]?.data)
-      for (const { error } of outcomes) if (error) expect(error).toMatchObject(refused)
+      for (const { error } of outcomes) if (error) expect(error).toMatchObject(preconditionFailed)
     })
   })
 
-  describe('the tag of a note', () => {
-    test('moves with what changes, and with nothing else', async () => {
+  describe('the ETag of a note', () => {
+    test('changes with the content and the shares, and with nothing else', async () => {
       const { client: ada, tag } = await person()
       const { id } = await ada.notes.create({ title: 'Plan', body: '' })
       const tags = [tag()]
@@ -170,7 +170,7 @@ describe.each(Object.entries(ways))('%s', (_, connect) => {
       expect(tags.map((each) => tags.indexOf(each))).toEqual([0, 0, 2, 3, 3, 5])
     })
 
-    test('tells an editor nothing of whom it is shared with', async () => {
+    test('does not reveal changes of the shares to an editor', async () => {
       const email = newEmail()
       const [{ client: ada, tag: hers }, { client: bob, tag: his }] = [await person(), await person(email)]
       const { id } = await ada.notes.create({ title: 'Plan', body: '' })
@@ -187,7 +187,7 @@ describe.each(Object.entries(ways))('%s', (_, connect) => {
   })
 
   describe('a note', () => {
-    test('is changed, shared and deleted only in a state that If-Match names', async () => {
+    test('is changed, shared and deleted only if If-Match contains its ETag', async () => {
       const { client: ada, tag } = await person()
       const { id } = await ada.notes.create({ title: 'Plan', body: '' })
       const stale = ifMatch(tag())
@@ -200,14 +200,14 @@ describe.each(Object.entries(ways))('%s', (_, connect) => {
         safe(ada.notes.share(share, stale)),
         safe(ada.notes.delete({ id }, stale)),
       ])
-      for (const { error } of late) expect(error).toMatchObject(refused)
+      for (const { error } of late) expect(error).toMatchObject(preconditionFailed)
 
       const shared = await ada.notes.share(share, ifMatch(current))
       expect(shared).toMatchObject({ body: 'Second', sharedWith: 1 })
       expect(await ada.notes.delete({ id }, ifMatch(tag()))).toEqual({ id })
     })
 
-    test('is for the guard first', async () => {
+    test('checks the authorization before If-Match', async () => {
       const [{ client: ada }, { client: bob }] = [await person(), await person()]
       const { id } = await ada.notes.create({ title: 'Plan', body: '' })
       const input = { title: 'His', body: '' }
@@ -220,7 +220,7 @@ describe.each(Object.entries(ways))('%s', (_, connect) => {
       })
     })
 
-    test('is changed by one of many editors who saw the same', async () => {
+    test('is changed by only one of many concurrent editors with the same ETag', async () => {
       const email = newEmail()
       const [{ client: ada }, { client: bob, tag }] = [await person(), await person(email)]
       const { id } = await ada.notes.create({ title: 'Plan', body: '' })
@@ -239,8 +239,8 @@ describe.each(Object.entries(ways))('%s', (_, connect) => {
   })
 })
 
-/** A task, and how to ask for it. */
-async function task() {
+/** Creates a task. Returns its path, the credentials of its owner and its ETag. */
+async function createTask() {
   const cookie = await service.signIn(newEmail())
   const { headers, body } = await call('POST', '/api/tasks', { taskTitle: 'Write' }, { cookie })
   const path = `/api/tasks/${(body as { id: number }).id}`
@@ -255,8 +255,8 @@ describe('If-None-Match', () => {
     ['*', 304],
     ['"none"', 200],
     ['', 200],
-  ])('of %s is answered %i', async (condition, status) => {
-    const { cookie, path, tag } = await task()
+  ])('of %s results in %i', async (condition, status) => {
+    const { cookie, path, tag } = await createTask()
 
     const headers = { cookie, 'if-none-match': condition.replace('TAG', tag) }
     for (const method of ['GET', 'HEAD']) {
@@ -271,8 +271,8 @@ describe('If-None-Match', () => {
     }
   })
 
-  test('is answered 200 once the task has changed', async () => {
-    const { cookie, path, tag } = await task()
+  test('results in 200 after a change of the task', async () => {
+    const { cookie, path, tag } = await createTask()
     await call('PATCH', path, { title: 'Changed' }, { cookie })
 
     const { status } = await call('GET', path, undefined, { cookie, 'if-none-match': tag })
@@ -280,16 +280,16 @@ describe('If-None-Match', () => {
     expect(status).toBe(200)
   })
 
-  test('is not looked at before who calls, and what for', async () => {
-    const { cookie, path } = await task()
+  test('is evaluated after authentication, and for existing tasks only', async () => {
+    const { cookie, path } = await createTask()
     const any = { 'if-none-match': '*' }
 
     expect((await call('GET', path, undefined, any)).status).toBe(401)
     expect((await call('GET', '/api/tasks/0', undefined, { cookie, ...any })).status).toBe(404)
   })
 
-  test('does nothing to a change', async () => {
-    const { cookie, path, tag } = await task()
+  test('does not affect a change', async () => {
+    const { cookie, path, tag } = await createTask()
 
     const { status } = await call('PATCH', path, { title: 'Changed' }, { cookie, 'if-none-match': tag })
 
@@ -298,32 +298,32 @@ describe('If-None-Match', () => {
 })
 
 describe('If-Match', () => {
-  test('does not hide that an address is malformed', async () => {
-    const { cookie } = await task()
+  test('does not hide a malformed path', async () => {
+    const { cookie } = await createTask()
 
     const answer = await call('DELETE', '/api/tasks/abc', undefined, { cookie, 'if-match': '"1"' })
 
     expect(answer).toMatchObject({ status: 400, body: { data: { issues: [{ path: 'id' }] } } })
   })
 
-  test('is not looked at before who calls', async () => {
-    const { path } = await task()
+  test('is evaluated after authentication', async () => {
+    const { path } = await createTask()
 
     expect((await call('DELETE', path, undefined, { 'if-match': '"0"' })).status).toBe(401)
   })
 })
 
-describe('a tag', () => {
-  test('may be read by pages of trusted origins', async () => {
-    const { cookie, path } = await task()
+describe('an ETag', () => {
+  test('can be read by pages of trusted origins', async () => {
+    const { cookie, path } = await createTask()
 
     const { headers } = await call('GET', path, undefined, { cookie, origin: 'https://trusted.example' })
 
     expect(headers.get('access-control-expose-headers')?.split(',')).toContain('etag')
   })
 
-  test('is not in a body', async () => {
-    const { cookie, path } = await task()
+  test('is not part of a body', async () => {
+    const { cookie, path } = await createTask()
 
     const { body } = await call('GET', path, undefined, { cookie })
 

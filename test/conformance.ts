@@ -6,20 +6,20 @@ import { createServer, request, type Server } from 'node:http'
 import { createApp } from '../src/http/app.ts'
 import { createTallystick } from '../src/testing.ts'
 
-// Runs the protocol's own conformance suite. It shows no token: what stands in front of the service here adds one.
-const [port, frontPort] = [await freePort(), await freePort()]
+// Runs the conformance suite of MCP. The suite sends no token, so a proxy in proxy of the service adds one.
+const [port, proxyPort] = [await freePort(), await freePort()]
 const origin = `http://127.0.0.1:${port}`
 const tallystick = await createTallystick({
   PORT: String(port),
   BASE_URL: origin,
-  // What the suite takes for the service's own.
-  TRUSTED_ORIGINS: `http://localhost:${frontPort}, http://127.0.0.1:${frontPort}`,
+  // The origins of the proxy, which the suite regards as the origin of the service.
+  TRUSTED_ORIGINS: `http://localhost:${proxyPort}, http://127.0.0.1:${proxyPort}`,
 })
 const app = createApp(tallystick.services)
 await listen(app, port)
-const bearer = `Bearer ${await letIn()}`
+const bearer = `Bearer ${await authorizeApp()}`
 
-const front = createServer((incoming, answer) => {
+const proxy = createServer((incoming, answer) => {
   const { url, method, headers } = incoming
   const outgoing = request(
     origin + (url ?? ''),
@@ -31,24 +31,24 @@ const front = createServer((incoming, answer) => {
   )
   incoming.pipe(outgoing)
 })
-await listen(front, frontPort)
+await listen(proxy, proxyPort)
 
-const url = `http://127.0.0.1:${frontPort}/mcp`
+const url = `http://127.0.0.1:${proxyPort}/mcp`
 const [command = '', inspector = ''] = process.argv.slice(2)
 const options = ['--suite', 'all', '--expected-failures', 'test/conformance.yml']
 for (const revision of ['2025-06-18', '2025-11-25', '2026-07-28']) {
   const child = spawn(command, ['server', '--url', url, '--spec-version', revision, ...options], {
     stdio: 'inherit',
   })
-  await verdict(child)
+  await recordExitCode(child)
 }
 await authorization()
 await inspect(['--strict', '--method', 'tools/list'])
 await inspect(['--method', 'tools/call', '--tool-name', 'tasks_create', '--tool-arg', 'taskTitle=Inspected'])
-for (const server of [front, app]) server.close().closeAllConnections()
+for (const server of [proxy, app]) server.close().closeAllConnections()
 await tallystick.close()
 
-/** The suite for authorization servers prints the address that a person has to open; here one does. */
+/** Runs the suite for authorization servers. The suite prints an address for a person, and this function opens the address. */
 async function authorization() {
   const callbackPort = String(await freePort())
   const clientId = await register(`http://127.0.0.1:${callbackPort}/callback`)
@@ -65,19 +65,19 @@ async function authorization() {
     text = ''
     void consent(address).then((location) => fetch(location))
   })
-  await verdict(child)
+  await recordExitCode(child)
 }
 
-/** The MCP Inspector's command line, on the service itself. */
+/** Runs the command line of the MCP Inspector against the service. */
 async function inspect(words: string[]) {
   const header = ['--header', `Authorization: ${bearer}`]
   const child = spawn(inspector, ['--cli', `${origin}/mcp`, '--transport', 'http', ...header, ...words], {
     stdio: 'inherit',
   })
-  await verdict(child)
+  await recordExitCode(child)
 }
 
-async function verdict(child: ChildProcess) {
+async function recordExitCode(child: ChildProcess) {
   const [code] = (await once(child, 'exit')) as [number | null]
   process.exitCode = Math.max(Number(process.exitCode ?? 0), code ?? 1)
 }
@@ -91,7 +91,7 @@ async function register(redirectUri: string) {
   return ((await response.json()) as { client_id: string }).client_id
 }
 
-/** Where somebody who is signed in and allows is sent. */
+/** Allows an authorization request with a session. Returns the address of the redirect. */
 async function consent(address: string) {
   const response = await fetch(address, {
     method: 'POST',
@@ -102,8 +102,8 @@ async function consent(address: string) {
   return response.headers.get('location') ?? ''
 }
 
-/** Lets an app in, as a person does who is signed in. */
-async function letIn() {
+/** Registers and authorizes an app. Returns its access token. */
+async function authorizeApp() {
   const redirect_uri = 'http://127.0.0.1:9/callback'
   const client_id = await register(redirect_uri)
   const code_verifier = randomBytes(32).toString('base64url')

@@ -7,7 +7,7 @@ import { createFetch } from './http.ts'
 
 const NAME = '__Host-better-auth.session_token'
 
-/** A service behind a proxy that ends TLS: the public origin is https, the service itself listens on http. */
+/** A service behind a proxy that terminates TLS: the public origin is https, and the service listens on http. */
 const service = await startService({
   BASE_URL: 'https://tallystick.example',
   ADMIN_EMAILS: 'root@example.com',
@@ -26,8 +26,8 @@ const pairOf = (cookie = '') => cookie.split(';', 1)[0] ?? ''
 const valueOf = (cookie: string) => cookie.slice(cookie.indexOf('=') + 1)
 
 const call = createFetch(service)
-/** Whose account the service and better-auth see. */
-const whose = async (cookie: string, { origin } = service) => {
+/** The e-mail addresses of the accounts that the service and better-auth derive from a cookie. */
+const accountsOf = async (cookie: string, { origin } = service) => {
   const [ours, theirs] = await Promise.all(
     ['/api/me', '/api/auth/get-session'].map((path) =>
       createFetch({ origin })('GET', path, undefined, { cookie }),
@@ -39,7 +39,7 @@ const whose = async (cookie: string, { origin } = service) => {
   return me
 }
 
-/** The attributes that a browser demands of the prefix. */
+/** Whether a cookie has the attributes that browsers require for the prefix `__Host-`. */
 const isHostOnly = (cookie: string) => {
   const [pair = '', ...attributes] = cookie.split('; ')
   return (
@@ -51,7 +51,7 @@ const isHostOnly = (cookie: string) => {
 }
 
 describe('on https', () => {
-  test('the session cookie has the prefix __Host- and what browsers demand of it', async () => {
+  test('the session cookie has the prefix __Host- and the attributes that browsers require', async () => {
     const { cookies } = await signIn(service)
 
     expect(cookies).toEqual([
@@ -61,7 +61,7 @@ describe('on https', () => {
     ])
   })
 
-  test('every cookie has it, those of sign-out, impersonation and its end too', async () => {
+  test('every cookie has the prefix, including those of sign-out and impersonation', async () => {
     const [ada, root] = [await signIn(service), await signIn(service, 'root@example.com')]
     const { id } = await createRestClient(service.origin, { headers: { cookie: ada.cookie } }).account.get()
     const json = (path: string, body: object, cookie: string) => call('POST', path, body, { cookie })
@@ -70,7 +70,7 @@ describe('on https', () => {
       start.headers.getSetCookie().map((each) => [pairOf(each).split('=')[0], pairOf(each)]),
     )
     const asAda = [...jar.values()].join('; ')
-    const seen = await whose(asAda)
+    const seen = await accountsOf(asAda)
     const end = await json('/api/auth/admin/stop-impersonating', {}, asAda)
     const out = await json('/api/auth/sign-out', {}, ada.cookie)
 
@@ -80,10 +80,10 @@ describe('on https', () => {
     expect(set.filter((cookie) => !isHostOnly(cookie))).toEqual([])
     expect(set.filter((cookie) => cookie.startsWith(`${NAME}=;`)).length).toBeGreaterThan(0)
     expect(set.some((cookie) => cookie.startsWith('__Host-better-auth.admin_session='))).toBe(true)
-    expect(await whose(ada.cookie)).toBeUndefined()
+    expect(await accountsOf(ada.cookie)).toBeUndefined()
   })
 
-  test('the pages of sign-in set it too', async () => {
+  test('the sign-in pages set a cookie with the prefix', async () => {
     const app = appWithId(service, (await registerApp(service)).id)
     const email = newEmail()
     await app.submitConsent({ action: 'send', email }, {})
@@ -101,24 +101,24 @@ describe('on https', () => {
     ['\u00a0__Host-better-auth.session_token', 'a space that browsers take for a letter'],
     ['__Host-better-auth.session_token\u00a0', 'such a space at the end'],
     ['__Host-better-auth.session_token.0', 'the name of a part'],
-  ])('a cookie with the name %j never counts: %s', async (name) => {
+  ])('a cookie with the name %j is ignored: %s', async (name) => {
     const [ada, eve] = [await signIn(service), await signIn(service)]
     const planted = `${name}=${valueOf(eve.cookie)}`
 
-    expect(await whose(eve.cookie)).toBe(eve.email)
-    expect(await whose(planted)).toBeUndefined()
-    expect(await whose(`${planted}; ${ada.cookie}`)).toBe(ada.email)
-    expect(await whose(`${ada.cookie}; ${planted}`)).toBe(ada.email)
+    expect(await accountsOf(eve.cookie)).toBe(eve.email)
+    expect(await accountsOf(planted)).toBeUndefined()
+    expect(await accountsOf(`${planted}; ${ada.cookie}`)).toBe(ada.email)
+    expect(await accountsOf(`${ada.cookie}; ${planted}`)).toBe(ada.email)
   })
 
-  test('signing out ends the own session, whatever cookie was planted', async () => {
+  test('sign-out ends the own session if another cookie was injected', async () => {
     const [ada, eve] = [await signIn(service), await signIn(service)]
     const planted = `\u00a0${NAME}=${valueOf(eve.cookie)}`
 
     await call('POST', '/api/auth/sign-out', {}, { cookie: `${planted}; ${ada.cookie}` })
 
-    expect(await whose(ada.cookie)).toBeUndefined()
-    expect(await whose(eve.cookie)).toBe(eve.email)
+    expect(await accountsOf(ada.cookie)).toBeUndefined()
+    expect(await accountsOf(eve.cookie)).toBe(eve.email)
   })
 })
 
@@ -128,26 +128,26 @@ describe.each([
 ] as const)('of two cookies with one name on %s', (_, where) => {
   const invalid = ['x', 'x.y', '', `token.${'A'.repeat(43)}%3D`, '%E0%A4%A', '"']
 
-  test('an invalid one changes nothing, first or last', async () => {
+  test('an invalid cookie changes nothing, first or last', async () => {
     const { email, cookie } = await signIn(where)
     const name = cookie.slice(0, cookie.indexOf('='))
 
     for (const value of invalid)
       for (const pair of [`${name}=${value}; ${cookie}`, `${cookie}; ${name}=${value}`])
-        expect(await whose(pair, where)).toBe(email)
+        expect(await accountsOf(pair, where)).toBe(email)
   })
 
-  test('the same one twice counts', async () => {
+  test('the same cookie twice is accepted', async () => {
     const { email, cookie } = await signIn(where)
 
-    expect(await whose(`${cookie}; ${cookie}`, where)).toBe(email)
-    expect(await whose(`${cookie}; ${decodeURIComponent(cookie)}`, where)).toBe(email)
+    expect(await accountsOf(`${cookie}; ${cookie}`, where)).toBe(email)
+    expect(await accountsOf(`${cookie}; ${decodeURIComponent(cookie)}`, where)).toBe(email)
   })
 
-  test('two valid ones sign nobody in', async () => {
+  test('two valid cookies do not authenticate the caller', async () => {
     const [ada, eve] = [await signIn(where), await signIn(where)]
 
-    expect(await whose(`${ada.cookie}; ${eve.cookie}`, where)).toBeUndefined()
-    expect(await whose(`${eve.cookie}; ${ada.cookie}`, where)).toBeUndefined()
+    expect(await accountsOf(`${ada.cookie}; ${eve.cookie}`, where)).toBeUndefined()
+    expect(await accountsOf(`${eve.cookie}; ${ada.cookie}`, where)).toBeUndefined()
   })
 })

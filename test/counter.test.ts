@@ -17,8 +17,8 @@ const change = fc.oneof(
   { weight: 1, arbitrary: fc.record({ value: fc.oneof(fc.integer(), near) }) },
 )
 
-describe('changes at the same moment', () => {
-  test('each answer what they would, had they come one after another', async () => {
+describe('concurrent changes', () => {
+  test('return the results of some sequential order', async () => {
     const { db } = service.services
     const law = fc.asyncProperty(fc.array(change, { maxLength: 40 }), async (changes) => {
       let count = await get(db)
@@ -38,7 +38,7 @@ describe('changes at the same moment', () => {
     await fc.assert(law, { numRuns: 200 })
   })
 
-  test('are all seen by a question that is asked after their answers', async () => {
+  test('are visible to every read that starts after their responses', async () => {
     const { db } = service.services
     await set(db, 0)
 
@@ -50,7 +50,7 @@ describe('changes at the same moment', () => {
 
 describeTransports(service, ({ person, stranger }) => {
   describe('counter.get', () => {
-    test('answers what every caller reads, signed in or not, on every instance', async () => {
+    test('returns the same count to every caller, with or without a session, on every instance', async () => {
       const ada = await person()
       await stranger.counter.set({ inputValue: -7 })
 
@@ -61,14 +61,14 @@ describeTransports(service, ({ person, stranger }) => {
   })
 
   describe('counter.increment', () => {
-    test('adds one and answers the sum', async () => {
+    test('adds one and returns the sum', async () => {
       await stranger.counter.reset()
 
       expect(await stranger.counter.increment()).toEqual({ count: 1 })
       expect(await stranger.counter.increment()).toEqual({ count: 2 })
     })
 
-    test('loses none of 1,000 by 50 callers of two instances at once', async () => {
+    test('loses none of 1,000 increments by 50 concurrent callers of two instances', async () => {
       await stranger.counter.reset()
 
       const counts = await Promise.all(
@@ -87,7 +87,7 @@ describeTransports(service, ({ person, stranger }) => {
   })
 
   describe('counter.decrement', () => {
-    test('takes one and answers the difference', async () => {
+    test('subtracts one and returns the difference', async () => {
       await stranger.counter.reset()
 
       expect(await stranger.counter.decrement()).toEqual({ count: -1 })
@@ -99,7 +99,7 @@ describeTransports(service, ({ person, stranger }) => {
     ['increment', limit],
     ['decrement', -limit],
   ] as const)('counter.%s', (step, end) => {
-    test(`reaches ${end}, is refused beyond, and leaves the value`, async () => {
+    test(`reaches ${end}, and rejects a step beyond without a change`, async () => {
       await stranger.counter.set({ inputValue: end - Math.sign(end) })
 
       expect(await stranger.counter[step]()).toEqual({ count: end })
@@ -121,13 +121,13 @@ describeTransports(service, ({ person, stranger }) => {
       expect(await stranger.counter.get()).toEqual({ count: inputValue })
     })
 
-    test('ignores fields that it does not know', async () => {
+    test('ignores unknown fields', async () => {
       const signals = { inputValue: 3, count: 9, theme: 'dark' }
 
       expect(await stranger.counter.set(signals)).toEqual({ count: 3 })
     })
 
-    test.each([1.5, 2 ** 53, -(2 ** 53), 1e300, '1', null, undefined])('refuses %j', async (inputValue) => {
+    test.each([1.5, 2 ** 53, -(2 ** 53), 1e300, '1', null, undefined])('rejects %j', async (inputValue) => {
       await stranger.counter.set({ inputValue: 5 })
 
       await expect(stranger.counter.set({ inputValue: inputValue as number })).rejects.toMatchObject({
@@ -142,7 +142,7 @@ describeTransports(service, ({ person, stranger }) => {
   })
 
   describe('counter.fragment', () => {
-    test('answers the count, as HTML too, and when', async () => {
+    test('returns the count, its HTML and the time', async () => {
       await stranger.counter.set({ inputValue: 42 })
       const now = Date.now()
 

@@ -33,7 +33,7 @@ async function relayTo(target: string, otherwise?: Parameters<typeof startProxy>
 
 const has = (command: string) => spawnSync(command, ['--version']).error === undefined
 
-/** Ways to PostgreSQL, each through a proxy. */
+/** Routes to PostgreSQL, each through a proxy. */
 const routes = {
   directly: {
     possible: true,
@@ -60,7 +60,7 @@ const routes = {
   'with PgBouncer': {
     possible: has('pgbouncer'),
     connect: async () => {
-      await limitTimes()
+      await setTimeouts()
       const pooler = await startPooler(databaseUrl)
       onTestFinished(pooler.stop)
       const proxy = await relayTo(pooler.url)
@@ -69,8 +69,8 @@ const routes = {
   },
 }
 
-/** A pooler passes no timeouts on: the database must have them. */
-async function limitTimes() {
+/** Sets the timeouts on the database, because a pooler does not pass them on. */
+async function setTimeouts() {
   const admin = postgres(databaseUrl, { max: 1 })
   const name = new URL(databaseUrl).pathname.slice(1)
   for (const limit of ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'])
@@ -90,7 +90,7 @@ function createCertificate() {
   return certificate
 }
 
-/** Callers that insert pairs, each in one transaction, and read each back, until they are stopped. */
+/** Starts callers that insert pairs of rows, each pair in one transaction, and read each pair back, until they are stopped. */
 function startCallers(db: Database) {
   const acknowledged: string[] = []
   const wrong: unknown[] = []
@@ -122,9 +122,9 @@ function startCallers(db: Database) {
   return { acknowledged, wrong, stop }
 }
 
-describe('transactions over connections that are cut', { timeout: 60_000 }, () => {
+describe('transactions over connections that break', { timeout: 60_000 }, () => {
   for (const [route, { possible, connect }] of Object.entries(routes))
-    test.skipIf(!possible)(`are whole or absent, and all settle, ${route}`, async () => {
+    test.skipIf(!possible)(`are complete or absent, and every promise settles, ${route}`, async () => {
       const { proxy, url, ...direct } = await connect()
       const { db, close } = await open(url, direct)
       const { acknowledged, wrong, stop } = startCallers(db)

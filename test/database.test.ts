@@ -17,7 +17,7 @@ const service = await startService()
 const input = { taskTitle: 'Write' }
 const note = { title: 'Plan', body: '' }
 
-/** What the rest of the suite relies on, on both drivers: they differ in more than speed. */
+/** Properties that other tests rely on, for both drivers. */
 describe.each([
   ['PostgreSQL', service.databaseUrl],
   ['PGlite', 'memory:'],
@@ -30,7 +30,7 @@ describe.each([
 
   afterAll(() => tallystick.close())
 
-  test('big numbers stay exact, and the counter stops at its limits', async () => {
+  test('large numbers stay exact, and the counter stops at its limits', async () => {
     const { counter } = tallystick.stranger
     await counter.set({ inputValue: Number.MAX_SAFE_INTEGER - 1 })
 
@@ -49,7 +49,7 @@ describe.each([
     expect(await counter.get()).toEqual({ count: 100 })
   })
 
-  test('moments, nulls and partial changes come back as they went', async () => {
+  test('timestamps, nulls and partial changes are stored exactly', async () => {
     const ada = await tallystick.person()
     const task = await ada.tasks.create({ taskTitle: 'Write 📜 "it"', taskDesc: 'line\r\nline' })
 
@@ -61,7 +61,7 @@ describe.each([
     expect(Math.abs(task.createdAt - Date.now() / 1000)).toBeLessThan(30)
   })
 
-  test('what is sent again under its key gets the first answer', async () => {
+  test('a repeated request with the same idempotency key gets the first response', async () => {
     const ada = await tallystick.person()
     const key = { context: { headers: { 'idempotency-key': 'key' } } }
 
@@ -73,7 +73,7 @@ describe.each([
     await expect(ada.notes.create(note, key)).rejects.toMatchObject({ code: 'KEY_REUSED' })
   })
 
-  test('what was seen by many is changed by one', async () => {
+  test('only one of many conditional changes with the same ETag succeeds', async () => {
     const ada = await tallystick.person()
     const { id } = await ada.notes.create(note)
     const seen = { context: { headers: { 'if-match': '"1.0"' } } }
@@ -85,7 +85,7 @@ describe.each([
     expect(outcomes.filter(({ isSuccess }) => isSuccess)).toHaveLength(1)
   })
 
-  test('an account is exported whole, and deleted', async () => {
+  test('an account is exported completely, and deleted', async () => {
     const ada = await tallystick.person()
     const { email } = await ada.account.get()
     const task = await ada.tasks.create({ taskTitle: 'Write' })
@@ -95,7 +95,7 @@ describe.each([
     await expect(ada.account.get()).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
   })
 
-  test('sharing twice keeps one row, in a transaction, and goes with the note', async () => {
+  test('sharing twice stores one row, in a transaction, which is deleted with the note', async () => {
     const [ada, bob] = [await tallystick.person(), await tallystick.person()]
     const { email } = await bob.account.get()
     const { id } = await ada.notes.create({ title: 'Shared', body: '' })
@@ -110,7 +110,7 @@ describe.each([
     expect((await bob.notes.list()).notes).toEqual([])
   })
 
-  test('both forms of notes are one store', async () => {
+  test('both forms of notes use one table', async () => {
     const ada = await tallystick.person()
     const { id } = await ada.legacyNotes.create({ newNote: 'First line\nand more' })
 
@@ -122,7 +122,7 @@ describe.each([
   })
 })
 
-/** A role of the test's own, with these limits of time, to whom the database belongs. */
+/** Creates a role with these timeouts that owns the database. */
 async function makeRole(limits: Record<string, string>) {
   const name = `tallystick_${crypto.randomUUID().replaceAll('-', '')}`
   const admin = postgres(service.databaseUrl, { max: 1, onnotice: () => undefined })
@@ -139,11 +139,11 @@ async function makeRole(limits: Record<string, string>) {
   return { url: url.href, drop }
 }
 
-/** Asks often enough to reach every connection. */
-const askAll = (ask: () => PromiseLike<unknown>) => Promise.all(Array.from({ length: 32 }, ask))
+/** Repeats a query often enough to reach every connection. */
+const queryAll = (ask: () => PromiseLike<unknown>) => Promise.all(Array.from({ length: 32 }, ask))
 
-describe('open, through a pooler', () => {
-  test('leaves nothing prepared on a connection, and keeps the limits of time that its role has', async () => {
+describe('open through a pooler', () => {
+  test('leaves no prepared statements on a connection, and keeps the timeouts of its role', async () => {
     const limits = {
       statement_timeout: '1500',
       lock_timeout: '1200',
@@ -153,12 +153,12 @@ describe('open, through a pooler', () => {
     const { db, close } = await open(role.url, { directUrl: service.databaseUrl })
     const direct = await open(service.databaseUrl)
     const left = (connection: Connection) =>
-      askAll(() => connection.db.execute(sql`select name from pg_prepared_statements`))
+      queryAll(() => connection.db.execute(sql`select name from pg_prepared_statements`))
 
     for (const each of [db, direct.db]) {
-      await askAll(() => counter.get(each))
-      await askAll(() => tasks.clear(each, 'nobody'))
-      await askAll(() => tasks.insert(each, 'nobody', { title: 'x' }).catch(() => undefined))
+      await queryAll(() => counter.get(each))
+      await queryAll(() => tasks.clear(each, 'nobody'))
+      await queryAll(() => tasks.insert(each, 'nobody', { title: 'x' }).catch(() => undefined))
     }
 
     expect((await left({ db, close })).flat()).toEqual([])
@@ -170,7 +170,7 @@ describe('open, through a pooler', () => {
     await role.drop()
   })
 
-  test('is refused to a role without limits of time, by a message that says how to give it some', async () => {
+  test('fails for a role without timeouts, with a message that explains how to set them', async () => {
     const role = await makeRole({ lock_timeout: '200' })
 
     const refusal: unknown = await open(role.url, { directUrl: service.databaseUrl }).catch(String)
@@ -183,7 +183,7 @@ describe('open, through a pooler', () => {
 })
 
 describe('open', () => {
-  test('lets many starters migrate one empty database at once', async () => {
+  test('lets several processes migrate one empty database concurrently', async () => {
     const { url } = inject('postgres')
     const name = `tallystick_empty_${process.pid}`
     const admin = postgres(url, { max: 1, onnotice: () => undefined })

@@ -8,12 +8,12 @@ import { newEmail, startService } from './service.ts'
 
 const service = await startService()
 const call = createFetch(service)
-const someone = async () => ({ cookie: await service.signIn(newEmail()) })
+const newCaller = async () => ({ cookie: await service.signIn(newEmail()) })
 
 const DATASTAR = { 'datastar-request': 'true' }
 const PLACEHOLDER = '<li id="no-notes">No notes yet</li>'
 
-/** The events of an answer, as a browser would take them off the wire. */
+/** The server-sent events of a response, as a browser parses them. */
 function eventsOf(answer: Answer) {
   const events: EventSourceMessage[] = []
   const parser = createParser({
@@ -28,7 +28,7 @@ function eventsOf(answer: Answer) {
   return events
 }
 
-/** What an answer makes of a page: each event's data lines by their first word, as Datastar joins them. */
+/** The effect of a response on a page: the data lines of each event, joined by their first word as Datastar does. */
 function patchOf(answer: Answer) {
   const events = eventsOf(answer)
   expect(events.map(({ event }) => event)).toEqual(['datastar-patch-elements', 'datastar-patch-signals'])
@@ -62,7 +62,7 @@ describe('counter.fragment', () => {
     })
   })
 
-  test('answers others with JSON', async () => {
+  test('returns JSON to other callers', async () => {
     await call('POST', '/api/counter/set', { inputValue: 7 })
 
     const answer = await call('GET', '/api/counter/fragment')
@@ -90,7 +90,7 @@ describe('a caller', () => {
     { accept: 'text/event-stream, text/html, application/json' },
     { accept: 'text/html;q=0.5, text/event-stream' },
     { accept: 'text/event-stream;charset=utf-8' },
-  ])('is given events for %j', async (headers) => {
+  ])('gets events for %j', async (headers) => {
     expect(await typeOf(headers)).toBe('text/event-stream')
   })
 
@@ -104,7 +104,7 @@ describe('a caller', () => {
     { accept: 'text/event-stream;q=0.5, application/json' },
     { accept: 'text/event-stream;q=0' },
     { accept: 'nonsense' },
-  ])('is given JSON for %j', async (headers) => {
+  ])('gets JSON for %j', async (headers) => {
     expect(await typeOf(headers)).toBe('application/json')
   })
 
@@ -113,8 +113,8 @@ describe('a caller', () => {
     ['/api/notes', 'events', DATASTAR],
     ['/api/counter/fragment', 'JSON', {}],
     ['/api/counter/fragment', 'events', DATASTAR],
-  ])('is told that what %s answers depends on who asks, by its %s', async (path, _, headers) => {
-    const ada = await someone()
+  ])('gets Vary from %s for the header that decided: %s', async (path, _, headers) => {
+    const ada = await newCaller()
 
     const answer = await call('GET', path, undefined, { ...ada, ...headers })
 
@@ -129,8 +129,8 @@ describe('a caller', () => {
     ['GET', '/api/tasks'],
     ['POST', '/api/notes/reset'],
     ['GET', '/api/sessions'],
-  ])('is given JSON all the same by %s %s', async (method, path) => {
-    const ada = await someone()
+  ])('gets JSON from %s %s nevertheless', async (method, path) => {
+    const ada = await newCaller()
 
     const answer = await call(method, path, undefined, { ...ada, ...DATASTAR })
 
@@ -140,8 +140,8 @@ describe('a caller', () => {
 })
 
 describe('legacyNotes.list', () => {
-  test('patches the items, newest first, and how many', async () => {
-    const ada = await someone()
+  test('patches the items, newest first, and their number', async () => {
+    const ada = await newCaller()
     const [first, second] = [await add('One', ada), await add('Two', ada)]
 
     expect(patchOf(await call('GET', '/api/notes', undefined, { ...ada, ...DATASTAR }))).toEqual({
@@ -152,8 +152,8 @@ describe('legacyNotes.list', () => {
     })
   })
 
-  test('patches in a placeholder where there are none', async () => {
-    const ada = await someone()
+  test('patches a placeholder into an empty list', async () => {
+    const ada = await newCaller()
 
     expect(patchOf(await call('GET', '/api/notes', undefined, { ...ada, ...DATASTAR }))).toMatchObject({
       html: PLACEHOLDER,
@@ -161,8 +161,8 @@ describe('legacyNotes.list', () => {
     })
   })
 
-  test('takes no notice of the signals in the query', async () => {
-    const ada = await someone()
+  test('ignores the signals in the query', async () => {
+    const ada = await newCaller()
     const signals = encodeURIComponent(JSON.stringify({ newNote: '', noteCount: 99, id: 'x' }))
 
     const answer = await call('GET', `/api/notes?datastar=${signals}`, undefined, { ...ada, ...DATASTAR })
@@ -170,8 +170,8 @@ describe('legacyNotes.list', () => {
     expect(patchOf(answer)).toMatchObject({ signals: { noteCount: 0 } })
   })
 
-  test('shows nobody else’s', async () => {
-    const [ada, bob] = [await someone(), await someone()]
+  test('does not show notes of other people', async () => {
+    const [ada, bob] = [await newCaller(), await newCaller()]
     await add('Mine', ada)
 
     expect(patchOf(await call('GET', '/api/notes', undefined, { ...bob, ...DATASTAR }))).toMatchObject({
@@ -179,8 +179,8 @@ describe('legacyNotes.list', () => {
     })
   })
 
-  test('patches no more than it is asked for, and counts them all', async () => {
-    const ada = await someone()
+  test('patches at most the requested number of notes, and counts all notes', async () => {
+    const ada = await newCaller()
     const added = [await add('One', ada), await add('Two', ada), await add('Three', ada)]
 
     const answer = await call('GET', '/api/notes?limit=2', undefined, { ...ada, ...DATASTAR })
@@ -193,7 +193,7 @@ describe('legacyNotes.list', () => {
   })
 
   test('shows a note of the second form with its title', async () => {
-    const ada = await someone()
+    const ada = await newCaller()
     await call('POST', '/api/notes', { title: 'Title', body: 'Body' }, ada)
 
     const { html } = patchOf(await call('GET', '/api/notes', undefined, { ...ada, ...DATASTAR }))
@@ -203,8 +203,8 @@ describe('legacyNotes.list', () => {
 })
 
 describe('legacyNotes.create', () => {
-  test('patches the new list, and empties the field', async () => {
-    const ada = await someone()
+  test('patches the new list, and clears the input field', async () => {
+    const ada = await newCaller()
     const first = await add('One', ada)
 
     const patch = patchOf(await call('POST', '/api/notes', { newNote: 'Two' }, { ...ada, ...DATASTAR }))
@@ -219,8 +219,8 @@ describe('legacyNotes.create', () => {
     })
   })
 
-  test('takes all the signals of a page, and keeps only the note', async () => {
-    const ada = await someone()
+  test('accepts all signals of a page, and stores only the note', async () => {
+    const ada = await newCaller()
     const signals = { newNote: 'One', title: 'No', body: 'No', noteCount: 99, count: 1, inputValue: 3 }
 
     const patch = patchOf(await call('POST', '/api/notes', signals, { ...ada, ...DATASTAR }))
@@ -245,8 +245,8 @@ describe('legacyNotes.create', () => {
     ['a\u2028b\u2029c\u0085d\ufeff', 'a\u2028b\u2029c\u0085d\ufeff'],
     [' leading and trailing ', ' leading and trailing '],
     ['${x} {{y}} 🎉', '${x} {{y}} 🎉'],
-  ])('keeps %j a text', async (text, html) => {
-    const ada = await someone()
+  ])('escapes %j as text', async (text, html) => {
+    const ada = await newCaller()
 
     const answer = await call('POST', '/api/notes', { newNote: text }, { ...ada, ...DATASTAR })
 
@@ -256,8 +256,8 @@ describe('legacyNotes.create', () => {
     expect(patchOf(answer).signals).toEqual({ noteCount: 1, newNote: '' })
   })
 
-  test('brings any text whole to the page, and nothing else', async () => {
-    const ada = await someone()
+  test('delivers any text to the page unchanged, and nothing else', async () => {
+    const ada = await newCaller()
     const unit = fc.oneof(
       fc.constantFrom('\r', '\n', '\r\n', '<', '>', '&', '"', "'", 'data: ', 'event: ', ':', ' ', '&#13;'),
       fc.string({ unit: 'binary', maxLength: 3 }).map((some) => some.replaceAll('\0', '')),
@@ -279,8 +279,8 @@ describe('legacyNotes.create', () => {
 })
 
 describe('legacyNotes.delete', () => {
-  test('patches what is left', async () => {
-    const ada = await someone()
+  test('patches the remaining notes', async () => {
+    const ada = await newCaller()
     const [first, second] = [await add('One', ada), await add('Two', ada)]
     const remove = (id: number) => call('DELETE', `/api/notes/${id}`, undefined, { ...ada, ...DATASTAR })
 
@@ -293,8 +293,8 @@ describe('legacyNotes.delete', () => {
     expect(patchOf(await remove(second))).toMatchObject({ html: PLACEHOLDER, signals: { noteCount: 0 } })
   })
 
-  test('patches the list as it is where the note is absent or another person’s', async () => {
-    const [ada, bob] = [await someone(), await someone()]
+  test('patches the unchanged list if the note is absent or of another person', async () => {
+    const [ada, bob] = [await newCaller(), await newCaller()]
     const id = await add('Mine', ada)
 
     for (const absent of [id, 987_654_321])
@@ -308,7 +308,7 @@ describe('legacyNotes.delete', () => {
   })
 })
 
-describe('a refusal', () => {
+describe('an error', () => {
   const refusals: [number, string, string, unknown, boolean][] = [
     [401, 'GET', '/api/notes', undefined, false],
     [401, 'POST', '/api/notes', { newNote: 'One' }, false],
@@ -325,8 +325,8 @@ describe('a refusal', () => {
     [405, 'POST', '/api/counter/fragment', undefined, true],
   ]
 
-  test.each(refusals)('stays JSON: %d to %s %s of %j', async (status, method, path, body, signedIn) => {
-    const who = signedIn ? await someone() : {}
+  test.each(refusals)('is JSON: %d to %s %s with %j', async (status, method, path, body, signedIn) => {
+    const who = signedIn ? await newCaller() : {}
 
     for (const asked of [DATASTAR, { accept: 'text/event-stream' }]) {
       const answer = await call(method, path, body, { ...who, ...asked })
@@ -336,8 +336,8 @@ describe('a refusal', () => {
     }
   })
 
-  test('leaves nothing done', async () => {
-    const ada = await someone()
+  test('leaves the data unchanged', async () => {
+    const ada = await newCaller()
     await call('POST', '/api/notes', { newNote: 'a\0b' }, { ...ada, ...DATASTAR })
 
     expect(patchOf(await call('GET', '/api/notes', undefined, { ...ada, ...DATASTAR }))).toMatchObject({
@@ -346,7 +346,7 @@ describe('a refusal', () => {
   })
 })
 
-/** The text that a page shows for escaped HTML. */
+/** The text that a browser displays for escaped HTML. */
 const unescape = (html: string) =>
   html.replace(
     /&(lt|gt|quot|amp|#39|#13);/g,

@@ -24,7 +24,7 @@ async function tokensOfOthers(cookie: string) {
 }
 
 describe('account.delete', () => {
-  test('deletes the account once for concurrent requests, and refuses the others', async () => {
+  test('deletes the account once for concurrent requests, and rejects the others', async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const { email, cookie } = await person()
       const before = (await list(service.services.db, undefined, { limit: 1 })).at(0)?.id ?? 0
@@ -38,7 +38,7 @@ describe('account.delete', () => {
     }
   })
 
-  test('never deadlocks with the end of sessions of the account', async () => {
+  test('does not deadlock with concurrent revocations of the account’s sessions', async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const { email, cookie } = await person()
       for (let device = 0; device < 6; device++) await service.signIn(email)

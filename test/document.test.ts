@@ -34,20 +34,20 @@ beforeAll(async () => {
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 
 describe('the OpenAPI document', () => {
-  test('is as it was last reviewed (npm run openapi brings the copy up to date)', async () => {
+  test('equals the reviewed copy (npm run openapi updates the copy)', async () => {
     const copy: unknown = JSON.parse(await readFile('docs/openapi.json', 'utf8'))
 
     expect(document).toEqual(copy)
   })
 
-  test('is valid, and has no errors under recommended rules', async () => {
+  test('is valid, and has no errors under the recommended rules', async () => {
     const config = await createConfig({ extends: ['recommended'] })
     const problems = await lintFromString({ source: JSON.stringify(document), config })
 
     expect(problems.filter(({ severity }) => severity === 'error').map(({ message }) => message)).toEqual([])
   })
 
-  test('is found wanting by the same rules where it is broken', async () => {
+  test('fails the same rules after a deliberate mistake', async () => {
     const config = await createConfig({ extends: ['recommended'] })
     const broken = { ...document, paths: { '/x': { get: { responses: {} } } } }
     const problems = await lintFromString({ source: JSON.stringify(broken), config })
@@ -55,7 +55,7 @@ describe('the OpenAPI document', () => {
     expect(problems.some(({ severity }) => severity === 'error')).toBe(true)
   })
 
-  test('has every procedure at its path, with its name, a summary, its access and a refusal', () => {
+  test('contains every procedure at its path, with its name, a summary, its access and an error', () => {
     traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
       const { form, access, scope } = metaOf(procedure)
       const { method = '', path: url = '' } = procedure['~orpc'].route
@@ -75,7 +75,7 @@ describe('the OpenAPI document', () => {
     })
   })
 
-  test('shows both forms of notes under their one path', () => {
+  test('contains both forms of notes under one path', () => {
     const create = document.paths['/api/notes']?.post
 
     expect(create?.requestBody?.content).toEqual({
@@ -88,7 +88,7 @@ describe('the OpenAPI document', () => {
     })
   })
 
-  test('names the schemas and the errors as the interface does', () => {
+  test('uses the names of schemas and errors in the interface documents', () => {
     expect(Object.keys(document.components.schemas)).toEqual(
       expect.arrayContaining([
         ...[
@@ -118,7 +118,7 @@ describe('the OpenAPI document', () => {
     )
   })
 
-  test('carries the bounds and the e-mail pattern', () => {
+  test('contains the limits and the e-mail pattern', () => {
     const { NoteInput, NoteView, ShareInput, ReservationInput, CreateTask } = document.components.schemas
 
     expect(NoteInput?.properties).toMatchObject({
@@ -140,14 +140,14 @@ describe('the OpenAPI document', () => {
     expect(CreateTask?.properties.taskTitle).toMatchObject({ minLength: 1 })
   })
 
-  test('closes the answers and leaves the requests open', () => {
+  test('forbids additional properties in responses and allows them in requests', () => {
     const { NoteView, NoteInput } = document.components.schemas
 
     expect(NoteView?.additionalProperties).toBe(false)
     expect(NoteInput?.additionalProperties).toBeUndefined()
   })
 
-  test('refers to the named schema wherever a body is one', () => {
+  test('references the named schema for each body that has one', () => {
     const bodies = ['/api/notes/{id}', '/api/notes/{id}/share'].map(
       (path) => document.paths[path]?.post?.requestBody?.content['application/json']?.schema,
     )
@@ -165,13 +165,13 @@ describe('the OpenAPI document', () => {
     })
   })
 
-  test('tells of the headers that make retries and changes safe, and of how they are refused', () => {
+  test('describes the headers for safe retries and changes, and their errors', () => {
     const of = (path: string, method: string) => {
       const { parameters = [], responses = {} } = document.paths[path]?.[method] ?? {}
       const names = parameters.filter((each) => each.in === 'header').map(({ name }) => name)
-      const told = Object.keys(responses).filter((status) => /304|409|412|422/.test(status))
+      const described = Object.keys(responses).filter((status) => /304|409|412|422/.test(status))
       const answered = Object.keys(responses['200']?.headers ?? {})
-      return [...names, ...told, ...answered].join(' ')
+      return [...names, ...described, ...answered].join(' ')
     }
 
     expect(of('/api/tasks', 'get')).toBe('Link')
@@ -185,7 +185,7 @@ describe('the OpenAPI document', () => {
     expect(of('/api/notes/{id}/delete', 'post')).toBe('If-Match 412')
   })
 
-  test.each(['/api/tasks', '/api/notes', '/api/sessions'])('shows how %s is read page by page', (path) => {
+  test.each(['/api/tasks', '/api/notes', '/api/sessions'])('describes the pagination of %s', (path) => {
     const { parameters, responses } = document.paths[path]?.get ?? {}
 
     expect(parameters).toContainEqual(
@@ -202,7 +202,7 @@ describe('the OpenAPI document', () => {
     expect(document.paths['/api/me']?.get?.responses['200']).not.toHaveProperty('headers')
   })
 
-  test('forbids no value outright', () => {
+  test('contains no schema that rejects every value', () => {
     expect(JSON.stringify(document)).not.toContain('"not":{}')
   })
 })

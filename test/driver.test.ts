@@ -25,7 +25,7 @@ async function proxied(scripts: (Script | undefined)[] = [], options: object = {
   return { proxy, sql: connect(proxy.url, options) }
 }
 
-/** A table for one test, seen by a connection that nothing cuts. */
+/** Creates a table for one test, and a connection to it without a proxy. */
 async function createTable(columns: string) {
   const admin = connect(server)
   const name = `driver_${crypto.randomUUID().replaceAll('-', '')}`
@@ -91,7 +91,7 @@ describe('a closed connection', () => {
     await closed
   })
 
-  test('rejects a statement that has no socket, and stays in the pool (#1066, #1154, #1208)', async () => {
+  test('rejects a statement without a socket, and stays in the pool (#1066, #1154, #1208)', async () => {
     const { proxy, sql } = await proxied()
     await sql`select 1`
     const reserved = await sql.reserve()
@@ -142,7 +142,7 @@ function createTunnel() {
 }
 
 describe('a server that refuses connections', () => {
-  test('rejects each statement with its reason, and is asked once for each (#1223)', async () => {
+  test('rejects each statement with the reason, after one connection attempt for each (#1223)', async () => {
     const refuse: Script = (client) => client.end(errorResponse('FATAL', '57P03'))
     const { proxy, sql } = await proxied([undefined, refuse, refuse])
     await sql`select 1`
@@ -159,7 +159,7 @@ describe('a server that refuses connections', () => {
     expect(await sql`select 4 as n`).toEqual([{ n: 4 }])
   })
 
-  test('is asked once for all statements that wait for the connection (no upstream issue)', async () => {
+  test('receives one connection attempt for all waiting statements (no upstream issue)', async () => {
     const refuse: Script = (client) => client.end(errorResponse('FATAL', '57P03'))
     const { proxy, sql } = await proxied([refuse, refuse, refuse])
 
@@ -189,7 +189,7 @@ describe('a server that refuses connections', () => {
     expect(await sql`select 2 as n`).toEqual([{ n: 2 }])
   })
 
-  test('is followed by each other host once (#1188)', async () => {
+  test('leads to one attempt at each other host (#1188)', async () => {
     const hang: Script = (client) => client.end()
     const [first, second] = [await startProxy(server, [hang, hang]), await startProxy(server, [hang])]
     onTestFinished(first.close)
@@ -202,7 +202,7 @@ describe('a server that refuses connections', () => {
     expect([first, second].map(({ clients }) => clients.length)).toEqual([2, 2])
   })
 
-  test('is passed over for the next host when it is a standby (#1188)', async () => {
+  test('is skipped for the next host if it is a standby (#1188)', async () => {
     const greeting = ['in_hot_standby', 'default_transaction_read_only'].map((name) =>
       message('S', `${name}\0on\0`),
     )
@@ -220,7 +220,7 @@ describe('a server that refuses connections', () => {
   test.each([
     ['cannot be made', () => Promise.reject(refused)],
     ['has failed already', () => closedSocket(refused)],
-  ])('rejects the statement when its socket %s, and is connected to again (#1130)', async (_, fail) => {
+  ])('rejects the statement when its socket %s, and the client connects again (#1130)', async (_, fail) => {
     const attempts = [fail, () => Promise.resolve(connectTcp(port, '127.0.0.1'))]
     const sql = connect(server, { socket: () => attempts.shift()?.() })
 
@@ -235,7 +235,7 @@ describe('a server that refuses connections', () => {
     expect(await sql`select 2 as n`).toEqual([{ n: 2 }])
   })
 
-  test('is sent no password after it closed the connection (#1154)', async () => {
+  test('receives no password after it closed the connection (#1154)', async () => {
     const password = deferred<string>()
     const askPassword: Script = (client) => client.end(message('R', 3))
     const { sql } = await proxied([askPassword], { password: () => password.promise })
@@ -245,7 +245,7 @@ describe('a server that refuses connections', () => {
     expect(await sql`select 2 as n`).toEqual([{ n: 2 }])
   })
 
-  test('is asked again for the types of arrays when that failed (#1192, #1205)', async () => {
+  test('receives the query for array types again after a failure (#1192, #1205)', async () => {
     const { url } = await startProxyThatRefusesTypes()
     const sql = connect(url, { fetch_types: true })
 
@@ -254,7 +254,7 @@ describe('a server that refuses connections', () => {
   })
 })
 
-/** Refuses the first question for the types of arrays. */
+/** Starts a proxy that rejects the first query for array types. */
 async function startProxyThatRefusesTypes() {
   const relaying = await startProxy(server)
   const refusing = await startProxy(relaying.url, [
@@ -290,7 +290,7 @@ describe('sql.end', () => {
     await ended
   })
 
-  test('resolves when no socket can be made (#1130)', async () => {
+  test('resolves when no socket can be created (#1130)', async () => {
     const socket = deferred<Socket>()
     const sql = connect(server, { socket: () => socket.promise })
     const running = codeOf(sql`select 1`)
@@ -304,7 +304,7 @@ describe('sql.end', () => {
     await ended
   })
 
-  test('closes a socket that is made after it (#1130)', async () => {
+  test('closes a socket that is created afterwards (#1130)', async () => {
     const socket = deferred<Socket>()
     const sql = connect(server, { socket: () => socket.promise })
     const running = codeOf(sql`select 1`)
@@ -318,7 +318,7 @@ describe('sql.end', () => {
     await once(late, 'close')
   })
 
-  test('keeps a connection that waits from connecting (#1130)', async () => {
+  test('stops a waiting connection from connecting (#1130)', async () => {
     const { proxy, sql } = await proxied([(client) => client.end()], { backoff: () => 0.2 })
     await codeOf(sql`select 1`)
     const waiting = codeOf(sql`select 2`)
@@ -387,7 +387,7 @@ describe('a transaction', () => {
     expect(await admin`select * from ${admin(name)}`).toEqual([])
   })
 
-  test('has its connection for itself when the pipeline is full (#1216)', async () => {
+  test('has exclusive use of its connection when the pipeline is full (#1216)', async () => {
     const sql = connect(server, { max_pipeline: 2 })
     await sql`select 1`
 
@@ -417,7 +417,7 @@ describe('a statement that fails', () => {
     expect(await pidOf(sql)).not.toBe(pid)
   })
 
-  test('before it is sent leaves the results of others alone (#1181)', async () => {
+  test('before it is sent does not affect the results of others (#1181)', async () => {
     const sql = connect(server)
     const echo = (at: Date) => sql`select ${at}::timestamptz as at`
     await echo(new Date(0))
@@ -434,7 +434,7 @@ describe('a statement that fails', () => {
     expect(others).toMatchObject([{ value: [{ n: 2 }] }, { value: [{ n: 3 }] }])
   })
 
-  test('for a changed table is sent again with the same values, and takes no row of others (#1181, #1197)', async () => {
+  test('because of a changed table is sent again with the same values, and receives no rows of others (#1181, #1197)', async () => {
     const { admin, name } = await createTable('n int')
     await admin`insert into ${admin(name)} values (1)`
     const sql = connect(server)

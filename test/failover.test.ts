@@ -6,20 +6,20 @@ import { open } from '../db/index.ts'
 import { createTallystick } from '../src/testing.ts'
 import { databaseUrl, freePort, startPostgres } from './postgres.ts'
 import { startService } from './service.ts'
-import { Wire } from './wire.ts'
+import { BreakableConnection } from './breakable-connection.ts'
 
 const service = await startService()
 
-/** Changes what a server takes, whatever it takes. */
+/** Opens a connection that can write on read-only servers as well, to change their mode. */
 const administer = (url: string) =>
   postgres(url, { max: 1, connection: { options: '-c default_transaction_read_only=off' } })
 
 const nameOf = (url: string) => new URL(url).pathname.slice(1)
 
 describe('a DATABASE_URL of several servers', { timeout: 60_000 }, () => {
-  test('leads to the one that takes changes, and to the other once that is lost and the other takes them', async () => {
+  test('connects to the server that accepts writes, and after a failover to the new primary', async () => {
     const first = new URL(service.databaseUrl)
-    const wire = new Wire(first.hostname, Number(first.port))
+    const wire = new BreakableConnection(first.hostname, Number(first.port))
     const standby = await startPostgres(['-c', 'fsync=off', '-c', 'default_transaction_read_only=on'])
     const admin = administer(standby.url)
     const name = nameOf(first.href)
@@ -53,7 +53,7 @@ describe('a DATABASE_URL of several servers', { timeout: 60_000 }, () => {
     wire.close()
   })
 
-  test('is refused at once where none of them can be had', async () => {
+  test('fails at once if no server is available', async () => {
     const ports = [await freePort(), await freePort()]
     const nowhere = `postgres://nobody:x@127.0.0.1:${ports[0]},127.0.0.1:${ports[1]}/nothing`
 
@@ -64,13 +64,13 @@ describe('a DATABASE_URL of several servers', { timeout: 60_000 }, () => {
   })
 })
 
-describe('a server that only reads', () => {
-  test('answers 503 to changes, and is used again when it takes them', async () => {
+describe('a read-only server', () => {
+  test('causes 503 for changes, and is used again when it accepts writes', async () => {
     const { counter } = service.stranger
     const admin = administer(service.databaseUrl)
     const restrict = async (to: string) => {
       await admin`alter database ${admin(nameOf(service.databaseUrl))} set default_transaction_read_only = ${admin(to)}`
-      // What is connected already would not hear of it.
+      // Existing connections keep their own setting.
       await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
     }
 

@@ -11,9 +11,9 @@ const service = await startService()
 const call = createFetch(service)
 const { db } = service.services
 
-/** The caller is looked up for every request: nothing that an earlier request learned lets a later one in. */
-describe.each(Object.entries(transports))('a caller who was let in before, %s', (_, connect) => {
-  /** Two people with a task and a note each, one more note shared with the first, and the first person's only session. */
+/** The service looks up the session for every request: cached results of earlier requests never authorize a later request. */
+describe.each(Object.entries(transports))('a caller with an earlier successful request, %s', (_, connect) => {
+  /** Creates two people with a task and a note each. A second note is shared with the first person, who has one session. */
   async function scene() {
     const [email, other] = [newEmail(), newEmail()]
     const [cookie, theirs] = [await service.signIn(email), await service.signIn(other)]
@@ -23,7 +23,7 @@ describe.each(Object.entries(transports))('a caller who was let in before, %s', 
     const given = await bob.notes.create({ title: 'Given', body: '' })
     await bob.notes.share({ id: given.id, email, role: 'reader' })
     const [{ id: adaId }, { id: bobId }] = [await ada.account.get(), await bob.account.get()]
-    // Answered once while the session was good.
+    // One successful request with the valid session fills the cache.
     for (const read of reads(task.id)) await read(ada)
     const [session] = await db.select().from(sessions).where(eq(sessions.userId, adaId))
     return { email, cookie, ada, bob, task, adaId, bobId, token: session?.token ?? '' }
@@ -39,7 +39,7 @@ describe.each(Object.entries(transports))('a caller who was let in before, %s', 
 
   const titles = async (client: Client) => (await client.notes.list({})).notes.map(({ title }) => title)
 
-  test('is refused once the session has ended', async () => {
+  test('is rejected after the end of the session', async () => {
     const { cookie, ada, task, token } = await scene()
     await ada.tasks.create({ taskTitle: 'One more' })
 
@@ -50,7 +50,7 @@ describe.each(Object.entries(transports))('a caller who was let in before, %s', 
     for (const read of reads(task.id)) await expect(read(ada)).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
   })
 
-  test('is refused while the person is banned', async () => {
+  test('is rejected while the person is banned', async () => {
     const { ada, task, adaId } = await scene()
 
     await db.update(users).set({ banned: true }).where(eq(users.id, adaId))
@@ -58,7 +58,7 @@ describe.each(Object.entries(transports))('a caller who was let in before, %s', 
     for (const read of reads(task.id)) await expect(read(ada)).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
   })
 
-  test('sees the notes shared with their present address', async () => {
+  test('sees the notes that are shared with the current address', async () => {
     const { ada, bob, adaId } = await scene()
     const address = newEmail()
     const { id } = await bob.notes.create({ title: 'Given to the new address', body: '' })
@@ -70,7 +70,7 @@ describe.each(Object.entries(transports))('a caller who was let in before, %s', 
     expect(await ada.account.get()).toMatchObject({ email: address })
   })
 
-  test('is the person whom the session belongs to now', async () => {
+  test('is the current owner of the session', async () => {
     const { ada, bob, task, bobId, token } = await scene()
 
     await db.update(sessions).set({ userId: bobId }).where(eq(sessions.token, token))
@@ -81,7 +81,7 @@ describe.each(Object.entries(transports))('a caller who was let in before, %s', 
     await expect(ada.tasks.get({ id: task.id })).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  test('changes nothing once the session has ended', async () => {
+  test('changes nothing after the end of the session', async () => {
     const { ada, task, adaId, token } = await scene()
     await db.delete(sessions).where(eq(sessions.token, token))
 

@@ -6,12 +6,12 @@ import { createTallystick } from '../src/testing.ts'
 import { createApp } from '../src/http/app.ts'
 import { createFetch } from './http.ts'
 import { startService } from './service.ts'
-import { Wire } from './wire.ts'
+import { BreakableConnection } from './breakable-connection.ts'
 
 const { databaseUrl, services } = await startService()
 const url = new URL(databaseUrl)
-const wire = new Wire(url.hostname, Number(url.port))
-url.port = String(await wire.listen())
+const connection = new BreakableConnection(url.hostname, Number(url.port))
+url.port = String(await connection.listen())
 url.hostname = '127.0.0.1'
 const tallystick = await createTallystick({ DATABASE_URL: url.href, ANSWER_TIMEOUT: '1', MAX_REQUESTS: '20' })
 const server = createApp(tallystick.services).listen(0, '127.0.0.1')
@@ -27,11 +27,11 @@ afterAll(async () => {
   server.closeAllConnections()
   server.close()
   await tallystick.close()
-  wire.close()
+  connection.close()
 })
 
 beforeEach(async () => {
-  wire.state = 'open'
+  connection.state = 'open'
   await vi.waitFor(async () => {
     expect((await call('GET', '/api/counter')).status).toBe(200)
   }, 10_000)
@@ -41,19 +41,19 @@ const live = () => call('GET', '/api/health/live')
 const ready = () => call('GET', '/api/health/ready')
 
 describe('/api/health', () => {
-  test('answers while all is well', async () => {
+  test('reports a live and ready service', async () => {
     expect([await live(), await ready()]).toMatchObject([
       { status: 200, body: { status: 'ok' } },
       { status: 200, body: { status: 'ok' } },
     ])
   })
 
-  test('knows GET alone, and nothing else', async () => {
+  test('accepts GET only, and has no other paths', async () => {
     expect(await call('POST', '/api/health/live')).toMatchObject({ status: 405 })
     expect(await call('GET', '/api/health/other')).toMatchObject({ status: 404 })
   })
 
-  test('is not ready once the process is told to stop, and still alive', async () => {
+  test('reports a stopping process as live and not ready', async () => {
     tallystick.services.state.stopping = true
     const answers = [await live(), await ready(), await call('GET', '/api/counter')]
     tallystick.services.state.stopping = false
@@ -63,8 +63,8 @@ describe('/api/health', () => {
 })
 
 describe('without its database, the service', () => {
-  test('answers 503 at once where connections are refused, and works again when they are not', async () => {
-    wire.cut()
+  test('returns 503 at once while connections are refused, and recovers afterwards', async () => {
+    connection.cut()
     const answers = [
       await call('GET', '/api/counter'),
       await call('POST', '/api/counter/increment'),
@@ -81,7 +81,7 @@ describe('without its database, the service', () => {
     }
     expect(answers[2]?.status).toBe(503)
     expect(alive.status).toBe(200)
-    wire.state = 'open'
+    connection.state = 'open'
     await vi.waitFor(async () => {
       expect((await ready()).status).toBe(200)
       expect((await call('POST', '/api/counter/increment')).status).toBe(200)
@@ -104,8 +104,8 @@ describe('without its database, the service', () => {
     ['POST', '/register', { redirect_uris: ['http://127.0.0.1:9/callback'] }],
     ['GET', '/.well-known/jwks.json'],
     ['POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' }, { authorization: 'Bearer a.b.c' }],
-  ])('answers 503 to %s %s', async (method, path, body, headers) => {
-    wire.cut()
+  ])('returns 503 for %s %s', async (method, path, body, headers) => {
+    connection.cut()
     const refused = await call(method, path, body, headers)
 
     expect(refused).toMatchObject({ status: 503 })
@@ -113,10 +113,10 @@ describe('without its database, the service', () => {
     expect(refused.headers.get('retry-after')).toBe('1')
   })
 
-  test('reads its signing keys as soon as the database is back', async () => {
-    wire.cut()
+  test('reads its signing keys as soon as the database is available', async () => {
+    connection.cut()
     const refused = await call('GET', '/.well-known/jwks.json')
-    wire.state = 'open'
+    connection.state = 'open'
 
     expect(refused.status).toBe(503)
     await vi.waitFor(async () => {
@@ -124,7 +124,7 @@ describe('without its database, the service', () => {
     }, 5000)
   })
 
-  test('works again after connections were reset, whatever it was asked as they broke', async () => {
+  test('recovers after connection resets during requests of any kind', async () => {
     let asking = true
     const ask = async () => {
       while (asking) await call('GET', '/api/counter')
@@ -132,7 +132,7 @@ describe('without its database, the service', () => {
     const callers = [ask(), ask(), ask()]
     for (let reset = 0; reset < 5; reset++) {
       await sleep(100)
-      wire.reset()
+      connection.reset()
     }
     asking = false
     await Promise.all(callers)
@@ -142,7 +142,7 @@ describe('without its database, the service', () => {
     }, 5000)
   })
 
-  test('does not say that somebody is signed out who is not', async () => {
+  test('does not report an existing session as signed out', async () => {
     await services.db.execute(
       `create function away() returns trigger language plpgsql as 'begin raise exception using errcode = 57014; end'`,
     )
@@ -156,8 +156,8 @@ describe('without its database, the service', () => {
     expect((await call('GET', '/api/me', undefined, signedIn)).status).toBe(200)
   })
 
-  test('answers 503 in bounded time where it falls silent', async () => {
-    wire.state = 'silent'
+  test('returns 503 within a time limit if the database does not respond', async () => {
+    connection.state = 'silent'
     const began = Date.now()
     const { status, headers } = await call('GET', '/api/counter')
 
@@ -165,14 +165,14 @@ describe('without its database, the service', () => {
     expect(headers.get('retry-after')).toBe('1')
     expect(headers.get('connection')).toBe('close')
     expect(Date.now() - began).toBeLessThan(5000)
-    wire.hangUp()
+    connection.disconnect()
   })
 
-  test('gives up connections over which nothing comes any more, and works again', async () => {
+  test('closes connections that no longer deliver data, and recovers', async () => {
     const changes = () =>
       Promise.all(Array.from({ length: 8 }, () => call('POST', '/rpc/tasks/reset', {}, signedIn)))
     await changes()
-    wire.lose()
+    connection.dropData()
     const [lost] = await changes()
 
     expect(lost?.status).toBe(503)
@@ -182,21 +182,22 @@ describe('without its database, the service', () => {
     }, 10_000)
   })
 
-  test('takes on no more than it may, and says so', async () => {
-    wire.state = 'silent'
+  test('accepts no more than MAX_REQUESTS requests, and rejects others with 503', async () => {
+    connection.state = 'silent'
     const answers = Array.from({ length: 30 }, () => call('GET', '/api/counter'))
     await sleep(200)
     const alive = await live()
-    const [turnedAway] = (await Promise.all(answers)).filter(
-      ({ body }) => (body as { message: string }).message === 'Too much is under way',
+    const [rejected] = (await Promise.all(answers)).filter(
+      ({ body }) =>
+        (body as { message: string }).message === 'The service is at its limit of concurrent requests',
     )
 
-    expect(turnedAway).toMatchObject({ status: 503 })
+    expect(rejected).toMatchObject({ status: 503 })
     expect(alive.status).toBe(200)
-    wire.hangUp()
+    connection.disconnect()
   })
 
-  test('survives that its connections are ended under it', async () => {
+  test('recovers after the server terminates its connections', async () => {
     const statuses: number[] = []
     for (let round = 0; round < 5; round++) {
       await services.db.execute(

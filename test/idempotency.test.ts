@@ -20,8 +20,8 @@ const input = { taskTitle: 'Write', taskDesc: 'One page' }
 const note = { title: 'Plan', body: '' }
 
 describeTransports(service, ({ person }) => {
-  describe('a request that is sent again under its key', () => {
-    test('gets the first answer, and creates nothing more', async () => {
+  describe('a repeated request with the same idempotency key', () => {
+    test('gets the first response, and creates nothing', async () => {
       const ada = await person()
       const [task, modern, legacy] = [keyed(), keyed(), keyed()]
 
@@ -40,7 +40,7 @@ describeTransports(service, ({ person }) => {
       expect((await ada.notes.list()).notes).toHaveLength(2)
     })
 
-    test('gets the first answer even when what it created has changed, or is gone', async () => {
+    test('gets the first response after a change or deletion of the created row', async () => {
       const ada = await person()
       const key = keyed()
       const first = await ada.tasks.create(input, key)
@@ -54,7 +54,7 @@ describeTransports(service, ({ person }) => {
       expect(await ada.tasks.list()).toEqual({ tasks: [], taskCount: 0 })
     })
 
-    test('is refused with another body, or for something else', async () => {
+    test('is rejected with another body or for another operation', async () => {
       const ada = await person()
       const key = keyed()
       await ada.notes.create(note, key)
@@ -66,7 +66,7 @@ describeTransports(service, ({ person }) => {
       expect((await ada.notes.list()).notes).toHaveLength(1)
     })
 
-    test('is refused while the first is under way', async () => {
+    test('is rejected while the first request is in progress', async () => {
       const ada = await person()
       const { id } = await ada.account.get()
 
@@ -79,7 +79,7 @@ describeTransports(service, ({ person }) => {
       await expect(ada.tasks.create(input, keyed('held'))).resolves.toMatchObject({ title: 'Write' })
     })
 
-    test('runs anew where the first failed', async () => {
+    test('runs again after a failure of the first request', async () => {
       const ada = await person()
       const key = keyed()
       await expect(ada.tasks.create({ taskTitle: '' }, key)).rejects.toMatchObject({ code: 'BAD_REQUEST' })
@@ -87,7 +87,7 @@ describeTransports(service, ({ person }) => {
       await expect(ada.tasks.create(input, key)).resolves.toMatchObject({ title: 'Write' })
     })
 
-    test('runs anew after a day', async () => {
+    test('runs again after a day', async () => {
       const ada = await person()
       const { id } = await ada.account.get()
       const key = keyed()
@@ -101,7 +101,7 @@ describeTransports(service, ({ person }) => {
       expect(again).toEqual(second)
     })
 
-    test('is nobody else’s', async () => {
+    test('does not affect other people with the same key', async () => {
       const [ada, bob] = [await person(), await person()]
       const key = keyed()
       const hers = await ada.tasks.create(input, key)
@@ -112,7 +112,7 @@ describeTransports(service, ({ person }) => {
       expect(his.userId).not.toBe(hers.userId)
     })
 
-    test.each(['', 'a b', 'x'.repeat(256), 'é', '\t'])('is refused under the key “%s”', async (key) => {
+    test.each(['', 'a b', 'x'.repeat(256), 'é', '\t'])('is rejected with the key “%s”', async (key) => {
       const ada = await person()
 
       await expect(ada.tasks.create(input, keyed(key))).rejects.toMatchObject({
@@ -124,7 +124,7 @@ describeTransports(service, ({ person }) => {
     })
 
     test.each(['!', '~', 'x'.repeat(255), '"8e03978e-40d5-43dd-bc93-6894a57f9324"'])(
-      'may have the key %s',
+      'accepts the key %s',
       async (key) => {
         const ada = await person()
 
@@ -132,7 +132,7 @@ describeTransports(service, ({ person }) => {
       },
     )
 
-    test('is created once where many are sent at once', async () => {
+    test('creates one row for many concurrent requests', async () => {
       const ada = await person()
       const key = keyed()
 
@@ -154,8 +154,8 @@ const expire = (userId: string) =>
     .set({ expiresAt: sql`now() - interval '1 second'` })
     .where(eq(idempotency.userId, userId))
 
-describe('the first answer', () => {
-  test('is the same to every client', async () => {
+describe('the first response', () => {
+  test('is the same over every transport', async () => {
     const cookie = await service.signIn(newEmail())
     const key = keyed()
 
@@ -166,7 +166,7 @@ describe('the first answer', () => {
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
   })
 
-  test('is the same to the byte, its tag too', async () => {
+  test('is repeated byte for byte, with its ETag', async () => {
     const headers = await keyedHeaders()
 
     const [first, again] = [await post('/api/notes', note, headers), await post('/api/notes', note, headers)]
@@ -208,7 +208,7 @@ describe('the first answer', () => {
     for (const { error } of outcomes) if (error) expect(error).toMatchObject({ code: 'UNDER_WAY' })
   })
 
-  test('is found by the fingerprint of release 1.0', async () => {
+  test('is found by a fingerprint of release 1.0', async () => {
     const key = crypto.randomUUID()
     const ada = service.client({ cookie: await service.signIn(newEmail()) })
     const serialized = new StandardRPCJsonSerializer().serialize(input)
@@ -222,7 +222,7 @@ describe('the first answer', () => {
     expect(rows).toMatchObject([{ fingerprint }])
   })
 
-  test('is kept with what was created, or neither is', async () => {
+  test('is stored in the same transaction as the created row', async () => {
     const ada = await service.person()
     const key = keyed()
     await db.execute(sql`alter table idempotency add constraint broken check (false) not valid`)
@@ -234,7 +234,7 @@ describe('the first answer', () => {
     await expect(ada.tasks.create(input, key)).resolves.toMatchObject({ title: 'Write' })
   })
 
-  test('is tidied away after a day, and with its person', async () => {
+  test('is removed after a day, and with the account', async () => {
     const [ada, bob, eve] = [await service.person(), await service.person(), await service.person()]
     const people = [ada, bob, eve]
     for (const someone of people) await someone.tasks.create(input, keyed())
@@ -258,7 +258,7 @@ const keyedHeaders = async () => ({
   'idempotency-key': crypto.randomUUID(),
 })
 
-/** An answer as it is on the wire. */
+/** Sends a request, and returns the response with its body as text. */
 async function post(path: string, body: object, headers: Record<string, string>) {
   const response = await fetch(service.origin + path, {
     method: 'POST',
@@ -270,13 +270,13 @@ async function post(path: string, body: object, headers: Record<string, string>)
 }
 
 describe('a key', () => {
-  test('is not looked at before who calls', async () => {
+  test('is evaluated after authentication', async () => {
     const { status } = await call('POST', '/api/tasks', input, { 'idempotency-key': '' })
 
     expect(status).toBe(401)
   })
 
-  test('that is in use says when to come again', async () => {
+  test('of a request in progress causes a Retry-After header', async () => {
     const { cookie, ...headers } = await keyedHeaders()
     const { id } = await service.client({ cookie }).account.get()
 
@@ -289,7 +289,7 @@ describe('a key', () => {
     expect(answer.headers.get('retry-after')).toBe('1')
   })
 
-  test('of a request that holds what JSON cannot is as good as any', async () => {
+  test('works for an input that JSON cannot represent', async () => {
     const { cookie, ...headers } = await keyedHeaders()
     const body = { json: { taskTitle: '7' }, meta: [[0, 'taskTitle']] }
 
@@ -298,7 +298,7 @@ describe('a key', () => {
     expect(status).toBe(400)
   })
 
-  test('does nothing where nothing is created', async () => {
+  test('has no effect on operations that create nothing', async () => {
     const { counter } = service.stranger
     const { count } = await counter.get()
     const key = keyed()
@@ -309,7 +309,7 @@ describe('a key', () => {
     ])
   })
 
-  test('may be sent by pages of trusted origins', async () => {
+  test('can be sent by pages of trusted origins', async () => {
     const { headers } = await call('OPTIONS', '/api/tasks', undefined, {
       origin: 'https://trusted.example',
       'access-control-request-method': 'POST',
@@ -319,7 +319,7 @@ describe('a key', () => {
     expect(headers.get('access-control-allow-headers')).toBe('idempotency-key,if-match,if-none-match')
   })
 
-  test('is answered 503 while the database is away', async () => {
+  test('causes 503 while the database is unavailable', async () => {
     const ada = await service.person()
     const away = Object.assign(new Error('away'), { code: 'ECONNREFUSED' })
     vi.spyOn(db, 'transaction').mockRejectedValueOnce(away)

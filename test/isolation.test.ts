@@ -7,8 +7,8 @@ import { withTableLocked, newEmail, startService } from './service.ts'
 
 const service = await startService()
 
-describe('a list that waits', () => {
-  test('delays no session lookup', async () => {
+describe('a waiting list', () => {
+  test('does not delay session lookups', async () => {
     const cookie = await service.signIn(newEmail())
     const ada = service.client({ cookie })
     const done: string[] = []
@@ -25,7 +25,7 @@ describe('a list that waits', () => {
 })
 
 describe('large lists', () => {
-  test('are read one at a time, whoever asks, and leave a turn of the event loop between two', async () => {
+  test('are read one at a time for all callers, with an iteration of the event loop between two', async () => {
     let [reading, peak, turn] = [0, 0, 0]
     const turns: number[] = []
     const count = () => {
@@ -50,7 +50,7 @@ describe('large lists', () => {
     expect(new Set(turns).size).toBe(people.length)
   })
 
-  test('delay no small list of another person', async () => {
+  test('do not delay a small list of another person', async () => {
     await queueListRead('with large lists', () => Promise.resolve([{ bytes: 100_000 }]))
     void queueListRead('with large lists', () => new Promise<never>(() => undefined))
 
@@ -65,7 +65,7 @@ describe('limitConcurrency', () => {
     maxLength: 30,
   })
 
-  test('runs at most so many calls of one person at once, each of them once and in order', async () => {
+  test('limits the concurrent calls of one person, and runs each call once and in order', async () => {
     const law = fc.asyncProperty(
       fc.scheduler(),
       calls,
@@ -101,7 +101,7 @@ describe('limitConcurrency', () => {
     await fc.assert(law)
   })
 
-  test('keeps nobody waiting for another person', async () => {
+  test('does not delay calls of other people', async () => {
     const inTurn = limitConcurrency(1)
     void inTurn('ada', () => new Promise(() => undefined))
     void inTurn('ada', () => new Promise(() => undefined))

@@ -10,7 +10,7 @@ import { describeTransports, newEmail, startService } from './service.ts'
 const service = await startService()
 const { db } = service.services
 
-/** As in db/pages.ts. */
+/** Equals the limit in db/pages.ts. */
 const PAGE_BYTES = 1024 * 1024
 
 interface Person {
@@ -20,7 +20,7 @@ interface Person {
 
 type Shown = Record<'id' | 'title' | 'description' | 'body' | 'text', string> & { userAgent: string | null }
 
-/** One of the lists, how rows of some sizes come into it, and the bytes of a row that count. */
+/** A list: how to add rows of given sizes, and the texts of a row that count towards the size of a page. */
 interface List {
   of: (
     client: Client,
@@ -79,12 +79,12 @@ const lists: Record<string, List> = {
 
 const rowsOf = (page: object) => Object.values(page).find(Array.isArray) as Shown[]
 const countOf = (page: object) => Object.values(page).find((value) => typeof value === 'number') as unknown
-/** The bytes of a row that count towards its page: a row beyond the limit is a page of its own. */
+/** The bytes of a row that count towards its page. A row above the limit has its own page. */
 const bytes = (texts: string[]) => Math.min(Buffer.byteLength(texts.join('')), PAGE_BYTES)
 
 describe.each(Object.entries(lists))('%s', (name, { of, add, texts }) => {
   describeTransports(service, ({ person }) => {
-    test('ends a page before its texts exceed 1 MiB, and goes on from there', async () => {
+    test('ends a page before its texts exceed 1 MiB, and continues on the next page', async () => {
       const sizes = fc.array(fc.constantFrom(0, 100, 10_000, 300_000, 1_000_000, 1_100_000), {
         minLength: 1,
         maxLength: 8,
@@ -108,7 +108,7 @@ describe.each(Object.entries(lists))('%s', (name, { of, add, texts }) => {
             const size = rows.reduce((sum, row) => sum + bytes(texts(row)), 0)
             expect(size).toBeLessThanOrEqual(PAGE_BYTES)
             expect(countOf(page) ?? all.length).toBe(all.length)
-            // No page ends early without need.
+            // The first row of the next page would exceed the limit.
             const [next] = found.slice(index + 1).flatMap(rowsOf)
             if (next) expect(size + bytes(texts(next))).toBeGreaterThan(PAGE_BYTES)
           }

@@ -20,7 +20,7 @@ import { describeTransports, newEmail, startService } from './service.ts'
 const service = await startService()
 const { db } = service.services
 
-/** Every procedure of a router: its name, what its contract declares, and how to call it. */
+/** Every procedure of a router: its name, the declarations of its contract, and its path. */
 function proceduresOf(of: AnyRouter | AnyContractRouter) {
   const found: { name: string; path: readonly string[]; meta: Meta; errors: string[] }[] = []
   traverseContractProcedures({ router: of, path: [] }, ({ contract: procedure, path }) => {
@@ -35,7 +35,7 @@ function proceduresOf(of: AnyRouter | AnyContractRouter) {
   return found
 }
 
-/** Calls a procedure by its path, with no more input than a place in the URL needs. */
+/** Calls a procedure by its path, with the minimal input for the parameters of the URL. */
 async function callOf(client: object, path: readonly string[], options?: object) {
   const procedure = path.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], client)
   return (procedure as (input: unknown, options?: object) => Promise<unknown>)({ id: 1 }, options)
@@ -43,7 +43,7 @@ async function callOf(client: object, path: readonly string[], options?: object)
 
 const refused = (error: unknown) => (error as { code?: string }).code === 'UNAUTHORIZED'
 
-/** The procedures that let a stranger in, though their contract does not. */
+/** The procedures that accept an unauthenticated caller against their contract. */
 async function unguarded(of: AnyRouter, client: object) {
   const names: string[] = []
   for (const { name, path, meta } of proceduresOf(of))
@@ -56,12 +56,12 @@ async function unguarded(of: AnyRouter, client: object) {
 
 describe('the guard', () => {
   describeTransports(service, ({ stranger }) => {
-    test('lets no stranger into a procedure that is for somebody signed in', async () => {
+    test('rejects unauthenticated callers of procedures that require a session', async () => {
       expect(await unguarded(router, stranger)).toEqual([])
     })
 
     test.each(proceduresOf(router).filter(({ meta }) => meta.access === 'public'))(
-      'lets a stranger into $name',
+      'accepts unauthenticated callers of $name',
       async ({ path }) => {
         const error = await callOf(stranger, path).catch((error: unknown) => error)
 
@@ -70,7 +70,7 @@ describe('the guard', () => {
     )
   })
 
-  test('is missed where it is missing', async () => {
+  test('is detected as missing on a procedure without it', async () => {
     const os = implement(contract).$context<Context>().tasks
     const broken = { tasks: { reset: os.reset.handler(() => ({ taskCount: 0 })) } }
     const client = createRouterClient(broken, { context: createContext(service.services, {}) })
@@ -78,7 +78,7 @@ describe('the guard', () => {
     expect(await unguarded(broken, client)).toEqual(['tasks.reset'])
   })
 
-  test('stands even where a procedure that needs a caller was written as open', async () => {
+  test('protects a procedure that is implemented as public against its contract', async () => {
     const leaky = { account: { get: publicAccess.account.get.handler(() => account) } }
     const account = { id: '', name: '', email: '', emailVerified: true }
     const client = createRouterClient(leaky, { context: createContext(service.services, {}) })
@@ -88,15 +88,15 @@ describe('the guard', () => {
 })
 
 describe('the router', () => {
-  test('implements every procedure of the contract, and no other', () => {
+  test('implements exactly the procedures of the contract', () => {
     const names = (of: AnyRouter | AnyContractRouter) => proceduresOf(of).map(({ name }) => name)
 
     expect(names(router)).toEqual(names(contract))
   })
 })
 
-describe('the table of who may do what', () => {
-  test('permits nothing that is not an action', () => {
+describe('the authorization table', () => {
+  test('permits no unknown action', () => {
     // @ts-expect-error not an action
     expect(isPermitted('author', 'BURN_NOTE')).toBe(false)
   })
@@ -121,7 +121,7 @@ describe('the consent page', () => {
 interface Scene {
   ada: Client
   bob: Client
-  /** A note of Ada's. */
+  /** The id of a note of Ada. */
   id: string
   token: string
 }
@@ -145,7 +145,7 @@ const withKeyLocked = async (ada: Client, path: readonly string[]) => {
   })
 }
 
-/** Makes the sessions of a caller impersonations by an administrator. */
+/** Turns the sessions of a caller into impersonations by an administrator. */
 async function impersonate(caller: Client) {
   const { id } = await caller.account.get()
   const administrator = await service.person()
@@ -158,7 +158,7 @@ async function impersonate(caller: Client) {
     .where(eq(sessions.userId, id))
 }
 
-/** How each error that the contract declares comes about; what the guard says of strangers and of tokens aside. */
+/** Provokes each error that the contract declares, except the guard's errors for missing credentials and scopes. */
 const provoked: Record<string, (scene: Scene) => Promise<unknown>> = {
   'account.export FORBIDDEN': async ({ ada }) => {
     await impersonate(ada)
@@ -217,7 +217,7 @@ for (const { name, path } of proceduresOf(router).filter(({ meta }) => meta.crea
 const declared = proceduresOf(router).flatMap(({ name, errors }) => errors.map((code) => `${name} ${code}`))
 
 describe('every error that the contract declares', () => {
-  test('is provoked here, or is the guard’s', () => {
+  test('is provoked by a case of this test, or comes from the guard', () => {
     const others = declared.filter((error) => !/ (UNAUTHORIZED|INSUFFICIENT_SCOPE)$/.test(error))
 
     expect(Object.keys(provoked).sort(), 'Add an entry to `provoked` for every declared error').toEqual(
@@ -226,7 +226,7 @@ describe('every error that the contract declares', () => {
   })
 
   describeTransports(service, ({ person }) => {
-    test.each(Object.entries(provoked))('%s arrives as a defined error', async (name, provoke) => {
+    test.each(Object.entries(provoked))('%s is a defined error for the client', async (name, provoke) => {
       const [ada, bob] = [await person(), await person(newEmail())]
       const { id } = await ada.notes.create(input)
       const { sessions } = await ada.sessions.list()

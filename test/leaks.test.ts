@@ -8,13 +8,13 @@ import { type Client, createClient, createRestClient, ORPCError } from '../contr
 import { contract } from '../contract/index.ts'
 import { idempotency } from '../db/idempotency.ts'
 import { createSerializer } from '../src/http/fast/serializer.ts'
-import { faults, SECRET } from './leaky.ts'
+import { faults, SECRET } from './faulty-handlers.ts'
 import { settingsWithAddress, type Service, newEmail, startService } from './service.ts'
 import { bearer, registerApp } from './oauth-app.ts'
 import { createFetch } from './http.ts'
 
 vi.mock('../src/procedures/index.ts', async (original) => {
-  const { spoilRouter } = await import('./leaky.ts')
+  const { spoilRouter } = await import('./faulty-handlers.ts')
   const { router } = await original<typeof import('../src/procedures/index.ts')>()
   return { router: spoilRouter(router) }
 })
@@ -34,7 +34,7 @@ const services = {
   }),
 }
 
-/** Everything that was received, as text. */
+/** The text of all responses. */
 let received = ''
 const recording: typeof fetch = async (request, init) => {
   const response = await fetch(request, init)
@@ -59,7 +59,7 @@ interface Scene {
   email: string
 }
 
-/** A call of every procedure, with the rows that the call needs. */
+/** A call of every procedure. The scene contains the rows that the calls need. */
 const calls: Record<string, (client: Client, scene: Scene) => Promise<unknown>> = {
   'status.get': (client) => client.status.get(),
   'account.get': (client) => client.account.get(),
@@ -122,7 +122,7 @@ traverseContractProcedures({ router: contract, path: [] }, ({ path, contract: pr
   })
 })
 
-test('every procedure is called below', () => {
+test('a case below calls every procedure', () => {
   expect(Object.keys(calls).sort()).toEqual(names.sort())
 })
 
@@ -130,7 +130,7 @@ describe.each(Object.entries(services))('%s', (_, service) => {
   const call = createFetch(service)
 
   describe.each(Object.entries(clients))('%s', (_, connect) => {
-    test.each(Object.entries(calls))('%s sends nothing that is undeclared', async (_, ask) => {
+    test.each(Object.entries(calls))('%s sends no undeclared property', async (_, ask) => {
       const { cookie, scene } = await setScene(service)
       faults.mode = 'leak'
 
@@ -140,7 +140,7 @@ describe.each(Object.entries(services))('%s', (_, service) => {
       expect(JSON.stringify(output) + received).not.toContain(SECRET)
     })
 
-    test('an error carries the declared part of its data', async () => {
+    test('an error contains only the declared part of its data', async () => {
       faults.mode = 'leak'
       const client = connect(service, { cookie: (await setScene(service)).cookie })
 
@@ -156,7 +156,7 @@ describe.each(Object.entries(services))('%s', (_, service) => {
     })
   })
 
-  test('a query, a media type, RPC metadata and If-None-Match change nothing about that', async () => {
+  test('a query, a media type, RPC metadata and If-None-Match do not add undeclared properties', async () => {
     const { cookie, scene } = await setScene(service)
     const { taskId } = scene
     const known = await call('GET', `/api/tasks/${taskId}`, undefined, { cookie })
@@ -176,7 +176,7 @@ describe.each(Object.entries(services))('%s', (_, service) => {
     expect(JSON.stringify(answers)).not.toContain(SECRET)
   })
 
-  test('a repeated request gets the declared answer, whatever is stored', async () => {
+  test('a repeated request gets the declared response, even if the stored response has more properties', async () => {
     const { cookie } = await setScene(service)
     const create = () =>
       call('POST', '/api/tasks', { taskTitle: 'Title' }, { cookie, 'idempotency-key': 'key' })
@@ -195,7 +195,7 @@ describe.each(Object.entries(services))('%s', (_, service) => {
     expect(JSON.stringify([stored, first])).not.toContain(SECRET)
   })
 
-  test('a tool of an agent answers what the contract declares', async () => {
+  test('an MCP tool returns only declared properties', async () => {
     const { cookie } = await setScene(service)
     const app = await registerApp(service)
     const tokens = await app.obtainTokens(cookie, { resource: `${service.origin}/mcp` })
@@ -225,7 +225,7 @@ describe.each(Object.entries(services))('%s', (_, service) => {
     ['GET', '/api/counter/fragment', undefined],
     ['GET', '/api/notes', undefined],
     ['POST', '/api/notes', { newNote: 'Text' }],
-  ])('a hypermedia page gets no more: %s %s', async (method, url, body) => {
+  ])('a hypermedia page gets no undeclared property: %s %s', async (method, url, body) => {
     const { cookie } = await setScene(service)
     faults.mode = 'leak'
 
@@ -237,9 +237,9 @@ describe.each(Object.entries(services))('%s', (_, service) => {
   })
 
   describe.each(Object.entries(clients))('%s', (_, connect) => {
-    // The answer of status.get is made once, before the fault begins.
+    // The response of status.get is created once, before the fault begins.
     test.each(Object.entries(calls).filter(([name]) => name !== 'status.get'))(
-      'an output of %s that breaks its contract is a failure, and is not logged',
+      'an output of %s that violates its contract is an error, and is not logged',
       async (name, ask) => {
         const { cookie, scene } = await setScene(service)
         const log = vi.spyOn(service.services.log, 'error').mockImplementation(() => undefined)

@@ -10,7 +10,7 @@ const call = createFetch(service)
 
 const emoji = '🌻'
 
-/** Any text that can be stored: line ends and blanks often, every code point now and then. */
+/** Any text that can be stored: often line breaks and spaces, sometimes any other code point. */
 const storable = fc
   .string({
     unit: fc.oneof(
@@ -30,13 +30,13 @@ const titleOf = (text: string) => {
 
 describeTransports(service, ({ person, stranger }) => {
   describe('legacyNotes.list', () => {
-    test('is empty for somebody new', async () => {
+    test('is empty for a new account', async () => {
       const ada = await person()
 
       expect(await ada.legacyNotes.list()).toEqual({ notes: [], noteCount: 0 })
     })
 
-    test('answers newest first, and how many', async () => {
+    test('returns the notes, newest first, and their number', async () => {
       const ada = await person()
       const first = await ada.legacyNotes.create({ newNote: 'One' })
       const second = await ada.legacyNotes.create({ newNote: 'Two' })
@@ -44,7 +44,7 @@ describeTransports(service, ({ person, stranger }) => {
       expect(await ada.legacyNotes.list()).toEqual({ notes: [second, first], noteCount: 2 })
     })
 
-    test('shows nobody else’s, shared or not', async () => {
+    test('does not return notes of other people, shared or not', async () => {
       const email = newEmail()
       const [ada, bob] = [await person(), await person(email)]
       const { id } = await ada.notes.create({ title: 'Shared', body: '' })
@@ -61,7 +61,7 @@ describeTransports(service, ({ person, stranger }) => {
       ['Plan', 'Plan\nOne page', 'Plan\nOne page'],
       ['Plan', 'Planning', 'Planning'],
       ['Plan', 'A Plan', 'Plan\n\nA Plan'],
-    ])('makes one text of the title %j and the body %j', async (title, body, text) => {
+    ])('combines the title %j and the body %j', async (title, body, text) => {
       const ada = await person()
       await ada.notes.create({ title, body })
 
@@ -70,7 +70,7 @@ describeTransports(service, ({ person, stranger }) => {
   })
 
   describe('legacyNotes.create', () => {
-    test('answers the note, in seconds', async () => {
+    test('returns the note, with times in seconds', async () => {
       const ada = await person()
       const { id } = await ada.account.get()
       const now = Math.floor(Date.now() / 1000)
@@ -91,7 +91,7 @@ describeTransports(service, ({ person, stranger }) => {
       ['One line', 'One line'],
       ['\n \r\n  First \r\nSecond', 'First'],
       [`${emoji.repeat(121)}\nSecond`, emoji.repeat(120)],
-    ])('appears among the notes, %j by its first line', async (newNote, title) => {
+    ])('uses the first line of %j as the title in the second form', async (newNote, title) => {
       const ada = await person()
       const { updatedAt } = await ada.legacyNotes.create({ newNote })
 
@@ -111,7 +111,7 @@ describeTransports(service, ({ person, stranger }) => {
       expect(notes.map((note) => Math.floor(Date.parse(note.updatedAt) / 1000))).toEqual([updatedAt])
     })
 
-    test('keeps any text as it is', async () => {
+    test('stores any text unchanged', async () => {
       const ada = await person()
 
       await fc.assert(
@@ -137,7 +137,7 @@ describeTransports(service, ({ person, stranger }) => {
           .join(''),
       )
 
-    test('adds only notes that their author can save unchanged', async () => {
+    test('accepts only notes that their author can save again unchanged', async () => {
       const ada = await person()
 
       await fc.assert(
@@ -156,7 +156,7 @@ describeTransports(service, ({ person, stranger }) => {
       )
     })
 
-    test.each(['x', emoji])('takes 4,000 code points of %s, and no more', async (character) => {
+    test.each(['x', emoji])('accepts 4,000 code points of %s, and rejects more', async (character) => {
       const ada = await person()
 
       const { text } = await ada.legacyNotes.create({ newNote: character.repeat(4000) })
@@ -170,7 +170,7 @@ describeTransports(service, ({ person, stranger }) => {
     })
 
     test.each(['', ' ', '\n\t \u2028\ufeff', 'a\0b', 'a\ud800b', 5, null, undefined])(
-      'refuses %j, and adds nothing',
+      'rejects %j, and adds nothing',
       async (newNote) => {
         const ada = await person()
 
@@ -187,7 +187,7 @@ describeTransports(service, ({ person, stranger }) => {
   })
 
   describe('legacyNotes.delete', () => {
-    test('removes one note, from both forms', async () => {
+    test('deletes one note in both forms', async () => {
       const ada = await person()
       const { id } = await ada.legacyNotes.create({ newNote: 'One' })
       const kept = await ada.legacyNotes.create({ newNote: 'Two' })
@@ -198,7 +198,7 @@ describeTransports(service, ({ person, stranger }) => {
       expect(await ada.notes.list()).toMatchObject({ notes: [{ body: 'Two' }] })
     })
 
-    test('answers the same for what is absent or another person’s, and deletes nothing', async () => {
+    test('returns the same for absent notes and notes of other people, and deletes nothing', async () => {
       const email = newEmail()
       const [ada, bob] = [await person(), await person(email)]
       const note = await ada.legacyNotes.create({ newNote: 'Mine' })
@@ -211,7 +211,7 @@ describeTransports(service, ({ person, stranger }) => {
       expect(await ada.legacyNotes.list()).toEqual({ notes: [note], noteCount: 1 })
     })
 
-    test.each([-1, 1.5])('refuses %d', async (id) => {
+    test.each([-1, 1.5])('rejects %d', async (id) => {
       const ada = await person()
 
       await expect(ada.legacyNotes.delete({ id })).rejects.toMatchObject({
@@ -223,7 +223,7 @@ describeTransports(service, ({ person, stranger }) => {
   })
 
   describe('legacyNotes.reset', () => {
-    test('deletes all of one’s own, and nobody else’s', async () => {
+    test('deletes all notes of the caller, and no others', async () => {
       const email = newEmail()
       const [ada, bob] = [await person(email), await person()]
       await ada.legacyNotes.create({ newNote: 'Mine' })
@@ -239,7 +239,7 @@ describeTransports(service, ({ person, stranger }) => {
   })
 
   describe('legacyNotes', () => {
-    test('refuses a stranger before anything else', async () => {
+    test('checks authentication first', async () => {
       const answers = [
         stranger.legacyNotes.list(),
         stranger.legacyNotes.create({ newNote: '' }),
@@ -259,7 +259,7 @@ describeTransports(service, ({ person, stranger }) => {
 })
 
 describe('DELETE /api/notes/{id}', () => {
-  test.each(['abc', '1.5', '0x1', '-1', '%20', '1e3', '012', '00'])('refuses %s', async (id) => {
+  test.each(['abc', '1.5', '0x1', '-1', '%20', '1e3', '012', '00'])('rejects %s', async (id) => {
     const cookie = await service.signIn(newEmail())
 
     const { status, body } = await call('DELETE', `/api/notes/${id}`, undefined, { cookie })

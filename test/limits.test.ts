@@ -21,8 +21,8 @@ const call = createFetch(service)
 const { db } = service.services
 
 let last = 0
-/** An address that nobody had before. */
-const elsewhere = () => ({ 'x-forwarded-for': `198.51.${100 + (last >> 8)}.${last++ & 255}` })
+/** An unused IP address. */
+const newAddress = () => ({ 'x-forwarded-for': `198.51.${100 + (last >> 8)}.${last++ & 255}` })
 
 const tooMany = (headers: Headers, name: string, points: number, window: number) => {
   const wait = Number(headers.get('retry-after'))
@@ -42,8 +42,8 @@ const refused = {
 }
 
 describe('limits', () => {
-  test('let an address step the counter so often, by every protocol together, and others none the less', async () => {
-    const here = elsewhere()
+  test('apply to counter changes of one IP address over all protocols, and not to other addresses', async () => {
+    const here = newAddress()
     const json = { json: {} }
     const answers = [
       await call('POST', '/api/counter/increment', undefined, here),
@@ -57,10 +57,10 @@ describe('limits', () => {
     expect(answers[3]).toMatchObject(refused)
     for (const { headers } of answers.slice(3)) tooMany(headers, 'steps', 3, 60)
     expect((await call('GET', '/api/counter', undefined, here)).status).toBe(200)
-    expect((await call('POST', '/api/counter/increment', undefined, elsewhere())).status).toBe(200)
+    expect((await call('POST', '/api/counter/increment', undefined, newAddress())).status).toBe(200)
   })
 
-  test('count an IPv6 network as one', async () => {
+  test('count an IPv6 /64 network as one address', async () => {
     const from = (address: string) =>
       call('POST', '/api/reservations', { name: 'Ada', guests: 1 }, { 'x-forwarded-for': address })
     const near = ['2001:db8:1:2::1', '2001:db8:1:2:ffff::2', '2001:db8:1:2:3:4:5:6']
@@ -72,11 +72,11 @@ describe('limits', () => {
     expect(statuses[3]).toBe(200)
   })
 
-  test('let a person write so often, from whatever address, and read for ever', async () => {
+  test('apply to writes of one person from all addresses, and not to reads', async () => {
     const ada = { cookie: await service.signIn(newEmail()) }
     const bob = { cookie: await service.signIn(newEmail()) }
     const write = (who: Record<string, string>) =>
-      call('POST', '/api/tasks', { taskTitle: 'x' }, { ...who, ...elsewhere() })
+      call('POST', '/api/tasks', { taskTitle: 'x' }, { ...who, ...newAddress() })
     const answers = [await write(ada), await write(ada), await write(ada), await write(bob)]
 
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 429, 200])
@@ -87,16 +87,16 @@ describe('limits', () => {
     })
   })
 
-  test('let a person export so often, from whatever address', async () => {
+  test('apply to exports of one person from all addresses', async () => {
     const [ada, bob] = [await service.signIn(newEmail()), await service.signIn(newEmail())]
-    const read = (cookie: string) => call('GET', '/api/me/export', undefined, { cookie, ...elsewhere() })
+    const read = (cookie: string) => call('GET', '/api/me/export', undefined, { cookie, ...newAddress() })
     const answers = [await read(ada), await read(ada), await read(ada), await read(bob)]
 
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 429, 200])
     tooMany(answers[2]?.headers ?? new Headers(), 'exports', 2, 3600)
   })
 
-  test('stay when the account that they guard is deleted, for its address', async () => {
+  test('continue for an e-mail address after the deletion of its account', async () => {
     const email = newEmail()
     const cookie = await service.signIn(email)
     for (let index = 0; index < 5; index++)
@@ -104,7 +104,7 @@ describe('limits', () => {
 
     const { body } = await call('GET', '/api/me/export', undefined, { cookie })
 
-    const { status } = await call('POST', '/api/me/delete', { email }, { cookie, ...elsewhere() })
+    const { status } = await call('POST', '/api/me/delete', { email }, { cookie, ...newAddress() })
 
     expect(status).toBe(200)
     const { id } = (body as { account: { id: string } }).account
@@ -120,13 +120,13 @@ describe('limits', () => {
       })
   })
 
-  test('say nothing to a stranger who may not write at all', async () => {
-    const answers = [1, 2, 3, 4].map(() => call('POST', '/api/tasks', { taskTitle: 'x' }, elsewhere()))
+  test('do not replace 401 for unauthenticated writes', async () => {
+    const answers = [1, 2, 3, 4].map(() => call('POST', '/api/tasks', { taskTitle: 'x' }, newAddress()))
 
     for (const { status } of await Promise.all(answers)) expect(status).toBe(401)
   })
 
-  test('end the codes that an account is sent, from many addresses and instances at once', async () => {
+  test('bound the codes sent to one account by concurrent requests from many addresses and instances', async () => {
     const other = await createTallystick({ ...settings, DATABASE_URL: service.databaseUrl })
     const email = newEmail()
     const answers = await Promise.all(
@@ -135,7 +135,7 @@ describe('limits', () => {
           'POST',
           '/api/auth/email-otp/send-verification-otp',
           { email: index % 2 ? email : email.toUpperCase(), type: 'sign-in' },
-          elsewhere(),
+          newAddress(),
         ),
       ),
     )
@@ -148,11 +148,11 @@ describe('limits', () => {
     expect(elsewhereToo).toMatchObject({ error: { code: 'TOO_MANY_REQUESTS' } })
   })
 
-  test('end the guessing of a code, from many addresses at once, and then know not even the right one', async () => {
+  test('stop guesses of a code from many addresses, and then reject the correct code as well', async () => {
     const email = newEmail()
-    await call('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' }, elsewhere())
+    await call('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' }, newAddress())
     const code = service.letters.findLast(({ to }) => to === email)?.subject.slice(0, 6) ?? ''
-    const guess = (otp: string) => call('POST', '/api/auth/sign-in/email-otp', { email, otp }, elsewhere())
+    const guess = (otp: string) => call('POST', '/api/auth/sign-in/email-otp', { email, otp }, newAddress())
     const guesses = Array.from({ length: 40 }, (_, index) =>
       guess(String((Number(code) + index + 1) % 1_000_000).padStart(6, '0')),
     )
@@ -172,8 +172,8 @@ describe('limits', () => {
       'application/json',
     ],
     ['/token', 'tokens', 60, 'grant_type=authorization_code', 'application/x-www-form-urlencoded'],
-  ])('end what an address asks of %s', async (path, name, window, body, type) => {
-    const here = { 'content-type': type, ...elsewhere() }
+  ])('bound the requests of one address to %s', async (path, name, window, body, type) => {
+    const here = { 'content-type': type, ...newAddress() }
     const answers = [
       await call('POST', path, body, here),
       await call('POST', path, body, here),
@@ -183,10 +183,10 @@ describe('limits', () => {
     expect(answers.slice(0, 2).map(({ status }) => status)).not.toContain(429)
     expect(answers[2]).toMatchObject(refused)
     tooMany(answers[2]?.headers ?? new Headers(), name, 2, window)
-    expect((await call('POST', path, body, { ...here, ...elsewhere() })).status).not.toBe(429)
+    expect((await call('POST', path, body, { ...here, ...newAddress() })).status).not.toBe(429)
   })
 
-  test('count anew when their time is over', async () => {
+  test('reset at the end of their window', async () => {
     const email = newEmail()
     for (let index = 0; index < 4; index++) await service.services.consumeRateLimit('codes', email)
     await db
@@ -203,13 +203,13 @@ describe('networkOf', () => {
     ['192.0.2.7', '192.0.2.7'],
     ['2001:db8::1', networkOf('2001:db8::ffff:1')],
     [undefined, undefined],
-  ])('of %s', (address, network) => {
+  ])('returns the network of %s', (address, network) => {
     expect(networkOf(address)).toBe(network)
   })
 })
 
 describe('housekeeping', () => {
-  test('removes what has expired, and nothing else', async () => {
+  test('removes only expired rows', async () => {
     const past = new Date(Date.now() - 1000)
     const email = newEmail()
     const cookie = await service.signIn(email)
@@ -230,7 +230,7 @@ describe('housekeeping', () => {
     expect((await call('GET', '/api/me', undefined, { cookie })).status).toBe(200)
   })
 
-  test('is done by one instance at a time', async () => {
+  test('runs on one instance at a time', async () => {
     const other = await createTallystick({ DATABASE_URL: service.databaseUrl })
     const outcomes = await db.transaction(async (tx) => [
       await removeExpired(tx),

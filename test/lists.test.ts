@@ -23,7 +23,7 @@ interface Person {
 type Moment = Date | SQL
 type Id = number | string
 
-/** One of the lists, and how a person's rows come and go in it. */
+/** A list: how to read, add, change and remove its rows. */
 interface List {
   path: string
   headers?: Record<string, string>
@@ -33,7 +33,7 @@ interface List {
     input: { limit?: number; cursor?: string } | undefined,
     options: { context: CallContext },
   ) => Promise<object>
-  /** Adds so many by one statement. */
+  /** Adds this number of rows with one statement. */
   add: (person: Person, count: number, at?: Moment) => Promise<unknown>
   change: (ids: Id[]) => Promise<unknown>
   remove: (ids: Id[]) => Promise<unknown>
@@ -66,7 +66,7 @@ const lists: Record<string, List> = {
   'notes.list': {
     path: '/api/notes',
     of: (client) => client.notes.list,
-    // Every other one is somebody else's, and shared.
+    // Every second note belongs to another person, and is shared.
     add: async ({ id, email }, count, at) => {
       const rows = times(count, (index) => note(index % 2 ? 'friend' : id, at))
       const added = await db.insert(notes).values(rows).returning()
@@ -115,19 +115,19 @@ const each = Object.entries(lists)
 
 interface Shown {
   ids: Id[]
-  /** How many there are in all, where the list says so. */
+  /** The total number of rows, if the list returns the number. */
   count: number | undefined
 }
 
 const isCount = (value: unknown) => typeof value === 'number'
 
-function shown(body: object): Shown {
+function parsePage(body: object): Shown {
   const values: unknown[] = Object.values(body)
   const rows = values.find(Array.isArray) as { id: Id }[]
   return { ids: rows.map(({ id }) => id), count: values.find(isCount) }
 }
 
-async function newcomer(): Promise<Person> {
+async function newPerson(): Promise<Person> {
   const email = newEmail()
   const cookie = await service.signIn(email)
   const { id } = await service.client({ cookie }).account.get()
@@ -136,15 +136,15 @@ async function newcomer(): Promise<Person> {
 
 const clientOf = ({ cookie }: Person) => service.client({ cookie })
 const whole = async (list: List, person: Person) =>
-  shown(await list.of(clientOf(person))(undefined, { context: {} }))
+  parsePage(await list.of(clientOf(person))(undefined, { context: {} }))
 
-/** Every page over REST, from one header to the next. */
+/** Reads every page over REST, following the Link headers. */
 async function follow({ path, headers }: List, { cookie }: Person, query: string) {
   const found: Shown[] = []
   for (let at: string | undefined = path + query; at;) {
     const answer = await call('GET', at, undefined, { cookie, ...headers })
     expect(answer.status).toBe(200)
-    found.push(shown(answer.body as object))
+    found.push(parsePage(answer.body as object))
     const link = answer.headers.get('link')
     at = link === null ? undefined : /^<(\/[^>]+)>; rel="next"$/.exec(link)?.[1]
     expect(link === null || at !== undefined).toBe(true)
@@ -154,14 +154,14 @@ async function follow({ path, headers }: List, { cookie }: Person, query: string
 
 describe.each(each)('%s', (name, list) => {
   describeTransports(service, ({ way, person }) => {
-    test('comes page by page, each row once and in order', async () => {
+    test('returns each row once and in order, page by page', async () => {
       const ada = await person()
       const { id, email } = await ada.account.get()
       await list.add({ id, email, cookie: '' }, 7)
-      const all = shown(await list.of(ada)(undefined, { context: {} }))
+      const all = parsePage(await list.of(ada)(undefined, { context: {} }))
 
       const found = []
-      for await (const page of pages(list.of(ada), { limit: 3 })) found.push(shown(page))
+      for await (const page of pages(list.of(ada), { limit: 3 })) found.push(parsePage(page))
 
       expect(
         found.flatMap(({ ids }) => ids),
@@ -172,8 +172,8 @@ describe.each(each)('%s', (name, list) => {
     })
   })
 
-  test('is followed to its end by the links of REST, in whole pages', async () => {
-    const ada = await newcomer()
+  test('is complete in full pages over the Link headers of REST', async () => {
+    const ada = await newPerson()
     await list.add(ada, 50)
     await list.add(ada, 50, sql`now() - interval '1 second' + random() * interval '3 milliseconds'`)
     const all = await whole(list, ada)
@@ -186,8 +186,8 @@ describe.each(each)('%s', (name, list) => {
     expect(found.at(-1)?.ids.length).toBeGreaterThan(0)
   })
 
-  test('answers a thousand unless told otherwise, and counts them all', async () => {
-    const ada = await newcomer()
+  test('returns 1,000 rows by default, and counts all rows', async () => {
+    const ada = await newPerson()
     await list.add(ada, 1002)
 
     const found = await follow(list, ada, '')
@@ -198,9 +198,9 @@ describe.each(each)('%s', (name, list) => {
   })
 
   test.each(['', '0', '-1', '1001', '010', '1.5', '1e2', '0x10', 'ten', '1&limit=2'])(
-    'refuses a limit of %j',
+    'rejects a limit of %j',
     async (limit) => {
-      const { cookie } = await newcomer()
+      const { cookie } = await newPerson()
 
       const { status, body } = await call('GET', `${list.path}?limit=${limit}`, undefined, {
         cookie,
@@ -212,8 +212,8 @@ describe.each(each)('%s', (name, list) => {
     },
   )
 
-  test('takes its own cursors, and refuses any other', async () => {
-    const client = clientOf(await newcomer())
+  test('accepts its own cursors, and rejects others', async () => {
+    const client = clientOf(await newPerson())
     const number = fc.oneof(
       fc.bigInt({ min: 0n, max: 10n ** 20n }).map(String),
       fc.constantFrom('-1', '1e3', '', 'NaN'),
@@ -235,8 +235,8 @@ describe.each(each)('%s', (name, list) => {
     )
   })
 
-  test('goes on where it was when the row of its cursor is gone', async () => {
-    const ada = await newcomer()
+  test('continues at the same position after the row of the cursor is deleted', async () => {
+    const ada = await newPerson()
     await list.add(ada, 6, new Date(2e12))
     const { ids } = await whole(list, ada)
     const rest = pages(list.of(clientOf(ada)), { limit: 3 })
@@ -246,11 +246,11 @@ describe.each(each)('%s', (name, list) => {
     await list.add(ada, 2, new Date(2.1e12))
 
     const { value } = await rest.next()
-    expect(value && shown(value).ids).toEqual(ids.slice(3, 6))
+    expect(value && parsePage(value).ids).toEqual(ids.slice(3, 6))
   })
 
-  test('gives nobody more by somebody else’s cursor', async () => {
-    const [ada, bob] = [await newcomer(), await newcomer()]
+  test('returns only own rows for a cursor of another person', async () => {
+    const [ada, bob] = [await newPerson(), await newPerson()]
     await list.add(ada, 4)
     await list.add(bob, 2, new Date(1e12))
     const reply: CallContext['reply'] = new Map()
@@ -260,10 +260,10 @@ describe.each(each)('%s', (name, list) => {
     const { body } = await call('GET', link, undefined, { cookie: bob.cookie, ...list.headers })
 
     const { ids } = await whole(list, bob)
-    expect(ids).toEqual(expect.arrayContaining(shown(body as object).ids))
+    expect(ids).toEqual(expect.arrayContaining(parsePage(body as object).ids))
   })
 
-  test('shows once whatever stays, whatever else comes and goes', async () => {
+  test('returns each remaining row once during concurrent inserts and deletes', async () => {
     const step = fc.oneof(
       { weight: 2, arbitrary: fc.record({ page: fc.constant(true) }) },
       fc.record({ add: fc.integer({ min: 1, max: 3 }) }),
@@ -278,17 +278,17 @@ describe.each(each)('%s', (name, list) => {
 
     await fc.assert(
       fc.asyncProperty(scene, async ({ rows, limit, steps }) => {
-        const ada = await newcomer()
+        const ada = await newPerson()
         for (let added = 0; added < rows; added += 3) await list.add(ada, Math.min(3, rows - added))
         const { ids } = await whole(list, ada)
-        // The session that asks has to stay.
+        // The session of the caller must stay.
         const [current] = name === 'sessions.list' ? ids.slice(-1) : []
         const staying = new Set(ids)
         const reading = pages(list.of(clientOf(ada)), { limit })
         const seen: Id[] = []
         const read = async () => {
           const { value, done } = await reading.next()
-          if (value) seen.push(...shown(value).ids)
+          if (value) seen.push(...parsePage(value).ids)
           return !done
         }
 

@@ -43,7 +43,7 @@ interface Asked {
   headers?: Record<string, string | undefined>
 }
 
-/** Sends any header, which `fetch` does not. Returns when the line of the request is logged. */
+/** Sends any header, which `fetch` cannot. Returns after the log line of the request. */
 async function ask({ method = 'POST', path, body, headers = {} }: Asked) {
   const type = body === undefined ? {} : { 'content-type': 'application/json' }
   const before = lines.length
@@ -63,7 +63,7 @@ const tool = (name: string) =>
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 const accept = { accept: 'application/json, text/event-stream' }
 
-/** A request in each protocol, good and bad, with the marker wherever a caller can put one. */
+/** Valid and invalid requests of each protocol, with the marker in each place that a caller controls. */
 const requests: Record<string, Asked> = {
   'REST, refused': { path: '/api/counter/set', body: `{"inputValue":"${MARKER}"}` },
   'REST, malformed': { path: '/api/counter/set', body: `{"${MARKER}` },
@@ -113,14 +113,14 @@ const headers = (
 ).split(' ')
 
 describe('the log', () => {
-  test.each(Object.entries(requests))('has nothing of what was sent: %s', async (_, asked) => {
+  test.each(Object.entries(requests))('contains nothing that the caller sent: %s', async (_, asked) => {
     const status = await ask(asked)
 
     expect(status).toBeLessThan(500)
     expect(lines.join('')).not.toContain(MARKER)
   })
 
-  test.each(headers)('has nothing of the header %s', async (name) => {
+  test.each(headers)('contains nothing of the header %s', async (name) => {
     for (const asked of [
       { path: '/mcp', body: tool('counter_get'), headers: { ...token, ...accept } },
       { path: '/api/tasks', body: '{"taskTitle":"One"}', headers: { cookie } },
@@ -133,7 +133,7 @@ describe('the log', () => {
     expect(lines.join('')).not.toContain(MARKER)
   })
 
-  test('has nothing of a head that Node cannot parse', async () => {
+  test('contains nothing of headers that Node cannot parse', async () => {
     const steps = [`GET /${MARKER} HTTP/1.1\r\nhost: x\r\n${MARKER} : x\r\n\r\n`]
     await exchange(port, steps, { timeout: 5000 })
     await ask({ method: 'GET', path: '/api/counter' })
@@ -141,7 +141,7 @@ describe('the log', () => {
     expect(lines.join('')).not.toContain(MARKER)
   })
 
-  test('names the path, cut to a length', async () => {
+  test('contains the path, truncated', async () => {
     await ask({ method: 'GET', path: '/api/counter?x=y' })
     await ask({ method: 'GET', path: `/${'x'.repeat(7000)}` })
 
@@ -151,7 +151,7 @@ describe('the log', () => {
     ])
   })
 
-  test('has no line that is longer than 8,000 characters', () => {
+  test('contains no line of more than 8,000 characters', () => {
     log.error({ operation: 'x'.repeat(9000) }, 'too long')
 
     expect(lines.map((line) => line.length < 200 && (JSON.parse(line) as { msg: string }).msg)).toEqual([
@@ -184,7 +184,7 @@ function caught(run: () => unknown): unknown {
   }
 }
 
-/** Lets every removal of rows fail, as a procedure of each protocol needs one. */
+/** Makes every deletion of rows fail, for a procedure of each protocol. */
 function failWith(failure: unknown) {
   const remove = vi.spyOn(service.services.db, 'delete').mockImplementation(() => {
     throw failure
@@ -200,7 +200,7 @@ describe.each(Object.entries(failures))('of %s, the log', (_, failure) => {
     ['RPC', { path: '/rpc/tasks/reset', body: '{}', headers: { cookie } }],
     ['RPC on the stock path', { path: '/rpc/tasks/reset', body: '{"meta":[]}', headers: { cookie } }],
     ['MCP', { path: '/mcp', body: tool('tasks_reset'), headers: { ...token, ...accept } }],
-  ])('over %s names the operation and nothing that was sent', async (_, asked) => {
+  ])('over %s contains the operation and nothing that the caller sent', async (_, asked) => {
     failWith(failure())
 
     await ask(asked)
@@ -210,7 +210,7 @@ describe.each(Object.entries(failures))('of %s, the log', (_, failure) => {
     expect(lines.join('')).not.toContain(MARKER)
   })
 
-  test('would repeat what was sent with the serializers of pino', () => {
+  test('would contain sent values with the serializers of pino', () => {
     const written: string[] = []
     const plain = pino({ serializers: { err: stdSerializers.err } }, { write: (line) => written.push(line) })
 
@@ -221,7 +221,7 @@ describe.each(Object.entries(failures))('of %s, the log', (_, failure) => {
 })
 
 describe('an error in the log', () => {
-  test('has its type, its code and the frames of its stack', () => {
+  test('has its type, its code and its stack frames', () => {
     log.error({ err: Object.assign(new RangeError('x'), { code: 'EXAMPLE' }) })
 
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({
@@ -233,7 +233,7 @@ describe('an error in the log', () => {
     })
   })
 
-  test('names the places where an output breaks its contract, and no values', () => {
+  test('names the positions where an output violates its contract, and no values', () => {
     const schema = z.object({ list: z.array(z.object({ count: z.int() })) })
 
     log.error({ err: caught(() => validateOutput(schema, { list: [{ count: MARKER }] })) })
@@ -243,7 +243,7 @@ describe('an error in the log', () => {
     expect(lines.join('')).not.toContain(MARKER)
   })
 
-  test('has the message of PostgreSQL where that names no value', () => {
+  test('has the message of PostgreSQL if the message contains no value', () => {
     log.error({ err: Object.assign(new Error('violates constraint "x"'), { code: '23514' }) })
 
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ err: { message: 'violates constraint "x"' } })

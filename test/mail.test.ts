@@ -15,7 +15,7 @@ import { createMailer, signInEmail } from '../src/identity/mail.ts'
 import { readSettings } from '../src/settings.ts'
 import { createFetch } from './http.ts'
 import { newEmail, startService } from './service.ts'
-import { listenForMail } from './smtp.ts'
+import { listenForMail } from './mail-server.ts'
 
 const service = await startService()
 const secret = { AUTH_SECRET: 'a secret of at least thirty-two characters' }
@@ -25,8 +25,8 @@ interface Post {
   received: { letter: Email; envelope: SMTPServerEnvelope }[]
 }
 
-/** A mail server of one's own, for one test. */
-async function startPost(options: SMTPServerOptions = {}): Promise<Post> {
+/** Starts a mail server for one test. */
+async function startMailServer(options: SMTPServerOptions = {}): Promise<Post> {
   const received: Post['received'] = []
   const server = new SMTPServer({
     authOptional: true,
@@ -51,15 +51,15 @@ async function temporaryFolder() {
   return folder
 }
 
-/** A log that can be read. */
-function openLog() {
+/** Creates a log with readable output. */
+function createReadableLog() {
   const lines: string[] = []
   return { lines, log: pino({ level: 'trace' }, { write: (line: string) => lines.push(line) }) }
 }
 
-/** The service, over HTTP, with a mailer as these settings say. */
+/** Starts the service over HTTP with the mailer of these settings. */
 async function startWith(environment: Record<string, string>) {
-  const { lines, log } = openLog()
+  const { lines, log } = createReadableLog()
   const { db } = service.services
   const settings = readSettings({ ...secret, RATE_LIMITS: 'off', ...environment })
   const auth = createAuth(settings, db, createMailer(settings, log), log)
@@ -83,9 +83,9 @@ async function startWith(environment: Record<string, string>) {
 
 const codeOf = ({ subject }: Email) => subject?.slice(0, 6) ?? ''
 
-describe('the sign-in letter', () => {
-  test('reaches the person by SMTP, and its code signs them in', async () => {
-    const { url, received } = await startPost()
+describe('the sign-in e-mail', () => {
+  test('is delivered by SMTP, and its code signs the person in', async () => {
+    const { url, received } = await startMailServer()
     const { ask, signIn } = await startWith({
       SMTP_URL: url,
       MAIL_FROM: 'Tällystick <no-reply@example.com>',
@@ -114,8 +114,8 @@ describe('the sign-in letter', () => {
     expect(code).toMatch(/^\d{6}$/)
   })
 
-  test('says the same in text and in HTML', async () => {
-    const { url, received } = await startPost()
+  test('has the same content in text and in HTML', async () => {
+    const { url, received } = await startMailServer()
     const { ask } = await startWith({ SMTP_URL: url })
 
     await ask(newEmail())
@@ -132,8 +132,8 @@ describe('the sign-in letter', () => {
     expect(letter?.html).not.toMatch(/<(script|img|link|a)\b|https?:/)
   })
 
-  test('goes to the address in lower case, and to nobody else', async () => {
-    const { url, received } = await startPost()
+  test('is sent to the lower-case address only', async () => {
+    const { url, received } = await startMailServer()
     const { ask } = await startWith({ SMTP_URL: url })
     const email = newEmail()
 
@@ -149,8 +149,8 @@ describe('the sign-in letter', () => {
     'a@example.com ',
     'a@localhost',
     '',
-  ])('is not written to %j', async (email) => {
-    const { url, received } = await startPost()
+  ])('is not sent to %j', async (email) => {
+    const { url, received } = await startMailServer()
     const { ask } = await startWith({ SMTP_URL: url })
 
     expect(await ask(email)).toMatchObject({ status: 400, body: { code: 'BAD_REQUEST' } })
@@ -158,8 +158,8 @@ describe('the sign-in letter', () => {
     expect(received).toEqual([])
   })
 
-  test('is another each time, for each person', async () => {
-    const { url, received } = await startPost()
+  test('has a new code each time and for each person', async () => {
+    const { url, received } = await startMailServer()
     const { ask, signIn } = await startWith({ SMTP_URL: url })
     const [ada, bob] = [newEmail(), newEmail()]
 
@@ -173,7 +173,7 @@ describe('the sign-in letter', () => {
     expect(await signIn(bob, codes.get(bob) ?? '')).toMatchObject({ body: { user: { email: bob } } })
   })
 
-  test('cannot be made into HTML by what it holds', () => {
+  test('escapes its values in HTML', () => {
     const { html, text } = signInEmail('ada@example.com', '<b>&"')
 
     expect(html).toContain('&lt;b&gt;&amp;&quot;')
@@ -182,7 +182,7 @@ describe('the sign-in letter', () => {
   })
 
   test('is not in the log', async () => {
-    const { url, received } = await startPost()
+    const { url, received } = await startMailServer()
     const { ask, lines } = await startWith({ SMTP_URL: url })
 
     await ask(newEmail())
@@ -194,7 +194,7 @@ describe('the sign-in letter', () => {
 })
 
 describe('the outbox', () => {
-  test('keeps each letter as a file, and tells the code in the log', async () => {
+  test('stores each e-mail as a file, and the code is in the log', async () => {
     const folder = await temporaryFolder()
     const { ask, signIn, lines } = await startWith({ DATA_DIR: folder })
     const email = newEmail()
@@ -223,9 +223,9 @@ describe('the outbox', () => {
     expect((await signIn(email, code)).status).toBe(200)
   })
 
-  test('keeps letters in the order they were written', async () => {
+  test('keeps e-mails in the order in which they were written', async () => {
     const folder = await temporaryFolder()
-    const mailer = createMailer(readSettings({ ...secret, DATA_DIR: folder }), openLog().log)
+    const mailer = createMailer(readSettings({ ...secret, DATA_DIR: folder }), createReadableLog().log)
 
     for (const code of ['000001', '000002', '000003']) await mailer(signInEmail('ada@example.com', code))
     const files = (await readdir(join(folder, 'outbox'))).sort()
@@ -236,9 +236,9 @@ describe('the outbox', () => {
     expect(letters.map(codeOf)).toEqual(['000001', '000002', '000003'])
   })
 
-  test('is left alone where there is SMTP', async () => {
+  test('is not used with SMTP', async () => {
     const folder = await temporaryFolder()
-    const { url, received } = await startPost()
+    const { url, received } = await startMailServer()
     const { ask } = await startWith({ DATA_DIR: folder, SMTP_URL: url })
 
     await ask(newEmail())
@@ -247,10 +247,12 @@ describe('the outbox', () => {
     expect(await readdir(folder)).toEqual([])
   })
 
-  test('that cannot be written fails the letter', async () => {
+  test('that is not writable makes the delivery fail', async () => {
     const settings = readSettings({ ...secret, DATA_DIR: '/dev/null' })
 
-    await expect(createMailer(settings, openLog().log)(signInEmail('ada@example.com', '1'))).rejects.toThrow()
+    await expect(
+      createMailer(settings, createReadableLog().log)(signInEmail('ada@example.com', '1')),
+    ).rejects.toThrow()
   })
 })
 
@@ -291,18 +293,18 @@ describe('a failed delivery', () => {
       },
     ],
   ]
-  // A server that repeats what it was sent, which its refusal then carries into our log.
+  // A server that repeats the received text in its error message.
   const echo = (bytes: Buffer) => new Error(`No: ${/^Subject: (.*)$/m.exec(bytes.toString())?.[1]}`)
 
   test.each(failures)('%s rejects', async (_, options) => {
-    const { url } = await startPost(options)
-    const mailer = createMailer(readSettings({ ...secret, SMTP_URL: url }), openLog().log)
+    const { url } = await startMailServer(options)
+    const mailer = createMailer(readSettings({ ...secret, SMTP_URL: url }), createReadableLog().log)
 
     await expect(mailer(signInEmail('ada@example.com', '123456'))).rejects.toThrow()
   })
 
-  test.each(failures)('%s is logged, and looks like success', async (_, options) => {
-    const { url } = await startPost(options)
+  test.each(failures)('%s is logged, and the caller gets the response of a success', async (_, options) => {
+    const { url } = await startMailServer(options)
     const { ask, lines } = await startWith({ SMTP_URL: url })
 
     expect(await ask(newEmail())).toMatchObject({ status: 200, body: { success: true } })
@@ -312,9 +314,9 @@ describe('a failed delivery', () => {
     expect(JSON.parse(failed[0] ?? '')).toMatchObject({ level: 50, code: expect.any(String) })
   })
 
-  test('of a letter is logged without its code, even where the server repeats it', async () => {
+  test('is logged without the code, even if the server repeats the e-mail', async () => {
     const codes: string[] = []
-    const { url } = await startPost({
+    const { url } = await startMailServer({
       onData: (stream, _, done) =>
         void buffer(stream).then((bytes) => {
           codes.push(/^Subject: (\d{6})/m.exec(bytes.toString())?.[1] ?? '')
@@ -329,7 +331,7 @@ describe('a failed delivery', () => {
     expect(lines.join('')).not.toContain(codes[0])
   })
 
-  test('for want of a server is logged, and looks like success', async () => {
+  test('without a mail server is logged, and the caller gets the response of a success', async () => {
     const { ask, lines } = await startWith({ SMTP_URL: 'smtp://127.0.0.1:1' })
 
     expect(await ask(newEmail())).toMatchObject({ status: 200, body: { success: true } })
@@ -337,8 +339,8 @@ describe('a failed delivery', () => {
     expect(lines.filter((line) => line.includes('could not be delivered'))).toHaveLength(1)
   })
 
-  test('leaves a password of the mail server unsaid', async () => {
-    const { url } = await startPost({
+  test('is logged without the password of the mail server', async () => {
+    const { url } = await startMailServer({
       disabledCommands: ['STARTTLS'],
       allowInsecureAuth: true,
       onAuth: (_, __, done) => {
@@ -355,9 +357,9 @@ describe('a failed delivery', () => {
     expect(failed[0]).not.toContain(Buffer.from('\0robot\0swordfish').toString('base64'))
   })
 
-  test('is over once the server takes letters again', async () => {
+  test('does not affect later e-mails', async () => {
     let down = true
-    const { url, received } = await startPost({
+    const { url, received } = await startMailServer({
       onMailFrom: (_, __, done) => {
         done(down ? refuse() : undefined)
       },

@@ -12,14 +12,14 @@ import { registerApp } from './oauth-app.ts'
 
 type Figures = Record<string, number>
 
-/** What is read at an address, by name and labels. */
+/** Reads the metrics at an address, by name and labels. */
 const scrape = async (address: string): Promise<Figures> => {
   const text = await (await fetch(address)).text()
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
   return Object.fromEntries(lines.map((line) => [line.replace(/ \S+$/, ''), Number(line.split(' ').at(-1))]))
 }
 
-async function watched(environment: Record<string, string>) {
+async function startWithMetrics(environment: Record<string, string>) {
   const METRICS_PORT = String(await freePort())
   const service = await startService({ METRICS_PORT, ...environment })
   const server = await service.services.metrics?.serve()
@@ -30,15 +30,15 @@ async function watched(environment: Record<string, string>) {
   return { service, call: createFetch(service), address: `http://127.0.0.1:${METRICS_PORT}/metrics` }
 }
 
-const { service, call, address } = await watched({ RATE_LIMITS: 'on', LIMITS: 'reservations=2' })
+const { service, call, address } = await startWithMetrics({ RATE_LIMITS: 'on', LIMITS: 'reservations=2' })
 
 let before: Figures = {}
 beforeEach(async () => {
   before = await scrape(address)
 })
 
-/** By how much figures rose since the test began, once they have: an answer is counted when it is out. */
-const rise = (name: string, expected: Figures) =>
+/** Waits until metrics have increased by the expected values: a response is counted after it is sent. */
+const expectIncrease = (name: string, expected: Figures) =>
   vi.waitFor(async () => {
     const now = await scrape(address)
     const risen = Object.entries(now).flatMap(([key, value]) => {
@@ -49,7 +49,7 @@ const rise = (name: string, expected: Figures) =>
   })
 
 describe('/metrics', () => {
-  test('counts and times requests by operation and status, by whatever protocol', async () => {
+  test('counts and times requests of every protocol by operation and status', async () => {
     const ada = { cookie: await service.signIn(newEmail()) }
     await call('GET', '/api/tasks', undefined, ada)
     await call('GET', '/api/tasks?status=pending', undefined, ada)
@@ -64,7 +64,7 @@ describe('/metrics', () => {
     await call('POST', '/token')
     await call('GET', '/nowhere')
 
-    await rise('tallystick_http_requests_total', {
+    await expectIncrease('tallystick_http_requests_total', {
       '{operation="tasks.list",status="200"}': 3,
       '{operation="tasks.list",status="401"}': 1,
       '{operation="tasks.get",status="404"}': 1,
@@ -75,7 +75,7 @@ describe('/metrics', () => {
       '{operation="/token",status="400"}': 1,
       '{operation="other",status="404"}': 1,
     })
-    await rise('tallystick_http_request_duration_seconds_count', {
+    await expectIncrease('tallystick_http_request_duration_seconds_count', {
       '{operation="tasks.list"}': 4,
       '{operation="tasks.get"}': 2,
       '{operation="status.get"}': 2,
@@ -87,7 +87,7 @@ describe('/metrics', () => {
     expect(await scrape(address)).toMatchObject({ tallystick_http_requests_under_way: 0 })
   })
 
-  test('counts who signed in and whose code was wrong, by the operation and by the page', async () => {
+  test('counts sign-ins and wrong codes, over the API and the page', async () => {
     const [email, another] = [newEmail(), newEmail()]
     const signIn = (otp: string) => call('POST', '/api/auth/sign-in/email-otp', { email, otp })
     await signInOverHttp(service, email)
@@ -102,21 +102,21 @@ describe('/metrics', () => {
     )
     await submitConsent({ action: 'sign-in', email: another, otp }, {})
 
-    await rise('tallystick_sign_ins_total', { '{outcome="accepted"}': 2, '{outcome="refused"}': 2 })
+    await expectIncrease('tallystick_sign_ins_total', { '{outcome="accepted"}': 2, '{outcome="refused"}': 2 })
   })
 
-  test('counts limits that were hit, by name', async () => {
+  test('counts exceeded rate limits by name', async () => {
     for (let index = 0; index < 5; index++)
       await call('POST', '/api/reservations', { name: 'Ada', guests: 1 })
 
-    await rise('tallystick_limits_hit_total', { '{limit="reservations"}': 3 })
-    await rise('tallystick_http_requests_total', {
+    await expectIncrease('tallystick_limits_hit_total', { '{limit="reservations"}': 3 })
+    await expectIncrease('tallystick_http_requests_total', {
       '{operation="reservations.create",status="200"}': 2,
       '{operation="reservations.create",status="429"}': 3,
     })
   })
 
-  test('counts statements by their names, in transactions too, and those that fail', async () => {
+  test('counts statements and failures by name, including statements in transactions', async () => {
     const ada = { cookie: await service.signIn(newEmail()) }
     const { body } = await call('POST', '/api/notes', { title: 'Plan', body: '' }, ada)
     before = await scrape(address)
@@ -125,7 +125,7 @@ describe('/metrics', () => {
     await call('POST', `/api/notes/${id}/share`, { email: newEmail(), role: 'reader' }, ada)
     await service.services.db.execute('select nothing from nowhere').catch(() => undefined)
 
-    await rise('tallystick_database_statement_duration_seconds_count', {
+    await expectIncrease('tallystick_database_statement_duration_seconds_count', {
       '{statement="sessions_find_by_tokens"}': 1,
       '{statement="notes_find"}': 2,
       '{statement="update notes"}': 1,
@@ -133,11 +133,11 @@ describe('/metrics', () => {
       '{statement="insert note_shares"}': 1,
       '{statement="select"}': 1,
     })
-    await rise('tallystick_database_failures_total', { '{reason="other"}': 1 })
+    await expectIncrease('tallystick_database_failures_total', { '{reason="other"}': 1 })
     expect(await scrape(address)).toMatchObject({ tallystick_database_statements_under_way: 0 })
   })
 
-  test('keeps its labels few, whatever is asked for', async () => {
+  test('has a bounded number of labels for any requests', async () => {
     const random = () => Math.random().toString(36).slice(2)
     const methods = ['GET', 'POST', 'DELETE']
     const prefixes = ['', '/api', '/api/tasks', '/api/auth', '/rpc', '/rpc/tasks', '/docs', '/api/health']
@@ -164,7 +164,7 @@ describe('/metrics', () => {
     })
   })
 
-  test('has the process and its event loop', () => {
+  test('contains the process and its event loop', () => {
     expect(before).toMatchObject({
       process_cpu_seconds_total: expect.any(Number),
       process_resident_memory_bytes: expect.any(Number),
@@ -172,7 +172,7 @@ describe('/metrics', () => {
     })
   })
 
-  test('has every figure that docs/deployment.md names', async () => {
+  test('contains every metric that docs/deployment.md names', async () => {
     const named = (await readFile('docs/deployment.md', 'utf8')).match(/\b(tallystick|nodejs)_[a-z0-9_]+/g)
     const known = new Set(Object.keys(await scrape(address)).map((key) => key.replace(/{.*/, '')))
 
@@ -184,7 +184,7 @@ describe('/metrics', () => {
       ).toBe(true)
   })
 
-  test('is at its own address alone, and alone there', async () => {
+  test('is available only at its own address, without other paths', async () => {
     const statuses = [
       await fetch(address),
       await fetch(`${service.origin}/metrics`),
@@ -202,7 +202,7 @@ describe('/metrics', () => {
     ])
   })
 
-  test('counts what there was too much of, and what took too long', async () => {
+  test('counts rejected requests and timeouts', async () => {
     const METRICS_PORT = String(await freePort())
     const { databaseUrl: DATABASE_URL } = service
     const limits = { MAX_REQUESTS: '1', ANSWER_TIMEOUT: '1' }
@@ -213,27 +213,27 @@ describe('/metrics', () => {
     const { port } = server.address() as AddressInfo
     const at = `http://127.0.0.1:${port}/api/counter`
     const read = () => scrape(`http://127.0.0.1:${METRICS_PORT}/metrics`)
-    let [turnedAway, late] = [0, 0]
+    let [rejected, late] = [0, 0]
     await withTableLocked(DATABASE_URL, 'counter', async () => {
       const waiting = fetch(at)
       await vi.waitFor(async () => {
         expect(await read()).toMatchObject({ tallystick_http_requests_under_way: 1 })
       })
-      turnedAway = (await fetch(at)).status
+      rejected = (await fetch(at)).status
       late = (await waiting).status
     })
     const seen = await read()
     for (const each of [server, figures]) each?.close().closeAllConnections()
     await busy.close()
 
-    expect([turnedAway, late]).toEqual([503, 503])
+    expect([rejected, late]).toEqual([503, 503])
     expect(seen).toMatchObject({
       'tallystick_http_requests_shed_total{reason="full"}': 1,
       'tallystick_http_requests_shed_total{reason="late"}': 1,
     })
   })
 
-  test('is nothing that is paid for unless it is asked for', async () => {
+  test('causes no work without METRICS_PORT', async () => {
     const { services, close } = await createTallystick({ DATABASE_URL: service.databaseUrl })
     await close()
 

@@ -34,23 +34,23 @@ const pause = () => new Promise((resolve) => setTimeout(resolve, 10))
 const viewed = async (client: Client, id: string) =>
   (await client.notes.list()).notes.find((note) => note.id === id)
 
-/** Whether the server lets somebody do each thing to a note: anything but Forbidden is unexpected. */
+/** Attempts of each action on a note. */
 const attempts = {
   VIEW_NOTE: async (client: Client, id: string) => (await viewed(client, id)) !== undefined,
-  EDIT_NOTE: (client: Client, id: string) => allowed(client.notes.update({ id, ...content })),
+  EDIT_NOTE: (client: Client, id: string) => isAllowed(client.notes.update({ id, ...content })),
   SHARE_NOTE: (client: Client, id: string) =>
-    allowed(client.notes.share({ id, email: newEmail(), role: 'reader' })),
-  DELETE_NOTE: (client: Client, id: string) => allowed(client.notes.delete({ id })),
+    isAllowed(client.notes.share({ id, email: newEmail(), role: 'reader' })),
+  DELETE_NOTE: (client: Client, id: string) => isAllowed(client.notes.delete({ id })),
 }
 
-async function allowed(answer: Promise<unknown>) {
+async function isAllowed(answer: Promise<unknown>) {
   const { error } = await safe(answer)
   if (error) expect(error).toMatchObject(forbidden)
   return !error
 }
 
 describeTransports(service, ({ person, stranger }) => {
-  /** An author, somebody whom they share a note with, and the note as the author last saw it. */
+  /** Creates an author, a person with whom the author shares a note, and the note in the author's view. */
   async function sharing(role: 'reader' | 'editor') {
     const email = newEmail()
     const [ada, bob] = [await person(), await person(email)]
@@ -64,7 +64,7 @@ describeTransports(service, ({ person, stranger }) => {
       ['an editor', editing],
       ['a reader', reading],
       ['somebody with no relation', nothing],
-    ])('lets %s do what `can` says, and no more', async (who, expected) => {
+    ])('allows %s exactly the actions in `can`', async (who, expected) => {
       const email = newEmail()
       const ada = await person()
       const bob = who === 'the author' ? ada : await person(email)
@@ -81,7 +81,7 @@ describeTransports(service, ({ person, stranger }) => {
       expect((await viewed(ada, id)) === undefined).toBe(expected.DELETE_NOTE)
     })
 
-    test('refuses a stranger before anything else', async () => {
+    test('checks authentication first', async () => {
       const wrong = { id: 'absent', title: '', body: '' }
       const answers = [
         stranger.notes.list(),
@@ -102,13 +102,13 @@ describeTransports(service, ({ person, stranger }) => {
   })
 
   describe('notes.list', () => {
-    test('is empty for somebody new, who may write', async () => {
+    test('is empty for a new account, which may create notes', async () => {
       const ada = await person()
 
       expect(await ada.notes.list()).toEqual({ notes: [], can: { CREATE_NOTE: true } })
     })
 
-    test('answers what one wrote and was given, newest first, and nothing else', async () => {
+    test('returns own and shared notes, newest first, and no others', async () => {
       const email = newEmail()
       const [ada, bob] = [await person(), await person(email)]
       const first = await bob.notes.create({ title: 'One', body: '' })
@@ -127,7 +127,7 @@ describeTransports(service, ({ person, stranger }) => {
       ])
     })
 
-    test('shows another’s note as theirs, without telling how many it is shared with', async () => {
+    test('returns a note of another person as not mine, without the number of shares', async () => {
       const { ada, bob, note } = await sharing('reader')
 
       expect((await bob.notes.list()).notes).toEqual([{ ...note, mine: false, sharedWith: 0, can: reading }])
@@ -136,7 +136,7 @@ describeTransports(service, ({ person, stranger }) => {
   })
 
   describe('notes.create', () => {
-    test('answers the note, with all rights to it', async () => {
+    test('returns the note, with all permissions', async () => {
       const ada = await person()
 
       const note = await ada.notes.create(content)
@@ -153,7 +153,7 @@ describeTransports(service, ({ person, stranger }) => {
       expect((await ada.notes.list()).notes).toEqual([note])
     })
 
-    test('trims the title, and keeps the body as written', async () => {
+    test('trims the title, and stores the body unchanged', async () => {
       const ada = await person()
 
       expect(await ada.notes.create({ title: '\n Plan\t', body: ' \r\n a\n ' })).toMatchObject({
@@ -166,7 +166,7 @@ describeTransports(service, ({ person, stranger }) => {
       ['a title of 120', { title: emoji.repeat(120), body: '' }],
       ['a title of 120 and blanks', { title: `  ${'a'.repeat(120)}  `, body: '' }],
       ['a body of 4000', { title: 'a', body: emoji.repeat(4000) }],
-    ])('takes %s', async (_, input) => {
+    ])('accepts %s', async (_, input) => {
       const ada = await person()
 
       expect(await ada.notes.create(input)).toMatchObject({ title: input.title.trim(), body: input.body })
@@ -185,7 +185,7 @@ describeTransports(service, ({ person, stranger }) => {
       ['body', { title: 'a', body: 'b\0' }],
       ['body', { title: 'a', body: null }],
       ['body', { title: 'a' }],
-    ])('refuses a bad %s (%#), and writes nothing', async (path, input) => {
+    ])('rejects an invalid %s (%#), and stores nothing', async (path, input) => {
       const ada = await person()
       const note = await ada.notes.create(content)
 
@@ -208,7 +208,7 @@ describeTransports(service, ({ person, stranger }) => {
       expect((await ada.notes.list()).notes).toEqual([changed])
     })
 
-    test('moves updatedAt only when something changed', async () => {
+    test('changes updatedAt only with the content', async () => {
       const ada = await person()
       const note = await ada.notes.create(content)
       await pause()
@@ -222,7 +222,7 @@ describeTransports(service, ({ person, stranger }) => {
       expect(Date.parse(changed.updatedAt)).toBeGreaterThan(Date.parse(note.updatedAt))
     })
 
-    test('is open to an editor who has never listed notes', async () => {
+    test('is allowed for an editor before the first notes.list', async () => {
       const { ada, bob, note } = await sharing('editor')
 
       const changed = await bob.notes.update({ id: note.id, title: 'Ours', body: 'Edited' })
@@ -241,7 +241,7 @@ describeTransports(service, ({ person, stranger }) => {
   })
 
   describe('notes.share', () => {
-    test('answers the note, shared with one address more', async () => {
+    test('returns the note, shared with one more address', async () => {
       const ada = await person()
       const note = await ada.notes.create(content)
 
@@ -252,7 +252,7 @@ describeTransports(service, ({ person, stranger }) => {
       expect(twice).toEqual({ ...note, sharedWith: 2 })
     })
 
-    test('reaches an address in any case, before it has an account', async () => {
+    test('applies to an address in upper or lower case, and before its account exists', async () => {
       const email = newEmail()
       const ada = await person()
       const { id } = await ada.notes.create(content)
@@ -263,7 +263,7 @@ describeTransports(service, ({ person, stranger }) => {
       expect(await viewed(bob, id)).toMatchObject({ mine: false, can: reading })
     })
 
-    test('answers the same whether or not the address has an account', async () => {
+    test('returns the same with and without an account of the address', async () => {
       const email = newEmail()
       const [ada] = [await person(), await person(email)]
       const [known, unknown] = [await ada.notes.create(content), await ada.notes.create(content)]
@@ -274,7 +274,7 @@ describeTransports(service, ({ person, stranger }) => {
       expect({ ...toKnown, id: '', updatedAt: '' }).toEqual({ ...toUnknown, id: '', updatedAt: '' })
     })
 
-    test('changes the role when shared again', async () => {
+    test('changes the role of an existing share', async () => {
       const { ada, bob, email, note } = await sharing('editor')
 
       const again = await ada.notes.share({ id: note.id, email: email.toUpperCase(), role: 'reader' })
@@ -284,7 +284,7 @@ describeTransports(service, ({ person, stranger }) => {
       await expect(bob.notes.update({ id: note.id, ...content })).rejects.toMatchObject(forbidden)
     })
 
-    test('changes nothing when shared with oneself', async () => {
+    test('changes nothing for the own address', async () => {
       const email = newEmail()
       const ada = await person(email)
       const note = await ada.notes.create(content)
@@ -295,7 +295,7 @@ describeTransports(service, ({ person, stranger }) => {
       expect((await ada.notes.list()).notes).toEqual([note])
     })
 
-    test('takes an address of 254 characters', async () => {
+    test('accepts an address of 254 characters', async () => {
       const ada = await person()
       const { id } = await ada.notes.create(content)
       const email = `${'a'.repeat(242)}@example.com`
@@ -312,7 +312,7 @@ describeTransports(service, ({ person, stranger }) => {
       ['email', { role: 'reader' }],
       ['role', { email: 'ada@example.com', role: 'author' }],
       ['role', { email: 'ada@example.com' }],
-    ])('refuses a bad %s (%#), and shares nothing', async (path, input) => {
+    ])('rejects an invalid %s (%#), and shares nothing', async (path, input) => {
       const ada = await person()
       const note = await ada.notes.create(content)
 
@@ -324,7 +324,7 @@ describeTransports(service, ({ person, stranger }) => {
   })
 
   describe('notes.delete', () => {
-    test('answers the id, and takes the note from everybody', async () => {
+    test('returns the id, and deletes the note for everyone', async () => {
       const { ada, bob, note } = await sharing('editor')
       const kept = await ada.notes.create(content)
 
@@ -343,7 +343,7 @@ describeTransports(service, ({ person, stranger }) => {
     ['delete', (client: Client, id: string) => client.notes.delete({ id, more: '' } as { id: string })],
   ] as const)('notes.%s', (_, attempt: (client: Client, id: string) => Promise<unknown>) => {
     test.each(['abc', '7', '01890a5d-ac96-774b-bcce-b302099a8057', 'a/b?c', '%', emoji])(
-      'does not find %j, whatever else is wrong',
+      'returns 404 for %j, even with other errors in the request',
       async (id) => {
         const ada = await person()
 
@@ -351,7 +351,7 @@ describeTransports(service, ({ person, stranger }) => {
       },
     )
 
-    test('refuses somebody without the right, whatever else is wrong', async () => {
+    test('returns 403 without the permission, even with other errors in the request', async () => {
       const { bob, note } = await sharing('reader')
       const eve = await person()
 
@@ -362,7 +362,7 @@ describeTransports(service, ({ person, stranger }) => {
 })
 
 describe.each(['', '/share', '/delete'])('POST /api/notes/{id}%s', (operation) => {
-  test.each(['{', '[]', 'null'])('looks at the body %s last', async (body) => {
+  test.each(['{', '[]', 'null'])('validates the body %s last', async (body) => {
     const [ada, eve] = [await service.signIn(newEmail()), await service.signIn(newEmail())]
     const note = await service.client({ cookie: ada }).notes.create(content)
     const path = `/api/notes/${note.id}${operation}`
@@ -380,7 +380,7 @@ describe.each(['', '/share', '/delete'])('POST /api/notes/{id}%s', (operation) =
 
 describe('notes.update', () => {
   test.each(['reset', '', '.', '..', '../tasks', 'a\0b', '\ud800'])(
-    'over REST too, takes %j for a note that is not there, and nothing else',
+    'over REST treats %j as an absent note',
     async (id) => {
       const ada = createRestClient(service.origin, { headers: { cookie: await service.signIn(newEmail()) } })
       await ada.notes.create({ title: 'Kept', body: '' })

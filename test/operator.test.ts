@@ -13,7 +13,7 @@ import {
   withService,
 } from './operator.ts'
 import { databaseUrl } from './postgres.ts'
-import { listenForMail } from './smtp.ts'
+import { listenForMail } from './mail-server.ts'
 
 /** Connects to the database of an environment until the end of the test. */
 const connect = ({ DATABASE_URL = '' }: Environment) => {

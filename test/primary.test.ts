@@ -16,7 +16,7 @@ const service = await startService()
 
 const FLAGS = ['-c', 'fsync=off']
 
-/** The address of one database on several servers, for a role without any privilege beyond its database. */
+/** The address of one database on several servers, for a role with privileges on this database only. */
 function addressOf(...ports: number[]) {
   const hosts = ports.map((port) => `127.0.0.1:${port}`).join(',')
   return `postgres://ordinary:secret@${hosts}/tallystick`
@@ -24,7 +24,7 @@ function addressOf(...ports: number[]) {
 
 const portOf = ({ url }: Postgres) => Number(new URL(url).port)
 
-/** A primary, its standby, and a superuser's connection to the service's database on each. */
+/** Starts a primary and its standby, and connects to the database of the service on each as a superuser. */
 async function startPair() {
   const primary = await startPostgres(FLAGS)
   const admin = postgres(primary.url, { max: 1 })
@@ -45,15 +45,15 @@ async function startPair() {
 const countConnections = async (admin: postgres.Sql) =>
   (await admin`select from pg_stat_activity where application_name = 'tallystick'`).length
 
-/** A server on loopback that treats each connection alike. */
-async function listen(treat: (socket: Socket) => void) {
+/** Starts a server on loopback that handles each connection with `handle`. */
+async function listen(handle: (socket: Socket) => void) {
   const sockets = new Set<Socket>()
   let accepted = 0
   const server = createServer((socket) => {
     accepted++
     sockets.add(socket)
     socket.on('error', () => undefined).once('close', () => sockets.delete(socket))
-    treat(socket)
+    handle(socket)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   afterAll(() => {
@@ -71,7 +71,7 @@ async function listen(treat: (socket: Socket) => void) {
 /** Accepts connections and never answers, as a frozen process does. */
 const startFrozen = () => listen((socket) => socket.resume())
 
-/** Passes everything on to another port, answers a while later. */
+/** Relays connections to another port, and delays the responses. */
 const startSlow = (port: number) =>
   listen((near) => {
     const far = connect(port, '127.0.0.1').on('error', () => near.destroy())
@@ -118,7 +118,7 @@ describe('a DATABASE_URL of several servers', { timeout: 120_000 }, () => {
     })
   })
 
-  test('leads to the highest timeline at the start, although a former primary answers first', async () => {
+  test('connects to the highest timeline at the start, although a former primary responds first', async () => {
     const { primary, standby, promote, former, promoted } = await startPair()
     await promote()
     const slow = await startSlow(portOf(standby))
@@ -132,7 +132,7 @@ describe('a DATABASE_URL of several servers', { timeout: 120_000 }, () => {
     await close()
   })
 
-  test('is checked again and again while connections are open, and no longer once they are closed', async () => {
+  test('is checked periodically while connections are open', async () => {
     const frozen = await startFrozen()
     const address = service.databaseUrl.replace(/(?=\/[^/]*$)/, `,127.0.0.1:${frozen.port}`)
     const { db, close } = await open(address)

@@ -38,7 +38,7 @@ async function modesOf(folder: string) {
 const PRIVATE = { folders: ['700'], files: ['600'] }
 
 describe('a folder of data', () => {
-  test('becomes private, with all of its contents, where it existed before', async () => {
+  test('becomes private with all of its contents if it already exists', async () => {
     const folder = await makeFolder()
     await mkdir(join(folder, 'inner/deep'), { recursive: true })
     await writeFile(join(folder, 'inner/deep/file'), '')
@@ -49,7 +49,7 @@ describe('a folder of data', () => {
     expect(await modesOf(folder)).toEqual(PRIVATE)
   })
 
-  test('does not lead to what a symbolic link in it names', async () => {
+  test('keeps the mode of the targets of symbolic links in it', async () => {
     const [folder, outside] = [await makeFolder(), await makeFolder()]
     await writeFile(join(outside, 'file'), '')
     await chmod(join(outside, 'file'), 0o644)
@@ -60,7 +60,7 @@ describe('a folder of data', () => {
     expect(await modeOf(join(outside, 'file'))).toBe('644')
   })
 
-  test('has a private secret, also where both existed before', async () => {
+  test('has a private secret, also if both already exist', async () => {
     const folder = join(await makeFolder(), 'data')
     await mkdir(folder)
     await writeFile(join(folder, 'auth-secret'), 's'.repeat(64))
@@ -72,7 +72,7 @@ describe('a folder of data', () => {
   })
 
   // better-auth would sign cookies with a secret that is in its source code.
-  test.each(['', 's'.repeat(31)])('is refused where its secret is too short: %j', async (secret) => {
+  test.each(['', 's'.repeat(31)])('is rejected if its secret is too short: %j', async (secret) => {
     const folder = await makeFolder()
     await writeFile(join(folder, 'auth-secret'), secret)
 
@@ -99,7 +99,7 @@ describe('a folder of data', () => {
   })
 
   test(
-    'has a private database, with the files that PostgreSQL makes later',
+    'has a private database, including files that PostgreSQL creates later',
     { timeout: 60_000 },
     async () => {
       const folder = join(await makeFolder(), 'data/db')
@@ -127,7 +127,7 @@ describe.runIf(process.geteuid?.() === 0)('a folder that another user owns', () 
     return folder
   }
 
-  test.each([0o755, 0o707, 0o701, 0o777])('is refused where everybody has access: %o', async (mode) => {
+  test.each([0o755, 0o707, 0o701, 0o777])('is rejected if every user has access: %o', async (mode) => {
     const folder = await foreign(mode)
 
     expect(() => {
@@ -136,7 +136,7 @@ describe.runIf(process.geteuid?.() === 0)('a folder that another user owns', () 
     expect(await modeOf(folder)).toBe(mode.toString(8))
   })
 
-  test.each([0o770, 0o750])('is used, with a warning, where its group has access: %o', async (mode) => {
+  test.each([0o770, 0o750])('is used with a warning if its group has access: %o', async (mode) => {
     const folder = await foreign(mode)
     const warned = new Promise<Error>((resolve) => process.once('warning', resolve))
 
@@ -146,7 +146,7 @@ describe.runIf(process.geteuid?.() === 0)('a folder that another user owns', () 
     expect(await modeOf(folder)).toBe(mode.toString(8))
   })
 
-  test('is used with one warning, however many files of the same group it has', async () => {
+  test('is used with one warning for all files of the same group', async () => {
     const folder = await foreign(0o770)
     for (const name of ['one', 'two']) {
       await writeFile(join(folder, name), '')
@@ -164,7 +164,7 @@ describe.runIf(process.geteuid?.() === 0)('a folder that another user owns', () 
     expect(await modeOf(join(folder, 'one'))).toBe('660')
   })
 
-  test('ends the start of the service with a message, and without a stack', { timeout: 60_000 }, async () => {
+  test('stops the start of the service with a message, without a stack', { timeout: 60_000 }, async () => {
     const folder = await foreign(0o755)
     const environment = { PATH: process.env.PATH, DATA_DIR: folder, DATABASE_URL: 'memory:', PORT: '0' }
     const child = run(process.execPath, [pathOf('main')], { env: environment })
@@ -175,7 +175,7 @@ describe.runIf(process.geteuid?.() === 0)('a folder that another user owns', () 
     })
   })
 
-  test('is used by a process that is not root, by its group alone', { timeout: 60_000 }, async () => {
+  test('can be used by a process that is not root through its group', { timeout: 60_000 }, async () => {
     const folder = await makeFolder()
     await chown(folder, 1234, NOBODY)
     await chmod(folder, 0o770)

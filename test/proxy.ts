@@ -69,7 +69,7 @@ export const relayTls =
     client.on('close', () => server.destroy())
   }
 
-/** A message of PostgreSQL's protocol. */
+/** Encodes a message of the PostgreSQL protocol. */
 export function message(type: string, ...parts: (string | number)[]) {
   const body = Buffer.concat(
     parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : int32(part))),

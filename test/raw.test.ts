@@ -16,16 +16,16 @@ const caller = { cookie: await service.signIn(newEmail()), marker: 'own' }
 const given = { cut: 40, noise: Buffer.from('noise\r\n\r\n') }
 
 describe('HTTP', () => {
-  test.each(Object.keys(framings))('with %s is answered as is due, and no more', async (kind) => {
-    const said = createFramingExchange({ kind, ...given })(caller)
+  test.each(Object.keys(framings))('responds to %s as the protocol requires', async (kind) => {
+    const sent = createFramingExchange({ kind, ...given })(caller)
 
-    const responses = said.endsConnection ? Infinity : said.responses[1]
-    const heard = await exchange(port, said.steps, { responses, timeout: 5000 })
+    const responses = sent.endsConnection ? Infinity : sent.responses[1]
+    const received = await exchange(port, sent.steps, { responses, timeout: 5000 })
 
-    expect(faultsOf(said, heard, [])).toEqual([])
+    expect(faultsOf(sent, received, [])).toEqual([])
   })
 
-  test('gives an expectation and a missing host answers in the one shape', async () => {
+  test('ignores an unknown expectation, and rejects a missing Host header with the common error body', async () => {
     const ask = async (lines: string) => {
       const steps: Step[] = [`GET /api/status HTTP/1.1\r\n${lines}connection: close\r\n\r\n`]
       const { responses } = await exchange(port, steps, { timeout: 5000 })
@@ -38,7 +38,11 @@ describe('HTTP', () => {
 
     expect(await ask('host: x\r\nexpect: tea\r\n')).toMatchObject([[200, true, { status: 'ok' }]])
     expect(await ask('')).toMatchObject([
-      [400, true, { code: 'BAD_REQUEST', error: 'Send exactly one Host header, with a host and an optional port' }],
+      [
+        400,
+        true,
+        { code: 'BAD_REQUEST', error: 'Send exactly one Host header, with a host and an optional port' },
+      ],
     ])
   })
 
@@ -51,11 +55,11 @@ describe('HTTP', () => {
     '0\r\n\r\n',
   ]
   const ways = [
-    { by: 'its length', said: length },
-    { by: 'chunks', said: chunks },
+    { by: 'its length', sent: length },
+    { by: 'chunks', sent: chunks },
   ]
 
-  test.each(ways)('takes the same body by $by in however many pieces', async ({ said }) => {
+  test.each(ways)('accepts the same body by $by in any number of pieces', async ({ sent }) => {
     const piece = fc.record({
       size: fc.integer({ min: 1, max: 200_000 }),
       pause: fc.integer({ max: 5, min: 0 }),
@@ -64,21 +68,26 @@ describe('HTTP', () => {
       fc.asyncProperty(fc.integer({ min: 0, max: 200_000 }), fc.array(piece), async (size, pieces) => {
         const name = `Ada${'a'.repeat(size)}`
         const whole = Buffer.concat(
-          said(Buffer.from(JSON.stringify({ name, guests: 4 }))).map((part) => Buffer.from(part)),
+          sent(Buffer.from(JSON.stringify({ name, guests: 4 }))).map((part) => Buffer.from(part)),
         )
         const steps: Step[] = []
         let from = 0
         for (const { size, pause } of pieces) steps.push(whole.subarray(from, (from += size)), pause)
 
-        const { responses } = await exchange(port, [...steps, whole.subarray(from)], { responses: 1, timeout: 5000 })
+        const { responses } = await exchange(port, [...steps, whole.subarray(from)], {
+          responses: 1,
+          timeout: 5000,
+        })
 
-        expect(responses).toMatchObject([{ status: 200, body: expect.stringContaining(` ${name}`) as string }])
+        expect(responses).toMatchObject([
+          { status: 200, body: expect.stringContaining(` ${name}`) as string },
+        ])
       }),
     )
   })
 
-  test.each(ways)('takes an empty body by $by for none', async ({ said }) => {
-    const steps = said(Buffer.alloc(0))
+  test.each(ways)('treats an empty body by $by as no body', async ({ sent }) => {
+    const steps = sent(Buffer.alloc(0))
 
     const { responses } = await exchange(port, steps, { responses: 1, timeout: 5000 })
 
@@ -88,12 +97,12 @@ describe('HTTP', () => {
   })
 
   test.each([
-    { what: 'that cannot be read', first: 'BREW /api/status HTTP/1.1', status: 400 },
-    { what: 'that is too long', first: 'POST /api/reservations HTTP/1.1', status: 413 },
-  ])('$what is answered, however much of it is still to come', async ({ first, status }) => {
+    { what: 'a malformed request', first: 'BREW /api/status HTTP/1.1', status: 400 },
+    { what: 'a request that is too long', first: 'POST /api/reservations HTTP/1.1', status: 413 },
+  ])('responds to $what before the rest of the request arrives', async ({ first, status }) => {
     const socket = connect(port, '127.0.0.1')
     socket.write(`${first}\r\nhost: x\r\nconnection: close\r\ncontent-length: 20000000\r\n\r\n`)
-    // A caller that looks for an answer only when all is said.
+    // A client that reads the response only after sending the whole request.
     await new Promise((resolve, reject) => {
       socket.once('error', reject)
       socket.write(Buffer.alloc(20_000_000, 'x'), resolve)
@@ -103,16 +112,16 @@ describe('HTTP', () => {
   })
 
   test.each(Object.keys(incompleteRequests))(
-    'with %s is told so in time, however long an answer may take',
+    'responds to %s within its own timeout, independent of ANSWER_TIMEOUT',
     async (kind) => {
       const server = createApp(service.services)
       Object.assign(server, { headersTimeout: 1200, requestTimeout: 1200 })
       server.listen(0, '127.0.0.1')
       await once(server, 'listening')
       afterAll(() => server.close())
-      const said = createFramingExchange({ kind, ...given })(caller)
+      const sent = createFramingExchange({ kind, ...given })(caller)
 
-      const { responses, closed } = await exchange((server.address() as AddressInfo).port, said.steps, {
+      const { responses, closed } = await exchange((server.address() as AddressInfo).port, sent.steps, {
         timeout: 5000,
       })
 

@@ -31,7 +31,7 @@ beforeEach(async () => {
 })
 
 describe('the reference page', () => {
-  test('shows every operation, from this server alone and within its policy', async () => {
+  test('shows every operation, loads files from this server only, and complies with its Content Security Policy', async () => {
     const document = await fetch(`${service.origin}/api/openapi.json`)
     const { paths } = (await document.json()) as { paths: Record<string, object> }
 
@@ -43,7 +43,7 @@ describe('the reference page', () => {
     expect(problems).toEqual([])
   })
 
-  test('tries an operation out', async () => {
+  test('sends a request with “Try it out”', async () => {
     await page.goto(`${service.origin}/docs#/counter/counter_get`)
     const operation = page.locator('#operations-counter-counter_get')
     await operation.getByRole('button', { name: 'Try it out' }).click()
@@ -53,7 +53,7 @@ describe('the reference page', () => {
     expect(problems).toEqual([])
   })
 
-  test('calls for whoever is signed in', async () => {
+  test('uses the session cookie of the browser', async () => {
     const { cookie } = await signInOverHttp(service, 'ada@example.com')
     const [name = '', value = ''] = cookie.split('=')
     await page.context().addCookies([{ name, value, url: service.origin }])

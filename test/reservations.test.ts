@@ -21,11 +21,11 @@ describeTransports(service, ({ person, stranger }) => {
       [1, 'Thank you, Ada. 1 seat is reserved.'],
       [2, 'Thank you, Ada. 2 seats are reserved.'],
       [20, 'Thank you, Ada. 20 seats are reserved.'],
-    ])('thanks for %d, by the trimmed name', async (guests, message) => {
+    ])('confirms %d guests with the trimmed name', async (guests, message) => {
       expect(await stranger.reservations.create({ name: '  Ada\n', guests })).toEqual({ message })
     })
 
-    test('takes a name literally', async () => {
+    test('uses a name literally', async () => {
       const name = `{guests} <b>#</b> O'Neil '{'`
 
       expect(await stranger.reservations.create({ name, guests: 2 })).toEqual({
@@ -33,7 +33,7 @@ describeTransports(service, ({ person, stranger }) => {
       })
     })
 
-    test('takes from somebody signed in as well', async () => {
+    test('accepts reservations of authenticated callers as well', async () => {
       const ada = await person()
 
       expect(await ada.reservations.create({ name: 'Ada', guests: 4 })).toEqual({
@@ -52,7 +52,7 @@ describeTransports(service, ({ person, stranger }) => {
       ['Ada', 0.5, { guests: rules.whole }],
       ['Ada', 20.5, { guests: rules.whole }],
       [' ', 0.5, { name: rules.name, guests: rules.whole }],
-    ])('names the first rule that %j for %d breaks, of each field', async (name, guests, data) => {
+    ])('returns the first violated rule of each field for %j and %d', async (name, guests, data) => {
       const { error } = await safe(stranger.reservations.create({ name, guests }))
 
       if (!isDefinedError(error)) throw new Error('Expected a defined error')
@@ -74,7 +74,7 @@ describeTransports(service, ({ person, stranger }) => {
       ['name', { name: 5, guests: 4 }],
       ['name', { name: 'A\0da', guests: 4 }],
       ['name', { guests: 4 }],
-    ])('refuses a malformed %s: %j', async (path, input) => {
+    ])('rejects a malformed %s: %j', async (path, input) => {
       await expect(stranger.reservations.create(input as never)).rejects.toMatchObject({
         code: 'BAD_REQUEST',
         defined: false,
@@ -94,7 +94,7 @@ describe.each(Object.entries(transports))('%s', (_, connect) => {
       ['pl', ['1 miejsce', '2 miejsca', '5 miejsc', '12 miejsc']],
       ['ru', ['1 место', '2 места', '5 мест', '12 мест']],
       ['ar', ['مقعد واحد', 'مقعدين', '5 مقاعد', '12 مقعدًا']],
-    ])('counts as %s does', async (language, counted) => {
+    ])('uses the plural forms of %s', async (language, counted) => {
       const answers = await Promise.all(
         [1, 2, 5, 12].map((guests) => reserve(language, { name: 'Ada', guests })),
       )
@@ -103,7 +103,7 @@ describe.each(Object.entries(transports))('%s', (_, connect) => {
         expect(message.endsWith(` ${counted[index]}.`), message).toBe(true)
     })
 
-    test('names broken rules in the caller’s language', async () => {
+    test('returns violated rules in the language of the caller', async () => {
       await expect(reserve('de', { name: ' ', guests: 21 })).rejects.toMatchObject({
         code: 'INVALID_RESERVATION',
         defined: true,
@@ -115,7 +115,7 @@ describe.each(Object.entries(transports))('%s', (_, connect) => {
       })
     })
 
-    test('says everything differently in each language', async () => {
+    test('has a different text for everything in each language', async () => {
       const refusals = [
         { name: ' ', guests: 1 },
         { name: 'Ada', guests: 1.5 },
@@ -142,7 +142,7 @@ describe.each(Object.entries(transports))('%s', (_, connect) => {
 describe('reservations.create', () => {
   const bodies = { whole: { name: 'Ada', guests: 3 }, broken: { name: ' ', guests: 3 } }
 
-  test.each(languages)('says in which language it answers: %s', async (language) => {
+  test.each(languages)('sets Content-Language: %s', async (language) => {
     const headers = { 'accept-language': language }
 
     const reserved = await call('POST', '/api/reservations', bodies.whole, headers)
@@ -157,7 +157,7 @@ describe('reservations.create', () => {
     expect(overRpc.body).toEqual({ json: reserved.body })
   })
 
-  test.each(languages)('refuses in one language only: %s', async (language) => {
+  test.each(languages)('returns errors in one language only: %s', async (language) => {
     const headers = { 'accept-language': language }
     const message = negotiateLanguage(language).translate('refused')
 
@@ -169,7 +169,7 @@ describe('reservations.create', () => {
     expect(overRpc.headers.get('content-language')).toBe(language)
   })
 
-  test('refuses a malformed body in English, without a language', async () => {
+  test('rejects a malformed body in English, without Content-Language', async () => {
     const malformed = { name: 5, guests: 'two' }
     const { body, headers } = await call('POST', '/api/reservations', malformed, { 'accept-language': 'de' })
 
@@ -195,7 +195,7 @@ describe('reservations.create', () => {
     ['', 'en'],
     [';;=,q', 'en'],
     ['x'.repeat(2000), 'en'],
-  ])('understands %j as %s', async (wanted, language) => {
+  ])('negotiates %j as %s', async (wanted, language) => {
     const { status, headers } = await call('POST', '/api/reservations', bodies.whole, {
       'accept-language': wanted,
     })

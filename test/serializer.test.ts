@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { InvalidOutput } from '../src/output.ts'
 import { createSerializer } from '../src/http/fast/serializer.ts'
 
-/** Schemas with a writer of their own, and schemas that take the way through zod. */
+/** Schemas with a compiled serializer, and schemas that fall back to zod. */
 const schemas: Record<string, z.ZodType> = {
   text: z.string(),
   'bounded text': z.string().min(2).trim(),
@@ -58,7 +58,7 @@ const { value } = fc.letrec((tie) => ({
 
 describe('a serializer', () => {
   test.each(Object.entries(schemas))(
-    'writes what the schema keeps of a value, byte for byte: %s',
+    'writes the declared part of a value, byte for byte: %s',
     (_, schema) => {
       const serialize = createSerializer(schema)
       let written = 0
@@ -76,7 +76,7 @@ describe('a serializer', () => {
     },
   )
 
-  test('names the places that break the schema, without their values', () => {
+  test('names the positions that violate the schema, without their values', () => {
     const serialize = createSerializer(
       z.object({ list: z.array(z.object({ name: z.string(), count: z.int() })) }),
     )

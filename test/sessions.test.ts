@@ -31,7 +31,7 @@ const unknown = {
   message: 'Session not found or already revoked',
 }
 
-/** The token of the session that a client calls by. */
+/** The token of the session of a client. */
 async function tokenOf(client: Client) {
   const { sessions } = await client.sessions.list()
   return sessions.find(({ isCurrent }) => isCurrent)?.token ?? ''
@@ -44,7 +44,7 @@ const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
 
 describeTransports(service, ({ person, stranger }) => {
   describe('sessions.list', () => {
-    test('answers the one session of somebody new', async () => {
+    test('returns the one session of a new account', async () => {
       const ada = await person()
 
       const { sessions, sessionCount } = await ada.sessions.list()
@@ -69,7 +69,7 @@ describeTransports(service, ({ person, stranger }) => {
       }
     })
 
-    test('shows every device the same three, each itself as the current one', async () => {
+    test('returns the same three sessions to every device, each with its own session as the current one', async () => {
       const email = newEmail()
       const devices = [await person(email), await person(email), await person(email)]
       await person()
@@ -85,7 +85,7 @@ describeTransports(service, ({ person, stranger }) => {
       }
     })
 
-    test('orders by activity, which a call moves', async () => {
+    test('sorts by the last activity, which each call updates', async () => {
       const email = newEmail()
       const [first, second, third] = [await person(email), await person(email), await person(email)]
       const tokens = [await tokenOf(first), await tokenOf(second), await tokenOf(third)] as const
@@ -107,7 +107,7 @@ describeTransports(service, ({ person, stranger }) => {
       [agents.firefox, 'Firefox', 'Windows'],
       ['curious/1.0', expect.any(String), 'Unknown'],
       ['', 'Unknown', 'Unknown'],
-    ])('tells browser and system of %j', async (userAgent, browser, os) => {
+    ])('returns the browser and the operating system of %j', async (userAgent, browser, os) => {
       const email = newEmail()
       await signInOverHttp(service, email, { 'user-agent': userAgent })
       const ada = await person(email)
@@ -119,7 +119,7 @@ describeTransports(service, ({ person, stranger }) => {
       ])
     })
 
-    test('leaves out what has expired, which is accepted no more', async () => {
+    test('omits expired sessions, which are rejected', async () => {
       const email = newEmail()
       const [ada, gone] = [await person(email), await person(email)]
       const token = await tokenOf(gone)
@@ -146,7 +146,7 @@ describeTransports(service, ({ person, stranger }) => {
       expect(await ada.sessions.list()).toMatchObject({ sessions: [{ isCurrent: true }], sessionCount: 1 })
     })
 
-    test('refuses the current session, which goes on', async () => {
+    test('rejects the current session, which stays valid', async () => {
       const ada = await person()
       const revokeSessionToken = await tokenOf(ada)
 
@@ -160,7 +160,7 @@ describeTransports(service, ({ person, stranger }) => {
       expect(await tokenOf(ada)).toBe(revokeSessionToken)
     })
 
-    test('answers the same for what is unknown, revoked or another person’s, which goes on', async () => {
+    test('returns the same for unknown and revoked sessions and sessions of other people, which stay valid', async () => {
       const email = newEmail()
       const [ada, revoked, bob] = [await person(email), await person(email), await person()]
       const tokens = ['unknown', await tokenOf(revoked), await tokenOf(bob)] as const
@@ -172,7 +172,7 @@ describeTransports(service, ({ person, stranger }) => {
       expect(await tokenOf(bob)).toBe(tokens[2])
     })
 
-    test.each(['', 'a\0', 5, undefined])('refuses the token %j', async (revokeSessionToken) => {
+    test.each(['', 'a\0', 5, undefined])('rejects the token %j', async (revokeSessionToken) => {
       const ada = await person()
 
       await expect(ada.sessions.revoke({ revokeSessionToken } as never)).rejects.toMatchObject({
@@ -185,7 +185,7 @@ describeTransports(service, ({ person, stranger }) => {
   })
 
   describe('sessions', () => {
-    test('refuse a stranger before anything else', async () => {
+    test('check authentication first', async () => {
       await expect(stranger.sessions.list()).rejects.toMatchObject(unauthorized)
       await expect(stranger.sessions.revoke({ revokeSessionToken: '' })).rejects.toMatchObject(unauthorized)
     })
@@ -199,7 +199,7 @@ describe.each(Object.entries(transports))('%s', (_, connect) => {
       ['an empty signature', (token: string) => `${token}.`],
       ['a forged signature', (token: string) => `${token}.${Buffer.alloc(32, 1).toString('base64')}`],
       ['another’s signature', (token: string, signature: string) => `${token}.${signature}`],
-    ])('refuses %s', async (_, forge) => {
+    ])('rejects %s', async (_, forge) => {
       const [cookie, foreign] = [await service.signIn(newEmail()), await service.signIn(newEmail())]
       const token = await tokenOf(connect(service, { cookie }))
       const [name] = cookie.split('=')
@@ -213,7 +213,7 @@ describe.each(Object.entries(transports))('%s', (_, connect) => {
 })
 
 describe('POST /api/sessions/revoke', () => {
-  test('answers the documented error', async () => {
+  test('returns the documented error', async () => {
     const cookie = await service.signIn(newEmail())
 
     const { status, body } = await createFetch(service)(

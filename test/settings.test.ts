@@ -5,7 +5,7 @@ import { readSettings } from '../src/settings.ts'
 const secret = 'a'.repeat(32)
 
 describe('readSettings', () => {
-  test('has a default for everything but in production', () => {
+  test('has a default for every setting except in production', () => {
     expect(readSettings({ AUTH_SECRET: secret })).toMatchObject({
       host: '127.0.0.1',
       port: 3000,
@@ -20,13 +20,13 @@ describe('readSettings', () => {
     })
   })
 
-  test('takes what is empty as unset', () => {
+  test('treats empty values as unset', () => {
     expect(readSettings({ AUTH_SECRET: secret, PORT: '', DATABASE_URL: '', ADMIN_EMAILS: '' })).toEqual(
       readSettings({ AUTH_SECRET: secret }),
     )
   })
 
-  test('reads lists, and addresses in lower case', () => {
+  test('parses lists, and converts addresses to lower case', () => {
     const settings = readSettings({
       AUTH_SECRET: secret,
       ADMIN_EMAILS: 'Ada@Example.com, bob@example.com',
@@ -37,7 +37,7 @@ describe('readSettings', () => {
     expect(settings.trustedOrigins).toEqual(['https://app.example.com', 'http://localhost:5173'])
   })
 
-  test('takes addresses of several servers, and of a server behind a pooler', () => {
+  test('accepts addresses of several servers, and of a server behind a pooler', () => {
     const databaseUrl = 'postgres://a:1,b:2/x?target_session_attrs=read-write'
     const directUrl = 'postgresql://c/x'
     const settings = { AUTH_SECRET: secret, DATABASE_URL: databaseUrl, DATABASE_DIRECT_URL: directUrl }
@@ -45,7 +45,7 @@ describe('readSettings', () => {
     expect(readSettings(settings)).toMatchObject({ databaseUrl, directUrl })
   })
 
-  test('names all that production lacks', () => {
+  test('names every setting that production lacks', () => {
     const read = () => readSettings({ NODE_ENV: 'production' })
 
     for (const name of ['BASE_URL', 'AUTH_SECRET', 'SMTP_URL', 'MAIL_FROM'])
@@ -68,7 +68,7 @@ describe('readSettings', () => {
     ['TRUSTED_PROXIES', 'somewhere'],
     ['LOG_LEVEL', 'loud'],
     ['RATE_LIMITS', 'maybe'],
-  ])('refuses %s=%s by name', (name, value) => {
+  ])('rejects %s=%s by name', (name, value) => {
     expect(() => readSettings({ AUTH_SECRET: secret, [name]: value })).toThrow(`  ${name}`)
   })
 })

@@ -14,8 +14,8 @@ const service = await startService({
 const call = createFetch(service)
 
 let last = 0
-/** An address in a network of its own. */
-const elsewhere = () => `198.51.${100 + (last >> 8)}.${last++ & 255}`
+/** An IP address in an unused network. */
+const newAddress = () => `198.51.${100 + (last >> 8)}.${last++ & 255}`
 
 const from = (address: string) => ({ 'x-forwarded-for': address })
 const send = (email: string, address: string) =>
@@ -31,29 +31,29 @@ async function signInFrom(email: string, address: string) {
   return enter(email, codeOf(email), address)
 }
 
-/** Uses up the limits of a person from other networks. */
+/** Exhausts the limits of a person from other networks. */
 async function lockOut(email: string) {
-  for (let calls = 0; calls < 4; calls++) await send(email, elsewhere())
-  for (let calls = 0; calls < 5; calls++) await enter(email, wrong, elsewhere())
-  expect((await send(email, elsewhere())).status).toBe(429)
-  expect((await enter(email, wrong, elsewhere())).status).toBe(429)
+  for (let calls = 0; calls < 4; calls++) await send(email, newAddress())
+  for (let calls = 0; calls < 5; calls++) await enter(email, wrong, newAddress())
+  expect((await send(email, newAddress())).status).toBe(429)
+  expect((await enter(email, wrong, newAddress())).status).toBe(429)
 }
 
-describe('an address that is refused', () => {
-  test('consumes no codes of other people', async () => {
-    const here = elsewhere()
+describe('a rate-limited address', () => {
+  test('does not consume codes of other people', async () => {
+    const here = newAddress()
     const victims = Array.from({ length: 5 }, newEmail)
     for (let calls = 0; calls < 4; calls++) await send(newEmail(), here)
 
     for (const victim of victims)
       for (let calls = 0; calls < 4; calls++) expect((await send(victim, here)).status).toBe(429)
 
-    for (const victim of victims) expect((await signInFrom(victim, elsewhere())).status).toBe(200)
+    for (const victim of victims) expect((await signInFrom(victim, newAddress())).status).toBe(200)
   })
 
-  test('consumes no tries of other people', async () => {
-    const [here, victim] = [elsewhere(), newEmail()]
-    await send(victim, elsewhere())
+  test('does not consume tries of other people', async () => {
+    const [here, victim] = [newAddress(), newEmail()]
+    await send(victim, newAddress())
     for (let calls = 0; calls < 8; calls++) await enter(newEmail(), wrong, here)
 
     for (let calls = 0; calls < 10; calls++) {
@@ -61,11 +61,11 @@ describe('an address that is refused', () => {
       expect([status, headers.get('ratelimit-policy')]).toEqual([429, '"triesByAddress";q=8;w=60'])
     }
 
-    expect((await enter(victim, codeOf(victim), elsewhere())).status).toBe(200)
+    expect((await enter(victim, codeOf(victim), newAddress())).status).toBe(200)
   })
 
-  test('consumes nothing of other people on the pages of an app either', async () => {
-    const [here, victim] = [elsewhere(), newEmail()]
+  test('does not consume limits of other people on the pages of an app', async () => {
+    const [here, victim] = [newAddress(), newEmail()]
     const app = await registerApp(service)
     for (let calls = 0; calls < 4; calls++) await send(newEmail(), here)
 
@@ -74,24 +74,24 @@ describe('an address that is refused', () => {
       expect(await page.text()).toContain('Too many requests')
     }
 
-    expect((await signInFrom(victim, elsewhere())).status).toBe(200)
+    expect((await signInFrom(victim, newAddress())).status).toBe(200)
   })
 })
 
 describe('one address', () => {
-  test('cannot use up the codes of a person', async () => {
-    const [here, victim] = [elsewhere(), newEmail()]
+  test('cannot exhaust the codes of a person', async () => {
+    const [here, victim] = [newAddress(), newEmail()]
     const asked = [await send(victim, here), await send(victim, here), await send(victim, here)]
 
     expect(asked.map(({ status }) => status)).toEqual([200, 200, 429])
-    expect((await signInFrom(victim, elsewhere())).status).toBe(200)
+    expect((await signInFrom(victim, newAddress())).status).toBe(200)
   })
 
-  test('cannot use up the tries of a person', async () => {
-    const [here, victim] = [elsewhere(), newEmail()]
+  test('cannot exhaust the tries of a person', async () => {
+    const [here, victim] = [newAddress(), newEmail()]
     for (let calls = 0; calls < 6; calls++) await enter(victim, wrong, here)
 
-    expect((await signInFrom(victim, elsewhere())).status).toBe(200)
+    expect((await signInFrom(victim, newAddress())).status).toBe(200)
   })
 })
 
@@ -99,16 +99,16 @@ describe('a person in a network in which they have a session', () => {
   test.each([
     ['192.0.2.7', '192.0.2.7'],
     ['2001:db8:7:7::1', '2001:db8:7:7:ffff::2'],
-  ])('signs in while others use up their codes and tries: %s', async (home, sameHome) => {
+  ])('can sign in while others exhaust their codes and tries: %s', async (home, sameHome) => {
     const email = newEmail()
     await signInFrom(email, home)
     await lockOut(email)
 
     expect((await signInFrom(email, sameHome)).status).toBe(200)
-    expect((await send(email, elsewhere())).status).toBe(429)
+    expect((await send(email, newAddress())).status).toBe(429)
   })
 
-  test('has limits there too', async () => {
+  test('is limited in this network as well', async () => {
     const [email, home] = [newEmail(), '192.0.2.8']
     await signInFrom(email, home)
 
@@ -117,9 +117,9 @@ describe('a person in a network in which they have a session', () => {
     expect([status, headers.get('ratelimit-policy')]).toEqual([429, '"codesByBoth";q=2;w=900'])
   })
 
-  test('does not lend the network of an administrator who stands in for them', async () => {
+  test('does not gain the network of an administrator who impersonates the person', async () => {
     const [email, office] = [newEmail(), '192.0.2.9']
-    await signInFrom(email, elsewhere())
+    await signInFrom(email, newAddress())
     const { headers } = await signInFrom('root@example.com', office)
     const cookie = headers.getSetCookie()[0]?.split(';', 1)[0] ?? ''
     const { body } = await call('GET', `/api/auth/admin/list-users?searchValue=${email}`, undefined, {
@@ -135,15 +135,15 @@ describe('a person in a network in which they have a session', () => {
 })
 
 describe('an address', () => {
-  test('asks so much of the rest of sign-in, and others none the less', async () => {
-    const here = elsewhere()
+  test('has a limit for other sign-in requests, independent of other addresses', async () => {
+    const here = newAddress()
     const ask = (address: string) => call('GET', '/api/auth/get-session', undefined, from(address))
     const statuses = [
       await ask(here),
       await ask(here),
       await ask(here),
       await ask(here),
-      await ask(elsewhere()),
+      await ask(newAddress()),
     ]
 
     expect(statuses.map(({ status }) => status)).toEqual([200, 200, 200, 429, 200])
@@ -154,7 +154,7 @@ describe('an IPv6 /48', () => {
   const reserve = async (address: string) =>
     (await call('POST', '/api/reservations', { name: 'Ada', guests: 1 }, from(address))).status
 
-  test('does as much as sixteen of its /64 networks, and other networks none the less', async () => {
+  test('has the limits of sixteen /64 networks, independent of other networks', async () => {
     const statuses: number[] = []
     for (let network = 0; network < 20; network++) statuses.push(await reserve(`2001:db8:1:${network}::1`))
 
@@ -162,7 +162,7 @@ describe('an IPv6 /48', () => {
     expect(await reserve('2001:db8:2:1::1')).toBe(200)
   })
 
-  test('loses nothing by a /64 that is refused', async () => {
+  test('is not affected by rejected requests of one /64 network', async () => {
     for (let calls = 0; calls < 30; calls++)
       expect(await reserve('2001:db8:3:1::1')).toBe(calls === 0 ? 200 : 429)
 

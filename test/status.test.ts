@@ -8,7 +8,7 @@ const unnamed = await startService()
 
 describeTransports(named, ({ stranger }) => {
   describe('status.get', () => {
-    test('tells anyone which instance of which release answered', async () => {
+    test('returns the instance and the release to every caller', async () => {
       expect(await stranger.status.get()).toEqual({ status: 'ok', service: 'tally-1', release: '2024.7' })
     })
   })
@@ -16,7 +16,7 @@ describeTransports(named, ({ stranger }) => {
 
 describeTransports(unnamed, ({ stranger }) => {
   describe('status.get', () => {
-    test('goes by host and process, and a local release, unless told', async () => {
+    test('uses the host name, the process id and a local release by default', async () => {
       const service = `${hostname()}:${process.pid}`
 
       expect(await stranger.status.get()).toEqual({ status: 'ok', service, release: 'local' })

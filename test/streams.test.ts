@@ -32,7 +32,7 @@ interface Declared {
   outputSchema?: AnySchema
 }
 
-/** Every way to ask for something, by somebody who would rather have a stream. */
+/** A request of every procedure over every protocol that prefers a stream by its Accept header. */
 const ways: Asked[] = []
 const isStream = (schema: AnySchema | undefined) => getEventIteratorSchemaDetails(schema) !== undefined
 const streams: string[] = []
@@ -48,7 +48,7 @@ traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedur
   if (isStream(inputSchema) || isStream(outputSchema)) streams.push(name)
 })
 
-/** What agents can ask for, of what they might wait for. */
+/** The methods of MCP that could use a stream. */
 const calls: [string, object][] = [
   [
     'initialize',
@@ -75,8 +75,8 @@ for (const method of ['GET', 'DELETE', 'OPTIONS'])
 for (const path of ['/docs', '/authorize', '/api/health/ready', '/api/auth/get-session', '/nowhere'])
   ways.push({ name: path, method: 'GET', path })
 
-describe('an answer', () => {
-  test.each(ways)('says its length, and ends: $name', async ({ method, path, body, headers }) => {
+describe('a response', () => {
+  test.each(ways)('has a Content-Length, and ends: $name', async ({ method, path, body, headers }) => {
     const response = await fetch(service.origin + path, {
       method,
       headers: {
@@ -94,7 +94,7 @@ describe('an answer', () => {
     expect(response.status).not.toBe(503)
   })
 
-  test('of no procedure is a stream, nor what one takes', () => {
+  test('is no stream for any procedure, and no input is a stream', () => {
     expect(streams).toEqual([])
     expect(isStream(eventIterator(z.string()))).toBe(true)
   })
@@ -103,7 +103,7 @@ describe('an answer', () => {
 describe.concurrent('a connection', () => {
   const head = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\ncookie: ${cookie}\r\n\r\n`
 
-  /** What the notes are together, in bytes: more than the buffers between here and there hold. */
+  /** The total size of the notes in bytes: more than the socket buffers hold. */
   const SIZE = 12_000_000
 
   beforeAll(async () => {
@@ -118,7 +118,7 @@ describe.concurrent('a connection', () => {
     for (const end of ends) end()
   })
 
-  /** Connects to a service whose answers may take so long, in seconds, and sends it something: both ends. */
+  /** Starts a service with this ANSWER_TIMEOUT in seconds, and sends requests. Returns both sockets of the connection. */
   async function send(sent: string, patience: number) {
     const { services } = service
     const server = createApp({
@@ -145,7 +145,7 @@ describe.concurrent('a connection', () => {
     ['/api/notes', 20],
     ['/api/me/export', 1],
   ]
-  test.each(unread)('is not held by who reads no answer: %s', async (path, requests) => {
+  test.each(unread)('closes if the client does not read the response: %s', async (path, requests) => {
     const { near, far, closed } = await send(head(path).repeat(requests), 4)
 
     await closed
@@ -158,7 +158,7 @@ describe.concurrent('a connection', () => {
   })
 
   test.each(['/api/status', '/api/health/live'])(
-    'is not held by who asks on and on, and reads no answer: %s',
+    'closes if the client sends requests continuously and reads no response: %s',
     async (path) => {
       const all = head(path).repeat(20_000)
       const { far, closed } = await send(all, 0.2)
@@ -169,7 +169,7 @@ describe.concurrent('a connection', () => {
     },
   )
 
-  test('is kept for who has read what they asked for', async () => {
+  test('stays open for a client that reads the responses', async () => {
     const { near, far } = await send(head('/api/health/live'), 0.2)
     near.resume()
 
@@ -178,14 +178,14 @@ describe.concurrent('a connection', () => {
     expect(far.destroyed).toBe(false)
   })
 
-  test('leads nowhere else', async () => {
+  test('cannot become a tunnel', async () => {
     const { near, far } = await send('CONNECT localhost:80 HTTP/1.1\r\nhost: localhost\r\n\r\n', 15)
 
     expect(await text(near)).toBe('')
     expect(far.destroyed).toBe(true)
   })
 
-  test('does not become another protocol’s', async () => {
+  test('cannot be upgraded to another protocol', async () => {
     const upgrade = 'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-key: eA==\r\n\r\n'
     const { near } = await send(head('/api/counter').replace('\r\n\r\n', `\r\n${upgrade}`), 15)
 

@@ -23,7 +23,7 @@ const { port } = server.address() as AddressInfo
 afterAll(() => server.close())
 const cookie = await service.signIn(newEmail())
 
-/** Sends these bytes as the target. Returns the answer, and what was logged until then. */
+/** Sends these bytes as the request target. Returns the response and the log lines. */
 async function ask(target: string, head = 'host: localhost\r\n', method = 'GET') {
   lines.length = 0
   const { responses } = await exchange(
@@ -38,7 +38,7 @@ async function ask(target: string, head = 'host: localhost\r\n', method = 'GET')
   return { status: responses[0]?.status, log: JSON.parse(lines.at(-1) ?? '') as { req: { path: string } } }
 }
 
-/** Where a request with this target would be routed. */
+/** The parsed target that decides the route. */
 const targetOf = (url: string) =>
   readTarget({ url, headers: { host: 'localhost' }, httpVersion: '1.1' }, 'http://localhost')
 
@@ -52,8 +52,8 @@ const dotted = dots.flatMap((dot) =>
   ]),
 )
 
-describe('an address with dot segments', () => {
-  test.each(dotted)('leads nowhere, and is logged: %s', async (path) => {
+describe('a request target with dot segments', () => {
+  test.each(dotted)('matches no route, and is logged: %s', async (path) => {
     const { status, log } = await ask(path)
 
     expect(status).toBe(404)
@@ -69,19 +69,19 @@ describe('an address with dot segments', () => {
     '/api/counter/.',
     '/api/counter/..',
     'http://localhost/api/./counter',
-  ])('reaches no operation: %s', async (path) => {
+  ])('matches no operation: %s', async (path) => {
     expect((await ask(path)).status).toBe(404)
   })
 
   test.each(['/api/..\\counter', '/api\\counter', '/api/health/live\\..\\..\\counter'])(
-    'is refused with backslashes: %s',
+    'is rejected with backslashes: %s',
     async (path) => {
       expect(await ask(path)).toMatchObject({ status: 400, log: { req: { path: '(unreadable)' } } })
     },
   )
 })
 
-describe('an address', () => {
+describe('a request target', () => {
   test.each([
     '/API/COUNTER',
     '/api/counter.',
@@ -96,7 +96,7 @@ describe('an address', () => {
     '/api/health/liv%65',
     '/api/health/',
     '/api/health/other',
-  ])('has one spelling, which is not %s', async (path) => {
+  ])('has one valid spelling, and %s is invalid', async (path) => {
     expect(await ask(path)).toMatchObject({ status: 404, log: { req: { path } } })
   })
 
@@ -108,7 +108,7 @@ describe('an address', () => {
     '/api/%',
     '/api/%zz',
     '/a b',
-  ])('is refused as %s', async (path) => {
+  ])('is rejected as %s', async (path) => {
     const { responses } = await exchange(port, [`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`], {
       responses: 1,
       timeout: 5000,
@@ -117,7 +117,7 @@ describe('an address', () => {
     expect(responses.map(({ status }) => status)).toEqual([400])
   })
 
-  test('is read to the path that is logged, or refused', () => {
+  test('is parsed to the logged path, or rejected', () => {
     const piece = fc.oneof(
       fc.constantFrom(
         ...dots,
@@ -171,7 +171,7 @@ describe('an address', () => {
     expect(read).toBeGreaterThan(100)
   })
 
-  test('may be a whole one, of the host that Host names', async () => {
+  test('can be an absolute URL with the host of the Host header', async () => {
     expect(await ask('http://localhost/api/counter?x=y')).toMatchObject({
       status: 200,
       log: { req: { path: '/api/counter' } },
@@ -193,7 +193,7 @@ describe('Host', () => {
     'host: \r\n',
     'host:\r\n',
     '',
-  ])('is refused as %j', async (head) => {
+  ])('is rejected as %j', async (head) => {
     expect((await ask('/api/counter', head)).status).toBe(400)
   })
 
@@ -205,8 +205,8 @@ describe('Host', () => {
   )
 })
 
-describe('a header that may be there once', () => {
-  test('is not read from two that differ', async () => {
+describe('a header that must be unique', () => {
+  test('is ignored if two values differ', async () => {
     const head = 'host: localhost\r\nauthorization: Bearer a.b.c\r\nauthorization: Bearer d.e.f\r\n'
 
     expect((await ask('/api/tasks', head)).status).toBe(401)
@@ -216,7 +216,7 @@ describe('a header that may be there once', () => {
 describe('MAX_REQUESTS', () => {
   const call = createFetch({ origin: `http://127.0.0.1:${port}` })
 
-  test('counts everything but the health checks, however their address is spelled', async () => {
+  test('applies to every request except health checks in their exact spelling', async () => {
     await withTableLocked(service.databaseUrl, 'tasks', async () => {
       const held = call('GET', '/api/tasks', undefined, { cookie })
       await sleep(300)

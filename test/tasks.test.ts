@@ -6,10 +6,10 @@ import { describeTransports, startService } from './service.ts'
 
 const service = await startService()
 
-describe('adding at the same moment', () => {
-  test('gives everybody their own task, in the order in which they came', async () => {
+describe('concurrent tasks.create', () => {
+  test('creates a task for each caller, in the order of arrival', async () => {
     const people = await Promise.all(Array.from({ length: 5 }, () => service.person()))
-    // Cookies are checked beside the loop at first, and so in any order.
+    // The signature check of a new cookie is asynchronous, so the first requests complete in any order.
     await Promise.all(people.map((person) => person.account.get()))
     const wanted = Array.from({ length: 10 }, (_, round) =>
       people.map((who, index) => ({ who, title: `Task ${round} of ${index}` })),
@@ -25,7 +25,7 @@ describe('adding at the same moment', () => {
     }
   })
 
-  test('fails for somebody who is no more, and for nobody else', async () => {
+  test('fails for a deleted account only', async () => {
     const { db } = service.services
     await db.insert(users).values({ id: 'here', name: '', email: 'here@example.com' })
 
@@ -40,7 +40,7 @@ describe('adding at the same moment', () => {
 
 describeTransports(service, ({ person, stranger }) => {
   describe('tasks.list', () => {
-    test('answers newest first, and how many', async () => {
+    test('returns the tasks, newest first, and their number', async () => {
       const ada = await person()
       const first = await ada.tasks.create({ taskTitle: 'One' })
       const second = await ada.tasks.create({ taskTitle: 'Two' })
@@ -48,13 +48,13 @@ describeTransports(service, ({ person, stranger }) => {
       expect(await ada.tasks.list()).toEqual({ tasks: [second, first], taskCount: 2 })
     })
 
-    test('is empty for somebody new', async () => {
+    test('is empty for a new account', async () => {
       const ada = await person()
 
       expect(await ada.tasks.list()).toEqual({ tasks: [], taskCount: 0 })
     })
 
-    test('keeps to one status when asked', async () => {
+    test('filters by status', async () => {
       const ada = await person()
       const { id } = await ada.tasks.create({ taskTitle: 'One' })
       await ada.tasks.create({ taskTitle: 'Two' })
@@ -64,7 +64,7 @@ describeTransports(service, ({ person, stranger }) => {
       expect(await ada.tasks.list({ status: 'in_progress' })).toEqual({ tasks: [], taskCount: 0 })
     })
 
-    test('shows nobody else’s', async () => {
+    test('does not return tasks of other people', async () => {
       const [ada, bob] = [await person(), await person()]
       await ada.tasks.create({ taskTitle: 'Mine' })
 
@@ -73,7 +73,7 @@ describeTransports(service, ({ person, stranger }) => {
   })
 
   describe('tasks.create', () => {
-    test('answers the task, pending, in seconds', async () => {
+    test('returns the pending task, with times in seconds', async () => {
       const ada = await person()
       const { id } = await ada.account.get()
       const now = Math.floor(Date.now() / 1000)
@@ -92,13 +92,13 @@ describeTransports(service, ({ person, stranger }) => {
       expect(Math.abs(task.createdAt - now)).toBeLessThan(30)
     })
 
-    test('has no description unless given one', async () => {
+    test('stores no description by default', async () => {
       const ada = await person()
 
       expect(await ada.tasks.create({ taskTitle: 'Write' })).toMatchObject({ description: null })
     })
 
-    test('refuses an empty title', async () => {
+    test('rejects an empty title', async () => {
       const ada = await person()
 
       await expect(ada.tasks.create({ taskTitle: '' })).rejects.toMatchObject({
@@ -110,7 +110,7 @@ describeTransports(service, ({ person, stranger }) => {
   })
 
   describe('tasks.get', () => {
-    test('finds one of one’s own', async () => {
+    test('returns a task of the caller', async () => {
       const ada = await person()
       const task = await ada.tasks.create({ taskTitle: 'Write' })
 
@@ -129,7 +129,7 @@ describeTransports(service, ({ person, stranger }) => {
   })
 
   describe('tasks.update', () => {
-    test('changes only what it is given', async () => {
+    test('changes only the given fields', async () => {
       const ada = await person()
       const task = await ada.tasks.create({ taskTitle: 'Write', taskDesc: 'One page' })
 
@@ -138,14 +138,14 @@ describeTransports(service, ({ person, stranger }) => {
       expect(changed).toEqual({ ...task, status: 'completed', updatedAt: expect.any(Number) })
     })
 
-    test('clears a description', async () => {
+    test('clears the description with null', async () => {
       const ada = await person()
       const { id } = await ada.tasks.create({ taskTitle: 'Write', taskDesc: 'One page' })
 
       expect(await ada.tasks.update({ id, description: null })).toMatchObject({ description: null })
     })
 
-    test('moves updatedAt only when something changed', async () => {
+    test('changes updatedAt only with the content', async () => {
       const ada = await person()
       const task = await ada.tasks.create({ taskTitle: 'Write' })
       await new Promise((resolve) => setTimeout(resolve, 1100))
@@ -172,7 +172,7 @@ describeTransports(service, ({ person, stranger }) => {
   })
 
   describe('tasks.delete', () => {
-    test('removes one task', async () => {
+    test('deletes one task', async () => {
       const ada = await person()
       const { id } = await ada.tasks.create({ taskTitle: 'Write' })
       const other = await ada.tasks.create({ taskTitle: 'Read' })
@@ -182,7 +182,7 @@ describeTransports(service, ({ person, stranger }) => {
       expect(await ada.tasks.list()).toEqual({ tasks: [other], taskCount: 1 })
     })
 
-    test('answers the same for what is absent or another person’s, and deletes nothing', async () => {
+    test('returns the same for absent tasks and tasks of other people, and deletes nothing', async () => {
       const [ada, bob] = [await person(), await person()]
       const task = await ada.tasks.create({ taskTitle: 'Write' })
 
@@ -194,7 +194,7 @@ describeTransports(service, ({ person, stranger }) => {
   })
 
   describe('tasks.reset', () => {
-    test('deletes all of one’s own, and nobody else’s', async () => {
+    test('deletes all tasks of the caller, and no others', async () => {
       const [ada, bob] = [await person(), await person()]
       await ada.tasks.create({ taskTitle: 'Mine' })
       const kept = await bob.tasks.create({ taskTitle: 'His' })
@@ -206,7 +206,7 @@ describeTransports(service, ({ person, stranger }) => {
     })
   })
 
-  test('a stranger is refused before anything else', async () => {
+  test('authentication is checked first', async () => {
     await expect(stranger.tasks.update({ id: 1, title: '' })).rejects.toMatchObject({
       code: 'UNAUTHORIZED',
       defined: true,

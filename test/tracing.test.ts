@@ -1,4 +1,4 @@
-import { exporter } from './spans.ts'
+import { exporter } from './span-exporter.ts'
 
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { randomBytes } from 'node:crypto'
@@ -12,11 +12,11 @@ type Span = ReturnType<typeof exporter.getFinishedSpans>[number]
 
 const hex = (bytes: number) => randomBytes(bytes).toString('hex')
 
-/** Another's trace, which a request is to be part of. */
+/** A trace of the caller that a request joins by its `traceparent` header. */
 function traced() {
   const [traceId, spanId] = [hex(16), hex(8)]
   const spans = () => exporter.getFinishedSpans().filter((span) => span.spanContext().traceId === traceId)
-  /** Once the request has ended. */
+  /** Resolves with the spans after the end of the request. */
   const ended = () =>
     vi.waitFor(() => {
       const server = spans().find(({ kind }) => kind === SpanKind.SERVER)
@@ -42,7 +42,7 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
   test.each([
     ['GET', '/api/tasks/{id}', (id: number) => [`/api/tasks/${id}`] as const],
     ['POST', '/rpc/tasks/get', (id: number) => ['/rpc/tasks/get', { json: { id } }] as const],
-  ])('lead from %s %s through the procedure to its statements', async (method, route, ask) => {
+  ])('connect %s %s, its procedure and its statements', async (method, route, ask) => {
     const { headers, spanId, ended } = traced()
     const cookie = await service.signIn(newEmail())
     const task = await call('POST', '/api/tasks', { taskTitle: 'Trace' }, { cookie })
@@ -66,7 +66,7 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
     })
     expect(names(childrenOf(server, all))).toEqual(['tasks.get'])
     const statements = childrenOf(named('tasks.get', all), all)
-    // Sent together, in whichever order.
+    // The statements are sent together, so their order varies.
     expect(names(statements).sort()).toEqual(['sessions_find_by_tokens', 'tasks_find'])
     expect(named('tasks_find', statements)).toMatchObject({
       kind: SpanKind.CLIENT,
@@ -79,7 +79,7 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
     expect(all).toHaveLength(4)
   })
 
-  test('have of a path as much as the log has', async () => {
+  test('contain the same part of a path as the log', async () => {
     const { headers, ended } = traced()
 
     await call('GET', `/${'x'.repeat(7000)}`, undefined, headers)
@@ -87,7 +87,7 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
     expect((await ended()).server.attributes['url.path']).toBe(`/${'x'.repeat(299)}`)
   })
 
-  test('hold the statements of a transaction', async () => {
+  test('contain the statements of a transaction', async () => {
     const { headers, ended } = traced()
     const cookie = await service.signIn(newEmail())
     const { body } = await call('POST', '/api/notes', { title: 'Plan', body: '' }, { cookie })
@@ -101,7 +101,7 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
     )
   })
 
-  test('are of the request they are done for, and a statement that many share is of the first of them', async () => {
+  test('belong to the request that caused them, and a shared statement to the first request', async () => {
     const traces = Array.from({ length: 20 }, traced)
 
     let answers: Promise<unknown>[] = []
@@ -118,7 +118,7 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
     expect(statements.length).toBeLessThan(5)
   })
 
-  test('tell a refusal from a failure', async () => {
+  test('distinguish client errors from failures', async () => {
     const [absent, stranger, nowhere] = [traced(), traced(), traced()]
     const cookie = await service.signIn(newEmail())
 
@@ -142,13 +142,13 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
     })
   })
 
-  describe('where the table is gone', () => {
+  describe('of a request to a missing table', () => {
     const rename = (from: string, to: string) =>
       service.services.db.execute(`alter table ${from} rename to ${to}`)
     beforeAll(() => rename('tasks', 'gone'))
     afterAll(() => rename('gone', 'tasks'))
 
-    test('say what kind of failure it was, all the way up', async () => {
+    test('contain the type of the error up to the request', async () => {
       const { headers, ended } = traced()
       const cookie = await service.signIn(newEmail())
 
@@ -165,7 +165,7 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
       expect(named('sessions_find_by_tokens', all)?.status).toEqual({ code: SpanStatusCode.UNSET })
     })
 
-    test('hold no value of it, nor anything secret of a sign-in and a call', async () => {
+    test('contain no value of the error and no secret of a sign-in or a call', async () => {
       const { headers, ended } = traced()
       const email = newEmail()
       const secret = 'swordfish'
@@ -195,7 +195,7 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
   })
 })
 
-test('without an SDK nothing is traced', async () => {
+test('without an SDK the service creates no spans', async () => {
   trace.disable()
   vi.resetModules()
 

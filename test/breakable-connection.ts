@@ -1,11 +1,14 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
-/** A way to a database that can be cut, or fall silent. */
-export class Wire {
+/**
+ * A TCP proxy in front of a database. Modes: `open` relays, `cut` refuses connections, `silent` keeps connections and
+ * drops their data.
+ */
+export class BreakableConnection {
   state: 'open' | 'cut' | 'silent' = 'open'
   readonly #sockets = new Set<Socket>()
-  readonly #lost = new WeakSet<Socket>()
+  readonly #dropped = new WeakSet<Socket>()
   readonly #server: Server
 
   constructor(host: string, port: number) {
@@ -16,7 +19,7 @@ export class Wire {
         this.#sockets.add(socket)
         socket.on('error', () => undefined).on('close', () => this.#sockets.delete(socket))
       }
-      const passes = () => this.state === 'open' && !this.#lost.has(near)
+      const passes = () => this.state === 'open' && !this.#dropped.has(near)
       near.on('data', (bytes) => passes() && far.write(bytes)).on('close', () => far.destroy())
       far.on('data', (bytes) => passes() && near.write(bytes)).on('close', () => near.destroy())
     })
@@ -31,15 +34,15 @@ export class Wire {
 
   cut() {
     this.state = 'cut'
-    this.hangUp()
+    this.disconnect()
   }
 
-  /** What is connected stays so, and is not heard of again, as where a firewall has forgotten it. */
-  lose() {
-    for (const socket of this.#sockets) this.#lost.add(socket)
+  /** Keeps the present connections and drops their data, like a firewall that has lost their state. */
+  dropData() {
+    for (const socket of this.#sockets) this.#dropped.add(socket)
   }
 
-  hangUp() {
+  disconnect() {
     for (const socket of this.#sockets) socket.destroy()
   }
 
@@ -48,7 +51,7 @@ export class Wire {
   }
 
   close() {
-    this.hangUp()
+    this.disconnect()
     this.#server.close()
   }
 }

@@ -2,7 +2,7 @@ import { type AnyProcedure, type AnyRouter, isProcedure, ORPCError, Procedure } 
 
 export const SECRET = 'swordfish'
 
-/** How the handlers misbehave: `leak` adds undeclared properties at every level, `break` replaces each text and number. */
+/** The fault of the handlers: `leak` adds undeclared properties at every level, `break` replaces each text and number. */
 export const faults = { mode: 'none' as 'none' | 'leak' | 'break', count: 0 }
 
 function spoil(value: unknown): unknown {
@@ -35,7 +35,7 @@ function spoilProcedure(procedure: AnyProcedure) {
   return new Procedure({ ...definition, handler })
 }
 
-/** The same router, with handlers that misbehave on demand. */
+/** Wraps the handlers of a router so that they apply the fault in `faults`. */
 export function spoilRouter(router: AnyRouter): AnyRouter {
   if (isProcedure(router)) return spoilProcedure(router)
   const entries = Object.entries(router as Record<string, AnyRouter>)

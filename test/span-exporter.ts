@@ -2,7 +2,7 @@ import { context, propagation, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 
-/** All that the service traced. Import this first: as with `node --import`, what is registered later is not seen. */
+/** Exports the spans of the service. Import this module first: the service uses the provider that is registered at its import. */
 export const exporter = new InMemorySpanExporter()
 
 trace.setGlobalTracerProvider(

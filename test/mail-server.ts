@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { SMTPServer } from 'smtp-server'
 import { onTestFinished } from 'vitest'
 
-/** Has a mail server listen for as long as the test runs. Answers where: host and port. */
+/** Makes a mail server listen until the end of the test. Returns its host and port. */
 export async function listenForMail(server: SMTPServer) {
   server.on('error', () => undefined)
   const listening = server.listen(0, '127.0.0.1')
