@@ -244,10 +244,10 @@ describe('an administrative endpoint', () => {
     expect(await admin('ban-user', { userId, banReason: 'Rude' }, root)).toMatchObject({ status: 200 })
 
     for (const device of [phone, laptop]) expect((await me(device)).status).toBe(401)
-    const refused = await submitCode(email)
-    expect(refused.status).toBe(403)
-    expect(ErrorBody.strict().parse(refused.body)).toMatchObject({ code: 'BANNED_USER', status: 403 })
-    expect(refused.headers.getSetCookie()).toEqual([])
+    const rejected = await submitCode(email)
+    expect(rejected.status).toBe(403)
+    expect(ErrorBody.strict().parse(rejected.body)).toMatchObject({ code: 'BANNED_USER', status: 403 })
+    expect(rejected.headers.getSetCookie()).toEqual([])
 
     expect(await admin('unban-user', { userId }, root)).toMatchObject({ status: 200 })
     expect((await me(await signIn(email))).status).toBe(200)
@@ -318,11 +318,11 @@ describe('an administrative endpoint', () => {
   test('creates, reads and renames a user, who can then sign in', async () => {
     const [root, email] = [await signInAsRoot(), newEmail()]
 
-    const made = await admin('create-user', { email, name: 'Ada' }, root)
-    const { id } = (made.body as { user: { id: string } }).user
+    const created = await admin('create-user', { email, name: 'Ada' }, root)
+    const { id } = (created.body as { user: { id: string } }).user
     await admin('update-user', { userId: id, data: { name: 'Eve', role: 'admin' } }, root)
 
-    expect(made).toMatchObject({ status: 200, body: { user: { email, role: 'user' } } })
+    expect(created).toMatchObject({ status: 200, body: { user: { email, role: 'user' } } })
     expect(await call('GET', `/api/auth/admin/get-user?id=${id}`, undefined, root)).toMatchObject({
       status: 200,
       body: { id, name: 'Eve', role: 'user' },

@@ -15,9 +15,9 @@ describe('an audit entry', () => {
   /** Makes the database reject an event on a table while `work` runs. */
   async function withRejectedEvent(event: string, table: string, work: () => Promise<void>) {
     await database.unsafe(`
-      create function refuse() returns trigger language plpgsql as 'begin raise exception ''refused''; end';
-      create trigger refuse before ${event} on ${table} execute function refuse()`)
-    await work().finally(() => database.unsafe('drop function refuse cascade'))
+      create function reject_event() returns trigger language plpgsql as 'begin raise exception ''rejected''; end';
+      create trigger reject_event before ${event} on ${table} execute function reject_event()`)
+    await work().finally(() => database.unsafe('drop function reject_event cascade'))
   }
   const roleOf = async ({ id }: Person) =>
     (await database<{ role: string }[]>`select role from users where id = ${id}`).at(0)?.role

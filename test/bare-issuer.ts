@@ -70,7 +70,7 @@ export function createBareIssuer(origin: string, { storage = MemoryStorage(), tt
 
 /**
  * Records everything that the process writes to the console instead of writing it. Call it before any service starts,
- * because a logger may keep a reference to the console.
+ * because a logger can keep a reference to the console.
  */
 export function captureOutput() {
   const lines: string[] = []

@@ -44,7 +44,7 @@ interface ClientDocument {
 }
 type Respond = (response: ServerResponse, document: string, fields: ClientDocument) => void
 
-/** Starts a host of documents that records its requests. The path is random: a later host may get the same port. */
+/** Starts a host of documents that records its requests. The path is random, because a later host can get the same port. */
 async function startHost(respond: Respond = (response, document) => response.end(document)) {
   const requests: string[] = []
   const prefix = `/${crypto.randomUUID()}`
@@ -256,12 +256,12 @@ describe.runIf(hasOpenssl)('a client document', () => {
 
     for (const name of ['1', '1', '2', '2', '3', '4', '5'])
       statuses.push((await requestConsent(`${origin}/${name}`, one, limited)).status)
-    const refused = await requestConsent(`${origin}/6`, one, limited)
+    const rejected = await requestConsent(`${origin}/6`, one, limited)
 
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429])
-    expect(refused.headers.get('ratelimit-policy')).toBe('"documents";q=3;w=60')
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-    expect(refused.html).toContain('Too many requests')
+    expect(rejected.headers.get('ratelimit-policy')).toBe('"documents";q=3;w=60')
+    expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(rejected.html).toContain('Too many requests')
     expect((await requestConsent(`${origin}/1`, one, limited)).status).toBe(200)
     expect((await requestConsent(`${origin}/4`, another, limited)).status).toBe(200)
     expect(requests).toEqual(['/1', '/2', '/3', '/4'])
@@ -277,11 +277,11 @@ describe.runIf(hasOpenssl)('a client document', () => {
       expect(pending).toHaveLength(20)
     })
 
-    const refused = await requestConsent(`${slow.origin}/one-more`)
+    const rejected = await requestConsent(`${slow.origin}/one-more`)
 
-    expect(refused.status).toBe(503)
-    expect(refused.headers.get('retry-after')).toBe('1')
-    expect(refused.html).toContain('<h1>')
+    expect(rejected.status).toBe(503)
+    expect(rejected.headers.get('retry-after')).toBe('1')
+    expect(rejected.html).toContain('<h1>')
 
     for (const end of pending) end()
     expect(new Set((await Promise.all(first)).map(({ status }) => status))).toEqual(new Set([200]))

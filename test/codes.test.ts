@@ -120,7 +120,7 @@ test('apps without a grant are deleted 30 days after their registration', async 
 
   await removeExpired(db)
 
-  const kept = await db.select({ id: clients.id }).from(clients)
-  expect(kept).not.toContainEqual({ id: unused.id })
-  expect(kept).toEqual(expect.arrayContaining([{ id: used.id }, { id: recent.id }]))
+  const remaining = await db.select({ id: clients.id }).from(clients)
+  expect(remaining).not.toContainEqual({ id: unused.id })
+  expect(remaining).toEqual(expect.arrayContaining([{ id: used.id }, { id: recent.id }]))
 })

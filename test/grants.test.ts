@@ -100,10 +100,10 @@ describe('a scope', () => {
     const cookie = await signInAsRoot()
     const tokens = await app.obtainTokens(cookie)
 
-    const refused = await call(method, path, body, bearer(tokens))
+    const rejected = await call(method, path, body, bearer(tokens))
 
-    expect(refused).toMatchObject({ status: 403 })
-    expect(refused.headers.get('www-authenticate') ?? '').not.toContain('invalid_token')
+    expect(rejected).toMatchObject({ status: 403 })
+    expect(rejected.headers.get('www-authenticate') ?? '').not.toContain('invalid_token')
     expect(await call(method, path, body, { ...bearer(tokens), cookie })).toMatchObject({ status: 403 })
     expect(await get('/api/me', { cookie })).toMatchObject({ status: 200, body: { name: '' } })
   })
@@ -219,7 +219,7 @@ describe('a grant', () => {
 
   test('ends at once for access and refresh tokens when it is revoked', async () => {
     const cookie = await signIn()
-    const [tokens, kept] = [await app.obtainTokens(cookie), await other.obtainTokens(cookie)]
+    const [tokens, otherTokens] = [await app.obtainTokens(cookie), await other.obtainTokens(cookie)]
     const browser = browserOf(cookie)
     const { sessions } = await browser.sessions.list()
 
@@ -229,7 +229,7 @@ describe('a grant', () => {
 
     expect(await listTasks(tokens)).toMatchObject(UNAUTHORIZED)
     expect(await app.refresh(tokens.refresh_token)).toMatchObject(INVALID_GRANT)
-    expect(await listTasks(kept)).toMatchObject({ status: 200 })
+    expect(await listTasks(otherTokens)).toMatchObject({ status: 200 })
   })
 
   test('that is revoked before its code is redeemed issues no tokens', async () => {

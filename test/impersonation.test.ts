@@ -121,12 +121,12 @@ describe('an impersonation', () => {
   test('continues when the request to stop it has an invalid token', async () => {
     const { ada, cookie } = await startImpersonation()
 
-    const refused = await post('/api/auth/admin/stop-impersonating', undefined, cookie, {
+    const rejected = await post('/api/auth/admin/stop-impersonating', undefined, cookie, {
       authorization: 'Bearer x',
     })
 
-    expect(refused.status).toBe(401)
-    expect(refused.headers.getSetCookie()).toEqual([])
+    expect(rejected.status).toBe(401)
+    expect(rejected.headers.getSetCookie()).toEqual([])
     expect(await get('/api/me', cookie)).toMatchObject({ status: 200, body: { id: ada.id } })
   })
 

@@ -33,12 +33,12 @@ describe('a body', () => {
     ['is a number', '1', notAnObject],
     ['is empty', '{}', validationError('taskTitle', 'Invalid input: expected string, received undefined')],
     [
-      'holds null',
+      'contains null',
       '{"taskTitle":null}',
       validationError('taskTitle', 'Invalid input: expected string, received null'),
     ],
     [
-      'holds another type',
+      'contains another type',
       '{"taskTitle":1}',
       validationError('taskTitle', 'Invalid input: expected string, received number'),
     ],
@@ -106,7 +106,7 @@ describe('a body', () => {
     ['POST', '/api/counter/set', { inputValue: 1 }],
     ['POST', '/api/counter/reset', {}],
     ['POST', '/api/reservations', { name: 'Ada', guests: 2 }],
-  ])('may have unknown fields, which %s %s ignores', async (method, path, body) => {
+  ])('can have unknown fields, which %s %s ignores', async (method, path, body) => {
     const ada = await signIn()
     const unknown = { id: 7, userId: 'x', status: 'completed', mine: false, nested: { deep: [1] } }
     const text = `${JSON.stringify({ ...body, ...unknown }).slice(0, -1)},"__proto__":{"title":"Odd"}}`
@@ -119,7 +119,7 @@ describe('a body', () => {
     expect(answer.body).not.toMatchObject({ status: 'completed' })
   })
 
-  test('may be empty or missing for an operation without input', async () => {
+  test('can be empty or missing for an operation without input', async () => {
     const ada = await signIn()
 
     for (const body of [undefined, {}])
@@ -221,7 +221,7 @@ describe('a text', () => {
       expect((await call('POST', fill(path), note, ada)).body).toEqual(validationError(field, message))
     })
 
-    test.each(['x', '🎉'])('may have the greatest length, in %s', async (character) => {
+    test.each(['x', '🎉'])('can have the greatest length, in %s', async (character) => {
       const { ada, fill } = await createOwner()
       const note = { title: character.repeat(120), body: character.repeat(4000) }
 
@@ -277,7 +277,7 @@ describe('a number', () => {
     expect(body).toEqual(validationError('inputValue', message))
   })
 
-  test.each([Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 0])('may be %d', async (inputValue) => {
+  test.each([Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 0])('can be %d', async (inputValue) => {
     const answer = await call('POST', '/api/counter/set', { inputValue })
 
     expect(answer).toMatchObject({ status: 200, body: { count: inputValue } })

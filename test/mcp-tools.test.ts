@@ -53,7 +53,7 @@ async function listOperations() {
 }
 
 /** Checks that a call failed, and returns the error that its text contains. */
-const expectFailure = (name: string) => (result: Result) => {
+const errorOf = (name: string) => (result: Result) => {
   const [{ text } = { text: '' }] = result.content as { text: string }[]
   expect(result, name).toMatchObject({ isError: true })
   expect(result.structuredContent).toBeUndefined()
@@ -169,9 +169,9 @@ describe.each(Object.entries(clients))('%s', (_, connect) => {
     ).call('tasks_create', { taskTitle: 'Of Ada' })
     const { id } = structuredContent as { id: number }
 
-    const refused = await (await connect(bob.credentials)).call('tasks_get', { id })
+    const rejected = await (await connect(bob.credentials)).call('tasks_get', { id })
 
-    expect(expectFailure('tasks_get')(refused)).toEqual({ code: 'NOT_FOUND', message: 'Task not found' })
+    expect(errorOf('tasks_get')(rejected)).toEqual({ code: 'NOT_FOUND', message: 'Task not found' })
     expect(await (await service.person(email)).tasks.get({ id })).toMatchObject({ title: 'Of Ada' })
   })
 
@@ -179,15 +179,13 @@ describe.each(Object.entries(clients))('%s', (_, connect) => {
     const { credentials } = await authorizeAgent()
     const agent = await connect(credentials)
 
-    expect(expectFailure('empty')(await agent.call('tasks_create', { taskTitle: '' }))).toEqual({
+    expect(errorOf('empty')(await agent.call('tasks_create', { taskTitle: '' }))).toEqual({
       code: 'BAD_REQUEST',
       message: 'Input validation failed',
       data: { issues: [{ path: 'taskTitle', message: 'Must have at least 1 character' }] },
     })
-    expect(expectFailure('missing')(await agent.call('tasks_get'))).toMatchObject({ code: 'BAD_REQUEST' })
-    expect(
-      expectFailure('rule')(await agent.call('reservations_create', { name: 'Ada', guests: 99 })),
-    ).toEqual({
+    expect(errorOf('missing')(await agent.call('tasks_get'))).toMatchObject({ code: 'BAD_REQUEST' })
+    expect(errorOf('rule')(await agent.call('reservations_create', { name: 'Ada', guests: 99 }))).toEqual({
       code: 'INVALID_RESERVATION',
       message: expect.any(String),
       data: { guests: expect.any(String) },
@@ -210,7 +208,7 @@ describe.each(Object.entries(clients))('%s', (_, connect) => {
       remove.mockRestore()
     })
 
-    expect(expectFailure('tasks_reset')(result)).toEqual({
+    expect(errorOf('tasks_reset')(result)).toEqual({
       code: 'INTERNAL_SERVER_ERROR',
       message: 'Internal Server Error',
     })

@@ -262,7 +262,7 @@ describe('an authorization request', () => {
 
     expect(headers.get('cache-control')).toBe('no-store')
     expect(headers.get('x-frame-options')).toBe('DENY')
-    // Other origins receive no referrer. The own origin may, to check where a form was sent from.
+    // Other origins receive no referrer. The own origin can receive one, which proves where a form was sent from.
     expect(headers.get('referrer-policy')).toMatch(/^(no-referrer|same-origin)$/)
     expect(policy).toMatch(
       /^default-src 'none'; style-src 'sha256-[\w+/=]+'; form-action 'self' http:\/\/127\.0\.0\.1:9; base-uri 'none'; frame-ancestors 'none'$/,

@@ -311,7 +311,7 @@ describe('OpenAuth fault 13: complete URLs are logged', () => {
 
   test('the service prints nothing', async () => {
     const cookie = await signIn()
-    const state = 'a-kept-secret'
+    const state = 'a-secret-state'
     printed.length = 0
 
     await fetch(app.authorizationUrl({ state }), { headers: { cookie } })

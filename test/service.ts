@@ -62,7 +62,7 @@ export async function settingsWithAddress(): Promise<Record<string, string>> {
   return { PORT: port, BASE_URL: `http://127.0.0.1:${port}` }
 }
 
-/** Creates a client of one transport. The headers carry the credentials. */
+/** Creates a client of one transport. The headers contain the credentials. */
 export type Transport = (service: Service, headers: Record<string, string>) => Client
 
 export const transports: Record<string, Transport> = {

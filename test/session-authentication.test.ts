@@ -198,21 +198,21 @@ describe('a request', () => {
 
   test.each(Object.entries(valid))(
     'is authenticated by a cookie that is %s, as by better-auth',
-    async (_, make) => {
+    async (_, derive) => {
       const { cookie } = await signIn()
-      const made = await make(cookie)
+      const sent = await derive(cookie)
 
-      expect([await isSignedIn(made), await isSignedInForBetterAuth(made)]).toEqual([true, true])
+      expect([await isSignedIn(sent), await isSignedInForBetterAuth(sent)]).toEqual([true, true])
     },
   )
 
   test.each(Object.entries(invalid))(
     'is not authenticated by a cookie that is %s, as by better-auth',
-    async (_, make) => {
+    async (_, derive) => {
       const { cookie } = await signIn()
-      const made = await make(cookie)
+      const sent = await derive(cookie)
 
-      expect([await isSignedIn(made), await isSignedInForBetterAuth(made)]).toEqual([false, false])
+      expect([await isSignedIn(sent), await isSignedInForBetterAuth(sent)]).toEqual([false, false])
     },
   )
 
@@ -226,9 +226,9 @@ describe('a request', () => {
     ],
   ])('is authenticated as by better-auth when the signature is written %s', async (_, write) => {
     const { cookie, signed } = await signInUntilSignature(/[+/]/)
-    const made = `${name}=${encodeURIComponent(`${sessionTokenIn(cookie)}.${write(signed)}`)}`
+    const sent = `${name}=${encodeURIComponent(`${sessionTokenIn(cookie)}.${write(signed)}`)}`
 
-    expect(await isSignedIn(made)).toBe(await isSignedInForBetterAuth(made))
+    expect(await isSignedIn(sent)).toBe(await isSignedInForBetterAuth(sent))
   })
 
   const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
