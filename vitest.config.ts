@@ -1,14 +1,23 @@
 import { defineConfig } from 'vitest/config'
 
-/** Tests that start processes, bundle the package, or wait on purpose. They take most of the time. */
-const processTests = [
+/** Tests that start processes, build the package, replace modules or wait for timeouts. */
+const slowTests = [
   'cli',
+  'compiled',
+  'cuts',
+  'failover',
+  'first-resource',
+  'health',
+  'leaks',
   'operator-databases',
   'operator-process',
   'package',
+  'primary',
   'private',
   'process',
   'production-log',
+  'streams',
+  'tracing',
 ].map((name) => `test/${name}.test.ts`)
 
 const timeouts = { testTimeout: 20_000, hookTimeout: 60_000 }
@@ -22,14 +31,16 @@ export default defineConfig({
         test: {
           name: 'quick',
           include: ['test/**/*.test.ts'],
-          exclude: processTests,
+          exclude: slowTests,
+          // Imports the service once instead of once for each file, which takes longer than most tests.
+          isolate: false,
           ...timeouts,
         },
       },
       {
         test: {
-          name: 'process',
-          include: processTests,
+          name: 'slow',
+          include: slowTests,
           globalSetup: 'test/bundle.ts',
           ...timeouts,
         },

@@ -1,0 +1,78 @@
+import { exec, execFileSync } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { expect, inject, onTestFinished, test } from 'vitest'
+
+const document = readFileSync('docs/first-resource.md', 'utf8')
+
+/**
+ * A code block of the document.
+ *
+ * - `ts file=path`: the content of a new file.
+ * - `diff`: a change of existing files.
+ * - `sh`: commands. They succeed, except if the next block is `text`.
+ * - `text`: lines that a failing command prints.
+ */
+interface Block {
+  language: string
+  file?: string | undefined
+  body: string
+}
+
+const blocks: Block[] = Array.from(
+  document.matchAll(/^```(\w+)(?: file=(\S+))?\n(.*?)^```$/gms),
+  ([, language = '', file, body = '']) => ({ language, file, body }),
+)
+
+/** Copies the files of the project that git does not ignore. Links the installed packages. */
+function copyProject() {
+  const folder = mkdtempSync(join(tmpdir(), 'tallystick-first-resource-'))
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true })
+  })
+  const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
+  const files = execFileSync('git', list, { encoding: 'utf8' }).split('\0')
+  for (const file of files) if (file && existsSync(file)) cpSync(file, join(folder, file))
+  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
+  return folder
+}
+
+/** Runs a command in a folder. The command gets no settings of this process. */
+const run = (folder: string, command: string) => {
+  const { PATH, HOME } = process.env
+  const env = { PATH, HOME, NO_COLOR: '1', TEST_DATABASE_URL: inject('postgres').url }
+  return new Promise<{ succeeded: boolean; output: string }>((resolve) => {
+    exec(command, { cwd: folder, env, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
+      resolve({ succeeded: error === null, output: `${command}\n${stdout}${stderr}` })
+    })
+  })
+}
+
+async function execute(folder: string, { language, file, body }: Block, next?: Block) {
+  if (file !== undefined) {
+    expect(existsSync(join(folder, file)), `${file} exists already`).toBe(false)
+    writeFileSync(join(folder, file), body)
+  } else if (language === 'diff') {
+    execFileSync('git', ['apply', '-'], { cwd: folder, input: body })
+  } else if (language === 'sh') {
+    for (const command of body.trim().split('\n')) {
+      const { succeeded, output } = await run(folder, command)
+      const failures = next?.language === 'text' ? next.body.trim().split('\n') : []
+      expect(succeeded, output).toBe(failures.length === 0)
+      for (const line of failures) expect(output).toContain(line)
+    }
+  }
+}
+
+test(
+  'the steps of docs/first-resource.md create a resource that obeys the laws',
+  { timeout: 300_000 },
+  async () => {
+    const folder = copyProject()
+
+    for (const [index, block] of blocks.entries()) await execute(folder, block, blocks[index + 1])
+
+    expect(blocks.filter(({ file }) => file !== undefined)).toHaveLength(4)
+  },
+)
