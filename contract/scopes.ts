@@ -6,7 +6,8 @@ import { contract } from './index.ts'
 /** Names of resources that differ from the path: `/api/me` is the account. */
 const names: Record<string, string> = { me: 'account' }
 
-const procedures: AnyContractProcedure[] = Object.values(contract).flatMap((group) => Object.values(group))
+const resources: Record<string, Record<string, AnyContractProcedure>> = contract
+const procedures = Object.values(resources).flatMap((resource) => Object.values(resource))
 
 /**
  * Lists the resources that an app with a scope can access, for the consent page and the OpenAPI document: `tasks, notes and
@@ -15,7 +16,7 @@ const procedures: AnyContractProcedure[] = Object.values(contract).flatMap((grou
 export function resourcesOf(scope: Scope) {
   const granted = procedures.filter((procedure) => metaOf(procedure).scope === scope)
   const segments = granted.map((procedure) => procedure['~orpc'].route.path?.split('/')[2] ?? '')
-  const resources = new Set(segments.map((segment) => names[segment] ?? segment.replaceAll('-', ' ')))
-  const accountLast = [...resources].sort((a, b) => Number(a === 'account') - Number(b === 'account'))
+  const found = new Set(segments.map((segment) => names[segment] ?? segment.replaceAll('-', ' ')))
+  const accountLast = [...found].sort((a, b) => Number(a === 'account') - Number(b === 'account'))
   return new Intl.ListFormat('en-GB').format(accountLast)
 }

@@ -3,7 +3,7 @@ import { type AnyRouter, createRouterClient, implement, traverseContractProcedur
 import { eq, sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
-import { type Meta, metaOf, scopes } from '../contract/base.ts'
+import { type Meta, metaOf, type Scope, scopes } from '../contract/base.ts'
 import type { Client } from '../contract/client.ts'
 import { contract } from '../contract/index.ts'
 import { users } from '../db/auth.ts'
@@ -108,13 +108,52 @@ const resourceNames: Record<string, string> = { legacyNotes: 'notes' }
 const nameOf = (key: string) =>
   resourceNames[key] ?? key.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 
+const consentHtml = (scope: Scope) => {
+  const app = { id: 'app', name: 'An app', trusted: false }
+  return consentPage(app, 'https://app.example/', scope, 'ada@example.com')
+}
+
+/** The resources to which a scope gives access, and that a page does not name. */
+const unnamedResources = (html: string, scope: Scope) => {
+  const granted = proceduresOf(contract).filter(({ meta }) => meta.scope === scope)
+  const names = granted.map(({ path }) => nameOf(path[0] ?? ''))
+  return [...new Set(names)].filter((name) => !html.includes(name))
+}
+
 describe('the consent page', () => {
   test.each(scopes)('names every resource to which the scope %s gives access', (scope) => {
-    const app = { id: 'app', name: 'An app', trusted: false }
-    const html = consentPage(app, 'https://app.example/', scope, 'ada@example.com')
+    expect(unnamedResources(consentHtml(scope), scope)).toEqual([])
+  })
 
-    for (const { path, meta } of proceduresOf(contract))
-      if (meta.scope === scope) expect(html).toContain(nameOf(path[0] ?? ''))
+  test('is detected as incomplete without a resource', () => {
+    const html = consentHtml('read').replaceAll('tasks', '')
+
+    expect(unnamedResources(html, 'read')).toEqual(['tasks'])
+  })
+})
+
+/** The tables with a column `user_id` that keep rows after the deletion of the account. */
+const tablesWithoutCascade = async () => {
+  const rows = await db.execute(sql`
+    select table_name as name from information_schema.columns
+    where table_schema = 'public' and column_name = 'user_id'
+    except select conrelid::regclass::text from pg_constraint
+    where contype = 'f' and confrelid = 'users'::regclass and confdeltype = 'c'`)
+  return Array.from(rows as Iterable<{ name: string }>, ({ name }) => name)
+}
+
+describe('a table with the column user_id', () => {
+  test('loses the rows of a deleted account', async () => {
+    const advice = 'Declare the column with userId() of db/auth.ts'
+    expect(await tablesWithoutCascade(), advice).toEqual([])
+  })
+
+  test('is detected without a foreign key', async () => {
+    await db.execute(sql`create table diaries (user_id text)`)
+    const tables = await tablesWithoutCascade()
+    await db.execute(sql`drop table diaries`)
+
+    expect(tables).toEqual(['diaries'])
   })
 })
 
