@@ -33,7 +33,9 @@ function copyProject() {
   })
   const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
   const files = execFileSync('git', list, { encoding: 'utf8' }).split('\0')
-  for (const file of files) if (file && existsSync(file)) cpSync(file, join(folder, file))
+  for (const file of files)
+    // A deleted file is listed, and so is node_modules if it is a link.
+    if (file && file !== 'node_modules' && existsSync(file)) cpSync(file, join(folder, file))
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
   return folder
 }
