@@ -1,14 +1,27 @@
 import { defineConfig } from 'vitest/config'
 
-/** Tests that start processes, build the package, replace modules or wait for timeouts. */
+/** Tests that take several seconds, start processes, replace modules or depend on timing. */
 const slowTests = [
+  'administration',
+  'admission',
+  'audit-actions',
+  'audit-embedded',
   'cli',
+  'client-documents',
   'compiled',
   'cuts',
+  'database',
+  'deletion',
   'failover',
   'first-resource',
   'health',
+  'impersonation',
+  'isolation',
+  'large-lists',
   'leaks',
+  'lists',
+  'mcp-tools',
+  'operator',
   'operator-databases',
   'operator-process',
   'package',
@@ -16,6 +29,8 @@ const slowTests = [
   'private',
   'process',
   'production-log',
+  'random-requests',
+  'raw',
   'streams',
   'tracing',
 ].map((name) => `test/${name}.test.ts`)
@@ -26,6 +41,12 @@ export default defineConfig({
   test: {
     // Runs once for all projects.
     globalSetup: 'test/postgres.ts',
+    // Code that runs in child processes is not counted: main, workers and parts of the command line.
+    coverage: {
+      include: ['contract/**/*.ts', 'db/**/*.ts', 'src/**/*.ts'],
+      exclude: ['db/drizzle.config.ts'],
+      reporter: ['text-summary'],
+    },
     projects: [
       {
         test: {
