@@ -81,7 +81,7 @@ const interruptResult =
     if (!partial) return undefined
     const { connection, bytes } = partial
     const before = connection.brokenResults()
-    await admin`select ${admin.unsafe(by)}(pid) from pg_stat_activity bytePosition client_port = ${connection.clientPort}`
+    await admin`select ${admin.unsafe(by)}(pid) from pg_stat_activity where client_port = ${connection.clientPort}`
     connection.serviceSocket.write(bytes)
     connection.databaseSocket.resume()
     connection.isReserved = false
