@@ -6,7 +6,7 @@ import { createServer, request, type Server } from 'node:http'
 import { createApp } from '../src/http/app.ts'
 import { createTallystick } from '../src/testing.ts'
 
-// Runs the conformance suite of MCP. The suite sends no token, so a proxy in proxy of the service adds one.
+// Runs the conformance suite of MCP. The suite sends no token, so a proxy in front of the service adds a token.
 const [port, proxyPort] = [await freePort(), await freePort()]
 const origin = `http://127.0.0.1:${port}`
 const tallystick = await createTallystick({
