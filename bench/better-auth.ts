@@ -10,7 +10,7 @@ interface Options {
   secret: string
 }
 
-/** better-auth in its usual configuration. The cookie cache is off, because it accepts revoked sessions. */
+/** better-auth with its default options. The cookie cache stays off: with the cache, better-auth accepts revoked sessions. */
 export const createAuth = ({ baseUrl, secret }: Options, db: DB) =>
   betterAuth({
     baseURL: baseUrl,

@@ -18,13 +18,13 @@ export interface Measurement {
   p99: number
   cpu: number
   busy: number
-  /** One for each round. */
+  /** The slice of each round. */
   slices: Slice[]
 }
 
 /**
- * Returns ours divided by theirs: the median of the ratios of the rounds. A temporary slowdown of the machine affects both
- * slices of a round, and not their ratio.
+ * Returns the ratio of two results: the median of the ratios of all rounds. A temporary slowdown of the machine affects both
+ * slices of a round, but not their ratio.
  */
 export const ratio = (key: 'rate' | 'cpu' | 'p50' | 'p99', ours: Measurement, theirs: Measurement) =>
   median(ours.slices.map((slice, round) => slice[key] / (theirs.slices[round]?.[key] ?? NaN)))
@@ -39,7 +39,7 @@ interface Plan {
   readCounter: () => Promise<number>
 }
 
-/** Measures short slices in rotation, A B C A B C, so that other load of the machine affects all contenders. */
+/** Measures the contenders in rotation (A B C A B C) in short slices, so that other load on the machine affects all of them. */
 export async function measureAll({
   contenders,
   operations,
@@ -51,8 +51,8 @@ export async function measureAll({
   const measurements: Measurement[] = []
   for (const operation of operations)
     for (const count of connections) {
-      // More and shorter slices where a target exists: the speed of the machine changes from second to second. Above 64
-      // connections, the slowest contenders need half a second for one response on each connection.
+      // Numbers of connections with a target get more, shorter slices, because the speed of the machine varies from second
+      // to second. Above 64 connections a slice is longer: the slowest servers need 0.5 s to answer once on each connection.
       const hasTarget = count === 1 || count === 64
       const length = quick ? 250 : hasTarget ? 200 : count > 64 ? 1000 : 400
       const slices = new Map<string, Slice[]>(contenders.map(({ name }) => [name, []]))
@@ -69,7 +69,7 @@ export async function measureAll({
         }
       for (const [contender, measured] of slices) {
         const result = summarize(measured)
-        // A ratio to a contender that does not respond has no meaning.
+        // Without responses, a ratio to the result of this contender is meaningless.
         if (result.rate.median === 0)
           throw new Error(`${contender}: ${operation.name} was not answered at ${count} connections`)
         measurements.push({ operation: operation.name, connections: count, contender, ...result })
@@ -80,8 +80,8 @@ export async function measureAll({
 }
 
 function checkCounter(name: string, growth: number, responses: number, inFlight: number) {
-  // Up to three increments for each connection lack a counted response: one is in progress at the end, one response arrives
-  // too late to be counted, and one request that the previous slice interrupted may commit after this slice starts.
+  // For each connection, up to three increments may have no counted response: one request is in progress at the end of the
+  // slice, one response arrives too late to be counted, and one request of the previous slice commits during this slice.
   if (growth < responses || growth > responses + 3 * inFlight)
     throw new Error(`${name} answered ${responses} increments, and the counter grew by ${growth}`)
 }

@@ -79,7 +79,7 @@ export async function checkIncrements({ origin }: Server, databaseUrl: string, t
       const response = await fetch(`${origin}/api/counter/increment`, { method: 'POST' })
       const { count } = CounterBody.parse(await response.json())
       values.push(count)
-      // A value that another connection reads is committed; with fsync on, it is on the disk.
+      // A value that another connection can read is committed. With fsync on, a committed value is on the disk.
       if (count % 50 === 0 && (await readCounter(sql)) < count)
         throw new Error(`The response contained ${count} before the transaction was committed`)
     }

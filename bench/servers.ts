@@ -11,7 +11,10 @@ import { canPin } from './cpu-affinity.ts'
 
 const Usage = z.object({ at: z.number(), cpu: z.number(), memory: z.number() })
 
-/** A sample of a server: `at` in epoch ms, CPU time since the start in µs (user and system), resident memory in bytes. */
+/**
+ * The resource usage of a server: `at` in ms since the Unix epoch, CPU time since the start in µs (user and system), resident
+ * memory in bytes.
+ */
 export type Usage = z.infer<typeof Usage>
 
 export interface Server {
@@ -21,7 +24,7 @@ export interface Server {
   stop: (signal?: NodeJS.Signals) => Promise<void>
 }
 
-/** A row of the tables: a server and the protocol of the requests. */
+/** A row of the result tables: a server, and the protocol of the requests to this server. */
 export interface Contender {
   name: string
   server: Server
@@ -33,7 +36,7 @@ export const SECRET = 'a secret of the benchmark, of no use elsewhere'
 export const peers = ['raw', 'fastify', 'fastify-better-auth', 'hono'] as const
 
 const children: ChildProcess[] = []
-// Ends the servers even if the run fails.
+// Ends the servers, even if the run fails.
 process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL')
 })

@@ -59,7 +59,7 @@ export function targetsOf({
 function rateTarget(ours: Measurement, theirs: Measurement, required: number): Target {
   const byRate = ratio('rate', ours, theirs)
   const byCpu = ratio('cpu', theirs, ours)
-  // Without a database, the load generator may be the bottleneck of the faster server: then CPU time is compared.
+  // GET /api/status uses no database, so the load generator may be the bottleneck. In this case, compares the CPU time.
   const isGeneratorLimited =
     ours.operation === 'GET /api/status' && Math.min(ours.busy, theirs.busy) < SATURATED
   const reached = isGeneratorLimited ? byCpu : byRate

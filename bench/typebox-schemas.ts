@@ -1,6 +1,6 @@
 import { Type } from '@fastify/type-provider-typebox'
 
-// Schemas of the API for Fastify, in its usual style.
+// TypeBox schemas of the API, written in the usual style of Fastify applications.
 
 export const Status = Type.Object({
   status: Type.Literal('ok'),

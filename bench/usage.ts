@@ -1,4 +1,4 @@
-// Preloaded into every server: answers each message with the CPU time and the memory that the process has used.
+// This module is preloaded into every server. The process answers each message with the CPU time and the memory that it has used.
 
 process.on('message', () => {
   const { user, system } = process.cpuUsage()

@@ -1,7 +1,7 @@
 import { build } from 'esbuild'
 import { gzipSync } from 'node:zlib'
 
-/** Words of the contract's schemas. The client must not contain schemas. */
+/** Words from the contract's schemas. The bundle must not contain them, because the client needs no schemas. */
 const SCHEMAS = ['taskTitle', 'revokeSessionToken', 'SHARE_NOTE', 'invalid_type']
 
 /** Measures the bundle of `createClient`, in bytes. */

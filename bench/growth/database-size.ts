@@ -16,11 +16,12 @@ export interface SizeMeasurement {
   bytes: number
 }
 
-/** Maximum number of calls of each operation, and the time after which fewer calls are made, in ms. */
+/** Maximum number of calls of each operation. */
 const CALLS = 200
+/** Time after which no further call of an operation starts, in ms, except to reach the minimum number of calls. */
 const TIME_LIMIT = 2000
 
-/** Creates a database of the given size and measures the operations on it. `inspect` runs before the database is dropped. */
+/** Creates a database of the given size and measures the operations on this database. Calls `inspect` before the database is dropped. */
 export async function measureSize(
   postgresUrl: string,
   size: DatasetSize,

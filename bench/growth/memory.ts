@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 
 import type { Server } from '../servers.ts'
 
-/** Measures resident memory with each number of open connections. Each connection has received one event. */
+/** Measures the resident memory of the server for each number of open connections. Each connection has received one event. */
 export async function measureMemory(server: Server, counts: number[]) {
   const sockets: Socket[] = []
   const results = []

@@ -10,7 +10,7 @@ const Scans = z.array(z.object({ table: z.string(), scans: z.number() }))
 /** From the sixth execution of a prepared statement, PostgreSQL may use a generic plan. */
 const REPETITIONS = 8
 
-/** Tables that grow with use: a sequential scan for a call is a mistake. */
+/** Tables that grow with use. A call must not read these tables with a sequential scan. */
 const GROWING_TABLES = ['users', 'sessions', 'tasks', 'notes', 'note_shares']
 
 /** Returns the tables that each call reads with a sequential scan, from the statistics of PostgreSQL. */
@@ -62,7 +62,10 @@ function calls(client: ReturnType<typeof createClient>, email: string) {
   }
 }
 
-/** PostgreSQL publishes the statistics of a connection when the connection ends. The service reconnects at its next call. */
+/**
+ * Closes the connections of the service, because PostgreSQL publishes the statistics of a connection when the connection
+ * ends. The service reconnects at the next call.
+ */
 async function flushStatistics(sql: postgres.Sql) {
   const others = sql`
     from pg_stat_activity

@@ -25,7 +25,7 @@ export async function measureStartUp(times: number) {
   }
 }
 
-/** Seconds, and seconds of CPU time (user and system), until the first response. */
+/** Returns the elapsed time and the CPU time (user and system) until the first response, in seconds, and the memory in bytes. */
 async function startIn(folder: string) {
   const start = performance.now()
   const server = await startTallystick(

@@ -36,7 +36,7 @@ const sql = postgres(databaseUrl, {
   types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
 })
 
-// Explicit: by default, postgres.js does not prepare statements without parameters.
+// `prepare` is set explicitly: by default, postgres.js does not prepare statements without parameters.
 const prepared = { prepare: true, simple: false }
 
 const query = <Row extends object>(text: string, ...values: (string | null)[]) =>
@@ -71,7 +71,7 @@ async function readBody(request: IncomingMessage): Promise<Record<string, unknow
     const body: unknown = JSON.parse(text)
     if (typeof body === 'object' && body !== null) return { ...body }
   } catch {
-    // Handled below, like every other body that is not an object.
+    // Malformed JSON is rejected below, like a body that is not an object.
   }
   throw new HttpError(400)
 }
