@@ -9,7 +9,7 @@ import { useTemporaryAccount } from './temporary-accounts.ts'
 
 const PAIRS = 8
 const TEMPORARY_ACCOUNTS = 2
-/** A list of several megabytes, so that PostgreSQL sends the result in many segments. */
+/** Size of the long list: several megabytes, so that PostgreSQL sends the result in many segments. */
 const LONG_LIST = { tasks: 400, characters: 9000 }
 /** Pauses between two operations of an actor, and between two reads of the long list, in milliseconds. */
 const PAUSE = 20
@@ -61,7 +61,7 @@ export function startActors(context: ActorContext, actors: readonly Actor[], see
   ])
   return {
     deleted,
-    /** Rejects if an actor throws. */
+    /** Never resolves. Rejects if an actor throws. */
     failed: done.then(() => new Promise<never>(() => undefined)),
     stop: async () => {
       stopped = true

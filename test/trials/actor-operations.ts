@@ -4,10 +4,10 @@ import type { CallContext } from '../../contract/client.ts'
 import { type Actor, type ActorContext, attempt, retryUntilAnswered } from './actors.ts'
 import { type ActualRow, type ExpectedRow, type ExpectedRows, isEmpty } from './expected-rows.ts'
 
-/** An operation of an actor, or a few operations that belong together. */
+/** One operation of an actor, or a fixed sequence of a few operations. */
 export type ActorOperation = (actor: Actor, context: ActorContext, turn: number) => Promise<unknown>
 
-/** Above this number of tasks, or of notes, an actor deletes the oldest. */
+/** Maximum number of tasks, and of notes, of an actor. Above the maximum, the actor deletes the oldest row. */
 const ROW_LIMIT = 15
 
 type Send<Value> = (call: { context: Required<CallContext> }) => Promise<Value>
@@ -17,7 +17,10 @@ const callWith = (headers: Record<string, string>) => ({
 })
 const tagOf = ({ context: { reply } }: ReturnType<typeof callWith>) => reply.get('etag')?.toString()
 
-/** Creates a row with an `Idempotency-Key`: repeats the request until it is answered, then once more, and compares the ids. */
+/**
+ * Creates a row with an `Idempotency-Key`. Repeats the request until the service answers, then sends the request once more
+ * and compares the two ids.
+ */
 async function createWithKey(
   actor: Actor,
   operation: string,
@@ -35,7 +38,7 @@ async function createWithKey(
 
 interface ConditionalUpdate<State, Value> {
   row: ExpectedRow
-  /** The states that the database may contain. */
+  /** The states that the row may have in the database. */
   possible: State[]
   next: State
   /** Reads the state from a response. */
@@ -43,8 +46,8 @@ interface ConditionalUpdate<State, Value> {
 }
 
 /**
- * Updates a row with `If-Match`. After a request without a response the row is not updated again: its state is unknown while
- * the request may still be running.
+ * Updates a row with `If-Match`. After a request without a response, the actor does not update the row again: the request may
+ * still be running, so the state of the row is unknown.
  */
 async function updateIfMatch<State extends string, Value>(
   actor: Actor,
@@ -62,13 +65,13 @@ async function updateIfMatch<State extends string, Value>(
   row.tag = tagOf(call)
 }
 
-/** Chooses a row with a known entity tag, in rotation. */
+/** Chooses one of the rows with a known entity tag, in rotation. */
 function chooseTagged(rows: ExpectedRows, turn: number) {
   const tagged = rows.present().filter(({ tag }) => tag !== undefined)
   return tagged[turn % tagged.length]
 }
 
-/** Deletes the oldest row if the actor has too many. */
+/** Deletes the oldest row if the actor has too many rows. */
 async function deleteOldest(actor: Actor, rows: ExpectedRows, send: (row: ExpectedRow) => Promise<unknown>) {
   const present = rows.present()
   const [row] = present
@@ -98,7 +101,10 @@ export const taskRow = ({ title, description }: Described): ActualRow => ({
   title,
   text: description ?? '',
 })
-/** Converts a note of the first form: the text is title, blank line, body, or only the body if it begins with the title. */
+/**
+ * Splits the text of a note of the first form into title and body. The text consists of title, blank line and body. If the
+ * body begins with the title, the text is only the body.
+ */
 const firstFormRow = ({ text }: { text: string }): ActualRow => {
   const [title = '', body = title] = text.split('\n\n')
   return { title, text: body }

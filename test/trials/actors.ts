@@ -26,7 +26,7 @@ export interface ActorContext {
 
 type Body = URLSearchParams | object | undefined
 
-/** A simulated person with a client. Knows the expected rows from all responses. */
+/** A simulated person with a client. Each response updates the expected rows of the actor. */
 export interface Actor {
   marker: string
   email: string
@@ -36,7 +36,7 @@ export interface Actor {
   checked: CheckedClient
   tasks: ExpectedRows
   notes: ExpectedRows
-  /** Sends a request outside the contract, as form or JSON. Throws the typed error of an error response. */
+  /** Sends a POST request for an operation outside the contract. Throws the typed error of an error response. */
   post: (
     path: string,
     body: Body,
@@ -95,7 +95,7 @@ export async function createActor(
 type Post = Actor['post']
 
 let addresses = 0
-/** A new address for each request: better-auth limits sign-ins by address. */
+/** Returns a new IP address for each request, because better-auth limits the sign-ins of one address. */
 const nextAddress = () => `10.${[16, 8, 0].map((bits) => (addresses >> bits) & 255).join('.')}`
 
 const createPost =
@@ -168,7 +168,7 @@ export const attempt = <Value>(
   expected?: readonly string[],
 ) => checked.attempt(operation, send, expected)
 
-/** Repeats an operation until it is answered. `expected` are error codes that a repetition may get. */
+/** Repeats an operation until the service answers. A repetition may get an error with one of the codes in `expected`. */
 export async function retryUntilAnswered<Value>(
   { checked }: Actor,
   operation: string,

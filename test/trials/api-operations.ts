@@ -11,7 +11,7 @@ const Bounds = z.object({
   maximum: z.number().optional(),
 })
 
-/** The part of JSON Schema that the OpenAPI document uses for requests. */
+/** The keywords of JSON Schema that the OpenAPI document uses for requests. */
 export interface Schema extends z.infer<typeof Bounds> {
   properties?: Record<string, Schema> | undefined
 }
@@ -83,7 +83,7 @@ const form = (path: string, names: string[]): Operation => ({
 })
 const get = (path: string): Operation => ({ method: 'GET', path })
 
-// Without sign-out: it would make a caller anonymous for the rest of the trial.
+// Does not contain sign-out, because sign-out would end the session of a caller for the rest of the trial.
 const undocumentedOperations: Operation[] = [
   auth('email-otp/send-verification-otp', { email: text, type: { enum: ['sign-in'] } }),
   auth('sign-in/email-otp', { email: text, otp: text }),

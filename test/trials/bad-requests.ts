@@ -14,11 +14,14 @@ import { createAccount, createAnonymousCaller } from './test-accounts.ts'
 import { startDurablePostgres, trial } from './trial.ts'
 
 const THOUSANDS = 20
-/** Concurrent exchanges. Exchanges that violate HTTP itself mostly wait for timeouts, and need little CPU time. */
+/**
+ * Maximum numbers of concurrent exchanges. More exchanges that violate HTTP (`framings`) run concurrently, because they
+ * mostly wait for timeouts.
+ */
 const CONCURRENCY = { requests: 16, framings: 200 }
 /** Longer than any time limit of the service, in milliseconds. */
 const TIMEOUT = 45_000
-/** Maximum ratio of resident memory at the end to the maximum in the first half. */
+/** Maximum ratio of the resident memory at the end to the highest resident memory in the first half. */
 const MEMORY_GROWTH = 1.1
 
 const { values } = parseArgs({ options: { seed: { type: 'string' } } })
@@ -33,7 +36,7 @@ await trial('bad requests', async (report) => {
     await createAccount(service, 'bob@example.com'),
     await createAccount(service, 'control@example.com'),
   ]
-  // `control` sends only valid requests: its responses must not change.
+  // The caller `control` sends only valid requests. The responses to these requests must not change.
   const callers = [ada, bob, createAnonymousCaller()]
   const operations = await readOperations(service.origin)
   const before = await control.readAll()

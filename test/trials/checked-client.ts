@@ -10,7 +10,7 @@ import { hasDocumentedFormat } from './protocol-checks.ts'
 /** One executed operation. */
 export interface OperationRecord {
   operation: string
-  /** `OK`, the code of the error, or `BROKEN` without a response. */
+  /** `OK`, the code of the error response, or `BROKEN` if there was no response. */
   code: string
   /** In epoch milliseconds. */
   endedAt: number
@@ -31,11 +31,11 @@ export interface Recording {
   /** Number of successful requests. */
   succeeded: number
   faults: string[]
-  /** Private words (markers, ids, tokens), mapped to the marker of the actor that they belong to. */
+  /** Maps each private word (marker, id or token) to the marker of its actor. */
   owners: Map<string, string>
 }
 
-/** Response schemas of operations outside the contract. Those of the contract are added below. */
+/** Response schemas of operations outside the contract. The code below adds the schemas of the contract. */
 const schemas = new Map<string, z.ZodType>(
   Object.entries({
     'code.send': z.strictObject({ success: z.literal(true) }),

@@ -8,14 +8,15 @@ import type { Direction, HeldBytes, ProxiedConnection, Proxy } from './pg-proxy.
 const HOLD_TIMEOUT = 1000
 /** Time limit for the rest of a result, in milliseconds. */
 const RESULT_TIMEOUT = 500
-/** Maximum number of concurrent cuts: some wait for bytes, some are stalls. */
+/** Maximum number of concurrent cuts. Several are needed because waiting cuts and stalls take time. */
 const CONCURRENCY = 16
 
 /** Random parameters of one cut. */
 interface CutParameters {
   kind: CutKind
-  /** Position in the list of connections, and position in the bytes, each from 0 to 1. */
+  /** Relative position of the connection in the list of connections, from 0 to 1. */
   connectionPosition: number
+  /** Relative position of the cut in the bytes, from 0 to 1. */
   bytePosition: number
   /** Duration of a stall or of refused connections, in milliseconds. */
   duration: number
@@ -30,9 +31,9 @@ export interface CutContext {
 }
 
 /** Returns the number of lost connections; `undefined` if the cut was not possible. */
-type Cut = (scene: CutContext, parameters: CutParameters) => Promise<number | undefined>
+type Cut = (context: CutContext, parameters: CutParameters) => Promise<number | undefined>
 
-/** Cuts one connection and reserves it, so that no other cut uses it. */
+/** Cuts one connection. Reserves this connection, so that no other cut uses the same connection. */
 const cutOne =
   (make: (connection: ProxiedConnection, parameters: CutParameters) => Promise<number | undefined>): Cut =>
   async ({ proxy }, parameters) => {
@@ -51,7 +52,7 @@ const closeConnection = (close: 'closeWithFin' | 'closeWithReset') =>
     return Promise.resolve(1)
   })
 
-/** Returns an offset within a message, not between two messages. No message has only one byte. */
+/** Returns an offset inside a message, not at a boundary of two messages. Every message has at least two bytes. */
 const offsetWithinMessage = ({ bytes, ends }: HeldBytes, bytePosition: number) => {
   const at = 1 + Math.floor(bytePosition * (bytes.length - 2))
   return ends.has(at) ? at + 1 : at
@@ -73,7 +74,10 @@ const stallConnection = (then: 'closeWithFin' | 'closeWithReset' | 'release') =>
     return then === 'release' ? 0 : 1
   })
 
-/** Terminates a backend, or cancels its statement, while it sends a result. Not counted if the result was complete before. */
+/**
+ * Terminates a backend, or cancels the statement of a backend, while the backend sends a result. Returns `undefined` if the
+ * result was already complete.
+ */
 const interruptResult =
   (by: 'pg_terminate_backend' | 'pg_cancel_backend'): Cut =>
   async ({ proxy, admin }) => {
@@ -115,7 +119,7 @@ export const cuts = {
 
 type CutKind = keyof typeof cuts
 
-/** Weights of the kinds other than the default. */
+/** Relative frequencies of the kinds of cuts that do not have the default weight. */
 const weights: Partial<Record<CutKind, number>> = { 'all refused': 1, 'backend terminated': 10 }
 const DEFAULT_WEIGHT = 6
 
@@ -159,14 +163,14 @@ export interface Plan {
 
 /** Cuts connections until enough are lost or the time limit is reached. */
 export async function cutConnections(
-  scene: CutContext,
+  context: CutContext,
   { seed, count, timeLimit, progress }: Plan,
   tally: Tally,
 ) {
   const underWay = new Set<Promise<void>>()
   const start = Date.now()
   const apply = async (parameters: CutParameters) => {
-    const lost = await cuts[parameters.kind](scene, parameters)
+    const lost = await cuts[parameters.kind](context, parameters)
     if (lost === undefined) return
     tally.made[parameters.kind] = (tally.made[parameters.kind] ?? 0) + 1
     tally.lost += lost

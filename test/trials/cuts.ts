@@ -14,7 +14,7 @@ import { startProxy } from './pg-proxy.ts'
 import { startService } from './service-process.ts'
 import { startDurablePostgres, trial, UNLIMITED_RATES } from './trial.ts'
 
-// All in milliseconds.
+// All durations are in milliseconds.
 const ANSWER_TIMEOUT = 10_000
 /** ANSWER_TIMEOUT, the interval of 1 s at which the service checks for expired requests, and a margin for a busy machine. */
 const DURATION_LIMIT = ANSWER_TIMEOUT + 1500
@@ -22,13 +22,14 @@ const DURATION_LIMIT = ANSWER_TIMEOUT + 1500
 const CUT_TIME_LIMIT = 1_200_000
 /** Time limit for the actors to finish their last operations. */
 const STOP_TIME_LIMIT = 60_000
-/** Time after the last cut in which requests may be refused, and duration of the load after that time. */
+/** Time after the last cut in which the service may refuse requests. */
 const RECOVERY = 4000
+/** Duration of the load after this time. */
 const AFTER_RECOVERY = 8000
 
-/** Minimum of successful requests between two cuts: on a slow machine, no operation would complete otherwise. */
+/** Minimum number of successful requests between two cuts. Without a minimum, no operation completes on a slow machine. */
 const MINIMUM_PROGRESS = 3
-/** Time limit for this progress, in milliseconds. */
+/** Time limit for the minimum number of successful requests. */
 const PROGRESS_TIME_LIMIT = 15_000
 /** Maximum number of faults to print. */
 const PRINTED_FAULTS = 20

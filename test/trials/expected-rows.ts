@@ -3,13 +3,13 @@ export interface ExpectedRow {
   title: string
   /** UUID of a note of the second form; otherwise a number. */
   id: number | string
-  /** Possible texts: the last acknowledged one, and that of a later request without a response. */
+  /** Possible texts: the last acknowledged text, and the text of a later request without a response. */
   texts: string[]
   /** Possible roles of the actor's friend on a note. */
   roles: Role[]
   /** True until the creation is acknowledged, and after the deletion was sent. */
   mayBeAbsent: boolean
-  /** The last acknowledged entity tag; none after a request without a response. */
+  /** The last acknowledged entity tag; `undefined` after a request without a response. */
   tag?: string | undefined
 }
 
@@ -43,7 +43,7 @@ export class ExpectedRows {
     return [...this.#rows.values()].filter(({ mayBeAbsent }) => !mayBeAbsent)
   }
 
-  /** Compares with all rows of the actor in a response or in the database. */
+  /** Compares the expected rows with all rows of the actor in a response or in the database. */
   compare(rows: readonly ActualRow[]) {
     const titles = new Set(rows.map(({ title }) => title))
     const isWrong = ({ title, text, role }: ActualRow) => {
@@ -55,7 +55,7 @@ export class ExpectedRows {
       lost: this.present().filter(({ title }) => !titles.has(title)).length,
       /** Additional rows with the same title. */
       doubled: rows.length - titles.size,
-      /** Rows that were deleted or never sent, and rows in a state that an acknowledged change has replaced. */
+      /** Descriptions of unexpected rows: deleted or never sent, or in a state that an acknowledged change has replaced. */
       wrong: rows
         .filter(isWrong)
         .map(({ title, text, role }) => `${title} ${role ?? ''} ${text.slice(0, 60)}`),

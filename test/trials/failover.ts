@@ -64,7 +64,7 @@ function longestGap(entries: readonly RequestRecord[]) {
 
 /**
  * Verifies that the former primary still accepts writes, and that the service has no connections to it. Ignores backends that
- * wait for the lost standby: PostgreSQL does not notice that their connection is closed.
+ * wait for the lost standby: such a backend does not notice that its connection is closed.
  */
 async function assertDisconnected(former: patroni.Node) {
   await patroni.query(former, 'begin; create table proof (); rollback')

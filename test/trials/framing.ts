@@ -19,7 +19,7 @@ type Framing = Omit<ExpectedExchange, 'kind' | 'steps'> & { steps: (input: Frami
 const END_OF_HEAD = '\r\n\r\n'
 const status = 'GET /api/status HTTP/1.1\r\nhost: 127.0.0.1\r\n'
 const post = 'POST /api/reservations HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n'
-/** A smuggled request: the service must never handle it. */
+/** A request hidden in the body of another request (request smuggling). The service must never handle this request. */
 const smuggledRequest = `GET /api/smuggled HTTP/1.1\r\nhost: 127.0.0.1${END_OF_HEAD}`
 
 const serialize = ({ head, body }: FramingInput) => head + END_OF_HEAD + body
@@ -133,7 +133,7 @@ export const framings: Record<string, Framing> = {
   },
 }
 
-/** Requests that only a timeout ends. */
+/** Incomplete requests. The service ends such a request only after a timeout. */
 export const incompleteRequests: Record<string, Framing> = {
   'an incomplete header': answeredOnce(({ head, cut }) => [head.slice(0, 1 + (cut % head.length))]),
   'an incomplete body': answeredOnce(({ head, body, cut }) => [

@@ -6,7 +6,7 @@ import { type HttpResponse, sendRequest } from './http-client.ts'
 import { createTemporaryFolder, readCode, signIn, startService } from './service-process.ts'
 import { startDurablePostgres, trial } from './trial.ts'
 
-/** Total number of guesses. Each request comes from a new address. */
+/** Total number of guesses. Each request comes from a new IP address. */
 const GUESSES = 5000
 const CONCURRENCY = 64
 /** Maximum number of comparisons for one code in better-auth: see src/identity/auth.ts. */

@@ -4,7 +4,7 @@ import { findOrCreate } from '../../db/auth.ts'
 import type { Database } from '../../db/database.ts'
 import { open } from '../../db/index.ts'
 
-/** Length of texts that an earlier release accepted: only the size of the body was limited. */
+/** Length of a text from an earlier release, which limited only the size of the body. */
 const UNBOUNDED = 1_000_000
 
 /** A list of the maximum size, and the e-mail address of its owner. */

@@ -25,14 +25,14 @@ const PAUSE = 200
 export interface LoadAccounts {
   /** The cookies of people whose data changes. */
   writers: readonly string[]
-  /** An account without changes, so that the size of its export stays the same. */
+  /** An account that the load does not change, so that the size of its export stays the same. */
   exporter: { email: string; cookie: string }
 }
 
-/** The last task and the last note that a caller created. Absent while the state in the database is unknown. */
+/** The last task and the last note that a caller created. A row is absent while its state in the database is unknown. */
 type LatestRows = Partial<Record<'task' | 'note', RequestRecord>>
 
-/** The row that a request needs. */
+/** The row that each kind of request needs. */
 const PREREQUISITES: Partial<Record<RequestKind, keyof LatestRows>> = {
   readTask: 'task',
   updateTask: 'task',
@@ -45,8 +45,9 @@ const requiredRow = (kind: RequestKind, latest: LatestRows) => {
 }
 
 /**
- * Starts callers that send one request after another, distributed over the origins, until they are stopped. After a failure
- * a caller continues at the next origin, and repeats a request that had an `Idempotency-Key`. Every request is recorded.
+ * Starts callers that send sequential requests until `stop` is called. The callers are distributed over the origins. After a
+ * failed request, a caller continues at the next origin, and repeats the request if it had an `Idempotency-Key`. Records
+ * every request.
  */
 export function startLoad(origins: readonly string[], { writers, exporter }: LoadAccounts) {
   const entries: RequestRecord[] = []
@@ -94,7 +95,7 @@ export function startLoad(origins: readonly string[], { writers, exporter }: Loa
   }
 }
 
-/** After a change without a response, the state of the task is unknown. */
+/** Returns the latest rows after a request. Removes a task after an update without a response: its state is unknown. */
 function updateLatest(latest: LatestRows, entry: RequestRecord): LatestRows {
   const { kind, outcome, tag } = entry
   const isAnswered = outcome === 'answered'

@@ -8,7 +8,7 @@ import { notes, shares } from '../../db/notes.ts'
 import { tasks } from '../../db/tasks.ts'
 import type { RequestKind, RequestRecord } from './load-request.ts'
 
-/** Reads everything that the load can have created or changed. */
+/** Reads all data that the load may have created or changed. */
 async function readDatabase(databaseUrl: string) {
   const { db, close } = await open(databaseUrl)
   const titles = [
@@ -44,7 +44,7 @@ export const longestDuration = (entries: readonly Pick<RequestRecord, 'duration'
 /** ANSWER_TIMEOUT plus the interval of the check for expired requests and a margin, in milliseconds. */
 const DURATION_LIMIT = 16_500
 
-/** Counts tasks whose description is neither the last acknowledged one nor that of a later request without a response. */
+/** Counts tasks with a description that an acknowledged change has replaced. */
 function countReverted(
   entries: readonly RequestRecord[],
   descriptions: ReadonlyMap<RequestRecord['id'], string | null>,

@@ -7,13 +7,13 @@ import { createLargeLists, type LargeList, largeLists } from './large-lists.ts'
 import { createTemporaryFolder, type Service, signIn, startService } from './service-process.ts'
 import { type Report, startDurablePostgres, trial } from './trial.ts'
 
-/** Number of concurrent requests of lists. */
+/** Number of concurrent requests for lists. */
 const LIST_CONCURRENCY = 6
-/** Duration of the load of lists, in milliseconds. */
+/** Duration of the requests for lists, in milliseconds. */
 const DURATION = 30_000
-/** Pause between two requests of the other caller, in milliseconds. */
+/** Pause between two short requests (`GET /api/me`) of another caller, in milliseconds. */
 const PAUSE = 20
-/** Maximum 99th percentile of `GET /api/me` beside the lists, in milliseconds. */
+/** Maximum 99th percentile of `GET /api/me` during the requests for lists, in milliseconds. */
 const TARGETS = { server: 250, embedded: 1000 }
 
 /** Cookies by e-mail address. */
@@ -67,7 +67,7 @@ function mebibytes(bytes: number) {
   return Math.round(bytes / 2 ** 20)
 }
 
-/** Sends sequential short requests of one other caller. Returns their durations in milliseconds. */
+/** Sends sequential `GET /api/me` requests of a caller without large lists. Returns the durations in milliseconds. */
 async function measureShortRequests({ origin }: Service, cookies: Cookies, end: number) {
   const agent = new Agent({ keepAlive: true })
   const headers = { cookie: cookies['neighbour@example.com'] ?? '' }

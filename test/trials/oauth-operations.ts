@@ -70,7 +70,7 @@ const getTokens: ActorOperation = async (actor, { origin, recording }) => {
   const authorization = { clientId: app.clientId, verifier: randomBytes(32).toString('base64url') }
   const { value } = await attempt(actor, 'app.consent', () => grantConsent(actor, origin, authorization))
   if (!value) return
-  // Without a response the code may have been redeemed: the next turn requests a new code.
+  // After a request without a response, the code may be redeemed. The next turn requests a new code.
   const redeemed = await attempt(actor, 'app.redeem', () =>
     postForm<Tokens>(actor, '/token', {
       grant_type: 'authorization_code',
@@ -90,7 +90,7 @@ export const oauthOperations: Record<string, ActorOperation> = {
   'refresh tokens': async (actor) => {
     const { tokens, clientId = '' } = actor.app
     if (!tokens) return
-    // Without a response the refresh token may have been used, and must not be sent again.
+    // If there is no response, the service may have used the refresh token. The actor must not send this token again.
     actor.app.tokens = undefined
     const fields = {
       grant_type: 'refresh_token',
@@ -103,7 +103,7 @@ export const oauthOperations: Record<string, ActorOperation> = {
   },
   'revoke tokens': async (actor, _, turn) => {
     const { tokens, clientId = '' } = actor.app
-    // Only every fourth turn, so that the tokens are used in between.
+    // Revokes the grant only every fourth turn, so that other operations use the tokens in between.
     if (!tokens || turn % 4 > 0) return
     const fields = { token: tokens.refresh_token, client_id: clientId }
     await retryUntilAnswered(actor, 'app.revoke', () => postForm(actor, '/revoke', fields))

@@ -41,7 +41,7 @@ export async function startCluster() {
   const startAgent = (node: Node) => {
     node.agent = run(programs.patroni, [join(process.cwd(), 'deploy/patroni.yml')], node.env)
   }
-  // Registered first, so that the nodes stop before their folder is removed.
+  // Runs before the other exit listeners, so that the nodes stop before their folder is removed.
   process.prependOnceListener('exit', () => {
     for (const node of nodes) stop(node)
     etcd.child.kill('SIGKILL')
@@ -159,7 +159,7 @@ export async function switchOver({ api, name }: Node) {
   if (!response.ok) throw new Error(await response.text())
 }
 
-/** Waits until a condition is met. An error counts as not met. */
+/** Waits until a condition is met. If the check throws an error, the condition is not met. */
 export async function waitFor(description: string, condition: () => Promise<boolean>) {
   const started = Date.now()
   while (!(await condition().catch(() => false))) {
@@ -181,7 +181,9 @@ export async function findLeader(nodes: readonly Node[]) {
   })
 }
 
-/** Waits until one node is the leader, the others replicate from it, and one of them synchronously. Returns the leader. */
+/**
+ * Waits until one node is the leader and all other nodes are its standbys, one of them synchronous. Returns the leader.
+ */
 export async function waitForCluster(nodes: readonly Node[]) {
   let leader: Node | undefined
   await waitFor('all nodes replicate from one leader', async () => {

@@ -28,7 +28,7 @@ export class MessageParser {
     return ends
   }
 
-  /** A header is a type byte and four bytes with the length of the message, without the type byte. */
+  /** A header is a type byte and a length of four bytes. The length does not count the type byte. */
   #readHeader(byte: number) {
     this.#header.push(byte)
     if (this.#header.length < (this.#hasType ? 5 : 4)) return
@@ -39,7 +39,7 @@ export class MessageParser {
     this.#header = []
   }
 
-  /** 'D' is DataRow, 'E' is ErrorResponse. */
+  /** The message type 'D' is DataRow, and 'E' is ErrorResponse. */
   #trackResult(type: string) {
     if (type === 'E' && this.inResult) this.interruptedResults++
     this.inResult = type === 'D'

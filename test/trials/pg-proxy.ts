@@ -6,7 +6,7 @@ import { MessageParser } from './pg-messages.ts'
 
 export type Direction = 'toDatabase' | 'toService'
 
-/** Bytes that the proxy does not forward, and the offsets in them at which a message ends. */
+/** Bytes that the proxy holds back, and the offsets in these bytes where messages end. */
 export interface HeldBytes {
   bytes: Buffer
   ends: Set<number>
@@ -21,7 +21,7 @@ const CLOSE_TIMEOUT = 1000
 
 /** One connection through the proxy. */
 export class ProxiedConnection {
-  /** Reserved for a cut. */
+  /** Whether the connection is reserved for a cut. */
   isReserved = false
   isClosed = false
   readonly messages = { toDatabase: new MessageParser('client'), toService: new MessageParser('server') }
@@ -52,7 +52,7 @@ export class ProxiedConnection {
     far.on('error', () => undefined).on('close', this.#onClose(near))
   }
 
-  /** The client port in pg_stat_activity. */
+  /** The port of this connection in the column `client_port` of pg_stat_activity. */
   get clientPort() {
     return this.databaseSocket.localPort ?? 0
   }
@@ -63,7 +63,7 @@ export class ProxiedConnection {
     return interruptedResults + Number(this.isClosed && inResult)
   }
 
-  /** Waits for the next bytes of a direction and does not forward them. Returns `undefined` if none arrive in time. */
+  /** Waits for the next bytes of a direction and holds them back. Returns `undefined` if no bytes arrive in time. */
   async hold(direction: Direction, timeout: number): Promise<HeldBytes | undefined> {
     const held = new Promise<HeldBytes | undefined>((resolve) => (this.#hooks[direction] = resolve))
     const result = await Promise.race([held, sleep(timeout, undefined)])
@@ -115,7 +115,7 @@ export class ProxiedConnection {
   }
 }
 
-/** Starts a TCP proxy for a PostgreSQL server. Its connections can be stalled and closed. */
+/** Starts a TCP proxy for a PostgreSQL server. The trial can stall and close the connections of the proxy. */
 export async function startProxy(url: string) {
   const target = new URL(url)
   const connections = new Set<ProxiedConnection>()
@@ -132,7 +132,7 @@ export async function startProxy(url: string) {
   }
   const server = createServer({ noDelay: true }, (near) => {
     near.on('error', () => undefined)
-    // Closes after the startup message, like a server that is starting or has too many connections.
+    // Closes the connection after the startup message, like a PostgreSQL server that is starting or has too many connections.
     if (Date.now() < refusingUntil) return void near.once('data', () => near.end())
     const far = connect({ port: Number(target.port), host: target.hostname, noDelay: true })
     const connection = new ProxiedConnection(near, far, onPartialResult)
@@ -154,7 +154,7 @@ export async function startProxy(url: string) {
     refuse: (duration: number) => {
       refusingUntil = Date.now() + duration
     },
-    /** Stops a connection within a result. Returns the bytes that were not forwarded, or `undefined` on timeout. */
+    /** Stops forwarding on one connection within a result. Returns the bytes held back, or `undefined` on timeout. */
     async holdPartialResult(timeout: number) {
       let deliver: (partial: PartialResult) => void = () => undefined
       const held = new Promise<PartialResult>((resolve) => waiting.push((deliver = resolve)))

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { freePort } from '../postgres.ts'
 
-/** Transaction mode with few connections, and without `ignore_startup_parameters`. */
+/** Configuration of PgBouncer: transaction mode, few connections, and no `ignore_startup_parameters`. */
 const settings = (server: URL, port: number) => `
 [databases]
 * = host=${server.hostname} port=${server.port} user=${server.username} password=${server.password}
@@ -23,7 +23,7 @@ max_client_conn = 100
 server_login_retry = 1
 `
 
-/** Starts PgBouncer in transaction mode with four connections to the server. */
+/** Starts PgBouncer in transaction mode with four connections to the PostgreSQL server. */
 export async function startPooler(server: string) {
   const version = spawnSync('pgbouncer', ['--version'], { encoding: 'utf8' })
   if (version.error) throw new Error('Install PgBouncer: there is no pgbouncer on PATH')
@@ -31,7 +31,7 @@ export async function startPooler(server: string) {
   const file = join(folder, 'pgbouncer.ini')
   const port = await freePort()
   await writeFile(file, settings(new URL(server), port))
-  // PgBouncer refuses to run as root. Its user must be able to read the file.
+  // PgBouncer refuses to run as root. The user `nobody` must be able to read the configuration file.
   await chmod(folder, 0o755)
   const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
 
@@ -55,7 +55,7 @@ export async function startPooler(server: string) {
   return {
     version: version.stdout.split('\n', 1)[0] ?? '',
     url: url.href,
-    /** Stops PgBouncer at once, and restarts PgBouncer after `pause` milliseconds. */
+    /** Stops PgBouncer at once, and starts PgBouncer again after `pause` milliseconds. */
     restart: async (pause: number) => {
       await end()
       await sleep(pause)

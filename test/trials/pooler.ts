@@ -176,7 +176,7 @@ async function restartUnderLoad() {
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
       if (status !== 200) slowest = Math.max(slowest, Date.now() - start)
       if (status === 200 && restarted > 0) recovery ||= Date.now() - restarted
-      // A short version of the pause that Retry-After asks for.
+      // A shorter pause than Retry-After requires, so that the trial takes less time.
       if (status !== 200) await sleep(50)
     }
   }
@@ -191,7 +191,7 @@ async function restartUnderLoad() {
   const [after] = await admin<{ count: string }[]>`select count from counter`
   const done = Number(after?.count) - Number(before?.count)
   const [acknowledged, refused] = [statuses.get(200) ?? 0, statuses.get(503) ?? 0]
-  // A refused increment may have been committed if the pooler stopped during it.
+  // A refused increment may be committed: PgBouncer may have stopped after the commit and before the response.
   const counted = done >= acknowledged && done <= acknowledged + refused
   const only = [...statuses.keys()].every((status) => status === 200 || status === 503)
   const passed = only && counted && refused > 0 && slowest < 5000 && recovery > 0 && recovery < 3000

@@ -26,10 +26,10 @@ const JsonRpcError = z.object({
   error: z.object({ code: z.int(), message: z.string() }),
 })
 
-/** The error body of the API, or that of another standard (oRPC, OAuth, JSON-RPC). */
+/** An error body of the API, or an error body in the format of oRPC, OAuth or JSON-RPC. */
 const Refusal = z.union([ErrorBody.strict(), Envelope.strict(), OAuthError.strict(), JsonRpcError])
 
-/** Returns descriptions of all faults. `secrets` are texts that this caller must not receive. */
+/** Returns a description of each fault in the responses. `secrets` are texts that this caller must not receive. */
 export function faultsOf(
   { responses: [minimum, maximum], endsConnection, mustBeRefused, isHead }: ExpectedExchange,
   exchange: Exchange,
@@ -56,7 +56,7 @@ export function faultsOf(
 export function hasDocumentedFormat({ status, headers, body }: RawResponse) {
   const type = headers.get('content-type') ?? ''
   if (status < 400) return true
-  // The pages of the OAuth authorization.
+  // Only the pages of the OAuth authorization return errors in HTML.
   if (type.startsWith('text/html')) return status === 400
   return type.startsWith('application/json') && Refusal.safeParse(parse(body)).data !== undefined
 }

@@ -7,7 +7,10 @@ export interface RawResponse {
   body: string
 }
 
-/** A step of a client: send bytes, wait for some milliseconds, close its side of the connection (FIN), or close the socket. */
+/**
+ * A step of a client: bytes to send, a pause in milliseconds, `HALF_CLOSE` to close the sending side of the connection (FIN),
+ * or `DESTROY` to close the socket.
+ */
 export type Step = Buffer | string | number | typeof HALF_CLOSE | typeof DESTROY
 export const HALF_CLOSE = Symbol('end')
 export const DESTROY = Symbol('leave')
@@ -98,7 +101,7 @@ function readResponse(text: string, isHead: boolean) {
   return { response, rest: rest.slice(content.length) }
 }
 
-/** Returns a body and its length on the wire; `undefined` if it is incomplete. */
+/** Returns a body and its length on the wire; `undefined` if the body is incomplete. */
 function readBody(headers: Headers, rest: string) {
   if (headers.has('transfer-encoding')) return readChunks(rest)
   const length = Number(headers.get('content-length') ?? 0)

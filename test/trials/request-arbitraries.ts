@@ -80,7 +80,7 @@ const formOf = (value: unknown) => {
   return new URLSearchParams(fields.map(([name, field]): Header => [name, text(field)])).toString()
 }
 
-/** Serializes a request for a connection of its own. */
+/** Serializes a request that is sent alone on a new connection. */
 export function toExchange(
   { method, path, query, type, headers, identity, encoding, ...draft }: RequestDraft,
   caller: Caller,

@@ -7,13 +7,13 @@ import { assertNothingLost, verifyLoad } from './load-verification.ts'
 import { startService } from './service-process.ts'
 import { startDurablePostgres, trial, UNLIMITED_RATES } from './trial.ts'
 
-// All in milliseconds.
 const RESTARTS = 10
+// All durations are in milliseconds.
 /** Downtimes of PostgreSQL, in rotation. */
 const DOWNTIMES = [0, 1000, 4000]
 /** Duration of the load between restarts. */
 const LOAD_DURATION = 6000
-/** A slower request counts as a failure. */
+/** Duration above which a request counts as slow. */
 const SLOW = 1000
 /** Maximum time from the restart of PostgreSQL to the last failed or slow request. */
 const RECOVERY_LIMIT = 3000

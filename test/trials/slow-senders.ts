@@ -17,7 +17,10 @@ const BASELINE_DURATION = 20_000
 const RATE = 50
 /** Period over which the slow clients connect, in milliseconds. */
 const ARRIVAL_PERIOD = 2000
-/** Limits of the 99th percentile of ordinary requests beside slow clients; one of them must hold. */
+/**
+ * Limits of the 99th percentile of ordinary requests during the load of slow clients: the ratio to the percentile without
+ * slow clients, and the absolute value. The trial fails if the percentile exceeds both limits.
+ */
 const LATENCY_LIMIT = { ratio: 3, milliseconds: 25 }
 /** Longer than any time limit of the service, in milliseconds. */
 const TIMEOUT = 60_000
@@ -45,8 +48,8 @@ const send = (start: string) => async (port: number) => {
 }
 
 /**
- * Requests more than the socket buffers hold and does not read the responses. The client notices a closed connection only when
- * it sends.
+ * Requests more data than the socket buffers hold, and does not read the responses. To notice that the service closed the
+ * connection, the client must send bytes.
  */
 async function doNotRead(port: number): Promise<End> {
   const start = performance.now()
@@ -72,7 +75,7 @@ const sendIncompleteBody = send(
 /** Kinds of slow clients: number, time limit in milliseconds, and status with which the service must end them. */
 const slowClientKinds = {
   headers: { count: 80, timeLimit: 14_000, status: 408, run: send(`GET /api/status HTTP/1.1\r\n${HOST}x: `) },
-  // Fewer than the limit of incomplete requests of one address.
+  // Fewer than the maximum number of incomplete requests of one IP address.
   bodies: { count: 60, timeLimit: 34_000, status: 408, run: sendIncompleteBody },
   readers: { count: 40, timeLimit: 19_000, status: undefined, run: doNotRead },
 }

@@ -41,7 +41,7 @@ const mcp =
 const events = { 'datastar-request': 'true' }
 const firstForm = { accept: 'application/json;version=1' }
 
-/** Sent in this order, so that resets remove the rows that earlier requests create. */
+/** The trial sends the requests in this order, so that the resets remove the rows that earlier requests create. */
 const requests: SoakRequest[] = [
   get('/api/status'),
   get('/api/me'),
@@ -80,7 +80,7 @@ await trial('soak', async (report) => {
   const service = await startService({ DATABASE_URL: url, TRUSTED_PROXIES: '127.0.0.1' })
   const people: TestAccount[] = []
   for (const name of PEOPLE) people.push(await createAccount(service, `${name}@example.com`))
-  // Warm-up: until the code is compiled and the connection pool is filled.
+  // Warm-up: the JavaScript engine compiles the code, and the connection pool opens its connections.
   await runLoad(service, people, Math.min(duration / 10, 30_000))
   const open = service.descriptors()
 

@@ -10,7 +10,7 @@ export interface TestAccount extends Caller {
   secrets: string[]
   /** Ids of a task and of a note. */
   ids: string[]
-  /** Gets a new access token. It expires after ten minutes. */
+  /** Gets a new access token, because an access token expires after ten minutes. */
   renewToken: () => Promise<void>
   /** Returns the responses to valid requests. */
   readAll: () => Promise<unknown>

