@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** Interval of the check for expired requests, in milliseconds. */
-const SWEEP = 1000
+const CHECK_INTERVAL = 1000
 
 interface Admitted {
   response: ServerResponse
@@ -18,30 +18,31 @@ interface Admitted {
  *   response closes.
  */
 export function createAdmission(limit: number, timeout: number, expire: (response: ServerResponse) => void) {
-  // An array with a free list: a Map under constant change allocates tables that only a full garbage collection frees.
-  const places: (Admitted | undefined)[] = []
-  const free: number[] = []
-  let counted = 0
+  // An array with a free list instead of a Map: with constant insertions and deletions, a Map allocates new tables, and only
+  // a full garbage collection frees the old ones.
+  const slots: (Admitted | undefined)[] = []
+  const freeSlots: number[] = []
+  let occupied = 0
   setInterval(() => {
     const deadline = Date.now() - timeout
-    for (const each of places) {
+    for (const each of slots) {
       if (!each || each.since > deadline) continue
       each.since = Infinity
       expire(each.response)
     }
-  }, SWEEP).unref()
+  }, CHECK_INTERVAL).unref()
 
-  const isFull = () => counted >= limit
-  /** Returns whether a slot was free. Health checks are always admitted and not counted. */
+  const isFull = () => occupied >= limit
+  /** Returns whether the request was admitted. Health checks are always admitted, and do not count toward `limit`. */
   const admit = (response: ServerResponse, isHealthCheck = false) => {
     if (!isHealthCheck && isFull()) return false
-    const place = free.pop() ?? places.length
-    places[place] = { response, since: Date.now() }
-    if (!isHealthCheck) counted++
+    const slot = freeSlots.pop() ?? slots.length
+    slots[slot] = { response, since: Date.now() }
+    if (!isHealthCheck) occupied++
     response.on('close', () => {
-      places[place] = undefined
-      free.push(place)
-      if (!isHealthCheck) counted--
+      slots[slot] = undefined
+      freeSlots.push(slot)
+      if (!isHealthCheck) occupied--
     })
     return true
   }
@@ -52,7 +53,7 @@ const pipelined = new WeakMap<Socket, Set<ServerResponse>>()
 
 /**
  * Emits `close` on pipelined responses when their connection closes. Node emits `close` only on the response that is being
- * sent: without this function, admission would never free the slots of the requests behind it.
+ * sent. Without this function, admission would never free the slots of the later requests of the connection.
  */
 export function emitCloseWithConnection({ socket }: IncomingMessage, response: ServerResponse) {
   if (response.socket) return
@@ -67,38 +68,41 @@ export function emitCloseWithConnection({ socket }: IncomingMessage, response: S
   response.once('close', () => waiting.delete(response))
 }
 
-/** The limit of one address is this fraction of the limit of the process. */
-const SHARE = 4
+/** The limit of one address is the limit of the process divided by this number. */
+const ADDRESS_DIVISOR = 4
 
 type Abort = (error: Error) => void
 
 /**
- * Limits requests with an incomplete body, for the process and for each address. Beyond a limit, the oldest request of
- * the address with the most requests is aborted with 408; the new request is accepted. Half-sent requests therefore cannot
- * block other callers, and a body that arrives in normal time completes before it becomes the oldest.
+ * Limits requests with an incomplete body. A new request is always accepted:
+ * - If its address is at its limit, the oldest request of the address is aborted with 408.
+ * - If the process is at its limit, the oldest request of the address with the most requests is aborted with 408.
+ *
+ * Incomplete requests therefore cannot block other callers. A body sent at normal speed completes before its request is
+ * the oldest.
  */
-export function createIncompleteLimit(limit: number, count: () => void) {
+export function createIncompleteLimit(limit: number, onAbort: () => void) {
   let total = 0
   const byAddress = new Map<string, Set<Abort>>()
-  const limitPerAddress = Math.ceil(limit / SHARE)
+  const limitPerAddress = Math.ceil(limit / ADDRESS_DIVISOR)
   const abortOldest = ([oldest]: Set<Abort>) => {
-    count()
+    onAbort()
     oldest?.(new ORPCError('REQUEST_TIMEOUT', { status: 408, message: 'The body took too long to arrive' }))
   }
 
   return (address: string, abort: Abort) => {
-    const own = byAddress.get(address) ?? new Set()
-    if (own.size >= limitPerAddress) abortOldest(own)
+    const ofAddress = byAddress.get(address) ?? new Set()
+    if (ofAddress.size >= limitPerAddress) abortOldest(ofAddress)
     if (total >= limit) abortOldest(largest(byAddress.values()))
     total++
-    byAddress.set(address, own.add(abort))
+    byAddress.set(address, ofAddress.add(abort))
     return () => {
-      if (own.delete(abort)) total--
-      if (own.size === 0 && byAddress.get(address) === own) byAddress.delete(address)
+      if (ofAddress.delete(abort)) total--
+      if (ofAddress.size === 0 && byAddress.get(address) === ofAddress) byAddress.delete(address)
     }
   }
 }
 
-/** Returns the first of the largest sets. */
+/** Returns the largest set. If several sets have the same size, returns the first of them. */
 const largest = <Value>(sets: Iterable<Set<Value>>) =>
   [...sets].reduce((most, each) => (each.size > most.size ? each : most), new Set<Value>())

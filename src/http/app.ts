@@ -29,8 +29,9 @@ import { notFound, readTarget, type Target } from './target.ts'
 import { enqueueForTick } from './tick.ts'
 
 /**
- * Creates the HTTP server. The path of a request: normalize the target, admit, read the body, create the call, then the fast
- * path or the first protocol that answers the call.
+ * Creates the HTTP server. The steps of a request without a body: normalize the target, admit the request, check the origin,
+ * create the call. Then the fast path answers the call, or the first protocol that accepts the call. A request with a body is
+ * admitted after the body is complete, so that a slow upload does not occupy a slot.
  */
 export function createApp(services: Services): Server {
   const { settings, log, metrics } = services
@@ -80,14 +81,14 @@ export function createApp(services: Services): Server {
   }
 
   function fail(error: unknown, response: ServerResponse, responseHeaders: readonly string[]) {
-    // The request was answered 503 after ANSWER_TIMEOUT.
+    // The request was already answered with 503, because ANSWER_TIMEOUT has passed.
     if (response.writableEnded) return
     const known = error instanceof ORPCError ? error : toPublicDatabaseError(error)
     const publicError = known ?? new ORPCError('INTERNAL_SERVER_ERROR')
     if (publicError.status >= 500) log.error({ err: error }, 'a request failed')
     if (response.headersSent) return response.destroy()
     setHeaders(response, responseHeaders)
-    // The rest of the request is not read, so the connection cannot be reused.
+    // The service does not read the rest of the request, so the connection cannot be reused.
     if (!response.req.complete) response.setHeader('connection', 'close')
     sendError(response, publicError)
   }
@@ -141,11 +142,11 @@ export function createApp(services: Services): Server {
   const server = createServer({ ...LIMITS }, (request, response) => {
     emitCloseWithConnection(request, response)
     const target = readTarget(request, settings.baseUrl)
-    // From here on the request has the normalized path, without the query.
+    // From here on, `request.url` is the normalized path without the query.
     request.url = target.path
     observedListener(request, response, target)
   })
-  // Node would answer an unknown expectation with 417 and no error body.
+  // Handles requests with an unknown `Expect` header as usual. By default, Node answers 417 without an error body.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.on('clientError', refuseUnparsable)
   return server
@@ -161,11 +162,12 @@ const LIMITS = {
   keepAliveTimeout: 75_000,
   // src/http/target.ts checks `Host`.
   requireHostHeader: false,
-  // Node would use the first of two `Host` headers, a proxy perhaps the second. Joined, they are an invalid host.
+  // Of two `Host` headers, Node would use the first, but a proxy may use the second. Joined, the two values are an invalid
+  // host, and the request is refused.
   joinDuplicateHeaders: true,
 }
 
-/** Sends 503 and closes the connection, which may still carry the unread rest of a request. */
+/** Sends 503 and closes the connection, because the unread rest of the request may still arrive. */
 function sendUnavailable(response: ServerResponse, message: string) {
   response.setHeader('connection', 'close')
   sendError(response, unavailable(message))
@@ -176,7 +178,7 @@ function setHeaders(response: ServerResponse, headers: readonly string[]) {
     response.setHeader(headers[index] ?? '', headers[index + 1] ?? '')
 }
 
-/** Logs one line for each request, with the id of `X-Request-Id`. Queries and headers are not logged: they carry secrets. */
+/** Logs one line for each request, with the id of `X-Request-Id`. Omits queries and headers, which may contain secrets. */
 function createRequestLog(
   { log }: Services,
   attributesOf: AttributesOf,
@@ -187,7 +189,7 @@ function createRequestLog(
     logger: log,
     autoLogging: { ignore: isHealthCheck },
     customSuccessObject: (request, _, line: object) => withAttributes(request, line),
-    // pino-http makes an error of the status. The real error has a log line of its own.
+    // pino-http creates an error from the status code; the actual error is logged separately.
     customErrorObject: (request, _, __, { err: _error, ...line }: { err?: unknown }) =>
       withAttributes(request, line),
     wrapSerializers: false,
@@ -203,7 +205,7 @@ const PARSER_ERRORS: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HT
 
 /** Sends the error body of the service for a request that Node cannot parse. */
 function refuseUnparsable(error: NodeJS.ErrnoException, socket: Duplex) {
-  // An error in the rest of a request that was answered already.
+  // The request was already answered: the error is in its unread rest.
   if (socket.writableEnded) return
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
   const status = PARSER_ERRORS[error.code ?? ''] ?? 400

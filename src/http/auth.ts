@@ -39,11 +39,11 @@ const UserQuery = z.object({
 
 interface Operation {
   method: 'GET' | 'POST'
-  /** `session`: for the session of the cookie, which may be absent. */
+  /** `session`: reads the session from the cookie only, and does not require a session. */
   access: 'public' | 'session' | 'signedIn' | 'admin'
-  /** The query of a GET, the body of a POST. */
+  /** The schema of the query (GET) or of the body (POST). */
   input: z.ZodType<Record<string, unknown>>
-  /** Counted by network, then by account. Operations without a limit of their own are counted by network only. */
+  /** The rate limit, counted by network and by account. All other operations share the limit `auth`, counted by network. */
   limit?: 'codes' | 'tries'
 }
 const operation =
@@ -61,7 +61,7 @@ const operation =
 const get = operation('GET')
 const post = operation('POST')
 
-/** The reachable operations of better-auth, with the complete input of each. */
+/** The operations of better-auth that callers can reach. Input fields that are not declared here do not reach better-auth. */
 export const operations: Record<string, Operation> = {
   '/email-otp/send-verification-otp': post(
     'public',
@@ -107,7 +107,7 @@ async function handle(call: Call, response: ServerResponse, operation: Operation
   const caller = await callerOf(operation, context)
   const refusal = refusalOf(operation, caller) ?? context.malformed
   if (refusal) {
-    // The impersonation has ended: the browser must not keep its cookies.
+    // The impersonation has already ended: delete its cookies in the browser.
     if (operation === operations[STOP] && refusal.status === 401 && !(await context.cookieCaller()))
       await signOut(context)
     setReplyHeaders(response, context.reply)
@@ -123,7 +123,7 @@ async function handle(call: Call, response: ServerResponse, operation: Operation
   const result = await sendToBetterAuth(authRequest(call, operation, data, baseUrl), context)
   setReplyHeaders(response, context.reply)
   for (const cookie of result.headers.getSetCookie()) response.appendHeader('set-cookie', cookie)
-  // better-auth does not apply every rule of the guard, such as bans of sessions.
+  // better-auth does not apply every rule of the guard: without a caller for the guard, there is no session.
   const body = operation === operations[GET_SESSION] && !caller ? 'null' : await result.text()
   if (result.ok) return answer(response, result.status, body || 'null')
   const failure = errorOf(result.status, body)
@@ -132,7 +132,7 @@ async function handle(call: Call, response: ServerResponse, operation: Operation
   return sendError(response, failure)
 }
 
-/** Calls an operation for a page of the service. Returns the cookies to set, or the problem to show. */
+/** Calls an operation for a page of /authorize. Returns the cookies to set, or the problem to show. */
 export async function callAuth({ settings }: Services, call: Call, path: string, input: object) {
   const operation = operations[path]
   const checked = operation?.input.safeParse(input)
@@ -161,7 +161,10 @@ function consumeLimit(context: Call['context'], { limit }: Operation, { email }:
     : context.consumeRateLimit('auth', network)
 }
 
-/** Open operations ignore credentials. `session` operations read the cookie only, as better-auth does. Reading renews it. */
+/**
+ * Returns the caller of an operation. Public operations ignore credentials. `session` operations read only the cookie, as
+ * better-auth does. Authentication by the cookie renews the session if renewal is due.
+ */
 function callerOf({ access }: Operation, { caller, cookieCaller }: Call['context']) {
   if (access === 'public') return undefined
   return access === 'session' ? cookieCaller() : caller()
@@ -177,7 +180,10 @@ function refusalOf({ access }: Operation, caller: Caller | undefined) {
   return undefined
 }
 
-/** Creates the request for better-auth, with cookies unless the operation is public. The origin was checked before. */
+/**
+ * Creates the request for better-auth, with cookies unless the operation is public. `Origin` is the service itself, because
+ * src/http/request.ts has already checked the origin of the caller.
+ */
 function authRequest(
   { url, context, request }: Call,
   { method, access }: Operation,

@@ -13,10 +13,10 @@ const Form = z.object({ action: field, email: field, otp: field })
 
 /**
  * The pages on which a person signs in and grants access to an app. The authorization request stays in the query of the
- * address and is validated again in every step. The pages need no scripts.
+ * URL, and every step validates the request again. The pages need no scripts.
  */
 export function createAuthorize(services: Services, grants: Grants): Protocol {
-  /** The buttons of the pages. Each returns a redirect or a page. */
+  /** The actions of the buttons on the pages. Each action returns a redirect or a page. */
   const actions: Record<
     string,
     (call: Call, form: z.infer<typeof Form>, authorization: AuthorizationRequest) => Promise<Outcome>
@@ -86,7 +86,7 @@ export function createAuthorize(services: Services, grants: Grants): Protocol {
       if (!(error instanceof OAuthError)) throw error
       const { code, message } = error
       // Open redirect (RFC 9700, section 4.11.2): anyone can register an app and link to an invalid request. Redirect only
-      // to apps of the settings, or after a signed-in person agreed.
+      // to apps in OAUTH_CLIENTS, or after a signed-in person has agreed.
       const isAgreed = form.action === 'allow' && (await findPerson(call)) !== undefined
       if (!target.client.trusted && !isAgreed)
         return showProblem(response, 400, `The app sent a request that is not allowed: ${code} (${message})`)
@@ -96,7 +96,7 @@ export function createAuthorize(services: Services, grants: Grants): Protocol {
   }
 }
 
-/** Returns whether this page sent the form. TRUSTED_ORIGINS may call the API, but may not grant access to an app. */
+/** Returns whether a page of this service sent the form. Pages of TRUSTED_ORIGINS must not grant access to an app. */
 function isOwnPage({ request: { headers } }: Call, baseUrl: string) {
   const { origin = baseUrl, 'sec-fetch-site': site } = headers
   return site === undefined ? origin === baseUrl : site === 'same-origin' || site === 'none'
@@ -118,13 +118,13 @@ async function findPerson({ context }: Call) {
 
 const originOf = (uri: string) => {
   const { protocol, origin, hostname } = new URL(uri)
-  // A content security policy cannot name an opaque origin or an IPv6 address: it names the scheme instead.
+  // A content security policy cannot contain an opaque origin or an IPv6 address: use the scheme instead.
   return origin === 'null' || hostname.startsWith('[') ? protocol : origin
 }
 
-function show(response: ServerResponse, status: number, html: string, leadsTo?: string) {
-  response.setHeader('content-security-policy', contentSecurityPolicy(leadsTo))
-  // Browsers then send the origin of the form over plain http too.
+function show(response: ServerResponse, status: number, html: string, redirectTarget?: string) {
+  response.setHeader('content-security-policy', contentSecurityPolicy(redirectTarget))
+  // With this policy, browsers send the origin of the form also over plain HTTP.
   response.setHeader('referrer-policy', 'same-origin')
   return answer(response, status, html, 'text/html; charset=utf-8')
 }

@@ -6,10 +6,11 @@ import { finished } from 'node:stream'
 
 import type { Context } from '../context.ts'
 
+/** Maximum size of a body, in bytes. */
 const MAX_BODY = 1024 * 1024
-/** Levels of arrays and objects. */
+/** Maximum nesting depth of arrays and objects. */
 const MAX_DEPTH = 64
-/** Values in all arrays and objects of a body. */
+/** Maximum number of values in all arrays and objects of a body. */
 const MAX_ITEMS = 10_000
 const MAX_FIELDS = 100
 
@@ -18,11 +19,14 @@ export interface Body extends Pick<Context, 'malformed'> {
   body: Record<string, unknown> | undefined
 }
 
-/** RFC 9112, section 6.3. */
+/** Returns whether a request has a body (RFC 9112, section 6.3). */
 export const hasBody = (headers: IncomingHttpHeaders) =>
   (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined
 
-/** Counts a request with an incomplete body. Calls `abort` to abort the request. Returns a function that ends the count. */
+/**
+ * Counts a request with an incomplete body. May call `abort` later, to enforce a limit. Returns a function that stops
+ * counting the request.
+ */
 export type TrackIncomplete = (abort: (error: Error) => void) => () => void
 
 /** Reads the body. Returns synchronously if all bytes have arrived, as is usual for a small body. */
@@ -112,9 +116,9 @@ const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c]
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
 
 /**
- * Returns whether JSON has more levels or values than the limits allow. Scans the bytes (1 ms for 1 MiB) before any code
- * walks the value, which takes a hundred times as long or overflows the stack. A body shorter than twice the maximum
- * depth cannot be too complex.
+ * Returns whether JSON has more levels or values than the limits allow. Scans the bytes (1 ms for 1 MiB) before other code
+ * traverses the value, which takes a hundred times as long or overflows the stack. Valid JSON that is shorter than twice
+ * the maximum depth cannot exceed the limits.
  */
 function isComplex(bytes: Buffer) {
   if (bytes.length < 2 * MAX_DEPTH) return false

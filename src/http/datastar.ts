@@ -10,7 +10,7 @@ import { notesHtml } from '../views/notes.ts'
 import { isDatastar } from './note-forms.ts'
 import { answer, setReplyHeaders, standardRequest, type Protocol } from './protocol.ts'
 
-/** HTML for the inside of an element of the page, and signals. */
+/** An update of a Datastar page: the new inner HTML of one element, and new values of signals. */
 interface Patch {
   selector: string
   html: string
@@ -19,7 +19,7 @@ interface Patch {
 
 type Client = RouterClient<typeof router>
 
-/** The procedures that Datastar pages can call. Each view returns the patch after the procedure has run. */
+/** The procedures that Datastar pages can call. Each function returns the patch to send after the procedure has run. */
 const views: Record<string, (client: Client, input: never) => Promise<Patch>> = {
   'counter.fragment': async (client) => {
     const { count, html } = await client.counter.fragment()
@@ -35,7 +35,7 @@ async function notesPatch(client: Client, signals = {}, page?: Page): Promise<Pa
   return { selector: '#notes-list', html: notesHtml(notes), signals: { noteCount, ...signals } }
 }
 
-/** Datastar pages over server-sent events, with the routing, guard and validation of REST. Errors stay JSON. */
+/** Datastar pages over server-sent events, with the routing, guard and validation of REST. Errors are sent as JSON. */
 export function createDatastar(): Protocol {
   const handler = new StandardOpenAPIHandler<Context>(router, {
     filter: ({ path }) => path.join('.') in views,
@@ -53,7 +53,7 @@ export function createDatastar(): Protocol {
     if (!isDatastar(request.headers)) return false
     const result = await handler.handle(standardRequest(call), { context })
     if (!result.matched) return false
-    // A patch replaces the whole list: it has no next page.
+    // A patch contains the whole list, so there is no next page.
     context.reply.delete('link')
     setReplyHeaders(response, context.reply)
     const { status, body } = result.response

@@ -9,20 +9,20 @@ import { type Call, type Protocol, sendLimitRefusal, sendMethodNotAllowed } from
 export interface Endpoint {
   methods: readonly ('GET' | 'POST')[]
   answer: (call: Call, response: ServerResponse) => Promise<boolean> | boolean
-  /** Headers of every answer, refusals included. */
+  /** Sets headers of every answer of the endpoint, including errors. */
   setHeaders?: (response: ServerResponse) => void
   /** Whether pages of every origin may read the answer. Such an endpoint must not read cookies. */
   anyOrigin?: true
-  /** Counted by the network of the caller. */
+  /** Rate limit, counted for each client network. */
   limit?: LimitName
 }
 
-/** By exact path. */
+/** Endpoints, by exact path. */
 export type Endpoints = Readonly<Record<string, Endpoint>>
 
-/** Dispatches to the endpoints of all tables by path and method. */
-export function createEndpoints({ consumeRateLimit }: Services, ...tables: Endpoints[]): Protocol {
-  const endpoints = new Map(tables.flatMap((table) => Object.entries(table)))
+/** Dispatches a call to the endpoint with its path. Answers 405 if the endpoint does not support the method. */
+export function createEndpoints({ consumeRateLimit }: Services, ...groups: Endpoints[]): Protocol {
+  const endpoints = new Map(groups.flatMap((group) => Object.entries(group)))
 
   return async (call, response) => {
     const { pathname } = call.url()

@@ -19,7 +19,7 @@ const check = (respond: Endpoint['answer']): Endpoint => ({ methods: ['GET'], an
 
 /** Liveness: the process runs. Readiness: the process can handle requests, and balancers should send them. */
 export function createHealthEndpoints({ state, isReachable }: Services): Endpoints {
-  // Concurrent checks share one statement, because MAX_REQUESTS does not limit them.
+  // Concurrent checks share one statement, because MAX_REQUESTS does not limit health checks.
   let probe: Promise<boolean> | undefined
   const probeDatabase = () =>
     (probe ??= isReachable().finally(() => {

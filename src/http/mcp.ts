@@ -34,7 +34,8 @@ export function createMcp(services: Services): Protocol {
     attributes.operation = PATH
     const { cookie: _, ...headers } = request.headers
     const { host, origin = baseUrl } = headers
-    // DNS rebinding: a foreign host name can resolve to this service, so that a browser inside the network calls it.
+    // DNS rebinding: if the host name of an attacker resolves to this service, a page of the attacker could call the service
+    // from a browser inside the network.
     if (!mcp.validateHostHeader(host, hosts).ok || !origins.includes(origin))
       return sendError(response, new ORPCError('FORBIDDEN', { message: 'This host or origin may not call' }))
     if (method !== 'POST') return sendMethodNotAllowed(response, ['POST'])
@@ -55,7 +56,7 @@ export function createMcp(services: Services): Protocol {
     }
 
     const handler = mcp.createMcpHandler(createServer(context), {
-      // The list of tools never changes.
+      // Allows no subscriptions to changes of the list of tools, because the list never changes.
       maxSubscriptions: 0,
       onerror: (error) => {
         services.log.warn({ err: error }, 'an agent was refused')
@@ -104,7 +105,10 @@ function describe({ title, description, effect }: Tool, { inputSchema, outputSch
   }
 }
 
-/** Converts a schema as the OpenAPI document does. The MCP library does not validate: the procedure does. */
+/**
+ * Converts a schema to the JSON Schema of the OpenAPI document. The MCP library accepts every value, because the procedure
+ * validates its input and output.
+ */
 function published(schema: AnySchema | undefined, strategy: 'input' | 'output') {
   const json = schema ? schemaConverter.convert(schema, { strategy })[1] : { type: 'object' }
   const convert = () => ({ ...json })

@@ -12,7 +12,7 @@ import type { Call } from './protocol.ts'
  */
 export type Form = 1 | 2
 
-/** Returns whether the caller is a Datastar page: by its header, or because it prefers events to JSON. */
+/** Returns whether the caller is a Datastar page: sends the header of Datastar, or prefers `text/event-stream`. */
 export const isDatastar = (headers: IncomingHttpHeaders) =>
   headers['datastar-request'] === 'true' || prefersEvents(headers)
 
@@ -20,7 +20,10 @@ const prefersEvents = (headers: IncomingHttpHeaders) =>
   mentions(headers, 'event-stream') &&
   new Negotiator({ headers }).mediaTypes()[0]?.toLowerCase() === 'text/event-stream'
 
-/** Returns the form of the notes that a request asks for: by media type, as a Datastar page, or by its body. */
+/**
+ * Returns the form of notes that a request selects. Requests for the media type of the first form, Datastar pages, and
+ * bodies in the first form select the first form; all others the second.
+ */
 export const formOf = ({ request: { headers }, body }: Pick<Call, 'request' | 'body'>): Form =>
   prefersFirstForm(headers) || isDatastar(headers) || isFirstFormBody(body) ? 1 : 2
 
@@ -28,16 +31,16 @@ const prefersFirstForm = (headers: IncomingHttpHeaders) =>
   mentions(headers, 'version') &&
   new Negotiator({ headers }).mediaType(['application/json', firstFormMediaType]) === firstFormMediaType
 
-/** Saves the cost of parsing `Accept` for almost all requests. */
+/** Cheap test before `Accept` is parsed, which almost no request needs. */
 const mentions = ({ accept = '' }: IncomingHttpHeaders, word: string) => accept.toLowerCase().includes(word)
 
 const isFirstFormBody = (body: Call['body']) => body !== undefined && 'newNote' in body && !('title' in body)
 
-/** A filter for the procedures that answer in a form. Procedures without a form answer in both. */
+/** Returns a filter for the procedures of a form. Procedures without a form belong to both. */
 export const hasForm =
   (form: Form) =>
   ({ contract }: TraverseContractProcedureCallbackOptions) =>
     (metaOf(contract).form ?? form) === form
 
-/** The content type that names the first form. Undefined for procedures that answer plain `application/json`. */
+/** Returns the content type of the first form. Undefined for procedures that answer plain `application/json`. */
 export const contentTypeOf = ({ form }: Meta) => (form === 1 ? firstFormMediaType : undefined)

@@ -31,16 +31,16 @@ export const standardRequest = ({ method, url, body, request }: Call): StandardL
   signal: undefined,
 })
 
-/** Returns whether `If-None-Match` names the entity tag of the answer: then the answer is 304. */
+/** Returns whether `If-None-Match` contains the entity tag of the answer. The answer is then 304. */
 export function isNotModified({ method, request: { headers }, context: { reply } }: Call) {
   const condition = headers['if-none-match']
   if (condition === undefined || method !== 'GET') return false
   const etag = reply.get('etag')
-  // Cache-Control is ignored: browsers send `no-cache` with every `fetch` that has If-None-Match, for caches on the way.
+  // Cache-Control is ignored: browsers send `no-cache` with every `fetch` that has If-None-Match, for intermediate caches.
   return etag !== undefined && fresh({ 'if-none-match': condition }, { etag })
 }
 
-/** Lingering close, in milliseconds. After an immediate close, a client that still sends could lose the answer. */
+/** Delay of a lingering close, in milliseconds. After an immediate close, a client that still sends could lose the answer. */
 export const LINGER = 1000
 
 /** Sends a complete answer, `application/json` by default, with the headers that are set on the response. */
@@ -56,7 +56,7 @@ export function answer(response: ServerResponse, status: number, body: string | 
     const deadline = setTimeout(() => response.end(), LINGER).unref()
     // Discards the rest of the request body.
     finished(request.resume(), () => {
-      // Releases the response early: under overload every request takes this branch.
+      // The rest has arrived. Do not wait for the deadline: under overload, every response would stay open that long.
       clearTimeout(deadline)
       response.end()
     })
@@ -73,7 +73,7 @@ export function sendError(
   return answer(response, error.status, JSON.stringify(errorBody(error)))
 }
 
-/** Sends 429. */
+/** Sends the refusal of a rate limit (429) with its headers. */
 export function sendLimitRefusal(response: ServerResponse, { error, headers }: LimitRefusal) {
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
   return sendError(response, error)

@@ -16,7 +16,7 @@ export const MAX_HEADERS = 16 * 1024
 
 const SAFE = ['GET', 'HEAD', 'OPTIONS']
 
-/** Parses requests to calls. Throws an error for a request that no protocol accepts. */
+/** Reads requests and converts them to calls. Throws if every protocol must refuse the request. */
 export function createRequestReader(
   services: Services,
   trackIncomplete: ReturnType<typeof createIncompleteLimit>,
@@ -60,11 +60,14 @@ function readAddress(request: IncomingMessage, isTrustedProxy: ReturnType<typeof
   return candidates.map((address) => address.replace(/^::ffff:/i, '')).find((address) => isIP(address) !== 0)
 }
 
-/** Cross-site request forgery: returns whether a page of another origin sent an unsafe request. Only browsers send origins. */
+/**
+ * Cross-site request forgery: returns whether a page of another origin sent an unsafe request. Other clients than browsers
+ * usually send neither `Origin` nor `Sec-Fetch-Site`.
+ */
 function isCrossSite({ method = 'GET', headers }: IncomingMessage, { path }: Target, origins: string[]) {
   if (SAFE.includes(method)) return false
   const { cookie, origin, 'sec-fetch-site': site } = headers
-  // Login CSRF: another page must not sign a person in to a different account, so /authorize is checked without a cookie too.
+  // Login CSRF: another page must not sign a person in to a different account, so /authorize is also checked without a cookie.
   if (cookie === undefined && path !== '/authorize') return false
   if (site === 'same-origin') return false
   return origin === undefined ? site !== undefined && site !== 'none' : !origins.includes(origin)

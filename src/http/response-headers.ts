@@ -42,7 +42,10 @@ const pageHeaders = [
   xFrameOptions({ action: 'deny' }),
 ]
 
-/** Sets the security headers of a page. Browsers ignore them for data, where they would cost 1 µs for each answer. */
+/**
+ * Sets the security headers of a page. Other answers omit these headers, because browsers ignore them for data, and setting
+ * them costs 1 µs for each answer.
+ */
 export function setPageHeaders(response: ServerResponse) {
   for (const protect of pageHeaders) protect(response.req, response, () => undefined)
 }
@@ -52,8 +55,8 @@ const VARY = 'Origin, Accept, Datastar-Request'
 
 /**
  * Returns a function from the `Origin` of a request to the headers of its answer, as a flat list of names and values.
- * helmet and cors compute the same headers each time, so they run once: for each request they would cost more than the
- * rest of an answer.
+ * helmet and cors compute the same headers for every request of an origin, so the headers of each origin are computed once.
+ * Computing them for each request would cost more than the rest of an answer.
  */
 export function createResponseHeaders(settings: Settings): (origin: string | undefined) => readonly string[] {
   const setCorsHeaders = createCors(settings)

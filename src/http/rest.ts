@@ -52,7 +52,7 @@ const createHandler = (form: Form) =>
     clientInterceptors: [setContentType],
   })
 
-/** Sets the content type of the first form, so that the answer names its form. */
+/** Sets the content type of the first form, so that clients can distinguish the forms. */
 const setContentType: NonNullable<StandardHandlerOptions<Context>['clientInterceptors']>[number] = async ({
   context: { reply },
   procedure,

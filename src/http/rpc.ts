@@ -34,8 +34,9 @@ export function createRpc(): Protocol {
 }
 
 /**
- * Returns the error of a request with a non-empty `meta`, which encodes values that JSON lacks (bigint, date, regexp, map).
- * No input of the contract has such values. The guard throws the error (400) after its own checks.
+ * Returns the error of a request that cannot be parsed, or that has a non-empty `meta`. oRPC encodes values that JSON lacks
+ * (bigint, date, regexp, map) in `meta`, but no input of the contract has such values. The guard throws the error (400)
+ * after its own checks.
  */
 function malformationOf({ method, url, body }: Call) {
   const data = method === 'GET' ? url().searchParams.getAll('data').at(-1) : undefined
@@ -46,7 +47,7 @@ function malformationOf({ method, url, body }: Call) {
   return new ORPCError('BAD_REQUEST', { message: 'An input is plain JSON: `meta` must be empty' })
 }
 
-/** A call without input, so that oRPC decodes nothing of a malformed one. */
+/** Returns a copy of the call without input, so that oRPC does not decode malformed input. */
 function emptied(call: Call): Call {
   const url = new URL(call.url().pathname, call.url())
   return { ...call, url: () => url, body: {} }

@@ -5,7 +5,7 @@ const MAX_TARGET = 8 * 1024
 /** Maximum number of parameters and opening brackets in a query. It also limits the depth of bracket notation. */
 const MAX_QUERY_ITEMS = 100
 
-/** The normalized target of a request. Routing, admission, log and traces use the same one. */
+/** The normalized target of a request, which routing, admission, log and traces use. */
 export interface Target {
   path: string
   /** The path, if it consists of plain segments and has no query. Such a path needs no URL parser. */
@@ -28,7 +28,7 @@ const isPlain = (target: string): target is HTTPPath => target.length <= 256 && 
 
 /** RFC 9112, section 3.2: one host, without user information. */
 const HOST = /^([\w.~-]+|\[[\da-f:.]+\])(:\d*)?$/i
-/** RFC 3986, section 3.3. The URL parser keeps such a path as it is, except for dot segments. */
+/** RFC 3986, section 3.3. The URL parser does not change such a path, except for dot segments. */
 const PATH = /^\/(?:[\w.~!$&'()*+,;=:@/-]|%[\da-f]{2})*$/i
 /** Characters that some server or proxy interprets as the end of a segment, percent-encoded any number of times. */
 const END = '[/;]|%(?:25)*(?:2f|5c|3b)'
@@ -36,7 +36,7 @@ const DOT_SEGMENT = new RegExp(`(?:${END})(?:\\.|%(?:25)*2e){1,2}(?=$|${END})`, 
 const EMPTY_SEGMENT = /\/(\/|$)/
 const QUERY_ITEM = /[&[]|%5b/gi
 
-/** Normalizes the request target and checks `Host`. Refuses every target that servers or proxies could interpret differently. */
+/** Normalizes the request target and checks `Host`. Refuses a target that servers or proxies could interpret differently. */
 export function readTarget(
   { url = '/', headers: { host }, httpVersion }: Pick<IncomingMessage, 'url' | 'headers' | 'httpVersion'>,
   baseUrl: string,

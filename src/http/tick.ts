@@ -1,27 +1,32 @@
 /**
- * Tick batching: requests that arrive in one iteration of the event loop are handled together, one stage after the other.
- * The code of each stage then stays in the caches of the processor, which saves up to half of the CPU time under load.
+ * Tick batching: requests that arrive in one iteration of the event loop (a tick) are handled together, one stage after
+ * the other. The code of each stage then stays in the caches of the processor, which saves up to half of the CPU time under
+ * load.
  *
  * Modes:
- * - direct (at most one request per iteration lately): a request is handled immediately. A request with a body waits for
- *   `process.nextTick`, because the rest of a small body is often already there.
- * - batching (more than one request per iteration): requests are queued until `setImmediate`, and answers are written after
- *   all of them have been handled.
+ * - direct (recently at most one request per iteration): a request is handled immediately. A request with a body waits for
+ *   `process.nextTick`, because the rest of a small body has often arrived by then.
+ * - batching (recently more than one request per iteration): requests are queued until `setImmediate`, and answers are
+ *   written after all queued requests have been handled.
  *
- * Trade-off: a request in batching mode waits for the end of the current iteration. The mode falls back to direct slowly,
- * by 10 % per iteration, so that a short pause under load does not change the mode.
+ * Trade-off: in batching mode, a request waits for the end of the current iteration. The mode returns to direct slowly, so
+ * that a short pause under load does not change the mode.
  */
 
+/** Factor by which the recent peak decays in each iteration with requests. */
 const DECAY = 0.9
 
 const queued: (() => void)[] = []
-const afterwards: (() => void)[] = []
+const afterFlushQueue: (() => void)[] = []
 let isFlushing = false
 let arrived = 0
-/** Requests per iteration: the latest peak, which decays. */
+/** The recent peak of requests per iteration. */
 let recentPeak = 0
 
-/** Runs a callback in this iteration of the event loop (direct mode), or with the others at its end (batching mode). */
+/**
+ * Runs a callback immediately or on `process.nextTick` (direct mode), or at the end of this iteration of the event loop
+ * together with all queued callbacks (batching mode).
+ */
 export function enqueueForTick(hasBody: boolean, callback: () => void) {
   if (++arrived === 1) setImmediate(flush)
   if (recentPeak > 1 || arrived > 1) queued.push(callback)
@@ -31,11 +36,11 @@ export function enqueueForTick(hasBody: boolean, callback: () => void) {
 
 /** Runs a callback after the current flush, or immediately if no flush is running. */
 export function afterFlush(callback: () => void) {
-  if (isFlushing) afterwards.push(callback)
+  if (isFlushing) afterFlushQueue.push(callback)
   else callback()
 }
 
-/** If a callback throws, the error is uncaught; the other callbacks still run. */
+/** Runs all queued callbacks. If one throws, the exception is uncaught, and the next flush runs the remaining callbacks. */
 function flush() {
   recentPeak = Math.max(arrived, recentPeak * DECAY)
   arrived = 0
@@ -45,7 +50,7 @@ function flush() {
   } finally {
     isFlushing = false
     if (queued.length > 0) setImmediate(flush)
-    drain(afterwards)
+    drain(afterFlushQueue)
   }
 }
 

@@ -35,14 +35,14 @@ export interface CompiledProcedure {
   run: Run
   errorMap: ErrorMap
   meta: Meta
-  /** Validates and writes the output. Undefined if a codec has to encode the output, which `run` then validates. */
+  /** Validates the output and returns JSON. Undefined if the codec must encode the output: then `run` validates. */
   serialize: Serialize | undefined
 }
 
 /**
- * Composes a procedure in the way of oRPC's own procedure client, with a third of its promises. Properties of an output
- * that the contract does not declare are removed during serialization. With `checks`, such a property is an error, so that
- * development and tests find the procedure.
+ * Composes a procedure as oRPC's own procedure client does, but creates only a third of the promises. Properties of an
+ * output that the contract does not declare are removed during serialization. With `checks`, such a property causes an
+ * error, so that developers and tests notice the property.
  */
 export function compile(
   procedure: AnyProcedure,

@@ -71,15 +71,16 @@ interface Exchange {
   responseHeaders: readonly string[]
 }
 
-/** A protocol that writes all headers of its answers in one call, and returns synchronously if it can. */
+/** A protocol that writes all headers of an answer in one call, and returns synchronously if possible. */
 type FastPath = (exchange: Exchange) => Promisable<boolean>
 
 const RPC = '/rpc/'
 
 /**
- * The fast path: REST and RPC for common requests at a fraction of the cost of oRPC's stock handlers. It uses the same
- * matchers, codecs and procedures, but composes each procedure once instead of for each call. Answers are identical byte
- * by byte. Requests with a query, special paths, Datastar and GET over RPC use the stock handlers. `checks`: see compile.
+ * The fast path: REST and RPC for common requests at a fraction of the cost of oRPC's standard handlers. The fast path uses
+ * the same matchers, codecs and procedures, but composes each procedure once instead of for each call. Its answers equal
+ * those of the standard handlers, byte by byte. Requests with a query, special paths, Datastar pages, and GET over RPC use
+ * the standard handlers. For `checks`, see `compile`.
  */
 export function createFastPath(checks: boolean): FastPath {
   const compiled = new WeakMap<AnyProcedure, CompiledProcedure>()
@@ -117,7 +118,7 @@ function createAnswerer(format: WireFormat, compiledOf: CompiledOf) {
     try {
       return { status: 200, text: wrap(serialize(output)) }
     } catch (err) {
-      // The guard has already returned: it cannot log an output that breaks the contract.
+      // The guard has already returned, and cannot log an output that violates the contract.
       call.context.log.error({ err, procedure: operation }, 'a procedure failed')
       throw err
     }
@@ -183,7 +184,7 @@ function send(
   if (status !== 304) lines.push('content-type', type, 'content-length', size)
   for (const [name, value] of call.context.reply) lines.push(name, value)
   response.writeHead(status, lines)
-  // For ASCII text both encodings give the same bytes, and latin1 is cheaper.
+  // For ASCII text, both encodings produce the same bytes, and latin1 is faster.
   afterFlush(() => response.end(text, size === text.length ? 'latin1' : 'utf8'))
   return true
 }

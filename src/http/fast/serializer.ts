@@ -7,9 +7,9 @@ import { InvalidOutput } from '../../output.ts'
 export type Serialize = (value: unknown) => string
 
 /**
- * Builds the serializer of an output schema. It returns the text of `JSON.stringify(schema.parse(value))` in about the time
- * of `JSON.stringify(value)`, and throws InvalidOutput for a value that breaks the schema. Returns undefined for schemas
- * with values that JSON cannot represent.
+ * Creates the serializer of an output schema. The serializer returns the text of `JSON.stringify(schema.parse(value))` in
+ * about the time of `JSON.stringify(value)`, and throws InvalidOutput for a value that violates the schema. Undefined for
+ * schemas with values that JSON cannot represent.
  */
 export function createSerializer(schema: AnySchema | undefined): Serialize | undefined {
   if (!(schema instanceof z.ZodType) || !isJson(schema)) return undefined
@@ -32,7 +32,7 @@ function isJson(schema: z.ZodType) {
   }
 }
 
-/** One shared error saves the cost of a stack trace. After a mismatch the schema reports the issues. */
+/** One shared error object, because a stack trace is expensive. After a mismatch, zod validates again to list the issues. */
 const MISMATCH = new Error('A value breaks its schema')
 
 const isBare = (schema: z.core.$ZodType) => !schema._zod.def.checks?.length
