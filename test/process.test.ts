@@ -199,7 +199,8 @@ describe.concurrent('main', { timeout: 60_000 }, () => {
       /^tallystick_http_requests_total{operation="status.get",status="200",worker="(\d+)"} (\d+)$/gm
 
     const send = () => fetch(`${origin}/api/status`, { headers: { connection: 'close' } })
-    await Promise.all(Array.from({ length: 30 }, send))
+    const responses = await Promise.all(Array.from({ length: 30 }, send))
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]))
 
     await vi.waitFor(async () => {
       const text = await (await fetch(address)).text()
