@@ -25,7 +25,7 @@ export interface Services {
 
 /** The operations on cookies and tokens that the guard and the protocols use. */
 export interface Identity {
-  /** Handles a request to an endpoint of better-auth. Throws the database error if better-auth encounters one. */
+  /** Handles a request to an endpoint of better-auth. If the database fails during the request, throws the database error. */
   handle: (request: Request) => Promise<Response>
   /** Returns the session token of a `Cookie` header, if its signature is valid. */
   readToken: (cookie: string | undefined) => Promise<string | undefined>
@@ -38,7 +38,7 @@ export interface Identity {
 }
 
 export interface TokenClaims {
-  /** The grant. Its session decides whether the token is still valid. */
+  /** The grant. The token is valid only while the session of the grant exists. */
   properties: { sessionId: string; clientId: string; scope: string }
 }
 
@@ -66,7 +66,7 @@ export type Caller = NonNullable<Awaited<ReturnType<typeof sessions.findByToken>
 /** The response headers that a procedure sets, by name in lower case. */
 export type Reply = Map<string, string | string[]>
 
-/** What log, metrics and traces record about a request. */
+/** Attributes of a request for the log, the metrics and the traces. */
 export interface RequestAttributes {
   operation?: string
   /** The id of the signed-in person. */
@@ -77,7 +77,10 @@ export interface RequestAttributes {
   signedIn?: boolean
 }
 
-/** Returns the attributes of a request. They are complete when the request has been answered, and undefined if it was refused early. */
+/**
+ * Returns the attributes of a request. The attributes are complete after the request has been answered. Undefined if the
+ * request was refused before its call was created.
+ */
 export type AttributesOf = (request: IncomingMessage) => RequestAttributes | undefined
 
 /** The context of one call, for the guard and the procedures. */

@@ -3,7 +3,7 @@ import type { AnySchema } from '@orpc/contract'
 import { type Issue, listIssues } from '../contract/errors.ts'
 import { mapMaybePromise } from './maybe-promise.ts'
 
-/** An output violates its schema. The error is logged: it contains the paths and the violated rules, never the values. */
+/** An output violates its schema. The error contains the paths and the violated rules, never the values, and can be logged. */
 export class InvalidOutput extends Error {
   readonly issues
   constructor(issues: readonly Issue[] = []) {

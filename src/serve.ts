@@ -47,7 +47,7 @@ async function serveInThisProcess(settings: Settings) {
     exitAfterTimeout(settings)
     services.state.stopping = true
     setTimeout(() => {
-      // `server.close` waits for open connections: closes connections that become idle during the shutdown.
+      // Closes connections that become idle during the shutdown, because `server.close` waits for all open connections.
       setInterval(() => {
         server.closeIdleConnections()
       }, 100)
@@ -60,7 +60,7 @@ async function serveInThisProcess(settings: Settings) {
   scheduleCleanup(services)
 }
 
-/** Removes expired rows at the start and every hour. Instances that share a database coordinate: one of them does the work. */
+/** Removes expired rows at the start and every hour. Of the instances that share a database, one at a time removes rows. */
 function scheduleCleanup({ db, log, settings }: Services) {
   const cleanUp = () => {
     removeExpired(db, settings.auditRetention).catch((error: unknown) => {

@@ -188,7 +188,7 @@ export function readSettings(environment: Record<string, string | undefined>) {
     release: env.RELEASE,
     logLevel: env.LOG_LEVEL,
     rateLimits: env.RATE_LIMITS === 'on',
-    /** Points by the name of a rate limit: they replace the defaults above. */
+    /** Points of rate limits, by name. They replace the default points in `limits`. */
     limitPoints: Object.fromEntries(env.LIMITS.map(parseLimit)),
     /** Whether common requests use the fast path (src/http/fast/). Otherwise, all requests use oRPC's standard handlers. */
     compiled: env.COMPILED === 'on',
@@ -205,7 +205,7 @@ export function readSettings(environment: Record<string, string | undefined>) {
     answerTimeout: env.ANSWER_TIMEOUT * 1000,
     /** Retention period of audit entries, in days. */
     auditRetention: env.AUDIT_RETENTION,
-    /** Time between a stop signal and the end of new connections, in milliseconds. */
+    /** Time from a stop signal until the server stops accepting connections, in milliseconds. */
     stopDelay: env.STOP_DELAY * 1000,
   }
 }

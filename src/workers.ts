@@ -18,7 +18,8 @@ export async function startWorkers(count: number, log: Logger, onExit: (code: nu
   const liveWorkers = () => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
   const stop = () => {
     stopping = true
-    // A worker that does not listen yet receives the message when it does: each worker must receive it exactly once.
+    // `start` sends the message to workers that do not listen yet. Each worker must receive exactly one message: a second
+    // message would end the worker immediately.
     for (const worker of liveWorkers()) if (listening.has(worker) && worker.isConnected()) worker.send(STOP)
   }
   const start = async () => {

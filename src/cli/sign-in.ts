@@ -8,7 +8,7 @@ import { type Credential, updateCredentials } from './credentials.ts'
 /** Time limit of a sign-in in the browser, in milliseconds. */
 const SIGN_IN_TIMEOUT = 5 * 60_000
 
-/** An access token is renewed this long before it expires, in milliseconds. */
+/** Time before its expiry at which an access token is renewed, in milliseconds. */
 const RENEWAL_MARGIN = 30_000
 
 /** Signs in through the browser. A temporary server on the loopback interface receives the code (RFC 8252). */

@@ -8,11 +8,11 @@ import type { Caller, Context, Reply, Services } from '../context.ts'
 
 interface CallOptions
   extends Pick<Context, 'malformed' | 'address'>, Partial<Pick<Context, 'attributes' | 'reply'>> {
-  /** The audience that an access token must have: the service by default. */
+  /** The audience that an access token must have. By default, the base URL of the service. */
   audience?: string
 }
 
-/** Creates the context of one call. The caller is authenticated when first needed, at most once. */
+/** Creates the context of one call. Authentication runs when the caller is first needed; the result is cached. */
 export function createContext(
   services: Services,
   headers: IncomingHttpHeaders,
@@ -79,11 +79,11 @@ function recordActivity(db: Database, { session, user }: Caller, log: Logger) {
   })
 }
 
-/** Returns whether a request has a bearer token. Other schemes are ignored: a proxy may require its own credentials. */
+/** Returns whether a request has a bearer token. Other schemes are ignored: they may be credentials for a proxy. */
 export const isBearer = ({ authorization = '' }: IncomingHttpHeaders) =>
   /^bearer(?![\w-])/i.test(authorization)
 
-/** Authenticates by a bearer token alone: an invalid token never falls back to the cookie. */
+/** Authenticates by the bearer token. If the token is invalid, the cookie is not used instead. */
 async function authenticateToken({ db, identity, log }: Services, authorization = '', audience: string) {
   const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1]
   const claims = token === undefined ? undefined : await identity.verifyToken(token, audience)

@@ -21,7 +21,7 @@ type LockAndTag = (db: Database, user: Caller['user'], id: unknown) => Promise<s
 const lockAndTag: Record<TaggedResource, LockAndTag> = {
   task: async (db, user, id) => {
     const { data, error } = ById.safeParse({ id })
-    // A malformed id is 400, not 412.
+    // A malformed id is invalid input (400), not a failed precondition (412).
     if (error) throw badRequest(error.issues)
     const task = await tasks.findForUpdate(db, user.id, data.id)
     return task && taskTag(task)
@@ -44,7 +44,7 @@ export const withIfMatch = <Result>(
   { db, headers }: Context,
   { user }: Caller,
   { resource, input }: { resource: TaggedResource; input: unknown },
-  change: (own: Pick<Context, 'db'>) => Promisable<Result>,
+  change: (overrides: Pick<Context, 'db'>) => Promisable<Result>,
 ) =>
   db.transaction(async (tx) => {
     const tag = await lockAndTag[resource](tx, user, isObject(input) ? input.id : undefined)

@@ -17,14 +17,14 @@ interface KeyedRequest {
 
 /**
  * Runs `create` once for each person and `Idempotency-Key`. A repeated request receives the stored answer with its headers.
- * One transaction stores the new row and the answer. Undeclared properties are removed before the answer is stored, and
- * again before it is repeated, because an earlier release may have stored it.
+ * One transaction stores the new row and the answer. Properties that the contract does not declare are removed before an
+ * answer is stored, and again before a stored answer is sent, because an earlier release may have stored the answer.
  */
 export async function withIdempotencyKey(
   { db, reply, headers }: Context,
   caller: Caller,
   request: KeyedRequest,
-  create: (own: Pick<Context, 'db' | 'reply'>) => Promisable<{ output: unknown }>,
+  create: (overrides: Pick<Context, 'db' | 'reply'>) => Promisable<{ output: unknown }>,
 ) {
   const userId = caller.user.id
   const key = readKey(headers['idempotency-key'])
@@ -40,9 +40,9 @@ export async function withIdempotencyKey(
     if (stored && stored.fingerprint !== fingerprint)
       throw new ORPCError('KEY_REUSED', headerErrors.KEY_REUSED)
     if (stored) return { ...stored.answer, output: await validate(stored.answer.output) }
-    const own: Reply = new Map()
-    const { output } = await create({ db: tx, reply: own })
-    const answer = { output: await validate(output), headers: [...own] }
+    const ownReply: Reply = new Map()
+    const { output } = await create({ db: tx, reply: ownReply })
+    const answer = { output: await validate(output), headers: [...ownReply] }
     await query.put(tx, { userId, key, fingerprint, answer })
     return answer
   })
@@ -58,8 +58,8 @@ function readKey(header: unknown) {
 
 /**
  * Hashes the operation and its input. The input has not been validated, but is plain JSON of limited depth: see
- * src/http/body.ts. The empty lists are part of the fingerprints of release 1.0: without them, a request that is repeated
- * during or after an upgrade would not match its stored answer.
+ * src/http/body.ts. Release 1.0 hashed three empty lists too. Without the lists, a request that is repeated during or after
+ * an upgrade would not match its stored answer.
  */
 const fingerprintOf = ({ path, input }: KeyedRequest) =>
   createHash('sha256')

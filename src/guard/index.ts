@@ -59,7 +59,7 @@ async function authorize(
   if (!isPermitted(relation, action)) throw createError(procedure, 'FORBIDDEN')
 }
 
-/** Counts a call by person or by network, as the limit says. Calls in process have no network, and are not counted. */
+/** Counts a call against a limit by person or by network. A limit by network does not count calls in process. */
 async function consumeProcedureLimit(context: Context, limit: NonNullable<Meta['limit']>, caller?: Caller) {
   const key = isPersonal(limit) ? caller?.user.id : networkOf(context.address?.())
   const refusal = key === undefined ? undefined : await context.consumeRateLimit(limit, key)
@@ -68,7 +68,7 @@ async function consumeProcedureLimit(context: Context, limit: NonNullable<Meta['
   throw refusal.error
 }
 
-/** Sets `WWW-Authenticate`: the required scope, and the document that names the token service (RFC 6750, RFC 9728). */
+/** Sets `WWW-Authenticate`: the required scope, and the URL of the resource metadata (RFC 6750, RFC 9728). */
 function challenge<Refusal extends { code: string }>(context: Context, refusal: Refusal, scope?: string) {
   const { settings, headers, reply } = context
   const tokenError = isBearer(headers) ? 'invalid_token' : undefined
@@ -91,8 +91,9 @@ interface Invocation {
 
 /**
  * Authenticates and authorizes a call, runs `handle`, and converts its errors. One middleware does all of this, because
- * each middleware costs a call some microseconds. The order of the checks decides which error a caller receives: 401,
- * 403 (scope, impersonation), 429, 404, 403 (relation), 400.
+ * each middleware costs some microseconds for each call. The order of the checks determines which error a caller receives:
+ * 401, 403 (scope, impersonation), 429, 404, 403 (relation), 400 (malformed request). Then `handle` checks
+ * `Idempotency-Key` (400, 409, 422) or `If-Match` (400, 412), and finally the input (400).
  */
 function guardMiddleware<Output>(
   { context, procedure, path }: Invocation,
@@ -137,7 +138,7 @@ export const signedIn = implementer.use((invocation, input) =>
       )
     const { meta, outputSchema } = procedure['~orpc']
     const { creates, changes } = meta
-    const proceed = (own?: Partial<Context>) => next<Caller>({ context: { ...caller, ...own } })
+    const proceed = (overrides?: Partial<Context>) => next<Caller>({ context: { ...caller, ...overrides } })
     if (creates && context.headers['idempotency-key'] !== undefined)
       return withIdempotencyKey(context, caller, { path, input, outputSchema }, proceed)
     if (changes && context.headers['if-match'] !== undefined)

@@ -9,7 +9,8 @@ import { InvalidOutput } from '../output.ts'
 
 /**
  * Converts an error of a procedure into the error that the caller receives. A validation error becomes a list of issues,
- * and a database error becomes 401 or 503. Unexpected errors are logged and returned unchanged: oRPC masks them later.
+ * and a database error becomes 401 or 503. Unexpected errors are logged and returned unchanged: oRPC later replaces them by
+ * an internal error without details.
  */
 export function toPublicError(error: unknown, context: Context, operation: string, errorMap: ErrorMap) {
   const databaseError = toPublicDatabaseError(error)
@@ -26,7 +27,7 @@ export function toPublicError(error: unknown, context: Context, operation: strin
 
 const isORPCError = (error: unknown): error is ORPCError<string, unknown> => error instanceof ORPCError
 
-/** Replaces oRPC's error for an invalid output, which contains the whole output. */
+/** Replaces oRPC's error for an invalid output: that error contains the whole output, which must not be logged. */
 const toLoggableError = (error: unknown) =>
   error instanceof ValidationError ? new InvalidOutput(error.issues) : error
 

@@ -56,7 +56,8 @@ export function createRateLimiter(
   return async (name, key = 'unknown') => {
     const limiter = limiters.get(name)
     const block = blockOf(key)
-    // Consume the /64 first: a /64 that exceeds its limit then consumes nothing of the /48 that other networks share.
+    // Consume the limit of the /64 first. A /64 that exceeds its limit then does not consume the limit of the /48, which
+    // other networks share.
     const refused = await consume(name, limiter?.single, key)
     return refused ?? (block === undefined ? undefined : consume(name, limiter?.block, block))
   }
@@ -77,7 +78,7 @@ const createRefusal = (name: string, { points, duration }: Limit, waitSeconds: n
 export const networkOf = (address: string | undefined) =>
   address?.includes(':') ? `${IPv6.networkAddressFromCIDR(`${address}/64`).toString()}/64` : address
 
-/** The limit of an IPv6 /48 relative to the limit of a /64. One customer may own a /48, which contains 65,536 of them. */
+/** The limit of an IPv6 /48 relative to the limit of a /64. One customer may own a /48, which contains 65,536 /64s. */
 const BLOCK_FACTOR = 16
 
 const blockOf = (network: string) => {
@@ -86,9 +87,9 @@ const blockOf = (network: string) => {
 }
 
 /**
- * Consumes the limits of a sign-in in order: network, network and account, account. A refused call does not consume the
- * limits that follow. The account's limit does not apply to networks in which the person has a session: otherwise an
- * attacker could exhaust it and lock the person out.
+ * Consumes the three limits of a sign-in in this order: by network, by network with account, by account. A refused call does
+ * not consume the limits that follow. The limit by account does not apply to networks in which the person has a session:
+ * otherwise an attacker could exhaust the limit and lock the person out.
  */
 export async function consumeSignInLimits(
   { consumeRateLimit, db }: { consumeRateLimit: ConsumeRateLimit; db: Database },

@@ -123,7 +123,7 @@ async function handle(call: Call, response: ServerResponse, operation: Operation
   const result = await sendToBetterAuth(authRequest(call, operation, data, baseUrl), context)
   setReplyHeaders(response, context.reply)
   for (const cookie of result.headers.getSetCookie()) response.appendHeader('set-cookie', cookie)
-  // better-auth does not apply every rule of the guard: without a caller for the guard, there is no session.
+  // better-auth does not apply every rule of the guard: if the guard finds no caller, the answer is null.
   const body = operation === operations[GET_SESSION] && !caller ? 'null' : await result.text()
   if (result.ok) return answer(response, result.status, body || 'null')
   const failure = errorOf(result.status, body)

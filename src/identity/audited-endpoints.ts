@@ -11,14 +11,14 @@ import { currentAuditSource, currentTransaction } from '../telemetry/audit.ts'
 
 interface AuditedEndpoint {
   action: audit.Action
-  /** Returns whether refusals are recorded too. Must limit how many entries an anonymous caller can cause. */
+  /** Returns whether refusals are recorded too. Must limit the number of entries that an anonymous caller can create. */
   recordsRefusals: (db: Database, target: Target) => Promise<boolean>
 }
 
 /** For endpoints that only administrators can call. */
 const always = () => Promise.resolve(true)
 const never = () => Promise.resolve(false)
-/** Records at most four refusals for each e-mail: after them the code is invalid. */
+/** Records at most four refusals for each sign-in code, because the code is removed after too many wrong attempts. */
 const whileCodeIsValid = (db: Database, { email = '' }: Target) => hasUnusedCode(db, email)
 
 /** The endpoints of better-auth that the audit trail records. */
@@ -74,7 +74,10 @@ export const audited = <Plugin extends { endpoints: object }>(plugin: Plugin): P
 
 type Result = { value: unknown } | { refusal: unknown }
 
-/** Commits after a refusal, because its changes must persist (a wrong code consumes an attempt). Rolls back on other errors. */
+/**
+ * Runs an endpoint and writes its audit entry in one transaction. A refusal is committed, because its changes must persist:
+ * for example, a wrong code consumes an attempt. All other errors roll back.
+ */
 async function runAudited(
   { action, recordsRefusals }: AuditedEndpoint,
   call: Call,

@@ -46,7 +46,8 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
         detectOutages(drizzleAdapter(database, { provider: 'pg', schema })(options)),
       ),
     telemetry: { enabled: false },
-    // src/http/app.ts handles errors. better-auth would log and trace their messages, which may contain values of a statement.
+    // src/http/app.ts handles errors. better-auth would log and trace the error messages, which may contain values of a
+    // statement.
     onAPIError: { throw: true },
     experimental: { instrumentation: { enabled: false } },
     // Only src/guard/authentication.ts extends sessions. `freshAge: 0` disables better-auth's check of the session's age.
@@ -69,7 +70,7 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
     hooks: { before: filterCookies },
     databaseHooks: {
       user: {
-        // better-auth deletes only the rows of its own tables.
+        // Deletes the other rows of the person: better-auth deletes only the rows of its own tables.
         delete: {
           before: async (user) => {
             amendEntry({ subject: await account.remove(currentDatabase(db), user) })
@@ -100,11 +101,13 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
           otpLength: 6,
           expiresIn: 300,
           allowedAttempts: 3,
-          // HMAC: from plain hashes in a copy of the database, an attacker could compute the codes, which have only six digits.
+          // HMAC instead of a plain hash: a code has only six digits, so an attacker with a copy of the database could compute
+          // it from a plain hash.
           storeOTP: {
             hash: (code) => Promise.resolve(createHmac('sha256', authSecret).update(code).digest('hex')),
           },
-          // The answer does not depend on the delivery: it must not reveal whether an account exists.
+          // The answer is the same whether or not the e-mail was sent: a delivery error must not reveal whether an account
+          // exists.
           sendVerificationOTP: ({ email, otp }) =>
             mailer(signInEmail(email, otp)).catch((error: unknown) => {
               log.error(deliveryFailure(error), 'a sign-in e-mail could not be delivered')
@@ -138,13 +141,13 @@ async function promote(db: Database, userId: string, adminEmails: string[]) {
     })
 }
 
-/** Returns the codes of a delivery error. The message of the mail server is omitted, because it may repeat the e-mail. */
+/** Returns the codes of a delivery error. The message of the mail server is omitted, because it may contain parts of the e-mail. */
 function deliveryFailure(error: unknown) {
   const fields = error instanceof Error ? Object.entries(error) : []
   return Object.fromEntries(fields.filter(([key]) => ['code', 'command', 'responseCode'].includes(key)))
 }
 
-/** Passes only the cookies of src/identity/cookies.ts to better-auth, so that better-auth and the guard read the same ones. */
+/** Passes only cookies with a verified signature to better-auth, so that better-auth and the guard use the same cookies. */
 const filterCookies = createAuthMiddleware(async ({ headers, context }) => {
   const cookie = headers?.get('cookie')
   if (!cookie) return undefined
@@ -157,9 +160,9 @@ const filterCookies = createAuthMiddleware(async ({ headers, context }) => {
 const MAX_VERIFIED_COOKIES = 4_000_000
 
 /**
- * The operations on cookies that the guard and the protocols use. The session token is read from the signed cookie, as
- * better-auth does: the raw token is not a credential. Verified signatures are cached, because verification is half of
- * the cost of a call. Each call still reads from the database whether the session exists.
+ * The operations on cookies that the guard and the protocols use. As in better-auth, a session token is accepted only in a
+ * cookie with a valid signature. Verified cookies are cached, because verification is half of the cost of a call. Each call
+ * still queries the session in the database.
  */
 export async function createCookieIdentity(auth: Auth): Promise<Omit<Identity, 'verifyToken'>> {
   const context = await auth.$context

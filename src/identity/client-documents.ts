@@ -11,7 +11,7 @@ import { z } from 'zod'
 import type { Services } from '../context.ts'
 import { type Client, Registration } from './client-metadata.ts'
 
-/** In bytes. */
+/** Maximum size of a document, in bytes. */
 const MAX_DOCUMENT = 10 * 1024
 /** Timeout of a fetch, in milliseconds. */
 const TIMEOUT = 5_000
@@ -23,9 +23,10 @@ const MIN_TTL = 60_000
 const MAX_TTL = 24 * 3600_000
 const FAILURE_TTL = 10_000
 
+/** Maximum number of cached documents and failures. */
 const MAX_CACHED = 500
 
-/** The document of an app is not fetched, because a limit is exceeded: 429 or 503. */
+/** The document of an app was not fetched, because of the rate limit (429) or of too many concurrent fetches (503). */
 export class FetchRefused extends Error {
   readonly status: number
   readonly headers: Record<string, string>
@@ -41,13 +42,14 @@ const ClientDocument = Registration.extend({ client_id: z.string() })
 
 /**
  * Creates the function that finds apps by the URL of a document, which is their client id
- * (draft-ietf-oauth-client-id-metadata-document). Any caller can send any URL, so the cache limits the fetches. A URL is:
+ * (draft-ietf-oauth-client-id-metadata-document). Any caller can send any URL, so the cache limits the fetches. States of a
+ * URL:
  *
- * - cached: the function returns the app at once. Cache headers decide how long, between MIN_TTL and MAX_TTL.
- * - not cached: the call counts against the rate limit of its network, then fetches the document. While MAX_FETCHES other
- *   fetches run, it is refused with 503 instead.
- * - being fetched: the call counts too, and shares the running fetch.
- * - cached as a failure for FAILURE_TTL: there is no such app.
+ * - cached: the function returns the app at once. Cache headers of the document set the lifetime, from MIN_TTL to MAX_TTL.
+ * - not cached: the call counts against the rate limit of its network, then fetches the document. If MAX_FETCHES fetches
+ *   already run, the call is refused with 503.
+ * - being fetched: the call counts against the rate limit, then waits for the running fetch.
+ * - cached as a failure, for FAILURE_TTL: the function returns undefined.
  *
  * Trade-off: a changed document takes effect only after its cached copy expires, which takes up to MAX_TTL.
  */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 import { text } from '../../contract/base.ts'
 
-/** An OAuth client: an app that requests access for a person. Public client: it has no secret. */
+/** An OAuth client: an app that requests access to the account of a person. All clients are public: they have no secret. */
 export interface Client {
   id: string
   name: string
@@ -64,7 +64,7 @@ export const Registration = z.object({
   token_endpoint_auth_method: z.literal('none').default('none'),
 })
 
-/** Compares a redirect URI with those of the app: exactly, except that loopback http may use any port (RFC 8252). */
+/** Returns whether a redirect URI equals one of the app's URIs. Loopback http may use any port (RFC 8252). */
 export function allowsRedirect({ redirectUris }: Client, uri: string) {
   return (
     isRedirectUri(uri) &&

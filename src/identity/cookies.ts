@@ -17,13 +17,14 @@ export const cookieOptions = (baseUrl: string): BetterAuthOptions['advanced'] =>
 
 type CookieContext = Pick<AuthContext, 'secret' | 'authCookies' | 'createAuthCookie'>
 
-/** Maximum number of cookies with the same name. Signatures of further ones are not verified. */
+/** Maximum number of cookies with the same name. Further cookies are ignored. */
 const MAX_SAME_NAME = 4
 
 /**
  * Reads the signed cookies of the service from a `Cookie` header, by name. Names are compared exactly, because
- * better-call trims Unicode spaces, which a sibling domain could add to the name of its own cookie. If several
- * cookies have the same name, the reader returns the one with a valid signature, and none if valid ones differ.
+ * better-call trims Unicode spaces, which a sibling domain could add to the name of a cookie. If several
+ * cookies have the same name, the reader returns the cookie with a valid signature. If several have a valid signature but
+ * different values, the reader returns none of them.
  */
 export function createCookieReader({ secret, authCookies, createAuthCookie }: CookieContext) {
   const cookies = [

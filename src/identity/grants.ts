@@ -70,7 +70,10 @@ export function createGrants(services: Services) {
     return id.startsWith('https://') ? findDocumentClient(id, network) : findRegisteredClient(db, id)
   }
 
-  /** Finds the app and checks its redirect URI. If it returns undefined, the browser must not be redirected. */
+  /**
+   * Finds the app and checks its redirect URI. Returns undefined if the app is unknown or must not use the URI: the browser
+   * must then not be redirected.
+   */
   async function findRedirectTarget(
     { client_id = '', redirect_uri = '' }: Record<string, string>,
     network?: string,
@@ -209,8 +212,8 @@ export function createGrants(services: Services) {
 
 /**
  * Returns whether a refused token request repeats a code with its redirect URI and code verifier. Such a replay ends the
- * grant (OAuth 2.1, section 4.1.3). A request with the code alone does not: an attacker may find the code in a log or in
- * the history of a browser.
+ * grant (OAuth 2.1, section 4.1.3). A request with only the code does not end the grant: an attacker could find the
+ * code in a log or in the history of a browser, and end the grant of another person.
  */
 const isReplay = ({ redirectURI, pkce }: z.infer<typeof StoredCredential>, form: Record<string, string>) =>
   redirectURI === form.redirect_uri &&

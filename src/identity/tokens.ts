@@ -25,7 +25,7 @@ const StoredRefreshToken = z.object({ subject: z.string(), properties: Grant })
 
 export const refreshExpiry = () => new Date(Date.now() + REFRESH_SECONDS * 1000)
 
-/** Hashes the keys of codes and refresh tokens: those in a copy of the database cannot be redeemed. */
+/** Hashes the keys of codes and refresh tokens, so that a leaked copy of the database contains no usable code or token. */
 const storageKey = (key: string[]) =>
   isSecret(key) ? createHash('sha256').update(joinKey(key)).digest('base64url') : joinKey(key)
 const isSecret = ([kind]: string[]) => kind === 'oauth:code' || kind === 'oauth:refresh'
@@ -37,8 +37,8 @@ export const refreshKey = (token: string) => {
 }
 
 /**
- * OpenAuth's storage in PostgreSQL. OpenAuth reads a code or a refresh token and removes it later, so concurrent
- * redemptions would all succeed. Here one statement reads it and marks it as used, so only the first redemption
+ * OpenAuth's storage in PostgreSQL. OpenAuth reads a code or a refresh token first and removes it later, so concurrent
+ * redemptions would all succeed. Here, one statement reads the record and marks it as used, so only the first redemption
  * succeeds. The used record remains for the lifetime of a refresh token, to detect replays.
  */
 export const createStorage = (db: Database): StorageAdapter => ({
@@ -47,11 +47,13 @@ export const createStorage = (db: Database): StorageAdapter => ({
     if (key[0] === 'oauth:refresh') return consumeRefreshToken(db, storageKey(key))
     return (await oauth.find(db, storageKey(key)))?.value
   },
+  // Omits `nextToken`: OpenAuth creates the next refresh token in advance, and would store it in plain text. Without
+  // `nextToken`, OpenAuth creates the next token at redemption.
   async set(key, { nextToken: _, ...value }: Record<string, unknown>, expiry) {
     await oauth.put(db, storageKey(key), value, expiry)
   },
   async remove(key) {
-    // Used codes and refresh tokens are not removed: see above.
+    // Used codes and refresh tokens remain until they expire, to detect replays.
     if (!isSecret(key)) await oauth.remove(db, storageKey(key))
   },
   async *scan(prefix) {
@@ -84,8 +86,8 @@ async function consumeRefreshToken(db: Database, key: string) {
 }
 
 /**
- * Creates the signing and encryption keys if there are none. A lock lets one process at a time do so. Without this call,
- * each process that starts on an empty database would create its own keys at the first request.
+ * Creates the signing and encryption keys if there are none. With a lock, because several processes may start on an empty
+ * database: each of them would otherwise create its own keys at the first request.
  */
 export const createKeys = (db: Database) =>
   oauth.withKeyLock(db, async (tx) => {
@@ -110,8 +112,8 @@ export interface Consent {
   grant: Grant & { userId: string }
 }
 
-/** OpenAuth's provider for this service. src/http/authorize.ts handles sign-in and consent, and passes the result. */
-const account: Provider<Consent['grant']> = {
+/** Gives OpenAuth the result of sign-in and consent, which src/http/authorize.ts handles. */
+const consentProvider: Provider<Consent['grant']> = {
   type: 'account',
   init(route, { success }) {
     route.post('/consent', async (context: Parameters<typeof success>[0]) => {
@@ -123,8 +125,8 @@ const account: Provider<Consent['grant']> = {
 }
 
 /**
- * Creates the OpenAuth issuer. Only src/identity/grants.ts sends requests to it. OpenAuth loads its keys once and caches a
- * failed load permanently, so a failed request replaces the instance.
+ * Creates the OpenAuth issuer. Only src/identity/grants.ts sends requests to the issuer. OpenAuth loads its keys once, and
+ * caches a failed load permanently. After a failed request, a new OpenAuth instance therefore replaces the current one.
  */
 export function createIssuer(db: Database) {
   let openAuth = createOpenAuth(db)
@@ -141,13 +143,13 @@ export function createIssuer(db: Database) {
 }
 
 function createOpenAuth(db: Database) {
-  // OpenAuth prefers this variable to the option `storage`.
+  // If this variable is set, OpenAuth ignores the option `storage`.
   delete process.env.OPENAUTH_STORAGE
   const { log } = console
-  // OpenAuth logs full URLs by the console.log that is set when the issuer is created.
+  // OpenAuth captures console.log at creation, and would log full URLs.
   console.log = () => undefined
   const openAuth = issuer({
-    providers: { account },
+    providers: { account: consentProvider },
     subjects: createSubjects({ grant: Grant }),
     storage: createStorage(db),
     ttl: { access: ACCESS_SECONDS, refresh: REFRESH_SECONDS, reuse: 0 },
@@ -156,7 +158,7 @@ function createOpenAuth(db: Database) {
       respond.subject('grant', { sessionId, clientId, scope }, { subject: userId }),
   })
   console.log = log
-  // By default OpenAuth responds to a database outage as if the request of the app were invalid.
+  // Rethrows all errors: by default, OpenAuth responds to a database outage as if the request of the app were invalid.
   openAuth.onError((error) => {
     throw error
   })

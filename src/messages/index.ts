@@ -51,7 +51,7 @@ export const languages = Object.keys(catalogues)
 
 type Values = Record<string, string | number | undefined>
 
-/** Limits the work for one header: later language tags are ignored. */
+/** Maximum number of language tags that are read from one header. */
 const MAX_TAGS = 50
 
 /** Size of the cache from `Accept-Language` headers to languages, in characters. */
@@ -63,8 +63,8 @@ const negotiated = new LRUCache<string, string>({
 })
 
 /**
- * The best supported language for an `Accept-Language` header, and its translations. Results are cached: browsers send few
- * different headers, and parsing one takes 30 µs.
+ * Returns the best supported language for an `Accept-Language` header, and the translations. Results are cached, because
+ * browsers send few different headers, and parsing a header takes 30 µs.
  */
 export function negotiateLanguage(acceptLanguage = '') {
   const language = negotiated.get(acceptLanguage) ?? selectLanguage(acceptLanguage)

@@ -135,7 +135,7 @@ async function examineFolder({ databaseUrl, smtpUrl, outbox }: Settings): Promis
   }
 }
 
-/** Why the service cannot store secrets in a folder. Restricts the permissions of the folder if possible, as the service does. */
+/** Returns why the service cannot store secrets in a folder. First restricts the permissions, as the service does. */
 async function findFolderProblem(folder: string): Promise<string | undefined> {
   try {
     makeFolderPrivate(folder)

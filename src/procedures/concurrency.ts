@@ -6,7 +6,7 @@ interface Queue {
 /**
  * Limits the concurrent calls of each key. Calls above the limit wait in a first-in, first-out queue of their key. The next
  * call of a queue starts in a new iteration of the event loop: the embedded database runs in this process, and a series of
- * its statements would otherwise block the event loop. p-limit starts the next call in a microtask, without that pause.
+ * its statements would otherwise block the event loop. The package p-limit would start the next call in the same iteration.
  */
 export function limitConcurrency(limit: number) {
   const queues = new Map<string, Queue>()

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { type SizedRow, totalBytes } from '../../db/pages.ts'
 import { limitConcurrency } from './concurrency.ts'
 
-/** A list with more bytes of text than this is large: it takes some milliseconds of CPU. */
+/** Lists with more bytes of text are large: each takes some milliseconds of CPU time. */
 const LARGE_LIST_BYTES = 64 * 1024
 
 const MINUTE = 60_000

@@ -31,7 +31,7 @@ const latestFirst: Order<query.SessionRow> = {
   cursorPattern: /^(\d{1,13})\.([\w-]{1,100})$/,
 }
 
-/** User agents are truncated to this length before they are parsed: parsing time grows with the length. Browsers send less. */
+/** Maximum length of a parsed user agent: longer ones are truncated, because the parsing time grows with the length. */
 const MAX_PARSED_LENGTH = 500
 
 /**

@@ -20,7 +20,7 @@ export const auditSourceOf = ({
 
 const contexts = new AsyncLocalStorage<Context>()
 
-/** Makes the request available to hooks of better-auth and OpenAuth, which do not receive it. */
+/** Makes a context available to `currentAuditSource` in hooks, because better-auth and OpenAuth do not pass the context. */
 export const withAuditContext = <Result>(context: Context, work: () => Result) => contexts.run(context, work)
 
 const UNKNOWN: Source = { actor: null, ipAddress: null, userAgent: null }
@@ -48,9 +48,9 @@ export const amendEntry = (fields: Partial<Entry>) =>
   Object.assign(transactions.getStore()?.overrides ?? {}, fields)
 
 /**
- * Creates an adapter of better-auth that always uses the current transaction, which hooks find by `currentDatabase`. Some
- * functions of better-auth keep a reference to the first adapter. Inside a transaction that adapter must not use
- * another connection: the other connection would wait for the transaction (in the embedded database, forever).
+ * Creates an adapter of better-auth that always uses the current transaction. Hooks use the same transaction through
+ * `currentDatabase`. Some functions of better-auth keep a reference to the first adapter. Inside a transaction, the first
+ * adapter must not use another connection: its statement would wait for the transaction (in the embedded database, forever).
  */
 export function createTransactionalAdapter<Adapter extends object>(
   db: Database,

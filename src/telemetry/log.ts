@@ -14,10 +14,10 @@ const MAX_CAUSES = 3
 const MAX_ISSUES = 10
 const FRAME = /^ +at .{1,300}$/
 
-/** SQLSTATE classes whose messages contain names of columns and constraints, but no values. Class 22 repeats its input. */
+/** SQLSTATE classes whose messages contain names of columns and constraints, but no values. Messages of class 22 contain values. */
 const VALUE_FREE = /^(08|23|25|26|28|40|42|53|54|55|57|58)[0-9A-Z]{3}$/
 
-/** Creates the logger: one JSON object a line, on standard output by default. Of the caller's input only the path is logged. */
+/** Creates the logger: one JSON object per line, by default on standard output. Of the input, only the path is logged. */
 export const createLog = (
   { logLevel, service, release }: Pick<Settings, 'logLevel' | 'service' | 'release'>,
   destination?: DestinationStream,
@@ -43,8 +43,8 @@ interface ErrorDescription {
 }
 
 /**
- * Describes an error by its type, code and stack frames. Messages are omitted, because they may repeat the caller's input
- * (those of JSON.parse and undici do). The exceptions are messages of PostgreSQL that contain no values.
+ * Describes an error by its type, code and stack frames. Messages are omitted, because they may contain the caller's input,
+ * as messages of JSON.parse and undici do. Messages of PostgreSQL that contain no values are included.
  */
 export function describeError(error: unknown, depth = 0): ErrorDescription {
   if (error instanceof DrizzleQueryError) return describeError(error.cause, depth)

@@ -28,8 +28,8 @@ type Listener<Target extends { path: string }> = (
 const globalTracer = trace.getTracer('tallystick')
 
 /**
- * Creates a span for each request, procedure and statement. Undefined unless an OpenTelemetry SDK was loaded before this
- * module: tracing then costs nothing.
+ * Creates a span for each request, procedure and statement. Undefined if no OpenTelemetry SDK was loaded before this module,
+ * so that disabled tracing costs nothing.
  */
 export const tracing = globalTracer instanceof ProxyTracer ? undefined : createTracing(globalTracer)
 
@@ -96,8 +96,8 @@ function endSpan(span: Span, { writableFinished, statusCode }: ServerResponse) {
 }
 
 /**
- * Records the code or the name of an error, without its message: the message may repeat the caller's input. The log has
- * the details, by the id of the request. An error below 500 does not set the status of the span.
+ * Records the code or the name of an error, without its message: the message may contain the caller's input. The log
+ * contains the details, with the same request id. An error below 500 does not set the status of the span.
  */
 function recordError(span: Span, error: unknown) {
   const isPublic = error instanceof ORPCError

@@ -1,8 +1,8 @@
 import { htmlEscape } from 'escape-goat'
 
 /**
- * Escapes a carriage return as a character reference: a literal one ends the line of a server-sent event. The browser
- * decodes the reference.
+ * Writes a carriage return as a character reference, because a literal carriage return would end the line of a server-sent
+ * event. The browser decodes the reference.
  */
 const item = ({ id, text }: { id: number; text: string }) =>
   htmlEscape`<li id="note-${id}">${text}</li>`.replaceAll('\r', '&#13;')
