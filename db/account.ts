@@ -15,11 +15,11 @@ const { token: _, userId: __, administratorSessionId: ___, ...session } = getTab
 
 const { ipAddress, userAgent, ...entry } = getTableColumns(audit)
 
-/** Includes the column only if the person acted: never the IP address or browser of another actor. */
+/** Selects the column only if the person is the actor: the IP address and browser of another actor are not exported. */
 const ifActor = (id: string, column: typeof ipAddress | typeof userAgent) =>
   sql<string | null>`case when ${audit.actor} = ${id} then ${column} end`.as(column.name)
 
-/** The queries of an export, by part. */
+/** The queries of an export, by the name of the exported part. */
 const exportQueries = (db: Database, { id, email }: Viewer) => ({
   users: db.select().from(users).where(eq(users.id, id)),
   tasks: db.select().from(tasks).where(eq(tasks.userId, id)).orderBy(desc(tasks.createdAt), desc(tasks.id)),
@@ -48,13 +48,13 @@ const exportQueries = (db: Database, { id, email }: Viewer) => ({
     .orderBy(desc(audit.createdAt), desc(audit.id)),
 })
 
-/** Returns the size of a result as JSON: a control character takes six bytes in JSON, and one in the database. */
+/** Returns the size of a result as JSON, in bytes. A control character takes six bytes in JSON, but one in the database. */
 const sizeOf = async (db: Database, query: SQLWrapper) => {
   const bytes = sql`coalesce(sum(octet_length(to_json(part)::text)), 0)`.mapWith(Number)
   return requireRow(await db.select({ bytes }).from(sql`${query} as part`)).bytes
 }
 
-/** Runs queries one after the other. Returns their rows by part. */
+/** Runs queries one after another. Returns the rows of each query under its name. */
 async function runQueries<Queries extends Record<string, PromiseLike<unknown>>>(queries: Queries) {
   const rows: Record<string, unknown> = {}
   for (const [part, query] of Object.entries(queries)) rows[part] = await query

@@ -75,8 +75,8 @@ const PSEUDONYM = 'deleted:'
 const isPerson = (id: string) => !/^(operator$|app:|deleted:)/.test(id)
 
 /**
- * Locks the row of a person: no entry then keeps the id of a concurrently deleted person. A deleted person becomes
- * null.
+ * SQL for the id of a person: locks the row of the person, so that a concurrent deletion waits for the new entry. Null if
+ * the person has been deleted. Other ids stay the same.
  */
 const lockedId = (id: string | null) =>
   id !== null && isPerson(id) ? sql`(select id from ${users} where id = ${id} for key share)` : id

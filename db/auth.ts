@@ -6,7 +6,7 @@ import { createdAt, timestamptz, updatedAt } from './columns.ts'
 import type { Database } from './database.ts'
 import { requireRow } from './statements.ts'
 
-// The tables of better-auth, which runs its own queries. Tables have the names of its models, in the plural.
+// The tables of better-auth, which runs its own queries. The table names are the plurals of better-auth's model names.
 
 export const users = pgTable('users', {
   id: text().primaryKey(),
@@ -61,7 +61,7 @@ export const verifications = pgTable(
   (table) => [index().on(table.identifier)],
 )
 
-/** Unused: instances of an earlier release may still write to this table during a rolling upgrade. */
+/** Not used by this release. Instances of an earlier release may still write to this table during a rolling upgrade. */
 export const rateLimits = pgTable('rate_limits', {
   id: text().primaryKey(),
   key: text().notNull().unique(),
@@ -91,8 +91,8 @@ export const findId = async (db: Database, id = '', email = '') =>
   ).at(0)?.id ?? null
 
 /**
- * Locks the row of a person until the transaction ends. To avoid deadlocks with a deletion, which locks the person first,
- * call this before changing sessions or codes in a transaction that also writes to the audit trail.
+ * Locks the row of a person until the transaction ends. A deletion locks the person first. To avoid deadlocks with a
+ * deletion, a transaction that writes to the audit trail must call this function before changing sessions or codes.
  */
 export const lockPerson = (tx: Database, id: string | null) =>
   tx

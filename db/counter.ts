@@ -44,7 +44,7 @@ const addWithinLimits = prepared((db) =>
     .prepare('counter_add'),
 )
 
-/** Adds all steps in one statement. Returns undefined if a sum could leave the safe integers: then nothing changes. */
+/** Adds all steps in one statement. If a sum would leave the safe integers, changes nothing and returns undefined. */
 async function addAll(db: Database, steps: number[]) {
   let total = 0
   const sums = steps.map((step) => (total += step))
@@ -52,7 +52,7 @@ async function addAll(db: Database, steps: number[]) {
   return row && sums.map((sum) => row.count - total + sum)
 }
 
-/** Applies changes in order. Skips steps that would leave the safe integers, with undefined as their value. */
+/** Applies changes in order. A step that would leave the safe integers is skipped; its value is undefined. */
 const applyEach = (db: Database, changes: readonly Change[]) =>
   db.transaction(async (tx) => {
     let { count } = requireRow(await tx.select({ count: counter.count }).from(counter).for('update'))
@@ -73,7 +73,7 @@ const writes = coalesced(1, async (db, changes: readonly Change[]): Promise<(num
   return sums ?? applyEach(db, changes)
 })
 
-/** Adds a step and returns the new value. Returns undefined, and changes nothing, if it would leave the safe integers. */
+/** Adds a step and returns the new value. Returns undefined if the value would leave the safe integers: nothing changes. */
 export const add = (db: Database, step: number) => writes(db).load({ step })
 
 export const set = async (db: Database, value: number) => {

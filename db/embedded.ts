@@ -10,7 +10,8 @@ import { tryLock } from 'fs-native-extensions'
 
 import { makeContentsPrivate, makeFolderPrivate, makePrivate } from './private.ts'
 
-// The default of Node 24. With the default of Node 20, optimizing PostgreSQL's code takes a third of the CPU of a start.
+// The default of Node 24. With the default of Node 20, V8 spends a third of the CPU time of a start on optimizing the
+// WebAssembly code of PostgreSQL.
 setFlagsFromString('--wasm-tiering-budget=13000000')
 
 /** Another process uses the folder. */
@@ -28,7 +29,8 @@ export async function start(folder: string) {
     release()
     throw error
   })
-  // PostgreSQL creates some files with mode 0644 while it runs. Until the next start, the folder alone hides them.
+  // While PostgreSQL runs, it creates some files with mode 0644. Until the next start, only the mode of the folder protects
+  // these files.
   keepPrivate()
   return {
     client,
@@ -40,7 +42,8 @@ export async function start(folder: string) {
 }
 
 /**
- * Locks a folder: two processes with one folder would lose writes. The operating system unlocks when the process ends.
+ * Locks a folder: two processes with one folder would lose writes. The operating system releases the lock when the process
+ * ends.
  */
 function lockFolder(folder: string) {
   makeFolderPrivate(dirname(folder))
@@ -73,7 +76,7 @@ export async function dump(folder: string): Promise<Buffer> {
 
 /**
  * Replaces a folder by a dump. Opens the dump in a separate folder first, so that an invalid dump changes nothing. Keeps
- * the previous folder under another name, and returns the name, or undefined if there was none.
+ * the previous folder under another name. Returns this name, or undefined if there was no previous folder.
  */
 export async function restore(folder: string, dumped: Buffer, replace: boolean) {
   const release = lockFolder(folder)
@@ -93,7 +96,7 @@ export async function restore(folder: string, dumped: Buffer, replace: boolean) 
 
 async function unpack(dumped: Buffer, folder: string) {
   try {
-    // Decompressed here, because PGlite ends the process if it cannot read a file.
+    // Decompresses here, because PGlite ends the process if the file cannot be decompressed.
     const loadDataDir = new Blob([await promisify(gunzip)(dumped)])
     const client = await PGlite.create(folder, { loadDataDir })
     await client.query('select from drizzle.__drizzle_migrations')

@@ -10,7 +10,7 @@ export const isConstraintViolation = (error: unknown) => codeOf(error).startsWit
 /** Returns whether a row references a person or another row that no longer exists. */
 export const isForeignKeyViolation = (error: unknown) => codeOf(error) === '23503'
 
-// Refused, lost or too many connections; starting, stopping or failing over; timeouts; deadlocks.
+// Connections that are refused, lost or too many; a server that starts, stops or fails over; timeouts; deadlocks.
 const OUTAGES =
   /^(08...|53300|57P..|57014|55P03|40P01|25006|E(CONN|PIPE|TIMEDOUT|HOST|NET|NOTFOUND|AI_)\w*|CONNECT(ION)?_\w+)$/
 

@@ -9,7 +9,7 @@ import { start } from './embedded.ts'
 import { observed } from './observer.ts'
 import { casing, migrateServer, migrationsFolder, openServer, type OpenOptions } from './server.ts'
 
-/** Returns whether a database URL names a PostgreSQL server, not the embedded PostgreSQL. */
+/** Returns whether a database URL is the address of a PostgreSQL server. Otherwise the database is embedded. */
 export const isServer = (url: string) => /^postgres(ql)?:/.test(url)
 
 /**
@@ -35,7 +35,7 @@ async function openEmbedded(folder: string) {
   return { db: drizzle(client, { casing }), close }
 }
 
-/** In milliseconds. */
+/** Timeout of the readiness check, in milliseconds. */
 const READINESS_TIMEOUT = 2000
 
 /** Returns whether the database answers within two seconds. */

@@ -53,7 +53,7 @@ async function measureClockOffset(db: Database) {
   return clock - (sentAt + Date.now()) / 2
 }
 
-/** Returns the creation time of the last applied migration, in milliseconds. The migrator compares nothing else. */
+/** Returns the creation time of the last applied migration, in milliseconds. The migrator too compares only this time. */
 async function findLastMigration(db: Database) {
   const createdAt = sql`coalesce(max(created_at), 0)`.mapWith(Number)
   return requireRow(await db.select({ createdAt }).from(sql`drizzle.__drizzle_migrations`)).createdAt

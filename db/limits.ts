@@ -6,7 +6,7 @@ import { timestamptz } from './columns.ts'
 export const limits = pgTable(
   'limits',
   {
-    /** The limit, and the person or network that it counts. */
+    /** The name of the limit, and the person or network whose calls are counted. */
     key: text().primaryKey(),
     points: integer().notNull(),
     expire: timestamptz(),

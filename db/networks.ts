@@ -4,7 +4,7 @@ import { users } from './auth.ts'
 import type { Database } from './database.ts'
 import { sessions } from './sessions.ts'
 
-/** Returns the IP addresses of a person's existing sessions. Impersonations are excluded. */
+/** Returns the IP addresses of a person's sessions, except impersonations, which have the administrator's address. */
 export const listIpAddresses = async (db: Database, email: string) =>
   (
     await db

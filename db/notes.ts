@@ -33,7 +33,7 @@ export const notes = pgTable(
   (table) => [index().on(table.userId, table.createdAt, table.id)],
 )
 
-/** People with access to a note, by e-mail address in lower case. The address needs no account. */
+/** People with access to a note, by e-mail address in lower case. An account with the address need not exist. */
 export const shares = pgTable(
   'note_shares',
   {
@@ -70,7 +70,7 @@ const selectForViewer = (db: Database) =>
     .from(notes)
     .leftJoin(shares, and(eq(shares.noteId, notes.id), eq(shares.email, sql.placeholder('email'))))
 
-/** A note, the role that the author gave the viewer, or null, and the number of shares. */
+/** A note with the role of the viewer (null if the note is not shared with the viewer) and the number of shares. */
 export type NoteForViewer = Awaited<ReturnType<typeof selectForViewer>>[number]
 
 /** A note in a list: without the columns of the entity tag. */
@@ -78,7 +78,7 @@ export type ListedNote = Omit<NoteForViewer, 'note'> & { note: Omit<NoteRow, 've
 
 const { version: _, sharing: __, ...columns } = getTableColumns(notes)
 
-/** The parts of a list statement that both forms share. Placeholder: `userId`, and those of a page (see pages.ts). */
+/** The parts of a list statement that both forms share. Placeholders: `userId`, and the page placeholders (pages.ts). */
 export const listing = {
   columns,
   isByUser: eq(notes.userId, sql.placeholder('userId')),
@@ -87,7 +87,7 @@ export const listing = {
   texts: [notes.title, notes.body],
 }
 
-// A union of two queries: each uses its own index. One query with both conditions would use neither.
+// A union of two queries, so that each query uses an index. One query with both conditions would use neither index.
 const selectList = prepared((db) => {
   const own = db.$with('own').as(
     db
@@ -164,7 +164,7 @@ const selectOne = prepared((db) =>
     .prepare('notes_find'),
 )
 
-/** Finds any note, with the viewer's role. Does not authorize the viewer: the guard does. */
+/** Finds any note, with the viewer's role. Does not check permissions: the guard checks permissions. */
 export const find = async (db: Database, { email }: Viewer, id: string) =>
   validate(id) ? (await selectOne(db).execute({ email, id })).at(0) : undefined
 

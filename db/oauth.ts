@@ -39,8 +39,8 @@ export const find = async (db: Database, key: string) =>
   ).at(0)
 
 /**
- * Marks a record as used and returns it. Returns undefined if it was used before: of concurrent callers, one receives the
- * record. `keepUntil` replaces the expiry.
+ * Marks a record as used, and returns the record. Returns undefined if the record is already used: of concurrent callers,
+ * only one receives the record. `keepUntil` replaces the expiry.
  */
 export const consume = async (db: Database, key: string, keepUntil?: Date) =>
   (
@@ -93,7 +93,7 @@ export const removeUnusedClients = (db: Database) =>
 /** Key of the advisory lock for creating signing keys, the same in every release. */
 const KEYS_LOCK = 7_141_926
 
-/** Runs `work` in a transaction, in one process of the database at a time. Waits for the lock. */
+/** Runs `work` in a transaction with an exclusive lock. Waits while another process has the lock. */
 export const withKeyLock = (db: Database, work: (db: Database) => Promise<void>) =>
   db.transaction(async (tx) => {
     await tx.execute(sql`select pg_advisory_xact_lock(${KEYS_LOCK})`)

@@ -14,8 +14,8 @@ export interface Statement {
 export type StatementObserver = <Result>(statement: Statement, run: () => Promise<Result>) => Promise<Result>
 
 /**
- * Passes every statement of a database and of its transactions to an observer. Changes the given database. Without an
- * observer there is no cost.
+ * Passes every statement of a database and of its transactions to an observer. Replaces methods of the given object, so that
+ * databases without an observer have no overhead.
  */
 export function observed<Observed extends Database>(db: Observed, observer: StatementObserver): Observed {
   const { session } = db._

@@ -26,20 +26,20 @@ export interface PageRequest {
   after?: Position
 }
 
-/** Later than every row. */
+/** The position before the first row of every list: a time later than every row. */
 const BEGINNING: Position = { at: new Date('9999-12-31'), id: 0 }
 
 /** Values for the placeholders of a list statement. */
 export const pageParameters = ({ limit, after = BEGINNING }: PageRequest) => ({ limit, ...after })
 
 /**
- * Condition: the row comes after the position in the placeholders. As a row comparison, it can use an index on both
- * columns.
+ * Condition: the row comes after the position in the placeholders. PostgreSQL can use an index on both columns for this row
+ * comparison.
  */
 export const isAfterPosition = (at: AnyColumn, id: AnyColumn) =>
   sql`(${at}, ${id}) < (${sql.param(sql.placeholder('at'), at)}, ${sql.placeholder('id')})`
 
-/** Limit for the texts of a page, in bytes of UTF-8: the limit of a request body. */
+/** Limit for the texts of a page, in bytes of UTF-8. The same as the limit of a request body. */
 export const MAX_PAGE_BYTES = 1024 * 1024
 
 /** A row of a list with `bytes`: the size of the texts in this and all previous rows of the page. */
@@ -54,10 +54,10 @@ interface LimitOptions {
 }
 
 /**
- * Limits the size of a list, to protect other callers from its time and memory. The last row returned is the first row
- * with which the texts exceed MAX_PAGE_BYTES, as its `bytes` show: callers omit it from the page. A row larger than the
- * limit counts as MAX_PAGE_BYTES, so it fits on a page of its own. The subquery `list` needs the name of the table of its
- * columns.
+ * Limits the size of the texts in a list, because a large list takes time and memory that other callers need. If the texts
+ * exceed MAX_PAGE_BYTES, the last returned row is the first row beyond the limit: its `bytes` exceed MAX_PAGE_BYTES, and
+ * callers omit the row from the page. A row larger than the limit counts as MAX_PAGE_BYTES, so that a page can contain the
+ * row alone. The alias of `list` must be the name of the table of its columns.
  */
 export function limitBytes<Fields extends SelectedFields>(
   db: Database,

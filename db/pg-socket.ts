@@ -4,11 +4,11 @@ import postgres from 'postgres'
 
 import { createPrimarySelector, unreachableError } from './primary.ts'
 
-/** Limit for connecting, in seconds. */
+/** Timeout for connecting, in seconds. */
 export const CONNECT_TIMEOUT = 5
 
 /**
- * Backoff after a failed connect, in milliseconds. Until then, statements that need a new connection fail immediately.
+ * Backoff after a failed connect, in milliseconds. During the backoff, statements that need a new connection fail at once.
  */
 const RECONNECT_DELAY = 100
 
@@ -19,7 +19,7 @@ const CHECK_INTERVAL = 1000
  * Returns options for postgres.js that replace its socket. A socket has these states:
  *
  * - Backoff: for RECONNECT_DELAY after a failed connect, new sockets fail with the same error, without a connect.
- * - Connecting: of several servers, the socket connects to the primary (see primary.ts).
+ * - Connecting: if the URL has several servers, the socket connects to the primary (see primary.ts).
  * - Open: a socket that receives nothing for `silence` milliseconds is closed. The driver must therefore close idle
  *   connections earlier, because PostgreSQL sends nothing over them.
  *
@@ -39,7 +39,7 @@ export function socketOptions(url: string, silence: number) {
     const server = selector ? await selector.choose() : only
     const socket = new Socket()
     selector?.track(socket, server)
-    // postgres.js adds its listeners later. An error without a listener ends the process.
+    // postgres.js adds its listeners later. Until then, an error without a listener would end the process.
     socket.on('error', () => undefined)
     socket.once('close', () => {
       const error = socket.errored ?? unreachableError(`No server answers at ${names}`)

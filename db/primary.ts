@@ -3,19 +3,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import postgres from 'postgres'
 
-// All in milliseconds.
-/** Limit for the answer of one server to a check. */
+/** Timeout of one server's answer to a check, in milliseconds. */
 const ANSWER_TIMEOUT = 3000
-/** After the first writable server has answered, the other servers have this time to answer. */
+/** Time for the answers of the other servers after the first writable server has answered, in milliseconds. */
 const GRACE_PERIOD = 500
-/** Time between two background checks. */
+/** Time between two background checks, in milliseconds. */
 const CHECK_INTERVAL = 3000
-/** Limit for closing the connection of a check. */
+/** Timeout for closing the connection of a check, in milliseconds. */
 const CLOSE_TIMEOUT = 1000
 
 /**
- * Returns no WAL file for a read-only server. The first eight digits of the file's name are the timeline. The control file
- * may still contain the previous timeline.
+ * Selects the name of the WAL file, whose first eight digits are the timeline, or null for a read-only server. The control
+ * file is not used for the timeline, because it may still contain the previous one.
  */
 const PRIMARY_QUERY = `
   select system_identifier::text as system,
@@ -38,14 +37,14 @@ interface Writable {
 
 /**
  * Selects the primary of several servers: the writable server with the highest timeline. Each promotion starts a higher
- * timeline, which identifies a former primary that still accepts writes. While connections are open, a background check
+ * timeline, so a former primary that still accepts writes has a lower timeline. While connections are open, a background check
  * closes connections to a former primary. Their statements fail as an outage.
  */
 export function createPrimarySelector(url: string, servers: readonly Server[]) {
   const connections = new Map<Socket, Server>()
   /**
-   * The highest timeline of each cluster so far. A server on a lower timeline is a former primary, also if it alone
-   * answers.
+   * The highest known timeline of each cluster. A server with a lower timeline is a former primary, even if no other
+   * server answers.
    */
   const timelines = new Map<string, number>()
   let primary: Server | undefined
@@ -94,7 +93,8 @@ export function createPrimarySelector(url: string, servers: readonly Server[]) {
 }
 
 /**
- * Finds the writable server with the highest timeline. Of equals, the first in `servers`, so that all processes agree.
+ * Finds the writable server with the highest timeline. Of servers with the same timeline, returns the first in `servers`,
+ * so that all processes select the same server.
  */
 async function findHighest(url: string, servers: readonly Server[]): Promise<Writable> {
   const finished = new AbortController()
@@ -124,7 +124,7 @@ async function requireWritable(url: string, server: Server, signal: AbortSignal)
   let failure = 'closed the connection'
   const giveUp = () => {
     failure = 'did not answer in time'
-    // Destroyed without an error: over TLS the driver has no error listener on this socket.
+    // Destroys the socket without an error, because over TLS the driver has no error listener on this socket.
     socket.destroy()
   }
   const options = {
@@ -134,7 +134,7 @@ async function requireWritable(url: string, server: Server, signal: AbortSignal)
     onnotice: () => undefined,
     connection: { application_name: 'tallystick check' },
     socket: () => {
-      // The driver reconnects if a connection ends before its first answer.
+      // Prevents a second connection: the driver reconnects if a connection ends before the first answer.
       if (socket.destroyed) throw unreachableError(`${nameOf(server)} ${failure}`)
       return socket.connect(server)
     },
@@ -149,8 +149,8 @@ async function requireWritable(url: string, server: Server, signal: AbortSignal)
   } finally {
     clearTimeout(limit)
     signal.removeEventListener('abort', giveUp)
-    // With a timeout: a frozen server never closes its side. Over TLS, `end` must not be called after the socket is
-    // destroyed.
+    // With a timeout, because a frozen server never closes its side of the connection. Over TLS, `end` must not be called
+    // after the socket is destroyed.
     if (!socket.destroyed)
       void Promise.allSettled([sql.end({ timeout: CLOSE_TIMEOUT / 1000 })]).then(() => socket.destroy())
   }

@@ -14,8 +14,8 @@ export function makeFolderPrivate(folder: string) {
 }
 
 /**
- * Makes a folder and its contents private. Warns about the folder alone. Does not follow symbolic links. Throws
- * ExposedError.
+ * Makes a folder and its contents private. Warns about a group with access only for the folder, not for its contents. Does
+ * not follow symbolic links. Throws ExposedError.
  */
 export function makeContentsPrivate(folder: string) {
   makeFolderPrivate(folder)
@@ -47,7 +47,7 @@ function restrict(path: string, mode: 0o600 | 0o700) {
     tryChmod(path, mode)
     stats = statSync(path)
   }
-  // For example a mounted volume of another owner.
+  // For example, the path is on a mounted volume of another owner.
   if (isExposed(stats, OTHERS))
     throw new ExposedError(
       `Every user of this machine has access to ${path}. Run chmod o-rwx ${path}, or set DATA_DIR to another folder.`,

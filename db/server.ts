@@ -31,8 +31,11 @@ const NO_TIMEOUTS = Object.keys(TIMEOUTS)
   .map((name) => `-c ${name}=0`)
   .join(' ')
 
-/** In milliseconds: longer than `statement_timeout`. */
-const MAX_ANSWER_TIMEOUT = 15_000
+/**
+ * Maximum idle timeout of a connection, in milliseconds: a higher ANSWER_TIMEOUT must not delay the detection of a dead
+ * server. Longer than `statement_timeout`, so that PostgreSQL cancels a slow statement before the socket counts as silent.
+ */
+const MAX_IDLE_TIMEOUT = 15_000
 
 /** Key of the advisory lock for migrations, the same in every release. */
 const MIGRATION_LOCK = 7_141_925
@@ -44,7 +47,7 @@ const application_name = 'tallystick'
 /**
  * Numbers of connections of a process, and their options.
  *
- * - Reads are pipelined: one connection has a higher throughput than several.
+ * - Reads are pipelined: one connection has a higher throughput than several connections.
  * - Lists have separate connections, so that short reads never wait behind a long result.
  * - Writes wait for the disk: with several connections, PostgreSQL flushes several commits together (group commit).
  * - A pooler can use a different server connection for each transaction. Statements therefore cannot be prepared, and the
@@ -63,24 +66,28 @@ const CONNECTION_PLANS = {
 export interface OpenOptions {
   /** The address of the server, if the database URL is the address of a pooler. */
   directUrl?: string | undefined
-  /**
-   * How long a caller of the service waits for an answer, in milliseconds. Determines how long connections may be
-   * silent.
-   */
+  /** ANSWER_TIMEOUT, in milliseconds. Determines after how much silence a connection counts as lost. */
   answerTimeout?: number
-  /** Observe every statement, for metrics and traces. */
+  /** Called for every statement, for metrics and traces. */
   observers?: readonly StatementObserver[]
 }
 
 /** Connects to a PostgreSQL server without applying migrations. Reads, writes and lists use separate connections. */
 export async function openServer(
   url: string,
-  { directUrl, answerTimeout = MAX_ANSWER_TIMEOUT, observers = [] }: OpenOptions = {},
+  { directUrl, answerTimeout = MAX_IDLE_TIMEOUT, observers = [] }: OpenOptions = {},
 ): Promise<Connection> {
   const { counts, ...driverOptions } =
     directUrl === undefined ? CONNECTION_PLANS.direct : CONNECTION_PLANS.pooled
-  const idle = Math.min(answerTimeout, MAX_ANSWER_TIMEOUT)
-  const options = { ...driverOptions, ...COMMON, ...socketOptions(url, 2 * idle), idle_timeout: idle / 1000 }
+  const idleTimeout = Math.min(answerTimeout, MAX_IDLE_TIMEOUT)
+  // The driver closes an idle connection after `idleTimeout`, before the connection counts as lost.
+  const maxSilence = 2 * idleTimeout
+  const options = {
+    ...driverOptions,
+    ...COMMON,
+    ...socketOptions(url, maxSilence),
+    idle_timeout: idleTimeout / 1000,
+  }
   const connect = (max: number) => postgres(url, { ...options, max })
   const [reads, lists, writes] = [connect(counts.reads), connect(counts.lists), connect(counts.writes)]
   const close = async () => {
@@ -114,14 +121,17 @@ export async function migrateServer(url: string) {
 }
 
 /**
- * Throws if a timeout is missing: a statement could then hang forever. Through a pooler only the role can set timeouts.
+ * Throws if a timeout is missing: a statement could then hang forever. Through a pooler, connections cannot set timeouts,
+ * but the role can.
  */
 async function requireTimeouts(client: postgres.Sql) {
   const names = client(Object.keys(TIMEOUTS))
-  const unlimited = await client<{ name: keyof typeof TIMEOUTS; role: string }[]>`
+  const withoutTimeout = await client<{ name: keyof typeof TIMEOUTS; role: string }[]>`
     select name, quote_ident(current_user) as role from pg_settings where name in ${names} and setting = '0'`
-  if (unlimited.length === 0) return
-  const commands = unlimited.map(({ name, role }) => `  alter role ${role} set ${name} = ${TIMEOUTS[name]};`)
+  if (withoutTimeout.length === 0) return
+  const commands = withoutTimeout.map(
+    ({ name, role }) => `  alter role ${role} set ${name} = ${TIMEOUTS[name]};`,
+  )
   throw new Error(
     [
       'Statements through the pooler at DATABASE_URL have no timeouts. Set timeouts for the role, once:',

@@ -30,7 +30,7 @@ import {
   limitBytes,
 } from './pages.ts'
 
-/** A signed-in device, or a grant of an app. `updatedAt` is the last activity, to the minute. */
+/** A signed-in device, or a grant of an app. `updatedAt` is the time of the last activity, accurate to one minute. */
 export const sessions = pgTable(
   'sessions',
   {
@@ -83,8 +83,8 @@ const currentAdministrator = (db: Database) =>
     )
 
 /**
- * False for an impersonation that is no longer permitted. This is a column, not a condition: with a condition, PostgreSQL
- * would hash all users for a batch of callers. The subquery runs for impersonations only.
+ * False for an impersonation that is no longer permitted. A column, not a condition in `where`: with a condition, PostgreSQL
+ * would build a hash table of all users for a batch of callers. The subquery runs for impersonations only.
  */
 const isEffective = (db: Database) =>
   sql<boolean>`case when ${sessions.impersonatedBy} is null then true
@@ -223,13 +223,16 @@ export const end = (db: Database, userId: string, id: string, source: audit.Sour
 export const endAll = (db: Database, userId: string, source: audit.Source) =>
   endMatching(db, userId, undefined, source)
 
-/** Ends impersonations after a change of role: those by a former administrator, and those of a new administrator. */
+/**
+ * Ends impersonations after a change of role. If the person is not an administrator, ends the impersonations by the person,
+ * otherwise the impersonations of the person.
+ */
 export async function endImpersonations(db: Database, userId: string) {
   const role = db.select({ role: users.role }).from(users).where(eq(users.id, userId))
-  const own = db.select({ id: administratorSession.id }).from(administratorSession)
+  const ownSessions = db.select({ id: administratorSession.id }).from(administratorSession)
   const byPerson = inArray(
     sessions.administratorSessionId,
-    own.where(eq(administratorSession.userId, userId)),
+    ownSessions.where(eq(administratorSession.userId, userId)),
   )
   const ofPerson = and(eq(sessions.userId, userId), isNotNull(sessions.impersonatedBy))
   const isAdmin = sql`coalesce((${role}) = 'admin', false)`

@@ -4,15 +4,16 @@ import type { Database } from './database.ts'
 import { find, hasUuid, isAuthor, notes, type Role, shares, type Viewer } from './notes.ts'
 
 /**
- * Shares a note of the viewer with an e-mail address, or changes the role. Returns undefined if there is no such note.
+ * Shares a note of the viewer with an e-mail address, or changes the role of the address. Returns undefined if the viewer
+ * has no such note.
  */
 export const put = (db: Database, viewer: Viewer, id: string, email: string, role: Role) =>
   db.transaction(async (tx) => {
-    const own = tx
+    const ownNote = tx
       .select({ noteId: notes.id })
       .from(notes)
       .where(and(hasUuid(id), isAuthor(viewer)))
-    const [note] = await own.for('key share')
+    const [note] = await ownNote.for('key share')
     if (!note) return undefined
     const [changed] = await tx
       .insert(shares)

@@ -5,7 +5,7 @@ import type { Database } from './database.ts'
 
 /**
  * Builds a statement once for each database connection instead of once for each call. PostgreSQL also plans a named
- * statement once. Together this saves two thirds of the cost of a statement, in this process and in the database.
+ * statement once. Together, this saves two thirds of the cost of a statement, in this process and in the database.
  */
 export function prepared<Statement>(build: (db: Database) => Statement): (db: Database) => Statement {
   const built = new WeakMap<Database, Statement>()
@@ -20,11 +20,11 @@ export function prepared<Statement>(build: (db: Database) => Statement): (db: Da
  * Request coalescing: concurrent callers share one statement. `execute` receives their keys in order of arrival and
  * returns one value or error for each key.
  *
- * - Idle (fewer than `maxInFlight` statements run): the statement is sent in the next microtask, so callers hardly wait.
- * - Busy (`maxInFlight` statements run): callers that arrive wait until one of them ends, then share the next statement.
+ * - Idle (fewer than `maxInFlight` statements run): the statement is sent in the next microtask, without a noticeable wait.
+ * - Busy (`maxInFlight` statements run): new callers wait until a running statement ends, then share the next statement.
  *
- * Trade-off: more calls a second under load, for the wait until a running statement ends. A statement starts after its
- * callers have arrived, so no caller receives a result older than its call. If `execute` rejects, every caller of the
+ * Trade-off: higher throughput under load, but a call waits for a running statement. A statement starts after its callers
+ * have arrived, so no caller receives a result older than its call. If `execute` rejects, every caller of the
  * statement receives the error.
  */
 export const coalesced = <Key, Value>(
@@ -33,7 +33,7 @@ export const coalesced = <Key, Value>(
 ) =>
   prepared((db) => {
     let inFlight = 0
-    let sendWaiting: (() => void) | undefined
+    let pendingSend: (() => void) | undefined
     const load = (keys: readonly Key[]) => {
       inFlight++
       const values = execute(db, keys)
@@ -42,13 +42,13 @@ export const coalesced = <Key, Value>(
     }
     const finish = () => {
       inFlight--
-      const send = sendWaiting
-      sendWaiting = undefined
+      const send = pendingSend
+      pendingSend = undefined
       send?.()
     }
     const schedule = (send: () => void) => {
       if (inFlight < maxInFlight) queueMicrotask(send)
-      else sendWaiting = send
+      else pendingSend = send
     }
     return new DataLoader<Key, Value>(load, { cache: false, batchScheduleFn: schedule })
   })
@@ -57,8 +57,8 @@ export const coalesced = <Key, Value>(
 export const dummyTable = sql`(values (1)) as one`
 
 /**
- * Tries to lock an advisory lock until the transaction ends. Returns false without waiting if another transaction has
- * it.
+ * Tries to get an advisory lock until the transaction ends. Returns false, without waiting, if another transaction has the
+ * lock.
  */
 export const tryAdvisoryLock = async (tx: Database, key: SQL) =>
   requireRow(await tx.select({ isLocked: sql<boolean>`pg_try_advisory_xact_lock(${key})` }).from(dummyTable))
@@ -67,6 +67,6 @@ export const tryAdvisoryLock = async (tx: Database, key: SQL) =>
 /** Returns the first row of a statement that always returns a row. */
 export function requireRow<Row>(rows: Row[]): Row {
   const [row] = rows
-  if (row === undefined) throw new Error('Expected a row')
+  if (row === undefined) throw new Error('The statement returned no row')
   return row
 }

@@ -79,7 +79,7 @@ const prepareCount = (name: string, condition: SQL | undefined) =>
 const countOfPerson = prepareCount('tasks_count', ofPerson)
 const countByStatus = prepareCount('tasks_count_by_status', ofStatus)
 
-/** Counts all tasks of a person, or those with a status, regardless of pages. */
+/** Counts all tasks of a person, or all tasks with a status, regardless of pages. */
 export const countAll = async (db: Database, userId: string, status?: Status) =>
   requireRow(
     await (status === undefined

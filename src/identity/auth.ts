@@ -141,7 +141,7 @@ async function promote(db: Database, userId: string, adminEmails: string[]) {
     })
 }
 
-/** Returns the codes of a delivery error. The message of the mail server is omitted, because it may contain parts of the e-mail. */
+/** Returns the codes of a delivery error. Omits the message of the mail server, which may contain the e-mail. */
 function deliveryFailure(error: unknown) {
   const fields = error instanceof Error ? Object.entries(error) : []
   return Object.fromEntries(fields.filter(([key]) => ['code', 'command', 'responseCode'].includes(key)))
