@@ -24,7 +24,7 @@ export const Account = z
 
 const { role } = ShareInput.shape
 
-/** All data about a person. About other people only the e-mail addresses that the person entered. */
+/** All data about a person. The only data about other people are the e-mail addresses that the person entered. */
 export const AccountExport = z
   .object({
     exportedAt: Timestamp,
@@ -88,7 +88,7 @@ export const AccountExport = z
   })
   .register(responseSchemas, { id: 'AccountExport' })
 
-/** The account's own e-mail address, to confirm the deletion. */
+/** The caller enters the e-mail address of the account to confirm the deletion. */
 export const DeleteAccount = z
   .object({ email: text({ max: 254, schema: z.string().trim() }) })
   .register(requestSchemas, { id: 'DeleteAccount' })

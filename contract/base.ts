@@ -45,9 +45,9 @@ export interface Meta {
   form?: 1 | 2
   /** The rate limit (src/settings.ts). `steps` and `reservations` count by network, the others by person. */
   limit?: 'steps' | 'reservations' | 'writes' | 'exports'
-  /** Every call has the same response while the process runs, so that it is created only once. */
+  /** The response is the same for all calls while the process runs. It is created once and cached. */
   constant?: true
-  /** Supports `Idempotency-Key`: executed once for each key of a person. */
+  /** Supports `Idempotency-Key`: the procedure runs once for each key of a person. */
   creates?: true
   /** Supports `If-Match` for this kind of resource: 412 if the current entity tag does not match. */
   changes?: TaggedResource
@@ -57,28 +57,28 @@ export interface Meta {
   tool?: Tool
 }
 
-/** Returns the meta of a procedure. oRPC's types do not include it. */
+/** Returns the meta of a procedure, which oRPC's types do not declare. */
 export const metaOf = (procedure: { '~orpc': { meta: Meta } }) => procedure['~orpc'].meta
 
 const meta: Meta = { access: 'public' }
 
-/** For any caller. Credentials are ignored. */
+/** Builder of procedures for any caller. Credentials are ignored. */
 export const publicAccess = oc.$meta(meta)
 
-/** For signed-in callers. */
+/** Builder of procedures for signed-in callers. */
 export const signedIn = publicAccess.meta({ access: 'signedIn' }).errors({
   UNAUTHORIZED: { status: 401, message: 'Sign in first' },
   INSUFFICIENT_SCOPE: { status: 403, message: 'The token was not granted this' },
 })
 
-/** For the person's own session: rejects access tokens of apps, and administrators who impersonate the person. */
+/** Builder of procedures for the person alone: rejects apps, and administrators who impersonate the person. */
 export const sensitive = signedIn.meta({ noImpersonation: true }).errors({
   FORBIDDEN: { status: 403, message: 'Not permitted during an impersonation' },
 })
 
-/** For signed-in callers and for apps with the scope `read`. */
+/** Builder of procedures for signed-in callers and for apps with the scope `read`. */
 export const reading = signedIn.meta({ scope: 'read' })
-/** For signed-in callers and for apps with the scope `write`. */
+/** Builder of procedures for signed-in callers and for apps with the scope `write`. */
 export const writing = signedIn.meta({ scope: 'write', limit: 'writes' })
 
 export const IdempotencyKey = z.string().regex(/^[!-~]{1,255}$/, 'Must be 1 to 255 visible ASCII characters')
@@ -94,10 +94,10 @@ export const headerErrors = {
 }
 const { PRECONDITION_FAILED, ...idempotencyErrors } = headerErrors
 
-/** For procedures that create a resource. Supports `Idempotency-Key`, so that clients can retry. */
+/** Builder of procedures that create a resource. Supports `Idempotency-Key`, so that clients can retry. */
 export const creating = writing.meta({ creates: true }).errors(idempotencyErrors)
 
-/** For procedures that change a resource. Supports `If-Match`, to detect concurrent changes. */
+/** Builder of procedures that change a resource. Supports `If-Match`, to detect concurrent changes. */
 export const changing = (changes: TaggedResource) => writing.meta({ changes }).errors({ PRECONDITION_FAILED })
 
 /** The schemas that the OpenAPI document publishes as components. */
@@ -115,7 +115,8 @@ interface TextBounds {
 
 /**
  * Text that the database can store. Lengths are in code points, like `maxLength` of JSON Schema. `length` is at most twice
- * the number of code points, so that most texts need no count. `meta` publishes the refinements as JSON Schema keywords.
+ * the number of code points, so for most texts `length` alone decides, without counting. `meta` publishes the refinements as
+ * JSON Schema keywords.
  */
 export const text = ({ min = 0, max = Infinity, schema = z.string() }: TextBounds = {}) =>
   schema
@@ -132,7 +133,7 @@ export const text = ({ min = 0, max = Infinity, schema = z.string() }: TextBound
 
 const countCodePoints = (value: string) => Array.from(value).length
 
-/** Without leading zeros, so that every number has one spelling. */
+/** Rejects leading zeros, so that every number has exactly one notation. */
 const isDigits = (value: unknown) => typeof value === 'string' && /^(0|[1-9]\d*)$/.test(value)
 const isCount = (value: unknown) => typeof value === 'number' && Number.isInteger(value) && value >= 0
 
@@ -142,7 +143,7 @@ const WholeNumber = z
   .transform((value: number | string) => Math.min(Number(value), Number.MAX_SAFE_INTEGER))
   .meta({ type: 'integer', minimum: 0 })
 
-/** The id of a row. An id larger than all ids is valid input, and answers 404. */
+/** The id of a row. A number larger than every id is valid input: the answer is 404. */
 export const RowId = WholeNumber
 
 export const ById = z.object({ id: RowId })

@@ -13,14 +13,14 @@ export { isDefinedError, ORPCError, safe } from '@orpc/client'
 /** Options of a single call: `client.tasks.update(changes, { context: { headers: { 'if-match': tag } } })`. */
 export interface CallContext {
   headers?: Record<string, string>
-  /** Receives the response headers, with names in lower case. */
+  /** The client adds the response headers to this map, with names in lower case. */
   reply?: Map<string, string | string[]>
 }
 
-/** Every procedure as a local async function: `client.tasks.create({ taskTitle })`. */
+/** A client with an async function for each procedure: `client.tasks.create({ taskTitle })`. */
 export type Client = ContractRouterClient<Contract, CallContext>
 
-/** Outside a browser, pass the session cookie in `headers`. `fetch` replaces the global function. */
+/** Outside a browser, pass the session cookie in `headers`. `fetch` replaces the global `fetch`. */
 export type ClientOptions = Pick<LinkFetchClientOptions<CallContext>, 'fetch'> & {
   headers?: Record<string, string>
 }
@@ -57,7 +57,7 @@ const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Replaces an invalid note id by an id that no note has: in a URL, ids such as `reset` or `..` would name another path.
+ * Replaces an invalid note id by an id that no note has: in a URL, ids such as `reset` or `..` would result in another path.
  */
 const replaceInvalidNoteId: Interceptor<'interceptors'> = (options) => {
   const { path, input } = options

@@ -36,11 +36,11 @@ export const listIssues = (issues: readonly Issue[]) =>
     message,
   }))
 
-/** The data of BAD_REQUEST. Procedures need not declare this error. */
+/** The data of BAD_REQUEST. Procedures can throw this error without declaring the error. */
 export const Issues = z.object({ issues: z.array(z.object({ path: z.string(), message: z.string() })) })
 
 export const badRequest = (issues: readonly Issue[]) =>
   new ORPCError('BAD_REQUEST', { message: 'Input validation failed', data: { issues: listIssues(issues) } })
 
-/** A temporary error: a later retry may succeed. */
+/** Creates the error for a temporary problem (503): a later retry may succeed. */
 export const unavailable = (message: string) => new ORPCError('SERVICE_UNAVAILABLE', { message })

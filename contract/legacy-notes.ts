@@ -36,7 +36,7 @@ export const NotesReset = z.object({ noteCount: z.int() }).register(responseSche
 /** The media type for `Accept` and `Content-Type` that selects the first form on paths that both forms have. */
 export const firstFormMediaType = 'application/json;version=1'
 
-/** Notes in the first form: the same notes as in `notes`, with integer ids and without sharing. */
+/** Notes in the first form: only the notes that the person wrote, with integer ids and without sharing. */
 export const legacyNotes = {
   list: reading
     .meta({ form: 1 })

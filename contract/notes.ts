@@ -118,7 +118,7 @@ export const notes = {
       method: 'POST',
       path: '/api/notes/{id}/delete',
       summary: 'Delete a note',
-      // The body is optional: an empty object, or none.
+      // The request may have an empty object as its body, or no body.
       spec: (operation) => ({
         ...operation,
         requestBody: { content: { 'application/json': { schema: { type: 'object' } } } },

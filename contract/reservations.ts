@@ -4,7 +4,10 @@ import { responseSchemas, publicAccess, requestSchemas, text } from './base.ts'
 
 export const guestBounds = { min: 1, max: 20 }
 
-/** The types of a reservation. Invalid types answer BAD_REQUEST. The published bounds are those of ReservationRules. */
+/**
+ * The types of a reservation. Invalid types result in BAD_REQUEST. The bounds in `meta` are only published: ReservationRules
+ * checks the bounds.
+ */
 export const ReservationInput = z
   .object({
     name: text().meta({ minLength: 1, pattern: '\\S' }),
@@ -13,7 +16,7 @@ export const ReservationInput = z
   .register(requestSchemas, { id: 'ReservationInput' })
 
 /**
- * The rules of a reservation. Broken rules answer INVALID_RESERVATION in the caller's language. The messages are keys of
+ * The rules of a reservation. A violation results in INVALID_RESERVATION, in the caller's language. The messages are keys of
  * the catalogues in src/messages/.
  */
 export const ReservationRules = z.object({

@@ -3,7 +3,7 @@ import type { AnyContractProcedure } from '@orpc/contract'
 import { metaOf, type Scope } from './base.ts'
 import { contract } from './index.ts'
 
-/** Names of resources that differ from the path: `/api/me` is the account. */
+/** Names of resources whose path has another name: `/api/me` is the account. */
 const names: Record<string, string> = { me: 'account' }
 
 const resources: Record<string, Record<string, AnyContractProcedure>> = contract
