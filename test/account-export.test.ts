@@ -14,7 +14,7 @@ const database = postgres(service.databaseUrl, { max: 2, onnotice: () => undefin
 
 afterAll(() => database.end())
 
-/** Paths of columns in the export that differ from the convention of `pathOf`. */
+/** The paths of columns in the export, for columns that do not follow the convention of `pathOf`. */
 const exported: Record<string, string> = {
   'users.id': 'account.id',
   'users.name': 'account.name',
@@ -40,7 +40,7 @@ const exported: Record<string, string> = {
   'audit.created_at': 'audit.at',
 }
 
-/** The tables and columns that no export contains, with the reason. `*` is every table. */
+/** The tables and columns that the export omits, with the reason. `*` means every table. */
 const omitted: Record<string, string> = {
   '*.version': 'a row version',
   'users.image': 'never set',
@@ -60,10 +60,10 @@ const omitted: Record<string, string> = {
 
 const camelCase = (name: string) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
 
-/** The path of a column in the export: `tasks.created_at` is `tasks.createdAt`, and `tasks.user_id` is the list `tasks`. */
+/** Returns the path of a column in the export. The path of `user_id` is the list: `tasks` for `tasks.user_id`. */
 const pathOf = (column: string) => exported[column] ?? camelCase(column.replace(/\.user_id$/, ''))
 
-/** The columns of the database that the export must contain, as `table.column`. */
+/** Lists the columns of the database that the export must contain, as `table.column`. */
 async function listExportableColumns() {
   const columns = await database<{ table: string; column: string }[]>`
     select table_name as table, column_name as column
@@ -92,7 +92,7 @@ const listMissingColumns = async () =>
 const withoutEmptyLists = (data: object) =>
   Object.fromEntries(Object.entries(data).filter(([, value]) => !isDeepStrictEqual(value, [])))
 
-/** The value at a path. Of each list, the first item counts. */
+/** Returns the value at a path. In a list, the path continues in the first item. */
 const valueAt = (value: unknown, path: string) =>
   path.split('.').reduce<unknown>((from, key) => {
     const first: unknown = Array.isArray(from) ? from[0] : from
@@ -170,7 +170,7 @@ describeTransports(service, ({ person }) => {
       })
     })
 
-    test('contains no credential, and of other users only what the user entered', async () => {
+    test('contains no credential, and no data of other users except what the user entered', async () => {
       const { email, cookie, tokens, bob } = await createFullAccount()
       const other = await bob.account.get()
       const ada = await person(email)
@@ -204,7 +204,7 @@ describe('an export', () => {
     expect(missing, advice).toEqual([])
   })
 
-  test('is reported as incomplete after a new table or column', async () => {
+  test('the check finds a new table or column', async () => {
     await database`create table diaries (user_id text)`
     await database`alter table tasks add column due timestamptz`
     const missing = await listMissingColumns()

@@ -14,7 +14,7 @@ const database = postgres(service.databaseUrl, { max: 2, onnotice: () => undefin
 
 afterAll(() => database.end())
 
-/** The rows of all tables that contain one of the texts, as `table: row`. */
+/** Lists the rows of all tables that contain one of the texts, as `table: row`. */
 async function rowsWith(...texts: string[]) {
   const tables = await database<{ name: string }[]>`
     select table_name as name from information_schema.tables where table_schema = 'public'`
@@ -148,7 +148,7 @@ describe('a deleted account', () => {
     expect(await bob.notes.list()).toMatchObject({ notes: [{ id: sharedByBob.id, sharedWith: 0 }] })
   })
 
-  test('can be the last administrator’s, and ADMIN_EMAILS applies at the next sign-in', async () => {
+  test('can be the account of the last administrator, and ADMIN_EMAILS applies at the next sign-in', async () => {
     const cookie = await service.signIn(ROOT)
     const { id } = await createFullAccount()
     const acting = await impersonate(id, cookie)
@@ -160,7 +160,7 @@ describe('a deleted account', () => {
     expect((await get('/api/auth/admin/list-users', await service.signIn(ROOT))).status).toBe(200)
   })
 
-  test('leaves no row either when an administrator removes it', async () => {
+  test('leaves no row if an administrator removes the account', async () => {
     const { email, id } = await createFullAccount()
 
     const { status } = await post('/api/auth/admin/remove-user', { userId: id }, await service.signIn(ROOT))

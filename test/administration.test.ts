@@ -62,7 +62,7 @@ describe('an endpoint of better-auth that the service does not serve', () => {
   ]
   const all = Object.values(auth.api as Record<string, { path?: string }>).flatMap(({ path }) => path ?? [])
 
-  test('is taken from the complete list of endpoints', () => {
+  test('is found in the complete list of the endpoints of better-auth', () => {
     expect(all).toEqual(
       expect.arrayContaining([...offered, '/sign-up/email', '/change-email', '/delete-user']),
     )

@@ -19,7 +19,7 @@ afterEach(async () => {
   await sleep(50)
 })
 
-/** Sends the first half of a request with a body. The service trusts this proxy, which names the client's address. */
+/** Sends the first half of a request with a body. The X-Forwarded-For header contains the address of the client. */
 async function sendHalf(address: string) {
   const socket = connect(port, '127.0.0.1').on('error', () => undefined)
   sockets.push(socket)

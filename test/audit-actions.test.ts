@@ -17,7 +17,7 @@ interface Expected {
 }
 type Scenario = (people: People) => Promise<{ entries: AuditRow[]; expected: Expected }>
 
-/** An administrator calls an administrative operation on the user. */
+/** Returns a scenario in which an administrator calls an operation on the user. */
 const administration =
   (operation: string, input: (ada: Person) => object, detail: string | null = null): Scenario =>
   async ({ root, ada }) => {
@@ -35,7 +35,7 @@ const administration =
   }
 const byId = ({ id: userId }: Person) => ({ userId })
 
-/** A scenario for each action, which causes it once. */
+/** One scenario for each action. The scenario causes the action once. */
 const scenarios: Record<Action, Scenario> = {
   'sign-in': async ({ ada: { email, id } }) => ({
     entries: await entriesDuring(() => signInOverHttp(service, email, { 'user-agent': AGENT })),

@@ -23,7 +23,7 @@ export interface People {
   ada: Person
 }
 
-/** Starts a service whose callers send a known User-Agent header, with helpers to observe its audit trail. */
+/** Starts a service whose callers send a known User-Agent header, and returns helpers to read its audit trail. */
 export async function startAuditedService() {
   const service = await startService({ ...(await settingsWithAddress()), ADMIN_EMAILS: ROOT })
   const { db } = service.services
@@ -43,7 +43,7 @@ export async function startAuditedService() {
   }
   const createPeople = async (): Promise<People> => ({ root: await signIn(ROOT), ada: await signIn() })
 
-  /** The audit entries that are written while `work` runs. */
+  /** Returns the audit entries that the service writes while `work` runs. */
   async function entriesDuring(work: () => Promise<unknown>) {
     const [last] = await db.select().from(audit).orderBy(desc(audit.id)).limit(1)
     await work()

@@ -11,7 +11,7 @@ import { newEmail, settingsWithAddress, startService } from './service.ts'
 
 const service = await startService(await settingsWithAddress())
 const settings = await settingsWithAddress()
-/** A service whose host is not a loopback address, so that the browser treats http as insecure. */
+/** A service with a host name that is not a loopback address, so that the browser treats http as insecure. */
 const insecure = await startService({
   ...settings,
   BASE_URL: `http://tallystick.test:${settings.PORT ?? ''}`,
@@ -107,7 +107,7 @@ async function addSession() {
 const isFocused = (role: 'button' | 'textbox', name: string) =>
   page.getByRole(role, { name }).and(page.locator(':focus')).count()
 
-/** Checks what every page has: one heading, a language, a title, labels, the style, and no script. */
+/** Checks that a page has one heading, a language, a title, labels, the style, and no script. */
 async function expectWellFormed() {
   expect(await page.locator('h1').count()).toBe(1)
   expect(await page.locator('html').getAttribute('lang')).toBe('en')
@@ -116,7 +116,7 @@ async function expectWellFormed() {
   for (const input of await page.locator('input:not([type=hidden])').all())
     expect(await page.locator(`label[for="${(await input.getAttribute('id')) ?? ''}"]`).count()).toBe(1)
   expect(await page.locator('script').count()).toBe(0)
-  // The width proves that the policy allows the style.
+  // The width proves that the browser applies the style, so the Content-Security-Policy allows the style.
   expect((await page.locator('body').boundingBox())?.width).toBeLessThan(600)
 }
 
@@ -223,7 +223,7 @@ describe('an app in a browser without scripts', () => {
     await page.getByRole('button', { name: 'Allow' }).click()
     await page.waitForTimeout(500)
 
-    // No program handles the scheme. The policy allowed the redirect.
+    // No program handles the scheme, so the navigation fails. The Content-Security-Policy must not be the reason.
     expect(problems.filter((problem) => /policy/i.test(problem))).toEqual([])
   })
 
@@ -307,7 +307,7 @@ describe('the sign-in page', () => {
       await page.getByRole('alert').waitFor()
     }
 
-    // Only with the controls of the page.
+    // Restarts with the controls of the page, not with the buttons of the browser.
     await page
       .getByRole('button', { name: /another|again/i })
       .or(page.getByRole('link'))
@@ -343,7 +343,7 @@ describe('on a phone', () => {
     page = await newPage()
   })
 
-  /** Checks the layout width: a page with an element wider than the screen gets a wider layout and scrolls. */
+  /** Checks that the layout is not wider than the screen. A wider element would make the page scroll sideways. */
   async function expectFits() {
     const session = await context.newCDPSession(page)
     const { cssContentSize, cssLayoutViewport } = await session.send('Page.getLayoutMetrics')

@@ -16,7 +16,7 @@ interface Options {
   ttl?: { reuse: number; retention: number }
 }
 
-/** An OpenAuth issuer without the checks of the service. It shows each fault which the service prevents. */
+/** Creates an OpenAuth issuer without the checks of the service. This issuer has each fault that the service prevents. */
 export function createBareIssuer(origin: string, { storage = MemoryStorage(), ttl }: Options = {}) {
   const account: Provider<{ id: string }> = {
     type: 'account',

@@ -118,7 +118,7 @@ describe('a body', () => {
     expect([listOf(10_000), listOf(10_004)].map(isComplex)).toEqual([false, true])
   })
 
-  test('has the last of two fields with one name, and the prototype of an object', () => {
+  test('keeps the last of two fields with the same name, and has the usual prototype of an object', () => {
     const { body } = parseObject(Buffer.from('{"a":1,"a":2,"__proto__":{"role":"admin"}}'))
 
     expect(body).toHaveProperty('a', 2)

@@ -37,7 +37,7 @@ export class BreakableConnection {
     this.disconnect()
   }
 
-  /** Keeps the present connections and drops their data, like a firewall that has lost their state. */
+  /** Keeps the open connections but drops their data, like a firewall that has lost the state of the connections. */
   dropData() {
     for (const socket of this.#sockets) this.#dropped.add(socket)
   }

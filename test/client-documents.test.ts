@@ -16,7 +16,7 @@ const limited = await startService({
   TRUSTED_PROXIES: '127.0.0.1',
   LIMITS: 'documents=3',
 })
-/** A service without rate limits. */
+/** A service outside production. */
 const service = await startService(await settingsWithAddress())
 const production = await startService({
   NODE_ENV: 'production',
@@ -31,7 +31,7 @@ let certificate: { key: Buffer; cert: Buffer }
 beforeAll(() => {
   if (!hasOpenssl) return
   certificate = createCertificate()
-  // A running process cannot add a certificate authority.
+  // The test hosts use self-signed certificates, and a running process cannot add a certificate authority.
   vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
 })
 afterAll(() => vi.unstubAllEnvs())
@@ -150,7 +150,7 @@ describe('in production', () => {
       expect(page).toMatchObject({ status: 400, location: null })
       expect(connections).toBe(0)
       expect(await openPage(appWithId(service, id).authorizationUrl())).toMatchObject({ status: 400 })
-      // Outside production the service connects, which proves that the server is reachable.
+      // Control: outside production the service does connect, so a count of 0 in production is meaningful.
       if (host === '127.0.0.1') expect(connections).toBe(1)
       server.close()
     },
@@ -170,7 +170,7 @@ describe('in production', () => {
     const page = await openPage(appWithId(production, `https://${host}/app.json`).authorizationUrl())
 
     expect(page).toMatchObject({ status: 400 })
-    // The address is rejected before a connection, which would time out.
+    // The service rejects the address without a connection. A connection attempt would end only after a timeout.
     expect(Date.now() - start).toBeLessThan(1000)
   })
 })
@@ -319,7 +319,7 @@ describe.runIf(hasOpenssl)('a client document', () => {
   })
 })
 
-test('in production a host is resolved by a DNS query that occupies no thread', async () => {
+test('in production, the service resolves a host by a DNS query that occupies no thread', async () => {
   const queries: string[] = []
   const server = createSocket('udp4').bind(0, '127.0.0.1')
   server.on('message', (message) => queries.push(message.toString('latin1')))

@@ -13,7 +13,7 @@ const { get, signIn, listTasks } = createOAuthCalls(service)
 const app = await registerApp(service)
 const other = await registerApp(service)
 
-/** Redeems a code, and returns it with its tokens and the number of grants of the user. */
+/** Redeems a code. Returns the code, its tokens and the number of grants of the user. */
 async function redeemCode() {
   const cookie = await signIn()
   const code = (await app.allow(cookie)).get('code') ?? ''
@@ -89,7 +89,7 @@ describe('a replayed code', () => {
   })
 })
 
-test('of concurrent redemptions of one code at most one succeeds, and its grant has ended', async () => {
+test('at most one of several concurrent redemptions of a code succeeds, and its grant ends', async () => {
   const cookie = await signIn()
   const code = (await app.allow(cookie)).get('code')
 

@@ -246,7 +246,7 @@ afterAll(() => {
   agent.destroy()
 })
 
-/** The response without the values that differ between any two responses. */
+/** Sends a request. Returns the response without values that differ between two responses, such as the date. */
 async function answerOf({ origin }: Service, { at, method, tail, body, headers }: Sample) {
   const [usual, path = ''] = at.split(' ')
   const framed: Sample['headers'] = {
@@ -271,7 +271,7 @@ async function answerOf({ origin }: Service, { at, method, tail, body, headers }
   return { status: response.statusCode, headers: lasting, body: sent.replace(changing, '…') }
 }
 
-/** Timestamps, and the ids of created rows. */
+/** Matches timestamps and the ids of created rows. */
 const changing =
   /\d{4}-\d\d-\d\dT[\d:.]+Z|(?<=At":|Active":)\d+|(?!0192b3c4)[\da-f]{8}-[\da-f]{4}-7[\da-f-]{21}/g
 
@@ -380,11 +380,11 @@ describe('a compiled procedure with output checks', () => {
   const leaking = os.output(Account).handler(() => ({ ...account, password: 'secret' }))
   const wrong = os.output(Account).handler(() => ({ ...account, emailVerified: 'yes' as unknown as boolean }))
 
-  test('fails where the output has undeclared properties', async () => {
+  test('fails if the output has undeclared properties', async () => {
     await expect(compile(leaking, ['account', 'get'], true).run({}, undefined)).rejects.toThrow('account.get')
   })
 
-  test('fails where the output violates the contract, and names the position', async () => {
+  test('fails if the output violates the contract, and names the position', async () => {
     await expect(compile(wrong, ['account', 'get'], true).run({}, undefined)).rejects.toMatchObject({
       issues: [{ path: 'emailVerified' }],
     })

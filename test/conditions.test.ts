@@ -10,7 +10,7 @@ import { type Service, newEmail, startService } from './service.ts'
 const service = await startService({ TRUSTED_ORIGINS: 'https://trusted.example' })
 const call = createFetch(service)
 
-/** A client that exposes the ETag of its last response. */
+/** A client with a function that returns the ETag of the last response. */
 interface Listener {
   client: Client
   tag: () => string

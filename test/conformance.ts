@@ -12,7 +12,7 @@ const origin = `http://127.0.0.1:${port}`
 const tallystick = await createTallystick({
   PORT: String(port),
   BASE_URL: origin,
-  // The origins of the proxy, which the suite regards as the origin of the service.
+  // The suite uses the origin of the proxy as the origin of the service.
   TRUSTED_ORIGINS: `http://localhost:${proxyPort}, http://127.0.0.1:${proxyPort}`,
 })
 const app = createApp(tallystick.services)

@@ -26,7 +26,7 @@ const pairOf = (cookie = '') => cookie.split(';', 1)[0] ?? ''
 const valueOf = (cookie: string) => cookie.slice(cookie.indexOf('=') + 1)
 
 const call = createFetch(service)
-/** The e-mail addresses of the accounts that the service and better-auth derive from a cookie. */
+/** Returns the e-mail address of the account that the service and better-auth find for a cookie. */
 const accountsOf = async (cookie: string, { origin } = service) => {
   const [ours, theirs] = await Promise.all(
     ['/api/me', '/api/auth/get-session'].map((path) =>
@@ -125,10 +125,10 @@ describe('on https', () => {
 describe.each([
   ['https', service],
   ['http', plain],
-] as const)('of two cookies with one name on %s', (_, where) => {
+] as const)('two cookies with one name on %s', (_, where) => {
   const invalid = ['x', 'x.y', '', `token.${'A'.repeat(43)}%3D`, '%E0%A4%A', '"']
 
-  test('an invalid cookie changes nothing, first or last', async () => {
+  test('authenticate the caller if the first or the last cookie is invalid', async () => {
     const { email, cookie } = await signIn(where)
     const name = cookie.slice(0, cookie.indexOf('='))
 
@@ -137,14 +137,14 @@ describe.each([
         expect(await accountsOf(pair, where)).toBe(email)
   })
 
-  test('the same cookie twice is accepted', async () => {
+  test('authenticate the caller if both cookies are equal', async () => {
     const { email, cookie } = await signIn(where)
 
     expect(await accountsOf(`${cookie}; ${cookie}`, where)).toBe(email)
     expect(await accountsOf(`${cookie}; ${decodeURIComponent(cookie)}`, where)).toBe(email)
   })
 
-  test('two valid cookies do not authenticate the caller', async () => {
+  test('do not authenticate the caller if both cookies are valid and differ', async () => {
     const [ada, eve] = [await signIn(where), await signIn(where)]
 
     expect(await accountsOf(`${ada.cookie}; ${eve.cookie}`, where)).toBeUndefined()

@@ -23,7 +23,7 @@ traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedur
   if (metaOf(procedure).access === 'public') publicProcedures.push(path)
 })
 
-/** The result or the error of a procedure as JSON, without the values that differ between calls. */
+/** Calls a procedure. Returns the result or the error as JSON, without values that differ between calls. */
 async function outcomeOf(client: object, path: readonly string[], input: unknown) {
   const procedure = path.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], client)
   const outcome = await (procedure as (input: unknown) => Promise<object>)(input).catch((error: unknown) =>
@@ -112,16 +112,19 @@ describe('an Authorization header with a scheme other than Bearer', () => {
     ['POST', '/api/auth/update-user', { name: 'Root' }],
   ] as const
 
-  test.each(guarded)('leaves the decision to the cookie: %s %s', async (method, path, body) => {
-    const { cookie } = await signInOverHttp(service, ROOT)
-    for (const authorization of otherSchemes) {
-      expect((await call(method, path, body, { authorization, cookie })).status).toBe(200)
-      expect((await call(method, path, body, { authorization })).status).toBe(401)
-    }
-  })
+  test.each(guarded)(
+    'is ignored, so that the cookie authenticates the caller: %s %s',
+    async (method, path, body) => {
+      const { cookie } = await signInOverHttp(service, ROOT)
+      for (const authorization of otherSchemes) {
+        expect((await call(method, path, body, { authorization, cookie })).status).toBe(200)
+        expect((await call(method, path, body, { authorization })).status).toBe(401)
+      }
+    },
+  )
 
   test.each(guarded)(
-    'does so only with another scheme: an invalid token is rejected by %s %s',
+    'differs from an invalid Bearer token, which is rejected even with a valid cookie: %s %s',
     async (method, path, body) => {
       const { cookie } = await signInOverHttp(service, ROOT)
       for (const authorization of invalidTokens)
@@ -139,13 +142,13 @@ describe('an Authorization header with a scheme other than Bearer', () => {
 })
 
 describe('a banned user', () => {
-  test('is rejected with a remaining session or grant', async () => {
+  test('is rejected even if a session or grant still exists', async () => {
     const email = newEmail()
     const { cookie } = await signInOverHttp(service, email)
     const app = await registerApp(service)
     const tokens = await app.obtainTokens(cookie)
     const forMcp = await app.obtainTokens(cookie, { resource: `${service.origin}/mcp` })
-    // The ban by SQL keeps the session, as a sign-in concurrent with the ban does.
+    // A ban by SQL keeps the session. A sign-in during a ban by an administrator could also leave a session.
     await service.services.db.update(users).set({ banned: true }).where(eq(users.email, email))
 
     const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' }

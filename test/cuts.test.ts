@@ -33,7 +33,7 @@ async function relayTo(target: string, otherwise?: Parameters<typeof startProxy>
 
 const has = (command: string) => spawnSync(command, ['--version']).error === undefined
 
-/** Routes to PostgreSQL, each through a proxy. */
+/** The kinds of connections to PostgreSQL, each through a proxy that closes connections. */
 const routes = {
   directly: {
     possible: true,
@@ -69,7 +69,7 @@ const routes = {
   },
 }
 
-/** Sets the timeouts on the database, because a pooler does not pass them on. */
+/** Sets the timeouts on the database, because a pooler does not forward the timeouts of a connection. */
 async function setTimeouts() {
   const admin = postgres(databaseUrl, { max: 1 })
   const name = new URL(databaseUrl).pathname.slice(1)
@@ -90,7 +90,7 @@ function createCertificate() {
   return certificate
 }
 
-/** Starts callers that insert pairs of rows, each pair in one transaction, and read each pair back, until they are stopped. */
+/** Starts callers that insert pairs of rows, each pair in one transaction, and read each pair, until `stop` is called. */
 function startCallers(db: Database) {
   const acknowledged: string[] = []
   const wrong: unknown[] = []

@@ -17,7 +17,7 @@ const service = await startService()
 const input = { taskTitle: 'Write' }
 const note = { title: 'Plan', body: '' }
 
-/** Properties that other tests rely on, for both drivers. */
+/** Properties of the database that other tests assume, verified with both drivers. */
 describe.each([
   ['PostgreSQL', service.databaseUrl],
   ['PGlite', 'memory:'],
@@ -95,7 +95,7 @@ describe.each([
     await expect(ada.account.get()).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
   })
 
-  test('sharing twice stores one row, in a transaction, which is deleted with the note', async () => {
+  test('sharing a note twice stores one row, which is deleted with the note', async () => {
     const [ada, bob] = [await tallystick.person(), await tallystick.person()]
     const { email } = await bob.account.get()
     const { id } = await ada.notes.create({ title: 'Shared', body: '' })

@@ -13,7 +13,7 @@ const newCaller = async () => ({ cookie: await service.signIn(newEmail()) })
 const DATASTAR = { 'datastar-request': 'true' }
 const PLACEHOLDER = '<li id="no-notes">No notes yet</li>'
 
-/** The server-sent events of a response, as a browser parses them. */
+/** Parses the server-sent events of a response as a browser does. */
 function eventsOf(answer: Answer) {
   const events: EventSourceMessage[] = []
   const parser = createParser({
@@ -28,7 +28,7 @@ function eventsOf(answer: Answer) {
   return events
 }
 
-/** The effect of a response on a page: the data lines of each event, joined by their first word as Datastar does. */
+/** Returns the effect of a response on a page: the data lines of each event, grouped by their first word as in Datastar. */
 function patchOf(answer: Answer) {
   const events = eventsOf(answer)
   expect(events.map(({ event }) => event)).toEqual(['datastar-patch-elements', 'datastar-patch-signals'])
@@ -346,7 +346,7 @@ describe('an error', () => {
   })
 })
 
-/** The text that a browser displays for escaped HTML. */
+/** Returns the text that a browser displays for escaped HTML. */
 const unescape = (html: string) =>
   html.replace(
     /&(lt|gt|quot|amp|#39|#13);/g,

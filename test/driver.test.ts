@@ -7,7 +7,7 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 
 import { errorResponse, message, readyForQuery, type Script, startProxy } from './proxy.ts'
 
-// Each test fails without the hunk of db/patches/postgres+3.4.9.patch that it names, by the upstream issue if there is one.
+// Each test fails without one hunk of db/patches/postgres+3.4.9.patch. The title names the upstream issue, if any.
 
 const server = inject('postgres').url
 const port = Number(new URL(server).port)
@@ -123,7 +123,7 @@ async function closedSocket(error: Error) {
   return socket
 }
 
-/** A socket that closes within the tick in which it is destroyed, before unsent bytes are written. */
+/** Creates a socket that emits `close` in the same tick in which it is destroyed, before unsent bytes are written. */
 function createTunnel() {
   const far = connectTcp(port, '127.0.0.1')
   const tunnel = new Duplex({

@@ -34,13 +34,13 @@ function copyProject() {
   const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
   const files = execFileSync('git', list, { encoding: 'utf8' }).split('\0')
   for (const file of files)
-    // A deleted file is listed, and so is node_modules if it is a link.
+    // git also lists deleted files, and node_modules if it is a link.
     if (file && file !== 'node_modules' && existsSync(file)) cpSync(file, join(folder, file))
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
   return folder
 }
 
-/** Runs a command in a folder. The command gets no settings of this process. */
+/** Runs a command in a folder. The command inherits only PATH and HOME from this process. */
 const run = (folder: string, command: string) => {
   const { PATH, HOME } = process.env
   const env = { PATH, HOME, NO_COLOR: '1', TEST_DATABASE_URL: inject('postgres').url }

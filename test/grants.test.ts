@@ -25,7 +25,7 @@ const app = await registerApp(service)
 const other = await registerApp(service, { client_name: 'Another app' })
 
 const signInAsRoot = async () => (await signInOverHttp(service, ROOT)).cookie
-/** The client of a browser with the session. */
+/** Returns the client of a browser that has the session. */
 const browserOf = (cookie: string) => createRestClient(origin, { headers: { cookie } })
 
 describe('a scope', () => {
@@ -108,7 +108,7 @@ describe('a scope', () => {
     expect(await get('/api/me', { cookie })).toMatchObject({ status: 200, body: { name: '' } })
   })
 
-  test('of any kind does not let an app consent to another grant', async () => {
+  test('of any kind does not allow an app to consent to another grant', async () => {
     const cookie = await signIn()
     const tokens = await app.obtainTokens(cookie, { scope: 'read' })
 
@@ -180,15 +180,15 @@ describe('an invalid bearer token', () => {
     await expect(service.client(headers).account.get()).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
     expect(await call('POST', '/rpc/account/get', {}, headers)).toMatchObject({ status: 401 })
   })
+})
 
-  test('is replaced by no cookie: a valid token decides before the cookie', async () => {
-    const tokens = await app.obtainTokens(await signIn())
-    const { body } = await get('/api/me', bearer(tokens))
+test('a valid bearer token has precedence over a cookie', async () => {
+  const tokens = await app.obtainTokens(await signIn())
+  const { body } = await get('/api/me', bearer(tokens))
 
-    const both = await get('/api/me', { ...bearer(tokens), cookie: await signIn() })
+  const both = await get('/api/me', { ...bearer(tokens), cookie: await signIn() })
 
-    expect(both.body).toEqual(body)
-  })
+  expect(both.body).toEqual(body)
 })
 
 describe('a grant', () => {

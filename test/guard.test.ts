@@ -11,10 +11,10 @@ const service = await startService()
 const call = createFetch(service)
 const { db } = service.services
 
-/** The service looks up the session for every request: cached results of earlier requests never authorize a later request. */
+/** The service looks up the session for every request. Cached results of earlier requests never authorize a later request. */
 describe.each(Object.entries(transports))('a caller with an earlier successful request, %s', (_, connect) => {
-  /** Creates two people with a task and a note each. A second note is shared with the first person, who has one session. */
-  async function scene() {
+  /** Creates Ada with a task, a note and one session, and Bob with two notes. Bob shares one note with Ada. */
+  async function createFixture() {
     const [email, other] = [newEmail(), newEmail()]
     const [cookie, theirs] = [await service.signIn(email), await service.signIn(other)]
     const [ada, bob] = [connect(service, { cookie }), connect(service, { cookie: theirs })]
@@ -23,7 +23,7 @@ describe.each(Object.entries(transports))('a caller with an earlier successful r
     const given = await bob.notes.create({ title: 'Given', body: '' })
     await bob.notes.share({ id: given.id, email, role: 'reader' })
     const [{ id: adaId }, { id: bobId }] = [await ada.account.get(), await bob.account.get()]
-    // One successful request with the valid session fills the cache.
+    // Successful requests with the valid session fill the cache.
     for (const read of reads(task.id)) await read(ada)
     const [session] = await db.select().from(sessions).where(eq(sessions.userId, adaId))
     return { email, cookie, ada, bob, task, adaId, bobId, token: session?.token ?? '' }
@@ -40,7 +40,7 @@ describe.each(Object.entries(transports))('a caller with an earlier successful r
   const titles = async (client: Client) => (await client.notes.list({})).notes.map(({ title }) => title)
 
   test('is rejected after the end of the session', async () => {
-    const { cookie, ada, task, token } = await scene()
+    const { cookie, ada, task, token } = await createFixture()
     await ada.tasks.create({ taskTitle: 'One more' })
 
     await db.delete(sessions).where(eq(sessions.token, token))
@@ -51,7 +51,7 @@ describe.each(Object.entries(transports))('a caller with an earlier successful r
   })
 
   test('is rejected while the person is banned', async () => {
-    const { ada, task, adaId } = await scene()
+    const { ada, task, adaId } = await createFixture()
 
     await db.update(users).set({ banned: true }).where(eq(users.id, adaId))
 
@@ -59,7 +59,7 @@ describe.each(Object.entries(transports))('a caller with an earlier successful r
   })
 
   test('sees the notes that are shared with the current address', async () => {
-    const { ada, bob, adaId } = await scene()
+    const { ada, bob, adaId } = await createFixture()
     const address = newEmail()
     const { id } = await bob.notes.create({ title: 'Given to the new address', body: '' })
     await bob.notes.share({ id, email: address, role: 'reader' })
@@ -70,8 +70,8 @@ describe.each(Object.entries(transports))('a caller with an earlier successful r
     expect(await ada.account.get()).toMatchObject({ email: address })
   })
 
-  test('is the current owner of the session', async () => {
-    const { ada, bob, task, bobId, token } = await scene()
+  test('is identified as the current owner of the session', async () => {
+    const { ada, bob, task, bobId, token } = await createFixture()
 
     await db.update(sessions).set({ userId: bobId }).where(eq(sessions.token, token))
 
@@ -82,7 +82,7 @@ describe.each(Object.entries(transports))('a caller with an earlier successful r
   })
 
   test('changes nothing after the end of the session', async () => {
-    const { ada, task, adaId, token } = await scene()
+    const { ada, task, adaId, token } = await createFixture()
     await db.delete(sessions).where(eq(sessions.token, token))
 
     for (const change of [

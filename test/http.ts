@@ -46,14 +46,14 @@ export async function signInOverHttp(service: Service, email: string, headers = 
   return { cookie: cookieOf(response.headers), response }
 }
 
-/** The newest sign-in code that was sent to the address, or undefined. */
+/** Returns the last sign-in code sent to the address, or undefined. */
 export const codeSentTo = ({ letters }: Pick<Service, 'letters'>, email: string) =>
   letters.findLast(({ to }) => to === email.toLowerCase())?.subject.slice(0, 6)
 
-/** A code of the same form that is not the given one. */
+/** A code with six digits that differs from the given code. */
 export const wrongCodeFor = (code: string) => (code === '000000' ? '000001' : '000000')
 
-/** The Cookie header of a browser after a response has set, replaced and deleted cookies. */
+/** Returns the Cookie header that a browser sends after this response, which may set, replace and delete cookies. */
 export function cookiesAfter({ headers }: Pick<Answer, 'headers'>, cookie = '') {
   const jar = new Map<string, string>()
   for (const pair of [...cookie.split('; '), ...headers.getSetCookie()]) {
@@ -64,7 +64,7 @@ export function cookiesAfter({ headers }: Pick<Answer, 'headers'>, cookie = '') 
   return [...jar].map((pair) => pair.join('=')).join('; ')
 }
 
-/** The part of a session cookie that identifies the session, without its signature. */
+/** Returns the token of the session in a cookie, without the signature. */
 export const sessionTokenIn = (cookie: string) => /session_token=([^.]+)\./.exec(cookie)?.[1] ?? ''
 
 /** The body of an error response. */

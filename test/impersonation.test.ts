@@ -55,7 +55,7 @@ const commandContext = {
   print: () => undefined,
 }
 
-/** The events that end the right to impersonate and delete the session of the impersonation at once. */
+/** Events that end the right to impersonate, and immediately delete the session of the impersonation. */
 const endings: Record<string, (impersonation: Impersonation) => Promise<unknown>> = {
   'is demoted': ({ root, administrator: { id } }) =>
     admin('set-role', { userId: id, role: 'user' }, root.cookie),
@@ -70,7 +70,7 @@ const endings: Record<string, (impersonation: Impersonation) => Promise<unknown>
     admin('set-role', { userId: id, role: 'admin' }, root.cookie),
 }
 
-/** The events that leave the session in the table. Only the authentication of the next request ends it. */
+/** Events that end the right to impersonate, but keep the session. The next request with the session deletes it. */
 const lapses: Record<string, (impersonation: Impersonation) => Promise<unknown>> = {
   'has another role in the database': ({ administrator: { id } }) => setUser(id, { role: 'user' }),
   'is banned in the database': ({ administrator: { id } }) => setUser(id, { banned: true }),
@@ -142,20 +142,23 @@ describe('an impersonation', () => {
     expect((await get('/api/me', cookie)).status).toBe(401)
   })
 
-  test.each(['is missing', 'is forged'])('stops without that session when its cookie %s', async (state) => {
-    const impersonation = await startImpersonation()
-    const others = impersonation.cookie.split('; ').filter((pair) => !pair.includes('admin_session'))
-    const forged = state === 'is forged' ? ['better-auth.admin_session=x.y'] : []
+  test.each(['is missing', 'is forged'])(
+    'stops without the administrator’s own session if the cookie of this session %s',
+    async (state) => {
+      const impersonation = await startImpersonation()
+      const others = impersonation.cookie.split('; ').filter((pair) => !pair.includes('admin_session'))
+      const forged = state === 'is forged' ? ['better-auth.admin_session=x.y'] : []
 
-    const stopped = await stop([...others, ...forged].join('; '))
+      const stopped = await stop([...others, ...forged].join('; '))
 
-    expect(stopped).toMatchObject({
-      status: 401,
-      body: { message: expect.stringContaining('Sign in again') },
-    })
-    expect(cookiesAfter(stopped, impersonation.cookie)).toBe('')
-    expect(await impersonationsOf(impersonation)).toEqual([])
-  })
+      expect(stopped).toMatchObject({
+        status: 401,
+        body: { message: expect.stringContaining('Sign in again') },
+      })
+      expect(cookiesAfter(stopped, impersonation.cookie)).toBe('')
+      expect(await impersonationsOf(impersonation)).toEqual([])
+    },
+  )
 
   test('leaves no cookie of the administrator after sign-out', async () => {
     const { cookie } = await startImpersonation()
@@ -235,7 +238,7 @@ describe('an impersonation', () => {
     expect((await post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' }, cookie)).status).toBe(401)
   })
 
-  test.each(['the administrator', 'another administrator'])('is rejected for %s', async (target) => {
+  test.each(['the administrator', 'another administrator'])('of %s is rejected', async (target) => {
     const { root, administrator } = await startImpersonation()
     const { id } = target === 'the administrator' ? administrator : root
 

@@ -25,7 +25,7 @@ describe('a waiting list', () => {
 })
 
 describe('large lists', () => {
-  test('are read one at a time for all callers, with an iteration of the event loop between two', async () => {
+  test('are read one at a time for all callers, with an iteration of the event loop between two reads', async () => {
     let [reading, peak, turn] = [0, 0, 0]
     const turns: number[] = []
     const count = () => {

@@ -20,7 +20,7 @@ interface Person {
 
 type Shown = Record<'id' | 'title' | 'description' | 'body' | 'text', string> & { userAgent: string | null }
 
-/** A list: how to add rows of given sizes, and the texts of a row that count towards the size of a page. */
+/** Functions of a list: read it, add rows of given sizes, and return the texts of a row that count in the size of a page. */
 interface List {
   of: (
     client: Client,
@@ -79,7 +79,7 @@ const lists: Record<string, List> = {
 
 const rowsOf = (page: object) => Object.values(page).find(Array.isArray) as Shown[]
 const countOf = (page: object) => Object.values(page).find((value) => typeof value === 'number') as unknown
-/** The bytes of a row that count towards its page. A row above the limit has its own page. */
+/** Returns the bytes of a row that count in the size of a page. A row above the limit has a separate page. */
 const bytes = (texts: string[]) => Math.min(Buffer.byteLength(texts.join('')), PAGE_BYTES)
 
 describe.each(Object.entries(lists))('%s', (name, { of, add, texts }) => {

@@ -20,10 +20,10 @@ import { describeTransports, newEmail, startService } from './service.ts'
 const service = await startService()
 const { db } = service.services
 
-/** Every procedure of a router: its name, the declarations of its contract, and its path. */
-function proceduresOf(of: AnyRouter | AnyContractRouter) {
+/** Lists every procedure of a router: its name, its path, and the declarations of its contract. */
+function proceduresOf(router: AnyRouter | AnyContractRouter) {
   const found: { name: string; path: readonly string[]; meta: Meta; errors: string[] }[] = []
-  traverseContractProcedures({ router: of, path: [] }, ({ contract: procedure, path }) => {
+  traverseContractProcedures({ router, path: [] }, ({ contract: procedure, path }) => {
     const { errorMap }: { errorMap: object } = procedure['~orpc']
     found.push({
       name: path.join('.'),
@@ -41,15 +41,15 @@ async function callOf(client: object, path: readonly string[], options?: object)
   return (procedure as (input: unknown, options?: object) => Promise<unknown>)({ id: 1 }, options)
 }
 
-const refused = (error: unknown) => (error as { code?: string }).code === 'UNAUTHORIZED'
+const isUnauthorized = (error: unknown) => (error as { code?: string }).code === 'UNAUTHORIZED'
 
-/** The procedures that accept an unauthenticated caller against their contract. */
-async function unguarded(of: AnyRouter, client: object) {
+/** Lists the procedures that accept an unauthenticated caller although their contract requires a session. */
+async function unguarded(router: AnyRouter, client: object) {
   const names: string[] = []
-  for (const { name, path, meta } of proceduresOf(of))
+  for (const { name, path, meta } of proceduresOf(router))
     if (meta.access !== 'public') {
-      const outcome = await callOf(client, path).then(() => false, refused)
-      if (!outcome) names.push(name)
+      const isRefused = await callOf(client, path).then(() => false, isUnauthorized)
+      if (!isRefused) names.push(name)
     }
   return names
 }
@@ -65,12 +65,12 @@ describe('the guard', () => {
       async ({ path }) => {
         const error = await callOf(stranger, path).catch((error: unknown) => error)
 
-        expect(refused(error)).toBe(false)
+        expect(isUnauthorized(error)).toBe(false)
       },
     )
   })
 
-  test('is detected as missing on a procedure without it', async () => {
+  test('the check finds a procedure without the guard', async () => {
     const os = implement(contract).$context<Context>().tasks
     const broken = { tasks: { reset: os.reset.handler(() => ({ taskCount: 0 })) } }
     const client = createRouterClient(broken, { context: createContext(service.services, {}) })
@@ -79,30 +79,30 @@ describe('the guard', () => {
   })
 
   test('protects a procedure that is implemented as public against its contract', async () => {
-    const leaky = { account: { get: publicAccess.account.get.handler(() => account) } }
     const account = { id: '', name: '', email: '', emailVerified: true }
-    const client = createRouterClient(leaky, { context: createContext(service.services, {}) })
+    const publicByMistake = { account: { get: publicAccess.account.get.handler(() => account) } }
+    const client = createRouterClient(publicByMistake, { context: createContext(service.services, {}) })
 
-    expect(await unguarded(leaky, client)).toEqual([])
+    expect(await unguarded(publicByMistake, client)).toEqual([])
   })
 })
 
 describe('the router', () => {
   test('implements exactly the procedures of the contract', () => {
-    const names = (of: AnyRouter | AnyContractRouter) => proceduresOf(of).map(({ name }) => name)
+    const namesIn = (router: AnyRouter | AnyContractRouter) => proceduresOf(router).map(({ name }) => name)
 
-    expect(names(router)).toEqual(names(contract))
+    expect(namesIn(router)).toEqual(namesIn(contract))
   })
 })
 
 describe('the authorization table', () => {
   test('permits no unknown action', () => {
-    // @ts-expect-error not an action
-    expect(isPermitted('author', 'BURN_NOTE')).toBe(false)
+    // @ts-expect-error -- UNKNOWN_ACTION is not an action
+    expect(isPermitted('author', 'UNKNOWN_ACTION')).toBe(false)
   })
 })
 
-/** Names of resources on the consent page that differ from the key in the contract. */
+/** Names on the consent page of resources with another key in the contract. */
 const resourceNames: Record<string, string> = { legacyNotes: 'notes' }
 
 const nameOf = (key: string) =>
@@ -113,7 +113,7 @@ const consentHtml = (scope: Scope) => {
   return consentPage(app, 'https://app.example/', scope, 'ada@example.com')
 }
 
-/** The resources to which a scope gives access, and that a page does not name. */
+/** Lists the resources to which a scope gives access, but which the page does not name. */
 const unnamedResources = (html: string, scope: Scope) => {
   const granted = proceduresOf(contract).filter(({ meta }) => meta.scope === scope)
   const names = granted.map(({ path }) => nameOf(path[0] ?? ''))
@@ -125,14 +125,14 @@ describe('the consent page', () => {
     expect(unnamedResources(consentHtml(scope), scope)).toEqual([])
   })
 
-  test('is detected as incomplete without a resource', () => {
+  test('the check finds a resource that the page does not name', () => {
     const html = consentHtml('read').replaceAll('tasks', '')
 
     expect(unnamedResources(html, 'read')).toEqual(['tasks'])
   })
 })
 
-/** The tables with a column `user_id` that keep rows after the deletion of the account. */
+/** Lists the tables with a column `user_id`, without a foreign key that deletes their rows together with the account. */
 const tablesWithoutCascade = async () => {
   const rows = await db.execute(sql`
     select table_name as name from information_schema.columns
@@ -148,7 +148,7 @@ describe('a table with the column user_id', () => {
     expect(await tablesWithoutCascade(), advice).toEqual([])
   })
 
-  test('is detected without a foreign key', async () => {
+  test('the check finds a table without a foreign key', async () => {
     await db.execute(sql`create table diaries (user_id text)`)
     const tables = await tablesWithoutCascade()
     await db.execute(sql`drop table diaries`)
@@ -157,11 +157,12 @@ describe('a table with the column user_id', () => {
   })
 })
 
-interface Scene {
+interface Fixture {
   ada: Client
   bob: Client
   /** The id of a note of Ada. */
   id: string
+  /** The token of a session of Ada. */
   token: string
 }
 
@@ -184,7 +185,7 @@ const withKeyLocked = async (ada: Client, path: readonly string[]) => {
   })
 }
 
-/** Turns the sessions of a caller into impersonations by an administrator. */
+/** Changes the sessions of a caller into impersonations by an administrator. */
 async function impersonate(caller: Client) {
   const { id } = await caller.account.get()
   const administrator = await service.person()
@@ -197,8 +198,8 @@ async function impersonate(caller: Client) {
     .where(eq(sessions.userId, id))
 }
 
-/** Provokes each error that the contract declares, except the guard's errors for missing credentials and scopes. */
-const provoked: Record<string, (scene: Scene) => Promise<unknown>> = {
+/** Causes each error that the contract declares, except the guard's errors for missing credentials and scopes. */
+const errorCases: Record<string, (fixture: Fixture) => Promise<unknown>> = {
   'account.export FORBIDDEN': async ({ ada }) => {
     await impersonate(ada)
     return ada.account.export()
@@ -247,31 +248,31 @@ const provoked: Record<string, (scene: Scene) => Promise<unknown>> = {
   'sessions.revoke SESSION_NOT_FOUND': ({ ada }) => ada.sessions.revoke({ revokeSessionToken: 'none' }),
   'reservations.create INVALID_RESERVATION': ({ ada }) => ada.reservations.create({ name: '', guests: 0 }),
 }
-// The guard checks the key before the input.
+// The cases need no valid input: the guard checks the key before the input.
 for (const { name, path } of proceduresOf(router).filter(({ meta }) => meta.creates)) {
-  provoked[`${name} KEY_REUSED`] = ({ ada }) => withKeyUsed(ada, path)
-  provoked[`${name} UNDER_WAY`] = ({ ada }) => withKeyLocked(ada, path)
+  errorCases[`${name} KEY_REUSED`] = ({ ada }) => withKeyUsed(ada, path)
+  errorCases[`${name} UNDER_WAY`] = ({ ada }) => withKeyLocked(ada, path)
 }
 
 const declared = proceduresOf(router).flatMap(({ name, errors }) => errors.map((code) => `${name} ${code}`))
 
 describe('every error that the contract declares', () => {
-  test('is provoked by a case of this test, or comes from the guard', () => {
+  test('has a case in `errorCases`, or is an error of the guard', () => {
     const others = declared.filter((error) => !/ (UNAUTHORIZED|INSUFFICIENT_SCOPE)$/.test(error))
 
-    expect(Object.keys(provoked).sort(), 'Add an entry to `provoked` for every declared error').toEqual(
+    expect(Object.keys(errorCases).sort(), 'Add an entry to `errorCases` for every declared error').toEqual(
       others.sort(),
     )
   })
 
   describeTransports(service, ({ person }) => {
-    test.each(Object.entries(provoked))('%s is a defined error for the client', async (name, provoke) => {
+    test.each(Object.entries(errorCases))('%s is a defined error for the client', async (name, provoke) => {
       const [ada, bob] = [await person(), await person(newEmail())]
       const { id } = await ada.notes.create(input)
       const { sessions } = await ada.sessions.list()
-      const scene = { ada, bob, id, token: sessions[0]?.token ?? '' }
+      const fixture = { ada, bob, id, token: sessions[0]?.token ?? '' }
 
-      await expect(provoke(scene)).rejects.toMatchObject({ defined: true, code: name.split(' ')[1] })
+      await expect(provoke(fixture)).rejects.toMatchObject({ defined: true, code: name.split(' ')[1] })
     })
   })
 })

@@ -34,7 +34,7 @@ const services = {
   }),
 }
 
-/** The text of all responses. */
+/** The text of all responses in the current test. */
 let received = ''
 const recording: typeof fetch = async (request, init) => {
   const response = await fetch(request, init)
@@ -51,7 +51,7 @@ const clients: Record<string, Connect> = {
 
 const note = { title: 'Title', body: '' }
 
-interface Scene {
+interface Fixture {
   taskId: number
   noteId: string
   number: number
@@ -59,8 +59,8 @@ interface Scene {
   email: string
 }
 
-/** A call of every procedure. The scene contains the rows that the calls need. */
-const calls: Record<string, (client: Client, scene: Scene) => Promise<unknown>> = {
+/** A call of every procedure. The fixture contains the rows that the calls need. */
+const calls: Record<string, (client: Client, fixture: Fixture) => Promise<unknown>> = {
   'status.get': (client) => client.status.get(),
   'account.get': (client) => client.account.get(),
   'account.export': (client) => client.account.export(),
@@ -92,7 +92,7 @@ const calls: Record<string, (client: Client, scene: Scene) => Promise<unknown>> 
   'account.delete': (client, { email }) => client.account.delete({ email }),
 }
 
-async function setScene(service: Service) {
+async function createFixture(service: Service) {
   const email = newEmail()
   const [cookie, other] = [await service.signIn(email), await service.signIn(email)]
   const client = service.client({ cookie })
@@ -100,7 +100,7 @@ async function setScene(service: Service) {
   const { id: noteId } = await client.notes.create(note)
   const { id: number } = await client.legacyNotes.create({ newNote: 'Text' })
   const token = /session_token=([^.]+)/.exec(other)?.[1] ?? ''
-  return { cookie, scene: { taskId, noteId, number, token, email } }
+  return { cookie, fixture: { taskId, noteId, number, token, email } }
 }
 
 beforeEach(() => {
@@ -122,7 +122,7 @@ traverseContractProcedures({ router: contract, path: [] }, ({ path, contract: pr
   })
 })
 
-test('a case below calls every procedure', () => {
+test('the cases below call every procedure', () => {
   expect(Object.keys(calls).sort()).toEqual(names.sort())
 })
 
@@ -131,10 +131,10 @@ describe.each(Object.entries(services))('%s', (_, service) => {
 
   describe.each(Object.entries(clients))('%s', (_, connect) => {
     test.each(Object.entries(calls))('%s sends no undeclared property', async (_, ask) => {
-      const { cookie, scene } = await setScene(service)
+      const { cookie, fixture } = await createFixture(service)
       faults.mode = 'leak'
 
-      const output = await ask(connect(service, { cookie }), scene)
+      const output = await ask(connect(service, { cookie }), fixture)
 
       expect(faults.count).toBeGreaterThan(0)
       expect(JSON.stringify(output) + received).not.toContain(SECRET)
@@ -142,7 +142,7 @@ describe.each(Object.entries(services))('%s', (_, service) => {
 
     test('an error contains only the declared part of its data', async () => {
       faults.mode = 'leak'
-      const client = connect(service, { cookie: (await setScene(service)).cookie })
+      const client = connect(service, { cookie: (await createFixture(service)).cookie })
 
       await expect(client.reservations.create({ name: ' ', guests: 0 })).rejects.toMatchObject({
         defined: true,
@@ -157,8 +157,8 @@ describe.each(Object.entries(services))('%s', (_, service) => {
   })
 
   test('a query, a media type, RPC metadata and If-None-Match do not add undeclared properties', async () => {
-    const { cookie, scene } = await setScene(service)
-    const { taskId } = scene
+    const { cookie, fixture } = await createFixture(service)
+    const { taskId } = fixture
     const known = await call('GET', `/api/tasks/${taskId}`, undefined, { cookie })
     faults.mode = 'leak'
 
@@ -177,7 +177,7 @@ describe.each(Object.entries(services))('%s', (_, service) => {
   })
 
   test('a repeated request gets the declared response, even if the stored response has more properties', async () => {
-    const { cookie } = await setScene(service)
+    const { cookie } = await createFixture(service)
     const create = () =>
       call('POST', '/api/tasks', { taskTitle: 'Title' }, { cookie, 'idempotency-key': 'key' })
     faults.mode = 'leak'
@@ -196,7 +196,7 @@ describe.each(Object.entries(services))('%s', (_, service) => {
   })
 
   test('an MCP tool returns only declared properties', async () => {
-    const { cookie } = await setScene(service)
+    const { cookie } = await createFixture(service)
     const app = await registerApp(service)
     const tokens = await app.obtainTokens(cookie, { resource: `${service.origin}/mcp` })
     const headers = { ...bearer(tokens), accept: 'application/json, text/event-stream' }
@@ -226,7 +226,7 @@ describe.each(Object.entries(services))('%s', (_, service) => {
     ['GET', '/api/notes', undefined],
     ['POST', '/api/notes', { newNote: 'Text' }],
   ])('a hypermedia page gets no undeclared property: %s %s', async (method, url, body) => {
-    const { cookie } = await setScene(service)
+    const { cookie } = await createFixture(service)
     faults.mode = 'leak'
 
     const answer = await call(method, url, body, { cookie, 'datastar-request': 'true' })
@@ -241,14 +241,14 @@ describe.each(Object.entries(services))('%s', (_, service) => {
     test.each(Object.entries(calls).filter(([name]) => name !== 'status.get'))(
       'an output of %s that violates its contract is an error, and is not logged',
       async (name, ask) => {
-        const { cookie, scene } = await setScene(service)
+        const { cookie, fixture } = await createFixture(service)
         const log = vi.spyOn(service.services.log, 'error').mockImplementation(() => undefined)
         onTestFinished(() => {
           log.mockRestore()
         })
         faults.mode = 'break'
 
-        const error = await ask(connect(service, { cookie }), scene).catch((error: unknown) => error)
+        const error = await ask(connect(service, { cookie }), fixture).catch((error: unknown) => error)
 
         expect(error).toBeInstanceOf(ORPCError)
         expect(error).toMatchObject({ code: 'INTERNAL_SERVER_ERROR', status: 500 })

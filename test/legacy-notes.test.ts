@@ -10,7 +10,7 @@ const call = createFetch(service)
 
 const emoji = '🌻'
 
-/** Any text that can be stored: often line breaks and spaces, sometimes any other code point. */
+/** Generates texts that PostgreSQL can store: often line breaks and spaces, sometimes any other code point. */
 const storable = fc
   .string({
     unit: fc.oneof(

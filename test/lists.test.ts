@@ -23,7 +23,7 @@ interface Person {
 type Moment = Date | SQL
 type Id = number | string
 
-/** A list: how to read, add, change and remove its rows. */
+/** Functions of a list that read, add, change and remove its rows. */
 interface List {
   path: string
   headers?: Record<string, string>
@@ -33,7 +33,7 @@ interface List {
     input: { limit?: number; cursor?: string } | undefined,
     options: { context: CallContext },
   ) => Promise<object>
-  /** Adds this number of rows with one statement. */
+  /** Adds `count` rows with one statement. */
   add: (person: Person, count: number, at?: Moment) => Promise<unknown>
   change: (ids: Id[]) => Promise<unknown>
   remove: (ids: Id[]) => Promise<unknown>
@@ -66,7 +66,7 @@ const lists: Record<string, List> = {
   'notes.list': {
     path: '/api/notes',
     of: (client) => client.notes.list,
-    // Every second note belongs to another person, and is shared.
+    // Every second note belongs to another person, who shares it.
     add: async ({ id, email }, count, at) => {
       const rows = times(count, (index) => note(index % 2 ? 'friend' : id, at))
       const added = await db.insert(notes).values(rows).returning()
@@ -153,7 +153,7 @@ async function follow({ path, headers }: List, { cookie }: Person, query: string
 }
 
 describe.each(each)('%s', (name, list) => {
-  describeTransports(service, ({ way, person }) => {
+  describeTransports(service, ({ transport, person }) => {
     test('returns each row once and in order, page by page', async () => {
       const ada = await person()
       const { id, email } = await ada.account.get()
@@ -165,14 +165,14 @@ describe.each(each)('%s', (name, list) => {
 
       expect(
         found.flatMap(({ ids }) => ids),
-        way,
+        transport,
       ).toEqual(all.ids)
       expect(found.map(({ ids }) => ids.length)).toEqual(name === 'sessions.list' ? [3, 3, 2] : [3, 3, 1])
       expect(found.map(({ count }) => count)).toEqual(found.map(() => all.count))
     })
   })
 
-  test('is complete in full pages over the Link headers of REST', async () => {
+  test('returns every row in full pages if the caller follows the Link headers of REST', async () => {
     const ada = await newPerson()
     await list.add(ada, 50)
     await list.add(ada, 50, sql`now() - interval '1 second' + random() * interval '3 milliseconds'`)
@@ -270,18 +270,18 @@ describe.each(each)('%s', (name, list) => {
       fc.record({ remove: fc.nat() }),
       fc.record({ change: fc.nat() }),
     )
-    const scene = fc.record({
+    const scenario = fc.record({
       rows: fc.integer({ min: 0, max: 12 }),
       limit: fc.integer({ min: 1, max: 4 }),
       steps: fc.array(step, { maxLength: 12 }),
     })
 
     await fc.assert(
-      fc.asyncProperty(scene, async ({ rows, limit, steps }) => {
+      fc.asyncProperty(scenario, async ({ rows, limit, steps }) => {
         const ada = await newPerson()
         for (let added = 0; added < rows; added += 3) await list.add(ada, Math.min(3, rows - added))
         const { ids } = await whole(list, ada)
-        // The session of the caller must stay.
+        // The current session of the caller cannot be revoked.
         const [current] = name === 'sessions.list' ? ids.slice(-1) : []
         const staying = new Set(ids)
         const reading = pages(list.of(clientOf(ada)), { limit })

@@ -43,7 +43,7 @@ interface Asked {
   headers?: Record<string, string | undefined>
 }
 
-/** Sends any header, which `fetch` cannot. Returns after the log line of the request. */
+/** Sends a request with any headers (`fetch` forbids some). Returns after the log contains the line of the request. */
 async function ask({ method = 'POST', path, body, headers = {} }: Asked) {
   const type = body === undefined ? {} : { 'content-type': 'application/json' }
   const before = lines.length
@@ -184,7 +184,7 @@ function caught(run: () => unknown): unknown {
   }
 }
 
-/** Makes every deletion of rows fail, for a procedure of each protocol. */
+/** Makes every deletion of rows fail until the end of the test. */
 function failWith(failure: unknown) {
   const remove = vi.spyOn(service.services.db, 'delete').mockImplementation(() => {
     throw failure
@@ -210,7 +210,7 @@ describe.each(Object.entries(failures))('of %s, the log', (_, failure) => {
     expect(lines.join('')).not.toContain(MARKER)
   })
 
-  test('would contain sent values with the serializers of pino', () => {
+  test('would contain values that the caller sent, if the service used the error serializer of pino', () => {
     const written: string[] = []
     const plain = pino({ serializers: { err: stdSerializers.err } }, { write: (line) => written.push(line) })
 

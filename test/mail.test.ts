@@ -293,10 +293,10 @@ describe('a failed delivery', () => {
       },
     ],
   ]
-  // A server that repeats the received text in its error message.
+  // The error message of this server repeats the text that the server received.
   const echo = (bytes: Buffer) => new Error(`No: ${/^Subject: (.*)$/m.exec(bytes.toString())?.[1]}`)
 
-  test.each(failures)('%s rejects', async (_, options) => {
+  test.each(failures)('%s rejects the promise of the mailer', async (_, options) => {
     const { url } = await startMailServer(options)
     const mailer = createMailer(readSettings({ ...secret, SMTP_URL: url }), createReadableLog().log)
 

@@ -18,7 +18,7 @@ traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedur
   if (tool) declaredTools.push({ name: path.join('_'), scope, access })
 })
 
-/** The tools that are expected, in the order of the contract. */
+/** The names of the expected tools, in the order of the contract. */
 export const toolNames = [
   ...['counter_get', 'counter_increment', 'counter_decrement', 'counter_set', 'counter_reset'],
   ...['tasks_list', 'tasks_create', 'tasks_get', 'tasks_update', 'tasks_delete', 'tasks_reset'],
@@ -32,13 +32,13 @@ export interface Result {
   isError?: boolean
 }
 
-/** A connected client. The clients know the schemas of the tools and validate every result. */
+/** A connected client. The client validates every result with the schemas of the tools. */
 export interface Agent {
   tools: Tool[]
   call: (name: string, input?: Record<string, unknown>) => Promise<Result>
 }
 
-/** What a client sends about itself. */
+/** The name and version that a client sends to the service. */
 export const clientInfo = { name: 'test', version: '1.0.0' }
 
 export const rpc = (method: string, params: object = {}) => ({ jsonrpc: '2.0', id: 1, method, params })
@@ -48,7 +48,7 @@ export function createMcpCalls(service: Service) {
   const call = createFetch(service)
   const url = `${service.origin}/mcp`
 
-  /** Authorizes an app with openid-client, and returns its credentials and the revocation of its grant. */
+  /** Authorizes an app with openid-client. Returns its credentials, and a function that revokes its grant. */
   async function authorizeAgent({ scope = 'read write', resource = url, email = newEmail() } = {}) {
     const config = await discoverAndRegister(service.origin, 'An agent')
     const { cookie } = await signInOverHttp(service, email)
@@ -71,7 +71,7 @@ export function createMcpCalls(service: Service) {
   const post = (headers: Record<string, string>, body?: unknown) =>
     call('POST', '/mcp', body, { accept, ...headers })
 
-  /** Sends a request by the revision of 2026, which repeats the method and the name in headers. */
+  /** Sends a request in the format of the MCP revision of 2026, which repeats the method and the name in headers. */
   const postByRevision2026 = (
     credentials: Record<string, string>,
     method: string,
@@ -99,7 +99,7 @@ export function createMcpCalls(service: Service) {
 
 type Connect = (headers: Record<string, string>) => Promise<Agent>
 
-/** Each client that the service supports. A client closes after the test that connected it. */
+/** Creates a connect function for each supported client library. A client closes at the end of the test. */
 function createClients(url: string): Record<string, Connect> {
   const connectWith =
     (mode: 'legacy' | { pin: string }): Connect =>

@@ -19,7 +19,7 @@ interface Operation {
   responses: Record<string, { content: Record<string, { schema: Schema }> }>
 }
 
-/** The input of each operation in the OpenAPI document, from path, query and body together, and its output. */
+/** Lists the input of each operation in the OpenAPI document (path, query and body together), and its output. */
 async function listOperations() {
   const document: unknown = JSON.parse(JSON.stringify(await createDocument()))
   const { paths, components } = document as {

@@ -221,7 +221,7 @@ describe('a request of a browser', () => {
   })
 })
 
-/** The OAuth provider of an SDK client. It stores what the client obtains, and starts without any. */
+/** Creates an OAuth provider for an SDK client. The provider stores the client id and the tokens, and starts empty. */
 function createProvider() {
   const stored: { client?: { client_id: string }; tokens?: StoredTokens; verifier?: string; url?: URL } = {}
   const provider = {
@@ -240,7 +240,7 @@ function createProvider() {
 
 type StoredTokens = Pick<Tokens, 'access_token' | 'token_type'> & { refresh_token?: string; scope?: string }
 
-/** Signs in and consents at the authorization URL of an agent. */
+/** Signs in, and consents at the authorization URL of an agent. */
 async function allow(authorizationUrl?: URL) {
   const { cookie } = await signInOverHttp(service, newEmail())
   return (await allowAt(authorizationUrl ?? '', cookie)).searchParams

@@ -34,7 +34,7 @@ const pause = () => new Promise((resolve) => setTimeout(resolve, 10))
 const viewed = async (client: Client, id: string) =>
   (await client.notes.list()).notes.find((note) => note.id === id)
 
-/** Attempts of each action on a note. */
+/** For each action on a note, a function that tries the action and returns whether it was permitted. */
 const attempts = {
   VIEW_NOTE: async (client: Client, id: string) => (await viewed(client, id)) !== undefined,
   EDIT_NOTE: (client: Client, id: string) => isAllowed(client.notes.update({ id, ...content })),
@@ -50,7 +50,7 @@ async function isAllowed(answer: Promise<unknown>) {
 }
 
 describeTransports(service, ({ person, stranger }) => {
-  /** Creates an author, a person with whom the author shares a note, and the note in the author's view. */
+  /** Creates an author and a person with whom the author shares a note. Returns both, and the note as the author sees it. */
   async function sharing(role: 'reader' | 'editor') {
     const email = newEmail()
     const [ada, bob] = [await person(), await person(email)]
@@ -127,7 +127,7 @@ describeTransports(service, ({ person, stranger }) => {
       ])
     })
 
-    test('returns a note of another person as not mine, without the number of shares', async () => {
+    test('returns a note of another person with `mine: false`, and without the number of shares', async () => {
       const { ada, bob, note } = await sharing('reader')
 
       expect((await bob.notes.list()).notes).toEqual([{ ...note, mine: false, sharedWith: 0, can: reading }])

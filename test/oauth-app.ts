@@ -24,7 +24,7 @@ export const bearer = ({ access_token }: Pick<Tokens, 'access_token'>) => ({
   authorization: `Bearer ${access_token}`,
 })
 
-/** Registers an app dynamically and returns the steps of the authorization code flow for it. */
+/** Registers an app dynamically. Returns functions for the steps of the authorization code flow of this app. */
 export async function registerApp(service: Pick<Service, 'origin'>, registration: object = {}) {
   const call = createFetch(service)
   const metadata = { client_name: 'An app', redirect_uris: [redirectUri], ...registration }
@@ -80,7 +80,7 @@ export function appWithId(service: Pick<Service, 'origin'>, id: string) {
     })
   const refresh = (refresh_token: string, fields: Parameters = {}) =>
     post('/token', { grant_type: 'refresh_token', refresh_token, ...fields })
-  /** The whole flow: consent, then the exchange of the code. */
+  /** Runs the whole flow: consent, then the exchange of the code. */
   const obtainTokens = async (cookie: string, parameters?: Parameters) => {
     const { body } = await redeem((await allow(cookie, parameters)).get('code'))
     return body as Tokens
@@ -88,14 +88,14 @@ export function appWithId(service: Pick<Service, 'origin'>, id: string) {
   return { id, verifier, authorizationUrl, submitConsent, allow, post, redeem, refresh, obtainTokens }
 }
 
-/** The requests that most tests of OAuth send. */
+/** Creates functions for the requests that most OAuth tests send. */
 export function createOAuthCalls(service: Service) {
   const call = createFetch(service)
   return {
     call,
     get: (path: string, headers: Record<string, string> = {}) => call('GET', path, undefined, headers),
     listTasks: (tokens: Pick<Tokens, 'access_token'>) => call('GET', '/api/tasks', undefined, bearer(tokens)),
-    /** The cookie of a new account. */
+    /** Signs in a new account. Returns the cookie. */
     signIn: async () => (await signInOverHttp(service, newEmail())).cookie,
   }
 }

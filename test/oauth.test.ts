@@ -262,7 +262,7 @@ describe('an authorization request', () => {
 
     expect(headers.get('cache-control')).toBe('no-store')
     expect(headers.get('x-frame-options')).toBe('DENY')
-    // Other origins receive no referrer. The own origin can receive one, which proves where a form was sent from.
+    // Other origins must receive no referrer. The own origin may receive a referrer, which proves the origin of a form.
     expect(headers.get('referrer-policy')).toMatch(/^(no-referrer|same-origin)$/)
     expect(policy).toMatch(
       /^default-src 'none'; style-src 'sha256-[\w+/=]+'; form-action 'self' http:\/\/127\.0\.0\.1:9; base-uri 'none'; frame-ancestors 'none'$/,
@@ -397,7 +397,7 @@ describe('revocation', () => {
     expect(await app.refresh(tokens.refresh_token)).toMatchObject({ status: 200 })
   })
 
-  test.each(['garbage', 'a.b.c', 'a:b', '', undefined, '\0'])('of %j answers 200', async (token) => {
+  test.each(['garbage', 'a.b.c', 'a:b', '', undefined, '\0'])('of %j returns 200', async (token) => {
     expect(await app.post('/revoke', { token })).toMatchObject({ status: 200, body: {} })
     expect(await app.post('/revoke', { token, client_id: undefined })).toMatchObject({ status: 200 })
   })

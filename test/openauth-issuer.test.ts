@@ -32,7 +32,7 @@ const { origin } = service
 const { call, get, signIn, listTasks } = createOAuthCalls(service)
 const app = await registerApp(service)
 
-/** Stores another signing key, as another process would. */
+/** Stores another signing key, as another process would do. */
 async function addKey(storage: StorageAdapter) {
   const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
   const id = crypto.randomUUID()

@@ -15,7 +15,7 @@ import {
 import { freePort } from './postgres.ts'
 import { startCommand } from './programs.ts'
 
-/** A data folder with sample data, and its backup. Creating an embedded database takes seconds: tests copy this one. */
+/** A folder with sample data and its backup. The tests copy the data, because creating an embedded database takes seconds. */
 let prepared: string
 const backup = () => join(prepared, 'backup')
 
@@ -35,7 +35,7 @@ async function copyTo(folder: string) {
 
 const embeddedDatabase = async () => copyTo((await emptyFolder()).DATA_DIR)
 
-/** The names of the files in a data folder, with the identity and the time of the database folder. */
+/** Returns the file names in a data folder, and the inode and modification time of the database folder. */
 async function stateOf({ DATA_DIR = '' }: Environment) {
   const { ino, mtimeMs } = await stat(join(DATA_DIR, 'db'))
   return { ino, mtimeMs, files: await readdir(DATA_DIR) }
@@ -121,7 +121,7 @@ describe('tallystick backup and restore', { timeout: 60_000 }, () => {
   describe('reject', () => {
     let environment: Environment
 
-    // No case changes the folder, so all cases use the same one.
+    // No case changes the folder, so all cases use the same folder.
     beforeAll(async () => {
       environment = await copyTo(await mkdtemp(join(prepared, 'reject-')))
     })
@@ -159,7 +159,7 @@ describe('tallystick backup and restore', { timeout: 60_000 }, () => {
     expect(await service.exit).toEqual([0, null])
   })
 
-  test('name the tool for a server, and the missing database or file', async () => {
+  test('name the PostgreSQL tool to use for a server, and a missing database or file', async () => {
     const server = await serverDatabase()
     const empty = await emptyFolder()
 

@@ -48,7 +48,7 @@ describe('tallystick', { timeout: 60_000 }, () => {
     const email = newEmail()
     const app = await registerApp(service)
     expect(bearer(await app.obtainTokens(await service.signIn(email))).authorization).toMatch(/^Bearer ./)
-    // Earlier releases stored control characters.
+    // An earlier release accepted control characters in names, so a database may contain them.
     await service.services.db
       .update(sessions)
       .set({ userAgent: 'An app\u001b[2J\u202e' })

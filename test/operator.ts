@@ -23,14 +23,14 @@ export async function run(environment: Environment, ...words: string[]) {
   return { lines, text: lines.join('\n'), problem }
 }
 
-/** Settings with an empty data folder, which is removed after the test. */
+/** Creates settings with an empty data folder. The folder is removed after the test. */
 export async function emptyFolder() {
   const folder = await mkdtemp(join(tmpdir(), 'tallystick-operator-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   return { DATA_DIR: folder }
 }
 
-/** Settings with an empty data folder and a migrated database on the server. Both are removed after the test. */
+/** Creates settings with an empty data folder and a migrated PostgreSQL database. Both are removed after the test. */
 export async function serverDatabase(template = inject('postgres').template) {
   const { url } = inject('postgres')
   const name = `tallystick_operator_${crypto.randomUUID().replaceAll('-', '')}`
@@ -43,7 +43,7 @@ export async function serverDatabase(template = inject('postgres').template) {
   return { ...(await emptyFolder()), DATABASE_URL: databaseUrl(url, name) }
 }
 
-/** The same, with a database without tables. */
+/** Creates settings with an empty data folder and a PostgreSQL database without tables. */
 export const emptyServerDatabase = () => serverDatabase('template0')
 
 /** Opens the service in process with these settings while `work` runs. */

@@ -45,7 +45,7 @@ export async function harness() {
 }
 `
 
-/** Lines that the compiler must reject, by the kind of mistake. */
+/** Lines of code that the compiler must reject, by the kind of mistake. */
 const mistakes = {
   'an unknown procedure': 'await client.tasks.burn()',
   'an invalid status': "await client.tasks.list({ status: 'late' })",
@@ -56,7 +56,7 @@ const mistakes = {
 const fileOf = (name: string) => `${name.replaceAll(' ', '-')}.ts`
 
 /**
- * Creates an application with the packed package. Of other packages, it contains only the dependencies of the package.
+ * Creates an application that contains only the packed package and the dependencies of this package.
  * One run of the compiler checks a file without mistakes and a file for each mistake.
  */
 beforeAll(async () => {

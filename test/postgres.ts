@@ -12,7 +12,7 @@ import { open } from '../db/index.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The address of a server, and the name of a migrated template database on it. */
+    /** The address of a PostgreSQL server, and the name of a migrated template database on this server. */
     postgres: { url: string; template: string }
   }
 }
@@ -23,7 +23,7 @@ export default async function setup({ provide }: TestProject) {
   process.prependOnceListener('beforeExit', () => process.exit())
   const { url, stop } = process.env.TEST_DATABASE_URL
     ? { url: process.env.TEST_DATABASE_URL, stop: () => Promise.resolve() }
-    : // The data is temporary, so fsync is off. Each parallel test file has a connection pool.
+    : // The data is temporary, so fsync is off. Parallel test files need many connections: each has a connection pool.
       await startPostgres(['-c', 'fsync=off', '-c', 'max_connections=300'])
   const template = `tallystick_template_${process.pid}`
   const admin = postgres(url, { max: 1, onnotice: () => undefined })
@@ -67,7 +67,7 @@ export async function startPostgres(flags: string[]) {
   return handleOf(server, options)
 }
 
-/** Starts a streaming standby of a server. Stops the server while its files are copied. */
+/** Starts a streaming standby of a primary. Stops the primary while the files of its database are copied. */
 export async function startStandby(primary: Postgres, flags: string[]) {
   const connection = `primary_conninfo=${primary.url.replace(/[^/]*$/, '')}`
   const options = await describePostgres([...flags, '-c', connection])
@@ -76,7 +76,7 @@ export async function startStandby(primary: Postgres, flags: string[]) {
   await writeFile(join(options.databaseDir, 'standby.signal'), '')
   await primary.start()
   const server = new EmbeddedPostgres(options)
-  // The promise resolves when the server accepts writes, which is after its promotion.
+  // The promise resolves when the standby accepts writes, which happens only after its promotion.
   void server.start().catch(() => undefined)
   const standby = handleOf(server, options)
   const sql = postgres(standby.url, { max: 1 })

@@ -16,7 +16,7 @@ const service = await startService()
 
 const FLAGS = ['-c', 'fsync=off']
 
-/** The address of one database on several servers, for a role with privileges on this database only. */
+/** Returns a DATABASE_URL with several servers, for a role with privileges on this database only. */
 function addressOf(...ports: number[]) {
   const hosts = ports.map((port) => `127.0.0.1:${port}`).join(',')
   return `postgres://ordinary:secret@${hosts}/tallystick`

@@ -22,7 +22,7 @@ async function makeFolder() {
 
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
 
-/** The modes of a folder and of everything in it. */
+/** Returns the modes of a folder and of all files and folders in it. */
 async function modesOf(folder: string) {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const folders = entries.filter((entry) => entry.isDirectory())
@@ -60,7 +60,7 @@ describe('a folder of data', () => {
     expect(await modeOf(join(outside, 'file'))).toBe('644')
   })
 
-  test('has a private secret, also if both already exist', async () => {
+  test('has a private secret, also if the folder and the secret already exist', async () => {
     const folder = join(await makeFolder(), 'data')
     await mkdir(folder)
     await writeFile(join(folder, 'auth-secret'), 's'.repeat(64))
@@ -116,7 +116,7 @@ describe('a folder of data', () => {
   )
 })
 
-/** A user that owns none of the folders. */
+/** The id of a user who owns none of the folders. */
 const NOBODY = 65_534
 
 describe.runIf(process.geteuid?.() === 0)('a folder that another user owns', () => {

@@ -23,13 +23,13 @@ interface Running {
 interface Fixtures {
   /** The data folder of the test. */
   folder: string
-  /** The address of a migrated database on the server. A process opens it faster than a new embedded database. */
+  /** The address of a migrated PostgreSQL database. A process opens this database faster than a new embedded database. */
   databaseUrl: string
   /** Starts the service as a process with these settings only, and kills the process after the test. */
   start: (settings?: Record<string, string>) => Promise<Running>
 }
 
-// The tests run concurrently. Each has its own folder, database and processes.
+// The tests run concurrently. Each test has its own folder, database and processes.
 const test = base.extend<Fixtures>({
   // eslint-disable-next-line no-empty-pattern -- Vitest requires a destructured parameter.
   folder: async ({}, use) => {
@@ -57,8 +57,8 @@ const test = base.extend<Fixtures>({
   },
 })
 
-/** Several tests share the processors: a condition may take seconds to come true. */
-const PATIENT = { timeout: 20_000, interval: 100 }
+/** Long timeout: concurrent tests share the processors, so a condition may be met only after seconds. */
+const WAIT_OPTIONS = { timeout: 20_000, interval: 100 }
 
 describe.concurrent('main', { timeout: 60_000 }, () => {
   test('prints its address, the reference and how to sign in, and logs requests', async ({ start }) => {
@@ -71,7 +71,7 @@ describe.concurrent('main', { timeout: 60_000 }, () => {
     await fetch(`${origin}/api/counter?secret=1`)
     await vi.waitFor(() => {
       expect(output()).toContain('"operation":"counter.get"')
-    }, PATIENT)
+    }, WAIT_OPTIONS)
     const [line = '{}'] = output()
       .split('\n')
       .filter((line) => line.includes('request completed'))
@@ -85,7 +85,7 @@ describe.concurrent('main', { timeout: 60_000 }, () => {
     expect(await exit).toEqual([0, null])
   })
 
-  // Node treats both as an uncaught exception.
+  // Node treats a thrown error and an unhandled rejection as an uncaught exception.
   test.for([
     ['thrown', 'throw error'],
     ['rejected', 'void Promise.reject(error)'],
@@ -179,7 +179,7 @@ describe.concurrent('main', { timeout: 60_000 }, () => {
     process.kill(killed, 'SIGKILL')
     await vi.waitFor(async () => {
       expect((await workers()).size).toBe(2)
-    }, PATIENT)
+    }, WAIT_OPTIONS)
 
     expect(await workers()).toContain(survivor)
     expect(await workers()).not.toContain(killed)
@@ -210,13 +210,13 @@ describe.concurrent('main', { timeout: 60_000 }, () => {
       )
       expect(counts.map(([worker]) => worker).sort()).toEqual(['1', '2'])
       expect(counts.reduce((sum, [, count]) => sum + count, 0)).toBe(30)
-    }, PATIENT)
+    }, WAIT_OPTIONS)
     child.kill('SIGTERM')
     expect(await exit).toEqual([0, null])
     await expect(fetch(address)).rejects.toThrow()
   })
 
-  test('exits with the cause where its workers cannot start', async ({ start }) => {
+  test('exits and prints the cause if its workers cannot start', async ({ start }) => {
     const { child, exit, output } = await start({
       DATABASE_URL: 'postgres://nobody:x@127.0.0.1:1/nothing',
       WORKERS: '2',

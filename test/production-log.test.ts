@@ -74,7 +74,7 @@ describe('the log of a production process', () => {
   const call = (method: string, path: string, body?: unknown, headers = {}) =>
     createFetch({ origin })(method, path, body, headers)
 
-  /** The one line of the log with the id of a response. */
+  /** Returns the log line that contains the request id of a response. */
   const logLineOf = async ({ headers }: { headers: Headers }) => {
     const id = headers.get('x-request-id') ?? 'none'
     await until(() => output().includes(id))

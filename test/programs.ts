@@ -22,7 +22,7 @@ export async function startCommand(environment: Record<string, string>, ...words
   return { child, ...(await waitUntilListening(child)) }
 }
 
-/** Waits until a process logs that it listens, or exits. `output` returns what the process has written so far. */
+/** Waits until a process logs that it listens, or until it exits. `output` returns the output of the process so far. */
 export async function waitUntilListening(child: ChildProcessWithoutNullStreams) {
   let text = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += String(chunk)))

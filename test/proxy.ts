@@ -5,7 +5,7 @@ import { TLSSocket } from 'node:tls'
 /** Handles one connection. `startup` is the first message that the client sent. */
 export type Script = (client: Socket, startup: Buffer) => void
 
-/** Starts a server on loopback. Connection n runs script n, or `otherwise`, or else is relayed to `target`. */
+/** Starts a proxy on loopback. Connection n runs script n, or else `otherwise`. The default is a relay to `target`. */
 export async function startProxy(
   target: string,
   scripts: (Script | undefined)[] = [],
@@ -28,9 +28,9 @@ export async function startProxy(
   return {
     url: url.href,
     port: Number(url.port),
-    /** Every connection so far, in order. */
+    /** All connections so far, in the order of their start. */
     clients,
-    /** Resolves when the last connection has sent these bytes. */
+    /** Resolves when the last connection has sent this text. */
     receives: (text: string) =>
       new Promise<void>((resolve) => {
         clients.at(-1)?.on('data', (bytes) => {
@@ -55,7 +55,7 @@ const relay =
     client.on('close', () => server.destroy())
   }
 
-/** Relays the connection, which is encrypted on the side of the client. */
+/** Relays a connection. The connection between client and proxy uses TLS. */
 export const relayTls =
   (certificate: { key: Buffer; cert: Buffer }) =>
   (address: { host: string; port: number }): Script =>

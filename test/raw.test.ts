@@ -55,11 +55,11 @@ describe('HTTP', () => {
     '0\r\n\r\n',
   ]
   const ways = [
-    { by: 'its length', sent: length },
-    { by: 'chunks', sent: chunks },
+    { by: 'Content-Length', sent: length },
+    { by: 'chunked encoding', sent: chunks },
   ]
 
-  test.each(ways)('accepts the same body by $by in any number of pieces', async ({ sent }) => {
+  test.each(ways)('accepts a body with $by in any number of pieces', async ({ sent }) => {
     const piece = fc.record({
       size: fc.integer({ min: 1, max: 200_000 }),
       pause: fc.integer({ max: 5, min: 0 }),
@@ -86,7 +86,7 @@ describe('HTTP', () => {
     )
   })
 
-  test.each(ways)('treats an empty body by $by as no body', async ({ sent }) => {
+  test.each(ways)('treats an empty body with $by as no body', async ({ sent }) => {
     const steps = sent(Buffer.alloc(0))
 
     const { responses } = await exchange(port, steps, { responses: 1, timeout: 5000 })
@@ -102,7 +102,7 @@ describe('HTTP', () => {
   ])('responds to $what before the rest of the request arrives', async ({ first, status }) => {
     const socket = connect(port, '127.0.0.1')
     socket.write(`${first}\r\nhost: x\r\nconnection: close\r\ncontent-length: 20000000\r\n\r\n`)
-    // A client that reads the response only after sending the whole request.
+    // This client reads the response only after sending the whole request.
     await new Promise((resolve, reject) => {
       socket.once('error', reject)
       socket.write(Buffer.alloc(20_000_000, 'x'), resolve)

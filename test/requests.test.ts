@@ -35,7 +35,7 @@ describe('the order of checks', () => {
   const bad = ['{bad', '[]', '{"title":1,"body":1,"email":1,"role":1}', '{"title":"\\u0000"}']
   const paths = { update: '', share: '/share', delete: '/delete' }
 
-  /** A note with its author, a reader, and a user without a role. */
+  /** Creates a note. Returns its id, and the cookies of its author, a reader, and a user without a role. */
   async function createSharedNote() {
     const [ada, readerEmail] = [await signIn(), newEmail()]
     const { body } = await call('POST', '/api/notes', { title: 'One', body: '' }, ada)
@@ -55,7 +55,7 @@ describe('the order of checks', () => {
       expect(await post(crypto.randomUUID(), ada)).toEqual(noteNotFound)
       expect(await post(id, reader)).toEqual(forbidden)
       expect(await post(id, other)).toEqual(forbidden)
-      // A deletion has no input. Any JSON object is accepted, so the author’s request would delete the note.
+      // A deletion has no input, so any JSON object is valid: with the other bodies, the author would delete the note.
       if (name !== 'delete' || body === '{bad' || body === '[]')
         expect(await post(id, ada)).toMatchObject({ status: 400, code: 'BAD_REQUEST' })
     })

@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest'
 
 const securityDocument = readFileSync('docs/security.md', 'utf8')
 
-/** The cells of the rows that begin with the number of a threat. */
+/** Lists the cells of each table row that begins with the number of a threat. */
 const listThreatRows = (text: string) =>
   text
     .split('\n')
     .filter((line) => /^\| T\d+ /.test(line))
     .map((line) => line.split('|').map((cell) => cell.trim()))
 
-/** The file and the title of each test in the table of tests. A file applies to the titles after its name. */
+/** Lists the file and the title of each quoted test. A file name applies to all titles up to the next file name. */
 function listQuotedTests(text: string) {
   let file = ''
   return listThreatRows(text)

@@ -7,13 +7,13 @@ import { createApp } from '../src/http/app.ts'
 import { createTallystick, type Tallystick } from '../src/testing.ts'
 import { databaseUrl, freePort } from './postgres.ts'
 
-/** A service that is called in process and over HTTP, on its own copy of the template database. */
+/** A service that tests call in process and over HTTP. The service uses its own copy of the template database. */
 export interface Service extends Tallystick {
   origin: string
   databaseUrl: string
 }
 
-/** Starts a service for one test file. It stops, and its database is dropped, after the last test of the file. */
+/** Starts a service for one test file. After the last test of the file, the service stops and its database is dropped. */
 export async function startService(environment: Record<string, string> = {}): Promise<Service> {
   const database = await createDatabase()
   const tallystick = await createTallystick({ DATABASE_URL: database.url, ...environment })
@@ -26,7 +26,7 @@ export async function startService(environment: Record<string, string> = {}): Pr
   return { ...tallystick, origin, databaseUrl: database.url }
 }
 
-/** Copies the template database. */
+/** Creates a copy of the template database. */
 export async function createDatabase() {
   const { url, template } = inject('postgres')
   const name = `tallystick_${process.pid}_${crypto.randomUUID().replaceAll('-', '')}`
@@ -54,15 +54,15 @@ async function listen({ services }: Tallystick, port: number) {
 }
 
 /**
- * Settings with a free port and the matching public origin. The issuer of tokens is the public origin, so a service
- * that issues tokens needs both before it starts.
+ * Returns settings with a free port and the matching public origin. A service that issues tokens needs both settings before
+ * the start, because the issuer of the tokens is the public origin.
  */
 export async function settingsWithAddress(): Promise<Record<string, string>> {
   const port = String(await freePort())
   return { PORT: port, BASE_URL: `http://127.0.0.1:${port}` }
 }
 
-/** Creates a client of one transport. The headers contain the credentials. */
+/** Creates a client that uses one transport. The headers contain the credentials. */
 export type Transport = (service: Service, headers: Record<string, string>) => Client
 
 export const transports: Record<string, Transport> = {
@@ -77,14 +77,14 @@ export interface Callers {
   /** A client without credentials. */
   stranger: Client
   /** The name of the transport. */
-  way: string
+  transport: string
 }
 
-/** Runs the same tests once for each transport. */
-export function describeTransports(service: Service, body: (callers: Callers) => void) {
-  describe.each(Object.entries(transports))('%s', (way, connect) => {
-    body({
-      way,
+/** Defines the same tests once for each transport. */
+export function describeTransports(service: Service, defineTests: (callers: Callers) => void) {
+  describe.each(Object.entries(transports))('%s', (transport, connect) => {
+    defineTests({
+      transport,
       stranger: connect(service, {}),
       person: async (email = newEmail(), headers = {}) =>
         connect(service, { cookie: await service.signIn(email), ...headers }),

@@ -7,7 +7,7 @@ import { limits, readSettings } from '../src/settings.ts'
 
 const document = readFileSync('docs/settings.md', 'utf8')
 
-/** The rows of all tables under a heading of the second level that begin with a name in backquotes. */
+/** Returns the rows that begin with a name in backquotes, from all tables under a heading of the second level. */
 function rowsUnder(heading: string, text = document) {
   const [, section = ''] = text.split(`\n## ${heading}\n`)
   const [own = ''] = section.split('\n## ')
@@ -32,7 +32,7 @@ const settingsInCode = Array.from(
 const AUTH_SECRET = 'a'.repeat(32)
 const settings = readSettings({ AUTH_SECRET })
 
-/** What the service uses without any setting but AUTH_SECRET, in the units of the table. */
+/** The defaults when only AUTH_SECRET is set, in the units of the table in docs/settings.md. */
 const defaults: Record<string, string | number | boolean | string[] | undefined> = {
   NODE_ENV: settings.production ? 'production' : 'development',
   HOST: settings.host,
@@ -63,7 +63,7 @@ const defaults: Record<string, string | number | boolean | string[] | undefined>
   STOP_DELAY: settings.stopDelay / 1000,
 }
 
-/** A value as the table writes it. */
+/** Formats a value as in the table. */
 function written(value: (typeof defaults)[string]) {
   if (value === undefined) return 'unset'
   if (Array.isArray(value)) return value.length === 0 ? 'none' : `\`${value.join()}\``
@@ -71,7 +71,7 @@ function written(value: (typeof defaults)[string]) {
   return `\`${value}\``
 }
 
-/** The parts of a default that differ from process to process. */
+/** Values for the placeholders in the defaults of the table. The values differ between processes. */
 const placeholders: Record<string, string> = {
   PORT: String(settings.port),
   HOSTNAME: hostname(),
@@ -79,7 +79,7 @@ const placeholders: Record<string, string> = {
 }
 const filled = (cell: string) => cell.replace(/[A-Z]{3,}/g, (word) => placeholders[word] ?? word)
 
-/** Settings under which each number of the table is valid. */
+/** Settings with which every number in the table is valid. */
 const complete = {
   AUTH_SECRET,
   BASE_URL: 'https://example.com',
@@ -95,13 +95,13 @@ const accepts = (name: string, value: number | string) => {
   }
 }
 
-/** The number that a pattern finds in a cell, if any. */
+/** Returns the number that a pattern finds in a cell, or an empty list. */
 function numberIn(cell: string, pattern: RegExp) {
   const [, digits] = pattern.exec(cell) ?? []
   return digits === undefined ? [] : [Number(digits)]
 }
 
-/** The least and the greatest number that a cell allows, and the numbers next to them that the cell excludes. */
+/** Returns the minimum and maximum that a cell allows, and the adjacent numbers that the cell excludes. */
 function boundsOf(cell: string) {
   const least = [...numberIn(cell, /(\d+) to/), ...numberIn(cell, /at least (\d+)/)]
   const most = [...numberIn(cell, /to (\d+)/), ...numberIn(cell, /at most (\d+)/)]
@@ -121,7 +121,7 @@ describe('docs/settings.md', () => {
     expect(namesOf(settingRows)).toEqual(settingsInCode)
   })
 
-  test('is compared with the default of every setting', () => {
+  test('has a default in this test for every setting', () => {
     expect(Object.keys(defaults).concat('AUTH_SECRET').sort()).toEqual(settingsInCode)
   })
 
@@ -132,7 +132,7 @@ describe('docs/settings.md', () => {
     },
   )
 
-  test('says where the default of AUTH_SECRET is kept', () => {
+  test('says where the default of AUTH_SECRET is stored', () => {
     const folder = mkdtempSync(join(tmpdir(), 'tallystick-settings-'))
     onTestFinished(() => {
       rmSync(folder, { recursive: true })

@@ -14,7 +14,7 @@ const service = await startService({
 const call = createFetch(service)
 
 let last = 0
-/** An IP address in an unused network. */
+/** An IP address that no earlier call used. */
 const newAddress = () => `198.51.${100 + (last >> 8)}.${last++ & 255}`
 
 const from = (address: string) => ({ 'x-forwarded-for': address })
@@ -31,7 +31,7 @@ async function signInFrom(email: string, address: string) {
   return enter(email, codeOf(email), address)
 }
 
-/** Exhausts the limits of a person from other networks. */
+/** Exhausts the limits of a person by requests from other networks. */
 async function lockOut(email: string) {
   for (let calls = 0; calls < 4; calls++) await send(email, newAddress())
   for (let calls = 0; calls < 5; calls++) await enter(email, wrong, newAddress())
@@ -51,7 +51,7 @@ describe('a rate-limited address', () => {
     for (const victim of victims) expect((await signInFrom(victim, newAddress())).status).toBe(200)
   })
 
-  test('does not consume tries of other people', async () => {
+  test('does not consume attempts of other people', async () => {
     const [here, victim] = [newAddress(), newEmail()]
     await send(victim, newAddress())
     for (let calls = 0; calls < 8; calls++) await enter(newEmail(), wrong, here)
@@ -87,7 +87,7 @@ describe('one address', () => {
     expect((await signInFrom(victim, newAddress())).status).toBe(200)
   })
 
-  test('cannot exhaust the tries of a person', async () => {
+  test('cannot exhaust the attempts of a person', async () => {
     const [here, victim] = [newAddress(), newEmail()]
     for (let calls = 0; calls < 6; calls++) await enter(victim, wrong, here)
 
@@ -95,11 +95,11 @@ describe('one address', () => {
   })
 })
 
-describe('a person in a network in which they have a session', () => {
+describe('a person in a network in which the person has a session', () => {
   test.each([
     ['192.0.2.7', '192.0.2.7'],
     ['2001:db8:7:7::1', '2001:db8:7:7:ffff::2'],
-  ])('can sign in while others exhaust their codes and tries: %s', async (home, sameHome) => {
+  ])('can sign in while others exhaust the codes and attempts of the person: %s', async (home, sameHome) => {
     const email = newEmail()
     await signInFrom(email, home)
     await lockOut(email)
@@ -117,7 +117,7 @@ describe('a person in a network in which they have a session', () => {
     expect([status, headers.get('ratelimit-policy')]).toEqual([429, '"codesByBoth";q=2;w=900'])
   })
 
-  test('does not gain the network of an administrator who impersonates the person', async () => {
+  test('is limited in the network of an administrator who impersonates the person', async () => {
     const [email, office] = [newEmail(), '192.0.2.9']
     await signInFrom(email, newAddress())
     const { headers } = await signInFrom('root@example.com', office)

@@ -84,7 +84,7 @@ describe('sign-in by an e-mail code', () => {
     expect(await submitCode(email, codeFor(email))).toMatchObject({ status: 200 })
   })
 
-  test('rejects even the right code after three wrong ones', async () => {
+  test('rejects even the correct code after three wrong codes', async () => {
     const email = newEmail()
     await requestCode(email)
     const code = codeFor(email)
@@ -135,7 +135,7 @@ describe('sign-in by an e-mail code', () => {
     await requestCode(email)
     const second = codeFor(email)
 
-    // The two codes are equal once in a million runs.
+    // In one of a million runs, the two codes are equal.
     if (first !== second) expect((await submitCode(email, first)).body).toEqual(wrongCode)
     expect((await submitCode(email, second)).status).toBe(200)
   })
@@ -377,7 +377,7 @@ describe('the rate limits of sign-in', async () => {
     expect((await requestCodeFrom('203.0.113.3')).status).toBe(200)
   })
 
-  test('count an IPv6 network of 64 bits as one address', async () => {
+  test('count an IPv6 /64 network as one address', async () => {
     expect((await exhaust('2001:db8:1:1::1')).status).toBe(429)
 
     expect((await requestCodeFrom('2001:db8:1:1:ffff::2')).status).toBe(429)

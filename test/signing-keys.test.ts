@@ -19,7 +19,7 @@ afterEach(() => vi.restoreAllMocks())
 const sign = (kid: string, key: CryptoKey) =>
   new SignJWT({ ...decodeJwt(access_token) }).setProtectedHeader({ alg: 'ES256', kid }).sign(key)
 
-/** Stores a key, as another process would, and returns a token that is signed with the key. */
+/** Stores a signing key, as another process would do. Returns a token that is signed with this key. */
 async function signWithNewKey() {
   const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
   const id = crypto.randomUUID()
@@ -33,7 +33,7 @@ async function signWithNewKey() {
   return sign(id, privateKey)
 }
 
-/** A verifier whose database counts its queries and can fail. */
+/** Creates a verifier with a database that counts queries and can fail. */
 function createObservedVerifier() {
   const state = { reads: 0, isDown: false }
   const counting = new Proxy(db, {

@@ -32,7 +32,7 @@ interface Declared {
   outputSchema?: AnySchema
 }
 
-/** A request of every procedure over every protocol that prefers a stream by its Accept header. */
+/** A request of each procedure over each protocol. The Accept header of each request prefers a stream. */
 const ways: Asked[] = []
 const isStream = (schema: AnySchema | undefined) => getEventIteratorSchemaDetails(schema) !== undefined
 const streams: string[] = []
@@ -103,7 +103,7 @@ describe('a response', () => {
 describe.concurrent('a connection', () => {
   const head = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\ncookie: ${cookie}\r\n\r\n`
 
-  /** The total size of the notes in bytes: more than the socket buffers hold. */
+  /** The total size of the notes in bytes. The socket buffers hold less. */
   const SIZE = 12_000_000
 
   beforeAll(async () => {
@@ -118,7 +118,7 @@ describe.concurrent('a connection', () => {
     for (const end of ends) end()
   })
 
-  /** Starts a service with this ANSWER_TIMEOUT in seconds, and sends requests. Returns both sockets of the connection. */
+  /** Starts a service with an ANSWER_TIMEOUT in seconds, and sends requests. Returns both sockets of the connection. */
   async function send(sent: string, patience: number) {
     const { services } = service
     const server = createApp({
@@ -140,7 +140,7 @@ describe.concurrent('a connection', () => {
     return { near, far, closed }
   }
 
-  // A page of a list is smaller than the buffers of a connection, which hold some megabytes.
+  // One page of a list fits into the socket buffers, which hold some megabytes, so the list is requested several times.
   const unread: [path: string, requests: number][] = [
     ['/api/notes', 20],
     ['/api/me/export', 1],

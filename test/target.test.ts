@@ -23,7 +23,7 @@ const { port } = server.address() as AddressInfo
 afterAll(() => server.close())
 const cookie = await service.signIn(newEmail())
 
-/** Sends these bytes as the request target. Returns the response and the log lines. */
+/** Sends a request with this request target. Returns the response and the log lines. */
 async function ask(target: string, head = 'host: localhost\r\n', method = 'GET') {
   lines.length = 0
   const { responses } = await exchange(
@@ -38,7 +38,7 @@ async function ask(target: string, head = 'host: localhost\r\n', method = 'GET')
   return { status: responses[0]?.status, log: JSON.parse(lines.at(-1) ?? '') as { req: { path: string } } }
 }
 
-/** The parsed target that decides the route. */
+/** Parses a request target as the router does. */
 const targetOf = (url: string) =>
   readTarget({ url, headers: { host: 'localhost' }, httpVersion: '1.1' }, 'http://localhost')
 

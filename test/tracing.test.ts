@@ -12,11 +12,11 @@ type Span = ReturnType<typeof exporter.getFinishedSpans>[number]
 
 const hex = (bytes: number) => randomBytes(bytes).toString('hex')
 
-/** A trace of the caller that a request joins by its `traceparent` header. */
-function traced() {
+/** Creates a trace context to send as `traceparent`, and returns the spans recorded under it. */
+function createTrace() {
   const [traceId, spanId] = [hex(16), hex(8)]
   const spans = () => exporter.getFinishedSpans().filter((span) => span.spanContext().traceId === traceId)
-  /** Resolves with the spans after the end of the request. */
+  /** Waits for the end of the request, and returns the spans of the trace. */
   const ended = () =>
     vi.waitFor(() => {
       const server = spans().find(({ kind }) => kind === SpanKind.SERVER)
@@ -43,7 +43,7 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
     ['GET', '/api/tasks/{id}', (id: number) => [`/api/tasks/${id}`] as const],
     ['POST', '/rpc/tasks/get', (id: number) => ['/rpc/tasks/get', { json: { id } }] as const],
   ])('connect %s %s, its procedure and its statements', async (method, route, ask) => {
-    const { headers, spanId, ended } = traced()
+    const { headers, spanId, ended } = createTrace()
     const cookie = await service.signIn(newEmail())
     const task = await call('POST', '/api/tasks', { taskTitle: 'Trace' }, { cookie })
     const [path, body] = ask((task.body as { id: number }).id)
@@ -66,7 +66,7 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
     })
     expect(names(childrenOf(server, all))).toEqual(['tasks.get'])
     const statements = childrenOf(named('tasks.get', all), all)
-    // The statements are sent together, so their order varies.
+    // The service sends the statements together, so the order of their spans varies.
     expect(names(statements).sort()).toEqual(['sessions_find_by_tokens', 'tasks_find'])
     expect(named('tasks_find', statements)).toMatchObject({
       kind: SpanKind.CLIENT,
@@ -80,7 +80,7 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
   })
 
   test('contain the same part of a path as the log', async () => {
-    const { headers, ended } = traced()
+    const { headers, ended } = createTrace()
 
     await call('GET', `/${'x'.repeat(7000)}`, undefined, headers)
 
@@ -88,7 +88,7 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
   })
 
   test('contain the statements of a transaction', async () => {
-    const { headers, ended } = traced()
+    const { headers, ended } = createTrace()
     const cookie = await service.signIn(newEmail())
     const { body } = await call('POST', '/api/notes', { title: 'Plan', body: '' }, { cookie })
     const path = `/api/notes/${(body as { id: string }).id}/share`
@@ -102,7 +102,7 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
   })
 
   test('belong to the request that caused them, and a shared statement to the first request', async () => {
-    const traces = Array.from({ length: 20 }, traced)
+    const traces = Array.from({ length: 20 }, createTrace)
 
     let answers: Promise<unknown>[] = []
     await withTableLocked(service.databaseUrl, 'counter', async () => {
@@ -119,7 +119,7 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
   })
 
   test('distinguish client errors from failures', async () => {
-    const [absent, stranger, nowhere] = [traced(), traced(), traced()]
+    const [absent, stranger, nowhere] = [createTrace(), createTrace(), createTrace()]
     const cookie = await service.signIn(newEmail())
 
     await call('GET', '/api/tasks/999999999', undefined, { cookie, ...absent.headers })
@@ -149,7 +149,7 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
     afterAll(() => rename('gone', 'tasks'))
 
     test('contain the type of the error up to the request', async () => {
-      const { headers, ended } = traced()
+      const { headers, ended } = createTrace()
       const cookie = await service.signIn(newEmail())
 
       await call('GET', '/api/tasks', undefined, { cookie, ...headers })
@@ -166,7 +166,7 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
     })
 
     test('contain no value of the error and no secret of a sign-in or a call', async () => {
-      const { headers, ended } = traced()
+      const { headers, ended } = createTrace()
       const email = newEmail()
       const secret = 'swordfish'
       const json = { ...headers, authorization: `Bearer ${secret}` }
