@@ -99,6 +99,6 @@ export interface Context {
   attributes: RequestAttributes
   /** Returns the caller's address, as trusted proxies report it. Undefined for calls in process. */
   address?: () => string | undefined
-  /** The error of a body that could not be parsed. The guard throws it after its own checks. */
+  /** The error of a malformed body or query. The guard throws this error after its own checks. */
   malformed?: ORPCError<'BAD_REQUEST', unknown>
 }

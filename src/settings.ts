@@ -16,15 +16,15 @@ export interface Limit {
   duration: number
   /** Counted in the database, for all instances. For limits that protect accounts, mail, tokens, or expensive reads. */
   shared?: true
-  /** Counted by account instead of by IP address. */
+  /** Counted by account instead of by network: the IPv4 address, or the /64 of an IPv6 address. */
   personal?: true
 }
 
 /** The rate limits. Normal use stays below them. The setting `LIMITS` changes their points. */
 export const limits = {
-  /** Increments and decrements of the counter, by IP address. */
+  /** Increments and decrements of the counter, by network. */
   steps: { points: 6000, duration: 60 },
-  /** Reservations, by IP address. */
+  /** Reservations, by network. */
   reservations: { points: 1200, duration: 60 },
   /** Changes of data, by account. */
   writes: { points: 3000, duration: 60, personal: true },
@@ -32,25 +32,25 @@ export const limits = {
   exports: { points: 5, duration: 3600, personal: true, shared: true },
   /** OAuth grants, by account. Each grant adds an entry to the audit trail. */
   grants: { points: 60, duration: 3600, personal: true, shared: true },
-  /** Requests for sign-in codes, by IP address. Consumed before the limits of the account. */
+  /** Requests for sign-in codes, by network. Consumed before the limits of the account. */
   codesByAddress: { points: 10, duration: 60, shared: true },
-  /** Requests for sign-in codes, by IP address and account: one IP address cannot exhaust the limit of an account. */
+  /** Requests for sign-in codes, by network and account: one network cannot exhaust the limit of an account. */
   codesByBoth: { points: 5, duration: 900, shared: true },
   /** Requests for sign-in codes, by account. */
   codes: { points: 10, duration: 900, shared: true },
-  /** Attempts to enter a sign-in code, by IP address. Consumed before the limits of the account. */
+  /** Attempts to enter a sign-in code, by network. Consumed before the limits of the account. */
   triesByAddress: { points: 30, duration: 60, shared: true },
-  /** Attempts to enter a sign-in code, by IP address and account: one IP address cannot exhaust the limit of an account. */
+  /** Attempts to enter a sign-in code, by network and account: one network cannot exhaust the limit of an account. */
   triesByBoth: { points: 15, duration: 900, shared: true },
   /** Attempts to enter a sign-in code, by account. */
   tries: { points: 30, duration: 900, shared: true },
-  /** Other operations of better-auth, by IP address. */
+  /** Other operations of better-auth, by network. */
   auth: { points: 1200, duration: 60 },
-  /** Registrations of OAuth clients, by IP address. */
+  /** Registrations of OAuth clients, by network. */
   registrations: { points: 60, duration: 3600, shared: true },
-  /** Fetches of client metadata documents, by the IP address of the caller. */
+  /** Fetches of client metadata documents, by the network of the caller. */
   documents: { points: 30, duration: 60, shared: true },
-  /** Token requests and revocations, by IP address. */
+  /** Token requests and revocations, by network. */
   tokens: { points: 600, duration: 60, shared: true },
 } satisfies Record<string, Limit>
 
@@ -199,7 +199,7 @@ export function readSettings(environment: Record<string, string | undefined>) {
     workers: env.WORKERS,
     /** Maximum number of complete requests that one process handles concurrently. */
     maxRequests: env.MAX_REQUESTS,
-    /** Maximum number of incomplete request bodies in one process. Each IP address may use a quarter of them. */
+    /** Maximum number of incomplete request bodies in one process. Each network may use a quarter of them. */
     maxIncomplete: env.MAX_INCOMPLETE,
     /** Time limit of a response, in milliseconds. */
     answerTimeout: env.ANSWER_TIMEOUT * 1000,

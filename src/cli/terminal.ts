@@ -4,7 +4,7 @@
  */
 export const terminalLine = (line: string) => line.replaceAll(/\p{Cc}|\p{Bidi_Control}/gu, '\u{fffd}')
 
-/** Returns JSON with the same characters escaped. `JSON.stringify` escapes only the control characters below U+0020. */
+/** Returns JSON with these characters escaped. `JSON.stringify` alone escapes only the control characters below U+0020. */
 export const terminalJson = (value: unknown) =>
   JSON.stringify(value, undefined, 2).replaceAll(
     /[\u007f-\u009f]|\p{Bidi_Control}/gu,

@@ -17,7 +17,7 @@ export const noteTag = ({ userId, version, sharing }: notes.NoteRow, viewerId: s
 
 type LockAndTag = (db: Database, user: Caller['user'], id: unknown) => Promise<string | undefined>
 
-/** Locks the row of a resource until the transaction ends. Returns its entity tag, or undefined if it does not exist. */
+/** Locks the row of a resource until the transaction ends. Returns the entity tag, or undefined without a resource. */
 const lockAndTag: Record<TaggedResource, LockAndTag> = {
   task: async (db, user, id) => {
     const { data, error } = ById.safeParse({ id })

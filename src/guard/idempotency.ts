@@ -58,8 +58,8 @@ function readKey(header: unknown) {
 
 /**
  * Hashes the operation and its input. The input has not been validated, but is plain JSON of limited depth: see
- * src/http/body.ts. Release 1.0 hashed three empty lists too. Without the lists, a request that is repeated during or after
- * an upgrade would not match its stored answer.
+ * src/http/body.ts. The hash includes three empty lists, as in release 1.0. Without the lists, a request that is repeated
+ * during or after an upgrade would not match its stored answer.
  */
 const fingerprintOf = ({ path, input }: KeyedRequest) =>
   createHash('sha256')

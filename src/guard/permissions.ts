@@ -7,7 +7,7 @@ import type { Caller } from '../context.ts'
 /** The relation of a signed-in caller to the resource of an action. `anyone` is a caller without a relation. */
 export type Relation = 'author' | notes.Role | 'owner' | 'anyone'
 
-/** The authorization table: the actions that each relation permits. The guard and the field `can` of answers use it. */
+/** The authorization table: the actions that each relation permits. The guard and the field `can` of answers use the table. */
 const permissions: Record<Relation, readonly Action[]> = {
   author: ['VIEW_NOTE', 'EDIT_NOTE', 'SHARE_NOTE', 'DELETE_NOTE'],
   editor: ['VIEW_NOTE', 'EDIT_NOTE'],

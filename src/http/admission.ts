@@ -12,8 +12,8 @@ interface Admitted {
 
 /**
  * Admission control for complete requests. States of a request:
- * - admitted: it occupies one of `limit` slots until its response closes;
- * - refused (no free slot): the caller of `admit` answers 503. There is no queue, because under overload it would only grow;
+ * - admitted: the request occupies one of `limit` slots until its response closes;
+ * - refused (no free slot): the caller of `admit` answers 503. There is no queue: under overload, a queue would only grow;
  * - expired (no complete answer after `timeout` milliseconds): `expire` is called once. The slot stays occupied until the
  *   response closes.
  */
@@ -74,8 +74,9 @@ const ADDRESS_DIVISOR = 4
 type Abort = (error: Error) => void
 
 /**
- * Limits requests with an incomplete body. A new request is always accepted:
- * - If its address is at its limit, the oldest request of the address is aborted with 408.
+ * Limits requests with an incomplete body, for the process and for each address (for IPv6, each /64 network). A new request
+ * is always accepted:
+ * - If the address is at its limit, the oldest request of the address is aborted with 408.
  * - If the process is at its limit, the oldest request of the address with the most requests is aborted with 408.
  *
  * Incomplete requests therefore cannot block other callers. A body sent at normal speed completes before its request is

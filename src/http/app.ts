@@ -152,7 +152,7 @@ export function createApp(services: Services): Server {
   return server
 }
 
-/** Limits of Node's HTTP server, in milliseconds and bytes. */
+/** Limits of Node's HTTP server: times in milliseconds, sizes in bytes. */
 const LIMITS = {
   maxHeaderSize: MAX_HEADERS,
   headersTimeout: 10_000,

@@ -52,7 +52,7 @@ export function createAuthorize(services: Services, grants: Grants): Protocol {
     if (method === 'POST' && !isOwnPage(call, services.settings.baseUrl))
       return showProblem(response, 403, 'Another page sent this form. Start again in the app.')
     const parameters = url().searchParams
-    // RFC 6749, section 3.1.
+    // Parameters must not be repeated (RFC 6749, section 3.1).
     if (new Set(parameters.keys()).size < parameters.size || context.malformed)
       return showProblem(response, 400, 'The request repeats a parameter, or cannot be read.')
     const query = Object.fromEntries(parameters)

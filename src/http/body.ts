@@ -88,7 +88,7 @@ export function parseForm(bytes: Buffer): Body {
   const fields = [...new URLSearchParams(bytes.subarray(0, endOf(bytes)).toString())]
   if (fields.length > MAX_FIELDS) return malformed(`A form may have at most ${MAX_FIELDS} fields`)
   const body = Object.fromEntries(fields)
-  // RFC 6749, section 3.1.
+  // Parameters must not be repeated (RFC 6749, section 3.1).
   if (Object.keys(body).length < fields.length) return malformed('A parameter is repeated')
   return { body }
 }

@@ -1,8 +1,9 @@
 import { type HTTPPath, ORPCError } from '@orpc/client'
 import type { IncomingMessage } from 'node:http'
 
+/** Maximum length of a target, in characters. */
 const MAX_TARGET = 8 * 1024
-/** Maximum number of parameters and opening brackets in a query. It also limits the depth of bracket notation. */
+/** Maximum number of parameters and opening brackets in a query. Also limits the depth of bracket notation. */
 const MAX_QUERY_ITEMS = 100
 
 /** The normalized target of a request, which routing, admission, log and traces use. */
@@ -26,9 +27,9 @@ export const notFound = () => new ORPCError('NOT_FOUND', { message: 'There is no
 
 const isPlain = (target: string): target is HTTPPath => target.length <= 256 && /^(\/[\w-]+)+$/.test(target)
 
-/** RFC 9112, section 3.2: one host, without user information. */
+/** A valid `Host` header (RFC 9112, section 3.2): one host, without user information. */
 const HOST = /^([\w.~-]+|\[[\da-f:.]+\])(:\d*)?$/i
-/** RFC 3986, section 3.3. The URL parser does not change such a path, except for dot segments. */
+/** A valid path (RFC 3986, section 3.3). The URL parser does not change such a path, except for dot segments. */
 const PATH = /^\/(?:[\w.~!$&'()*+,;=:@/-]|%[\da-f]{2})*$/i
 /** Characters that some server or proxy interprets as the end of a segment, percent-encoded any number of times. */
 const END = '[/;]|%(?:25)*(?:2f|5c|3b)'

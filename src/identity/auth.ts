@@ -20,12 +20,12 @@ import { detectOutages, rethrowOutages } from './outage-detection.ts'
 import type { Identity } from '../context.ts'
 import type { Settings } from '../settings.ts'
 
-/** The header that passes the caller's IP address to better-auth. Callers cannot set it: see src/http/auth.ts. */
+/** The header that passes the caller's IP address to better-auth. Callers cannot set this header: see src/http/auth.ts. */
 export const ADDRESS_HEADER = 'x-tallystick-address'
 
 export type Auth = ReturnType<typeof createAuth>
 
-/** A session field that only this service writes. better-auth neither accepts nor returns it. */
+/** A session field that only this service writes. better-auth neither accepts nor returns the field. */
 const internalField = { type: 'string', required: false, input: false, returned: false } as const
 
 /** Creates the better-auth instance: sign-in by e-mailed codes, sessions, and the admin endpoints. */

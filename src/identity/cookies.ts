@@ -22,9 +22,9 @@ const MAX_SAME_NAME = 4
 
 /**
  * Reads the signed cookies of the service from a `Cookie` header, by name. Names are compared exactly, because
- * better-call trims Unicode spaces, which a sibling domain could add to the name of a cookie. If several
- * cookies have the same name, the reader returns the cookie with a valid signature. If several have a valid signature but
- * different values, the reader returns none of them.
+ * better-call (the HTTP layer of better-auth) trims Unicode spaces, which a sibling domain could add to the name of a
+ * cookie. If several cookies have the same name, the reader returns the cookie with a valid signature. If several have a
+ * valid signature but different values, the reader returns none of them.
  */
 export function createCookieReader({ secret, authCookies, createAuthCookie }: CookieContext) {
   const cookies = [

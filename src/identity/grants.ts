@@ -109,7 +109,7 @@ export function createGrants(services: Services) {
     }
   }
 
-  /** Stores the grant of a person as a session, and issues a code for it. Returns the URL that delivers the code to the app. */
+  /** Stores the grant of a person as a session, and issues a code. Returns the URL that delivers the code to the app. */
   async function issueCode({ user }: Caller, request: AuthorizationRequest) {
     const { client, scope } = request
     const grant = {

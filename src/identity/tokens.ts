@@ -63,8 +63,8 @@ export const createStorage = (db: Database): StorageAdapter => ({
 })
 
 /**
- * Marks a refresh token as used, and extends its grant. A token that was already used may have been stolen, so its second
- * use ends the grant.
+ * Marks a refresh token as used, and extends its grant. A token that was already used may have been stolen, so the
+ * second use of a token ends the grant.
  */
 async function consumeRefreshToken(db: Database, key: string) {
   const consumed = await oauth.consume(db, key)
@@ -172,10 +172,11 @@ const MIN_RELOAD_INTERVAL = 5_000
  * The cache of the signing keys (JWKS) in this process.
  *
  * - Empty: `get` waits for the first load.
- * - Loading: concurrent callers share one load. If it fails, they receive the error, and the previous keys remain.
+ * - Loading: concurrent callers share one load. If the load fails, all callers receive the error, and the previous keys
+ *   remain.
  * - Loaded: `get` returns the keys without a query.
- * - A token has an unknown key id: `reload` loads the keys again, because another process may have created one. Within
- *   MIN_RELOAD_INTERVAL after a load it returns undefined, and the token is rejected.
+ * - A token has an unknown key id: `reload` loads the keys again, because another process may have created the key.
+ *   Within MIN_RELOAD_INTERVAL after a load, `reload` starts no new load, and the token is rejected.
  *
  * Trade-off: any caller can send an unknown key id. The interval limits the queries that such callers cause, but delays
  * the acceptance of a new key by at most five seconds.
@@ -202,7 +203,7 @@ function createKeySet(db: Database) {
   }
 }
 
-/** Creates the verifier of access tokens: signature, expiry, issuer and audience. It returns undefined if a check fails. */
+/** Creates the verifier of access tokens: signature, expiry, issuer and audience. Undefined if a check fails. */
 export function createVerifier(db: Database, issuer: string) {
   const keys = createKeySet(db)
 

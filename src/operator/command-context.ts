@@ -10,7 +10,7 @@ export interface CommandContext {
 
 /**
  * The settings for a command that uses the database. Connects to PostgreSQL directly if DATABASE_URL is the address of a
- * connection pooler. Rejects a database in memory: it does not outlive the command.
+ * connection pooler. Rejects `memory:`, because a database in memory ends with the command.
  */
 export function readCommandSettings({ environment }: CommandContext): Settings {
   const settings = readSettings(environment)

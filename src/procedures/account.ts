@@ -111,7 +111,7 @@ const appView = ({ id, clientId, userAgent, scope, ...row }: Session) =>
 
 const scopesOf = (granted: string) => scopes.filter((scope) => granted.split(' ').includes(scope))
 
-/** Replaces the ids of other accounts by their kind: the export must not contain data of other people. */
+/** Replaces the ids of other accounts by the kind of account: the export must not contain data of other people. */
 const auditView = (
   {
     createdAt,

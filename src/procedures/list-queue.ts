@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { type SizedRow, totalBytes } from '../../db/pages.ts'
 import { limitConcurrency } from './concurrency.ts'
 
-/** Lists with more bytes of text are large: each takes some milliseconds of CPU time. */
+/** Size above which a list is large, in bytes of text. A large list takes some milliseconds of CPU time. */
 const LARGE_LIST_BYTES = 64 * 1024
 
 const MINUTE = 60_000

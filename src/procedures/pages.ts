@@ -24,9 +24,9 @@ export const newestFirst: Order<{ createdAt: Date; id: number }> = {
 }
 
 /**
- * Keyset pagination. Returns the rows of the requested page, and whether they are the complete list. A page ends at the limit
- * of rows or at the limit of bytes (db/pages.ts). Reads one row more than the page contains, to detect a next page. The
- * `Link` header contains the URL of the next page, because the documented response bodies have no field for the URL.
+ * Keyset pagination. Returns the rows of the requested page, and whether these rows are the complete list. A page ends at
+ * the limit of rows or at the limit of bytes (db/pages.ts). Reads one row more than the page contains, to detect a next
+ * page. The `Link` header contains the URL of the next page, because the documented response bodies have no field for it.
  */
 export async function readPage<Row>(
   { context, input = {}, procedure }: ListCall,
