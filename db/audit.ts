@@ -76,7 +76,7 @@ const isPerson = (id: string) => !/^(operator$|app:|deleted:)/.test(id)
 
 /**
  * SQL for the id of a person: locks the row of the person, so that a concurrent deletion waits for the new entry. Null if
- * the person has been deleted. Other ids stay the same.
+ * the person has been deleted. Ids of the operator, of apps and of deleted people stay the same.
  */
 const lockedId = (id: string | null) =>
   id !== null && isPerson(id) ? sql`(select id from ${users} where id = ${id} for key share)` : id

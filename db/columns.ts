@@ -1,7 +1,7 @@
 import { type AnyColumn, or, type SQL, sql } from 'drizzle-orm'
 import { integer, timestamp } from 'drizzle-orm/pg-core'
 
-/** A time in milliseconds, like `Date`. Defaults come from the clock of the database, which all instances share. */
+/** A time with millisecond precision, like `Date`. Defaults come from the clock of the database, which all instances share. */
 export const timestamptz = () => timestamp({ withTimezone: true, precision: 3 })
 
 export const createdAt = timestamptz().notNull().defaultNow()

@@ -14,7 +14,7 @@ const HOUSEKEEPING_LOCK = 7_141_927
 
 const DAY = 86_400_000
 
-/** Retention of the audit trail, in days. */
+/** Default retention of the audit trail, in days. */
 const AUDIT_RETENTION = 365
 
 /** Removes expired rows. Returns false, and removes nothing, while another instance does the same. */

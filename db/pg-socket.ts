@@ -21,7 +21,7 @@ const CHECK_INTERVAL = 1000
  * - Backoff: for RECONNECT_DELAY after a failed connect, new sockets fail with the same error, without a connect.
  * - Connecting: if the URL has several servers, the socket connects to the primary (see primary.ts).
  * - Open: a socket that receives nothing for `silence` milliseconds is closed. The driver must therefore close idle
- *   connections earlier, because PostgreSQL sends nothing over them.
+ *   connections earlier, because PostgreSQL sends no data over idle connections.
  *
  * Trade-off: a dead server is detected within seconds instead of TCP's quarter of an hour, but a statement without any
  * result for `silence` milliseconds fails.

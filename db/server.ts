@@ -52,7 +52,7 @@ const application_name = 'tallystick'
  * - Writes wait for the disk: with several connections, PostgreSQL flushes several commits together (group commit).
  * - A pooler can use a different server connection for each transaction. Statements therefore cannot be prepared, and the
  *   driver does not pipeline them: more connections are needed. Connections cannot set timeouts either, so the role must
- *   have them.
+ *   set timeouts.
  */
 const CONNECTION_PLANS = {
   direct: {
