@@ -30,22 +30,22 @@ export interface Meta {
   /** Whether the caller must be signed in. */
   access?: 'public' | 'signedIn'
   /**
-   * The scope that an access token needs. Without it, the procedure rejects access tokens and requires a session
+   * The scope that an access token needs. A procedure without a scope rejects access tokens and requires a session
    * cookie.
    */
   scope?: Scope
   /** Rejects an administrator who impersonates the person: 403. */
   noImpersonation?: true
   /**
-   * The permission that the caller needs for the resource with the input's `id`: 404 if it does not exist, otherwise
-   * 403.
+   * The permission that the caller needs for the resource with the input's `id`: 404 if the resource does not exist, 403
+   * without the permission.
    */
   action?: Action
   /** The form of notes, for a method and path that both forms have. */
   form?: 1 | 2
   /** The rate limit (src/settings.ts). `steps` and `reservations` count by network, the others by person. */
   limit?: 'steps' | 'reservations' | 'writes' | 'exports'
-  /** The response is the same for all calls while the process runs. It is created once and cached. */
+  /** The response is the same for all calls while the process runs, so it is created once and cached. */
   constant?: true
   /** Supports `Idempotency-Key`: the procedure runs once for each key of a person. */
   creates?: true
