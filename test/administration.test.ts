@@ -116,7 +116,7 @@ describe('an administrative endpoint', () => {
   ]
 
   test.each(operations)(
-    'rejects other callers before it reads the body: %s %s',
+    'rejects other callers before the service reads the body: %s %s',
     async (method, operation, body) => {
       const ada = await signIn()
       const path = `/api/auth/admin/${operation}`

@@ -133,7 +133,7 @@ describe('the origin check', () => {
   })
 
   test.each(foreign)(
-    'accepts from %j safe requests, and unsafe requests without a cookie',
+    'accepts safe requests, and unsafe requests without a cookie, from %j',
     async (headers) => {
       const ada = await signIn()
 
@@ -169,7 +169,7 @@ describe('the response', () => {
   })
 
   test.each(['/docs', '/authorize', '/authorize?client_id=nobody'])(
-    'of %s, a page, cannot be framed and isolates its window',
+    'of the page %s forbids framing and isolates the window',
     async (path) => {
       const { headers } = await call('GET', path)
 
@@ -276,7 +276,7 @@ describe('the IP address of a caller', () => {
     })
 
     test.each(['nonsense', 'unknown', '203.0.113.7:1234', '_hidden, ,', '<script>'])(
-      'is never an invalid address: %s',
+      'is unknown or valid if X-Forwarded-For is malformed: %s',
       async (forwarded) => {
         const { cookie, response } = await signInOverHttp(proxied, newEmail(), {
           'x-forwarded-for': forwarded,

@@ -16,10 +16,10 @@ interface Listener {
   tag: () => string
 }
 
-type Way = (service: Service, headers: Record<string, string>) => Listener
+type Connect = (service: Service, headers: Record<string, string>) => Listener
 
 const overHttp =
-  (connect: typeof createClient): Way =>
+  (connect: typeof createClient): Connect =>
   ({ origin }, headers) => {
     let tag = ''
     const listen = async (request: Request, init: object) => {
@@ -30,7 +30,7 @@ const overHttp =
     return { client: connect(origin, { headers, fetch: listen }), tag: () => tag }
   }
 
-const ways: Record<string, Way> = {
+const connections: Record<string, Connect> = {
   'in process': ({ services }, headers) => {
     let context = createContext(services, {})
     const client = createRouterClient(router, {
@@ -46,7 +46,7 @@ const ifMatch = (tag: string) => ({ context: { headers: { 'if-match': tag } } })
 const preconditionFailed = { defined: true, code: 'PRECONDITION_FAILED', status: 412 }
 const absent = '00000000-0000-7000-8000-000000000000'
 
-describe.each(Object.entries(ways))('%s', (_, connect) => {
+describe.each(Object.entries(connections))('%s', (_, connect) => {
   const person = async (email = newEmail()) => connect(service, { cookie: await service.signIn(email) })
 
   describe('the ETag of a task', () => {

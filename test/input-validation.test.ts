@@ -84,7 +84,7 @@ describe('a body', () => {
   })
 
   test.each(['application/json; charset=utf-8', 'Application/JSON', 'application/json ;x=y'])(
-    'is accepted as %s',
+    'is accepted with the content type %s',
     async (type) => {
       const ada = await signIn()
 
@@ -221,7 +221,7 @@ describe('a text', () => {
       expect((await call('POST', fill(path), note, ada)).body).toEqual(validationError(field, message))
     })
 
-    test.each(['x', '🎉'])('can have the greatest length, in %s', async (character) => {
+    test.each(['x', '🎉'])('can have the maximum length, with the character %s', async (character) => {
       const { ada, fill } = await createOwner()
       const note = { title: character.repeat(120), body: character.repeat(4000) }
 
@@ -337,7 +337,7 @@ describe('an id', () => {
   })
 
   test.each(['0', '9007199254740992', '9223372036854775808', '9'.repeat(400)])(
-    'is absent, not malformed, as %s',
+    'is treated as an unknown id, not as a malformed id: %s',
     async (id) => {
       const ada = await signIn()
 
@@ -352,7 +352,7 @@ describe('an id', () => {
   )
 
   test.each([...malformed, '9007199254740992', crypto.randomUUID(), 'x'.repeat(4000)])(
-    'of a note is absent, not malformed, as %s',
+    'of a note is treated as an unknown id, not as a malformed id: %s',
     async (id) => {
       const ada = await signIn()
 

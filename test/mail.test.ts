@@ -260,7 +260,7 @@ describe('a failed delivery', () => {
   const refuse = (): Error => Object.assign(new Error('Not today'), { responseCode: 550 })
   const failures: [string, SMTPServerOptions][] = [
     [
-      'at the door',
+      'a refused connection',
       {
         onConnect: (_, done) => {
           done(refuse())
@@ -268,7 +268,7 @@ describe('a failed delivery', () => {
       },
     ],
     [
-      'of the sender',
+      'a refused sender',
       {
         onMailFrom: (_, __, done) => {
           done(refuse())
@@ -276,7 +276,7 @@ describe('a failed delivery', () => {
       },
     ],
     [
-      'of the recipient',
+      'a refused recipient',
       {
         onRcptTo: (_, __, done) => {
           done(refuse())
@@ -284,7 +284,7 @@ describe('a failed delivery', () => {
       },
     ],
     [
-      'of the letter',
+      'a refused message',
       {
         onData: (stream, _, done) =>
           void buffer(stream).then((bytes) => {

@@ -63,7 +63,7 @@ describeTransports(service, ({ person, stranger }) => {
       ['the author', everything],
       ['an editor', editing],
       ['a reader', reading],
-      ['somebody with no relation', nothing],
+      ['a person without a relation', nothing],
     ])('allows %s exactly the actions in `can`', async (who, expected) => {
       const email = newEmail()
       const ada = await person()

@@ -54,12 +54,12 @@ describe('HTTP', () => {
     ...[bytes.subarray(0, 9), bytes.subarray(9)].filter(({ length }) => length > 0).flatMap(chunk),
     '0\r\n\r\n',
   ]
-  const ways = [
+  const bodyFramings = [
     { by: 'Content-Length', sent: length },
     { by: 'chunked encoding', sent: chunks },
   ]
 
-  test.each(ways)('accepts a body with $by in any number of pieces', async ({ sent }) => {
+  test.each(bodyFramings)('accepts a body with $by in any number of pieces', async ({ sent }) => {
     const piece = fc.record({
       size: fc.integer({ min: 1, max: 200_000 }),
       pause: fc.integer({ max: 5, min: 0 }),
@@ -86,7 +86,7 @@ describe('HTTP', () => {
     )
   })
 
-  test.each(ways)('treats an empty body with $by as no body', async ({ sent }) => {
+  test.each(bodyFramings)('treats an empty body with $by as no body', async ({ sent }) => {
     const steps = sent(Buffer.alloc(0))
 
     const { responses } = await exchange(port, steps, { responses: 1, timeout: 5000 })

@@ -355,7 +355,7 @@ describe('/api/notes', () => {
       .map((name) => name.trim())
 
   test.each(accepts)(
-    'returns by GET the form for %s and names it in the content type',
+    'returns the form for %s by GET, and names the form in the content type',
     async (_, accept, form) => {
       const ada = await signIn()
       await call('POST', '/api/notes', { newNote: 'One' }, ada)
@@ -371,7 +371,7 @@ describe('/api/notes', () => {
     },
   )
 
-  test.each(accepts)('accepts and returns by POST the form for %s', async (_, accept, form) => {
+  test.each(accepts)('accepts and returns the form for %s by POST', async (_, accept, form) => {
     const ada = await signIn()
     const body = form === 1 ? { newNote: 'One' } : { title: 'One', body: 'One' }
 

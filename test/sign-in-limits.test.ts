@@ -99,14 +99,17 @@ describe('a person in a network in which the person has a session', () => {
   test.each([
     ['192.0.2.7', '192.0.2.7'],
     ['2001:db8:7:7::1', '2001:db8:7:7:ffff::2'],
-  ])('can sign in while others exhaust the codes and attempts of the person: %s', async (home, sameHome) => {
-    const email = newEmail()
-    await signInFrom(email, home)
-    await lockOut(email)
+  ])(
+    'can sign in while others exhaust the codes and attempts of the person: %s',
+    async (home, sameNetwork) => {
+      const email = newEmail()
+      await signInFrom(email, home)
+      await lockOut(email)
 
-    expect((await signInFrom(email, sameHome)).status).toBe(200)
-    expect((await send(email, newAddress())).status).toBe(429)
-  })
+      expect((await signInFrom(email, sameNetwork)).status).toBe(200)
+      expect((await send(email, newAddress())).status).toBe(429)
+    },
+  )
 
   test('is limited in this network as well', async () => {
     const [email, home] = [newEmail(), '192.0.2.8']
@@ -126,8 +129,10 @@ describe('a person in a network in which the person has a session', () => {
       cookie,
     })
     const userId = (body as { users: { id: string }[] }).users.at(0)?.id
-    const standIn = { cookie, ...from(office) }
-    expect((await call('POST', '/api/auth/admin/impersonate-user', { userId }, standIn)).status).toBe(200)
+    const impersonation = { cookie, ...from(office) }
+    expect((await call('POST', '/api/auth/admin/impersonate-user', { userId }, impersonation)).status).toBe(
+      200,
+    )
     await lockOut(email)
 
     expect((await send(email, office)).status).toBe(429)

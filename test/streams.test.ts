@@ -33,7 +33,7 @@ interface Declared {
 }
 
 /** A request of each procedure over each protocol. The Accept header of each request prefers a stream. */
-const ways: Asked[] = []
+const streamRequests: Asked[] = []
 const isStream = (schema: AnySchema | undefined) => getEventIteratorSchemaDetails(schema) !== undefined
 const streams: string[] = []
 
@@ -42,9 +42,14 @@ traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedur
   const name = path.join('.')
   const { method = '', path: address = '' } = route
   const body = method === 'GET' || method === 'DELETE' ? {} : { body: {} }
-  ways.push({ name: `${name} by REST`, method, path: address.replace('{id}', '1'), ...body })
-  ways.push({ name: `${name} by RPC`, method: 'POST', path: `/rpc/${path.join('/')}`, body: { json: {} } })
-  ways.push({ name: `${name} by RPC’s GET`, method: 'GET', path: `/rpc/${path.join('/')}` })
+  streamRequests.push({ name: `${name} by REST`, method, path: address.replace('{id}', '1'), ...body })
+  streamRequests.push({
+    name: `${name} by RPC`,
+    method: 'POST',
+    path: `/rpc/${path.join('/')}`,
+    body: { json: {} },
+  })
+  streamRequests.push({ name: `${name} by RPC’s GET`, method: 'GET', path: `/rpc/${path.join('/')}` })
   if (isStream(inputSchema) || isStream(outputSchema)) streams.push(name)
 })
 
@@ -63,7 +68,7 @@ const calls: [string, object][] = [
 ]
 for (const [method, params] of calls)
   for (const version of ['2025-06-18', '2026-07-28'])
-    ways.push({
+    streamRequests.push({
       name: `MCP’s ${method}, as of ${version}`,
       method: 'POST',
       path: '/mcp',
@@ -71,28 +76,31 @@ for (const [method, params] of calls)
       headers: { ...bearer(tokens), 'mcp-protocol-version': version, 'mcp-method': method },
     })
 for (const method of ['GET', 'DELETE', 'OPTIONS'])
-  ways.push({ name: `MCP by ${method}`, method, path: '/mcp', headers: bearer(tokens) })
+  streamRequests.push({ name: `MCP by ${method}`, method, path: '/mcp', headers: bearer(tokens) })
 for (const path of ['/docs', '/authorize', '/api/health/ready', '/api/auth/get-session', '/nowhere'])
-  ways.push({ name: path, method: 'GET', path })
+  streamRequests.push({ name: path, method: 'GET', path })
 
 describe('a response', () => {
-  test.each(ways)('has a Content-Length, and ends: $name', async ({ method, path, body, headers }) => {
-    const response = await fetch(service.origin + path, {
-      method,
-      headers: {
-        cookie,
-        accept: 'application/json;q=0.1, text/event-stream',
-        ...(body && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body && { body: JSON.stringify(body) }),
-    })
-    const { byteLength } = await response.arrayBuffer()
+  test.each(streamRequests)(
+    'has a Content-Length, and ends: $name',
+    async ({ method, path, body, headers }) => {
+      const response = await fetch(service.origin + path, {
+        method,
+        headers: {
+          cookie,
+          accept: 'application/json;q=0.1, text/event-stream',
+          ...(body && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body && { body: JSON.stringify(body) }),
+      })
+      const { byteLength } = await response.arrayBuffer()
 
-    expect(response.headers.get('transfer-encoding')).toBeNull()
-    expect(response.headers.get('content-length')).toBe(String(byteLength))
-    expect(response.status).not.toBe(503)
-  })
+      expect(response.headers.get('transfer-encoding')).toBeNull()
+      expect(response.headers.get('content-length')).toBe(String(byteLength))
+      expect(response.status).not.toBe(503)
+    },
+  )
 
   test('is no stream for any procedure, and no input is a stream', () => {
     expect(streams).toEqual([])

@@ -66,7 +66,7 @@ describe('checked client', () => {
 
   test.each<[string, number, unknown]>([
     ['the text of a stranger', 200, listOf(`${stranger} task`)],
-    ['the text of a friend who shares notes only', 200, listOf(`${friend} task`)],
+    ['the task of a friend, who shares only notes', 200, listOf(`${friend} task`)],
     ['an undeclared field', 200, listOf(`${own} task`, { version: 1 })],
     ['a row that is null', 200, { tasks: [null], taskCount: 1 }],
     ['an internal error', 500, { ...outage, code: 'INTERNAL_SERVER_ERROR', status: 500 }],
