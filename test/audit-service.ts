@@ -23,7 +23,7 @@ export interface People {
   ada: Person
 }
 
-/** Starts a service whose callers send a known User-Agent header, and returns helpers to read its audit trail. */
+/** Starts a service. Returns functions that send requests with a known User-Agent header and read the audit trail. */
 export async function startAuditedService() {
   const service = await startService({ ...(await settingsWithAddress()), ADMIN_EMAILS: ROOT })
   const { db } = service.services

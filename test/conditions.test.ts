@@ -11,12 +11,12 @@ const service = await startService({ TRUSTED_ORIGINS: 'https://trusted.example' 
 const call = createFetch(service)
 
 /** A client with a function that returns the ETag of the last response. */
-interface Listener {
+interface TaggedClient {
   client: Client
   tag: () => string
 }
 
-type Connect = (service: Service, headers: Record<string, string>) => Listener
+type Connect = (service: Service, headers: Record<string, string>) => TaggedClient
 
 const overHttp =
   (connect: typeof createClient): Connect =>
@@ -30,7 +30,7 @@ const overHttp =
     return { client: connect(origin, { headers, fetch: listen }), tag: () => tag }
   }
 
-const connections: Record<string, Connect> = {
+const transports: Record<string, Connect> = {
   'in process': ({ services }, headers) => {
     let context = createContext(services, {})
     const client = createRouterClient(router, {
@@ -46,7 +46,7 @@ const ifMatch = (tag: string) => ({ context: { headers: { 'if-match': tag } } })
 const preconditionFailed = { defined: true, code: 'PRECONDITION_FAILED', status: 412 }
 const absent = '00000000-0000-7000-8000-000000000000'
 
-describe.each(Object.entries(connections))('%s', (_, connect) => {
+describe.each(Object.entries(transports))('%s', (_, connect) => {
   const person = async (email = newEmail()) => connect(service, { cookie: await service.signIn(email) })
 
   describe('the ETag of a task', () => {

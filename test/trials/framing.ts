@@ -34,7 +34,7 @@ const refused = (...lines: string[]): Framing => ({
 const smuggled = (...lines: string[]) => refused(...lines, '', `0${END_OF_HEAD}${smuggledRequest}`)
 const chunked = (chunks: string) => refused('transfer-encoding: chunked', '', chunks + smuggledRequest)
 
-/** Requests that the service answers at once, or whose connection it closes at once. */
+/** Requests after which the service immediately sends a response or closes the connection. */
 export const framings: Record<string, Framing> = {
   'content-length and chunked': smuggled('content-length: 5', 'transfer-encoding: chunked'),
   'chunked and content-length': smuggled('transfer-encoding: chunked', 'content-length: 5'),
