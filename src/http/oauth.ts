@@ -20,18 +20,17 @@ interface Result {
 
 const ANY_ORIGIN = { anyOrigin: true } as const
 
+const json = (value: object) => () => Promise.resolve(JSON.stringify(value))
+
 /** OAuth 2.1 for apps, command lines and agents. OpenAuth issues the tokens behind these endpoints. */
 export function createOAuthEndpoints(services: Services): Endpoints {
   const { baseUrl } = services.settings
   const grants = createGrants(services)
   const authorize = createAuthorize(services, grants)
-  const metadataEndpoint = (metadata: object | (() => Promise<string>)): Endpoint => ({
+  const metadataEndpoint = (read: () => Promise<string>): Endpoint => ({
     ...ANY_ORIGIN,
     methods: ['GET'],
-    answer: async (_, response) => {
-      const body = typeof metadata === 'function' ? await metadata() : JSON.stringify(metadata)
-      return answer(response, 200, body)
-    },
+    answer: async (_, response) => answer(response, 200, await read()),
   })
   const formEndpoint = (limit: LimitName, handle: (form: Record<string, string>) => Promise<object>) =>
     postEndpoint(limit, 'invalid_request', async ({ body }) => ({ body: await handle(formOf(body)) }))
@@ -42,10 +41,10 @@ export function createOAuthEndpoints(services: Services): Endpoints {
       setHeaders: setPageHeaders,
       answer: (call, response) => withAuditContext(call.context, () => authorize(call, response)),
     },
-    '/.well-known/oauth-authorization-server': metadataEndpoint(serverMetadata(baseUrl)),
-    '/.well-known/oauth-protected-resource': metadataEndpoint(resourceMetadata(baseUrl, baseUrl)),
+    '/.well-known/oauth-authorization-server': metadataEndpoint(json(serverMetadata(baseUrl))),
+    '/.well-known/oauth-protected-resource': metadataEndpoint(json(resourceMetadata(baseUrl, baseUrl))),
     '/.well-known/oauth-protected-resource/mcp': metadataEndpoint(
-      resourceMetadata(baseUrl, `${baseUrl}/mcp`),
+      json(resourceMetadata(baseUrl, `${baseUrl}/mcp`)),
     ),
     '/.well-known/jwks.json': metadataEndpoint(() => grants.fetchJwks()),
     '/token': formEndpoint('tokens', (form) => grants.redeem(form)),
