@@ -65,7 +65,10 @@ async function authenticateCookie(
   if (!caller || isBanned(caller.user)) return undefined
   const { session } = caller
   recordActivity(db, caller, log)
-  if (session.impersonatedBy === null) setCookies(reply, await identity.renew(cookie, session.expiresAt))
+  if (session.impersonatedBy === null) {
+    const cookies = await identity.renew(cookie, session.expiresAt)
+    if (cookies.length > 0) reply.set('set-cookie', cookies)
+  }
   return caller
 }
 
@@ -98,9 +101,5 @@ const isBanned = ({ banned, banExpires }: Caller['user']) =>
 
 /** Ends the session of the cookie and deletes the cookie in the browser. */
 export async function signOut({ identity, headers: { cookie = '' }, reply }: Context) {
-  setCookies(reply, await identity.signOut(cookie))
-}
-
-function setCookies(reply: Reply, cookies: string[]) {
-  if (cookies.length > 0) reply.set('set-cookie', cookies)
+  reply.set('set-cookie', await identity.signOut(cookie))
 }

@@ -15,25 +15,17 @@ import { setPageHeaders } from './response-headers.ts'
 
 interface Result {
   status?: number
-  body: object
+  body: object | string
 }
-
-const ANY_ORIGIN = { anyOrigin: true } as const
-
-const json = (value: object) => () => Promise.resolve(JSON.stringify(value))
 
 /** OAuth 2.1 for apps, command lines and agents. OpenAuth issues the tokens behind these endpoints. */
 export function createOAuthEndpoints(services: Services): Endpoints {
   const { baseUrl } = services.settings
   const grants = createGrants(services)
   const authorize = createAuthorize(services, grants)
-  const metadataEndpoint = (read: () => Promise<string>): Endpoint => ({
-    ...ANY_ORIGIN,
-    methods: ['GET'],
-    answer: async (_, response) => answer(response, 200, await read()),
-  })
-  const formEndpoint = (limit: LimitName, handle: (form: Record<string, string>) => Promise<object>) =>
-    postEndpoint(limit, 'invalid_request', async ({ body }) => ({ body: await handle(formOf(body)) }))
+  const metadata = (body: object) => createEndpoint('GET', () => Promise.resolve({ body }))
+  const form = (handle: (form: Record<string, string>) => Promise<object>) =>
+    createEndpoint('POST', async ({ body }) => ({ body: await handle(formOf(body)) }), { limit: 'tokens' })
 
   return {
     '/authorize': {
@@ -41,41 +33,49 @@ export function createOAuthEndpoints(services: Services): Endpoints {
       setHeaders: setPageHeaders,
       answer: (call, response) => withAuditContext(call.context, () => authorize(call, response)),
     },
-    '/.well-known/oauth-authorization-server': metadataEndpoint(json(serverMetadata(baseUrl))),
-    '/.well-known/oauth-protected-resource': metadataEndpoint(json(resourceMetadata(baseUrl, baseUrl))),
-    '/.well-known/oauth-protected-resource/mcp': metadataEndpoint(
-      json(resourceMetadata(baseUrl, `${baseUrl}/mcp`)),
-    ),
-    '/.well-known/jwks.json': metadataEndpoint(() => grants.fetchJwks()),
-    '/token': formEndpoint('tokens', (form) => grants.redeem(form)),
-    '/revoke': formEndpoint('tokens', async (form) => {
-      await grants.revoke(form)
+    '/.well-known/oauth-authorization-server': metadata(serverMetadata(baseUrl)),
+    '/.well-known/oauth-protected-resource': metadata(resourceMetadata(baseUrl, baseUrl)),
+    '/.well-known/oauth-protected-resource/mcp': metadata(resourceMetadata(baseUrl, `${baseUrl}/mcp`)),
+    '/.well-known/jwks.json': createEndpoint('GET', async () => ({ body: await grants.fetchJwks() })),
+    '/token': form((fields) => grants.redeem(fields)),
+    '/revoke': form(async (fields) => {
+      await grants.revoke(fields)
       return {}
     }),
-    '/register': postEndpoint('registrations', 'invalid_client_metadata', async ({ body }) => {
-      const { success, data, error } = Registration.safeParse(body ?? {})
-      if (!success) throw invalidRegistration(badRequest(error.issues))
-      const { id, name, redirectUris } = await registerClient(services.db, data)
-      return { status: 201, body: registered(id, name, redirectUris) }
-    }),
+    '/register': createEndpoint(
+      'POST',
+      async ({ body }) => {
+        const { success, data, error } = Registration.safeParse(body ?? {})
+        if (!success) throw invalidRegistration(badRequest(error.issues))
+        const { id, name, redirectUris } = await registerClient(services.db, data)
+        return { status: 201, body: registered(id, name, redirectUris) }
+      },
+      { limit: 'registrations', malformedCode: 'invalid_client_metadata' },
+    ),
   }
 }
 
-/** An endpoint with the error format of RFC 6749. `malformedCode` is the error code for an invalid body. */
-const postEndpoint = (
-  limit: LimitName,
-  malformedCode: string,
+interface Options {
+  limit?: LimitName
+  /** The error code for a body that cannot be parsed. */
+  malformedCode?: string
+}
+
+/** Creates an endpoint for clients of every origin, with the error format of RFC 6749. A string body is JSON text. */
+const createEndpoint = (
+  method: 'GET' | 'POST',
   handle: (call: Call) => Promise<Result>,
+  { limit, malformedCode = 'invalid_request' }: Options = {},
 ): Endpoint => ({
-  ...ANY_ORIGIN,
-  methods: ['POST'],
-  limit,
+  methods: [method],
+  anyOrigin: true,
+  ...(limit && { limit }),
   answer: async (call, response) => {
     try {
       const { malformed } = call.context
       if (malformed) throw new OAuthError(malformedCode, malformed.message)
       const { status = 200, body } = await withAuditContext(call.context, () => handle(call))
-      return answer(response, status, JSON.stringify(body))
+      return answer(response, status, typeof body === 'string' ? body : JSON.stringify(body))
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error
       return answer(response, 400, JSON.stringify({ error: error.code, error_description: error.message }))
