@@ -18,27 +18,36 @@ export interface Services {
   /** Undefined unless METRICS_PORT is set. */
   metrics?: Metrics | undefined
   state: {
-    /** Whether the process is stopping. Readiness checks then fail, so that balancers send no more requests. */
+    /**
+     * Whether the process is shutting down. If true, readiness checks fail, so that load balancers send no new
+     * requests.
+     */
     stopping: boolean
   }
 }
 
-/** The operations on cookies and tokens that the guard and the protocols use. */
+/** Authentication by cookies and access tokens, for the guard (src/guard/) and the HTTP protocols (src/http/). */
 export interface Identity {
-  /** Handles a request to an endpoint of better-auth. If the database fails during the request, throws the database error. */
+  /** Sends a request to better-auth and returns its response. Throws if the database is not available. */
   handle: (request: Request) => Promise<Response>
-  /** Returns the session token of a `Cookie` header, if its signature is valid. */
+  /** Returns the session token from a `Cookie` header. Undefined if no session cookie has a valid signature. */
   readToken: (cookie: string | undefined) => Promise<string | undefined>
-  /** Renews the session of a cookie if renewal is due. Returns the values of `Set-Cookie`. */
+  /**
+   * Extends the session of a cookie if renewal is due. Returns the `Set-Cookie` values for the response, which may be
+   * none.
+   */
   renew: (cookie: string, expiresAt: Date) => Promise<string[]>
-  /** Ends the session of a cookie. Returns the values of `Set-Cookie`. */
+  /** Ends the session of a cookie. Returns the `Set-Cookie` values that delete the cookie in the browser. */
   signOut: (cookie: string) => Promise<string[]>
-  /** Returns the claims of an access token, or undefined if a check fails. */
+  /** Verifies an access token for an audience, and returns its claims. Undefined if the token is not valid. */
   verifyToken: (token: string, audience: string) => Promise<TokenClaims | undefined>
 }
 
 export interface TokenClaims {
-  /** The grant. The token is valid only while the session of the grant exists. */
+  /**
+   * The OAuth grant of the token. Grants are rows of the table `sessions`. The guard rejects the token if the row no
+   * longer exists.
+   */
   properties: { sessionId: string; clientId: string; scope: string }
 }
 
@@ -49,7 +58,10 @@ export interface Metrics {
   serve: () => Promise<Server>
 }
 
-/** Counts one call against a limit. `key` is a person or a network. Returns the refusal if the limit is exceeded. */
+/**
+ * Counts one call against a rate limit. Each `key` (for example, a user id or an IP network) has its own count. Returns
+ * the error (429) if the limit is exceeded, otherwise undefined.
+ */
 export type ConsumeRateLimit = (
   limit: LimitName,
   key: string | undefined,
@@ -60,10 +72,13 @@ export interface LimitRefusal {
   headers: Record<string, string>
 }
 
-/** The signed-in person and the session. `scopes` is set for apps, and limits what an app may do. */
+/**
+ * The authenticated person and the session. `scopes` is set only for an OAuth app with an access token: the app may
+ * call only procedures of these scopes.
+ */
 export type Caller = NonNullable<Awaited<ReturnType<typeof sessions.findByToken>>> & { scopes?: string[] }
 
-/** The response headers that a procedure sets, by name in lower case. */
+/** Response headers that the guard and the procedures set. Each key is a header name in lower case. */
 export type Reply = Map<string, string | string[]>
 
 /** Attributes of a request for the log, the metrics and the traces. */
@@ -78,8 +93,8 @@ export interface RequestAttributes {
 }
 
 /**
- * Returns the attributes of a request. The attributes are complete after the request has been answered. Undefined if the
- * request was refused before its call was created.
+ * Returns the attributes of a request. The attributes are complete when the response has been sent. Undefined if the
+ * request was refused before the context of its call was created.
  */
 export type AttributesOf = (request: IncomingMessage) => RequestAttributes | undefined
 
@@ -97,8 +112,13 @@ export interface Context {
   cookieCaller: () => Promise<Caller | undefined>
   consumeRateLimit: ConsumeRateLimit
   attributes: RequestAttributes
-  /** Returns the caller's address, as trusted proxies report it. Undefined for calls in process. */
+  /**
+   * Returns the caller's IP address, which trusted proxies report in a request header. Undefined for calls in process.
+   */
   address?: () => string | undefined
-  /** The error of a malformed body or query. The guard throws this error after its own checks. */
+  /**
+   * The error (400) of a malformed body or query. The guard throws this error after its own checks, because 401, 403,
+   * 404 and 429 have priority over 400.
+   */
   malformed?: ORPCError<'BAD_REQUEST', unknown>
 }

@@ -3,7 +3,10 @@ import type { Promisable } from '@orpc/shared'
 const isPromiseLike = <Value>(value: Promisable<Value>): value is PromiseLike<Value> =>
   typeof value === 'object' && value !== null && 'then' in value
 
-/** Calls `next` with a value, synchronously if the value is not a promise: every `await` costs about a microsecond. */
+/**
+ * Calls `next` with a value, or with the result of a promise. If the value is not a promise, the call is synchronous,
+ * because every `await` costs about a microsecond.
+ */
 export const mapMaybePromise = <Value, Next>(
   value: Value,
   next: (value: Awaited<Value>) => Promisable<Next>,

@@ -4,8 +4,10 @@ import { unavailable } from '../contract/errors.ts'
 import { isForeignKeyViolation, isOutage } from '../db/errors.ts'
 
 /**
- * Returns the error that a caller receives for a database error: 401 if the caller's account was deleted during the call,
- * 503 if the database is not available, undefined otherwise.
+ * Converts a database error to the error that a caller receives:
+ * - a foreign key violation: 401, because the account of the caller was deleted during the call;
+ * - an outage of the database: 503;
+ * - any other error: undefined.
  */
 export function toPublicDatabaseError(error: unknown) {
   if (isForeignKeyViolation(error)) return new ORPCError('UNAUTHORIZED', { message: 'Sign in first' })

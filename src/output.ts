@@ -3,7 +3,10 @@ import type { AnySchema } from '@orpc/contract'
 import { type Issue, listIssues } from '../contract/errors.ts'
 import { mapMaybePromise } from './maybe-promise.ts'
 
-/** An output violates its schema. The error contains the paths and the violated rules, never the values, and can be logged. */
+/**
+ * Thrown for an output that violates its schema. Contains the paths and the violated rules, but no values of the
+ * output, so that the error can be logged.
+ */
 export class InvalidOutput extends Error {
   readonly issues
   constructor(issues: readonly Issue[] = []) {

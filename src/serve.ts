@@ -11,7 +11,10 @@ import { openServices } from './service.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { onStopSignal, startWorkers } from './workers.ts'
 
-/** Time limit for in-flight requests during a shutdown, in milliseconds. Then the process exits with code 1. */
+/**
+ * Time limit for in-flight requests during a shutdown, in milliseconds. If requests are still in flight after this
+ * time, the process exits with code 1.
+ */
 const DRAIN_TIMEOUT = 10_000
 
 const HOUR = 3_600_000
@@ -30,7 +33,10 @@ export async function serve(environment: NodeJS.ProcessEnv) {
   }
 }
 
-/** Logs an uncaught exception, and exits. Node.js itself would print the complete error, including data of requests. */
+/**
+ * Logs an uncaught exception, and exits. Without this handler, Node.js would print the complete error, which may
+ * contain data of requests.
+ */
 function exitOnUncaughtException(log: Logger) {
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'uncaught exception: the process exits')
@@ -41,13 +47,14 @@ function exitOnUncaughtException(log: Logger) {
 async function serveInThisProcess(settings: Settings) {
   const services = await openServices(settings)
   const server = createApp(services)
-  // Graceful shutdown: `stopping` makes the readiness check fail. After STOP_DELAY, the server accepts no new connections,
-  // finishes in-flight requests, closes the database, and exits.
+  // Graceful shutdown. First, `stopping` makes the readiness check fail, so that load balancers stop sending requests.
+  // After STOP_DELAY, the server stops accepting connections, finishes in-flight requests, closes the database, and
+  // exits.
   onStopSignal(() => {
     exitAfterTimeout(settings)
     services.state.stopping = true
     setTimeout(() => {
-      // Closes connections that become idle during the shutdown, because `server.close` waits for all open connections.
+      // `server.close` waits until all connections are closed, so this timer closes connections that become idle.
       setInterval(() => {
         server.closeIdleConnections()
       }, 100)
@@ -60,7 +67,10 @@ async function serveInThisProcess(settings: Settings) {
   scheduleCleanup(services)
 }
 
-/** Removes expired rows at the start and every hour. Of the instances that share a database, one at a time removes rows. */
+/**
+ * Removes expired rows at the start and every hour. If several instances share a database, a lock ensures that only one
+ * instance at a time removes rows.
+ */
 function scheduleCleanup({ db, log, settings }: Services) {
   const cleanUp = () => {
     removeExpired(db, settings.auditRetention).catch((error: unknown) => {

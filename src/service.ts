@@ -14,7 +14,7 @@ export interface OpenServices extends Services, Pick<Connection, 'close'> {
   auth: Auth
 }
 
-/** Opens the database, migrates it, and creates the services. */
+/** Opens the database, applies pending migrations, and creates the services. */
 export async function openServices(settings: Settings, mailer?: Mailer): Promise<OpenServices> {
   const log = createLog(settings)
   const { databaseUrl, directUrl, answerTimeout } = settings
@@ -41,7 +41,9 @@ export async function openServices(settings: Settings, mailer?: Mailer): Promise
   }
 }
 
-/** Imports the metrics only if they are enabled: the import takes longer than the rest of the start. */
+/**
+ * Imports the metrics module only if METRICS_PORT is set, because the import takes longer than the rest of the start.
+ */
 const loadMetrics = async (settings: Settings) =>
   settings.metricsPort === undefined
     ? undefined

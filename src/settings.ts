@@ -14,13 +14,22 @@ export interface Limit {
   points: number
   /** Length of the period, in seconds. */
   duration: number
-  /** Counted in the database, for all instances. For limits that protect accounts, mail, tokens, or expensive reads. */
+  /**
+   * Whether all instances share one count, which is stored in the database. Used for limits that protect accounts,
+   * mail, tokens or expensive reads. By default, each process has its own count in memory.
+   */
   shared?: true
-  /** Counted by account instead of by network: the IPv4 address, or the /64 of an IPv6 address. */
+  /**
+   * Whether calls are counted by account. By default, calls are counted by network: the IPv4 address, or the /64 of an
+   * IPv6 address.
+   */
   personal?: true
 }
 
-/** The rate limits. Normal use stays below them. The setting `LIMITS` changes their points. */
+/**
+ * The rate limits. The values are higher than normal use requires. The setting `LIMITS` overrides the points of each
+ * limit.
+ */
 export const limits = {
   /** Increments and decrements of the counter, by network. */
   steps: { points: 6000, duration: 60 },
@@ -32,19 +41,31 @@ export const limits = {
   exports: { points: 5, duration: 3600, personal: true, shared: true },
   /** OAuth grants, by account. Each grant adds an entry to the audit trail. */
   grants: { points: 60, duration: 3600, personal: true, shared: true },
-  /** Requests for sign-in codes, by network. Consumed before the limits of the account. */
+  /**
+   * Requests for sign-in codes, by network. Checked before the limits by account, so that a refused call does not count
+   * for the account.
+   */
   codesByAddress: { points: 10, duration: 60, shared: true },
-  /** Requests for sign-in codes, by network and account: one network cannot exhaust the limit of an account. */
+  /**
+   * Requests for sign-in codes, by network and account. Lower than `codes`, so that one network cannot exhaust the
+   * limit of an account.
+   */
   codesByBoth: { points: 5, duration: 900, shared: true },
   /** Requests for sign-in codes, by account. */
   codes: { points: 10, duration: 900, shared: true },
-  /** Attempts to enter a sign-in code, by network. Consumed before the limits of the account. */
+  /**
+   * Attempts to enter a sign-in code, by network. Checked before the limits by account, so that a refused call does not
+   * count for the account.
+   */
   triesByAddress: { points: 30, duration: 60, shared: true },
-  /** Attempts to enter a sign-in code, by network and account: one network cannot exhaust the limit of an account. */
+  /**
+   * Attempts to enter a sign-in code, by network and account. Lower than `tries`, so that one network cannot exhaust
+   * the limit of an account.
+   */
   triesByBoth: { points: 15, duration: 900, shared: true },
   /** Attempts to enter a sign-in code, by account. */
   tries: { points: 30, duration: 900, shared: true },
-  /** Other operations of better-auth, by network. */
+  /** Operations of better-auth other than the sign-in, by network. */
   auth: { points: 1200, duration: 60 },
   /** Registrations of OAuth clients, by network. */
   registrations: { points: 60, duration: 3600, shared: true },
@@ -159,7 +180,9 @@ const Environment = z
 
 export type Settings = ReturnType<typeof readSettings>
 
-/** Parses environment variables. An empty variable counts as unset. Throws one error that lists all invalid settings. */
+/**
+ * Parses environment variables. An empty variable counts as unset. Throws one error that lists all invalid settings.
+ */
 export function readSettings(environment: Record<string, string | undefined>) {
   const nonEmpty = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
   const { success, data: env, error } = Environment.safeParse(nonEmpty)
@@ -174,7 +197,7 @@ export function readSettings(environment: Record<string, string | undefined>) {
     /** The public origin. */
     baseUrl: env.BASE_URL ?? `http://localhost:${env.PORT}`,
     databaseUrl: env.DATABASE_URL ?? join(env.DATA_DIR, 'db'),
-    /** The address of the server itself, if `databaseUrl` is the address of a connection pooler. */
+    /** URL of the PostgreSQL server itself. Set if `databaseUrl` is the URL of a connection pooler. */
     directUrl: env.DATABASE_DIRECT_URL,
     authSecret: env.AUTH_SECRET ?? loadOrCreateSecret(env.DATA_DIR),
     smtpUrl: env.SMTP_URL,
@@ -188,9 +211,12 @@ export function readSettings(environment: Record<string, string | undefined>) {
     release: env.RELEASE,
     logLevel: env.LOG_LEVEL,
     rateLimits: env.RATE_LIMITS === 'on',
-    /** Points of rate limits, by name. They replace the default points in `limits`. */
+    /** Points by the name of a rate limit. Overrides the points in `limits`. */
     limitPoints: Object.fromEntries(env.LIMITS.map(parseLimit)),
-    /** Whether common requests use the fast path (src/http/fast/). Otherwise, all requests use oRPC's standard handlers. */
+    /**
+     * Whether common requests use the fast path (src/http/fast/). If false, all requests use the standard handlers of
+     * oRPC.
+     */
     compiled: env.COMPILED === 'on',
     metricsHost: env.METRICS_HOST,
     /** Port of `/metrics`. If unset, no metrics are collected. */
@@ -199,9 +225,12 @@ export function readSettings(environment: Record<string, string | undefined>) {
     workers: env.WORKERS,
     /** Maximum number of complete requests that one process handles concurrently. */
     maxRequests: env.MAX_REQUESTS,
-    /** Maximum number of incomplete request bodies in one process. Each network may use a quarter of them. */
+    /**
+     * Maximum number of requests with an incomplete body in one process. A quarter of this number is the limit of each
+     * network.
+     */
     maxIncomplete: env.MAX_INCOMPLETE,
-    /** Time limit of a response, in milliseconds. */
+    /** Time limit for answering a request, in milliseconds. */
     answerTimeout: env.ANSWER_TIMEOUT * 1000,
     /** Retention period of audit entries, in days. */
     auditRetention: env.AUDIT_RETENTION,
@@ -211,8 +240,8 @@ export function readSettings(environment: Record<string, string | undefined>) {
 }
 
 /**
- * Reads the secret for development from a file, so that sessions stay valid after a restart. Creates the file if necessary.
- * Restricts the permissions of an existing file.
+ * Returns the secret for development. The secret is stored in a file, so that sessions stay valid after a restart.
+ * Creates the file if it does not exist, and restricts its permissions.
  */
 function loadOrCreateSecret(folder: string) {
   const file = join(folder, 'auth-secret')
@@ -224,7 +253,8 @@ function loadOrCreateSecret(folder: string) {
   }
   makePrivate(file, 0o600)
   const secret = readFileSync(file, 'utf8')
-  // A full disk or a power failure can leave an empty file. With an empty secret, better-auth uses a public default.
+  // After a full disk or a power failure, the file can be empty. With an empty secret, better-auth would use its
+  // default secret, which is publicly known.
   if (secret.length < MIN_SECRET)
     throw new Error(
       `${file} has fewer than ${MIN_SECRET} characters. Delete the file, which ends all sessions, or set AUTH_SECRET.`,

@@ -9,7 +9,10 @@ import { openServices, type OpenServices } from './service.ts'
 import { readSettings } from './settings.ts'
 
 export interface Tallystick {
-  /** Signs in a person and returns a client with a new session. Without an e-mail address, creates a new person. */
+  /**
+   * Signs in the person with an e-mail address, and returns a client with the new session. The default is a random
+   * address, so that the sign-in creates a new person.
+   */
   person: (email?: string) => Promise<Client>
   /** A client without a session. */
   stranger: Client
@@ -17,7 +20,7 @@ export interface Tallystick {
   signIn: (email: string) => Promise<string>
   /** Returns a client that sends these headers with each call. */
   client: (headers: Record<string, string>) => Client
-  /** The services, for example to serve the same service over HTTP. */
+  /** The services. A test can pass the services to `createApp`, to serve the same data over HTTP. */
   services: Omit<OpenServices, 'close'>
   /** The sent e-mails, oldest first. */
   letters: Email[]
@@ -25,8 +28,8 @@ export interface Tallystick {
 }
 
 /**
- * Starts the service in this process, without a port. The typed client calls the same procedures, guard, validation and
- * errors as over HTTP. `environment` contains settings by name. By default the database is in memory.
+ * Starts the service in this process, without a port. The procedures, guard, validation and errors are the same as over
+ * HTTP. `environment` contains settings by name. By default the database is in memory.
  */
 export async function createTallystick(environment: Record<string, string> = {}): Promise<Tallystick> {
   const settings = readSettings({

@@ -5,10 +5,10 @@ import type { Logger } from 'pino'
 const STOP = 'stop'
 
 /**
- * Starts worker processes that share the port, because one process uses only one CPU core. Resolves with a stop function when
- * all workers listen.
+ * Starts worker processes that share the port, because one process uses only one CPU core. Resolves with a function
+ * that stops all workers, as soon as all workers listen.
  * - A worker that exits after it listened is replaced.
- * - A worker that exits before it listens stops all other workers.
+ * - A worker that exits before it listened causes all other workers to stop.
  * - When all workers have exited, calls `onExit` with the exit code.
  */
 export async function startWorkers(count: number, log: Logger, onExit: (code: number) => void) {
@@ -18,8 +18,8 @@ export async function startWorkers(count: number, log: Logger, onExit: (code: nu
   const liveWorkers = () => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
   const stop = () => {
     stopping = true
-    // `start` sends the message to workers that do not listen yet. Each worker must receive exactly one message: a second
-    // message would end the worker immediately.
+    // A worker that does not listen yet is skipped here: `start` sends the message to this worker later. Each worker
+    // must receive only one stop message, because the second message makes the worker exit at once.
     for (const worker of liveWorkers()) if (listening.has(worker) && worker.isConnected()) worker.send(STOP)
   }
   const start = async () => {
@@ -47,9 +47,9 @@ export async function startWorkers(count: number, log: Logger, onExit: (code: nu
 }
 
 /**
- * Calls `stop` on the first SIGTERM or SIGINT, and exits immediately on the second one. A worker ignores signals, and stops on
- * a message from the primary process: Ctrl+C in a terminal sends the signal to all processes, so that a worker would
- * otherwise receive two stop requests.
+ * Calls `stop` on the first SIGTERM or SIGINT, and exits immediately on the second one. A worker process ignores these
+ * signals, and stops on a message from the primary process. Reason: Ctrl+C in a terminal sends SIGINT to all processes.
+ * The worker would count the signal and the message as two stop requests, and exit immediately.
  */
 export function onStopSignal(stop: () => void) {
   let stopping = false

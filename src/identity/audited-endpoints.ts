@@ -11,14 +11,23 @@ import { currentAuditSource, currentTransaction } from '../telemetry/audit.ts'
 
 interface AuditedEndpoint {
   action: audit.Action
-  /** Returns whether refusals are recorded too. Must limit the number of entries that an anonymous caller can create. */
+  /**
+   * Returns whether the audit trail also records refused calls. For endpoints that anonymous callers can reach, this
+   * function must limit the number of entries that such callers can create.
+   */
   recordsRefusals: (db: Database, target: Target) => Promise<boolean>
 }
 
-/** For endpoints that only administrators can call. */
+/**
+ * Records every refusal. For endpoints that only administrators can reach, because src/http/auth.ts refuses other
+ * callers.
+ */
 const always = () => Promise.resolve(true)
 const never = () => Promise.resolve(false)
-/** Records at most four refusals for each sign-in code, because the code is removed after too many wrong attempts. */
+/**
+ * Records a refused sign-in only while the e-mail address has an unused code. better-auth deletes a code after too many
+ * wrong attempts, so each code causes at most four entries.
+ */
 const whileCodeIsValid = (db: Database, { email = '' }: Target) => hasUnusedCode(db, email)
 
 /** The endpoints of better-auth that the audit trail records. */
@@ -39,7 +48,10 @@ const auditedEndpoints: Record<string, AuditedEndpoint> = {
   '/admin/remove-user': { action: 'admin.remove-user', recordsRefusals: always },
 }
 
-/** The inputs of these endpoints: all but `role` identify the affected person. */
+/**
+ * The input fields that the audit entry uses. `role` is the detail of the entry. All other fields identify the affected
+ * person.
+ */
 const Target = z.object({
   id: z.string().optional(),
   userId: z.string().optional(),
@@ -55,7 +67,9 @@ interface Call {
   body?: object
 }
 
-/** Wraps a plugin of better-auth. Each audited endpoint runs in one transaction with its audit entry. */
+/**
+ * Wraps a plugin of better-auth, so that each audited endpoint and its audit entry are committed in one transaction.
+ */
 export const audited = <Plugin extends { endpoints: object }>(plugin: Plugin): Plugin => ({
   ...plugin,
   endpoints: new Proxy(plugin.endpoints, {
@@ -75,8 +89,9 @@ export const audited = <Plugin extends { endpoints: object }>(plugin: Plugin): P
 type Result = { value: unknown } | { refusal: unknown }
 
 /**
- * Runs an endpoint and writes its audit entry in one transaction. A refusal is committed, because its changes must persist:
- * for example, a wrong code consumes an attempt. All other errors roll back.
+ * Runs an endpoint and writes its audit entry in one transaction. If the endpoint refuses the call (status below 500),
+ * the transaction is committed, because the changes of a refused call must persist: for example, a wrong code consumes
+ * an attempt. All other errors roll the transaction back.
  */
 async function runAudited(
   { action, recordsRefusals }: AuditedEndpoint,
@@ -87,7 +102,8 @@ async function runAudited(
   const result = await runWithTransaction(call.context.adapter, async (): Promise<Result> => {
     const { db, overrides } = currentTransaction()
     const isRefusalRecorded = await recordsRefusals(db, target)
-    // Query the person before and after every call: response times must not reveal whether an account exists.
+    // Looks up the person before and after the call, because a sign-in may create the person. Both lookups run in every
+    // case, so that response times do not reveal whether an account exists.
     const before = await subjectOf(db, target)
     await lockPerson(db, before)
     const result = await run().then((value) => ({ value }), toRefusal)
@@ -96,7 +112,7 @@ async function runAudited(
     const subject = overrides.subject ?? before ?? after
     if (isAccepted && subject !== null) await endImpersonations(db, subject)
     const source = currentAuditSource()
-    // The request of a sign-in has no authenticated actor: only a correct code identifies the person.
+    // A sign-in request has no authenticated caller. The person is the actor only if the code was correct.
     const actor = action === 'sign-in' ? (isAccepted ? subject : null) : source.actor
     const outcome = overrides.outcome ?? (isAccepted ? 'accepted' : 'refused')
     const entry = {

@@ -20,7 +20,10 @@ import { detectOutages, rethrowOutages } from './outage-detection.ts'
 import type { Identity } from '../context.ts'
 import type { Settings } from '../settings.ts'
 
-/** The header that passes the caller's IP address to better-auth. Callers cannot set this header: see src/http/auth.ts. */
+/**
+ * The header that passes the IP address of the caller to better-auth. Callers cannot set this header, because
+ * src/http/auth.ts creates all headers of the request.
+ */
 export const ADDRESS_HEADER = 'x-tallystick-address'
 
 export type Auth = ReturnType<typeof createAuth>
@@ -46,11 +49,12 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
         detectOutages(drizzleAdapter(database, { provider: 'pg', schema })(options)),
       ),
     telemetry: { enabled: false },
-    // src/http/app.ts handles errors. better-auth would log and trace the error messages, which may contain values of a
-    // statement.
+    // Throws errors, so that src/http/app.ts handles the errors. better-auth itself would write error messages to its
+    // log and traces, and a message may contain values of an SQL statement.
     onAPIError: { throw: true },
     experimental: { instrumentation: { enabled: false } },
-    // Only src/guard/authentication.ts extends sessions. `freshAge: 0` disables better-auth's check of the session's age.
+    // With `deferSessionRefresh`, reading a session does not extend it: src/guard/authentication.ts requests each
+    // renewal. `freshAge: 0` disables the check of the age of a session in better-auth.
     session: {
       freshAge: 0,
       deferSessionRefresh: true,
@@ -70,7 +74,7 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
     hooks: { before: filterCookies },
     databaseHooks: {
       user: {
-        // Deletes the other rows of the person: better-auth deletes only the rows of its own tables.
+        // Deletes the rows of the person in all other tables, because better-auth deletes only rows of its own tables.
         delete: {
           before: async (user) => {
             amendEntry({ subject: await account.remove(currentDatabase(db), user) })
@@ -84,7 +88,8 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
             return {
               data: {
                 ...session,
-                // better-auth would store only the /64 prefix of an IPv6 address.
+                // Stores the complete IP address, because better-auth would store only the /64 prefix of an IPv6
+                // address.
                 ipAddress: context?.headers?.get(ADDRESS_HEADER) ?? session.ipAddress,
                 ...(session.impersonatedBy
                   ? { administratorSessionId: context?.context.session?.session.id }
@@ -101,13 +106,13 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
           otpLength: 6,
           expiresIn: 300,
           allowedAttempts: 3,
-          // HMAC instead of a plain hash: a code has only six digits, so an attacker with a copy of the database could compute
-          // it from a plain hash.
+          // HMAC with a secret key instead of a plain hash. A code has only six digits: an attacker with a copy of the
+          // database could compute the plain hashes of all codes, and find the code of an account.
           storeOTP: {
             hash: (code) => Promise.resolve(createHmac('sha256', authSecret).update(code).digest('hex')),
           },
-          // The answer is the same whether or not the e-mail was sent: a delivery error must not reveal whether an account
-          // exists.
+          // Logs a delivery error instead of throwing it, so that the answer is always the same. A different answer
+          // could reveal whether an account exists.
           sendVerificationOTP: ({ email, otp }) =>
             mailer(signInEmail(email, otp)).catch((error: unknown) => {
               log.error(deliveryFailure(error), 'a sign-in e-mail could not be delivered')
@@ -118,7 +123,7 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
     ],
     logger: {
       level: 'warn',
-      // The message is omitted, because some messages contain an e-mail address or an origin from the request.
+      // Omits the message, because some messages contain an e-mail address or an origin from the request.
       log: (level, _, ...details) => {
         log[level](
           { err: details.find((detail) => detail instanceof Error) },
@@ -141,13 +146,18 @@ async function promote(db: Database, userId: string, adminEmails: string[]) {
     })
 }
 
-/** Returns the codes of a delivery error. Omits the message of the mail server, which may contain the e-mail. */
+/**
+ * Returns the codes of a delivery error. Omits the message of the mail server, because the message may contain the text
+ * of the e-mail.
+ */
 function deliveryFailure(error: unknown) {
   const fields = error instanceof Error ? Object.entries(error) : []
   return Object.fromEntries(fields.filter(([key]) => ['code', 'command', 'responseCode'].includes(key)))
 }
 
-/** Passes only cookies with a verified signature to better-auth, so that better-auth and the guard use the same cookies. */
+/**
+ * Passes only cookies with a verified signature to better-auth, so that better-auth and the guard use the same cookies.
+ */
 const filterCookies = createAuthMiddleware(async ({ headers, context }) => {
   const cookie = headers?.get('cookie')
   if (!cookie) return undefined
@@ -160,9 +170,9 @@ const filterCookies = createAuthMiddleware(async ({ headers, context }) => {
 const MAX_VERIFIED_COOKIES = 4_000_000
 
 /**
- * The operations on cookies that the guard and the protocols use. As in better-auth, a session token is accepted only in a
- * cookie with a valid signature. Verified cookies are cached, because verification is half of the cost of a call. Each call
- * still queries the session in the database.
+ * Creates the cookie operations for the guard and the HTTP protocols. Like better-auth, accepts a session token only in
+ * a cookie with a valid signature. Caches verified cookies, because the verification of a signature takes half of the
+ * time of a call. The cache replaces only this verification: each call still queries the session in the database.
  */
 export async function createCookieIdentity(auth: Auth): Promise<Omit<Identity, 'verifyToken'>> {
   const context = await auth.$context

@@ -26,7 +26,10 @@ const FAILURE_TTL = 10_000
 /** Maximum number of cached documents and failures. */
 const MAX_CACHED = 500
 
-/** The document of an app was not fetched, because of the rate limit (429) or of too many concurrent fetches (503). */
+/**
+ * Thrown if the service does not fetch the document of an app: the rate limit of the caller is exceeded (429), or too
+ * many fetches are running (503).
+ */
 export class FetchRefused extends Error {
   readonly status: number
   readonly headers: Record<string, string>
@@ -41,13 +44,14 @@ export class FetchRefused extends Error {
 const ClientDocument = Registration.extend({ client_id: z.string() })
 
 /**
- * Creates the function that finds apps by the URL of a document, which is their client id
- * (draft-ietf-oauth-client-id-metadata-document). Any caller can send any URL, so the cache limits the fetches. States of a
- * URL:
+ * Creates the function that finds an app by its client id, if the client id is the URL of a client metadata document
+ * (draft-ietf-oauth-client-id-metadata-document). The function fetches the document from this URL. Any caller can send
+ * any URL, so a cache and a rate limit restrict the number of fetches. States of a URL:
  *
- * - cached: the function returns the app at once. Cache headers of the document set the lifetime, from MIN_TTL to MAX_TTL.
- * - not cached: the call counts against the rate limit of its network, then fetches the document. If MAX_FETCHES fetches
- *   already run, the call is refused with 503.
+ * - cached: the function returns the app at once. Cache headers of the document set the lifetime, from MIN_TTL to
+ *   MAX_TTL.
+ * - not cached: the call counts against the rate limit of its network, then fetches the document. If MAX_FETCHES
+ *   fetches are already running, the call is refused with 503.
  * - being fetched: the call counts against the rate limit, then waits for the running fetch.
  * - cached as a failure, for FAILURE_TTL: the function returns undefined.
  *
@@ -92,7 +96,10 @@ export function createDocumentClients({
   }
 }
 
-/** Accepts https URLs with a path in normalized form: without dot segments, default port, user information or fragment. */
+/**
+ * Returns whether a client id is an https URL with a path, in normalized form: without dot segments, default port, user
+ * information or fragment.
+ */
 function isDocumentUrl(id: string) {
   if (!URL.canParse(id)) return false
   const { href, protocol, username, password, pathname } = new URL(id)
@@ -106,8 +113,9 @@ function isDocumentUrl(id: string) {
 }
 
 /**
- * Resolves a host name without the thread pool of libuv. `dns.lookup` would block one of its four threads until the name
- * server answers; token verification and file access need the same threads.
+ * Resolves a host name without the thread pool of libuv. `dns.lookup` blocks one of the four threads of the pool until
+ * the name server answers. Slow name servers would delay token verification and file access, because both need the same
+ * threads.
  */
 const resolveHost: LookupFunction = (hostname, { all }, callback) => {
   const families = [4, 6] as const
@@ -124,7 +132,10 @@ const resolveHost: LookupFunction = (hostname, { all }, callback) => {
   })
 }
 
-/** Fetches a document. In production, rejects host names that resolve to a private address. Does not follow redirects. */
+/**
+ * Fetches a document. Does not follow redirects. In production, rejects host names that resolve to a private address,
+ * so that callers cannot make the service send requests to internal servers (server-side request forgery).
+ */
 async function fetchDocument(url: string, production: boolean) {
   const agent = new RequestFilteringHttpsAgent({ allowPrivateIPAddress: !production })
   try {

@@ -2,28 +2,33 @@ import { z } from 'zod'
 
 import { text } from '../../contract/base.ts'
 
-/** An OAuth client: an app that requests access to the account of a person. All clients are public: they have no secret. */
+/**
+ * An OAuth client: an app that requests access to the account of a person. All clients are public clients, which have
+ * no secret.
+ */
 export interface Client {
   id: string
   name: string
   redirectUris: string[]
-  /** Whether the settings configure the app. Other apps choose their names and redirect URIs themselves. */
+  /** Whether OAUTH_CLIENTS contains the app. All other apps choose their names and redirect URIs themselves. */
   trusted: boolean
 }
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
 /**
- * Accepts https, loopback http and private schemes (RFC 8252). Checks the text before parsing it, because a URL parser
- * removes line breaks and an empty user, and reads a backslash as a slash.
+ * Returns whether a redirect URI uses https, http on a loopback host, or a private scheme (RFC 8252). Checks the text
+ * before parsing it, because the URL parser hides some characters: it removes line breaks and empty user information,
+ * and converts a backslash to a slash.
  */
 export function isRedirectUri(uri: string) {
-  // Visible ASCII (RFC 3986): no spaces, no control, bidirectional or invisible characters.
+  // Allows only visible ASCII characters (RFC 3986). Rejects spaces, and control, bidirectional and invisible
+  // characters.
   if (!/^[!-~]+$/.test(uri) || /[\\#]/.test(uri) || !URL.canParse(uri)) return false
-  // User information can be mistaken for the host: https://bank.example@evil.example.
+  // Rejects user information, because a person can mistake it for the host: https://bank.example@evil.example.
   if (/^[^:]+:(\/\/)?[^/?]*@/.test(uri)) return false
   const { protocol, hostname, host } = new URL(uri)
-  // The host becomes part of a Content-Security-Policy, and must not terminate a directive.
+  // The host is inserted into a Content-Security-Policy, so it must not contain characters that end a directive.
   if (/[^\w.:[\]-]/.test(host)) return false
   if (/^[a-z][a-z\d+-]*(\.[a-z\d+-]+)+:$/.test(protocol)) return true
   if (!/^https?:\/\/[^/]/i.test(uri)) return false
@@ -36,8 +41,9 @@ const RedirectUri = text({ min: 1, max: 2000 }).refine(
 )
 
 /**
- * Characters that are invisible or change the display of other text: control, format (zero-width, bidirectional),
- * ignorable and unassigned characters, line separators, the blank Braille pattern, and combining marks after the fourth.
+ * Characters that are invisible or change the display of other text: control characters, format characters (zero-width,
+ * bidirectional), ignorable and unassigned characters, line separators, and the blank Braille pattern. Also each
+ * combining mark after four other combining marks.
  */
 export const deceptiveCharacters =
   /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?<=\p{M}{4})\p{M}/gu
@@ -64,7 +70,10 @@ export const Registration = z.object({
   token_endpoint_auth_method: z.literal('none').default('none'),
 })
 
-/** Returns whether a redirect URI equals one of the app's URIs. Loopback http may use any port (RFC 8252). */
+/**
+ * Returns whether a redirect URI equals one of the app's redirect URIs. For http on a loopback host, the port may
+ * differ, because local apps listen on a temporary port (RFC 8252).
+ */
 export function allowsRedirect({ redirectUris }: Client, uri: string) {
   return (
     isRedirectUri(uri) &&
@@ -81,7 +90,10 @@ function withoutLoopbackPort(uri: string) {
   return url.href
 }
 
-/** Finds an app in the setting OAUTH_CLIENTS, which has an entry `id=redirect-uri` for each redirect URI. */
+/**
+ * Finds an app in the setting OAUTH_CLIENTS, which contains one entry `id=redirect-uri` for each redirect URI of an
+ * app.
+ */
 export function findConfiguredClient(entries: string[], id: string): Client | undefined {
   const redirectUris = entries.map(splitEntry).flatMap(([name, uri]) => (name === id ? [uri] : []))
   return redirectUris.length > 0 ? { id, name: id, redirectUris, trusted: true } : undefined

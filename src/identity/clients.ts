@@ -11,7 +11,7 @@ import {
   UNNAMED,
 } from './client-metadata.ts'
 
-/** Registers an app (RFC 7591), with a new client id. */
+/** Registers an app under a new client id (RFC 7591). */
 export const registerClient = async (
   db: Database,
   { client_name, redirect_uris }: z.infer<typeof Registration>,
@@ -21,12 +21,15 @@ export const registerClient = async (
   return client
 }
 
-/** Finds an app that registered itself. */
+/** Finds an app that registered itself at /register. */
 export async function findRegisteredClient(db: Database, id: string): Promise<Client | undefined> {
   const client = await findClient(db, id)
   return client && { ...client, name: toDisplayName(client.name), trusted: false }
 }
 
-/** Cleans a name that was stored before the current rules for names. */
+/**
+ * Replaces deceptive characters in a stored name, because an earlier release may have stored the name without the
+ * current checks.
+ */
 const toDisplayName = (name: string) =>
   normalizeName(name.replace(deceptiveCharacters, '\u{FFFD}')) || UNNAMED

@@ -2,13 +2,14 @@ import type { AuthContext, BetterAuthOptions } from 'better-auth'
 import { createEndpoint } from 'better-call'
 
 /**
- * Options for the names of better-auth's cookies. On https the names have the prefix `__Host-`: a browser accepts such a
- * cookie only from this host over https, without `Domain` and with `Path=/`, so a sibling domain cannot set one.
+ * Configures the cookie names of better-auth. On https, each name has the prefix `__Host-`. A browser accepts such a
+ * cookie only over https, with `Path=/` and without `Domain`. A sibling domain therefore cannot set a cookie for this
+ * service.
  */
 export const cookieOptions = (baseUrl: string): BetterAuthOptions['advanced'] =>
   baseUrl.startsWith('https:')
     ? {
-        // With `useSecureCookies` better-auth would write `__Secure-` before the prefix.
+        // If true, better-auth would write `__Secure-` before the prefix `__Host-`.
         useSecureCookies: false,
         cookiePrefix: '__Host-better-auth',
         defaultCookieAttributes: { secure: true },
@@ -21,10 +22,12 @@ type CookieContext = Pick<AuthContext, 'secret' | 'authCookies' | 'createAuthCoo
 const MAX_SAME_NAME = 4
 
 /**
- * Reads the signed cookies of the service from a `Cookie` header, by name. Names are compared exactly, because
- * better-call (the HTTP layer of better-auth) trims Unicode spaces, which a sibling domain could add to the name of a
- * cookie. If several cookies have the same name, the reader returns the cookie with a valid signature. If several have a
- * valid signature but different values, the reader returns none of them.
+ * Creates the function that reads the signed cookies of the service from a `Cookie` header, by name.
+ * - Names are compared exactly, before better-call (the HTTP layer of better-auth) reads a cookie. better-call trims
+ *   Unicode spaces from names, so a sibling domain could otherwise set a cookie with a space in its name.
+ * - If several cookies have the same name, the function returns the cookie with a valid signature.
+ * - If several cookies with the same name have valid signatures but different values, the function returns none of
+ *   these cookies, because one of them may come from an attacker.
  */
 export function createCookieReader({ secret, authCookies, createAuthCookie }: CookieContext) {
   const cookies = [

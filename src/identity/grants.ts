@@ -42,7 +42,7 @@ const AuthorizationQuery = z.object({
 
 /** A stored code or refresh token. Only a code has a redirect URI and a code challenge. */
 const StoredCredential = z.object({
-  /** The resource: see Consent in src/identity/tokens.ts. */
+  /** The resource, not the client id: see `Consent` in src/identity/tokens.ts. */
   clientID: z.string(),
   subject: z.string(),
   properties: Grant,
@@ -50,12 +50,12 @@ const StoredCredential = z.object({
   pkce: z.object({ challenge: z.string() }).optional(),
 })
 
-/** Lifetime of a grant until its code is redeemed, in milliseconds. */
+/** Lifetime of a new grant, in milliseconds. The redemption of its code extends the lifetime. */
 const UNREDEEMED_TTL = 2 * 60_000
 
 /**
- * Implements the rules of OAuth that OpenAuth leaves to the service: which apps, redirect URIs, scopes and resources are
- * valid, and which app may redeem a code or refresh token.
+ * Implements the rules of OAuth that OpenAuth leaves to the service: which apps, redirect URIs, scopes and resources
+ * are valid, and which app may redeem a code or refresh token.
  */
 export function createGrants(services: Services) {
   const { db, settings, identity } = services
@@ -71,8 +71,8 @@ export function createGrants(services: Services) {
   }
 
   /**
-   * Finds the app and checks its redirect URI. Returns undefined if the app is unknown or must not use the URI: the browser
-   * must then not be redirected.
+   * Finds the app and checks its redirect URI. Returns undefined if the app is unknown, or if the URI does not belong
+   * to the app. In this case, the browser must not be redirected, because the URI may belong to an attacker.
    */
   async function findRedirectTarget(
     { client_id = '', redirect_uri = '' }: Record<string, string>,
@@ -82,7 +82,7 @@ export function createGrants(services: Services) {
     return client && allowsRedirect(client, redirect_uri) ? { client, redirectUri: redirect_uri } : undefined
   }
 
-  /** Validates the other parameters of an authorization request. Throws OAuthError. */
+  /** Validates all parameters of an authorization request except `client_id` and `redirect_uri`. Throws OAuthError. */
   function parseAuthorizationRequest(
     query: Record<string, string>,
   ): Omit<AuthorizationRequest, 'client' | 'redirectUri'> {
@@ -109,7 +109,9 @@ export function createGrants(services: Services) {
     }
   }
 
-  /** Stores the grant of a person as a session, and issues a code. Returns the URL that delivers the code to the app. */
+  /**
+   * Stores the grant of a person as a session, and issues a code. Returns the URL that delivers the code to the app.
+   */
   async function issueCode({ user }: Caller, request: AuthorizationRequest) {
     const { client, scope } = request
     const grant = {
@@ -184,7 +186,10 @@ export function createGrants(services: Services) {
     return { ...tokens, token_type: 'Bearer', scope: stored.properties.scope }
   }
 
-  /** Ends the grant of an access or refresh token of the app (RFC 7009). Ignores unknown tokens and tokens of other apps. */
+  /**
+   * Revokes an access or refresh token (RFC 7009). Ends the grant of the token, so that all tokens of the grant become
+   * invalid. Ignores unknown tokens and tokens of other apps.
+   */
   async function revoke({ token = '', client_id = '' }: Record<string, string>) {
     const record = await find(db, refreshKey(token))
     const grant =
@@ -211,9 +216,10 @@ export function createGrants(services: Services) {
 }
 
 /**
- * Returns whether a refused token request repeats a code with its redirect URI and code verifier. Such a replay ends the
- * grant (OAuth 2.1, section 4.1.3). A request with only the code does not end the grant: an attacker could find the
- * code in a log or in the history of a browser, and end the grant of another person.
+ * Returns whether a refused token request repeats a code with the correct redirect URI and code verifier. Such a replay
+ * ends the grant (OAuth 2.1, section 4.1.3). A request without the correct code verifier does not end the grant.
+ * Otherwise, an attacker could find the code in a log or in the history of a browser, and end the grant of another
+ * person.
  */
 const isReplay = ({ redirectURI, pkce }: z.infer<typeof StoredCredential>, form: Record<string, string>) =>
   redirectURI === form.redirect_uri &&

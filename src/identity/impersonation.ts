@@ -8,8 +8,8 @@ import { amendEntry } from '../telemetry/audit.ts'
 const COOKIE = 'admin_session'
 
 /**
- * Ends an impersonation and restores the administrator's session. Replaces better-auth's endpoint: if the administrator's
- * session no longer exists, that endpoint responds 500 and does not change the cookies.
+ * Ends an impersonation and restores the administrator's session. Replaces the endpoint of better-auth, because that
+ * endpoint responds 500 and keeps the cookies if the administrator's session no longer exists.
  */
 const stopImpersonating = createAuthEndpoint(
   '/admin/stop-impersonating',
@@ -34,7 +34,9 @@ const stopImpersonating = createAuthEndpoint(
   },
 )
 
-/** Deletes the administrator's cookie on sign-out: otherwise the browser could still restore the administrator's session. */
+/**
+ * Deletes the administrator's cookie on sign-out, so that the browser cannot restore the administrator's session later.
+ */
 const clearOnSignOut = {
   matcher: ({ path }: { path?: string }) => path === '/sign-out',
   handler: createAuthMiddleware((context) => {

@@ -10,7 +10,7 @@ import { v7 } from 'uuid'
 import { makeContentsPrivate, makeFolderPrivate } from '../../db/private.ts'
 import type { Settings } from '../settings.ts'
 
-/** Sends an e-mail. Rejects if the mail server does not accept it. */
+/** Sends an e-mail. Rejects if the e-mail cannot be delivered to the mail server. */
 export type Mailer = (email: Email) => Promise<void>
 
 export interface Email {
@@ -36,13 +36,19 @@ export function signInEmail(to: string, code: string): Email {
   }
 }
 
-/** Timeouts of the mail server, in milliseconds: a sign-in waits for the mail server. */
+/**
+ * Timeouts for the mail server, in milliseconds. Short, because the request for a sign-in code waits for the mail
+ * server.
+ */
 const TIMEOUTS = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 10_000 }
 
-/** Connects to the mail server and authenticates, without sending an e-mail. Rejects on failure. */
+/** Connects to the mail server and authenticates, without sending an e-mail. Rejects if either step fails. */
 export const verifyMailServer = (smtpUrl: string) => createTransport({ url: smtpUrl, ...TIMEOUTS }).verify()
 
-/** Creates the mailer. Sends by SMTP if SMTP_URL is set. Otherwise writes each e-mail to a file in the outbox, and logs it. */
+/**
+ * Creates the mailer. If SMTP_URL is set, the mailer sends e-mails by SMTP. Otherwise the mailer writes each e-mail to
+ * a file in the outbox folder, and logs the subject.
+ */
 export function createMailer(settings: Settings, log: Logger): Mailer {
   const { smtpUrl, mailFrom: from, outbox } = settings
   if (smtpUrl !== undefined) {

@@ -2,10 +2,13 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 import { isOutage } from '../../db/errors.ts'
 
-/** The database outage that occurred during the current operation of better-auth, if any. */
+/** The current operation of better-auth. `outage` is the database outage that occurred during the operation, if any. */
 const operations = new AsyncLocalStorage<{ outage?: Error }>()
 
-/** Wraps the database adapter of better-auth. If one of its methods fails with an outage, records the outage. */
+/**
+ * Wraps the database adapter of better-auth. If a method of the adapter fails because of an outage, records the outage
+ * in the current operation.
+ */
 export const detectOutages = <Adapter extends object>(adapter: Adapter): Adapter =>
   new Proxy(adapter, {
     get(target, name) {
@@ -24,8 +27,8 @@ export const detectOutages = <Adapter extends object>(adapter: Adapter): Adapter
   })
 
 /**
- * Runs an operation of better-auth. better-auth turns some database errors into answers such as "not signed in" or "no such
- * account". If an outage was recorded during the operation, throws the outage instead of returning the answer.
+ * Runs an operation of better-auth. better-auth turns some database errors into answers such as "not signed in" or "no
+ * such account". If an outage was recorded during the operation, throws the outage instead of returning the answer.
  */
 export async function rethrowOutages<Result>(run: () => Promise<Result>): Promise<Result> {
   const operation: { outage?: Error } = {}

@@ -25,7 +25,9 @@ const StoredRefreshToken = z.object({ subject: z.string(), properties: Grant })
 
 export const refreshExpiry = () => new Date(Date.now() + REFRESH_SECONDS * 1000)
 
-/** Hashes the keys of codes and refresh tokens, so that a leaked copy of the database contains no usable code or token. */
+/**
+ * Hashes the keys of codes and refresh tokens, so that a leaked copy of the database contains no usable code or token.
+ */
 const storageKey = (key: string[]) =>
   isSecret(key) ? createHash('sha256').update(joinKey(key)).digest('base64url') : joinKey(key)
 const isSecret = ([kind]: string[]) => kind === 'oauth:code' || kind === 'oauth:refresh'
@@ -37,9 +39,10 @@ export const refreshKey = (token: string) => {
 }
 
 /**
- * OpenAuth's storage in PostgreSQL. OpenAuth reads a code or a refresh token first and removes it later, so concurrent
- * redemptions would all succeed. Here, one statement reads the record and marks it as used, so only the first redemption
- * succeeds. The used record remains for the lifetime of a refresh token, to detect replays.
+ * OpenAuth's storage in PostgreSQL. OpenAuth reads a code or a refresh token first and removes it later, so several
+ * concurrent redemptions of one code would succeed. Here, one statement reads the record and marks it as used, so only
+ * the first redemption succeeds. The used record stays in the database for the lifetime of a refresh token, to detect
+ * replays.
  */
 export const createStorage = (db: Database): StorageAdapter => ({
   async get(key) {
@@ -63,8 +66,8 @@ export const createStorage = (db: Database): StorageAdapter => ({
 })
 
 /**
- * Marks a refresh token as used, and extends its grant. A token that was already used may have been stolen, so the
- * second use of a token ends the grant.
+ * Marks a refresh token as used, and extends its grant. The second use of a token ends the grant, because the token may
+ * have been stolen.
  */
 async function consumeRefreshToken(db: Database, key: string) {
   const consumed = await oauth.consume(db, key)
@@ -86,8 +89,8 @@ async function consumeRefreshToken(db: Database, key: string) {
 }
 
 /**
- * Creates the signing and encryption keys if there are none. With a lock, because several processes may start on an empty
- * database: each of them would otherwise create its own keys at the first request.
+ * Creates the signing and encryption keys if there are none. Uses a lock, because several processes may start on an
+ * empty database at the same time. Without the lock, each process would create its own keys at the first request.
  */
 export const createKeys = (db: Database) =>
   oauth.withKeyLock(db, async (tx) => {
@@ -101,8 +104,8 @@ export interface Consent {
   authorization: {
     response_type: 'code'
     /**
-     * The resource (RFC 8707), not the client id. OpenAuth does not support resources, and uses this field as the audience
-     * of the token. The grant contains the client id.
+     * The resource (RFC 8707), not the client id. OpenAuth does not support resources, and uses this field as the
+     * audience of the token. The grant contains the client id.
      */
     client_id: string
     redirect_uri: string
@@ -112,7 +115,10 @@ export interface Consent {
   grant: Grant & { userId: string }
 }
 
-/** Gives OpenAuth the result of sign-in and consent, which src/http/authorize.ts handles. */
+/**
+ * The OpenAuth provider that receives the result of sign-in and consent from src/identity/grants.ts. The pages for
+ * sign-in and consent are in src/http/authorize.ts.
+ */
 const consentProvider: Provider<Consent['grant']> = {
   type: 'account',
   init(route, { success }) {
@@ -125,8 +131,9 @@ const consentProvider: Provider<Consent['grant']> = {
 }
 
 /**
- * Creates the OpenAuth issuer. Only src/identity/grants.ts sends requests to the issuer. OpenAuth loads its keys once, and
- * caches a failed load permanently. After a failed request, a new OpenAuth instance therefore replaces the current one.
+ * Creates the OpenAuth issuer. Only src/identity/grants.ts sends requests to the issuer. OpenAuth loads its keys only
+ * once, and keeps the error if the load fails. Therefore, a new OpenAuth instance replaces the current one after each
+ * failed request.
  */
 export function createIssuer(db: Database) {
   let openAuth = createOpenAuth(db)
@@ -143,10 +150,10 @@ export function createIssuer(db: Database) {
 }
 
 function createOpenAuth(db: Database) {
-  // If this variable is set, OpenAuth ignores the option `storage`.
+  // Deletes the environment variable, because OpenAuth would use it instead of the option `storage`.
   delete process.env.OPENAUTH_STORAGE
   const { log } = console
-  // OpenAuth captures console.log at creation, and would log full URLs.
+  // OpenAuth keeps a reference to console.log at creation, and would log complete URLs.
   console.log = () => undefined
   const openAuth = issuer({
     providers: { account: consentProvider },
@@ -158,7 +165,7 @@ function createOpenAuth(db: Database) {
       respond.subject('grant', { sessionId, clientId, scope }, { subject: userId }),
   })
   console.log = log
-  // Rethrows all errors: by default, OpenAuth responds to a database outage as if the request of the app were invalid.
+  // Rethrows all errors. By default, OpenAuth would report a database outage as an invalid request of the app.
   openAuth.onError((error) => {
     throw error
   })
@@ -203,7 +210,10 @@ function createKeySet(db: Database) {
   }
 }
 
-/** Creates the verifier of access tokens: signature, expiry, issuer and audience. Undefined if a check fails. */
+/**
+ * Creates the function that verifies the signature, expiry, issuer and audience of an access token. The function
+ * returns the claims, or undefined if the token is not valid.
+ */
 export function createVerifier(db: Database, issuer: string) {
   const keys = createKeySet(db)
 
