@@ -15,11 +15,14 @@ const { token: _, userId: __, administratorSessionId: ___, ...session } = getTab
 
 const { ipAddress, userAgent, ...entry } = getTableColumns(audit)
 
-/** Selects the column only if the person is the actor: the IP address and browser of another actor are not exported. */
+/**
+ * Selects the column only in entries with the person as actor, because an export must not contain the IP address and
+ * browser of another person.
+ */
 const ifActor = (id: string, column: typeof ipAddress | typeof userAgent) =>
   sql<string | null>`case when ${audit.actor} = ${id} then ${column} end`.as(column.name)
 
-/** The queries of an export, by the name of the exported part. */
+/** The queries of a data export. The keys are the names of the parts of the export. */
 const exportQueries = (db: Database, { id, email }: Viewer) => ({
   users: db.select().from(users).where(eq(users.id, id)),
   tasks: db.select().from(tasks).where(eq(tasks.userId, id)).orderBy(desc(tasks.createdAt), desc(tasks.id)),
@@ -48,20 +51,23 @@ const exportQueries = (db: Database, { id, email }: Viewer) => ({
     .orderBy(desc(audit.createdAt), desc(audit.id)),
 })
 
-/** Returns the size of a result as JSON, in bytes. A control character takes six bytes in JSON, but one in the database. */
+/**
+ * Returns the size of a query result as JSON, in bytes. The size in the database can be smaller: for example, a
+ * control character has one byte in the database, but six bytes in JSON (`\u0001`).
+ */
 const sizeOf = async (db: Database, query: SQLWrapper) => {
   const bytes = sql`coalesce(sum(octet_length(to_json(part)::text)), 0)`.mapWith(Number)
   return requireRow(await db.select({ bytes }).from(sql`${query} as part`)).bytes
 }
 
-/** Runs queries one after another. Returns the rows of each query under its name. */
+/** Runs queries sequentially. Returns the rows of each query under the name of the query. */
 async function runQueries<Queries extends Record<string, PromiseLike<unknown>>>(queries: Queries) {
   const rows: Record<string, unknown> = {}
   for (const [part, query] of Object.entries(queries)) rows[part] = await query
   return rows as { [Part in keyof Queries]: Awaited<Queries[Part]> }
 }
 
-/** All queries of an export see the same snapshot of the database. */
+/** Transaction settings of an export: all queries of the export see the same snapshot of the database. */
 const SNAPSHOT = { isolationLevel: 'repeatable read', accessMode: 'read only' } as const
 
 /** Returns the size of all data about a person, in bytes of JSON. */
@@ -86,9 +92,9 @@ export const findData = (db: Database, person: Viewer) =>
 export type AccountData = NonNullable<Awaited<ReturnType<typeof findData>>>
 
 /**
- * Removes a person, all rows that belong to the person, and all shares with the person's e-mail address. The audit trail
- * keeps its entries under a pseudonym. Returns the pseudonym. Rate limits of sign-in codes by e-mail address stay:
- * otherwise deleting the account would reset them.
+ * Removes a person, all rows that belong to the person, and all shares with the person's e-mail address. The audit
+ * trail keeps its entries under a pseudonym. Returns the pseudonym. Keeps the rate limits that count sign-in codes
+ * for the e-mail address, because the deletion of an account must not reset these limits.
  */
 export const remove = (db: Database, { id, email }: Viewer) =>
   db.transaction(async (tx) => {

@@ -35,9 +35,15 @@ export type Action = (typeof actions)[number]
 export type Outcome = 'accepted' | 'refused'
 
 /**
- * The audit trail. A trigger rejects all changes except replacing a deleted person by a pseudonym, and removing entries
- * older than 30 days. `actor` and `subject` are the id of a person, `operator`, `app:` and the id of an app, the pseudonym
- * of a deleted person, or null if the person is unknown.
+ * The audit trail. A database trigger permits only two changes: deleting entries that are older than 30 days, and
+ * replacing the id of a deleted person by a pseudonym (this update can also remove the IP address and browser).
+ * Possible values of `actor` and `subject`:
+ *
+ * - the id of a person,
+ * - `operator`,
+ * - `app:` followed by the id of an app,
+ * - the pseudonym of a deleted person: `deleted:` followed by a random id,
+ * - null if the person is unknown.
  */
 export const audit = pgTable(
   'audit',
@@ -61,7 +67,7 @@ export const audit = pgTable(
 
 export type AuditRow = typeof audit.$inferSelect
 
-/** The fields of an entry that identify the caller of a request. */
+/** The fields of an entry that describe the caller of a request. */
 export type Source = Pick<AuditRow, 'actor' | 'ipAddress' | 'userAgent'>
 
 export type Entry = Source &
@@ -75,8 +81,9 @@ const PSEUDONYM = 'deleted:'
 const isPerson = (id: string) => !/^(operator$|app:|deleted:)/.test(id)
 
 /**
- * SQL for the id of a person: locks the row of the person, so that a concurrent deletion waits for the new entry. Null if
- * the person has been deleted. Ids of the operator, of apps and of deleted people stay the same.
+ * Returns an SQL expression for an id in a new entry. For the id of a person, the expression locks the person's row,
+ * so that a concurrent deletion of the person waits for the new entry. If the person is already deleted, the result
+ * is null. Returns other ids (operator, apps, deleted people) unchanged.
  */
 const lockedId = (id: string | null) =>
   id !== null && isPerson(id) ? sql`(select id from ${users} where id = ${id} for key share)` : id
@@ -115,8 +122,8 @@ export const list = (db: Database, person: string | undefined, page: PageRequest
     : ofPerson(db).execute({ person, ...pageParameters(page) })
 
 /**
- * Replaces a person by a random pseudonym, and removes IP address and browser from entries with the person as actor.
- * Returns the pseudonym.
+ * Replaces the id of a person by a random pseudonym in all entries. Removes the IP address and browser from entries
+ * with the person as actor. Returns the pseudonym.
  */
 export async function pseudonymize(db: Database, person: string) {
   const pseudonym = PSEUDONYM + v7()

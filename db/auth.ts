@@ -6,7 +6,8 @@ import { createdAt, timestamptz, updatedAt } from './columns.ts'
 import type { Database } from './database.ts'
 import { requireRow } from './statements.ts'
 
-// The tables of better-auth, which runs its own queries. The table names are the plurals of better-auth's model names.
+// Tables of the library better-auth. better-auth runs its own queries on these tables and expects these table names:
+// the plurals of its model names.
 
 export const users = pgTable('users', {
   id: text().primaryKey(),
@@ -81,7 +82,7 @@ export const promote = async (db: Database, userId: string, emails: string[]) =>
       .returning({ id: users.id })
   ).length > 0
 
-/** Returns the id of the person with an id or e-mail address, or null. */
+/** Returns the id of the person with the given id or e-mail address, or null if there is no such person. */
 export const findId = async (db: Database, id = '', email = '') =>
   (
     await db
@@ -91,8 +92,9 @@ export const findId = async (db: Database, id = '', email = '') =>
   ).at(0)?.id ?? null
 
 /**
- * Locks the row of a person until the transaction ends. A deletion locks the person first. To avoid deadlocks with a
- * deletion, a transaction that writes to the audit trail must call this function before changing sessions or codes.
+ * Locks the row of a person until the transaction ends. The deletion of a person also locks this row first. A
+ * transaction that writes to the audit trail must call this function before changing sessions or codes, because a
+ * different order of locks can cause a deadlock with the deletion.
  */
 export const lockPerson = (tx: Database, id: string | null) =>
   tx
@@ -101,7 +103,7 @@ export const lockPerson = (tx: Database, id: string | null) =>
     .where(eq(users.id, id ?? ''))
     .for('no key update')
 
-/** Returns e-mail addresses by the id of the person. */
+/** Returns a map from ids of people to their e-mail addresses. Omits ids that do not exist. */
 export async function findEmails(db: Database, ids: (string | null)[]) {
   const present = ids.filter((id) => id !== null)
   const rows = await db
@@ -111,7 +113,10 @@ export async function findEmails(db: Database, ids: (string | null)[]) {
   return new Map(rows.map(({ id, email }) => [id, email]))
 }
 
-/** Returns whether a sign-in code for an e-mail address exists. Expired codes count until they are removed. */
+/**
+ * Returns whether the database contains a sign-in code for an e-mail address. The result includes expired codes,
+ * because housekeeping removes them later.
+ */
 export const hasUnusedCode = async (db: Database, email: string) =>
   (
     await db
@@ -121,13 +126,16 @@ export const hasUnusedCode = async (db: Database, email: string) =>
       .limit(1)
   ).length > 0
 
-/** The identifier of an address's sign-in code in better-auth. */
+/** Returns the identifier under which better-auth stores the sign-in code for an e-mail address. */
 export const codeIdentifier = (email: string) => `sign-in-otp-${email.toLowerCase()}`
 
 export const findByEmail = async (db: Database, email: string) =>
   (await db.select().from(users).where(eq(users.email, email))).at(0)
 
-/** Returns the person with an e-mail address, and creates the person if necessary. Locks the row until commit. */
+/**
+ * Returns the person with an e-mail address. Creates the person if necessary. Locks the row until the transaction
+ * ends.
+ */
 export const findOrCreate = async (db: Database, person: Pick<typeof users.$inferInsert, 'email' | 'name'>) =>
   requireRow(
     await db

@@ -1,16 +1,20 @@
 import { type AnyColumn, or, type SQL, sql } from 'drizzle-orm'
 import { integer, timestamp } from 'drizzle-orm/pg-core'
 
-/** A time with millisecond precision, like `Date`. Defaults come from the clock of the database, which all instances share. */
+/** A time with millisecond precision, the precision of `Date`. */
 export const timestamptz = () => timestamp({ withTimezone: true, precision: 3 })
 
+// The default is the time on the clock of the database, because all instances share this clock.
 export const createdAt = timestamptz().notNull().defaultNow()
 export const updatedAt = timestamptz().notNull().defaultNow()
 
-/** Row version, for optimistic locking. */
+/** The version of a row, for optimistic locking. */
 export const version = integer().notNull().default(1)
 
-/** Returns values for `updatedAt` and `version` of an update. Both stay the same if no column changes its value. */
+/**
+ * Returns the values of `updatedAt` and `version` for an update. Both values change only if the update changes a
+ * column.
+ */
 export function updatedIfChanged<Changes extends object>(
   table: Record<keyof Changes | 'updatedAt' | 'version', AnyColumn>,
   changes: Changes,

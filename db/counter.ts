@@ -4,7 +4,7 @@ import { bigint, check, integer, pgTable } from 'drizzle-orm/pg-core'
 import { coalesced, prepared, requireRow } from './statements.ts'
 import type { Database } from './database.ts'
 
-/** The shared counter. The first migration inserts its single row. */
+/** The shared counter. The table has a single row, which the first migration inserts. */
 export const counter = pgTable(
   'counter',
   {
@@ -14,7 +14,8 @@ export const counter = pgTable(
   (table) => [check('counter_single', sql`${table.id} = 1`)],
 )
 
-// The condition is redundant, but postgres.js prepares only statements with parameters.
+// The table has one row, so the condition is redundant. The condition adds a parameter, because postgres.js prepares
+// only statements that have parameters.
 const selectCount = prepared((db) =>
   db
     .select({ count: counter.count })
@@ -23,7 +24,7 @@ const selectCount = prepared((db) =>
     .prepare('counter_get'),
 )
 
-// All keys are equal: each caller receives the same count.
+// All callers use the same key (`true`), so all callers of a statement receive the same count.
 const reads = coalesced(2, async (db, keys: readonly true[]) => {
   const { count } = requireRow(await selectCount(db).execute({ id: 1 }))
   return keys.map(() => count)
@@ -44,7 +45,10 @@ const addWithinLimits = prepared((db) =>
     .prepare('counter_add'),
 )
 
-/** Adds all steps in one statement. If a sum would leave the safe integers, changes nothing and returns undefined. */
+/**
+ * Adds all steps in one statement, and returns the value after each step. If one of these values would not be a safe
+ * integer, changes nothing and returns undefined.
+ */
 async function addAll(db: Database, steps: number[]) {
   let total = 0
   const sums = steps.map((step) => (total += step))
@@ -52,7 +56,10 @@ async function addAll(db: Database, steps: number[]) {
   return row && sums.map((sum) => row.count - total + sum)
 }
 
-/** Applies changes in order. A step that would leave the safe integers is skipped; its value is undefined. */
+/**
+ * Applies changes in order, and returns the value after each change. Skips a step if the new value would not be a
+ * safe integer: the returned value of this step is undefined.
+ */
 const applyEach = (db: Database, changes: readonly Change[]) =>
   db.transaction(async (tx) => {
     let { count } = requireRow(await tx.select({ count: counter.count }).from(counter).for('update'))
@@ -66,14 +73,17 @@ const applyEach = (db: Database, changes: readonly Change[]) =>
     return values
   })
 
-// One statement at a time, to apply changes in order of arrival.
+// Runs only one statement at a time, so that changes are applied in the order of arrival.
 const writes = coalesced(1, async (db, changes: readonly Change[]): Promise<(number | undefined)[]> => {
   const steps = changes.flatMap((change) => ('step' in change ? [change.step] : []))
   const sums = steps.length === changes.length ? await addAll(db, steps) : undefined
   return sums ?? applyEach(db, changes)
 })
 
-/** Adds a step and returns the new value. Returns undefined if the value would leave the safe integers: nothing changes. */
+/**
+ * Adds a step and returns the new value. If the new value would not be a safe integer, changes nothing and returns
+ * undefined.
+ */
 export const add = (db: Database, step: number) => writes(db).load({ step })
 
 export const set = async (db: Database, value: number) => {

@@ -1,6 +1,6 @@
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
 
-/** A database or a transaction, of a PostgreSQL server or of the embedded PostgreSQL. */
+/** A database or a transaction. The database is a PostgreSQL server or the embedded PostgreSQL. */
 export type Database = PgDatabase<PgQueryResultHKT>
 
 export interface Connection {

@@ -10,14 +10,17 @@ import { tryLock } from 'fs-native-extensions'
 
 import { makeContentsPrivate, makeFolderPrivate, makePrivate } from './private.ts'
 
-// The default of Node 24. With the default of Node 20, V8 spends a third of the CPU time of a start on optimizing the
-// WebAssembly code of PostgreSQL.
+// Sets the default of Node 24 in Node 20 too. With the default of Node 20, V8 spends a third of the CPU time of a
+// start on optimizing the WebAssembly code of PostgreSQL.
 setFlagsFromString('--wasm-tiering-budget=13000000')
 
-/** Another process uses the folder. */
+/** The error if another process uses the folder. */
 export class FolderInUse extends Error {}
 
-/** Starts PostgreSQL on a folder, or in memory. Applies no migrations. Throws FolderInUse. */
+/**
+ * Starts the embedded PostgreSQL with a data folder, or in memory (`memory:`). Applies no migrations. Throws
+ * FolderInUse.
+ */
 export async function start(folder: string) {
   const inMemory = folder === 'memory:'
   const release = inMemory ? () => undefined : lockFolder(folder)
@@ -29,8 +32,8 @@ export async function start(folder: string) {
     release()
     throw error
   })
-  // While PostgreSQL runs, it creates some files with mode 0644. Until the next start, only the mode of the folder protects
-  // these files.
+  // Changes the modes of files that PostgreSQL created at the start. While PostgreSQL runs, it creates more files
+  // with mode 0644. Until the next start, only the mode of the folder protects these files.
   keepPrivate()
   return {
     client,
@@ -42,8 +45,8 @@ export async function start(folder: string) {
 }
 
 /**
- * Locks a folder: two processes with one folder would lose writes. The operating system releases the lock when the process
- * ends.
+ * Locks a folder, because writes would be lost if two processes used the same folder. Returns a function that
+ * releases the lock. The operating system also releases the lock when the process ends.
  */
 function lockFolder(folder: string) {
   makeFolderPrivate(dirname(folder))
@@ -62,7 +65,7 @@ function lockFolder(folder: string) {
 
 export const containsDatabase = (folder: string) => existsSync(join(folder, 'PG_VERSION'))
 
-/** Returns a compressed archive of the whole folder. Stop the service first. */
+/** Returns a compressed archive of the whole folder. Throws FolderInUse while the service runs. */
 export async function dump(folder: string): Promise<Buffer> {
   if (!containsDatabase(folder)) throw new Error(`There is no database in ${folder}.`)
   const { client, close } = await start(folder)
@@ -75,8 +78,9 @@ export async function dump(folder: string): Promise<Buffer> {
 }
 
 /**
- * Replaces a folder by a dump. Opens the dump in a separate folder first, so that an invalid dump changes nothing. Keeps
- * the previous folder under another name. Returns this name, or undefined if there was no previous folder.
+ * Replaces the database in a folder by a dump. Opens the dump in a separate folder first, so that an invalid dump
+ * changes nothing. Renames the previous folder instead of deleting it. Returns the new name of the previous folder,
+ * or undefined if there was no previous folder.
  */
 export async function restore(folder: string, dumped: Buffer, replace: boolean) {
   const release = lockFolder(folder)
@@ -96,7 +100,7 @@ export async function restore(folder: string, dumped: Buffer, replace: boolean) 
 
 async function unpack(dumped: Buffer, folder: string) {
   try {
-    // Decompresses here, because PGlite ends the process if the file cannot be decompressed.
+    // Decompresses the dump before PGlite reads it, because PGlite ends the process if decompression fails.
     const loadDataDir = new Blob([await promisify(gunzip)(dumped)])
     const client = await PGlite.create(folder, { loadDataDir })
     await client.query('select from drizzle.__drizzle_migrations')

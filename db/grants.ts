@@ -8,8 +8,8 @@ import type { Database } from './database.ts'
 import { isActive, selectCaller, sessions, toCaller } from './sessions.ts'
 import { prepared } from './statements.ts'
 
-// A grant is a session with `clientId`: the access of an app to a person's account. Revoking the session revokes the
-// grant.
+// A grant permits an app to access a person's account. A grant is stored as a session with a `clientId`. Revoking the
+// session revokes the grant.
 
 type NewGrant = Pick<
   typeof sessions.$inferInsert,
@@ -38,13 +38,16 @@ const selectById = prepared((db) =>
     .prepare('sessions_find_grant'),
 )
 
-/** Finds a grant by its id, and the person who granted it. */
+/** Finds a grant by its id, and the person of the grant. */
 export const find = async (db: Database, id: string) => {
   const [row] = await selectById(db).execute({ id })
   return row && toCaller(row)
 }
 
-/** Extends a grant when a code or refresh token is redeemed. Returns whether the grant still existed. */
+/**
+ * Extends the expiry time of a grant. Called when an app redeems an authorization code or a refresh token. Returns
+ * false if the grant no longer exists or has expired.
+ */
 export const extend = async (db: Database, userId: string, id: string, expiresAt: Date) =>
   (
     await db

@@ -9,7 +9,10 @@ import { limits } from './limits.ts'
 import { records, removeUnusedClients } from './oauth.ts'
 import { sessions } from './sessions.ts'
 
-/** Key of the advisory lock for housekeeping, the same in every release. */
+/**
+ * Key of the advisory lock for housekeeping. The key must not change, because instances of different releases can run
+ * at the same time.
+ */
 const HOUSEKEEPING_LOCK = 7_141_927
 
 const DAY = 86_400_000
@@ -17,7 +20,7 @@ const DAY = 86_400_000
 /** Default retention of the audit trail, in days. */
 const AUDIT_RETENTION = 365
 
-/** Removes expired rows. Returns false, and removes nothing, while another instance does the same. */
+/** Removes expired rows. If another instance is removing expired rows, removes nothing and returns false. */
 export const removeExpired = (db: Database, auditRetention = AUDIT_RETENTION) =>
   db.transaction(async (tx) => {
     if (!(await tryAdvisoryLock(tx, sql`${HOUSEKEEPING_LOCK}`))) return false

@@ -6,7 +6,10 @@ import { timestamptz } from './columns.ts'
 import type { Database } from './database.ts'
 import { tryAdvisoryLock } from './statements.ts'
 
-/** The answer to a request with an `Idempotency-Key`. `json`, unlike `jsonb`, preserves the order of the keys. */
+/**
+ * Responses to requests with an `Idempotency-Key`, for repetitions of the request. The type of `answer` is `json`,
+ * because `jsonb` does not preserve the order of object keys.
+ */
 export const idempotency = pgTable(
   'idempotency',
   {
@@ -27,7 +30,10 @@ interface StoredAnswer {
 
 type NewRecord = Omit<typeof idempotency.$inferInsert, 'expiresAt'>
 
-/** Tries to lock a person's key until the transaction ends. Returns false while another transaction has the lock. */
+/**
+ * Tries to lock an idempotency key of a person until the transaction ends. Returns false if another transaction holds
+ * the lock.
+ */
 export const tryLock = (db: Database, userId: string, key: string) =>
   tryAdvisoryLock(db, sql`hashtextextended(${`${userId} ${key}`}, 0)`)
 
@@ -41,7 +47,7 @@ export const find = async (db: Database, userId: string, key: string) =>
       )
   ).at(0)
 
-/** Stores an answer for 24 hours. */
+/** Stores a response for 24 hours. */
 export const put = (db: Database, { userId, key, ...record }: NewRecord) => {
   const values = { ...record, expiresAt: sql`now() + interval '24 hours'` }
   return db

@@ -13,8 +13,11 @@ import { casing, migrateServer, migrationsFolder, openServer, type OpenOptions }
 export const isServer = (url: string) => /^postgres(ql)?:/.test(url)
 
 /**
- * Opens a database and applies pending migrations. `postgres://…` is a server. `memory:` is an embedded PostgreSQL that
- * ends with the process. Any other value is the folder of an embedded PostgreSQL, which one process at a time can open.
+ * Opens a database and applies pending migrations. Values of `url`:
+ *
+ * - `postgres://…`: a PostgreSQL server.
+ * - `memory:`: an embedded PostgreSQL in memory. The data is lost when the process ends.
+ * - any other value: the folder of an embedded PostgreSQL. Only one process at a time can open the folder.
  */
 export async function open(url: string, options: OpenOptions = {}): Promise<Connection> {
   if (isServer(url)) {

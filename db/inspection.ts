@@ -45,7 +45,10 @@ const selectDatabase = (db: Database) =>
     })
     .from(dummyTable)
 
-/** Compares the clock of the database with the middle of the query's round trip. */
+/**
+ * Returns the clock of the database minus the clock of this machine, in milliseconds. Assumes that the database reads
+ * its clock in the middle of the query's round trip.
+ */
 async function measureClockOffset(db: Database) {
   const sentAt = Date.now()
   const now = sql`extract(epoch from clock_timestamp()) * 1000`.mapWith(Number)
@@ -53,13 +56,16 @@ async function measureClockOffset(db: Database) {
   return clock - (sentAt + Date.now()) / 2
 }
 
-/** Returns the creation time of the last applied migration, in milliseconds. The migrator too compares only this time. */
+/**
+ * Returns the creation time of the last applied migration, in milliseconds since the Unix epoch. Drizzle's migrator
+ * also compares only this time to find pending migrations.
+ */
 async function findLastMigration(db: Database) {
   const createdAt = sql`coalesce(max(created_at), 0)`.mapWith(Number)
   return requireRow(await db.select({ createdAt }).from(sql`drizzle.__drizzle_migrations`)).createdAt
 }
 
-/** Returns the names of the migrations that were created after a time in milliseconds. */
+/** Returns the names of the migrations that were created after `time` (milliseconds since the Unix epoch). */
 function migrationsAfter(time: number) {
   const journal = readFileSync(`${migrationsFolder}/meta/_journal.json`, 'utf8')
   const { entries } = JSON.parse(journal) as { entries: { tag: string; when: number }[] }

@@ -5,7 +5,8 @@ import { type ListedNote, listing, notes } from './notes.ts'
 import { limitBytes, listConnections, pageParameters, type PageRequest, type SizedRow } from './pages.ts'
 import { prepared, requireRow } from './statements.ts'
 
-// Queries of the first form of notes: by integer id, and only for notes that the person wrote.
+// Queries for the first form of notes in the API (the `legacyNotes` procedures). The first form identifies notes by
+// integer ids. A person can access only notes that the person wrote, without notes shared by others.
 
 const selectList = prepared((db) => {
   const rows = db
@@ -29,7 +30,7 @@ const selectCount = prepared((db) =>
   db.select({ count: count() }).from(notes).where(listing.isByUser).prepare('notes_count_own'),
 )
 
-/** Counts all notes of a person, regardless of pages. */
+/** Counts all notes that a person wrote, not only the notes of one page. */
 export const countAll = async (db: Database, userId: string) =>
   requireRow(await selectCount(listConnections(db)).execute({ userId })).count
 

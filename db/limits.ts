@@ -2,11 +2,11 @@ import { index, integer, pgTable, text } from 'drizzle-orm/pg-core'
 
 import { timestamptz } from './columns.ts'
 
-/** Counters of the rate limits. The column names are those of rate-limiter-flexible. */
+/** Counters of the rate limits. The library rate-limiter-flexible requires these column names. */
 export const limits = pgTable(
   'limits',
   {
-    /** The name of the limit, and the person or network whose calls are counted. */
+    /** The name of the limit, and the person or network to which the counter belongs. */
     key: text().primaryKey(),
     points: integer().notNull(),
     expire: timestamptz(),

@@ -4,7 +4,10 @@ import { users } from './auth.ts'
 import type { Database } from './database.ts'
 import { sessions } from './sessions.ts'
 
-/** Returns the IP addresses of a person's sessions, except impersonations, which have the administrator's address. */
+/**
+ * Returns the IP addresses of a person's sessions. Omits impersonations, because their IP address is the
+ * administrator's.
+ */
 export const listIpAddresses = async (db: Database, email: string) =>
   (
     await db

@@ -15,7 +15,7 @@ import {
 } from './pages.ts'
 import { prepared, requireRow } from './statements.ts'
 
-/** The notes of both forms: the first form identifies a note by `id`, the second form by `uuid`. */
+/** The notes of both forms in the API. The first form identifies a note by `id`, the second form by `uuid`. */
 export const notes = pgTable(
   'notes',
   {
@@ -27,13 +27,19 @@ export const notes = pgTable(
     createdAt,
     updatedAt,
     version,
-    /** Version of the shares: the number of changes. Part of the author's entity tag only. */
+    /**
+     * Number of changes to the shares of the note. Only the entity tag for the author contains this number, because
+     * readers must not notice new shares.
+     */
     sharing: integer().notNull().default(0),
   },
   (table) => [index().on(table.userId, table.createdAt, table.id)],
 )
 
-/** People with access to a note, by e-mail address in lower case. An account with the address need not exist. */
+/**
+ * People with access to a note, identified by e-mail address in lower case. A row is valid even if no account has the
+ * address.
+ */
 export const shares = pgTable(
   'note_shares',
   {
@@ -48,7 +54,7 @@ export const shares = pgTable(
   (table) => [primaryKey({ columns: [table.noteId, table.email] }), index().on(table.email)],
 )
 
-/** The person who reads or changes notes. Shares refer to the e-mail address. */
+/** The person that reads or changes notes. The e-mail address is necessary to find the shares for the person. */
 export interface Viewer {
   id: string
   email: string
@@ -57,7 +63,7 @@ export type NoteRow = typeof notes.$inferSelect
 export type Role = (typeof shares.$inferSelect)['role']
 type Content = Pick<NoteRow, 'title' | 'body'>
 
-/** Condition: the note has this id in the second form. An invalid UUID matches no note. */
+/** Condition: the note has this UUID (the id in the second form). An invalid UUID matches no note. */
 export const hasUuid = (id: string) => (validate(id) ? eq(notes.uuid, id) : sql`false`)
 export const isAuthor = (viewer: Viewer) => eq(notes.userId, viewer.id)
 const isSharedWith = (viewer: Viewer) => and(eq(shares.noteId, notes.id), eq(shares.email, viewer.email))
@@ -73,12 +79,14 @@ const selectForViewer = (db: Database) =>
 /** A note with the role of the viewer (null if the note is not shared with the viewer) and the number of shares. */
 export type NoteForViewer = Awaited<ReturnType<typeof selectForViewer>>[number]
 
-/** A note in a list: without the columns of the entity tag. */
+/**
+ * A note in a list. Omits `version` and `sharing`, because only the entity tag of a single note needs these columns.
+ */
 export type ListedNote = Omit<NoteForViewer, 'note'> & { note: Omit<NoteRow, 'version' | 'sharing'> }
 
 const { version: _, sharing: __, ...columns } = getTableColumns(notes)
 
-/** The parts of a list statement that both forms share. Placeholders: `userId`, and the page placeholders (pages.ts). */
+/** The parts of the list statements of both forms. Placeholders: `userId`, and the page placeholders (pages.ts). */
 export const listing = {
   columns,
   isByUser: eq(notes.userId, sql.placeholder('userId')),
@@ -87,7 +95,8 @@ export const listing = {
   texts: [notes.title, notes.body],
 }
 
-// A union of two queries, so that each query uses an index. One query with both conditions would use neither index.
+// The statement is a union of two queries (own notes and shared notes), so that each query uses an index. One query
+// with both conditions would use no index.
 const selectList = prepared((db) => {
   const own = db.$with('own').as(
     db
@@ -98,7 +107,8 @@ const selectList = prepared((db) => {
       .limit(sql.placeholder('limit')),
   )
   const { id, uuid, userId, title, body, createdAt, updatedAt } = own
-  // Counts the shares of all notes together: one count for each note would double the time of the statement.
+  // Counts the shares of all notes in one subquery. A separate count for each note would double the time of the
+  // statement.
   const counts = db
     .select({ noteId: shares.noteId, sharedWith: sql<number>`count(*)::int`.as('shared_with') })
     .from(shares)
@@ -130,7 +140,7 @@ const selectList = prepared((db) => {
     .from(notes)
     .where(
       and(
-        // Not a join: with a join and this order, PostgreSQL would scan the notes of all people.
+        // Uses an array instead of a join. With a join and this order, PostgreSQL would scan the notes of all people.
         sql`${notes.id} = any(array(${sharedIds}))`,
         ne(notes.userId, sql.placeholder('userId')),
         listing.isAfterPosition,
@@ -164,7 +174,10 @@ const selectOne = prepared((db) =>
     .prepare('notes_find'),
 )
 
-/** Finds any note, with the viewer's role. Does not check permissions: the guard checks permissions. */
+/**
+ * Finds a note by its UUID, with the viewer's role. Does not check permissions, because src/guard/ checks
+ * permissions.
+ */
 export const find = async (db: Database, { email }: Viewer, id: string) =>
   validate(id) ? (await selectOne(db).execute({ email, id })).at(0) : undefined
 

@@ -6,8 +6,8 @@ import type { Database } from './database.ts'
 import { sessions } from './sessions.ts'
 
 /**
- * The storage of OpenAuth: signing keys, authorization codes and refresh tokens. Used codes and tokens stay until they
- * expire, to detect replays.
+ * The storage of the library OpenAuth: signing keys, authorization codes and refresh tokens. Used codes and tokens
+ * stay until they expire, so that a second use (a replay) is detected.
  */
 export const records = pgTable(
   'oauth_records',
@@ -20,7 +20,7 @@ export const records = pgTable(
   (table) => [index('oauth_records_subject_index').on(sql`(${table.value} ->> 'subject')`)],
 )
 
-/** Apps that used dynamic client registration (RFC 7591). */
+/** Apps that registered by dynamic client registration (RFC 7591). */
 export const clients = pgTable('oauth_clients', {
   id: text().primaryKey(),
   name: text().notNull(),
@@ -39,8 +39,8 @@ export const find = async (db: Database, key: string) =>
   ).at(0)
 
 /**
- * Marks a record as used, and returns the record. Returns undefined if the record is already used: of concurrent callers,
- * only one receives the record. `keepUntil` replaces the expiry.
+ * Marks a record as used, and returns the record. Returns undefined if the record is already used, so that only one
+ * of several concurrent callers receives the record. `keepUntil`, if present, becomes the new expiry time.
  */
 export const consume = async (db: Database, key: string, keepUntil?: Date) =>
   (
@@ -76,10 +76,13 @@ export const findClient = async (db: Database, id: string) =>
 export const insertClient = (db: Database, client: typeof clients.$inferInsert) =>
   db.insert(clients).values(client)
 
-/** Retention of a registered app without grants. */
+/** Time after which a registered app without grants is removed. */
 const UNUSED_RETENTION = sql`interval '30 days'`
 
-/** Removes old apps without grants: anyone can register an app, so the table would grow without limit. */
+/**
+ * Removes apps without grants after UNUSED_RETENTION. Anyone can register apps, so the table would otherwise grow
+ * without limit.
+ */
 export const removeUnusedClients = (db: Database) =>
   db
     .delete(clients)
@@ -90,10 +93,16 @@ export const removeUnusedClients = (db: Database) =>
       ),
     )
 
-/** Key of the advisory lock for creating signing keys, the same in every release. */
+/**
+ * Key of the advisory lock for creating signing keys. The key must not change, because instances of different
+ * releases can run at the same time.
+ */
 const KEYS_LOCK = 7_141_926
 
-/** Runs `work` in a transaction with an exclusive lock. Waits while another process has the lock. */
+/**
+ * Runs `work` in a transaction with an exclusive lock, so that only one process at a time creates signing keys. Waits
+ * while another process holds the lock.
+ */
 export const withKeyLock = (db: Database, work: (db: Database) => Promise<void>) =>
   db.transaction(async (tx) => {
     await tx.execute(sql`select pg_advisory_xact_lock(${KEYS_LOCK})`)

@@ -2,8 +2,8 @@ import type { Database } from './database.ts'
 
 export interface Statement {
   /**
-   * The name of a prepared statement, otherwise the verb and the tables: `tasks_find`, `update tasks`. There are few
-   * different names, so that metrics can use the name as a label.
+   * The name of the prepared statement, such as `tasks_find`, or the verb and the tables, such as `update tasks`. The
+   * number of different names is small, so that metrics can use the name as a label.
    */
   name: string
   /** The SQL with placeholders, without values. */
@@ -14,8 +14,8 @@ export interface Statement {
 export type StatementObserver = <Result>(statement: Statement, run: () => Promise<Result>) => Promise<Result>
 
 /**
- * Passes every statement of a database and of its transactions to an observer. Replaces methods of the given object, so that
- * databases without an observer have no overhead.
+ * Passes every statement of a database and of its transactions to an observer. Replaces methods of the given database
+ * object and returns the object. A database without an observer therefore has no overhead.
  */
 export function observed<Observed extends Database>(db: Observed, observer: StatementObserver): Observed {
   const { session } = db._

@@ -5,12 +5,13 @@ import type { Database } from './database.ts'
 
 const separateConnections = new WeakMap<Database, Database>()
 
-/** Sets separate connections for the lists of a database. */
+/** Sets the connections that `listConnections` returns for a database. */
 export const setListConnections = (db: Database, lists: Database) => separateConnections.set(db, lists)
 
 /**
- * Returns the connections for long results: lists, counts and exports. Short statements therefore never wait behind a
- * long result. Transactions and the embedded database use their only connection.
+ * Returns the connections for queries with long results: lists, counts and exports. These connections are separate,
+ * so that short statements do not wait for a long result. A transaction and the embedded database have only one
+ * connection, so `listConnections` returns `db` itself.
  */
 export const listConnections = (db: Database) => separateConnections.get(db) ?? db
 
@@ -20,7 +21,7 @@ export interface Position {
   id: number | string
 }
 
-/** Requests at most `limit` rows, after a position or from the beginning. */
+/** A requested page: at most `limit` rows, from the beginning of the list or after a position. */
 export interface PageRequest {
   limit: number
   after?: Position
@@ -33,13 +34,13 @@ const BEGINNING: Position = { at: new Date('9999-12-31'), id: 0 }
 export const pageParameters = ({ limit, after = BEGINNING }: PageRequest) => ({ limit, ...after })
 
 /**
- * Condition: the row comes after the position in the placeholders. PostgreSQL can use an index on both columns for this row
- * comparison.
+ * Condition: in the order of the list, the row comes after the position in the placeholders `at` and `id`. The
+ * condition is a row comparison, because PostgreSQL can use an index on both columns for a row comparison.
  */
 export const isAfterPosition = (at: AnyColumn, id: AnyColumn) =>
   sql`(${at}, ${id}) < (${sql.param(sql.placeholder('at'), at)}, ${sql.placeholder('id')})`
 
-/** Limit for the texts of a page, in bytes of UTF-8. The same as the limit of a request body. */
+/** Maximum total size of the texts in a page, in bytes of UTF-8. Equals the maximum size of a request body. */
 export const MAX_PAGE_BYTES = 1024 * 1024
 
 /** A row of a list with `bytes`: the size of the texts in this and all previous rows of the page. */
@@ -54,10 +55,14 @@ interface LimitOptions {
 }
 
 /**
- * Limits the size of the texts in a list, because a large list takes time and memory that other callers need. If the texts
- * exceed MAX_PAGE_BYTES, the last returned row is the first row beyond the limit: its `bytes` exceed MAX_PAGE_BYTES, and
- * callers omit the row from the page. A row larger than the limit counts as MAX_PAGE_BYTES, so that a page can contain the
- * row alone. The alias of `list` must be the name of the table of its columns.
+ * Limits the total size of the texts in a list to MAX_PAGE_BYTES, because a large list takes time and memory that
+ * other callers need.
+ *
+ * - If the list has more rows, the result ends with the first row beyond the limit. The `bytes` of this row exceed
+ *   MAX_PAGE_BYTES. Callers omit this row from the page.
+ * - A row larger than the limit counts as MAX_PAGE_BYTES, so that a page can consist of this row.
+ * - The alias of `list` must be the table name of the columns in `fields`, because the outer queries use qualified
+ *   column names.
  */
 export function limitBytes<Fields extends SelectedFields>(
   db: Database,

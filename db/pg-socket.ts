@@ -8,23 +8,25 @@ import { createPrimarySelector, unreachableError } from './primary.ts'
 export const CONNECT_TIMEOUT = 5
 
 /**
- * Backoff after a failed connect, in milliseconds. During the backoff, statements that need a new connection fail at once.
+ * Backoff after a failed connection attempt, in milliseconds. During the backoff, statements that need a new
+ * connection fail immediately.
  */
 const RECONNECT_DELAY = 100
 
-/** Interval of the check for silent sockets, in milliseconds. */
+/** Interval at which each socket is checked for received data, in milliseconds. */
 const CHECK_INTERVAL = 1000
 
 /**
- * Returns options for postgres.js that replace its socket. A socket has these states:
+ * Returns options for postgres.js that replace the sockets of postgres.js. A socket has these states:
  *
- * - Backoff: for RECONNECT_DELAY after a failed connect, new sockets fail with the same error, without a connect.
+ * - Backoff: for RECONNECT_DELAY after a failed connection attempt, new sockets fail with the same error, without
+ *   another attempt.
  * - Connecting: if the URL has several servers, the socket connects to the primary (see primary.ts).
- * - Open: a socket that receives nothing for `silence` milliseconds is closed. The driver must therefore close idle
- *   connections earlier, because PostgreSQL sends no data over idle connections.
+ * - Open: a socket that receives no data for `silence` milliseconds is closed. PostgreSQL sends no data over idle
+ *   connections, so the driver must close idle connections earlier.
  *
- * Trade-off: a dead server is detected within seconds instead of TCP's quarter of an hour, but a statement without any
- * result for `silence` milliseconds fails.
+ * Trade-off: a dead server is detected within seconds instead of the quarter of an hour that TCP needs. In return, a
+ * statement that produces no result for `silence` milliseconds fails.
  */
 export function socketOptions(url: string, silence: number) {
   const { host, port, path } = postgres(url).options
@@ -39,14 +41,16 @@ export function socketOptions(url: string, silence: number) {
     const server = selector ? await selector.choose() : only
     const socket = new Socket()
     selector?.track(socket, server)
-    // postgres.js adds its listeners later. Until then, an error without a listener would end the process.
+    // postgres.js adds its listeners later. Without any `error` listener, an error before that time would end the
+    // process.
     socket.on('error', () => undefined)
     socket.once('close', () => {
       const error = socket.errored ?? unreachableError(`No server answers at ${names}`)
       if (socket.bytesRead === 0) lastFailure = { at: Date.now(), error }
     })
     closeWhenSilent(socket, silence)
-    // postgres.js reads the host from the socket, for TLS and error messages. `path` is a Unix socket.
+    // postgres.js reads the server's host from properties of the socket (for TLS and error messages), so the server's
+    // fields are copied to the socket. `path` is set for a Unix socket.
     return Object.assign(socket, server).connect(path ? { path } : server)
   }
   return { host: only.host, port: only.port, backoff: () => RECONNECT_DELAY / 1000, socket: connect }

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import postgres from 'postgres'
 
-/** Timeout of one server's answer to a check, in milliseconds. */
+/** Timeout for the answer of one server to a check, in milliseconds. */
 const ANSWER_TIMEOUT = 3000
-/** Time for the answers of the other servers after the first writable server has answered, in milliseconds. */
+/** Time to wait for other servers after the first writable server has answered, in milliseconds. */
 const GRACE_PERIOD = 500
 /** Time between two background checks, in milliseconds. */
 const CHECK_INTERVAL = 3000
@@ -13,8 +13,9 @@ const CHECK_INTERVAL = 3000
 const CLOSE_TIMEOUT = 1000
 
 /**
- * Selects the name of the WAL file, whose first eight digits are the timeline, or null for a read-only server. The control
- * file is not used for the timeline, because it may still contain the previous one.
+ * Selects the identifier of the cluster, and the name of the current WAL file, or null if the server is read-only.
+ * The first eight digits of the name are the timeline. The timeline in the control file is not used, because it may
+ * still be the previous timeline after a promotion.
  */
 const PRIMARY_QUERY = `
   select system_identifier::text as system,
@@ -36,15 +37,16 @@ interface Writable {
 }
 
 /**
- * Selects the primary of several servers: the writable server with the highest timeline. Each promotion starts a higher
- * timeline, so a former primary that still accepts writes has a lower timeline. While connections are open, a background check
- * closes connections to a former primary. Their statements fail as an outage.
+ * Selects the primary of several servers: the writable server with the highest timeline. Each promotion starts a
+ * higher timeline, so a former primary that still accepts writes has a lower timeline. While connections are open, a
+ * background check closes connections to a former primary. Statements on these connections then fail with an error
+ * that `isOutage` recognizes.
  */
 export function createPrimarySelector(url: string, servers: readonly Server[]) {
   const connections = new Map<Socket, Server>()
   /**
-   * The highest known timeline of each cluster. A server with a lower timeline is a former primary, even if no other
-   * server answers.
+   * The highest known timeline of each cluster. A server with a lower timeline is a former primary. This map
+   * identifies a former primary even if no other server answers.
    */
   const timelines = new Map<string, number>()
   let primary: Server | undefined
@@ -79,7 +81,10 @@ export function createPrimarySelector(url: string, servers: readonly Server[]) {
   return {
     /** Returns the primary of the last check. Runs a new check if a connection to that primary has ended since. */
     choose: async () => primary ?? (await runCheck()),
-    /** Closes the socket when a check finds that its server is no longer the primary. */
+    /**
+     * Closes the socket when a check finds another primary. Forgets the primary when the socket of its connection
+     * closes.
+     */
     track: (socket: Socket, server: Server) => {
       connections.set(socket, server)
       if (connections.size === 1) schedule()
@@ -93,8 +98,8 @@ export function createPrimarySelector(url: string, servers: readonly Server[]) {
 }
 
 /**
- * Finds the writable server with the highest timeline. Of servers with the same timeline, returns the first in `servers`,
- * so that all processes select the same server.
+ * Finds the writable server with the highest timeline. If several servers have this timeline, returns the first of
+ * them in `servers`, so that all processes select the same server.
  */
 async function findHighest(url: string, servers: readonly Server[]): Promise<Writable> {
   const finished = new AbortController()
@@ -119,12 +124,13 @@ async function findHighest(url: string, servers: readonly Server[]): Promise<Wri
 }
 
 async function requireWritable(url: string, server: Server, signal: AbortSignal): Promise<Writable> {
-  // postgres.js reads the host for TLS from the socket.
+  // postgres.js reads the server's host from properties of the socket for TLS, so the server's fields are copied to
+  // the socket.
   const socket = Object.assign(new Socket(), server)
   let failure = 'closed the connection'
   const giveUp = () => {
     failure = 'did not answer in time'
-    // Destroys the socket without an error, because over TLS the driver has no error listener on this socket.
+    // Calls `destroy` without an error, because over TLS postgres.js has no error listener on this socket.
     socket.destroy()
   }
   const options = {
@@ -134,7 +140,8 @@ async function requireWritable(url: string, server: Server, signal: AbortSignal)
     onnotice: () => undefined,
     connection: { application_name: 'tallystick check' },
     socket: () => {
-      // Prevents a second connection: the driver reconnects if a connection ends before the first answer.
+      // postgres.js reconnects if a connection ends before the first answer. This error prevents the second
+      // connection.
       if (socket.destroyed) throw unreachableError(`${nameOf(server)} ${failure}`)
       return socket.connect(server)
     },
@@ -149,8 +156,8 @@ async function requireWritable(url: string, server: Server, signal: AbortSignal)
   } finally {
     clearTimeout(limit)
     signal.removeEventListener('abort', giveUp)
-    // With a timeout, because a frozen server never closes its side of the connection. Over TLS, `end` must not be called
-    // after the socket is destroyed.
+    // `end` has a timeout, because a frozen server never closes its side of the connection. Over TLS, `end` must not
+    // be called after the socket is destroyed.
     if (!socket.destroyed)
       void Promise.allSettled([sql.end({ timeout: CLOSE_TIMEOUT / 1000 })]).then(() => socket.destroy())
   }

@@ -1,21 +1,24 @@
 import { chmodSync, mkdirSync, readdirSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Other users of the machine have access, and this process cannot change the mode. */
+/** The error if other users of the machine have access to a file or folder, and this process cannot change the mode. */
 export class ExposedError extends Error {}
 
 const GROUP = 0o070
 const OTHERS = 0o007
 
-/** Creates a folder with mode 0700, or sets the mode of an existing folder. No effect on Windows. Throws ExposedError. */
+/**
+ * Creates a folder with mode 0700, or changes the mode of an existing folder. No effect on Windows. Throws
+ * ExposedError.
+ */
 export function makeFolderPrivate(folder: string) {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   makePrivate(folder, 0o700)
 }
 
 /**
- * Makes a folder and its contents private. Warns about a group with access only for the folder, not for its contents. Does
- * not follow symbolic links. Throws ExposedError.
+ * Makes a folder and its contents private. If a group still has access, warns about the folder, but not about each
+ * file in the folder. Does not follow symbolic links. Throws ExposedError.
  */
 export function makeContentsPrivate(folder: string) {
   makeFolderPrivate(folder)
@@ -32,7 +35,10 @@ function restrictContents(folder: string) {
   }
 }
 
-/** Sets the mode of a file or folder if this process owns it. Warns if a group still has access. Throws ExposedError. */
+/**
+ * Changes the mode of a file or folder if this process owns it and other users have access. Warns if a group still
+ * has access. Throws ExposedError.
+ */
 export function makePrivate(path: string, mode: 0o600 | 0o700) {
   const stats = restrict(path, mode)
   if (stats && isExposed(stats, GROUP))
@@ -47,7 +53,7 @@ function restrict(path: string, mode: 0o600 | 0o700) {
     tryChmod(path, mode)
     stats = statSync(path)
   }
-  // For example, the path is on a mounted volume of another owner.
+  // Occurs, for example, if the path is on a mounted volume that another user owns.
   if (isExposed(stats, OTHERS))
     throw new ExposedError(
       `Every user of this machine has access to ${path}. Run chmod o-rwx ${path}, or set DATA_DIR to another folder.`,
@@ -57,7 +63,7 @@ function restrict(path: string, mode: 0o600 | 0o700) {
 
 const isExposed = ({ mode }: Stats, users: number) => (mode & users) !== 0
 
-/** Ignores errors, because some file systems have no modes. The caller checks the mode afterwards. */
+/** Ignores errors, because some file systems do not support modes. The caller checks the mode afterwards. */
 function tryChmod(path: string, mode: number) {
   try {
     chmodSync(path, mode)

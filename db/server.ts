@@ -15,7 +15,7 @@ if (!('patchedFor' in postgres))
     'The PostgreSQL driver lacks db/patches/postgres+3.4.9.patch: a lost connection would end the process. Run: npm run patch',
   )
 
-/** Naming of columns in the database. */
+/** Column names in the database are in snake case. */
 export const casing = 'snake_case'
 export const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))
 
@@ -26,18 +26,22 @@ const TIMEOUTS = {
   idle_in_transaction_session_timeout: 10_000,
 }
 
-/** No timeouts while migrating: another process may hold the lock for long. */
+/** Disables the timeouts during migrations, because the wait for another process that migrates can be long. */
 const NO_TIMEOUTS = Object.keys(TIMEOUTS)
   .map((name) => `-c ${name}=0`)
   .join(' ')
 
 /**
- * Maximum idle timeout of a connection, in milliseconds: a higher ANSWER_TIMEOUT must not delay the detection of a dead
- * server. Longer than `statement_timeout`, so that PostgreSQL cancels a slow statement before the socket counts as silent.
+ * Maximum idle timeout of a connection, in milliseconds. The maximum is necessary because the idle timeout is
+ * ANSWER_TIMEOUT, and a long ANSWER_TIMEOUT must not delay the detection of a dead server. The maximum is longer than
+ * `statement_timeout`, so that PostgreSQL cancels a slow statement before the socket is closed because of silence.
  */
 const MAX_IDLE_TIMEOUT = 15_000
 
-/** Key of the advisory lock for migrations, the same in every release. */
+/**
+ * Key of the advisory lock for migrations. The key must not change, because instances of different releases can run
+ * at the same time.
+ */
 const MIGRATION_LOCK = 7_141_925
 
 const COMMON = { onnotice: () => undefined, connect_timeout: CONNECT_TIMEOUT }
@@ -45,14 +49,14 @@ const COMMON = { onnotice: () => undefined, connect_timeout: CONNECT_TIMEOUT }
 const application_name = 'tallystick'
 
 /**
- * Numbers of connections of a process, and their options.
+ * Numbers of connections of a process, and driver options, without a pooler (`direct`) and with a pooler (`pooled`).
  *
- * - Reads are pipelined: one connection has a higher throughput than several connections.
- * - Lists have separate connections, so that short reads never wait behind a long result.
- * - Writes wait for the disk: with several connections, PostgreSQL flushes several commits together (group commit).
- * - A pooler can use a different server connection for each transaction. Statements therefore cannot be prepared, and the
- *   driver does not pipeline them: more connections are needed. Connections cannot set timeouts either, so the role must
- *   set timeouts.
+ * - Reads are pipelined, so one connection has a higher throughput than several connections.
+ * - Lists have separate connections, so that short reads do not wait for a long result.
+ * - Writes wait for the disk. With several connections, PostgreSQL flushes several commits together (group commit).
+ * - A pooler can use a different server connection for each transaction. Statements therefore cannot be prepared. The
+ *   driver does not pipeline unprepared statements, so more connections are needed. Connections through a pooler
+ *   cannot set timeouts, so the database role must set the timeouts.
  */
 const CONNECTION_PLANS = {
   direct: {
@@ -66,7 +70,10 @@ const CONNECTION_PLANS = {
 export interface OpenOptions {
   /** The address of the server, if the database URL is the address of a pooler. */
   directUrl?: string | undefined
-  /** ANSWER_TIMEOUT, in milliseconds. Determines after how much silence a connection counts as lost. */
+  /**
+   * The setting ANSWER_TIMEOUT, in milliseconds. Determines the idle timeout of connections (at most
+   * MAX_IDLE_TIMEOUT), and the time without received data after which a connection counts as lost.
+   */
   answerTimeout?: number
   /** Called for every statement, for metrics and traces. */
   observers?: readonly StatementObserver[]
@@ -80,7 +87,7 @@ export async function openServer(
   const { counts, ...driverOptions } =
     directUrl === undefined ? CONNECTION_PLANS.direct : CONNECTION_PLANS.pooled
   const idleTimeout = Math.min(answerTimeout, MAX_IDLE_TIMEOUT)
-  // The driver closes an idle connection after `idleTimeout`, before the connection counts as lost.
+  // Longer than `idleTimeout`, so that the driver closes an idle connection before the connection counts as lost.
   const maxSilence = 2 * idleTimeout
   const options = {
     ...driverOptions,
@@ -121,8 +128,8 @@ export async function migrateServer(url: string) {
 }
 
 /**
- * Throws if a timeout is missing: a statement could then hang forever. Through a pooler, connections cannot set timeouts,
- * but the role can.
+ * Throws if a timeout is not set, because a statement could then hang forever. Connections through a pooler cannot
+ * set timeouts, so the database role must set the timeouts.
  */
 async function requireTimeouts(client: postgres.Sql) {
   const names = client(Object.keys(TIMEOUTS))

@@ -30,7 +30,10 @@ import {
   limitBytes,
 } from './pages.ts'
 
-/** A signed-in device, or a grant of an app. `updatedAt` is the time of the last activity, accurate to one minute. */
+/**
+ * A session is a signed-in device or a grant of an app. `updatedAt` is the time of the last activity, accurate to one
+ * minute.
+ */
 export const sessions = pgTable(
   'sessions',
   {
@@ -40,9 +43,9 @@ export const sessions = pgTable(
     ipAddress: text(),
     userAgent: text(),
     impersonatedBy: text(),
-    // Set for impersonations: the administrator's own session. The impersonation ends with that session.
+    // The administrator's own session, set for impersonations only. The impersonation ends when that session ends.
     administratorSessionId: text().references((): AnyPgColumn => sessions.id, { onDelete: 'cascade' }),
-    // Set for grants: the app, and its scopes.
+    // The app and its scopes, set for grants only.
     clientId: text(),
     scope: text(),
     expiresAt: timestamptz().notNull(),
@@ -66,7 +69,10 @@ const administrator = alias(users, 'administrator')
 const isAdmin = sql`${administrator.role} is not distinct from 'admin'`
 const isBanned = sql`coalesce(${administrator.banned} and (${administrator.banExpires} is null or ${administrator.banExpires} > now()), false)`
 
-/** Selects the administrator of an impersonation, unless the administrator lost the role, is banned, or signed out. */
+/**
+ * Selects the administrator of an impersonation. Selects no row if the administrator lost the role, is banned, or
+ * signed out.
+ */
 const currentAdministrator = (db: Database) =>
   db
     .select({ id: administrator.id })
@@ -83,8 +89,9 @@ const currentAdministrator = (db: Database) =>
     )
 
 /**
- * False for an impersonation that is no longer permitted. A column, not a condition in `where`: with a condition, PostgreSQL
- * would build a hash table of all users for a batch of callers. The subquery runs for impersonations only.
+ * False for an impersonation that is no longer permitted. The subquery runs for impersonations only. The value is a
+ * selected column, because with a condition in `where`, PostgreSQL would build a hash table of all users for each
+ * batch of callers.
  */
 const isEffective = (db: Database) =>
   sql<boolean>`case when ${sessions.impersonatedBy} is null then true
@@ -135,10 +142,13 @@ const callers = coalesced(2, async (db, tokens: readonly string[]) => {
   return tokens.map((token) => callersByToken.get(token))
 })
 
-/** Finds the active session with a token and its person. Does not find grants. */
+/** Finds the active session with a token, and the person of the session. Does not find grants. */
 export const findByToken = (db: Database, token: string) => callers(db).load(token)
 
-/** Returns the id of the person with a session token, or null. Includes expired sessions and grants. */
+/**
+ * Returns the id of the person with a session token, or null for an unknown token. Also finds expired sessions and
+ * grants.
+ */
 export const findOwner = async (db: Database, token: string) =>
   (await db.select({ id: sessions.userId }).from(sessions).where(eq(sessions.token, token))).at(0)?.id ?? null
 
@@ -174,11 +184,11 @@ const selectCount = prepared((db) =>
   db.select({ count: count() }).from(sessions).where(isOfPerson).prepare('sessions_count'),
 )
 
-/** Counts all sessions and grants of a person, regardless of pages. */
+/** Counts all sessions and grants of a person, not only those of one page. */
 export const countAll = async (db: Database, userId: string) =>
   requireRow(await selectCount(listConnections(db)).execute({ userId })).count
 
-/** Updates the last activity of a session. */
+/** Sets the time of the last activity of a session to the current time. */
 export const touch = (db: Database, userId: string, id: string) =>
   db
     .update(sessions)
@@ -186,7 +196,8 @@ export const touch = (db: Database, userId: string, id: string) =>
     .where(and(eq(sessions.userId, userId), eq(sessions.id, id)))
 
 /**
- * Deletes sessions of a person, and records each in the audit trail, in one transaction. Returns the deleted sessions.
+ * Deletes sessions of a person, and records each deletion in the audit trail, in one transaction. Returns the deleted
+ * sessions.
  */
 const endMatching = (
   db: Database,
@@ -212,11 +223,11 @@ const endMatching = (
     return ended
   })
 
-/** Ends the active session with a token. Returns whether there was one. */
+/** Ends the active session with a token. Returns false if there is no such session. */
 export const remove = async (db: Database, userId: string, token: string, source: audit.Source) =>
   (await endMatching(db, userId, and(eq(sessions.token, token), isActive), source)).length > 0
 
-/** Ends a session or a grant by its id. Returns the ended sessions: one, or none. */
+/** Ends a session or a grant by its id. Returns an array with the ended session, or an empty array. */
 export const end = (db: Database, userId: string, id: string, source: audit.Source, reason?: string) =>
   endMatching(db, userId, eq(sessions.id, id), source, reason)
 
@@ -224,8 +235,10 @@ export const endAll = (db: Database, userId: string, source: audit.Source) =>
   endMatching(db, userId, undefined, source)
 
 /**
- * Ends impersonations after a change of role. If the person is not an administrator, ends the impersonations by the person,
- * otherwise the impersonations of the person.
+ * Ends impersonations that are not permitted after a change of a person's role:
+ *
+ * - If the person is now an administrator: impersonations of the person by other administrators.
+ * - Otherwise: impersonations of other people by the person.
  */
 export async function endImpersonations(db: Database, userId: string) {
   const role = db.select({ role: users.role }).from(users).where(eq(users.id, userId))

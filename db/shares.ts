@@ -4,8 +4,8 @@ import type { Database } from './database.ts'
 import { find, hasUuid, isAuthor, notes, type Role, shares, type Viewer } from './notes.ts'
 
 /**
- * Shares a note of the viewer with an e-mail address, or changes the role of the address. Returns undefined if the viewer
- * has no such note.
+ * Shares a note with an e-mail address, or changes the role of the address. Returns undefined if the viewer is not
+ * the author of a note with this id.
  */
 export const put = (db: Database, viewer: Viewer, id: string, email: string, role: Role) =>
   db.transaction(async (tx) => {

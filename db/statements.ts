@@ -4,8 +4,8 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from './database.ts'
 
 /**
- * Builds a statement once for each database connection instead of once for each call. PostgreSQL also plans a named
- * statement once. Together, this saves two thirds of the cost of a statement, in this process and in the database.
+ * Builds a statement once for each database object instead of once for each call. PostgreSQL also plans a named
+ * statement once. Both together save two thirds of the cost of a statement, in this process and in the database.
  */
 export function prepared<Statement>(build: (db: Database) => Statement): (db: Database) => Statement {
   const built = new WeakMap<Database, Statement>()
@@ -17,15 +17,17 @@ export function prepared<Statement>(build: (db: Database) => Statement): (db: Da
 }
 
 /**
- * Request coalescing: concurrent callers share one statement. `execute` receives their keys in order of arrival and
- * returns one value or error for each key.
+ * Request coalescing: concurrent callers share one statement. `execute` receives the keys of all callers in order of
+ * arrival and returns one value or error for each key.
  *
- * - Idle (fewer than `maxInFlight` statements run): the statement is sent in the next microtask, without a noticeable wait.
- * - Busy (`maxInFlight` statements run): new callers wait until a running statement ends, then share the next statement.
+ * - Idle (fewer than `maxInFlight` statements run): the statement is sent in the next microtask, without a noticeable
+ *   delay.
+ * - Busy (`maxInFlight` statements run): new callers wait until a running statement ends, then share the next
+ *   statement.
  *
- * Trade-off: higher throughput under load, but a call waits for a running statement. A statement starts after its callers
- * have arrived, so no caller receives a result older than its call. If `execute` rejects, every caller of the
- * statement receives the error.
+ * Trade-off: the throughput under load is higher, but a call may wait for a running statement. A statement starts
+ * after its callers have arrived, so no caller receives a result older than its call. If `execute` rejects, every
+ * caller of the statement receives the error.
  */
 export const coalesced = <Key, Value>(
   maxInFlight: number,
@@ -53,12 +55,12 @@ export const coalesced = <Key, Value>(
     return new DataLoader<Key, Value>(load, { cache: false, batchScheduleFn: schedule })
   })
 
-/** A table of one row, to select expressions from: the query builder requires a table. */
+/** A table with one row, for statements that select only expressions. The query builder requires a table. */
 export const dummyTable = sql`(values (1)) as one`
 
 /**
- * Tries to get an advisory lock until the transaction ends. Returns false, without waiting, if another transaction has the
- * lock.
+ * Tries to lock an advisory lock until the transaction ends. Returns false, without waiting, if another transaction
+ * holds the lock.
  */
 export const tryAdvisoryLock = async (tx: Database, key: SQL) =>
   requireRow(await tx.select({ isLocked: sql<boolean>`pg_try_advisory_xact_lock(${key})` }).from(dummyTable))

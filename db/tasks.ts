@@ -42,7 +42,7 @@ const ofStatus = and(ofPerson, eq(tasks.status, sql.placeholder('status')))
 
 const { version: _, userId: __, ...listable } = getTableColumns(tasks)
 
-/** A task in a list: without `version`, and without `userId`, which the caller knows. */
+/** A task in a list. Omits `version`, and `userId`, because the caller knows its own id. */
 export type ListedTask = Omit<TaskRow, 'version' | 'userId'>
 
 const order = [desc(tasks.createdAt), desc(tasks.id)]
@@ -79,7 +79,7 @@ const prepareCount = (name: string, condition: SQL | undefined) =>
 const countOfPerson = prepareCount('tasks_count', ofPerson)
 const countByStatus = prepareCount('tasks_count_by_status', ofStatus)
 
-/** Counts all tasks of a person, or all tasks with a status, regardless of pages. */
+/** Counts all tasks of a person, or all tasks of a person with a status, not only those of one page. */
 export const countAll = async (db: Database, userId: string, status?: Status) =>
   requireRow(
     await (status === undefined
@@ -116,8 +116,8 @@ const insertOne = async (db: Database, task: NewTask) =>
   requireRow(await insertValues(db).execute({ ...task }))
 
 /**
- * Concurrent inserts share one statement and its commit. If a row violates a constraint, each row is inserted separately,
- * so that only the callers of invalid rows receive an error.
+ * Inserts of concurrent callers share one statement and one commit. If a row violates a constraint, each row is
+ * inserted separately, so that only the callers of invalid rows receive an error.
  */
 const inserts = coalesced(4, async (db, newTasks: readonly NewTask[]): Promise<(TaskRow | Error)[]> => {
   const [first] = newTasks
