@@ -4,13 +4,13 @@ import { z } from 'zod'
 /** Actions that need a permission. The table of permissions is in src/guard/permissions.ts. */
 export type Action = 'VIEW_NOTE' | 'CREATE_NOTE' | 'EDIT_NOTE' | 'SHARE_NOTE' | 'DELETE_NOTE' | 'EDIT_TASK'
 
-/** Scopes that a person can grant an app: read the person's data, and change it. */
+/** Scopes that a person can grant to an app: reading the person's data, and changing the person's data. */
 export const scopes = ['read', 'write'] as const
 export type Scope = (typeof scopes)[number]
 
 /**
- * A procedure as a tool of AI agents (MCP). The tool's name is derived from the path, and its schemas from the
- * procedure.
+ * Describes a procedure as a tool of AI agents (Model Context Protocol). The name of the tool is derived from the
+ * path of the procedure. The schemas of the tool are derived from the schemas of the procedure.
  */
 export interface Tool {
   title: string
@@ -34,22 +34,25 @@ export interface Meta {
    * cookie.
    */
   scope?: Scope
-  /** Rejects an administrator who impersonates the person: 403. */
+  /** Rejects calls during an impersonation with 403: an administrator must not call the procedure as another person. */
   noImpersonation?: true
   /**
-   * The permission that the caller needs for the resource with the input's `id`: 404 if the resource does not exist, 403
-   * without the permission.
+   * The permission that the caller needs for the resource with the id in the input (`id`). The response is 404 if the
+   * resource does not exist, and 403 if the caller lacks the permission.
    */
   action?: Action
-  /** The form of notes, for a method and path that both forms have. */
+  /** The form of notes that the procedure handles. Set only if both forms have the same method and path. */
   form?: 1 | 2
-  /** The rate limit (src/settings.ts). `steps` and `reservations` count by network, the others by person. */
+  /**
+   * The rate limit of the procedure (src/settings.ts). `steps` and `reservations` count the calls of a network. The
+   * other limits count the calls of a person.
+   */
   limit?: 'steps' | 'reservations' | 'writes' | 'exports'
-  /** The response is the same for all calls while the process runs, so it is created once and cached. */
+  /** The response is created once and cached, because the response is the same for all calls while the process runs. */
   constant?: true
-  /** Supports `Idempotency-Key`: the procedure runs once for each key of a person. */
+  /** Supports `Idempotency-Key`: for repeated calls of a person with the same key, the procedure runs once. */
   creates?: true
-  /** Supports `If-Match` for this kind of resource: 412 if the current entity tag does not match. */
+  /** Supports `If-Match` for this kind of resource: responds with 412 if the current entity tag does not match. */
   changes?: TaggedResource
   /** Responses have an `ETag`. */
   tagged?: true
@@ -57,7 +60,7 @@ export interface Meta {
   tool?: Tool
 }
 
-/** Returns the meta of a procedure, which oRPC's types do not declare. */
+/** Returns the metadata of a procedure. oRPC's types do not declare this property. */
 export const metaOf = (procedure: { '~orpc': { meta: Meta } }) => procedure['~orpc'].meta
 
 const meta: Meta = { access: 'public' }
@@ -71,7 +74,7 @@ export const signedIn = publicAccess.meta({ access: 'signedIn' }).errors({
   INSUFFICIENT_SCOPE: { status: 403, message: 'The token was not granted this' },
 })
 
-/** Builder of procedures for the person alone: rejects apps, and administrators who impersonate the person. */
+/** Builder of procedures that only the person can call: rejects apps, and administrators during an impersonation. */
 export const sensitive = signedIn.meta({ noImpersonation: true }).errors({
   FORBIDDEN: { status: 403, message: 'Not permitted during an impersonation' },
 })
@@ -114,9 +117,9 @@ interface TextBounds {
 }
 
 /**
- * Text that the database can store. Lengths are in code points, like `maxLength` of JSON Schema. `length` is at most twice
- * the number of code points, so for most texts `length` alone decides, without counting. `meta` publishes the refinements as
- * JSON Schema keywords.
+ * Schema of a text that the database can store. Lengths are in code points, as in JSON Schema. `length` (UTF-16 code
+ * units) is between one and two times the number of code points. Comparing `length` is therefore sufficient for most
+ * texts, without counting code points. `meta` publishes the refinements as JSON Schema keywords.
  */
 export const text = ({ min = 0, max = Infinity, schema = z.string() }: TextBounds = {}) =>
   schema
@@ -137,13 +140,16 @@ const countCodePoints = (value: string) => Array.from(value).length
 const isDigits = (value: unknown) => typeof value === 'string' && /^(0|[1-9]\d*)$/.test(value)
 const isCount = (value: unknown) => typeof value === 'number' && Number.isInteger(value) && value >= 0
 
-/** A non-negative integer, in URLs as decimal digits. Integers beyond the safe range become the largest safe integer. */
+/**
+ * A non-negative integer. In URLs, the value is a string of decimal digits. Integers beyond the safe range become the
+ * largest safe integer.
+ */
 const WholeNumber = z
   .custom<number>((value) => isDigits(value) || isCount(value), 'Must be a whole number')
   .transform((value: number | string) => Math.min(Number(value), Number.MAX_SAFE_INTEGER))
   .meta({ type: 'integer', minimum: 0 })
 
-/** The id of a row. A number larger than every id is valid input: the answer is 404. */
+/** The id of a row. A number larger than every existing id is valid input, and results in 404. */
 export const RowId = WholeNumber
 
 export const ById = z.object({ id: RowId })

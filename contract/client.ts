@@ -20,12 +20,12 @@ export interface CallContext {
 /** A client with an async function for each procedure: `client.tasks.create({ taskTitle })`. */
 export type Client = ContractRouterClient<Contract, CallContext>
 
-/** Outside a browser, pass the session cookie in `headers`. `fetch` replaces the global `fetch`. */
+/** Outside a browser, `headers` must contain the session cookie. `fetch` replaces the global `fetch`. */
 export type ClientOptions = Pick<LinkFetchClientOptions<CallContext>, 'fetch'> & {
   headers?: Record<string, string>
 }
 
-/** Lets browsers send the session cookie to another origin. The service must trust the origin of the page. */
+/** Makes browsers send the session cookie to another origin. The service must trust the origin of the page. */
 const withCookies: NonNullable<ClientOptions['fetch']> = (request, init) =>
   fetch(request, { ...init, credentials: 'include' })
 
@@ -57,7 +57,8 @@ const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Replaces an invalid note id by an id that no note has: in a URL, ids such as `reset` or `..` would result in another path.
+ * Replaces an invalid note id by an id that no note has. An invalid id such as `reset` or `..` in a URL would change
+ * the path to that of another procedure.
  */
 const replaceInvalidNoteId: Interceptor<'interceptors'> = (options) => {
   const { path, input } = options

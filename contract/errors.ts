@@ -2,7 +2,10 @@ import { ORPCError } from '@orpc/client'
 import type { ValidationError } from '@orpc/contract'
 import { z } from 'zod'
 
-/** The body of every REST error. It contains the fields of both interface documents: `error` repeats `message`. */
+/**
+ * The body of every REST error. The API has two specifications with different fields for the text of an error, so
+ * `error` repeats `message`.
+ */
 export const ErrorBody = z.object({
   defined: z.boolean(),
   code: z.string(),
@@ -26,10 +29,13 @@ export function fromErrorBody(body: unknown) {
   return success ? new ORPCError(data.code, data) : undefined
 }
 
-/** A validation error: the path of the value, and a message. */
+/** A validation error: the path of the invalid value, and a message. */
 export type Issue = ValidationError['issues'][number]
 
-/** Converts issues to their published form: paths with dots, or an empty path for the whole value. */
+/**
+ * Converts issues to the published form: the segments of a path are joined with dots. The path of the whole value is
+ * empty.
+ */
 export const listIssues = (issues: readonly Issue[]) =>
   issues.map(({ path = [], message }) => ({
     path: path.map((segment) => String(typeof segment === 'object' ? segment.key : segment)).join('.'),

@@ -26,17 +26,17 @@ export const Note = z
 export const NotesList = z
   .object({ notes: z.array(Note), noteCount: z.int() })
   .register(responseSchemas, { id: 'NotesList' })
-/** Not blank, because the first line with a visible character becomes the title of the note. */
+/** The text must not be blank, because the first line with a visible character becomes the title of the note. */
 const Text = text({ max: noteBounds.body })
   .refine((value) => /\S/.test(value), 'Must not be blank')
   .meta({ minLength: 1, pattern: '\\S' })
 export const AddNote = z.object({ newNote: Text }).register(requestSchemas, { id: 'AddNote' })
 export const NotesReset = z.object({ noteCount: z.int() }).register(responseSchemas, { id: 'NotesReset' })
 
-/** The media type for `Accept` and `Content-Type` that selects the first form on paths that both forms have. */
+/** The media type in `Accept` or `Content-Type` that selects the first form on paths that exist in both forms. */
 export const firstFormMediaType = 'application/json;version=1'
 
-/** Notes in the first form: only the notes that the person wrote, with integer ids and without sharing. */
+/** Notes in the first form: integer ids, and no sharing. The procedures access only notes that the caller wrote. */
 export const legacyNotes = {
   list: reading
     .meta({ form: 1 })

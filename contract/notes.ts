@@ -118,7 +118,7 @@ export const notes = {
       method: 'POST',
       path: '/api/notes/{id}/delete',
       summary: 'Delete a note',
-      // The request may have an empty object as its body, or no body.
+      // The request body can be an empty object, or absent.
       spec: (operation) => ({
         ...operation,
         requestBody: { content: { 'application/json': { schema: { type: 'object' } } } },

@@ -5,8 +5,8 @@ import { responseSchemas, publicAccess, requestSchemas, text } from './base.ts'
 export const guestBounds = { min: 1, max: 20 }
 
 /**
- * The types of a reservation. Invalid types result in BAD_REQUEST. The bounds in `meta` are only published: ReservationRules
- * checks the bounds.
+ * Validates only the types of a reservation. Invalid types result in BAD_REQUEST. The bounds in `meta` are for the
+ * OpenAPI document: ReservationRules validates the bounds.
  */
 export const ReservationInput = z
   .object({
@@ -16,8 +16,8 @@ export const ReservationInput = z
   .register(requestSchemas, { id: 'ReservationInput' })
 
 /**
- * The rules of a reservation. A violation results in INVALID_RESERVATION, in the caller's language. The messages are keys of
- * the catalogues in src/messages/.
+ * The rules of a reservation. A violation results in INVALID_RESERVATION, with messages in the caller's language. The
+ * messages in this schema are keys of the catalogues in src/messages/.
  */
 export const ReservationRules = z.object({
   name: z.string().trim().min(1, 'nameBlank'),

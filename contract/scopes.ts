@@ -3,15 +3,15 @@ import type { AnyContractProcedure } from '@orpc/contract'
 import { metaOf, type Scope } from './base.ts'
 import { contract } from './index.ts'
 
-/** Names of resources whose path has another name: `/api/me` is the account. */
+/** Names of resources that differ from the path segment: the path of the account is `/api/me`. */
 const names: Record<string, string> = { me: 'account' }
 
 const resources: Record<string, Record<string, AnyContractProcedure>> = contract
 const procedures = Object.values(resources).flatMap((resource) => Object.values(resource))
 
 /**
- * Lists the resources that an app with a scope can access, for the consent page and the OpenAPI document: `tasks, notes and
- * account`. The names come from the paths, so that the text includes every resource.
+ * Returns the resources that an app with a scope can access, as text for the consent page and the OpenAPI document:
+ * `tasks, notes and account`. The names are derived from the paths of all procedures, so that no resource is missing.
  */
 export function resourcesOf(scope: Scope) {
   const granted = procedures.filter((procedure) => metaOf(procedure).scope === scope)
