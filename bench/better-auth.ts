@@ -10,7 +10,10 @@ interface Options {
   secret: string
 }
 
-/** better-auth with its default options. The cookie cache stays off: with the cache, better-auth accepts revoked sessions. */
+/**
+ * Creates better-auth with its default options. The cookie cache is not enabled, because better-auth with this cache
+ * accepts revoked sessions.
+ */
 export const createAuth = ({ baseUrl, secret }: Options, db: DB) =>
   betterAuth({
     baseURL: baseUrl,

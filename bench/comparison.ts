@@ -18,13 +18,13 @@ export interface Measurement {
   p99: number
   cpu: number
   busy: number
-  /** The slice of each round. */
+  /** The measured slice of each round. */
   slices: Slice[]
 }
 
 /**
- * Returns the ratio of two results: the median of the ratios of all rounds. A temporary slowdown of the machine affects both
- * slices of a round, but not their ratio.
+ * Returns the ratio of two results: the median of the ratios of all rounds. The ratio of a round is reliable even if
+ * the machine is temporarily slower, because the slowdown affects both slices of the round.
  */
 export const ratio = (key: 'rate' | 'cpu' | 'p50' | 'p99', ours: Measurement, theirs: Measurement) =>
   median(ours.slices.map((slice, round) => slice[key] / (theirs.slices[round]?.[key] ?? NaN)))
@@ -39,7 +39,10 @@ interface Plan {
   readCounter: () => Promise<number>
 }
 
-/** Measures the contenders in rotation (A B C A B C) in short slices, so that other load on the machine affects all of them. */
+/**
+ * Measures the contenders in rotation (A B C A B C) in short slices, so that other load on the machine affects all
+ * contenders equally.
+ */
 export async function measureAll({
   contenders,
   operations,
@@ -51,13 +54,14 @@ export async function measureAll({
   const measurements: Measurement[] = []
   for (const operation of operations)
     for (const count of connections) {
-      // Numbers of connections with a target get more, shorter slices, because the speed of the machine varies from second
-      // to second. Above 64 connections a slice is longer: the slowest servers need 0.5 s to answer once on each connection.
+      // Targets exist for 1 and 64 connections. These numbers of connections get more and shorter slices, because the
+      // speed of the machine varies from second to second. Above 64 connections, a slice is longer, because the
+      // slowest servers need 0.5 s to respond once on each connection.
       const hasTarget = count === 1 || count === 64
       const length = quick ? 250 : hasTarget ? 200 : count > 64 ? 1000 : 400
       const slices = new Map<string, Slice[]>(contenders.map(({ name }) => [name, []]))
       const rounds = quick ? 2 : hasTarget ? 20 : 3
-      // The first round of an operation is a warm-up and is discarded.
+      // The first round of an operation is a warm-up: its results are discarded.
       const warmUpRounds = count === connections[0] ? 1 : 0
       for (let round = -warmUpRounds; round < rounds; round++)
         for (const contender of contenders) {
@@ -69,7 +73,7 @@ export async function measureAll({
         }
       for (const [contender, measured] of slices) {
         const result = summarize(measured)
-        // Without responses, a ratio to the result of this contender is meaningless.
+        // If this contender sent no responses, its rate is 0, and a ratio to this rate is meaningless.
         if (result.rate.median === 0)
           throw new Error(`${contender}: ${operation.name} was not answered at ${count} connections`)
         measurements.push({ operation: operation.name, connections: count, contender, ...result })
@@ -80,8 +84,9 @@ export async function measureAll({
 }
 
 function checkCounter(name: string, growth: number, responses: number, inFlight: number) {
-  // For each connection, up to three increments may have no counted response: one request is in progress at the end of the
-  // slice, one response arrives too late to be counted, and one request of the previous slice commits during this slice.
+  // For each connection, the counter may contain up to three increments without a counted response: one request is in
+  // progress at the end of the slice, one response arrives too late, and one request of the previous slice commits
+  // during this slice.
   if (growth < responses || growth > responses + 3 * inFlight)
     throw new Error(`${name} answered ${responses} increments, and the counter grew by ${growth}`)
 }

@@ -37,7 +37,7 @@ export async function checkEqualResponses(
     }
 }
 
-/** Throws unless all contenders refuse missing and forged sessions, and invalid bodies. */
+/** Throws unless all contenders reject missing sessions, forged sessions, and invalid bodies. */
 export async function checkRefusals(contenders: Contender[], operations: Operation[], cookies: Cookies) {
   const invalid = { cookie: 'better-auth.session_token=forged.c2lnbmF0dXJl', body: '{"other":7}' }
   for (const contender of contenders)
@@ -79,7 +79,8 @@ export async function checkIncrements({ origin }: Server, databaseUrl: string, t
       const response = await fetch(`${origin}/api/counter/increment`, { method: 'POST' })
       const { count } = CounterBody.parse(await response.json())
       values.push(count)
-      // A value that another connection can read is committed. With fsync on, a committed value is on the disk.
+      // Reads the counter through another connection, because this connection reads only committed values. With fsync
+      // on, a committed value is on the disk.
       if (count % 50 === 0 && (await readCounter(sql)) < count)
         throw new Error(`The response contained ${count} before the transaction was committed`)
     }

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 
-/** Whether the system can pin a process to one core. */
+/** Whether this system has `taskset`, which pins a process to one CPU core. */
 export const canPin = hasTaskset()
 
 function hasTaskset() {

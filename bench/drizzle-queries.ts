@@ -15,7 +15,8 @@ export const listTasks = (db: Database, userId: string) =>
 export const addTask = (db: Database, userId: string, title: string, description?: string) =>
   db.insert(tasks).values({ userId, title, description }).returning()
 
-// The same subquery as in sql-queries.ts: with a join condition instead, PostgreSQL would use no index.
+// The same subquery as in sql-queries.ts. With a join condition instead of the subquery, PostgreSQL would use no
+// index.
 const sharedNotes = (db: Database, email: string) =>
   db.select({ id: shares.noteId }).from(shares).where(eq(shares.email, email))
 

@@ -12,5 +12,5 @@ export function readEnvironment() {
   }
 }
 
-/** Prints that the server of a peer listens. */
+/** Prints that the server of a peer accepts connections. */
 export const reportListening = () => process.stdout.write('listening\n')

@@ -12,7 +12,7 @@ const LoadOptions = z.object({
 /** The request to repeat. Each connection uses one of the cookies. */
 export type LoadOptions = z.infer<typeof LoadOptions>
 
-/** The period that the results cover, in milliseconds since the Unix epoch. */
+/** The period for which the results are calculated, in milliseconds since the Unix epoch. */
 const Window = z.object({ from: z.number(), to: z.number() })
 
 export const LoadResult = z.object({

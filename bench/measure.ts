@@ -11,7 +11,7 @@ export interface Slice {
   rate: number
   p50: number
   p99: number
-  /** Server CPU time of a request, in µs. */
+  /** Mean server CPU time of a request, in µs. */
   cpu: number
   /** Share of one CPU core that the server used, from 0 to 1. */
   busy: number
@@ -19,14 +19,17 @@ export interface Slice {
   responses: number
 }
 
-/** Starts the load generator as a child process. JSON, the default serialization, cannot represent `Infinity`. */
+/**
+ * Starts the load generator as a child process. Uses the `advanced` serialization for messages, because the default,
+ * JSON, cannot represent `Infinity`.
+ */
 export const startGenerator = () => fork('bench/load-generator.ts', { serialization: 'advanced' })
 
 /** Duration of the load before the measurement starts, in ms. */
 const RAMP_UP = 100
 
 export function createSliceMeter(generator: ChildProcess, cookies: Cookies) {
-  /** Measures one contender for `length` ms while the others are idle. */
+  /** Measures one contender for `length` ms, while the other contenders are idle. */
   return async (
     contender: Contender,
     operation: Operation,
@@ -67,7 +70,7 @@ export function createSliceMeter(generator: ChildProcess, cookies: Cookies) {
   }
 }
 
-/** Waits until the server has finished the requests that the end of the slice interrupted. */
+/** Waits until the server uses hardly any CPU time, because requests may still be in progress at the end of a slice. */
 async function waitUntilIdle(server: Server) {
   for (let before = await server.usage(); ;) {
     await sleep(25)

@@ -10,10 +10,13 @@ export interface Operation extends Request {
   name: string
   /** The request of the typed client for the same operation. */
   rpc: { path: string; body: string }
-  /** Callers: without a session (`anyone`), signed in without changes (`readers`), or signed in with changes (`writers`). */
+  /**
+   * The callers: without a session (`anyone`), signed in and only reading (`readers`), or signed in and changing data
+   * (`writers`).
+   */
   callers: 'anyone' | 'readers' | 'writers'
   headers?: Record<string, string>
-  /** Replaces the parts of a body that differ for each request by a description of their type. */
+  /** Replaces each value that differs between requests with a description of its type. */
   normalize: (body: unknown) => unknown
 }
 

@@ -3,14 +3,14 @@ import postgres from 'postgres'
 import { open } from '../db/index.ts'
 import { databaseUrl, startPostgres } from '../test/postgres.ts'
 
-/** Uses the server of BENCH_DATABASE_URL, or starts a server with fsync on, as in production. */
+/** Returns the server at BENCH_DATABASE_URL. If it is not set, starts a server with fsync on, as in production. */
 export async function findPostgres() {
   const url = process.env.BENCH_DATABASE_URL
   if (url) return { url, stop: () => Promise.resolve() }
   return startPostgres(['-c', 'max_connections=300'])
 }
 
-/** Creates an empty, migrated database, and drops an earlier one of the same name. */
+/** Creates an empty database with all migrations applied. Drops an existing database of the same name first. */
 export async function createDatabase(server: string, name: string) {
   const admin = postgres(server, { max: 1, onnotice: () => undefined })
   await admin`drop database if exists ${admin(name)} with (force)`

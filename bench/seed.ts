@@ -5,14 +5,14 @@ import { signCookie } from './session-cookie.ts'
 
 export interface DatasetSize {
   people: number
-  /** Number of tasks, and of notes, of each of the first `owners` people (default: all people). */
+  /** Number of tasks, and also number of notes, for each of the first `owners` people (default: all people). */
   rows: number
   owners?: number
 }
 
 /**
- * Inserts people with sessions, tasks and notes. Every fourth note is shared, for reading or editing, with the next person
- * and with an address that has no account.
+ * Inserts people with sessions, tasks and notes. Every fourth note is shared, for reading or editing, with the next
+ * person and with an address that has no account.
  */
 export async function seed(url: string, { people, rows, owners = people }: DatasetSize) {
   const sql = postgres(url, { max: 1 })
@@ -46,7 +46,7 @@ export async function seed(url: string, { people, rows, owners = people }: Datas
       values ('person-' || (owner % ${owners}::int + 1) || '@example.com'), ('friend@example.com')
     ) __ (address)
     where row % 4 = 0 and address <> n.user_id || '@example.com'`
-  // Without this statement, the first autovacuum would run during the measurement.
+  // Runs vacuum now, because otherwise the first autovacuum would run during the measurement.
   await sql`vacuum analyze`
   await sql.end()
 }

@@ -12,8 +12,8 @@ import { canPin } from './cpu-affinity.ts'
 const Usage = z.object({ at: z.number(), cpu: z.number(), memory: z.number() })
 
 /**
- * The resource usage of a server: `at` in ms since the Unix epoch, CPU time since the start in µs (user and system), resident
- * memory in bytes.
+ * The resource usage of a server: the time of the measurement in ms since the Unix epoch (`at`), the CPU time since
+ * the start of the process in µs (user and system), and the resident memory in bytes.
  */
 export type Usage = z.infer<typeof Usage>
 
@@ -24,7 +24,7 @@ export interface Server {
   stop: (signal?: NodeJS.Signals) => Promise<void>
 }
 
-/** A row of the result tables: a server, and the protocol of the requests to this server. */
+/** A row of the result tables: a server, and the protocol of the requests to this server (RPC or REST). */
 export interface Contender {
   name: string
   server: Server
@@ -36,14 +36,17 @@ export const SECRET = 'a secret of the benchmark, of no use elsewhere'
 export const peers = ['raw', 'fastify', 'fastify-better-auth', 'hono'] as const
 
 const children: ChildProcess[] = []
-// Ends the servers, even if the run fails.
+// Kills the servers when this process exits, even if the run fails.
 process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL')
 })
 
 const BUILD_FOLDER = 'node_modules/.cache/tallystick-bench'
 
-/** Compiles the peers, as Tallystick is compiled: tsx would add code to every function and slow them down. */
+/**
+ * Compiles the peers, because Tallystick is compiled too. With tsx, the peers would be slower, because tsx adds code
+ * to every function.
+ */
 export function buildPeers() {
   buildSync({
     entryPoints: ['bench/usage.ts', ...peers.map((name) => `bench/peers/${name}.ts`)],

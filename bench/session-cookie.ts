@@ -8,7 +8,7 @@ const signatureOf = (token: string, secret: string) => createHmac('sha256', secr
 export const signCookie = (token: string, secret: string) =>
   `${COOKIE_NAME}=${encodeURIComponent(`${token}.${signatureOf(token, secret).toString('base64')}`)}`
 
-/** Returns the token in a decoded cookie value, or `undefined` if the signature is invalid. */
+/** Returns the session token in a decoded cookie value, or `undefined` if the signature is invalid. */
 export function verifyCookie(value: string | undefined, secret: string) {
   if (value === undefined) return undefined
   const dot = value.lastIndexOf('.')

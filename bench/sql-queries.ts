@@ -1,4 +1,4 @@
-// Statements of the peers with hand-written SQL.
+// SQL statements of the peers `fastify` and `raw`, written by hand.
 
 const ACTIVE_SESSION = `s.expires_at > now() and s.client_id is null
   and (u.banned is not true or u.ban_expires < now())`

@@ -12,7 +12,7 @@ export interface Target {
 const SERVICE = 'tallystick'
 const HAND_WRITTEN = 'fastify'
 
-/** Below this CPU usage of the server, the load generator may have been the bottleneck. */
+/** Share of a CPU core, from 0 to 1. If the server used less, the load generator may have been the bottleneck. */
 const SATURATED = 0.95
 
 /** Compares the results of this run with the targets. Operations that were not measured are omitted. */
@@ -59,7 +59,8 @@ export function targetsOf({
 function rateTarget(ours: Measurement, theirs: Measurement, required: number): Target {
   const byRate = ratio('rate', ours, theirs)
   const byCpu = ratio('cpu', theirs, ours)
-  // GET /api/status uses no database, so the load generator may be the bottleneck. In this case, compares the CPU time.
+  // The server needs little time for GET /api/status, because GET /api/status uses no database. If the load generator
+  // was the bottleneck, compares the CPU time instead of the rate.
   const isGeneratorLimited =
     ours.operation === 'GET /api/status' && Math.min(ours.busy, theirs.busy) < SATURATED
   const reached = isGeneratorLimited ? byCpu : byRate

@@ -22,7 +22,7 @@ export const Task = Type.Object({
   id: Type.Integer(),
   userId: Type.String(),
   title: Type.String(),
-  // Not a union: for a union, fast-json-stringify validates each value to find the branch.
+  // `nullable` instead of a union, because fast-json-stringify validates each value of a union to select the branch.
   description: Type.Unsafe<string | null>({ type: 'string', nullable: true }),
   status: Type.String(),
   createdAt: Type.Integer(),

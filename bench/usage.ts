@@ -1,4 +1,5 @@
-// This module is preloaded into every server. The process answers each message with the CPU time and the memory that it has used.
+// This module is preloaded into every server process. The process answers each message with its CPU time and its
+// memory.
 
 process.on('message', () => {
   const { user, system } = process.cpuUsage()

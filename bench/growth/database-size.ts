@@ -18,10 +18,13 @@ export interface SizeMeasurement {
 
 /** Maximum number of calls of each operation. */
 const CALLS = 200
-/** Time after which no further call of an operation starts, in ms, except to reach the minimum number of calls. */
+/** Maximum time for the calls of an operation, in ms. The minimum number of calls is made even after this time. */
 const TIME_LIMIT = 2000
 
-/** Creates a database of the given size and measures the operations on this database. Calls `inspect` before the database is dropped. */
+/**
+ * Creates a database of the given size and measures the operations on this database. Calls `inspect` before the
+ * database is dropped.
+ */
 export async function measureSize(
   postgresUrl: string,
   size: DatasetSize,

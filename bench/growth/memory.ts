@@ -3,7 +3,10 @@ import { connect, type Socket } from 'node:net'
 
 import type { Server } from '../servers.ts'
 
-/** Measures the resident memory of the server for each number of open connections. Each connection has received one event. */
+/**
+ * Measures the resident memory of the server for each number of open connections, after each connection has received
+ * one event.
+ */
 export async function measureMemory(server: Server, counts: number[]) {
   const sockets: Socket[] = []
   const results = []

@@ -7,13 +7,16 @@ import type { Server } from '../servers.ts'
 
 const Scans = z.array(z.object({ table: z.string(), scans: z.number() }))
 
-/** From the sixth execution of a prepared statement, PostgreSQL may use a generic plan. */
+/**
+ * Number of calls of each operation: from the sixth execution of a prepared statement, PostgreSQL may use a generic
+ * plan.
+ */
 const REPETITIONS = 8
 
 /** Tables that grow with use. A call must not read these tables with a sequential scan. */
 const GROWING_TABLES = ['users', 'sessions', 'tasks', 'notes', 'note_shares']
 
-/** Returns the tables that each call reads with a sequential scan, from the statistics of PostgreSQL. */
+/** Returns the tables that each call reads with a sequential scan. The data source is the statistics of PostgreSQL. */
 export async function checkPlans({ origin }: Server, databaseUrl: string, cookie: string, email: string) {
   const sql = postgres(databaseUrl, { max: 1 })
   const client = createClient(origin, { headers: { cookie } })
@@ -63,8 +66,8 @@ function calls(client: ReturnType<typeof createClient>, email: string) {
 }
 
 /**
- * Closes the connections of the service, because PostgreSQL publishes the statistics of a connection when the connection
- * ends. The service reconnects at the next call.
+ * Closes the connections of the service, because PostgreSQL publishes the statistics of a connection when the
+ * connection ends. The service reconnects at the next call.
  */
 async function flushStatistics(sql: postgres.Sql) {
   const others = sql`
@@ -72,7 +75,7 @@ async function flushStatistics(sql: postgres.Sql) {
     where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`
   await sql`select pg_terminate_backend(pid) ${others}`
   while ((await sql`select ${others}`).length > 0) await sleep(5)
-  // The service needs time to notice the closed connections.
+  // Waits until the service has noticed the closed connections.
   await sleep(100)
 }
 

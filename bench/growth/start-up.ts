@@ -5,7 +5,10 @@ import { join } from 'node:path'
 import { median } from '../measure.ts'
 import { startTallystick } from '../servers.ts'
 
-/** Measures the time from start to the first response: in a new data folder, and in the folder of an earlier run. */
+/**
+ * Measures the time from the start of the process to the first response, in a new data folder and in an existing data
+ * folder.
+ */
 export async function measureStartUp(times: number) {
   const folder = await mkdtemp(join(tmpdir(), 'tallystick-bench-'))
   try {
@@ -25,7 +28,10 @@ export async function measureStartUp(times: number) {
   }
 }
 
-/** Returns the elapsed time and the CPU time (user and system) until the first response, in seconds, and the memory in bytes. */
+/**
+ * Returns the elapsed time and the CPU time (user and system) until the first response, in seconds. Also returns the
+ * memory in bytes.
+ */
 async function startIn(folder: string) {
   const start = performance.now()
   const server = await startTallystick(

@@ -13,7 +13,8 @@ import {
   READ_COUNTER,
 } from '../sql-queries.ts'
 
-// Lower bound of the cost: node:http and postgres.js with hand-written statements, without a framework.
+// A lower bound of the cost of a request: node:http and postgres.js with hand-written statements, without a
+// framework.
 
 interface User {
   id: string
@@ -30,13 +31,14 @@ class HttpError extends Error {
 
 const { port, databaseUrl, secret, status } = readEnvironment()
 
-// Two connections: postgres.js pipelines statements on each, and more connections make small statements slower.
+// Two connections are sufficient, because postgres.js pipelines statements on each connection. With more connections,
+// small statements are slower.
 const sql = postgres(databaseUrl, {
   max: 2,
   types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
 })
 
-// `prepare` is set explicitly: by default, postgres.js does not prepare statements without parameters.
+// Sets `prepare` explicitly, because postgres.js by default does not prepare statements without parameters.
 const prepared = { prepare: true, simple: false }
 
 const query = <Row extends object>(text: string, ...values: (string | null)[]) =>
@@ -71,7 +73,7 @@ async function readBody(request: IncomingMessage): Promise<Record<string, unknow
     const body: unknown = JSON.parse(text)
     if (typeof body === 'object' && body !== null) return { ...body }
   } catch {
-    // Malformed JSON is rejected below, like a body that is not an object.
+    // Ignores the error, because the line below rejects malformed JSON and other invalid bodies with the same error.
   }
   throw new HttpError(400)
 }
