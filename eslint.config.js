@@ -13,16 +13,16 @@ export default defineConfig(
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       '@typescript-eslint/prefer-nullish-coalescing': ['error', { ignorePrimitives: { string: true } }],
-      // oRPC hands its functions out by destructuring.
+      // Permits destructuring of oRPC's functions, which is the usual way to use them.
       '@typescript-eslint/unbound-method': 'off',
-      // NUL is what contract/base.ts looks for.
+      // A regular expression in contract/base.ts matches the control character NUL.
       'no-control-regex': 'off',
     },
   },
   {
     files: ['test/**'],
     rules: {
-      // Vitest's matchers are typed any, so that they stand for any value.
+      // Matchers such as `expect.any` have the type `any`, because a matcher can replace a value of any type.
       '@typescript-eslint/no-unsafe-assignment': 'off',
     },
   },

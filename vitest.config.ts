@@ -39,9 +39,9 @@ const timeouts = { testTimeout: 20_000, hookTimeout: 60_000 }
 
 export default defineConfig({
   test: {
-    // Runs once for all projects.
+    // The global setup runs once for all projects.
     globalSetup: 'test/postgres.ts',
-    // Code that runs in child processes is not counted: main, workers and parts of the command line.
+    // Coverage does not include code that runs in child processes: main, workers and parts of the command line.
     coverage: {
       include: ['contract/**/*.ts', 'db/**/*.ts', 'src/**/*.ts'],
       exclude: ['db/drizzle.config.ts'],
@@ -53,7 +53,7 @@ export default defineConfig({
           name: 'quick',
           include: ['test/**/*.test.ts'],
           exclude: slowTests,
-          // Imports the service once instead of once for each file, which takes longer than most tests.
+          // Imports the service once for all test files, because an import takes longer than most tests.
           isolate: false,
           ...timeouts,
         },
@@ -67,7 +67,7 @@ export default defineConfig({
         },
       },
       {
-        // The pages in a real browser: Debian's chromium, or the program at CHROMIUM.
+        // Tests of the pages in a real browser: Debian's Chromium, or the program at the path in CHROMIUM.
         test: {
           name: 'browser',
           include: ['test/**/*.browser.ts'],

@@ -1,8 +1,9 @@
 import { build } from 'esbuild'
 import { cpSync, rmSync } from 'node:fs'
 
-// Bundles the server's entry points with their packages, so that the patched PostgreSQL driver reaches every installation
-// of the package. The bundle also starts three times as fast as the modules of a hundred packages.
+// Bundles the server's entry points together with their packages, so that every installation of the package contains
+// the patched PostgreSQL driver. The bundle also starts three times as fast as the separate modules of a hundred
+// packages.
 
 rmSync('dist/start', { recursive: true, force: true })
 await build({
@@ -17,9 +18,9 @@ await build({
   minifyWhitespace: true,
   sourcemap: true,
   sourcesContent: false,
-  // These packages read files beside their code.
+  // These packages read files next to their own code, so they cannot be part of the bundle.
   external: ['@electric-sql/pglite', 'fs-native-extensions', 'open', 'swagger-ui-dist'],
-  // Packages of the older kind ask for others by `require`.
+  // CommonJS packages in the bundle call `require`, which ES modules do not define.
   banner: {
     js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
   },

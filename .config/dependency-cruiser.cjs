@@ -1,9 +1,12 @@
 /** Imports go in one direction: http -> guard -> procedures -> db. docs/decisions.md explains the folders. */
 
-/** Importable from every folder of src/. They import db/ and contract/ at most. */
+/** The modules that every folder of src/ can import. */
 const shared = ['^contract/', '^src/(context|maybe-promise|outages|output|settings)\\.ts$', '^src/telemetry/']
 
-/** A rule: files of `from` import packages, Node's modules, their own folder and `allowed`, and no other file. */
+/**
+ * Returns a rule: the files at `from` can import only packages, Node's modules, their own folder and the paths in
+ * `allowed`.
+ */
 const only = (name, from, allowed) => ({
   name,
   severity: 'error',
@@ -15,7 +18,7 @@ module.exports = {
   forbidden: [
     {
       name: 'no-cycles',
-      comment: 'Type-only imports included.',
+      comment: 'Includes type-only imports.',
       severity: 'error',
       from: {},
       to: { circular: true },
@@ -40,7 +43,7 @@ module.exports = {
     only('settings', '^src/settings\\.ts$', [
       '^contract/',
       '^db/private\\.ts$',
-      // Validation of OAUTH_CLIENTS: a file without imports of the service.
+      // Validates OAUTH_CLIENTS. Permitted, because this file imports no other file of the service.
       '^src/identity/client-metadata\\.ts$',
     ]),
     only('shared', '^src/(maybe-promise|outages|output)\\.ts$', [
@@ -69,7 +72,7 @@ module.exports = {
     ]),
     {
       name: 'http-no-queries',
-      comment: 'Protocols use types of db/ alone.',
+      comment: 'Protocols import only types from db/.',
       severity: 'error',
       from: { path: '^src/http/' },
       to: { path: '^db/', dependencyTypesNot: ['type-only'] },
@@ -88,7 +91,7 @@ module.exports = {
     only('operator', '^src/operator/', ['^(contract|db)/', '^src/(?!main|testing)']),
     {
       name: 'operator-on-demand',
-      comment: 'A command is imported when it runs: calling a service must not load the service.',
+      comment: 'A command is imported when it runs, so that CLI calls do not load the code of the service.',
       severity: 'error',
       from: { path: '^src/operator/commands' },
       to: { path: '^(src|db)/', dynamic: false, dependencyTypesNot: ['type-only'] },
@@ -104,7 +107,8 @@ module.exports = {
       name: 'no-dev-packages',
       severity: 'error',
       from: { path: '^(contract|db|src)/', pathNot: 'drizzle.config' },
-      // The bundle contains the patched postgres package: installations must not load the unpatched one.
+      // The code may import `postgres`, although it is a development dependency: the bundle contains the patched
+      // package, and installations must not load the unpatched package.
       to: {
         dependencyTypes: ['npm-dev'],
         dependencyTypesNot: ['type-only'],

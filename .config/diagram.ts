@@ -2,12 +2,16 @@ import { cruise, type ICruiseResult } from 'dependency-cruiser'
 import extractDepcruiseOptions from 'dependency-cruiser/config-utl/extract-depcruise-options'
 import { readFile, writeFile } from 'node:fs/promises'
 
-// Generates the diagram of the folders in CONTRIBUTING.md from the imports. With `--check`, only compares.
+// Generates the diagram of the folders in CONTRIBUTING.md from the imports. With `--check`, does not write the
+// diagram, but fails if the diagram is not up to date.
 
 const FILE = 'CONTRIBUTING.md'
 const BLOCK = /(?<=<!-- diagram -->\n\n)[^]*?(?=\n\n<!-- \/diagram -->)/
 
-/** Every folder may import these: their arrows would hide the others. */
+/**
+ * Groups that the diagram omits. Every folder can import these groups, so their arrows would make the diagram
+ * unreadable.
+ */
 const SHARED = ['contract', 'shared', 'telemetry']
 
 const groups: Record<string, readonly string[]> = {
@@ -40,7 +44,7 @@ type Imports = Awaited<ReturnType<typeof readImports>>
 const reaches = (imports: Imports, from: string, to: string): boolean =>
   [...(imports.get(from) ?? [])].some((next) => next === to || reaches(imports, next, to))
 
-/** Removes the arrows that follow from others (transitive reduction). */
+/** Returns false if other arrows already connect both folders indirectly (transitive reduction). */
 const isDirect = (imports: Imports, from: string, to: string) =>
   ![...(imports.get(from) ?? [])].some((other) => other !== to && reaches(imports, other, to))
 
