@@ -14,7 +14,7 @@ const database = postgres(service.databaseUrl, { max: 2, onnotice: () => undefin
 
 afterAll(() => database.end())
 
-/** The paths of columns in the export, for columns that do not follow the convention of `pathOf`. */
+/** Maps columns of the database to paths in the export, for exceptions from the rule of `pathOf`. */
 const exported: Record<string, string> = {
   'users.id': 'account.id',
   'users.name': 'account.name',
@@ -40,7 +40,7 @@ const exported: Record<string, string> = {
   'audit.created_at': 'audit.at',
 }
 
-/** The tables and columns that the export omits, with the reason. `*` means every table. */
+/** The tables and columns that the export omits intentionally, with the reason. `*` means every table. */
 const omitted: Record<string, string> = {
   '*.version': 'a row version',
   'users.image': 'never set',
@@ -60,7 +60,10 @@ const omitted: Record<string, string> = {
 
 const camelCase = (name: string) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
 
-/** Returns the path of a column in the export. The path of `user_id` is the list: `tasks` for `tasks.user_id`. */
+/**
+ * Converts a column to its path in the export: `tasks.created_at` becomes `tasks.createdAt`. The path of a column
+ * `user_id` is the path of the list: `tasks.user_id` becomes `tasks`.
+ */
 const pathOf = (column: string) => exported[column] ?? camelCase(column.replace(/\.user_id$/, ''))
 
 /** Lists the columns of the database that the export must contain, as `table.column`. */
@@ -88,11 +91,11 @@ function unwrap(schema: unknown): unknown {
 const listMissingColumns = async () =>
   (await listExportableColumns()).filter((column) => !isInContract(pathOf(column)))
 
-/** Omits the lists of resources that `createFullAccount` does not create. */
+/** Removes the empty lists: the lists of resources for which `createFullAccount` creates no row. */
 const withoutEmptyLists = (data: object) =>
   Object.fromEntries(Object.entries(data).filter(([, value]) => !isDeepStrictEqual(value, [])))
 
-/** Returns the value at a path. In a list, the path continues in the first item. */
+/** Returns the value at a path such as `tasks.title`. If a value is a list, the path continues in its first item. */
 const valueAt = (value: unknown, path: string) =>
   path.split('.').reduce<unknown>((from, key) => {
     const first: unknown = Array.isArray(from) ? from[0] : from

@@ -14,7 +14,7 @@ const database = postgres(service.databaseUrl, { max: 2, onnotice: () => undefin
 
 afterAll(() => database.end())
 
-/** Lists the rows of all tables that contain one of the texts, as `table: row`. */
+/** Searches all tables of the database. Lists each row that contains one of the texts, as `table: row`. */
 async function rowsWith(...texts: string[]) {
   const tables = await database<{ name: string }[]>`
     select table_name as name from information_schema.tables where table_schema = 'public'`
@@ -205,7 +205,10 @@ describe('during the deletion of an account', () => {
     'the authorization of an app': ({ cookie, app }) => app.submitConsent({ action: 'allow' }, { cookie }),
   }
 
-  /** Sends a request while the deletion of the account is not committed, and waits until the request waits for a lock. */
+  /**
+   * Deletes an account in a transaction. Before the commit, sends a request and waits until a lock of the transaction
+   * blocks the request. Returns the response, which arrives after the commit.
+   */
   async function sendDuringDeletion<Answer>(id: string, send: () => Promise<Answer>) {
     let answer: Promise<Answer> | undefined
     await database.begin(async (tx) => {

@@ -19,7 +19,7 @@ afterEach(async () => {
   await sleep(50)
 })
 
-/** Sends the first half of a request with a body. The X-Forwarded-For header contains the address of the client. */
+/** Sends the first half of a request with a body. The request contains the address in the header X-Forwarded-For. */
 async function sendHalf(address: string) {
   const socket = connect(port, '127.0.0.1').on('error', () => undefined)
   sockets.push(socket)

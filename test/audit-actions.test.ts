@@ -17,7 +17,7 @@ interface Expected {
 }
 type Scenario = (people: People) => Promise<{ entries: AuditRow[]; expected: Expected }>
 
-/** Returns a scenario in which an administrator calls an operation on the user. */
+/** Returns a scenario: the administrator Root calls an endpoint of better-auth’s admin plugin with the input. */
 const administration =
   (operation: string, input: (ada: Person) => object, detail: string | null = null): Scenario =>
   async ({ root, ada }) => {
@@ -35,7 +35,7 @@ const administration =
   }
 const byId = ({ id: userId }: Person) => ({ userId })
 
-/** One scenario for each action. The scenario causes the action once. */
+/** For each action of the audit trail, a scenario that performs this action once. */
 const scenarios: Record<Action, Scenario> = {
   'sign-in': async ({ ada: { email, id } }) => ({
     entries: await entriesDuring(() => signInOverHttp(service, email, { 'user-agent': AGENT })),

@@ -51,7 +51,7 @@ export async function startAuditedService() {
     return rows.filter(({ id }) => id > (last?.id ?? 0))
   }
 
-  /** Runs an operator command in process, and returns its output and its error message. */
+  /** Runs an operator command in this process, and returns its output and its error message. */
   async function run(...words: string[]) {
     const lines: string[] = []
     const program = new Command().exitOverride().configureOutput({ writeErr: () => undefined })

@@ -12,7 +12,7 @@ const { service, db, database, post, get, signIn, createPeople, entriesDuring, r
   await startAuditedService()
 
 describe('an audit entry', () => {
-  /** Makes the database reject an event on a table while `work` runs. */
+  /** While `work` runs, a trigger of the database rejects every `event` (such as `insert`) on a table. */
   async function withRejectedEvent(event: string, table: string, work: () => Promise<void>) {
     await database.unsafe(`
       create function reject_event() returns trigger language plpgsql as 'begin raise exception ''rejected''; end';

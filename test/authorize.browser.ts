@@ -11,7 +11,7 @@ import { newEmail, settingsWithAddress, startService } from './service.ts'
 
 const service = await startService(await settingsWithAddress())
 const settings = await settingsWithAddress()
-/** A service with a host name that is not a loopback address, so that the browser treats http as insecure. */
+/** A service with a host name that is not a loopback name, because browsers treat http on loopback as secure. */
 const insecure = await startService({
   ...settings,
   BASE_URL: `http://tallystick.test:${settings.PORT ?? ''}`,
@@ -98,7 +98,7 @@ async function cookie() {
   return cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
 }
 
-/** Gives the browser the cookie of a session. */
+/** Signs in a new user over HTTP, and adds the session cookie to the browser. */
 async function addSession() {
   const [name = '', value = ''] = (await signInOverHttp(service, newEmail())).cookie.split('=')
   await context.addCookies([{ name, value, url: service.origin }])
@@ -116,7 +116,7 @@ async function expectWellFormed() {
   for (const input of await page.locator('input:not([type=hidden])').all())
     expect(await page.locator(`label[for="${(await input.getAttribute('id')) ?? ''}"]`).count()).toBe(1)
   expect(await page.locator('script').count()).toBe(0)
-  // The width proves that the browser applies the style, so the Content-Security-Policy allows the style.
+  // The style limits the width. The limit is effective only if the Content-Security-Policy allows the style.
   expect((await page.locator('body').boundingBox())?.width).toBeLessThan(600)
 }
 
@@ -223,7 +223,8 @@ describe('an app in a browser without scripts', () => {
     await page.getByRole('button', { name: 'Allow' }).click()
     await page.waitForTimeout(500)
 
-    // No program handles the scheme, so the navigation fails. The Content-Security-Policy must not be the reason.
+    // The navigation fails, because no program handles the scheme. The test checks that the
+    // Content-Security-Policy is not another reason.
     expect(problems.filter((problem) => /policy/i.test(problem))).toEqual([])
   })
 
@@ -307,7 +308,7 @@ describe('the sign-in page', () => {
       await page.getByRole('alert').waitFor()
     }
 
-    // Restarts with the controls of the page, not with the buttons of the browser.
+    // Uses a button or link of the page, because the page must offer a restart without the buttons of the browser.
     await page
       .getByRole('button', { name: /another|again/i })
       .or(page.getByRole('link'))

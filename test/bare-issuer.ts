@@ -16,7 +16,10 @@ interface Options {
   ttl?: { reuse: number; retention: number }
 }
 
-/** Creates an OpenAuth issuer without the checks of the service. This issuer has each fault that the service prevents. */
+/**
+ * Creates an issuer of the library OpenAuth, without the additional checks of the service. Tests use this issuer to
+ * prove that OpenAuth has a fault, before other tests prove that the service does not have this fault.
+ */
 export function createBareIssuer(origin: string, { storage = MemoryStorage(), ttl }: Options = {}) {
   const account: Provider<{ id: string }> = {
     type: 'account',
@@ -69,8 +72,8 @@ export function createBareIssuer(origin: string, { storage = MemoryStorage(), tt
 }
 
 /**
- * Records everything that the process writes to the console instead of writing it. Call it before any service starts,
- * because a logger can keep a reference to the console.
+ * Records the console output of the process instead of printing the output. Call this function before a service starts,
+ * because a logger can keep a reference to the original functions of the console.
  */
 export function captureOutput() {
   const lines: string[] = []

@@ -29,7 +29,7 @@ const complex: Record<string, string> = {
   '20,000 fields': `{${Array.from({ length: 20_000 }, (_, index) => `"${index}":1`).join()}}`,
 }
 
-/** A request of each protocol. Its body contains the value in an unknown field. */
+/** For each protocol, a request with a body that contains `value` in a field unknown to the contract. */
 const protocols: Record<string, { path: string; body: (value: string) => string; headers: object }> = {
   REST: {
     path: '/api/tasks',

@@ -27,9 +27,9 @@ export default async function setup({ provide }: TestProject) {
     format: 'esm',
     target: 'node20',
     sourcemap: true,
-    // These packages read files beside their code.
+    // Not bundled, because these packages load files from their own folders.
     external: ['@electric-sql/pglite', 'fs-native-extensions', 'open', 'swagger-ui-dist'],
-    // CommonJS packages load others with `require`.
+    // Defines `require`, because bundled CommonJS packages call this function and ES modules do not have it.
     banner: {
       js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
     },

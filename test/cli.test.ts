@@ -31,7 +31,7 @@ async function run(...words: string[]) {
   return stdout === '' ? stderr : (JSON.parse(stdout) as unknown)
 }
 
-/** Signs in: opens the printed address as a browser with a session, and allows the access. */
+/** Runs `tallystick login`. Opens the printed address as a signed-in user does in a browser, and allows the access. */
 async function login(email: string, ...words: string[]) {
   const child = spawn(process.execPath, [...program, 'login', ...words], { env: environment })
   let text = ''

@@ -16,7 +16,7 @@ const limited = await startService({
   TRUSTED_PROXIES: '127.0.0.1',
   LIMITS: 'documents=3',
 })
-/** A service outside production. */
+/** A service outside production, which also fetches documents from loopback addresses. */
 const service = await startService(await settingsWithAddress())
 const production = await startService({
   NODE_ENV: 'production',
@@ -31,7 +31,7 @@ let certificate: { key: Buffer; cert: Buffer }
 beforeAll(() => {
   if (!hasOpenssl) return
   certificate = createCertificate()
-  // The test hosts use self-signed certificates, and a running process cannot add a certificate authority.
+  // Disables certificate checks: the test hosts use self-signed certificates, and a running process cannot add a CA.
   vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
 })
 afterAll(() => vi.unstubAllEnvs())
@@ -44,7 +44,10 @@ interface ClientDocument {
 }
 type Respond = (response: ServerResponse, document: string, fields: ClientDocument) => void
 
-/** Starts a host of documents that records its requests. The path is random, because a later host can get the same port. */
+/**
+ * Starts an HTTPS server that serves client metadata documents and records the requests. The path is random, because
+ * the service caches documents by URL, and a later server can get the same port.
+ */
 async function startHost(respond: Respond = (response, document) => response.end(document)) {
   const requests: string[] = []
   const prefix = `/${crypto.randomUUID()}`
@@ -67,7 +70,7 @@ async function startHost(respond: Respond = (response, document) => response.end
   return { origin, requests }
 }
 
-/** Serves one JSON document and returns its URL, which is the id of the app. */
+/** Serves one client metadata document. Returns its URL, which is the `client_id` of the app. */
 async function serveDocument(
   change: (fields: ClientDocument) => unknown,
   status = 200,
@@ -150,7 +153,7 @@ describe('in production', () => {
       expect(page).toMatchObject({ status: 400, location: null })
       expect(connections).toBe(0)
       expect(await openPage(appWithId(service, id).authorizationUrl())).toMatchObject({ status: 400 })
-      // Control: outside production the service does connect, so a count of 0 in production is meaningful.
+      // Verifies the test itself: outside production, the service connects, and the server counts the connection.
       if (host === '127.0.0.1') expect(connections).toBe(1)
       server.close()
     },
@@ -170,7 +173,7 @@ describe('in production', () => {
     const page = await openPage(appWithId(production, `https://${host}/app.json`).authorizationUrl())
 
     expect(page).toMatchObject({ status: 400 })
-    // The service rejects the address without a connection. A connection attempt would end only after a timeout.
+    // A fast response proves that the service did not try to connect: the attempt would end only after a timeout.
     expect(Date.now() - start).toBeLessThan(1000)
   })
 })
@@ -336,6 +339,6 @@ test('in production, the service resolves a host by a DNS query that occupies no
     expect(queries.some((message) => message.includes('silent'))).toBe(true)
   })
 
-  // The name server never answers. The request ends with a timeout.
+  // The DNS server never answers, so the service responds with 400 after the timeout of the DNS query.
   expect((await pending).status).toBe(400)
 }, 15_000)

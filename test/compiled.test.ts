@@ -14,7 +14,8 @@ import { tasks } from '../db/tasks.ts'
 import { compile } from '../src/http/fast/compile.ts'
 import { type Service, startService } from './service.ts'
 
-// Compares the fast path, as in production, with oRPC's standard handlers. The two services are otherwise identical.
+// Compares two services with the same production settings. One service handles common requests on the fast path
+// (src/http/fast). The other service uses only the standard handlers of oRPC, because of COMPILED=off.
 
 const secret = 's'.repeat(32)
 const production = {
@@ -246,7 +247,7 @@ afterAll(() => {
   agent.destroy()
 })
 
-/** Sends a request. Returns the response without values that differ between two responses, such as the date. */
+/** Sends a request. Returns the response without the values that differ in each response, such as the date. */
 async function answerOf({ origin }: Service, { at, method, tail, body, headers }: Sample) {
   const [usual, path = ''] = at.split(' ')
   const framed: Sample['headers'] = {

@@ -6,13 +6,13 @@ import { createServer, request, type Server } from 'node:http'
 import { createApp } from '../src/http/app.ts'
 import { createTallystick } from '../src/testing.ts'
 
-// Runs the conformance suite of MCP. The suite sends no token, so a proxy in front of the service adds a token.
+// Runs the conformance suite of MCP. The suite sends no access token, so a proxy adds a token to each request.
 const [port, proxyPort] = [await freePort(), await freePort()]
 const origin = `http://127.0.0.1:${port}`
 const tallystick = await createTallystick({
   PORT: String(port),
   BASE_URL: origin,
-  // The suite uses the origin of the proxy as the origin of the service.
+  // The suite connects to the proxy, so the suite treats the origin of the proxy as the origin of the service.
   TRUSTED_ORIGINS: `http://localhost:${proxyPort}, http://127.0.0.1:${proxyPort}`,
 })
 const app = createApp(tallystick.services)
@@ -48,7 +48,10 @@ await inspect(['--method', 'tools/call', '--tool-name', 'tasks_create', '--tool-
 for (const server of [proxy, app]) server.close().closeAllConnections()
 await tallystick.close()
 
-/** Runs the suite for authorization servers. The suite prints an address for a person, and this function opens the address. */
+/**
+ * Runs the conformance suite for authorization servers. The suite prints an authorization URL and expects that a person
+ * consents at this URL in a browser. This function does so instead of a person.
+ */
 async function authorization() {
   const callbackPort = String(await freePort())
   const clientId = await register(`http://127.0.0.1:${callbackPort}/callback`)
@@ -91,7 +94,7 @@ async function register(redirectUri: string) {
   return ((await response.json()) as { client_id: string }).client_id
 }
 
-/** Allows an authorization request with a session. Returns the address of the redirect. */
+/** Signs in, and consents at an authorization URL. Returns the URL of the redirect. */
 async function consent(address: string) {
   const response = await fetch(address, {
     method: 'POST',

@@ -33,7 +33,7 @@ async function relayTo(target: string, otherwise?: Parameters<typeof startProxy>
 
 const has = (command: string) => spawnSync(command, ['--version']).error === undefined
 
-/** The kinds of connections to PostgreSQL, each through a proxy that closes connections. */
+/** The kinds of connections to PostgreSQL. Every connection goes through a proxy, so that the test can close it. */
 const routes = {
   directly: {
     possible: true,
@@ -69,7 +69,9 @@ const routes = {
   },
 }
 
-/** Sets the timeouts on the database, because a pooler does not forward the timeouts of a connection. */
+/**
+ * Sets the timeouts as defaults of the database, because PgBouncer does not forward the timeouts that a client sets.
+ */
 async function setTimeouts() {
   const admin = postgres(databaseUrl, { max: 1 })
   const name = new URL(databaseUrl).pathname.slice(1)
@@ -90,7 +92,10 @@ function createCertificate() {
   return certificate
 }
 
-/** Starts callers that insert pairs of rows, each pair in one transaction, and read each pair, until `stop` is called. */
+/**
+ * Starts concurrent callers. Until `stop` is called, each caller repeatedly inserts a pair of rows in one transaction
+ * and reads the pair.
+ */
 function startCallers(db: Database) {
   const acknowledged: string[] = []
   const wrong: unknown[] = []

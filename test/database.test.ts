@@ -122,7 +122,7 @@ describe.each([
   })
 })
 
-/** Creates a role with these timeouts that owns the database. */
+/** Creates a superuser with these timeouts. Returns the URL of the database for this role. */
 async function makeRole(limits: Record<string, string>) {
   const name = `tallystick_${crypto.randomUUID().replaceAll('-', '')}`
   const admin = postgres(service.databaseUrl, { max: 1, onnotice: () => undefined })
@@ -139,7 +139,7 @@ async function makeRole(limits: Record<string, string>) {
   return { url: url.href, drop }
 }
 
-/** Repeats a query often enough to reach every connection. */
+/** Runs a query 32 times concurrently, so that every connection of the pool runs the query. */
 const queryAll = (ask: () => PromiseLike<unknown>) => Promise.all(Array.from({ length: 32 }, ask))
 
 describe('open through a pooler', () => {

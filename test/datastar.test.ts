@@ -28,7 +28,10 @@ function eventsOf(answer: Answer) {
   return events
 }
 
-/** Returns the effect of a response on a page: the data lines of each event, grouped by their first word as in Datastar. */
+/**
+ * Returns the changes of a page that a response contains. In Datastar, each data line of an event starts with a keyword
+ * (`selector`, `mode`, `elements`, `signals`). This function joins the lines of each keyword.
+ */
 function patchOf(answer: Answer) {
   const events = eventsOf(answer)
   expect(events.map(({ event }) => event)).toEqual(['datastar-patch-elements', 'datastar-patch-signals'])

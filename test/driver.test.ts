@@ -7,7 +7,8 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 
 import { errorResponse, message, readyForQuery, type Script, startProxy } from './proxy.ts'
 
-// Each test fails without one hunk of db/patches/postgres+3.4.9.patch. The title names the upstream issue, if any.
+// Each test verifies one change of db/patches/postgres+3.4.9.patch, and fails without this change. If the change fixes
+// a known issue of postgres.js, the title contains the number of the issue.
 
 const server = inject('postgres').url
 const port = Number(new URL(server).port)
@@ -25,7 +26,7 @@ async function proxied(scripts: (Script | undefined)[] = [], options: object = {
   return { proxy, sql: connect(proxy.url, options) }
 }
 
-/** Creates a table for one test, and a connection to it without a proxy. */
+/** Creates a table for one test. Returns the name of the table, and a connection without a proxy. */
 async function createTable(columns: string) {
   const admin = connect(server)
   const name = `driver_${crypto.randomUUID().replaceAll('-', '')}`
@@ -123,7 +124,7 @@ async function closedSocket(error: Error) {
   return socket
 }
 
-/** Creates a socket that emits `close` in the same tick in which it is destroyed, before unsent bytes are written. */
+/** Creates a socket with a `destroy` that emits `close` in the same tick, before unsent bytes are written. */
 function createTunnel() {
   const far = connectTcp(port, '127.0.0.1')
   const tunnel = new Duplex({

@@ -2,7 +2,10 @@ import { type AnyProcedure, type AnyRouter, isProcedure, ORPCError, Procedure } 
 
 export const SECRET = 'swordfish'
 
-/** The fault of the handlers: `leak` adds undeclared properties at every level, `break` replaces each text and number. */
+/**
+ * The fault that the handlers cause. `leak` adds undeclared properties at every level of an output or of error data. `break` replaces
+ * each text and number. `count` is the number of changed objects.
+ */
 export const faults = { mode: 'none' as 'none' | 'leak' | 'break', count: 0 }
 
 function spoil(value: unknown): unknown {
@@ -35,7 +38,7 @@ function spoilProcedure(procedure: AnyProcedure) {
   return new Procedure({ ...definition, handler })
 }
 
-/** Wraps the handlers of a router so that they apply the fault in `faults`. */
+/** Wraps each handler of a router, so that the output of the handler has the current fault in `faults`. */
 export function spoilRouter(router: AnyRouter): AnyRouter {
   if (isProcedure(router)) return spoilProcedure(router)
   const entries = Object.entries(router as Record<string, AnyRouter>)

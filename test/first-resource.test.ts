@@ -7,12 +7,12 @@ import { expect, inject, onTestFinished, test } from 'vitest'
 const document = readFileSync('docs/first-resource.md', 'utf8')
 
 /**
- * A code block of the document.
+ * A code block of docs/first-resource.md.
  *
  * - `ts file=path`: the content of a new file.
  * - `diff`: a change of existing files.
- * - `sh`: commands. They succeed, except if the next block is `text`.
- * - `text`: lines that a failing command prints.
+ * - `sh`: commands that must succeed. If the next block is `text`, the commands must fail.
+ * - `text`: lines that the failing commands must print.
  */
 interface Block {
   language: string

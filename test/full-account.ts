@@ -13,7 +13,7 @@ export function createAccountCalls(service: Service) {
   const get = (path: string, cookie: string) => call('GET', path, undefined, { cookie })
   const idOf = async (cookie: string) => ((await get('/api/me', cookie)).body as { id: string }).id
 
-  /** An account with one row of everything that is stored for a user. Bob shares a note with the account. */
+  /** Creates an account with one row of each kind that a user can create. Bob shares a note with this account. */
   async function createFullAccount(email = newEmail()) {
     const { cookie } = await signInOverHttp(service, email, { 'user-agent': 'A browser' })
     const [ada, bob] = [service.client({ cookie }), await service.person()]

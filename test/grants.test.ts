@@ -25,7 +25,7 @@ const app = await registerApp(service)
 const other = await registerApp(service, { client_name: 'Another app' })
 
 const signInAsRoot = async () => (await signInOverHttp(service, ROOT)).cookie
-/** Returns the client of a browser that has the session. */
+/** Returns a REST client that sends the session cookie, as a browser does. */
 const browserOf = (cookie: string) => createRestClient(origin, { headers: { cookie } })
 
 describe('a scope', () => {

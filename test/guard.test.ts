@@ -11,7 +11,9 @@ const service = await startService()
 const call = createFetch(service)
 const { db } = service.services
 
-/** The service looks up the session for every request. Cached results of earlier requests never authorize a later request. */
+/**
+ * The service looks up the session for every request: a cached result of an earlier request never authorizes a request.
+ */
 describe.each(Object.entries(transports))('a caller with an earlier successful request, %s', (_, connect) => {
   /** Creates Ada with a task, a note and one session, and Bob with two notes. Bob shares one note with Ada. */
   async function createFixture() {
@@ -23,7 +25,7 @@ describe.each(Object.entries(transports))('a caller with an earlier successful r
     const given = await bob.notes.create({ title: 'Given', body: '' })
     await bob.notes.share({ id: given.id, email, role: 'reader' })
     const [{ id: adaId }, { id: bobId }] = [await ada.account.get(), await bob.account.get()]
-    // Successful requests with the valid session fill the cache.
+    // Successful requests with the valid session fill the cache, so that a test can detect the use of a stale entry.
     for (const read of reads(task.id)) await read(ada)
     const [session] = await db.select().from(sessions).where(eq(sessions.userId, adaId))
     return { email, cookie, ada, bob, task, adaId, bobId, token: session?.token ?? '' }

@@ -50,10 +50,10 @@ export async function signInOverHttp(service: Service, email: string, headers = 
 export const codeSentTo = ({ letters }: Pick<Service, 'letters'>, email: string) =>
   letters.findLast(({ to }) => to === email.toLowerCase())?.subject.slice(0, 6)
 
-/** A code with six digits that differs from the given code. */
+/** Returns a code with six digits that differs from the given code. */
 export const wrongCodeFor = (code: string) => (code === '000000' ? '000001' : '000000')
 
-/** Returns the Cookie header that a browser sends after this response, which may set, replace and delete cookies. */
+/** Applies the Set-Cookie headers of a response to a Cookie header. Returns the next Cookie header of a browser. */
 export function cookiesAfter({ headers }: Pick<Answer, 'headers'>, cookie = '') {
   const jar = new Map<string, string>()
   for (const pair of [...cookie.split('; '), ...headers.getSetCookie()]) {

@@ -55,7 +55,10 @@ const commandContext = {
   print: () => undefined,
 }
 
-/** Events that end the right to impersonate, and immediately delete the session of the impersonation. */
+/**
+ * Events that end an impersonation, by their description (“the administrator …”). The service immediately deletes the
+ * session of the impersonation.
+ */
 const endings: Record<string, (impersonation: Impersonation) => Promise<unknown>> = {
   'is demoted': ({ root, administrator: { id } }) =>
     admin('set-role', { userId: id, role: 'user' }, root.cookie),
@@ -70,7 +73,9 @@ const endings: Record<string, (impersonation: Impersonation) => Promise<unknown>
     admin('set-role', { userId: id, role: 'admin' }, root.cookie),
 }
 
-/** Events that end the right to impersonate, but keep the session. The next request with the session deletes it. */
+/**
+ * Events that also end an impersonation, but not its session. The next request with the session deletes the session.
+ */
 const lapses: Record<string, (impersonation: Impersonation) => Promise<unknown>> = {
   'has another role in the database': ({ administrator: { id } }) => setUser(id, { role: 'user' }),
   'is banned in the database': ({ administrator: { id } }) => setUser(id, { banned: true }),

@@ -153,7 +153,7 @@ describe('a text', () => {
     ['POST', '/api/reservations', 'name', { guests: 2 }],
   ] as const
 
-  /** Creates a user with a task and a note. `fill` replaces TASK and NOTE in a path with the ids of the task and the note. */
+  /** Creates a user with a task and a note. `fill` replaces TASK and NOTE in a path with the ids of these rows. */
   async function createOwner() {
     const ada = await signIn()
     const idOf = async (path: string, body: object) => {

@@ -10,7 +10,7 @@ import { describeTransports, newEmail, startService } from './service.ts'
 const service = await startService()
 const { db } = service.services
 
-/** Equals the limit in db/pages.ts. */
+/** Maximum total size of the texts on a page, in bytes. Equal to the limit in db/pages.ts. */
 const PAGE_BYTES = 1024 * 1024
 
 interface Person {
@@ -20,7 +20,10 @@ interface Person {
 
 type Shown = Record<'id' | 'title' | 'description' | 'body' | 'text', string> & { userAgent: string | null }
 
-/** Functions of a list: read it, add rows of given sizes, and return the texts of a row that count in the size of a page. */
+/**
+ * A list procedure: `of` returns the procedure of a client. `add` inserts a row for each size. `texts` returns the
+ * texts of a row that count toward the size of a page.
+ */
 interface List {
   of: (
     client: Client,
@@ -79,7 +82,10 @@ const lists: Record<string, List> = {
 
 const rowsOf = (page: object) => Object.values(page).find(Array.isArray) as Shown[]
 const countOf = (page: object) => Object.values(page).find((value) => typeof value === 'number') as unknown
-/** Returns the bytes of a row that count in the size of a page. A row above the limit has a separate page. */
+/**
+ * Returns the bytes of a row that count toward the size of a page. A row above the limit counts as exactly the limit,
+ * because this row is the only row on its page.
+ */
 const bytes = (texts: string[]) => Math.min(Buffer.byteLength(texts.join('')), PAGE_BYTES)
 
 describe.each(Object.entries(lists))('%s', (name, { of, add, texts }) => {
@@ -108,7 +114,7 @@ describe.each(Object.entries(lists))('%s', (name, { of, add, texts }) => {
             const size = rows.reduce((sum, row) => sum + bytes(texts(row)), 0)
             expect(size).toBeLessThanOrEqual(PAGE_BYTES)
             expect(countOf(page) ?? all.length).toBe(all.length)
-            // The first row of the next page would exceed the limit.
+            // With the first row of the next page, this page would exceed the limit.
             const [next] = found.slice(index + 1).flatMap(rowsOf)
             if (next) expect(size + bytes(texts(next))).toBeGreaterThan(PAGE_BYTES)
           }

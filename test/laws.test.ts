@@ -35,7 +35,7 @@ function proceduresOf(router: AnyRouter | AnyContractRouter) {
   return found
 }
 
-/** Calls a procedure by its path, with the minimal input for the parameters of the URL. */
+/** Calls a procedure by its path. The input contains only `id`, because REST needs this parameter for some URLs. */
 async function callOf(client: object, path: readonly string[], options?: object) {
   const procedure = path.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], client)
   return (procedure as (input: unknown, options?: object) => Promise<unknown>)({ id: 1 }, options)
@@ -78,7 +78,7 @@ describe('the guard', () => {
     expect(await unguarded(broken, client)).toEqual(['tasks.reset'])
   })
 
-  test('protects a procedure that is implemented as public against its contract', async () => {
+  test('requires a session if the contract does, even for a procedure that is implemented as public', async () => {
     const account = { id: '', name: '', email: '', emailVerified: true }
     const publicByMistake = { account: { get: publicAccess.account.get.handler(() => account) } }
     const client = createRouterClient(publicByMistake, { context: createContext(service.services, {}) })
@@ -102,7 +102,7 @@ describe('the authorization table', () => {
   })
 })
 
-/** Names on the consent page of resources with another key in the contract. */
+/** The consent page shows these names instead of the keys of the contract. */
 const resourceNames: Record<string, string> = { legacyNotes: 'notes' }
 
 const nameOf = (key: string) =>
@@ -113,7 +113,7 @@ const consentHtml = (scope: Scope) => {
   return consentPage(app, 'https://app.example/', scope, 'ada@example.com')
 }
 
-/** Lists the resources to which a scope gives access, but which the page does not name. */
+/** Lists the resources to which a scope gives access, but which are missing on the consent page. */
 const unnamedResources = (html: string, scope: Scope) => {
   const granted = proceduresOf(contract).filter(({ meta }) => meta.scope === scope)
   const names = granted.map(({ path }) => nameOf(path[0] ?? ''))
@@ -132,7 +132,7 @@ describe('the consent page', () => {
   })
 })
 
-/** Lists the tables with a column `user_id`, without a foreign key that deletes their rows together with the account. */
+/** Lists the tables with a column `user_id` that have no foreign key which deletes the rows of a deleted account. */
 const tablesWithoutCascade = async () => {
   const rows = await db.execute(sql`
     select table_name as name from information_schema.columns
@@ -185,7 +185,7 @@ const withKeyLocked = async (ada: Client, path: readonly string[]) => {
   })
 }
 
-/** Changes the sessions of a caller into impersonations by an administrator. */
+/** Marks all sessions of a caller in the database as impersonations by an administrator. */
 async function impersonate(caller: Client) {
   const { id } = await caller.account.get()
   const administrator = await service.person()
@@ -198,7 +198,10 @@ async function impersonate(caller: Client) {
     .where(eq(sessions.userId, id))
 }
 
-/** Causes each error that the contract declares, except the guard's errors for missing credentials and scopes. */
+/**
+ * For each error of the contract, a call that causes this error. The guard's errors (credentials, scopes) need no
+ * entry.
+ */
 const errorCases: Record<string, (fixture: Fixture) => Promise<unknown>> = {
   'account.export FORBIDDEN': async ({ ada }) => {
     await impersonate(ada)
@@ -248,7 +251,7 @@ const errorCases: Record<string, (fixture: Fixture) => Promise<unknown>> = {
   'sessions.revoke SESSION_NOT_FOUND': ({ ada }) => ada.sessions.revoke({ revokeSessionToken: 'none' }),
   'reservations.create INVALID_RESERVATION': ({ ada }) => ada.reservations.create({ name: '', guests: 0 }),
 }
-// The cases need no valid input: the guard checks the key before the input.
+// These calls need no valid input, because the guard checks the idempotency key before the input.
 for (const { name, path } of proceduresOf(router).filter(({ meta }) => meta.creates)) {
   errorCases[`${name} KEY_REUSED`] = ({ ada }) => withKeyUsed(ada, path)
   errorCases[`${name} UNDER_WAY`] = ({ ada }) => withKeyLocked(ada, path)

@@ -21,7 +21,7 @@ const call = createFetch(service)
 const { db } = service.services
 
 let last = 0
-/** An IP address that no earlier call used. */
+/** Returns a header with an IP address that no earlier call returned. */
 const newAddress = () => ({ 'x-forwarded-for': `198.51.${100 + (last >> 8)}.${last++ & 255}` })
 
 const tooMany = (headers: Headers, name: string, points: number, window: number) => {

@@ -23,7 +23,7 @@ interface Person {
 type Moment = Date | SQL
 type Id = number | string
 
-/** Functions of a list that read, add, change and remove its rows. */
+/** A list procedure: its path over REST, the procedure of a client (`of`), and functions that change rows directly. */
 interface List {
   path: string
   headers?: Record<string, string>
@@ -66,7 +66,7 @@ const lists: Record<string, List> = {
   'notes.list': {
     path: '/api/notes',
     of: (client) => client.notes.list,
-    // Every second note belongs to another person, who shares it.
+    // Every second note belongs to another person. This person shares the note with the caller.
     add: async ({ id, email }, count, at) => {
       const rows = times(count, (index) => note(index % 2 ? 'friend' : id, at))
       const added = await db.insert(notes).values(rows).returning()
@@ -115,7 +115,7 @@ const each = Object.entries(lists)
 
 interface Shown {
   ids: Id[]
-  /** The total number of rows, if the list returns the number. */
+  /** The total number of rows in the response; `undefined` if the list returns no total. */
   count: number | undefined
 }
 
@@ -281,7 +281,7 @@ describe.each(each)('%s', (name, list) => {
         const ada = await newPerson()
         for (let added = 0; added < rows; added += 3) await list.add(ada, Math.min(3, rows - added))
         const { ids } = await whole(list, ada)
-        // The current session of the caller cannot be revoked.
+        // The steps do not remove the current session of the caller, because a caller cannot revoke it.
         const [current] = name === 'sessions.list' ? ids.slice(-1) : []
         const staying = new Set(ids)
         const reading = pages(list.of(clientOf(ada)), { limit })

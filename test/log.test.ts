@@ -43,7 +43,7 @@ interface Asked {
   headers?: Record<string, string | undefined>
 }
 
-/** Sends a request with any headers (`fetch` forbids some). Returns after the log contains the line of the request. */
+/** Sends a request with node:http, because `fetch` forbids some headers. Waits until the log contains the request. */
 async function ask({ method = 'POST', path, body, headers = {} }: Asked) {
   const type = body === undefined ? {} : { 'content-type': 'application/json' }
   const before = lines.length
@@ -63,7 +63,10 @@ const tool = (name: string) =>
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 const accept = { accept: 'application/json, text/event-stream' }
 
-/** Valid and invalid requests of each protocol, with the marker in each place that a caller controls. */
+/**
+ * Valid and invalid requests of each protocol. The marker is in each part that a caller controls, except in valid
+ * paths, because the log contains valid paths.
+ */
 const requests: Record<string, Asked> = {
   'REST, refused': { path: '/api/counter/set', body: `{"inputValue":"${MARKER}"}` },
   'REST, malformed': { path: '/api/counter/set', body: `{"${MARKER}` },
@@ -184,7 +187,7 @@ function caught(run: () => unknown): unknown {
   }
 }
 
-/** Makes every deletion of rows fail until the end of the test. */
+/** Until the end of the test, every deletion of rows throws `failure`. */
 function failWith(failure: unknown) {
   const remove = vi.spyOn(service.services.db, 'delete').mockImplementation(() => {
     throw failure

@@ -51,13 +51,13 @@ async function temporaryFolder() {
   return folder
 }
 
-/** Creates a log with readable output. */
+/** Creates a log, and an array with the lines of the log. */
 function createReadableLog() {
   const lines: string[] = []
   return { lines, log: pino({ level: 'trace' }, { write: (line: string) => lines.push(line) }) }
 }
 
-/** Starts the service over HTTP with the mailer of these settings. */
+/** Starts an HTTP server of the service, with a mailer that uses these settings. */
 async function startWith(environment: Record<string, string>) {
   const { lines, log } = createReadableLog()
   const { db } = service.services
@@ -293,7 +293,7 @@ describe('a failed delivery', () => {
       },
     ],
   ]
-  // The error message of this server repeats the text that the server received.
+  // The mail server repeats the subject in its error message. The subject contains the sign-in code.
   const echo = (bytes: Buffer) => new Error(`No: ${/^Subject: (.*)$/m.exec(bytes.toString())?.[1]}`)
 
   test.each(failures)('%s rejects the promise of the mailer', async (_, options) => {

@@ -221,7 +221,7 @@ describe('a request of a browser', () => {
   })
 })
 
-/** Creates an OAuth provider for an SDK client. The provider stores the client id and the tokens, and starts empty. */
+/** Creates an OAuth provider for an SDK client. The provider starts without a client id and without tokens. */
 function createProvider() {
   const stored: { client?: { client_id: string }; tokens?: StoredTokens; verifier?: string; url?: URL } = {}
   const provider = {

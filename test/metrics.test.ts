@@ -12,7 +12,7 @@ import { registerApp } from './oauth-app.ts'
 
 type Figures = Record<string, number>
 
-/** Reads the metrics at an address. The keys are names with labels. */
+/** Requests the metrics at an address. Returns the values by metric name with labels. */
 const scrape = async (address: string): Promise<Figures> => {
   const text = await (await fetch(address)).text()
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
@@ -37,7 +37,9 @@ beforeEach(async () => {
   before = await scrape(address)
 })
 
-/** Waits until metrics have increased by the expected values. The service counts a response after sending it. */
+/**
+ * Waits until metrics have increased by the expected values, because the service counts a response after sending it.
+ */
 const expectIncrease = (name: string, expected: Figures) =>
   vi.waitFor(async () => {
     const now = await scrape(address)

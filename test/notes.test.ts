@@ -50,7 +50,7 @@ async function isAllowed(answer: Promise<unknown>) {
 }
 
 describeTransports(service, ({ person, stranger }) => {
-  /** Creates an author and a person with whom the author shares a note. Returns both, and the note as the author sees it. */
+  /** Creates two people. The author shares a note with the other person. Returns both people and the author's view. */
   async function sharing(role: 'reader' | 'editor') {
     const email = newEmail()
     const [ada, bob] = [await person(), await person(email)]

@@ -100,7 +100,7 @@ export function createOAuthCalls(service: Service) {
   }
 }
 
-/** Opens an authorization URL in a browser that follows no redirect. */
+/** Requests an authorization URL as a browser does, but does not follow redirects. */
 export async function openPage(url: string, cookie = '') {
   const response = await fetch(url, { redirect: 'manual', headers: { cookie } })
   return {
@@ -110,7 +110,7 @@ export async function openPage(url: string, cookie = '') {
   }
 }
 
-/** Presses “Allow” at an authorization URL that a client library made, and returns the URL of the redirect. */
+/** Presses “Allow” on the page of an authorization URL from a client library. Returns the URL of the redirect. */
 export async function allowAt(url: URL | string, cookie: string) {
   const response = await fetch(url, {
     method: 'POST',

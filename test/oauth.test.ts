@@ -262,7 +262,7 @@ describe('an authorization request', () => {
 
     expect(headers.get('cache-control')).toBe('no-store')
     expect(headers.get('x-frame-options')).toBe('DENY')
-    // Other origins must receive no referrer. The own origin may receive a referrer, which proves the origin of a form.
+    // Browsers must not send a Referer header to other origins. Browsers may send this header to the same origin.
     expect(headers.get('referrer-policy')).toMatch(/^(no-referrer|same-origin)$/)
     expect(policy).toMatch(
       /^default-src 'none'; style-src 'sha256-[\w+/=]+'; form-action 'self' http:\/\/127\.0\.0\.1:9; base-uri 'none'; frame-ancestors 'none'$/,

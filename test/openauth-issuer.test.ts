@@ -32,7 +32,7 @@ const { origin } = service
 const { call, get, signIn, listTasks } = createOAuthCalls(service)
 const app = await registerApp(service)
 
-/** Stores another signing key, as another process would do. */
+/** Stores a new signing key in the database, as another process of the service can do. */
 async function addKey(storage: StorageAdapter) {
   const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
   const id = crypto.randomUUID()

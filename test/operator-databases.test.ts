@@ -15,7 +15,7 @@ import {
 import { freePort } from './postgres.ts'
 import { startCommand } from './programs.ts'
 
-/** A folder with sample data and its backup. The tests copy the data, because creating an embedded database takes seconds. */
+/** A folder with sample data and its backup. Tests copy the data, because a new embedded database takes seconds. */
 let prepared: string
 const backup = () => join(prepared, 'backup')
 
@@ -121,7 +121,7 @@ describe('tallystick backup and restore', { timeout: 60_000 }, () => {
   describe('reject', () => {
     let environment: Environment
 
-    // No case changes the folder, so all cases use the same folder.
+    // A rejected command does not change the folder, so all tests of this group use the same folder.
     beforeAll(async () => {
       environment = await copyTo(await mkdtemp(join(prepared, 'reject-')))
     })

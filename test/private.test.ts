@@ -71,7 +71,7 @@ describe('a folder of data', () => {
     expect(await modesOf(folder)).toEqual(PRIVATE)
   })
 
-  // better-auth would sign cookies with a secret that is in its source code.
+  // The service must reject the secret, because better-auth would use a default secret from its public source code.
   test.each(['', 's'.repeat(31)])('is rejected if its secret is too short: %j', async (secret) => {
     const folder = await makeFolder()
     await writeFile(join(folder, 'auth-secret'), secret)

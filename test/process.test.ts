@@ -23,7 +23,9 @@ interface Running {
 interface Fixtures {
   /** The data folder of the test. */
   folder: string
-  /** The address of a migrated PostgreSQL database. A process opens this database faster than a new embedded database. */
+  /**
+   * The URL of a migrated PostgreSQL database. With this database, a process starts faster than with an embedded one.
+   */
   databaseUrl: string
   /** Starts the service as a process with these settings only, and kills the process after the test. */
   start: (settings?: Record<string, string>) => Promise<Running>
@@ -57,7 +59,7 @@ const test = base.extend<Fixtures>({
   },
 })
 
-/** Long timeout: concurrent tests share the processors, so a condition may be met only after seconds. */
+/** Timeout in milliseconds. The timeout is long, because concurrent tests share the processors. */
 const WAIT_OPTIONS = { timeout: 20_000, interval: 100 }
 
 describe.concurrent('main', { timeout: 60_000 }, () => {
@@ -163,7 +165,7 @@ describe.concurrent('main', { timeout: 60_000 }, () => {
   }) => {
     const { origin, child, exit } = await start({ DATABASE_URL: databaseUrl, WORKERS: '2' })
     const workers = async () => {
-      // A request that a worker accepted just before SIGKILL gets no response.
+      // The requests have a timeout, because a request that a worker accepts just before SIGKILL gets no response.
       const options = { headers: { connection: 'close' }, signal: AbortSignal.timeout(2000) }
       const responses = Array.from({ length: 20 }, () =>
         fetch(`${origin}/api/status`, options).then((response) => response.json()),

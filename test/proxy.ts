@@ -2,10 +2,13 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 
-/** Handles one connection. `startup` is the first message that the client sent. */
+/** A function that handles one connection. `startup` is the first message of the client. */
 export type Script = (client: Socket, startup: Buffer) => void
 
-/** Starts a proxy on loopback. Connection n runs script n, or else `otherwise`. The default is a relay to `target`. */
+/**
+ * Starts a proxy on loopback. The first connection runs the first script, the second connection the second script, and
+ * so on. Connections without a script run `otherwise`. By default, `otherwise` relays the connection to `target`.
+ */
 export async function startProxy(
   target: string,
   scripts: (Script | undefined)[] = [],
@@ -28,9 +31,9 @@ export async function startProxy(
   return {
     url: url.href,
     port: Number(url.port),
-    /** All connections so far, in the order of their start. */
+    /** Sockets of all clients so far, in the order of their connections. */
     clients,
-    /** Resolves when the last connection has sent this text. */
+    /** Resolves when the client of the newest connection sends this text. */
     receives: (text: string) =>
       new Promise<void>((resolve) => {
         clients.at(-1)?.on('data', (bytes) => {
@@ -55,7 +58,7 @@ const relay =
     client.on('close', () => server.destroy())
   }
 
-/** Relays a connection. The connection between client and proxy uses TLS. */
+/** Relays a connection. Only the part between client and proxy is encrypted with TLS. */
 export const relayTls =
   (certificate: { key: Buffer; cert: Buffer }) =>
   (address: { host: string; port: number }): Script =>

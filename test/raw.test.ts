@@ -102,7 +102,7 @@ describe('HTTP', () => {
   ])('responds to $what before the rest of the request arrives', async ({ first, status }) => {
     const socket = connect(port, '127.0.0.1')
     socket.write(`${first}\r\nhost: x\r\nconnection: close\r\ncontent-length: 20000000\r\n\r\n`)
-    // This client reads the response only after sending the whole request.
+    // The client sends the whole request before it reads the response.
     await new Promise((resolve, reject) => {
       socket.once('error', reject)
       socket.write(Buffer.alloc(20_000_000, 'x'), resolve)

@@ -55,7 +55,7 @@ describe('the order of checks', () => {
       expect(await post(crypto.randomUUID(), ada)).toEqual(noteNotFound)
       expect(await post(id, reader)).toEqual(forbidden)
       expect(await post(id, other)).toEqual(forbidden)
-      // A deletion has no input, so any JSON object is valid: with the other bodies, the author would delete the note.
+      // `notes.delete` accepts every JSON object as its body. Only these two bodies are not JSON objects.
       if (name !== 'delete' || body === '{bad' || body === '[]')
         expect(await post(id, ada)).toMatchObject({ status: 400, code: 'BAD_REQUEST' })
     })

@@ -13,7 +13,7 @@ export interface Service extends Tallystick {
   databaseUrl: string
 }
 
-/** Starts a service for one test file. After the last test of the file, the service stops and its database is dropped. */
+/** Starts a service for one test file. After the last test, stops the service and drops its database. */
 export async function startService(environment: Record<string, string> = {}): Promise<Service> {
   const database = await createDatabase()
   const tallystick = await createTallystick({ DATABASE_URL: database.url, ...environment })
@@ -54,8 +54,8 @@ async function listen({ services }: Tallystick, port: number) {
 }
 
 /**
- * Returns settings with a free port and the matching public origin. A service that issues tokens needs both settings before
- * the start, because the issuer of the tokens is the public origin.
+ * Returns settings with a free port and the matching public origin. A service that issues tokens needs both settings at
+ * its start, because the tokens contain the public origin as their issuer.
  */
 export async function settingsWithAddress(): Promise<Record<string, string>> {
   const port = String(await freePort())

@@ -234,7 +234,7 @@ describe('a request', () => {
   const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
   const next = (digit: string) => ALPHABET.charAt(ALPHABET.indexOf(digit) + 1)
 
-  /** Signs in until the signature of the cookie matches the pattern. */
+  /** Repeats the sign-in until the signature of the cookie, which is different each time, matches the pattern. */
   async function signInUntilSignature(pattern: RegExp) {
     for (;;) {
       const { cookie } = await signIn()

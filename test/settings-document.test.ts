@@ -71,7 +71,7 @@ function written(value: (typeof defaults)[string]) {
   return `\`${value}\``
 }
 
-/** Values for the placeholders in the defaults of the table. The values differ between processes. */
+/** Values of the placeholders, such as `PORT`, in the defaults of the table. The values depend on the process. */
 const placeholders: Record<string, string> = {
   PORT: String(settings.port),
   HOSTNAME: hostname(),
@@ -79,7 +79,7 @@ const placeholders: Record<string, string> = {
 }
 const filled = (cell: string) => cell.replace(/[A-Z]{3,}/g, (word) => placeholders[word] ?? word)
 
-/** Settings with which every number in the table is valid. */
+/** Settings that other settings require. A test adds one setting, so that only this setting can be invalid. */
 const complete = {
   AUTH_SECRET,
   BASE_URL: 'https://example.com',
@@ -95,13 +95,13 @@ const accepts = (name: string, value: number | string) => {
   }
 }
 
-/** Returns the number that a pattern finds in a cell, or an empty list. */
+/** Returns a list with the number that a pattern finds in a cell; an empty list if the pattern finds none. */
 function numberIn(cell: string, pattern: RegExp) {
   const [, digits] = pattern.exec(cell) ?? []
   return digits === undefined ? [] : [Number(digits)]
 }
 
-/** Returns the minimum and maximum that a cell allows, and the adjacent numbers that the cell excludes. */
+/** Parses the bounds in a cell: `allowed` lists the bounds, `excluded` the adjacent numbers outside the bounds. */
 function boundsOf(cell: string) {
   const least = [...numberIn(cell, /(\d+) to/), ...numberIn(cell, /at least (\d+)/)]
   const most = [...numberIn(cell, /to (\d+)/), ...numberIn(cell, /at most (\d+)/)]

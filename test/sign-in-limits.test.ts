@@ -14,7 +14,7 @@ const service = await startService({
 const call = createFetch(service)
 
 let last = 0
-/** An IP address that no earlier call used. */
+/** Returns an IP address that no earlier call returned. */
 const newAddress = () => `198.51.${100 + (last >> 8)}.${last++ & 255}`
 
 const from = (address: string) => ({ 'x-forwarded-for': address })
@@ -31,7 +31,7 @@ async function signInFrom(email: string, address: string) {
   return enter(email, codeOf(email), address)
 }
 
-/** Exhausts the limits of a person by requests from other networks. */
+/** Exhausts a person’s rate limits for codes and attempts, with requests from several other networks. */
 async function lockOut(email: string) {
   for (let calls = 0; calls < 4; calls++) await send(email, newAddress())
   for (let calls = 0; calls < 5; calls++) await enter(email, wrong, newAddress())

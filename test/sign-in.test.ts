@@ -135,7 +135,7 @@ describe('sign-in by an e-mail code', () => {
     await requestCode(email)
     const second = codeFor(email)
 
-    // In one of a million runs, the two codes are equal.
+    // Skips this check if the two random codes are equal, which happens in one of a million runs.
     if (first !== second) expect((await submitCode(email, first)).body).toEqual(wrongCode)
     expect((await submitCode(email, second)).status).toBe(200)
   })

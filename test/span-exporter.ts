@@ -2,7 +2,10 @@ import { context, propagation, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 
-/** Exports the spans of the service. Import this module first: the service uses the provider that is registered at its import. */
+/**
+ * Stores the spans of the service in memory. Import this module before the modules of the service, because these
+ * modules use the tracer provider that is registered when Node loads the modules.
+ */
 export const exporter = new InMemorySpanExporter()
 
 trace.setGlobalTracerProvider(

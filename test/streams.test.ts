@@ -111,7 +111,7 @@ describe('a response', () => {
 describe.concurrent('a connection', () => {
   const head = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\ncookie: ${cookie}\r\n\r\n`
 
-  /** The total size of the notes in bytes. The socket buffers hold less. */
+  /** Total size of the notes in bytes: more than the socket buffers can store. */
   const SIZE = 12_000_000
 
   beforeAll(async () => {
@@ -126,7 +126,10 @@ describe.concurrent('a connection', () => {
     for (const end of ends) end()
   })
 
-  /** Starts a service with an ANSWER_TIMEOUT in seconds, and sends requests. Returns both sockets of the connection. */
+  /**
+   * Starts a service with `patience` as its ANSWER_TIMEOUT in seconds, and sends requests. Returns the socket of the
+   * client (`near`) and of the service (`far`).
+   */
   async function send(sent: string, patience: number) {
     const { services } = service
     const server = createApp({
@@ -148,7 +151,8 @@ describe.concurrent('a connection', () => {
     return { near, far, closed }
   }
 
-  // One page of a list fits into the socket buffers, which hold some megabytes, so the list is requested several times.
+  // The socket buffers can store several megabytes, more than one page of a list. So the test requests the list
+  // repeatedly.
   const unread: [path: string, requests: number][] = [
     ['/api/notes', 20],
     ['/api/me/export', 1],

@@ -9,7 +9,8 @@ const service = await startService()
 describe('concurrent tasks.create', () => {
   test('creates a task for each caller, in the order of arrival', async () => {
     const people = await Promise.all(Array.from({ length: 5 }, () => service.person()))
-    // The signature check of a new cookie is asynchronous. Without these first requests, the tasks would arrive in any order.
+    // The service verifies the signature of a new cookie asynchronously, and caches verified cookies. These requests
+    // fill the cache, so that the service handles the next requests in their order of arrival.
     await Promise.all(people.map((person) => person.account.get()))
     const wanted = Array.from({ length: 10 }, (_, round) =>
       people.map((who, index) => ({ who, title: `Task ${round} of ${index}` })),

@@ -2,7 +2,10 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 
-/** Enqueues four callbacks in one iteration of the event loop. The third throws; the last one waits for the flush. */
+/**
+ * Enqueues four callbacks in one iteration of the event loop. The second callback adds a callback that runs after the
+ * flush. The third callback throws. `direct` proves that the process is no longer in a flush.
+ */
 const script = `
   import { afterFlush, enqueueForTick } from './src/http/tick.ts'
   const ran = []

@@ -66,7 +66,7 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
     })
     expect(names(childrenOf(server, all))).toEqual(['tasks.get'])
     const statements = childrenOf(named('tasks.get', all), all)
-    // The service sends the statements together, so the order of their spans varies.
+    // Sorts the names, because the service sends both statements at the same time and their spans have no fixed order.
     expect(names(statements).sort()).toEqual(['sessions_find_by_tokens', 'tasks_find'])
     expect(named('tasks_find', statements)).toMatchObject({
       kind: SpanKind.CLIENT,

@@ -26,7 +26,7 @@ afterAll(() => {
 const [own, friend, stranger] = ['mk0000000000000001', 'mk0000000000000002', 'mk0000000000000003']
 const markers = [own, friend, stranger]
 
-/** Lists tasks at a server that sends the given response. Returns the faults that the checked client records. */
+/** Calls `tasks.list` on a server that sends the given response. Returns the faults that the client records. */
 async function faultsOf(status: number, body: unknown) {
   reply = (response) => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
