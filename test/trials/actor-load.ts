@@ -32,7 +32,7 @@ export async function createActors(context: ActorContext) {
   return [...actors, reader]
 }
 
-/** Runs random operations of all actors until stopped, and repeatedly creates and deletes temporary accounts. */
+/** Until `stop` is called, runs random operations of all actors, and creates and deletes temporary accounts. */
 export function startActors(context: ActorContext, actors: readonly Actor[], seed: number) {
   const deleted: Actor[] = []
   let stopped = false
@@ -61,7 +61,7 @@ export function startActors(context: ActorContext, actors: readonly Actor[], see
   ])
   return {
     deleted,
-    /** Never resolves. Rejects if an actor throws. */
+    /** Rejects if an actor throws. Otherwise never settles, so that the promise can take part in `Promise.race`. */
     failed: done.then(() => new Promise<never>(() => undefined)),
     stop: async () => {
       stopped = true

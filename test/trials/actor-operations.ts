@@ -18,8 +18,8 @@ const callWith = (headers: Record<string, string>) => ({
 const tagOf = ({ context: { reply } }: ReturnType<typeof callWith>) => reply.get('etag')?.toString()
 
 /**
- * Creates a row with an `Idempotency-Key`. Repeats the request until the service answers, then sends the request once more
- * and compares the two ids.
+ * Creates a row with an `Idempotency-Key`. Repeats the request until the service answers. Then sends the request once
+ * more, and compares the ids in the two responses.
  */
 async function createWithKey(
   actor: Actor,
@@ -46,8 +46,8 @@ interface ConditionalUpdate<State, Value> {
 }
 
 /**
- * Updates a row with `If-Match`. After a request without a response, the actor does not update the row again: the request may
- * still be running, so the state of the row is unknown.
+ * Updates a row with `If-Match`. After a request without a response, the actor does not update the row again: the state
+ * of the row is unknown, because the request may still be running.
  */
 async function updateIfMatch<State extends string, Value>(
   actor: Actor,
@@ -102,8 +102,8 @@ export const taskRow = ({ title, description }: Described): ActualRow => ({
   text: description ?? '',
 })
 /**
- * Splits the text of a note of the first form into title and body. The text consists of title, blank line and body. If the
- * body begins with the title, the text is only the body.
+ * Splits the text of a note of the first form into title and body. The text consists of the title, a blank line and the
+ * body. If the body begins with the title, the text is only the body.
  */
 const firstFormRow = ({ text }: { text: string }): ActualRow => {
   const [title = '', body = title] = text.split('\n\n')

@@ -36,7 +36,10 @@ export interface Actor {
   checked: CheckedClient
   tasks: ExpectedRows
   notes: ExpectedRows
-  /** Sends a POST request for an operation outside the contract. Throws the typed error of an error response. */
+  /**
+   * Sends a POST request for an operation that the contract does not contain. Throws the typed error of an error
+   * response.
+   */
   post: (
     path: string,
     body: Body,
@@ -133,7 +136,10 @@ async function signIn(checked: CheckedClient, post: Post, mail: MailServer, emai
   }
 }
 
-/** Requests a code and enters it. On a retry, an earlier request without a response may have consumed or replaced the code. */
+/**
+ * Requests a code and enters the code. A retry accepts more error codes, because an earlier request without a response
+ * may have consumed or replaced the code.
+ */
 async function trySignIn(
   checked: CheckedClient,
   post: Post,
@@ -168,7 +174,7 @@ export const attempt = <Value>(
   expected?: readonly string[],
 ) => checked.attempt(operation, send, expected)
 
-/** Repeats an operation until the service answers. A repetition may get an error with one of the codes in `expected`. */
+/** Repeats an operation until the service answers. Only a repetition may get an error with a code in `expected`. */
 export async function retryUntilAnswered<Value>(
   { checked }: Actor,
   operation: string,

@@ -46,7 +46,7 @@ const Document = z.object({
 const text: Schema = { type: 'string' }
 const object = (properties: Record<string, Schema> = {}): Schema => ({ type: 'object', properties })
 
-/** Reads every operation of the OpenAPI document, over REST and RPC, and adds the operations outside the document. */
+/** Lists every operation of the OpenAPI document, for REST and for RPC, and the operations outside the document. */
 export async function readOperations(origin: string): Promise<Operation[]> {
   const { paths, components } = Document.parse(await (await fetch(`${origin}/api/openapi.json`)).json())
   const resolve = ({ $ref, ...schema }: Schema) =>
@@ -83,7 +83,7 @@ const form = (path: string, names: string[]): Operation => ({
 })
 const get = (path: string): Operation => ({ method: 'GET', path })
 
-// Does not contain sign-out, because sign-out would end the session of a caller for the rest of the trial.
+// The list does not contain sign-out, because sign-out would end the session of a caller for the rest of the trial.
 const undocumentedOperations: Operation[] = [
   auth('email-otp/send-verification-otp', { email: text, type: { enum: ['sign-in'] } }),
   auth('sign-in/email-otp', { email: text, otp: text }),

@@ -36,7 +36,8 @@ await trial('bad requests', async (report) => {
     await createAccount(service, 'bob@example.com'),
     await createAccount(service, 'control@example.com'),
   ]
-  // The caller `control` sends only valid requests. The responses to these requests must not change.
+  // These callers send invalid requests. The account `control` sends the same valid requests before and after the
+  // invalid requests: its responses must not change.
   const callers = [ada, bob, createAnonymousCaller()]
   const operations = await readOperations(service.origin)
   const before = await control.readAll()

@@ -73,8 +73,10 @@ const TIMEOUT = 60_000
 const WORD = /[\w-]{16,}/g
 
 /**
- * Creates a client that records each operation and checks each response: duration, schema, and private words of other
- * actors. The actor sends its requests sequentially. `friend` is the marker of the actor who shares notes with this actor.
+ * Creates a client that records each operation and its duration, and checks each response. A response must match its
+ * schema, and must not contain private words of other actors. Words of `friend` are permitted in operations on notes
+ * and accounts, because this actor shares notes with the actor of the client. The actor of a client sends its requests
+ * sequentially.
  */
 export function createCheckedClient(recording: Recording, marker: string, friend: string) {
   let current = ''

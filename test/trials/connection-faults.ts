@@ -8,7 +8,7 @@ import type { Direction, HeldBytes, ProxiedConnection, Proxy } from './pg-proxy.
 const HOLD_TIMEOUT = 1000
 /** Time limit for the rest of a result, in milliseconds. */
 const RESULT_TIMEOUT = 500
-/** Maximum number of concurrent cuts. Several are needed because waiting cuts and stalls take time. */
+/** Maximum number of concurrent cuts. Cuts are concurrent, because some cuts wait for bytes or stall a connection. */
 const CONCURRENCY = 16
 
 /** Random parameters of one cut. */
@@ -30,10 +30,10 @@ export interface CutContext {
   admin: Sql
 }
 
-/** Returns the number of lost connections; `undefined` if the cut was not possible. */
+/** Makes a cut. Returns the number of lost connections; `undefined` if the cut was not possible. */
 type Cut = (context: CutContext, parameters: CutParameters) => Promise<number | undefined>
 
-/** Cuts one connection. Reserves this connection, so that no other cut uses the same connection. */
+/** Creates a cut of one connection. The cut reserves the connection, so that no concurrent cut uses this connection. */
 const cutOne =
   (make: (connection: ProxiedConnection, parameters: CutParameters) => Promise<number | undefined>): Cut =>
   async ({ proxy }, parameters) => {
@@ -75,8 +75,8 @@ const stallConnection = (then: 'closeWithFin' | 'closeWithReset' | 'release') =>
   })
 
 /**
- * Terminates a backend, or cancels the statement of a backend, while the backend sends a result. Returns `undefined` if the
- * result was already complete.
+ * Terminates a backend, or cancels the statement of a backend, while the backend sends a result. The cut returns
+ * `undefined` if the result was already complete.
  */
 const interruptResult =
   (by: 'pg_terminate_backend' | 'pg_cancel_backend'): Cut =>
@@ -101,7 +101,7 @@ const refuseAll: Cut = ({ proxy }, { duration }) => {
   return Promise.resolve(free.length)
 }
 
-/** All kinds of cuts. */
+/** All kinds of cuts: faults of the connections between the service and PostgreSQL. */
 export const cuts = {
   fin: closeConnection('closeWithFin'),
   rst: closeConnection('closeWithReset'),
@@ -136,7 +136,8 @@ const draws = fc.record<CutParameters>({
   bytePosition: fraction,
   duration: fc.oneof(
     { arbitrary: fc.integer({ min: 20, max: 1500 }), weight: 60 },
-    // Longer than ANSWER_TIMEOUT in cuts.ts, and longer than the timeout of the service for a connection without traffic.
+    // Longer than ANSWER_TIMEOUT in cuts.ts, and than the timeout of the service for a database connection without
+    // traffic.
     { arbitrary: fc.integer({ min: 11_000, max: 22_000 }), weight: 1 },
   ),
   pause: fc.integer({ min: 10, max: 150 }),

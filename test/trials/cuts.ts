@@ -16,7 +16,10 @@ import { startDurablePostgres, trial, UNLIMITED_RATES } from './trial.ts'
 
 // All durations are in milliseconds.
 const ANSWER_TIMEOUT = 10_000
-/** ANSWER_TIMEOUT, the interval of 1 s at which the service checks for expired requests, and a margin for a busy machine. */
+/**
+ * Maximum duration of a request: ANSWER_TIMEOUT, plus 1 s because the service checks for expired requests every second,
+ * plus a margin for a busy machine.
+ */
 const DURATION_LIMIT = ANSWER_TIMEOUT + 1500
 /** Time limit for all cuts. */
 const CUT_TIME_LIMIT = 1_200_000
@@ -24,10 +27,10 @@ const CUT_TIME_LIMIT = 1_200_000
 const STOP_TIME_LIMIT = 60_000
 /** Time after the last cut in which the service may refuse requests. */
 const RECOVERY = 4000
-/** Duration of the load after this time. */
+/** Duration of the load after RECOVERY. In this time, the service must not refuse requests. */
 const AFTER_RECOVERY = 8000
 
-/** Minimum number of successful requests between two cuts. Without a minimum, no operation completes on a slow machine. */
+/** Minimum number of successful requests between two cuts, so that operations also complete on a slow machine. */
 const MINIMUM_PROGRESS = 3
 /** Time limit for the minimum number of successful requests. */
 const PROGRESS_TIME_LIMIT = 15_000

@@ -1,4 +1,4 @@
-/** A task or a note, and the states that the database may contain. */
+/** A task or a note, and its possible states in the database. */
 export interface ExpectedRow {
   title: string
   /** UUID of a note of the second form; otherwise a number. */
@@ -26,7 +26,7 @@ export interface ActualRow {
 export class ExpectedRows {
   readonly #rows = new Map<string, ExpectedRow>()
 
-  /** Adds a row before its creation is sent. */
+  /** Adds a row. Call this method before sending the request that creates the row. */
   add(title: string, text: string): ExpectedRow {
     const row: ExpectedRow = { title, id: 0, texts: [text], roles: ['none'], mayBeAbsent: true }
     this.#rows.set(title, row)
@@ -51,11 +51,11 @@ export class ExpectedRows {
       return !expected?.texts.includes(text) || (role !== undefined && !expected.roles.includes(role))
     }
     return {
-      /** Acknowledged rows that are absent. */
+      /** Number of acknowledged rows that are absent. */
       lost: this.present().filter(({ title }) => !titles.has(title)).length,
-      /** Additional rows with the same title. */
+      /** Number of additional rows with the title of another row. */
       doubled: rows.length - titles.size,
-      /** Descriptions of unexpected rows: deleted or never sent, or in a state that an acknowledged change has replaced. */
+      /** Descriptions of unexpected rows: deleted rows, unknown rows, and rows in an outdated state. */
       wrong: rows
         .filter(isWrong)
         .map(({ title, text, role }) => `${title} ${role ?? ''} ${text.slice(0, 60)}`),

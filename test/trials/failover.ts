@@ -8,13 +8,13 @@ import * as patroni from './patroni.ts'
 import { startService } from './service-process.ts'
 import { type Report, trial, UNLIMITED_RATES } from './trial.ts'
 
-/** Duration of the load before a failure, after writes are acknowledged again, and after the repair, in milliseconds. */
+/** Duration of each phase of load in milliseconds: before the failure, after the recovery, and after the repair. */
 const LOAD_DURATION = 5000
 
 interface Scenario {
   fail: (leader: patroni.Node) => unknown
   repair?: (node: patroni.Node, cluster: patroni.Cluster) => void
-  /** The former primary accepts writes until the repair. */
+  /** Between the failure and the repair, the former primary still accepts writes. */
   acceptsWrites?: true
 }
 
@@ -63,8 +63,9 @@ function longestGap(entries: readonly RequestRecord[]) {
 }
 
 /**
- * Verifies that the former primary still accepts writes, and that the service has no connections to it. Ignores backends that
- * wait for the lost standby: such a backend does not notice that its connection is closed.
+ * Verifies that the former primary still accepts writes, and that the service has no connections to this server.
+ * Ignores backends that wait for the lost synchronous standby (SyncRep), because such a backend does not detect that
+ * its client has closed the connection.
  */
 async function assertDisconnected(former: patroni.Node) {
   await patroni.query(former, 'begin; create table proof (); rollback')

@@ -9,7 +9,7 @@ interface FramingInput {
   /** Header and body of a valid request. */
   head: string
   body: string
-  /** An offset within the request. */
+  /** A random number, from which a framing computes an offset within the request. */
   cut: number
   bytes: Buffer
 }
@@ -34,7 +34,7 @@ const refused = (...lines: string[]): Framing => ({
 const smuggled = (...lines: string[]) => refused(...lines, '', `0${END_OF_HEAD}${smuggledRequest}`)
 const chunked = (chunks: string) => refused('transfer-encoding: chunked', '', chunks + smuggledRequest)
 
-/** Requests after which the service immediately sends a response or closes the connection. */
+/** Kinds of requests to which the service responds immediately, or closes the connection immediately. */
 export const framings: Record<string, Framing> = {
   'content-length and chunked': smuggled('content-length: 5', 'transfer-encoding: chunked'),
   'chunked and content-length': smuggled('transfer-encoding: chunked', 'content-length: 5'),
@@ -133,7 +133,7 @@ export const framings: Record<string, Framing> = {
   },
 }
 
-/** Incomplete requests. The service ends such a request only after a timeout. */
+/** Kinds of incomplete requests. The service rejects such a request only after a timeout. */
 export const incompleteRequests: Record<string, Framing> = {
   'an incomplete header': answeredOnce(({ head, cut }) => [head.slice(0, 1 + (cut % head.length))]),
   'an incomplete body': answeredOnce(({ head, body, cut }) => [
@@ -169,7 +169,7 @@ export const createFramingExchange =
     }
   }
 
-/** Exchanges of all kinds. */
+/** Generates exchanges of all kinds. */
 export const framingExchanges = fc
   .record<Sample>({
     kind: fc.constantFrom(...Object.keys(all)),

@@ -3,8 +3,8 @@ import { createTemporaryFolder } from './service-process.ts'
 import { UNLIMITED_RATES } from './trial.ts'
 
 /**
- * Creates the settings of several instances with a common secret. Port and data folder are part of the settings, so that
- * each instance can restart with the same identity.
+ * Creates the settings of several instances with a common secret. The settings contain the port and the data folder, so
+ * that each instance can restart with the same port and the same data.
  */
 export function createInstanceSettings(count: number, settings: Record<string, string> = {}) {
   const create = async () => ({

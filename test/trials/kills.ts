@@ -71,7 +71,7 @@ async function killUnderLoad(report: Report, database: string, environments: Rec
     kills: KILLS,
     ...(await verifyLoad(load.entries, database)),
     failedElsewhere: outsideDowntime.filter(({ outcome }) => outcome !== 'answered').length,
-    // Ignores requests during a downtime, because an embedded database starts slowly.
+    // Ignores requests to an instance during its downtime, because an embedded database starts slowly.
     longestWait: longestDuration(outsideDowntime),
     longestStart: Math.max(...downtimes.map(({ from, until }) => until - from)),
   }

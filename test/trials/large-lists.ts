@@ -4,7 +4,7 @@ import { findOrCreate } from '../../db/auth.ts'
 import type { Database } from '../../db/database.ts'
 import { open } from '../../db/index.ts'
 
-/** Length of a text from an earlier release, which limited only the size of the body. */
+/** Length of a text that only an earlier release accepted: the earlier release did not limit the length of texts. */
 const UNBOUNDED = 1_000_000
 
 /** A list of the maximum size, and the e-mail address of its owner. */
@@ -28,7 +28,7 @@ export const largeLists: LargeList[] = [
   { email: 'unbounded@example.com', path: '/api/notes' },
 ]
 
-/** Fills a database with lists of the maximum size. A character of their texts takes one, four or six bytes in JSON. */
+/** Fills a database with lists of the maximum size. In JSON, a character of the texts takes one, four or six bytes. */
 export async function createLargeLists(url: string) {
   const { db, close } = await open(url)
   const idOf = async (name: string) => (await findOrCreate(db, { email: `${name}@example.com`, name })).id
@@ -57,7 +57,7 @@ const addNotes = (db: Database, userId: string, count: number, [title, body]: Te
     insert into notes (uuid, user_id, title, body)
     select gen_random_uuid(), ${userId}, ${title}, ${body} from generate_series(1, ${count}::int)`)
 
-/** Shares notes of a person with an e-mail address. */
+/** Shares `count` notes of the person `name` with the address `email`. */
 const share = (db: Database, name: string, count: number, email: string) =>
   db.execute(sql`
     insert into note_shares (note_id, email, role)

@@ -19,7 +19,7 @@ const REQUEST_SEQUENCE: readonly RequestKind[] = [
 
 const CALLERS = 32
 
-/** Callers that also send exports. An export takes 25 ms: if all callers sent them, most callers would wait for exports. */
+/** Number of callers that also request exports. Only a few callers do so, because an export takes 25 ms. */
 const EXPORTING_CALLERS = 2
 
 /** Pause of a caller after a failed request, in milliseconds. */
@@ -32,10 +32,10 @@ export interface LoadAccounts {
   exporter: { email: string; cookie: string }
 }
 
-/** The last task and the last note that a caller created. A row is absent while its state in the database is unknown. */
+/** The last task and the last note of a caller. A row with an unknown state in the database is omitted. */
 type LatestRows = Partial<Record<'task' | 'note', RequestRecord>>
 
-/** The row that each kind of request needs. */
+/** The kind of row that must exist before a request of this kind. */
 const PREREQUISITES: Partial<Record<RequestKind, keyof LatestRows>> = {
   readTask: 'task',
   updateTask: 'task',
@@ -48,9 +48,9 @@ const requiredRow = (kind: RequestKind, latest: LatestRows) => {
 }
 
 /**
- * Starts callers that send sequential requests until `stop` is called. The callers are distributed over the origins. After a
- * failed request, a caller continues at the next origin, and repeats the request if it had an `Idempotency-Key`. Records
- * every request.
+ * Starts concurrent callers. Until `stop` is called, each caller sends sequential requests. The callers are distributed
+ * over the origins. After a failed request, a caller continues at the next origin, and repeats a request with an
+ * `Idempotency-Key`. Records every request.
  */
 export function startLoad(origins: readonly string[], { writers, exporter }: LoadAccounts) {
   const entries: RequestRecord[] = []
@@ -102,7 +102,10 @@ export function startLoad(origins: readonly string[], { writers, exporter }: Loa
   }
 }
 
-/** Returns the latest rows after a request. Removes a task after an update without a response: its state is unknown. */
+/**
+ * Returns the latest rows after a request. Omits a task after a failed update, because the state of the task is
+ * unknown.
+ */
 function updateLatest(latest: LatestRows, entry: RequestRecord): LatestRows {
   const { kind, outcome, tag } = entry
   const isAnswered = outcome === 'answered'

@@ -18,7 +18,7 @@ export type RequestKind =
   | 'readCounter'
   | 'readTask'
 
-/** A request and its outcome. A `refused` request (503) or a `broken` one (no response) may have been executed. */
+/** A request and its outcome. The service may have executed a `refused` (503) or `broken` (no response) request. */
 export interface RequestRecord {
   kind: RequestKind
   /** Title of the task or note; for `updateTask` the new description. */
@@ -118,7 +118,7 @@ const send = (loadRequest: LoadRequest) =>
 
 function judge(loadRequest: LoadRequest, status: number, body: z.infer<typeof Body>): Verdict {
   const { id, count, code } = body
-  // UNDER_WAY: an earlier request with the same key is still running.
+  // The code UNDER_WAY means that an earlier request with the same idempotency key is still running.
   const isRefused = status === 503 ? code === 'SERVICE_UNAVAILABLE' : code === 'UNDER_WAY'
   if (isRefused) return { outcome: 'refused' }
   const otherTitles: Partial<Record<RequestKind, unknown>> = {
@@ -136,7 +136,7 @@ function judge(loadRequest: LoadRequest, status: number, body: z.infer<typeof Bo
   }
 }
 
-/** After ECONNREFUSED the service has not received the request; after any other error it may have executed the request. */
+/** ECONNREFUSED proves that the service has not received the request. Other errors do not prove this. */
 const connectionFailure = (error: NodeJS.ErrnoException): Verdict =>
   error.code === 'ECONNREFUSED'
     ? { outcome: 'unreached' }

@@ -41,10 +41,13 @@ const highest = (numbers: readonly number[]) =>
 export const longestDuration = (entries: readonly Pick<RequestRecord, 'duration'>[]) =>
   highest(entries.map(({ duration }) => duration))
 
-/** ANSWER_TIMEOUT plus the interval of the check for expired requests and a margin, in milliseconds. */
+/**
+ * Maximum duration of a request in milliseconds: ANSWER_TIMEOUT, plus the interval at which the service checks for
+ * expired requests, plus a margin.
+ */
 const DURATION_LIMIT = 16_500
 
-/** Counts tasks with a description that an acknowledged change has replaced. */
+/** Counts the tasks that have an outdated description, although a later change of the description was acknowledged. */
 function countReverted(
   entries: readonly RequestRecord[],
   descriptions: ReadonlyMap<RequestRecord['id'], string | null>,

@@ -13,7 +13,9 @@ const LIST_CONCURRENCY = 6
 const DURATION = 30_000
 /** Pause between two short requests (`GET /api/me`) of another caller, in milliseconds. */
 const PAUSE = 20
-/** Maximum 99th percentile of `GET /api/me` during the requests for lists, in milliseconds. */
+/**
+ * For each kind of database, maximum 99th percentile of `GET /api/me` during the requests for lists, in milliseconds.
+ */
 const TARGETS = { server: 250, embedded: 1000 }
 
 /** Cookies by e-mail address. */

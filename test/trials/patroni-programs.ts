@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path'
 /** Finds the programs that the failover trial needs. */
 export function findPrograms() {
   const path = (process.env.PATH ?? '').split(delimiter)
-  // Debian installs the programs of the server outside PATH.
+  // Debian installs the programs of the PostgreSQL server in folders that are not part of PATH.
   const versions = list('/usr/lib/postgresql').sort((one, other) => Number(other) - Number(one))
   const searchPaths = {
     patroni: path,

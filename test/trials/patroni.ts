@@ -26,7 +26,10 @@ const ClusterState = z.object({ members: z.array(Member) })
 export type Node = Awaited<ReturnType<typeof describeNode>>
 export type Cluster = Awaited<ReturnType<typeof startCluster>>
 
-/** Starts three PostgreSQL nodes under Patroni with deploy/patroni.yml, and one etcd. They stop when this process exits. */
+/**
+ * Starts three PostgreSQL nodes under Patroni with deploy/patroni.yml, and one etcd. All of these processes stop when
+ * this process exits.
+ */
 export async function startCluster() {
   const { bin, ...programs } = findPrograms()
   const user = findUnprivilegedUser()
@@ -100,7 +103,7 @@ async function describeNode(name: string, folder: string, bin: string, etcd: str
   }
 }
 
-/** Finds the PostgreSQL processes of a node: their working directory is its data directory. */
+/** Finds the PostgreSQL processes of a node by their working directory, which is the data directory of the node. */
 const postgresPidsOf = ({ dataDir }: Node) =>
   readdirSync('/proc')
     .map(Number)
@@ -129,11 +132,11 @@ export function signal(pids: readonly number[], name: NodeJS.Signals) {
     try {
       process.kill(pid, name)
     } catch {
-      // The process has ended.
+      // Ignores the error: the process has already ended.
     }
 }
 
-/** Stops a node in any state. SIGQUIT first, so that PostgreSQL frees its shared memory. */
+/** Stops a running or suspended node. Sends SIGQUIT before SIGKILL, so that PostgreSQL frees its shared memory. */
 function stop(node: Node) {
   node.agent?.kill('SIGKILL')
   signal(postgresPidsOf(node), 'SIGCONT')

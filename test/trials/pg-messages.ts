@@ -1,6 +1,6 @@
 /** Finds the message boundaries in one direction of a PostgreSQL connection. */
 export class MessageParser {
-  /** True after a row of a result, until the result is complete. */
+  /** True between the first row of a result and the end of this result. */
   inResult = false
   /** Number of results that ended with an error. */
   interruptedResults = 0

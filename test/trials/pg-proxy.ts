@@ -12,7 +12,7 @@ export interface HeldBytes {
   ends: Set<number>
 }
 
-/** The last bytes to forward in each direction before the connection is closed. */
+/** The last bytes that the proxy forwards in each direction before closing the connection. */
 type Last = Partial<Record<Direction, Buffer>>
 const NOTHING = Buffer.of()
 
@@ -115,7 +115,7 @@ export class ProxiedConnection {
   }
 }
 
-/** Starts a TCP proxy for a PostgreSQL server. The trial can stall and close the connections of the proxy. */
+/** Starts a TCP proxy in front of a PostgreSQL server. A trial can stall and close the connections of the proxy. */
 export async function startProxy(url: string) {
   const target = new URL(url)
   const connections = new Set<ProxiedConnection>()
@@ -132,7 +132,8 @@ export async function startProxy(url: string) {
   }
   const server = createServer({ noDelay: true }, (near) => {
     near.on('error', () => undefined)
-    // Closes the connection after the startup message, like a PostgreSQL server that is starting or has too many connections.
+    // Closes the connection after the startup message, like a PostgreSQL server during its start or without free
+    // connections.
     if (Date.now() < refusingUntil) return void near.once('data', () => near.end())
     const far = connect({ port: Number(target.port), host: target.hostname, noDelay: true })
     const connection = new ProxiedConnection(near, far, onPartialResult)

@@ -144,7 +144,10 @@ async function incrementConcurrently() {
   report('contention', exact && refused.length === 0, figure)
 }
 
-/** Verifies that the lock timeout of the role also applies through the pooler, while another transaction locks the row. */
+/**
+ * Locks the row of the counter in another transaction. Verifies that the lock timeout of the role also applies through
+ * the pooler.
+ */
 async function hitLockTimeout() {
   let duration = 0
   let status = 0
@@ -176,7 +179,7 @@ async function restartUnderLoad() {
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
       if (status !== 200) slowest = Math.max(slowest, Date.now() - start)
       if (status === 200 && restarted > 0) recovery ||= Date.now() - restarted
-      // A shorter pause than Retry-After requires, so that the trial takes less time.
+      // The pause is shorter than the value of Retry-After, so that the trial takes less time.
       if (status !== 200) await sleep(50)
     }
   }
@@ -191,7 +194,7 @@ async function restartUnderLoad() {
   const [after] = await admin<{ count: string }[]>`select count from counter`
   const done = Number(after?.count) - Number(before?.count)
   const [acknowledged, refused] = [statuses.get(200) ?? 0, statuses.get(503) ?? 0]
-  // A refused increment may be committed: PgBouncer may have stopped after the commit and before the response.
+  // A refused increment may be committed, because PgBouncer may have stopped between the commit and the response.
   const counted = done >= acknowledged && done <= acknowledged + refused
   const only = [...statuses.keys()].every((status) => status === 200 || status === 503)
   const passed = only && counted && refused > 0 && slowest < 5000 && recovery > 0 && recovery < 3000

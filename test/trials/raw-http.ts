@@ -8,8 +8,8 @@ export interface RawResponse {
 }
 
 /**
- * A step of a client: bytes to send, a pause in milliseconds, `HALF_CLOSE` to close the sending side of the connection (FIN),
- * or `DESTROY` to close the socket.
+ * A step of a client: bytes to send, a pause in milliseconds, `HALF_CLOSE` to close the sending side of the connection
+ * (FIN), or `DESTROY` to close the socket.
  */
 export type Step = Buffer | string | number | typeof HALF_CLOSE | typeof DESTROY
 export const HALF_CLOSE = Symbol('end')

@@ -43,7 +43,9 @@ const FAULTS = [
   'encoding',
 ] as const
 
-/** Generates requests of every operation, each invalid in one to three parts. `ids` are ids of existing rows of all callers. */
+/**
+ * Generates requests of every operation. One to three parts of each request are invalid. `ids` contains ids of rows.
+ */
 export const invalidRequests = (operations: Operation[], ids: string[]): fc.Arbitrary<RequestDraft> =>
   fc
     .tuple(fc.constantFrom(...operations), fc.subarray([...FAULTS], { minLength: 1, maxLength: 3 }))

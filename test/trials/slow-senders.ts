@@ -10,7 +10,9 @@ import { startDurablePostgres, trial } from './trial.ts'
 
 /** Interval between two bytes of a slow client, in milliseconds. */
 const BYTE_INTERVAL = 250
-/** Measurements without and with slow clients alternate, so that other load of the machine affects both. */
+/**
+ * Number of rounds. Each round measures without and with slow clients, so that other load of the machine affects both.
+ */
 const ROUNDS = 3
 /** Duration of a measurement without slow clients in milliseconds, and requests per second. */
 const BASELINE_DURATION = 20_000
@@ -18,14 +20,14 @@ const RATE = 50
 /** Period over which the slow clients connect, in milliseconds. */
 const ARRIVAL_PERIOD = 2000
 /**
- * Limits of the 99th percentile of ordinary requests during the load of slow clients: the ratio to the percentile without
- * slow clients, and the absolute value. The trial fails if the percentile exceeds both limits.
+ * Limits of the 99th percentile of ordinary requests while slow clients are connected. `ratio` limits the ratio to the
+ * percentile without slow clients, `milliseconds` the percentile itself. The trial fails if both limits are exceeded.
  */
 const LATENCY_LIMIT = { ratio: 3, milliseconds: 25 }
 /** Longer than any time limit of the service, in milliseconds. */
 const TIMEOUT = 60_000
 const HOST = 'host: 127.0.0.1\r\n'
-/** Concurrent incomplete bodies from one address: more than MAX_REQUESTS, and far more than the limit of one address. */
+/** Concurrent incomplete bodies from one address. `count` is above MAX_REQUESTS and above the limit of one address. */
 const INCOMPLETE_BODIES = { count: 1000, timeLimit: 34_000 }
 
 function* slowly(start: string, byte: string) {
@@ -48,8 +50,8 @@ const send = (start: string) => async (port: number) => {
 }
 
 /**
- * Requests more data than the socket buffers hold, and does not read the responses. To notice that the service closed the
- * connection, the client must send bytes.
+ * Requests more data than the socket buffers can store, and does not read the responses. Sends line breaks
+ * periodically, because a client that does not read detects a closed connection only by sending bytes.
  */
 async function doNotRead(port: number): Promise<End> {
   const start = performance.now()
@@ -75,7 +77,7 @@ const sendIncompleteBody = send(
 /** Kinds of slow clients: number, time limit in milliseconds, and status with which the service must end them. */
 const slowClientKinds = {
   headers: { count: 80, timeLimit: 14_000, status: 408, run: send(`GET /api/status HTTP/1.1\r\n${HOST}x: `) },
-  // Fewer than the maximum number of incomplete requests of one IP address.
+  // `count` is below the maximum number of incomplete requests of one IP address.
   bodies: { count: 60, timeLimit: 34_000, status: 408, run: sendIncompleteBody },
   readers: { count: 40, timeLimit: 19_000, status: undefined, run: doNotRead },
 }

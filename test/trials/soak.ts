@@ -7,7 +7,7 @@ import { type Service, signIn, startService } from './service-process.ts'
 import { createAccount, type TestAccount } from './test-accounts.ts'
 import { startDurablePostgres, trial } from './trial.ts'
 
-/** Requests per second, independent of the responses. */
+/** Requests per second. The load does not wait for responses. */
 const RATE = 60
 /** Interval of sign-ins, and interval at which OAuth clients refresh their tokens, in milliseconds. */
 const SIGN_IN_INTERVAL = 10_000

@@ -2,7 +2,7 @@ import { startPostgres } from '../postgres.ts'
 
 const cleanups: (() => Promise<void>)[] = []
 
-/** Settings with rate limits that are too high for the load to reach, although the load comes from one address. */
+/** Settings with high rate limits, so that the load, which comes from one address, does not reach the limits. */
 export const UNLIMITED_RATES = {
   LIMITS: ['steps', 'writes', 'reservations', 'exports', 'codes', 'tries', 'registrations', 'tokens']
     .map((name) => `${name}=1000000000`)
@@ -19,7 +19,7 @@ export async function startDurablePostgres() {
 /** Prints figures in one line. */
 export type Report = (figures: Record<string, string | number>) => void
 
-/** Runs a trial. The trial reports its figures. If a condition is not met, the trial throws, and the process exits with code 1. */
+/** Runs a trial and prints its figures. If the trial throws an error, the process exits with code 1. */
 export async function trial(name: string, run: (report: Report) => Promise<void>) {
   const start = Date.now()
   const report: Report = (figures) => {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 
 import type { Schema } from './api-operations.ts'
 
-/** Placeholder for the marker of the caller. The marker is a word that no other caller may receive. */
+/** Placeholder for the marker of the caller. The marker is a word that must not occur in responses to other callers. */
 export const MARKER = '(marker)'
 /** Placeholder for a text above the size limit of a body. */
 export const OVERSIZED = '(huge)'
