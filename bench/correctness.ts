@@ -79,8 +79,8 @@ export async function checkIncrements({ origin }: Server, databaseUrl: string, t
       const response = await fetch(`${origin}/api/counter/increment`, { method: 'POST' })
       const { count } = CounterBody.parse(await response.json())
       values.push(count)
-      // Reads the counter through another connection, because this connection reads only committed values. With fsync
-      // on, a committed value is on the disk.
+      // Reads the counter through a different connection, because a different connection can read only committed
+      // values. With fsync on, a committed value is on the disk.
       if (count % 50 === 0 && (await readCounter(sql)) < count)
         throw new Error(`The response contained ${count} before the transaction was committed`)
     }

@@ -3,7 +3,7 @@ import postgres from 'postgres'
 import { open } from '../db/index.ts'
 import { databaseUrl, startPostgres } from '../test/postgres.ts'
 
-/** Returns the server at BENCH_DATABASE_URL. If it is not set, starts a server with fsync on, as in production. */
+/** Returns the server at BENCH_DATABASE_URL. Without this variable, starts a server with fsync on, as in production. */
 export async function findPostgres() {
   const url = process.env.BENCH_DATABASE_URL
   if (url) return { url, stop: () => Promise.resolve() }

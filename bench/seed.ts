@@ -54,7 +54,7 @@ export async function seed(url: string, { people, rows, owners = people }: Datas
 /** Cookies of the people, by kind of caller. */
 export type Cookies = Record<'anyone' | 'readers' | 'writers', string[]>
 
-/** Returns the cookies of `count` people, starting with person `from` (the first is 1). */
+/** Returns the session cookies of `count` people, starting with person number `from` (numbers start at 1). */
 export async function cookiesOf(url: string, from: number, count: number) {
   const sql = postgres(url, { max: 1 })
   const ids = Array.from({ length: count }, (_, index) => `person-${from + index}`)

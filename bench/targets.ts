@@ -59,8 +59,8 @@ export function targetsOf({
 function rateTarget(ours: Measurement, theirs: Measurement, required: number): Target {
   const byRate = ratio('rate', ours, theirs)
   const byCpu = ratio('cpu', theirs, ours)
-  // The server needs little time for GET /api/status, because GET /api/status uses no database. If the load generator
-  // was the bottleneck, compares the CPU time instead of the rate.
+  // GET /api/status uses no database and costs the server little time. If the load generator was the bottleneck, the
+  // result is therefore the ratio of CPU times instead of rates.
   const isGeneratorLimited =
     ours.operation === 'GET /api/status' && Math.min(ours.busy, theirs.busy) < SATURATED
   const reached = isGeneratorLimited ? byCpu : byRate

@@ -34,7 +34,10 @@ export interface Meta {
    * cookie.
    */
   scope?: Scope
-  /** Rejects calls during an impersonation with 403: an administrator must not call the procedure as another person. */
+  /**
+   * Rejects calls during an impersonation with 403, because an administrator must not call the procedure as another
+   * person.
+   */
   noImpersonation?: true
   /**
    * The permission that the caller needs for the resource with the id in the input (`id`). The response is 404 if the

@@ -54,7 +54,7 @@ export const shares = pgTable(
   (table) => [primaryKey({ columns: [table.noteId, table.email] }), index().on(table.email)],
 )
 
-/** The person that reads or changes notes. The e-mail address is necessary to find the shares for the person. */
+/** The person for whom notes are read or changed. The e-mail address is necessary to find the shares for the person. */
 export interface Viewer {
   id: string
   email: string

@@ -22,8 +22,8 @@ const CALLS = 200
 const TIME_LIMIT = 2000
 
 /**
- * Creates a database of the given size and measures the operations on this database. Calls `inspect` before the
- * database is dropped.
+ * Creates a database of the given size and measures the operations on this database. Calls `inspect` before dropping
+ * the database.
  */
 export async function measureSize(
   postgresUrl: string,
