@@ -11,15 +11,17 @@ interface Admitted {
 }
 
 /**
- * Admission control for complete requests. States of a request:
+ * Admission control: limits the number of complete requests that one process handles at the same time. States of a
+ * request:
  * - admitted: the request occupies one of `limit` slots until its response closes;
- * - refused (no free slot): the caller of `admit` answers 503. There is no queue: under overload, a queue would only grow;
- * - expired (no complete answer after `timeout` milliseconds): `expire` is called once. The slot stays occupied until the
- *   response closes.
+ * - refused (no free slot): the caller of `admit` answers 503. There is no queue, because a queue would only grow under
+ *   overload;
+ * - expired (no complete answer after `timeout` milliseconds): `expire` is called once. The request occupies its slot
+ *   until the response closes.
  */
 export function createAdmission(limit: number, timeout: number, expire: (response: ServerResponse) => void) {
-  // An array with a free list instead of a Map: with constant insertions and deletions, a Map allocates new tables, and only
-  // a full garbage collection frees the old ones.
+  // An array with a list of free slots instead of a Map. With constant insertions and deletions, a Map allocates new
+  // tables, and only a full garbage collection frees the old tables.
   const slots: (Admitted | undefined)[] = []
   const freeSlots: number[] = []
   let occupied = 0
@@ -52,8 +54,9 @@ export function createAdmission(limit: number, timeout: number, expire: (respons
 const pipelined = new WeakMap<Socket, Set<ServerResponse>>()
 
 /**
- * Emits `close` on pipelined responses when their connection closes. Node emits `close` only on the response that is being
- * sent. Without this function, admission would never free the slots of the later requests of the connection.
+ * With HTTP pipelining, a connection can have several requests without a complete answer. When the connection closes,
+ * Node emits `close` only on the response that is being sent. This function also emits `close` on the responses that
+ * wait for their turn, so that admission control frees their slots.
  */
 export function emitCloseWithConnection({ socket }: IncomingMessage, response: ServerResponse) {
   if (response.socket) return
@@ -68,19 +71,20 @@ export function emitCloseWithConnection({ socket }: IncomingMessage, response: S
   response.once('close', () => waiting.delete(response))
 }
 
-/** The limit of one address is the limit of the process divided by this number. */
+/** The limit of each address is the limit of the process divided by this number. */
 const ADDRESS_DIVISOR = 4
 
 type Abort = (error: Error) => void
 
 /**
- * Limits requests with an incomplete body, for the process and for each address (for IPv6, each /64 network). A new request
- * is always accepted:
+ * Limits the number of requests with an incomplete body, for the process and for each address (for IPv6, each /64
+ * network). A new request is always accepted:
  * - If the address is at its limit, the oldest request of the address is aborted with 408.
- * - If the process is at its limit, the oldest request of the address with the most requests is aborted with 408.
+ * - If the process is at its limit, the address with the most incomplete requests is selected, and its oldest request
+ *   is aborted with 408.
  *
- * Incomplete requests therefore cannot block other callers. A body sent at normal speed completes before its request is
- * the oldest.
+ * Therefore, incomplete requests cannot block other callers. A body that is sent at normal speed is complete before its
+ * request becomes the oldest.
  */
 export function createIncompleteLimit(limit: number, onAbort: () => void) {
   let total = 0

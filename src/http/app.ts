@@ -29,9 +29,13 @@ import { notFound, readTarget, type Target } from './target.ts'
 import { enqueueForTick } from './tick.ts'
 
 /**
- * Creates the HTTP server. The steps of a request without a body: normalize the target, admit the request, check the origin,
- * create the call. Then the fast path answers the call, or the first protocol that accepts the call. A request with a body is
- * admitted after the body is complete, so that a slow upload does not occupy a slot.
+ * Creates the HTTP server. Steps of a request:
+ * - Normalize the target.
+ * - Admit the request, or answer 503. A request with a body is admitted only when the body is complete, so that a slow
+ *   upload does not occupy a slot.
+ * - Check the origin, and read the body.
+ * - Create the call.
+ * - Answer the call: on the fast path if possible, otherwise by the first protocol that accepts the call.
  */
 export function createApp(services: Services): Server {
   const { settings, log, metrics } = services
@@ -81,7 +85,7 @@ export function createApp(services: Services): Server {
   }
 
   function fail(error: unknown, response: ServerResponse, responseHeaders: readonly string[]) {
-    // The request was already answered with 503, because ANSWER_TIMEOUT has passed.
+    // The response was already sent: 503, because ANSWER_TIMEOUT has passed.
     if (response.writableEnded) return
     const known = error instanceof ORPCError ? error : toPublicDatabaseError(error)
     const publicError = known ?? new ORPCError('INTERNAL_SERVER_ERROR')
@@ -116,7 +120,8 @@ export function createApp(services: Services): Server {
     const responseHeaders = ['x-request-id', request.id, ...responseHeadersFor(headers.origin)]
     logRequest(request, response)
     metrics?.request(request, response, attributesOf)
-    // A request with a body is admitted when the body is complete.
+    // A request with a body is admitted later, when the body is complete. Here, it is only refused if there is no free
+    // slot.
     const isIncomplete = hasBody(headers)
     const isAdmitted = isIncomplete ? !admission.isFull() : admission.admit(response, isHealthCheck(request))
     if (!isAdmitted) {
@@ -142,11 +147,12 @@ export function createApp(services: Services): Server {
   const server = createServer({ ...LIMITS }, (request, response) => {
     emitCloseWithConnection(request, response)
     const target = readTarget(request, settings.baseUrl)
-    // From here on, `request.url` is the normalized path without the query.
+    // From here on, `request.url` is the normalized path without the query string.
     request.url = target.path
     observedListener(request, response, target)
   })
-  // Handles requests with an unknown `Expect` header as usual. By default, Node answers 417 without an error body.
+  // Handles a request with an unknown `Expect` header like any other request. By default, Node answers 417 without an
+  // error body.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.on('clientError', refuseUnparsable)
   return server
@@ -158,16 +164,20 @@ const LIMITS = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   connectionsCheckingInterval: 2_000,
-  // Longer than the idle timeout of load balancers: otherwise the server could close a connection that a balancer reuses.
+  // Longer than the idle timeout of load balancers. Otherwise, the server could close a connection at the moment at
+  // which the load balancer sends the next request.
   keepAliveTimeout: 75_000,
-  // src/http/target.ts checks `Host`.
+  // Disables the check of Node, because src/http/target.ts checks `Host`.
   requireHostHeader: false,
-  // Of two `Host` headers, Node would use the first, but a proxy may use the second. Joined, the two values are an invalid
-  // host, and the request is refused.
+  // Joins the values of repeated headers. If a request has two `Host` headers, Node by default uses the first value,
+  // but a proxy may use the second. The joined value is not a valid host, so the request is refused.
   joinDuplicateHeaders: true,
 }
 
-/** Sends 503 and closes the connection, because the unread rest of the request may still arrive. */
+/**
+ * Sends 503 and closes the connection, because the client may still send the rest of the request, which the service
+ * does not read.
+ */
 function sendUnavailable(response: ServerResponse, message: string) {
   response.setHeader('connection', 'close')
   sendError(response, unavailable(message))
@@ -178,7 +188,9 @@ function setHeaders(response: ServerResponse, headers: readonly string[]) {
     response.setHeader(headers[index] ?? '', headers[index + 1] ?? '')
 }
 
-/** Logs one line for each request, with the id of `X-Request-Id`. Omits queries and headers, which may contain secrets. */
+/**
+ * Logs one line for each request, with the id of `X-Request-Id`. Omits queries and headers, which may contain secrets.
+ */
 function createRequestLog(
   { log }: Services,
   attributesOf: AttributesOf,
@@ -189,7 +201,7 @@ function createRequestLog(
     logger: log,
     autoLogging: { ignore: isHealthCheck },
     customSuccessObject: (request, _, line: object) => withAttributes(request, line),
-    // pino-http creates an error from the status code; the actual error is logged separately.
+    // Removes `err`, which pino-http creates from the status code. Other code logs the actual error.
     customErrorObject: (request, _, __, { err: _error, ...line }: { err?: unknown }) =>
       withAttributes(request, line),
     wrapSerializers: false,
@@ -205,7 +217,7 @@ const PARSER_ERRORS: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HT
 
 /** Sends the error body of the service for a request that Node cannot parse. */
 function refuseUnparsable(error: NodeJS.ErrnoException, socket: Duplex) {
-  // The request was already answered: the error is in its unread rest.
+  // The request was already answered. The error is in the rest of the request, which the service does not read.
   if (socket.writableEnded) return
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
   const status = PARSER_ERRORS[error.code ?? ''] ?? 400

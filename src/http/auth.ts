@@ -39,11 +39,17 @@ const UserQuery = z.object({
 
 interface Operation {
   method: 'GET' | 'POST'
-  /** `session`: reads the session from the cookie only, and does not require a session. */
+  /**
+   * `public` ignores credentials. `session` reads the session from the cookie, and also permits calls without a
+   * session. `signedIn` and `admin` require a caller.
+   */
   access: 'public' | 'session' | 'signedIn' | 'admin'
   /** The schema of the query (GET) or of the body (POST). */
   input: z.ZodType<Record<string, unknown>>
-  /** The rate limit, counted by network and by account. All other operations share the limit `auth`, counted by network. */
+  /**
+   * The rate limit of a sign-in operation, counted by network and by account. Operations without `limit` share the rate
+   * limit `auth`, which is counted by network.
+   */
   limit?: 'codes' | 'tries'
 }
 const operation =
@@ -61,7 +67,10 @@ const operation =
 const get = operation('GET')
 const post = operation('POST')
 
-/** The operations of better-auth that callers can reach. Input fields that are not declared here do not reach better-auth. */
+/**
+ * The operations of better-auth that callers can reach. Input fields that are not declared here are removed before
+ * better-auth receives the input.
+ */
 export const operations: Record<string, Operation> = {
   '/email-otp/send-verification-otp': post(
     'public',
@@ -90,7 +99,10 @@ export const operations: Record<string, Operation> = {
   '/admin/remove-user': post('admin', UserId),
 }
 
-/** Sign-in, sign-out and administration through better-auth, with the error body of the service. */
+/**
+ * Creates the endpoints for sign-in, sign-out and administration. better-auth performs the operations. Errors have the
+ * error body of the service.
+ */
 export const createAuthEndpoints = ({ settings: { baseUrl } }: Services): Endpoints =>
   Object.fromEntries(
     Object.entries(operations).map(([path, operation]) => [
@@ -107,7 +119,7 @@ async function handle(call: Call, response: ServerResponse, operation: Operation
   const caller = await callerOf(operation, context)
   const refusal = refusalOf(operation, caller) ?? context.malformed
   if (refusal) {
-    // The impersonation has already ended: delete its cookies in the browser.
+    // The caller wants to stop an impersonation that has already ended: deletes its cookies in the browser.
     if (operation === operations[STOP] && refusal.status === 401 && !(await context.cookieCaller()))
       await signOut(context)
     setReplyHeaders(response, context.reply)
@@ -123,7 +135,7 @@ async function handle(call: Call, response: ServerResponse, operation: Operation
   const result = await sendToBetterAuth(authRequest(call, operation, data, baseUrl), context)
   setReplyHeaders(response, context.reply)
   for (const cookie of result.headers.getSetCookie()) response.appendHeader('set-cookie', cookie)
-  // better-auth does not apply every rule of the guard: if the guard finds no caller, the answer is null.
+  // If the guard finds no caller, the answer is null, because better-auth does not apply every rule of the guard.
   const body = operation === operations[GET_SESSION] && !caller ? 'null' : await result.text()
   if (result.ok) return answer(response, result.status, body || 'null')
   const failure = errorOf(result.status, body)
@@ -162,15 +174,17 @@ function consumeLimit(context: Call['context'], { limit }: Operation, { email }:
 }
 
 /**
- * Returns the caller of an operation. Public operations ignore credentials. `session` operations read only the cookie, as
- * better-auth does. Authentication by the cookie renews the session if renewal is due.
+ * Returns the caller of an operation. Public operations ignore credentials. `session` operations read only the cookie,
+ * like better-auth. Authentication by the cookie also renews the session if renewal is due.
  */
 function callerOf({ access }: Operation, { caller, cookieCaller }: Call['context']) {
   if (access === 'public') return undefined
   return access === 'session' ? cookieCaller() : caller()
 }
 
-/** Checks the access of an operation: 401, then 403. */
+/**
+ * Checks whether the caller may use an operation. Returns the error (401 or 403), or undefined if access is allowed.
+ */
 function refusalOf({ access }: Operation, caller: Caller | undefined) {
   if (access === 'public' || access === 'session') return undefined
   if (!caller) return new ORPCError('UNAUTHORIZED', { message: 'Sign in first' })
@@ -181,8 +195,8 @@ function refusalOf({ access }: Operation, caller: Caller | undefined) {
 }
 
 /**
- * Creates the request for better-auth, with cookies unless the operation is public. `Origin` is the service itself, because
- * src/http/request.ts has already checked the origin of the caller.
+ * Creates the request for better-auth. Includes cookies unless the operation is public. Sets `Origin` to the origin of
+ * the service, because src/http/request.ts has already checked the origin of the caller.
  */
 function authRequest(
   { url, context, request }: Call,

@@ -12,11 +12,11 @@ const field = z.string().catch('')
 const Form = z.object({ action: field, email: field, otp: field })
 
 /**
- * The pages on which a person signs in and grants access to an app. The authorization request stays in the query of the
- * URL, and every step validates the request again. The pages need no scripts.
+ * Creates the pages on which a person signs in and grants access to an app. The pages need no scripts. The query of the
+ * URL contains the authorization request in every step, and every step validates the request again.
  */
 export function createAuthorize(services: Services, grants: Grants): Protocol {
-  /** The actions of the buttons on the pages. Each action returns a redirect or a page. */
+  /** The actions of the buttons on the pages. Each action returns a page or a redirect. */
   const actions: Record<
     string,
     (call: Call, form: z.infer<typeof Form>, authorization: AuthorizationRequest) => Promise<Outcome>
@@ -85,8 +85,9 @@ export function createAuthorize(services: Services, grants: Grants): Protocol {
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error
       const { code, message } = error
-      // Open redirect (RFC 9700, section 4.11.2): anyone can register an app and link to an invalid request. Redirect only
-      // to apps in OAUTH_CLIENTS, or after a signed-in person has agreed.
+      // Open redirect (RFC 9700, section 4.11.2): anyone can register an app, and link to this service with an invalid
+      // request that redirects to the app. Therefore, redirects an error only to apps in OAUTH_CLIENTS, or after a
+      // signed-in person has agreed.
       const isAgreed = form.action === 'allow' && (await findPerson(call)) !== undefined
       if (!target.client.trusted && !isAgreed)
         return showProblem(response, 400, `The app sent a request that is not allowed: ${code} (${message})`)
@@ -96,7 +97,10 @@ export function createAuthorize(services: Services, grants: Grants): Protocol {
   }
 }
 
-/** Returns whether a page of this service sent the form. Pages of TRUSTED_ORIGINS must not grant access to an app. */
+/**
+ * Returns whether a page of this service sent the form. TRUSTED_ORIGINS is ignored, because pages of those origins must
+ * not grant access to an app.
+ */
 function isOwnPage({ request: { headers } }: Call, baseUrl: string) {
   const { origin = baseUrl, 'sec-fetch-site': site } = headers
   return site === undefined ? origin === baseUrl : site === 'same-origin' || site === 'none'
@@ -110,7 +114,10 @@ async function showStart(call: Call, { client, redirectUri, scope }: Authorizati
   return { html: caller ? consentPage(client, redirectUri, scope, caller.user.email) : emailPage() }
 }
 
-/** Returns the person who signed in with a cookie. Apps and impersonating administrators cannot grant access. */
+/**
+ * Returns the signed-in person. Returns undefined for apps and for administrators during an impersonation, because both
+ * must not grant access.
+ */
 async function findPerson({ context }: Call) {
   const caller = await context.caller()
   return caller?.scopes || caller?.session.impersonatedBy ? undefined : caller
@@ -118,13 +125,15 @@ async function findPerson({ context }: Call) {
 
 const originOf = (uri: string) => {
   const { protocol, origin, hostname } = new URL(uri)
-  // A content security policy cannot contain an opaque origin or an IPv6 address: use the scheme instead.
+  // A content security policy cannot contain an opaque origin or an IPv6 address. In these cases, the policy contains
+  // the scheme of the redirect URI.
   return origin === 'null' || hostname.startsWith('[') ? protocol : origin
 }
 
 function show(response: ServerResponse, status: number, html: string, redirectTarget?: string) {
   response.setHeader('content-security-policy', contentSecurityPolicy(redirectTarget))
-  // With this policy, browsers send the origin of the form also over plain HTTP.
+  // Replaces the policy `no-referrer`, with which browsers send `Origin: null` for forms. `isOwnPage` needs the origin
+  // over plain HTTP, because browsers send `Sec-Fetch-Site` only to secure origins.
   response.setHeader('referrer-policy', 'same-origin')
   return answer(response, status, html, 'text/html; charset=utf-8')
 }

@@ -24,12 +24,12 @@ export const hasBody = (headers: IncomingHttpHeaders) =>
   (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined
 
 /**
- * Counts a request with an incomplete body. May call `abort` later, to enforce a limit. Returns a function that stops
- * counting the request.
+ * Starts to count a request with an incomplete body. To enforce a limit, calls `abort` later. Returns a function that
+ * stops counting the request.
  */
 export type TrackIncomplete = (abort: (error: Error) => void) => () => void
 
-/** Reads the body. Returns synchronously if all bytes have arrived, as is usual for a small body. */
+/** Reads the body. Returns synchronously if all bytes have already arrived, which is usual for a small body. */
 export function readBody(request: IncomingMessage, track: TrackIncomplete): Promisable<Buffer> {
   const isComplete = request.readableLength === Number(request.headers['content-length'])
   const bytes: unknown = isComplete ? request.read() : undefined
@@ -76,7 +76,10 @@ const malformed = (message: string): Body => ({
 
 const TOO_COMPLEX = `A body may be ${MAX_DEPTH} levels deep and have ${MAX_ITEMS} values at most`
 
-/** Parses a JSON object. The guard throws the error of a malformed body after its own checks: 401 comes before 400. */
+/**
+ * Parses a JSON object. Returns the error of a malformed body instead of throwing it: the guard throws this error after
+ * its own checks, because 401 has priority over 400.
+ */
 export function parseObject(bytes: Buffer): Body {
   if (isComplex(bytes)) return malformed(TOO_COMPLEX)
   const value = parse(bytes)
@@ -93,7 +96,10 @@ export function parseForm(bytes: Buffer): Body {
   return { body }
 }
 
-/** Returns the end of field MAX_FIELDS + 1, so that the rest of a long form is not parsed. */
+/**
+ * Returns the number of bytes to parse: the first MAX_FIELDS + 1 fields. One field above the maximum is enough to
+ * detect a form that is too long.
+ */
 function endOf(bytes: Buffer) {
   let end = -1
   for (let field = 0; field <= MAX_FIELDS; field++) {
@@ -116,9 +122,9 @@ const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c]
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
 
 /**
- * Returns whether JSON has more levels or values than the limits allow. Scans the bytes (1 ms for 1 MiB) before other code
- * traverses the value, which takes a hundred times as long or overflows the stack. Valid JSON that is shorter than twice
- * the maximum depth cannot exceed the limits.
+ * Returns whether JSON has more levels or values than the limits allow. Scans the bytes before other code traverses the
+ * value. The scan takes 1 ms for 1 MiB; a traversal takes a hundred times as long or overflows the stack. Each level
+ * requires two brackets, so valid JSON that is shorter than twice the maximum depth cannot exceed the limits.
  */
 function isComplex(bytes: Buffer) {
   if (bytes.length < 2 * MAX_DEPTH) return false

@@ -35,7 +35,10 @@ async function notesPatch(client: Client, signals = {}, page?: Page): Promise<Pa
   return { selector: '#notes-list', html: notesHtml(notes), signals: { noteCount, ...signals } }
 }
 
-/** Datastar pages over server-sent events, with the routing, guard and validation of REST. Errors are sent as JSON. */
+/**
+ * Creates the protocol for Datastar pages. An answer is a patch, sent as server-sent events. The routes, guard and
+ * validation are those of REST. Errors are sent as JSON.
+ */
 export function createDatastar(): Protocol {
   const handler = new StandardOpenAPIHandler<Context>(router, {
     filter: ({ path }) => path.join('.') in views,
@@ -53,7 +56,7 @@ export function createDatastar(): Protocol {
     if (!isDatastar(request.headers)) return false
     const result = await handler.handle(standardRequest(call), { context })
     if (!result.matched) return false
-    // A patch contains the whole list, so there is no next page.
+    // Removes the link to the next page, because a patch replaces the whole list on the page.
     context.reply.delete('link')
     setReplyHeaders(response, context.reply)
     const { status, body } = result.response

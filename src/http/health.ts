@@ -17,9 +17,13 @@ const OK = JSON.stringify({ status: 'ok' })
 
 const check = (respond: Endpoint['answer']): Endpoint => ({ methods: ['GET'], answer: respond })
 
-/** Liveness: the process runs. Readiness: the process can handle requests, and balancers should send them. */
+/**
+ * Creates the health checks. Liveness: the process runs. Readiness: the process can handle requests, so load balancers
+ * should send requests.
+ */
 export function createHealthEndpoints({ state, isReachable }: Services): Endpoints {
-  // Concurrent checks share one statement, because MAX_REQUESTS does not limit health checks.
+  // Concurrent checks share one SQL statement. Otherwise, many checks could overload the database, because MAX_REQUESTS
+  // does not limit health checks.
   let probe: Promise<boolean> | undefined
   const probeDatabase = () =>
     (probe ??= isReachable().finally(() => {

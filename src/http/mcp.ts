@@ -22,7 +22,10 @@ import {
 
 const PATH = '/mcp'
 
-/** Tools for AI agents: the Model Context Protocol without sessions. Requires an access token; cookies are ignored. */
+/**
+ * Creates the endpoint for AI agents: tools over the Model Context Protocol (MCP), without MCP sessions. Requires an
+ * access token, and ignores cookies.
+ */
 export function createMcp(services: Services): Protocol {
   const { baseUrl, production, trustedOrigins } = services.settings
   const resourceMetadataUrl = `${baseUrl}/.well-known/oauth-protected-resource${PATH}`
@@ -34,8 +37,8 @@ export function createMcp(services: Services): Protocol {
     attributes.operation = PATH
     const { cookie: _, ...headers } = request.headers
     const { host, origin = baseUrl } = headers
-    // DNS rebinding: if the host name of an attacker resolves to this service, a page of the attacker could call the service
-    // from a browser inside the network.
+    // DNS rebinding: an attacker can make a host name resolve to the address of this service. A page of the attacker
+    // could then call the service from a browser inside the network.
     if (!mcp.validateHostHeader(host, hosts).ok || !origins.includes(origin))
       return sendError(response, new ORPCError('FORBIDDEN', { message: 'This host or origin may not call' }))
     if (method !== 'POST') return sendMethodNotAllowed(response, ['POST'])
@@ -56,7 +59,7 @@ export function createMcp(services: Services): Protocol {
     }
 
     const handler = mcp.createMcpHandler(createServer(context), {
-      // Allows no subscriptions to changes of the list of tools, because the list never changes.
+      // Allows no subscriptions to changes of the tool list, because the list never changes.
       maxSubscriptions: 0,
       onerror: (error) => {
         services.log.warn({ err: error }, 'an agent was refused')
@@ -73,7 +76,7 @@ export function createMcp(services: Services): Protocol {
   }
 }
 
-/** Creates the request for the MCP library, with the headers of the protocol only. */
+/** Creates the request for the MCP library. Includes only the headers that the MCP protocol uses. */
 function mcpRequest(url: URL, given: Call['request']['headers']) {
   const headers = new Headers()
   for (const [name, value] of Object.entries(given))
@@ -106,8 +109,8 @@ function describe({ title, description, effect }: Tool, { inputSchema, outputSch
 }
 
 /**
- * Converts a schema to the JSON Schema of the OpenAPI document. The MCP library accepts every value, because the procedure
- * validates its input and output.
+ * Converts a schema for the MCP library. The JSON Schema is the same as in the OpenAPI document. `validate` accepts
+ * every value, because the procedure itself validates its input and output.
  */
 function published(schema: AnySchema | undefined, strategy: 'input' | 'output') {
   const json = schema ? schemaConverter.convert(schema, { strategy })[1] : { type: 'object' }
@@ -132,7 +135,7 @@ traverseContractProcedures({ router: contract, path: [] }, ({ contract: declared
     tools.push({ path, procedure, config: describe(tool, procedure['~orpc']) })
 })
 
-/** Creates the MCP server of one call. Its tools call the procedures as the caller of the token. */
+/** Creates the MCP server for one call. Each tool calls a procedure with the authentication of the access token. */
 const createServer = (context: Context) => () => {
   const identity = { name: 'tallystick', title: 'Tallystick', version: '1.0.0' }
   const server = new mcp.McpServer(identity, { capabilities: { tools: { listChanged: false } } })
@@ -153,7 +156,7 @@ const createServer = (context: Context) => () => {
 
 const textOf = (value: unknown) => [{ type: 'text' as const, text: JSON.stringify(value) }]
 
-/** The error that an agent receives. Internal errors have no details. */
+/** Converts an error for an agent. Internal errors contain no details. */
 function failureOf(error: unknown) {
   const known = error instanceof ORPCError && (error.status < 500 || error.status === 503)
   const { code, message, data } = errorBody(known ? error : new ORPCError('INTERNAL_SERVER_ERROR'))

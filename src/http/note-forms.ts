@@ -12,7 +12,10 @@ import type { Call } from './protocol.ts'
  */
 export type Form = 1 | 2
 
-/** Returns whether the caller is a Datastar page: sends the header of Datastar, or prefers `text/event-stream`. */
+/**
+ * Returns whether a Datastar page sent the request: the request has the header `Datastar-Request: true`, or its
+ * `Accept` header prefers `text/event-stream`.
+ */
 export const isDatastar = (headers: IncomingHttpHeaders) =>
   headers['datastar-request'] === 'true' || prefersEvents(headers)
 
@@ -21,8 +24,8 @@ const prefersEvents = (headers: IncomingHttpHeaders) =>
   new Negotiator({ headers }).mediaTypes()[0]?.toLowerCase() === 'text/event-stream'
 
 /**
- * Returns the form of notes that a request selects. Requests for the media type of the first form, Datastar pages, and
- * bodies in the first form select the first form; all others the second.
+ * Returns the form of notes for a request. The first form is selected by its media type in `Accept`, by a Datastar
+ * page, or by a body in the first form. All other requests use the second form.
  */
 export const formOf = ({ request: { headers }, body }: Pick<Call, 'request' | 'body'>): Form =>
   prefersFirstForm(headers) || isDatastar(headers) || isFirstFormBody(body) ? 1 : 2
@@ -31,12 +34,17 @@ const prefersFirstForm = (headers: IncomingHttpHeaders) =>
   mentions(headers, 'version') &&
   new Negotiator({ headers }).mediaType(['application/json', firstFormMediaType]) === firstFormMediaType
 
-/** Cheap test before `Accept` is parsed, which almost no request needs. */
+/**
+ * Returns whether `Accept` contains a word. This test is much faster than parsing the header, and almost no request
+ * needs the parsed header.
+ */
 const mentions = ({ accept = '' }: IncomingHttpHeaders, word: string) => accept.toLowerCase().includes(word)
 
 const isFirstFormBody = (body: Call['body']) => body !== undefined && 'newNote' in body && !('title' in body)
 
-/** Returns a filter for the procedures of a form. Procedures without a form belong to both. */
+/**
+ * Returns a filter that selects the procedures of a form. Procedures that do not declare a form belong to both forms.
+ */
 export const hasForm =
   (form: Form) =>
   ({ contract }: TraverseContractProcedureCallbackOptions) =>

@@ -18,7 +18,7 @@ interface Result {
   body: object | string
 }
 
-/** OAuth 2.1 for apps, command lines and agents. OpenAuth issues the tokens behind these endpoints. */
+/** Creates the endpoints of OAuth 2.1 for apps, command lines and AI agents. The library OpenAuth issues the tokens. */
 export function createOAuthEndpoints(services: Services): Endpoints {
   const { baseUrl } = services.settings
   const grants = createGrants(services)

@@ -7,10 +7,13 @@ import { finished } from 'node:stream'
 import { errorBody } from '../../contract/errors.ts'
 import type { Context, LimitRefusal, Reply } from '../context.ts'
 
-/** A request after its body was parsed, in the form that every protocol uses. */
+/** A request with its parsed body, in the form that every protocol uses. */
 export interface Call {
   method: string
-  /** The path, if it consists of plain segments and has no query. Such a path needs no URL parser. */
+  /**
+   * The path, if the target has only letters, digits, `_`, `-` and `/`. Otherwise undefined. The fast path handles only
+   * such paths, because they need no URL parser.
+   */
   plainPath: HTTPPath | undefined
   url: () => URL
   /** The JSON object of the body, or undefined if the request has no body. */
@@ -31,16 +34,20 @@ export const standardRequest = ({ method, url, body, request }: Call): StandardL
   signal: undefined,
 })
 
-/** Returns whether `If-None-Match` contains the entity tag of the answer. The answer is then 304. */
+/** Returns whether `If-None-Match` contains the entity tag of the answer. If so, the protocol answers 304. */
 export function isNotModified({ method, request: { headers }, context: { reply } }: Call) {
   const condition = headers['if-none-match']
   if (condition === undefined || method !== 'GET') return false
   const etag = reply.get('etag')
-  // Cache-Control is ignored: browsers send `no-cache` with every `fetch` that has If-None-Match, for intermediate caches.
+  // Ignores the request's Cache-Control. Browsers add `no-cache` to every `fetch` with If-None-Match; the header is
+  // addressed to caches between the browser and the service.
   return etag !== undefined && fresh({ 'if-none-match': condition }, { etag })
 }
 
-/** Delay of a lingering close, in milliseconds. After an immediate close, a client that still sends could lose the answer. */
+/**
+ * Maximum time of a lingering close, in milliseconds: after the answer, the connection stays open while the client
+ * still sends its body. If the connection closed at once, the client could lose the answer.
+ */
 export const LINGER = 1000
 
 /** Sends a complete answer, `application/json` by default, with the headers that are set on the response. */
@@ -56,7 +63,8 @@ export function answer(response: ServerResponse, status: number, body: string | 
     const deadline = setTimeout(() => response.end(), LINGER).unref()
     // Discards the rest of the request body.
     finished(request.resume(), () => {
-      // The rest has arrived. Do not wait for the deadline: under overload, every response would stay open that long.
+      // The rest of the body has arrived, so the response ends before the deadline. Otherwise, under overload, every
+      // such response would stay open until the deadline.
       clearTimeout(deadline)
       response.end()
     })

@@ -8,7 +8,10 @@ import type { Endpoint, Endpoints } from './endpoints.ts'
 import { setPageHeaders } from './response-headers.ts'
 import { answer } from './protocol.ts'
 
-/** Scripts, styles and images come from this service only. */
+/**
+ * The Content-Security-Policy of the reference page. Allows scripts, styles and images only from this service, and
+ * images in `data:` URLs.
+ */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

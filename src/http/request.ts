@@ -16,7 +16,10 @@ export const MAX_HEADERS = 16 * 1024
 
 const SAFE = ['GET', 'HEAD', 'OPTIONS']
 
-/** Reads requests and converts them to calls. Throws if every protocol must refuse the request. */
+/**
+ * Creates the functions that read a request and convert it to a call. They throw an error if every protocol must refuse
+ * the request.
+ */
 export function createRequestReader(
   services: Services,
   trackIncomplete: ReturnType<typeof createIncompleteLimit>,
@@ -54,26 +57,34 @@ export function createRequestReader(
   }
 }
 
-/** Returns the IP address that trusted proxies report, otherwise the address of the socket. */
+/**
+ * Returns the IP address of the client, as reported by trusted proxies. If the reported value is not an IP address,
+ * returns the address of the socket.
+ */
 function readAddress(request: IncomingMessage, isTrustedProxy: ReturnType<typeof proxyAddr.compile>) {
   const candidates = [proxyAddr(request, isTrustedProxy), request.socket.remoteAddress ?? '']
   return candidates.map((address) => address.replace(/^::ffff:/i, '')).find((address) => isIP(address) !== 0)
 }
 
 /**
- * Cross-site request forgery: returns whether a page of another origin sent an unsafe request. Other clients than browsers
- * usually send neither `Origin` nor `Sec-Fetch-Site`.
+ * Prevents cross-site request forgery: returns whether a page of an untrusted origin sent a request with an unsafe
+ * method. Clients other than browsers usually send neither `Origin` nor `Sec-Fetch-Site`, so requests without these
+ * headers are accepted.
  */
 function isCrossSite({ method = 'GET', headers }: IncomingMessage, { path }: Target, origins: string[]) {
   if (SAFE.includes(method)) return false
   const { cookie, origin, 'sec-fetch-site': site } = headers
-  // Login CSRF: another page must not sign a person in to a different account, so /authorize is also checked without a cookie.
+  // Login CSRF: a page of an attacker must not sign a person in to the account of the attacker. Therefore, requests to
+  // /authorize are also checked if they have no cookie.
   if (cookie === undefined && path !== '/authorize') return false
   if (site === 'same-origin') return false
   return origin === undefined ? site !== undefined && site !== 'none' : !origins.includes(origin)
 }
 
-/** Paths that accept form bodies: the OAuth standards require them, and the pages of /authorize send them. */
+/**
+ * Paths that accept form bodies. The OAuth standards require forms for /token and /revoke, and the pages of /authorize
+ * contain forms.
+ */
 const FORMS = ['/authorize', '/token', '/revoke']
 
 function parseBody({ headers }: IncomingMessage, { path }: Target, bytes: Buffer | undefined): Body {

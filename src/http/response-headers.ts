@@ -16,7 +16,7 @@ import type { Settings } from '../settings.ts'
 
 type Cors = (request: IncomingMessage, response: ServerResponse, next: () => void) => void
 
-/** CORS: pages of TRUSTED_ORIGINS may read answers. Other origins receive no CORS headers. */
+/** CORS: pages of TRUSTED_ORIGINS may read answers. Answers for other origins have no CORS headers. */
 export const createCors = ({ trustedOrigins }: Settings): Cors =>
   cors<IncomingMessage>({
     origin: trustedOrigins,
@@ -43,8 +43,8 @@ const pageHeaders = [
 ]
 
 /**
- * Sets the security headers of a page. Other answers omit these headers, because browsers ignore them for data, and setting
- * them costs 1 µs for each answer.
+ * Sets the security headers of a page. Other answers omit these headers, because browsers ignore them for data, and
+ * setting them costs 1 µs for each answer.
  */
 export function setPageHeaders(response: ServerResponse) {
   for (const protect of pageHeaders) protect(response.req, response, () => undefined)
@@ -54,9 +54,9 @@ export function setPageHeaders(response: ServerResponse) {
 const VARY = 'Origin, Accept, Datastar-Request'
 
 /**
- * Returns a function from the `Origin` of a request to the headers of its answer, as a flat list of names and values.
- * helmet and cors compute the same headers for every request of an origin, so the headers of each origin are computed once.
- * Computing them for each request would cost more than the rest of an answer.
+ * Returns the function that finds the response headers for the `Origin` of a request. The result is a flat list of
+ * names and values. The headers depend only on the origin. Therefore, helmet and cors compute the headers of each
+ * trusted origin once: computing the headers for each request would cost more than the rest of an answer.
  */
 export function createResponseHeaders(settings: Settings): (origin: string | undefined) => readonly string[] {
   const setCorsHeaders = createCors(settings)

@@ -18,7 +18,7 @@ import {
 
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE']
 
-/** REST at the documented paths, through oRPC's OpenAPI handler: one handler for each form of the notes. */
+/** Creates the protocol REST, with the OpenAPI handler of oRPC. Each form of notes has its own handler. */
 export function createRest(): Protocol {
   const handlers = { 1: createHandler(1), 2: createHandler(2) }
   const matcher = new StandardOpenAPIMatcher()

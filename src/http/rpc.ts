@@ -16,7 +16,7 @@ import {
 
 const METHODS = ['GET', 'POST']
 
-/** The RPC protocol of oRPC, under /rpc: for the typed client. */
+/** Creates the RPC protocol of oRPC under /rpc, for the typed client. */
 export function createRpc(): Protocol {
   const handler = new StandardRPCHandler<Context>(router, { plugins: [new StrictGetMethodPlugin()] })
 
@@ -34,9 +34,9 @@ export function createRpc(): Protocol {
 }
 
 /**
- * Returns the error of a request that cannot be parsed, or that has a non-empty `meta`. oRPC encodes values that JSON lacks
- * (bigint, date, regexp, map) in `meta`, but no input of the contract has such values. The guard throws the error (400)
- * after its own checks.
+ * Returns the error of a request that cannot be parsed, or that has a non-empty `meta`. oRPC uses `meta` to encode
+ * values that JSON cannot represent (bigint, date, regexp, map). No input of the contract has such values. The guard
+ * throws the error (400) after its own checks.
  */
 function malformationOf({ method, url, body }: Call) {
   const data = method === 'GET' ? url().searchParams.getAll('data').at(-1) : undefined

@@ -3,18 +3,24 @@ import type { IncomingMessage } from 'node:http'
 
 /** Maximum length of a target, in characters. */
 const MAX_TARGET = 8 * 1024
-/** Maximum number of parameters and opening brackets in a query. Also limits the depth of bracket notation. */
+/**
+ * Maximum number of parameters and opening brackets in a query. Also limits the depth of nested keys, such as
+ * `a[b][c]`.
+ */
 const MAX_QUERY_ITEMS = 100
 
 /** The normalized target of a request, which routing, admission, log and traces use. */
 export interface Target {
   path: string
-  /** The path, if it consists of plain segments and has no query. Such a path needs no URL parser. */
+  /**
+   * The path, if the target has only letters, digits, `_`, `-` and `/`. Otherwise undefined. The fast path handles only
+   * such paths, because they need no URL parser.
+   */
   plainPath: HTTPPath | undefined
   url: () => URL
-  /** The error to throw before the body is read. */
+  /** The error of an invalid target. The server throws this error before it reads the body. */
   refusal?: ORPCError<string, unknown>
-  /** The error of a query that is too complex. `url()` then has no query, and the guard answers 400. */
+  /** The error of a query that is too complex. In this case, `url()` has no query, and the guard answers 400. */
   malformed?: ORPCError<'BAD_REQUEST', unknown>
 }
 
@@ -31,13 +37,19 @@ const isPlain = (target: string): target is HTTPPath => target.length <= 256 && 
 const HOST = /^([\w.~-]+|\[[\da-f:.]+\])(:\d*)?$/i
 /** A valid path (RFC 3986, section 3.3). The URL parser does not change such a path, except for dot segments. */
 const PATH = /^\/(?:[\w.~!$&'()*+,;=:@/-]|%[\da-f]{2})*$/i
-/** Characters that some server or proxy interprets as the end of a segment, percent-encoded any number of times. */
+/**
+ * What some server or proxy treats as the end of a path segment: `/` or `;`, or `/`, `\`, `;` percent-encoded one or
+ * more times.
+ */
 const END = '[/;]|%(?:25)*(?:2f|5c|3b)'
 const DOT_SEGMENT = new RegExp(`(?:${END})(?:\\.|%(?:25)*2e){1,2}(?=$|${END})`, 'i')
 const EMPTY_SEGMENT = /\/(\/|$)/
 const QUERY_ITEM = /[&[]|%5b/gi
 
-/** Normalizes the request target and checks `Host`. Refuses a target that servers or proxies could interpret differently. */
+/**
+ * Normalizes the request target, and checks `Host`. Refuses a target that two servers or proxies could interpret
+ * differently.
+ */
 export function readTarget(
   { url = '/', headers: { host }, httpVersion }: Pick<IncomingMessage, 'url' | 'headers' | 'httpVersion'>,
   baseUrl: string,
@@ -64,7 +76,10 @@ export function readTarget(
   return { path, plainPath: undefined, url: () => parsed, ...(isComplex && { malformed }) }
 }
 
-/** Reduces a target in absolute form (RFC 9112, section 3.2.2) to path and query, if its authority equals `Host`. */
+/**
+ * Converts a target in absolute form (RFC 9112, section 3.2.2) to path and query. Returns undefined if the authority of
+ * the target differs from `Host`.
+ */
 function originFormOf(url: string, host: string | undefined) {
   const [, authority, rest] = /^https?:\/\/([^/?#]*)(.*)$/is.exec(url) ?? []
   if (authority === undefined) return url

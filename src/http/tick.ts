@@ -1,26 +1,25 @@
 /**
  * Tick batching: requests that arrive in one iteration of the event loop (a tick) are handled together, one stage after
- * the other. The code of each stage then stays in the caches of the processor, which saves up to half of the CPU time under
- * load.
+ * the other. The CPU caches then keep the code of each stage, which saves up to half of the CPU time under load.
  *
  * Modes:
- * - direct (recently at most one request per iteration): a request is handled immediately. A request with a body waits for
- *   `process.nextTick`, because the rest of a small body has often arrived by then.
+ * - direct (recently at most one request per iteration): a request is handled immediately. A request with a body waits
+ *   for `process.nextTick`, because the rest of a small body has often arrived by then.
  * - batching (recently more than one request per iteration): requests are queued until `setImmediate`, and answers are
  *   written after all queued requests have been handled.
  *
- * Trade-off: in batching mode, a request waits for the end of the current iteration. The mode returns to direct slowly, so
- * that a short pause under load does not change the mode.
+ * Trade-off: in batching mode, a request waits for the end of the current iteration. The change from batching to direct
+ * mode is slow, so that a short pause under load does not change the mode.
  */
 
-/** Factor by which the recent peak decays in each iteration with requests. */
+/** Factor by which `recentPeak` decreases in each iteration with requests. */
 const DECAY = 0.9
 
 const queued: (() => void)[] = []
 const afterFlushQueue: (() => void)[] = []
 let isFlushing = false
 let arrived = 0
-/** The recent peak of requests per iteration. */
+/** The recent maximum of requests per iteration. */
 let recentPeak = 0
 
 /**
@@ -40,7 +39,10 @@ export function afterFlush(callback: () => void) {
   else callback()
 }
 
-/** Runs all queued callbacks. If one throws, the exception is uncaught, and the next flush runs the remaining callbacks. */
+/**
+ * Runs all queued callbacks. An exception of a callback becomes an uncaught exception, and the next flush runs the
+ * remaining callbacks.
+ */
 function flush() {
   recentPeak = Math.max(arrived, recentPeak * DECAY)
   arrived = 0

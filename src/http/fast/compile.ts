@@ -14,7 +14,7 @@ import { mapMaybePromise } from '../../maybe-promise.ts'
 import { validateOutput } from '../../output.ts'
 import { createSerializer, type Serialize } from './serializer.ts'
 
-/** The definition of a procedure in @orpc/server 1.16.1. */
+/** The internal definition of a procedure in @orpc/server 1.16.1. */
 interface Definition {
   middlewares: readonly AnyMiddleware[]
   handler(options: object): unknown
@@ -35,14 +35,17 @@ export interface CompiledProcedure {
   run: Run
   errorMap: ErrorMap
   meta: Meta
-  /** Validates the output and returns JSON. Undefined if the codec must encode the output: then `run` validates. */
+  /**
+   * Validates the output and returns JSON. Undefined if the codec of oRPC must encode the output. In this case, `run`
+   * validates the output.
+   */
   serialize: Serialize | undefined
 }
 
 /**
- * Composes a procedure as oRPC's own procedure client does, but creates only a third of the promises. Properties of an
- * output that the contract does not declare are removed during serialization. With `checks`, such a property causes an
- * error, so that developers and tests notice the property.
+ * Composes a procedure like oRPC's own procedure client, but creates only a third of the promises. The serialization
+ * removes properties of an output that the contract does not declare. With `checks`, such a property causes an error
+ * instead, so that developers and tests notice the property.
  */
 export function compile(
   procedure: AnyProcedure,

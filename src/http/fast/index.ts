@@ -32,16 +32,16 @@ interface WireFormat {
   inputOf: (call: Call) => unknown
   /** Converts the JSON of an output to the body of the answer. */
   wrap: (json: string) => string
-  /** Whether answers use HTTP semantics: content type by form, and 304. */
+  /** Whether answers follow REST: the content type depends on the form of notes, and status 304 is possible. */
   isRest: boolean
 }
 
-/** A procedure at a method and path. */
+/** A procedure that answers a method and path. */
 interface Route extends CompiledProcedure {
   procedure: AnyProcedure
   operation: string
   params?: StandardParams
-  /** The cached answer of a procedure with the same output for every caller. */
+  /** The cached answer. Set only for a procedure with the same output for every caller. */
   text?: string
 }
 
@@ -71,16 +71,19 @@ interface Exchange {
   responseHeaders: readonly string[]
 }
 
-/** A protocol that writes all headers of an answer in one call, and returns synchronously if possible. */
+/**
+ * Answers a call, or returns false if the standard handlers must answer. Writes all headers of an answer in one call,
+ * and returns synchronously if possible.
+ */
 type FastPath = (exchange: Exchange) => Promisable<boolean>
 
 const RPC = '/rpc/'
 
 /**
- * The fast path: REST and RPC for common requests at a fraction of the cost of oRPC's standard handlers. The fast path uses
- * the same matchers, codecs and procedures, but composes each procedure once instead of for each call. Its answers equal
- * those of the standard handlers, byte by byte. Requests with a query, special paths, Datastar pages, and GET over RPC use
- * the standard handlers. For `checks`, see `compile`.
+ * Creates the fast path: answers common requests over REST and RPC at a fraction of the cost of the standard handlers
+ * of oRPC. The fast path uses the same matchers, codecs and procedures, but composes each procedure only once instead
+ * of for each call. Its answers equal those of the standard handlers, byte by byte. The standard handlers answer
+ * requests with a query or a special path, Datastar pages, and GET over RPC. For `checks`, see `compile`.
  */
 export function createFastPath(checks: boolean): FastPath {
   const compiled = new WeakMap<AnyProcedure, CompiledProcedure>()
@@ -118,7 +121,8 @@ function createAnswerer(format: WireFormat, compiledOf: CompiledOf) {
     try {
       return { status: 200, text: wrap(serialize(output)) }
     } catch (err) {
-      // The guard has already returned, and cannot log an output that violates the contract.
+      // Logs the error here, because serialization runs after the guard has returned, and only the serialization
+      // notices that the output violates the contract.
       call.context.log.error({ err, procedure: operation }, 'a procedure failed')
       throw err
     }
@@ -184,7 +188,8 @@ function send(
   if (status !== 304) lines.push('content-type', type, 'content-length', size)
   for (const [name, value] of call.context.reply) lines.push(name, value)
   response.writeHead(status, lines)
-  // For ASCII text, both encodings produce the same bytes, and latin1 is faster.
+  // If the text has as many bytes as characters, the text is ASCII. For ASCII, both encodings produce the same bytes,
+  // and latin1 is faster.
   afterFlush(() => response.end(text, size === text.length ? 'latin1' : 'utf8'))
   return true
 }

@@ -7,9 +7,10 @@ import { InvalidOutput } from '../../output.ts'
 export type Serialize = (value: unknown) => string
 
 /**
- * Creates the serializer of an output schema. The serializer returns the text of `JSON.stringify(schema.parse(value))` in
- * about the time of `JSON.stringify(value)`, and throws InvalidOutput for a value that violates the schema. Undefined for
- * schemas with values that JSON cannot represent.
+ * Creates the serializer of an output schema. The serializer returns the same text as
+ * `JSON.stringify(schema.parse(value))`, in about the time of `JSON.stringify(value)`. Throws InvalidOutput for a value
+ * that violates the schema. Returns undefined instead of a serializer if the schema has values that JSON cannot
+ * represent.
  */
 export function createSerializer(schema: AnySchema | undefined): Serialize | undefined {
   if (!(schema instanceof z.ZodType) || !isJson(schema)) return undefined
@@ -32,12 +33,18 @@ function isJson(schema: z.ZodType) {
   }
 }
 
-/** One shared error object, because a stack trace is expensive. After a mismatch, zod validates again to list the issues. */
+/**
+ * Shared, because creating an error for each mismatch would record a stack trace each time (slow). This error carries
+ * no details: zod validates the value again to list the issues.
+ */
 const MISMATCH = new Error('A value breaks its schema')
 
 const isBare = (schema: z.core.$ZodType) => !schema._zod.def.checks?.length
 
-/** Returns whether a schema excludes `undefined`, which `JSON.stringify` omits or writes as null. */
+/**
+ * Returns whether a schema rejects `undefined`. `JSON.stringify` omits `undefined` in objects, and writes null in
+ * arrays.
+ */
 const isPresent = (schema: z.core.$ZodType) =>
   schema._zod.optout === undefined && !z.safeParse(schema, undefined).success
 
@@ -45,7 +52,10 @@ const isPresent = (schema: z.core.$ZodType) =>
 const isFixed = ({ shape, def }: z.ZodObject) =>
   !def.catchall && Object.values<z.core.$ZodType>(shape).every(isPresent)
 
-/** Returns the writer of a schema. Schemas with checks, and types without a writer, are validated by zod (slower). */
+/**
+ * Returns the function that validates and writes a value of a schema. Schemas with checks, and types without such a
+ * function here, are validated by zod (slower).
+ */
 function writerOf(schema: z.core.$ZodType): Serialize {
   if (!isBare(schema)) return validating(schema)
   if (schema instanceof z.ZodObject && isFixed(schema)) return objectWriter(schema)
