@@ -4,7 +4,10 @@ import { mkdir, open, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 
-/** The OAuth client and tokens for one service. `expiresAt` is the expiry of the access token, in milliseconds. */
+/**
+ * The OAuth client id and the tokens for one service. `expiresAt` is the time at which the access token expires, in
+ * milliseconds.
+ */
 const Credential = z.object({
   clientId: z.string(),
   accessToken: z.string(),
@@ -21,8 +24,9 @@ const folder = () => process.env.TALLYSTICK_CONFIG ?? envPaths('tallystick', { s
 
 /**
  * Reads the stored credentials, runs `update`, and stores the changes that `update` made to its argument. A file lock
- * serializes processes: a refresh token is valid for one use, and a second use revokes the grant. Only the owner can read
- * the file. A rename replaces the file, so that an interrupted write leaves the previous content.
+ * ensures that only one process at a time runs this function, because a refresh token is valid for one use, and a
+ * second use revokes the grant. Only the owner can read the file. A new file replaces the old one by a rename, so that
+ * an interrupted write does not damage the stored credentials.
  */
 export async function updateCredentials<Result>(
   update: (credentials: Credentials) => Promise<Result>,

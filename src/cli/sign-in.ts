@@ -8,10 +8,13 @@ import { type Credential, updateCredentials } from './credentials.ts'
 /** Time limit of a sign-in in the browser, in milliseconds. */
 const SIGN_IN_TIMEOUT = 5 * 60_000
 
-/** Time before its expiry at which an access token is renewed, in milliseconds. */
+/** An access token is renewed if it expires within this time, in milliseconds. */
 const RENEWAL_MARGIN = 30_000
 
-/** Signs in through the browser. A temporary server on the loopback interface receives the code (RFC 8252). */
+/**
+ * Signs in through the browser. A temporary HTTP server on the loopback interface receives the authorization code (RFC
+ * 8252).
+ */
 export async function login(origin: string, scope: string) {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -49,7 +52,7 @@ export async function login(origin: string, scope: string) {
   }
 }
 
-/** Returns a valid access token. Renews the stored token if it is about to expire. */
+/** Returns a valid access token. If the stored token is about to expire, first replaces it by a new one. */
 export const getAccessToken = (origin: string) =>
   updateCredentials(async (credentials) => {
     const credential = credentials[origin]
@@ -94,7 +97,10 @@ async function receiveCallback(server: Server, redirectUri: string) {
   })
 }
 
-/** The refresh token of the previous credential stays valid if the response contains no new refresh token. */
+/**
+ * Converts a token response to a credential. If the response contains no refresh token, keeps the previous one, which
+ * is still valid.
+ */
 const toCredential = (
   clientId: string,
   tokens: openid.TokenEndpointResponse,
@@ -109,7 +115,7 @@ const toCredential = (
 const discover = (origin: string, { clientId }: Credential) =>
   openid.discovery(new URL(origin), clientId, undefined, openid.None(), discoveryOptions(origin))
 
-/** Allows plain HTTP if the origin uses it, for example http://localhost:3000. */
+/** Allows plain HTTP if the URL of the service uses it, for example http://localhost:3000. */
 const discoveryOptions = (origin: string) => {
   const isPlainHttp = new URL(origin).protocol === 'http:'
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- the caller chose plain HTTP by the origin

@@ -12,7 +12,7 @@ interface CallOptions
   audience?: string
 }
 
-/** Creates the context of one call. Authentication runs when the caller is first needed; the result is cached. */
+/** Creates the context of one call. Authentication runs when code first asks for the caller; the result is cached. */
 export function createContext(
   services: Services,
   headers: IncomingHttpHeaders,
@@ -74,7 +74,7 @@ async function authenticateCookie(
 
 const MINUTE = 60_000
 
-/** Updates the last activity of a session, at most once a minute and without delaying the call. */
+/** Stores the time of the last activity of a session, at most once a minute. The call does not wait for the update. */
 function recordActivity(db: Database, { session, user }: Caller, log: Logger) {
   if (Date.now() - session.updatedAt.getTime() <= MINUTE) return
   sessions.touch(db, user.id, session.id).catch((error: unknown) => {
@@ -82,11 +82,17 @@ function recordActivity(db: Database, { session, user }: Caller, log: Logger) {
   })
 }
 
-/** Returns whether a request has a bearer token. Other schemes are ignored: they may be credentials for a proxy. */
+/**
+ * Returns whether a request has a bearer token. Other authentication schemes are ignored, because they may be
+ * credentials for a proxy.
+ */
 export const isBearer = ({ authorization = '' }: IncomingHttpHeaders) =>
   /^bearer(?![\w-])/i.test(authorization)
 
-/** Authenticates by the bearer token. If the token is invalid, the cookie is not used instead. */
+/**
+ * Authenticates by the bearer token. If the token is invalid, the caller is not authenticated, even if the request has
+ * a valid cookie.
+ */
 async function authenticateToken({ db, identity, log }: Services, authorization = '', audience: string) {
   const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1]
   const claims = token === undefined ? undefined : await identity.verifyToken(token, audience)

@@ -11,13 +11,19 @@ import type { Caller, Context } from '../context.ts'
 /** The strong entity tag of a task. */
 export const taskTag = ({ version }: tasks.TaskRow) => `"${version}"`
 
-/** The strong entity tag of a note. Only the author's tag contains `sharing`: other readers must not notice new shares. */
+/**
+ * The strong entity tag of a note. Only the tag for the author contains `sharing`, which changes with each new share,
+ * because other readers must not notice new shares.
+ */
 export const noteTag = ({ userId, version, sharing }: notes.NoteRow, viewerId: string) =>
   userId === viewerId ? `"${version}.${sharing}"` : `"${version}"`
 
 type LockAndTag = (db: Database, user: Caller['user'], id: unknown) => Promise<string | undefined>
 
-/** Locks the row of a resource until the transaction ends. Returns the entity tag, or undefined without a resource. */
+/**
+ * Locks the row of a resource until the transaction ends. Returns its entity tag, or undefined if the resource does not
+ * exist.
+ */
 const lockAndTag: Record<TaggedResource, LockAndTag> = {
   task: async (db, user, id) => {
     const { data, error } = ById.safeParse({ id })
@@ -32,13 +38,15 @@ const lockAndTag: Record<TaggedResource, LockAndTag> = {
   },
 }
 
-/** Returns whether `If-Match` matches an entity tag, by the strong comparison of RFC 9110: a weak tag never matches. */
+/**
+ * Returns whether `If-Match` matches an entity tag. Uses the strong comparison of RFC 9110: a weak tag never matches.
+ */
 const matches = (ifMatch: string, tag: string) =>
   ifMatch.trim() === '*' || ifMatch.split(',').some((each) => each.trim() === tag)
 
 /**
- * Runs `change` in a transaction if `If-Match` matches the current entity tag, otherwise throws 412. The lock on the row
- * prevents concurrent changes between the comparison and the commit.
+ * Runs `change` in a transaction if `If-Match` matches the current entity tag. Otherwise throws 412. The row stays
+ * locked from the comparison to the commit, so that no concurrent change is lost.
  */
 export const withIfMatch = <Result>(
   { db, headers }: Context,

@@ -16,9 +16,10 @@ interface KeyedRequest {
 }
 
 /**
- * Runs `create` once for each person and `Idempotency-Key`. A repeated request receives the stored answer with its headers.
- * One transaction stores the new row and the answer. Properties that the contract does not declare are removed before an
- * answer is stored, and again before a stored answer is sent, because an earlier release may have stored the answer.
+ * Runs `create` once for each person and `Idempotency-Key`. A repeated request receives the stored answer with its
+ * headers. The new row and the stored answer are committed in one transaction. Removes properties that the contract
+ * does not declare before an answer is stored. Removes them again before a stored answer is sent, because an earlier
+ * release may have stored the answer.
  */
 export async function withIdempotencyKey(
   { db, reply, headers }: Context,
@@ -57,9 +58,9 @@ function readKey(header: unknown) {
 }
 
 /**
- * Hashes the operation and its input. The input has not been validated, but is plain JSON of limited depth: see
- * src/http/body.ts. The hash includes three empty lists, as in release 1.0. Without the lists, a request that is repeated
- * during or after an upgrade would not match its stored answer.
+ * Hashes the operation and its input. The input has not been validated yet, but it is plain JSON of limited depth: see
+ * src/http/body.ts. The hash includes three empty lists, because release 1.0 included them. Without the lists, a
+ * request that is repeated during or after an upgrade would not match its stored answer.
  */
 const fingerprintOf = ({ path, input }: KeyedRequest) =>
   createHash('sha256')

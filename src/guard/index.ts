@@ -14,7 +14,7 @@ import { findRelation, isPermitted } from './permissions.ts'
 import { toPublicError } from './public-errors.ts'
 import { isPersonal, networkOf } from './rate-limits.ts'
 
-/** oRPC's builder for implementations of the contract. */
+/** oRPC's builder that implements the procedures of the contract. */
 export const implementer = implement(contract).$context<Context>()
 
 /** The parts of a procedure's contract that the guard reads. */
@@ -59,7 +59,10 @@ async function authorize(
   if (!isPermitted(relation, action)) throw createError(procedure, 'FORBIDDEN')
 }
 
-/** Counts a call against a limit by person or by network. A limit by network does not count calls in process. */
+/**
+ * Counts a call against a rate limit by person or by network. Calls in process have no network, so limits by network do
+ * not count them.
+ */
 async function consumeProcedureLimit(context: Context, limit: NonNullable<Meta['limit']>, caller?: Caller) {
   const key = isPersonal(limit) ? caller?.user.id : networkOf(context.address?.())
   const refusal = key === undefined ? undefined : await context.consumeRateLimit(limit, key)
@@ -68,7 +71,10 @@ async function consumeProcedureLimit(context: Context, limit: NonNullable<Meta['
   throw refusal.error
 }
 
-/** Sets `WWW-Authenticate`: the required scope, and the URL of the resource metadata (RFC 6750, RFC 9728). */
+/**
+ * Sets `WWW-Authenticate`, with the required scope and the URL of the resource metadata (RFC 6750, RFC 9728). Returns
+ * the error.
+ */
 function challenge<Refusal extends { code: string }>(context: Context, refusal: Refusal, scope?: string) {
   const { settings, headers, reply } = context
   const tokenError = isBearer(headers) ? 'invalid_token' : undefined
@@ -90,10 +96,12 @@ interface Invocation {
 }
 
 /**
- * Authenticates and authorizes a call, runs `handle`, and converts its errors. One middleware does all of this, because
- * each middleware costs some microseconds for each call. The order of the checks determines which error a caller receives:
- * 401, 403 (scope, impersonation), 429, 404, 403 (relation), 400 (malformed request). Then `handle` checks
- * `Idempotency-Key` (400, 409, 422) or `If-Match` (400, 412), and finally the input (400).
+ * Authenticates and authorizes a call, runs `handle`, and converts errors. All of this is one middleware, because each
+ * middleware costs some microseconds for each call.
+ *
+ * The order of the checks determines which error a caller receives: 401, 403 (scope, impersonation), 429, 404, 403
+ * (relation), 400 (malformed request). Then `handle` checks `Idempotency-Key` (400, 409, 422) or `If-Match` (400, 412),
+ * and finally the input (400).
  */
 function guardMiddleware<Output>(
   { context, procedure, path }: Invocation,
@@ -123,7 +131,7 @@ function guardMiddleware<Output>(
   )
 }
 
-/** Implements a procedure with public access: no caller is required. */
+/** Implements a procedure with public access, which requires no caller. */
 export const publicAccess = implementer.use((invocation, input) =>
   guardMiddleware(invocation, input, () => invocation.next()),
 )

@@ -4,10 +4,16 @@ import * as notes from '../../db/notes.ts'
 import * as tasks from '../../db/tasks.ts'
 import type { Caller } from '../context.ts'
 
-/** The relation of a signed-in caller to the resource of an action. `anyone` is a caller without a relation. */
+/**
+ * The relation of a signed-in caller to a resource. `anyone` means that the caller has no special relation to the
+ * resource.
+ */
 export type Relation = 'author' | notes.Role | 'owner' | 'anyone'
 
-/** The authorization table: the actions that each relation permits. The guard and the field `can` of answers use the table. */
+/**
+ * The authorization table: the actions that each relation permits. The guard uses the table, and answers contain its
+ * result in the field `can`.
+ */
 const permissions: Record<Relation, readonly Action[]> = {
   author: ['VIEW_NOTE', 'EDIT_NOTE', 'SHARE_NOTE', 'DELETE_NOTE'],
   editor: ['VIEW_NOTE', 'EDIT_NOTE'],
@@ -30,14 +36,14 @@ const findNoteRelation: FindRelation = async (db, user, id) => {
 
 const findTaskRelation: FindRelation = async (db, user, id) => {
   const { success, data } = RowId.safeParse(id)
-  // A malformed id passes here, because input validation rejects it later (400).
+  // Accepts a malformed id, because input validation rejects the id later (400).
   if (!success) return 'owner'
   return (await tasks.find(db, user.id, data)) && 'owner'
 }
 
 /**
- * For each action, finds the relation of a caller to the resource with an id. Returns undefined if the resource does not
- * exist. A task of another person counts as absent.
+ * For each action, the function that finds the relation of a caller to the resource with an id. Returns undefined if
+ * the resource does not exist. A task of another person counts as a resource that does not exist.
  */
 export const findRelation: Record<Action, FindRelation> = {
   CREATE_NOTE: () => Promise.resolve('anyone'),

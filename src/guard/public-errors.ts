@@ -8,9 +8,9 @@ import { toPublicDatabaseError } from '../outages.ts'
 import { InvalidOutput } from '../output.ts'
 
 /**
- * Converts an error of a procedure into the error that the caller receives. A validation error becomes a list of issues,
- * and a database error becomes 401 or 503. Unexpected errors are logged and returned unchanged: oRPC later replaces them by
- * an internal error without details.
+ * Converts an error of a procedure to the error that the caller receives. A validation error becomes 400 with a list of
+ * issues, and a database error becomes 401 or 503. An unexpected error is logged and returned unchanged, because oRPC
+ * later replaces it by an internal error without details.
  */
 export function toPublicError(error: unknown, context: Context, operation: string, errorMap: ErrorMap) {
   const databaseError = toPublicDatabaseError(error)
@@ -27,11 +27,14 @@ export function toPublicError(error: unknown, context: Context, operation: strin
 
 const isORPCError = (error: unknown): error is ORPCError<string, unknown> => error instanceof ORPCError
 
-/** Replaces oRPC's error for an invalid output: that error contains the whole output, which must not be logged. */
+/**
+ * Replaces oRPC's error for an invalid output by InvalidOutput, because oRPC's error contains the whole output, which
+ * must not be logged.
+ */
 const toLoggableError = (error: unknown) =>
   error instanceof ValidationError ? new InvalidOutput(error.issues) : error
 
-/** Keeps only the data that the contract declares for the error. */
+/** Removes the data of an error, except for data that the contract declares for the error. */
 function removeUndeclaredData(error: ORPCError<string, unknown>, errorMap: ErrorMap) {
   const { code, defined, status, message, data, cause } = error
   if (data === undefined) return error

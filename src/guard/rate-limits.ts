@@ -14,8 +14,9 @@ const { IPv6 } = ipaddr
 export const isPersonal = (name: LimitName) => 'personal' in limits[name]
 
 /**
- * Creates the function that counts calls against the limits. Limits with `shared` count in the database for all instances,
- * the others in this process. `onExceeded` is called for each refused call.
+ * Creates the function that counts calls against the rate limits. Limits with `shared` have one count for all
+ * instances, in the database. Other limits have a separate count in the memory of each process. `onExceeded` is called
+ * for each refused call.
  */
 export function createRateLimiter(
   { rateLimits, limitPoints }: { rateLimits: boolean; limitPoints: Record<string, number> },
@@ -56,8 +57,8 @@ export function createRateLimiter(
   return async (name, key = 'unknown') => {
     const limiter = limiters.get(name)
     const block = blockOf(key)
-    // Consume the limit of the /64 first. A /64 that exceeds its limit then does not consume the limit of the /48, which
-    // other networks share.
+    // Consumes the limit of the /64 first. A call that exceeds the limit of its /64 then does not count for the /48,
+    // which other networks share.
     const refused = await consume(name, limiter?.single, key)
     return refused ?? (block === undefined ? undefined : consume(name, limiter?.block, block))
   }
@@ -74,11 +75,17 @@ const createRefusal = (name: string, { points, duration }: Limit, waitSeconds: n
   },
 })
 
-/** The network by which calls are counted: the /64 of an IPv6 address (one household or one machine), or the IPv4 address. */
+/**
+ * Returns the network by which calls are counted: the /64 of an IPv6 address (one household or one machine), or the
+ * IPv4 address itself.
+ */
 export const networkOf = (address: string | undefined) =>
   address?.includes(':') ? `${IPv6.networkAddressFromCIDR(`${address}/64`).toString()}/64` : address
 
-/** The limit of an IPv6 /48 relative to the limit of a /64. One customer may own a /48, which contains 65,536 /64s. */
+/**
+ * The limit of an IPv6 /48, as a multiple of the limit of a /64. One customer may have a /48, which contains 65,536 /64
+ * networks. Without this limit, the customer could evade the limit of a /64 by using other /64 networks.
+ */
 const BLOCK_FACTOR = 16
 
 const blockOf = (network: string) => {
@@ -87,9 +94,9 @@ const blockOf = (network: string) => {
 }
 
 /**
- * Consumes the three limits of a sign-in in this order: by network, by network with account, by account. A refused call does
- * not consume the limits that follow. The limit by account does not apply to networks in which the person has a session:
- * otherwise an attacker could exhaust the limit and lock the person out.
+ * Consumes the three limits of a sign-in in this order: by network, by network and account, by account. After a
+ * refusal, the remaining limits are not consumed. The limit by account does not apply to a network in which the person
+ * has a session. Otherwise, an attacker could exhaust this limit, so that the person could not sign in.
  */
 export async function consumeSignInLimits(
   { consumeRateLimit, db }: { consumeRateLimit: ConsumeRateLimit; db: Database },

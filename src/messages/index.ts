@@ -46,7 +46,7 @@ const catalogues: Record<string, Catalogue> = {
   'zh-Hant': zhHant,
 }
 
-/** The languages of the responses. */
+/** The languages of the messages in responses. */
 export const languages = Object.keys(catalogues)
 
 type Values = Record<string, string | number | undefined>
@@ -54,7 +54,7 @@ type Values = Record<string, string | number | undefined>
 /** Maximum number of language tags that are read from one header. */
 const MAX_TAGS = 50
 
-/** Size of the cache from `Accept-Language` headers to languages, in characters. */
+/** Maximum total size, in characters, of the cache that maps `Accept-Language` headers to languages. */
 const MAX_CACHED_HEADERS = 1_000_000
 
 const negotiated = new LRUCache<string, string>({
@@ -63,8 +63,8 @@ const negotiated = new LRUCache<string, string>({
 })
 
 /**
- * Returns the best supported language for an `Accept-Language` header, and the translations. Results are cached, because
- * browsers send few different headers, and parsing a header takes 30 µs.
+ * Returns the best supported language for an `Accept-Language` header, and a function that translates messages. The
+ * language is cached for each header, because browsers send few different headers, and parsing a header takes 30 µs.
  */
 export function negotiateLanguage(acceptLanguage = '') {
   const language = negotiated.get(acceptLanguage) ?? selectLanguage(acceptLanguage)
@@ -78,7 +78,10 @@ export function negotiateLanguage(acceptLanguage = '') {
   }
 }
 
-/** Selects by the quality values of RFC 9110 and the language tags of BCP 47. Falls back to English. */
+/**
+ * Selects a language by the quality values (RFC 9110) and the language tags (BCP 47) of the header. The fallback is
+ * English.
+ */
 function selectLanguage(acceptLanguage: string) {
   const wanted = new Negotiator({ headers: { 'accept-language': acceptLanguage } })
     .languages()
@@ -88,8 +91,8 @@ function selectLanguage(acceptLanguage: string) {
 }
 
 /**
- * The language and script of a tag, with likely subtags added: `zh-TW` becomes `zh-Hant`, `iw` becomes `he-Hebr`. Empty for
- * an invalid tag. Regions are ignored, so that `pt-PT` matches `pt-BR`.
+ * Returns the language and script of a tag. Adds missing parts by the rules for likely subtags: `zh-TW` becomes
+ * `zh-Hant`, `iw` becomes `he-Hebr`. Ignores the region, so that `pt-PT` matches `pt-BR`. Empty for an invalid tag.
  */
 function languageAndScript(tag: string) {
   try {
@@ -104,19 +107,19 @@ const supported = new Map(languages.map((language) => [languageAndScript(languag
 
 const isMessage = (key: string): key is Message => key in en
 
-/** Marks the position of a text value in a formatted message. */
+/** Marks the position at which a text value is inserted into a formatted message. */
 interface Placeholder {
   name: string
 }
 
-/** Number of messages that the cache of formatted messages holds. */
+/** Maximum number of formatted messages in the cache. */
 const MAX_CACHED_MESSAGES = 1000
 
 const messageCache = new LRUCache<string, MessageFormatPart<Placeholder>[]>({ max: MAX_CACHED_MESSAGES })
 
 /**
- * Formats a message with its numbers, and with placeholders in place of its texts. Results are cached by the numbers: there
- * are few different numbers, but many different texts, and formatting takes 15 µs.
+ * Formats a message with its numeric values. Text values become placeholders. Results are cached for each combination
+ * of numbers, because there are few different numbers but many different texts, and formatting takes 15 µs.
  */
 function formatParts(language: string, message: string, values: Values) {
   let key = `${language} ${message}`
@@ -132,7 +135,7 @@ function formatParts(language: string, message: string, values: Values) {
 
 const formats = new Map<string, IntlMessageFormat>()
 
-/** The parsed format of a message. Parses each message once, on first use. */
+/** Returns the parsed format of a message. Each message is parsed once, at its first use. */
 function format(language: string, message: string) {
   if (!isMessage(message))
     throw new Error(`Unknown message ${message}: add it to every catalogue in src/messages/`)

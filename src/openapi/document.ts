@@ -33,7 +33,9 @@ const info: OpenAPI.InfoObject = {
   ].join(' '),
 }
 
-/** The OpenAPI document of the contract. If both forms of notes share a path, each form has its own media type. */
+/**
+ * Creates the OpenAPI document of the contract. If both forms of notes share a path, each form has its own media type.
+ */
 export async function createDocument(): Promise<OpenAPI.Document> {
   const named: Schemas = { UndefinedError: undefinedError() }
   const [document, first] = [await generate(2, named), await generate(1, named)]
@@ -70,10 +72,11 @@ interface DocumentedProcedure {
 
 /** Converts a schema to its published JSON Schema. */
 const publishSchema: Interceptor = ({ schema, options, next }) => {
-  // For strings and numbers, Zod's own conversion includes patterns and ranges that the converter omits.
+  // For strings and numbers, uses the conversion of Zod itself, because the converter of oRPC omits patterns and
+  // ranges.
   const leaf = ['string', 'number'].includes(schema._zod.def.type)
   if (leaf) return [true, withoutDialect(z.toJSONSchema(schema, { io: options.strategy }))]
-  // Schemas with custom validation code declare their JSON type in `meta`.
+  // A schema with custom validation code declares its JSON type in `meta`.
   const { type, id: _, ...metadata } = z.globalRegistry.get(schema) ?? {}
   if (type === 'integer') return [true, { type, ...metadata }]
   const [required, json] = next()
@@ -194,7 +197,7 @@ const link: OpenAPI.HeaderObject = {
   schema: { type: 'string' },
 }
 
-/** Adds the first form of an operation to the operation of the second form, with its own media type. */
+/** Adds the first form of an operation to the operation of the second form, under the media type of the first form. */
 function addForm(operation: OpenAPI.OperationObject, first: OpenAPI.OperationObject) {
   operation.description = `The first form (\`${first.operationId}\`) is returned for \`Accept: ${firstFormMediaType}\`.`
   const pairs = [

@@ -23,7 +23,10 @@ export const revoke = (context: CommandContext, address: string) =>
       )
   })
 
-/** Ends the administrator's impersonations in the same transaction. */
+/**
+ * Changes the role of a person. In the same transaction, ends the impersonations that the new role does not permit:
+ * those of a new administrator, or those by a former administrator.
+ */
 const changeRole = (db: Database, id: string, role: 'admin' | 'user') =>
   db.transaction(async (tx) => {
     await setRole(tx, id, role)

@@ -28,7 +28,10 @@ function requireEmbeddedDatabase(context: CommandContext, alternative: string) {
   return databaseUrl
 }
 
-/** Replaces the file atomically: writes to a temporary file, and renames it. Only the owner can read the file. */
+/**
+ * Replaces a file atomically: writes a temporary file, and renames it to the final name. Only the owner can read the
+ * file.
+ */
 async function writeAtomically(file: string, content: Buffer) {
   const temporary = `${file}.${process.pid}.part`
   try {

@@ -9,8 +9,9 @@ export interface CommandContext {
 }
 
 /**
- * The settings for a command that uses the database. Connects to PostgreSQL directly if DATABASE_URL is the address of a
- * connection pooler. Rejects `memory:`, because a database in memory ends with the command.
+ * Returns the settings for a command that uses the database. If DATABASE_URL is the URL of a connection pooler, the
+ * command connects directly to PostgreSQL. Rejects `memory:`, because the data of such a database is lost when the
+ * command ends.
  */
 export function readCommandSettings({ environment }: CommandContext): Settings {
   const settings = readSettings(environment)
@@ -21,7 +22,7 @@ export function readCommandSettings({ environment }: CommandContext): Settings {
   return { ...settings, databaseUrl: settings.directUrl ?? settings.databaseUrl }
 }
 
-/** Opens the database, which applies pending migrations, runs `work`, and closes the database. */
+/** Opens the database (which applies pending migrations), runs `work`, and closes the database. */
 export async function withDatabase(
   context: CommandContext,
   work: (db: Database, settings: Settings) => Promise<void>,

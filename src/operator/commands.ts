@@ -2,7 +2,10 @@ import type { Command } from 'commander'
 
 import type { CommandContext } from './command-context.ts'
 
-/** Adds the commands for operators. Each command imports its modules on demand, to keep the start of other commands fast. */
+/**
+ * Adds the commands for operators. Each command imports its modules only when it runs, so that other commands start
+ * fast.
+ */
 export function addOperatorCommands(program: Command, context: CommandContext) {
   program.commandsGroup('Run a service, configured by environment variables:')
   program

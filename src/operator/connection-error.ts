@@ -18,8 +18,9 @@ const ADVICE: [codes: RegExp, advice: string][] = [
 ]
 
 /**
- * Describes a failed connection to the server in a setting. Uses only the error code: the message of the error may contain
- * parts of the address, and so of the password.
+ * Describes a failed connection to a server. `setting` is the name of the setting that contains the address of the
+ * server. Uses only the code of the error, because the message may contain parts of the address, including the
+ * password.
  */
 export function describeConnectionError(setting: string, error: unknown) {
   const code = codeOf(error)

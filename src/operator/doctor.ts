@@ -16,7 +16,10 @@ import type { CommandContext } from './command-context.ts'
 /** The oldest supported major version of PostgreSQL. */
 const MIN_POSTGRES_VERSION = 15
 
-/** Maximum clock difference in milliseconds: codes and tokens expire after minutes. */
+/**
+ * Maximum accepted difference between the clocks of this host and of the database server, in milliseconds. Must be
+ * small, because codes and tokens expire after minutes.
+ */
 const MAX_CLOCK_DIFFERENCE = 5_000
 
 interface Finding {
@@ -27,7 +30,7 @@ interface Finding {
   problem?: string | undefined
 }
 
-/** Prints one line for each check. Fails if a check finds a problem. */
+/** Prints one line for each check. Fails if any check finds a problem. */
 export async function doctor({ environment, print }: CommandContext) {
   let problems = 0
   for await (const { subject, fact = '', problem } of examine(environment)) {
@@ -50,7 +53,7 @@ async function* examine(environment: NodeJS.ProcessEnv): AsyncGenerator<Finding>
   yield await examineFolder(settings)
 }
 
-/** The settings, or a list of all invalid settings. */
+/** Returns the settings. If settings are invalid, returns a list of their problems. */
 function readSettingsOrProblems(environment: NodeJS.ProcessEnv): Settings | string[] {
   try {
     return readSettings(environment)
@@ -135,7 +138,10 @@ async function examineFolder({ databaseUrl, smtpUrl, outbox }: Settings): Promis
   }
 }
 
-/** Returns why the service cannot store secrets in a folder. First restricts the permissions, as the service does. */
+/**
+ * Returns the problem if the service cannot store secrets in a folder. Like the service, first restricts the
+ * permissions of the folder.
+ */
 async function findFolderProblem(folder: string): Promise<string | undefined> {
   try {
     makeFolderPrivate(folder)

@@ -1,7 +1,7 @@
 import { inspect } from '../../db/inspection.ts'
 import { withDatabase, readCommandSettings, type CommandContext } from './command-context.ts'
 
-/** Applies pending migrations, and prints their names. `withDatabase` applies the migrations. */
+/** Applies pending migrations (through `withDatabase`), and prints their names. */
 export async function migrate(context: CommandContext) {
   const { pending } = await inspect(readCommandSettings(context).databaseUrl)
   await withDatabase(context, () => Promise.resolve())

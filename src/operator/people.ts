@@ -1,7 +1,7 @@
 import { findByEmail } from '../../db/auth.ts'
 import type { Database } from '../../db/database.ts'
 
-/** Returns the account with an e-mail address. Throws if no account has the address. */
+/** Returns the account with an e-mail address. Throws if there is no such account. */
 export async function getPersonByEmail(db: Database, address: string) {
   const email = address.trim().toLowerCase()
   const person = await findByEmail(db, email)

@@ -11,8 +11,8 @@ export interface SampleAccount {
 const charles = 'charles@example.com'
 
 /**
- * Two accounts with tasks in every status, and with notes in every kind of sharing. Rows are in the order of their
- * creation. `ada` is the e-mail address of the first account.
+ * Returns two accounts with tasks in every status, and with notes that are private or shared in each role. The rows of
+ * a table are listed in the order in which they are created. `ada` is the e-mail address of the first account.
  */
 export const sampleAccounts = (ada: string): SampleAccount[] => [
   {

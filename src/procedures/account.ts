@@ -10,7 +10,7 @@ import { view as taskView } from './tasks.ts'
 
 const os = signedIn.account
 
-/** Size limit of an export, in bytes: about the amount that a slow connection transfers before ANSWER_TIMEOUT. */
+/** Maximum size of an export, in bytes. A slow connection can transfer about this amount before ANSWER_TIMEOUT. */
 const MAX_EXPORT_BYTES = 16 * 1024 * 1024
 
 export const account = os.router({
@@ -91,7 +91,7 @@ const shareView = ({ email, role, ...row }: query.AccountData['shares'][number])
 
 type Session = query.AccountData['sessions'][number]
 
-/** Omits the IP address and the user agent of an impersonation: both belong to the administrator. */
+/** For an impersonation, omits the IP address and the user agent, because both belong to the administrator. */
 function sessionView({ id, ipAddress, userAgent, impersonatedBy, ...row }: Session) {
   const byAdministrator = impersonatedBy !== null
   const device = byAdministrator ? {} : { ipAddress, userAgent }
@@ -111,7 +111,10 @@ const appView = ({ id, clientId, userAgent, scope, ...row }: Session) =>
 
 const scopesOf = (granted: string) => scopes.filter((scope) => granted.split(' ').includes(scope))
 
-/** Replaces the ids of other accounts by the kind of account: the export must not contain data of other people. */
+/**
+ * Replaces the id of another account by the kind of the account, because the export must not contain data of other
+ * people.
+ */
 const auditView = (
   {
     createdAt,
@@ -135,7 +138,10 @@ const auditView = (
   detail,
 })
 
-/** The kind of an actor other than the account itself. Only administrators act on accounts of other people. */
+/**
+ * Returns the kind of an actor that is not the account itself. If the actor is another person, the person is an
+ * administrator, because only administrators act on accounts of other people.
+ */
 function actorKind(actor: string | null) {
   if (actor === null) return 'unknown' as const
   if (actor === 'operator') return 'operator' as const

@@ -30,14 +30,15 @@ export const legacyNotes = os.router({
   }),
 })
 
-/** The first line that is not blank, truncated to the maximum length of a title, in code points. */
+/** Returns the first line that is not blank, truncated to the maximum length of a title, in code points. */
 function deriveTitle(text: string) {
   const [line = ''] = text.trim().split(/\r\n|\r|\n/)
   return Array.from(line).slice(0, noteBounds.title).join('').trim()
 }
 
 /**
- * A note in its first form. The text of a note that was created with a title and a body (second form) contains both.
+ * Returns a note in the first form, which has only a text. For a note with a separate title and body (second form), the
+ * text contains both.
  */
 const view = ({ id, userId, title, body, createdAt, updatedAt }: ListedNote['note']) => ({
   id,

@@ -55,7 +55,7 @@ const order: Order<query.ListedNote> = {
   positionOf: ({ note }) => newestFirst.positionOf(note),
 }
 
-/** A note as the viewer may see it, with the viewer's permissions. Only the author sees the number of shares. */
+/** Returns a note with the viewer's permissions. Only the author receives the number of shares. */
 function view(item: query.ListedNote, viewerId: string) {
   const { note, sharedWith } = item
   const relation = relationTo(item, viewerId)

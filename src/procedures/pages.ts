@@ -12,7 +12,7 @@ interface ListCall {
   procedure: { '~orpc': { route: { path?: string } } }
 }
 
-/** The sort position of a row, and the pattern of a decoded cursor: a time in milliseconds, a period, and an id. */
+/** The sort order of a list. `cursorPattern` matches a decoded cursor: a time in milliseconds, a period, and an id. */
 export interface Order<Row> {
   positionOf: (row: Row) => Position
   cursorPattern: RegExp
@@ -24,9 +24,10 @@ export const newestFirst: Order<{ createdAt: Date; id: number }> = {
 }
 
 /**
- * Keyset pagination. Returns the rows of the requested page, and whether these rows are the complete list. A page ends at
- * the limit of rows or at the limit of bytes (db/pages.ts). Reads one row more than the page contains, to detect a next
- * page. The `Link` header contains the URL of the next page, because the documented response bodies have no field for it.
+ * Keyset pagination. Returns the rows of the requested page, and whether these rows are the complete list. A page ends
+ * at the maximum number of rows or of bytes (db/pages.ts). Reads one more row than the page contains, to detect whether
+ * there is a next page. Sends the URL of the next page in the `Link` header, because the documented response bodies
+ * have no field for the URL.
  */
 export async function readPage<Row>(
   { context, input = {}, procedure }: ListCall,

@@ -14,7 +14,8 @@ export const reservations = os.router({
     const violations = error.issues.map(
       ({ path: [field], message }) => [String(field), translate(message, guestBounds)] as const,
     )
-    // Object.fromEntries keeps the last entry of a key: the reversed order keeps the first violation of each field.
+    // Object.fromEntries keeps the last entry of each key. The entries are reversed, so that the first violation of
+    // each field is kept.
     throw errors.INVALID_RESERVATION({
       message: translate('refused'),
       data: Object.fromEntries(violations.reverse()),

@@ -31,12 +31,16 @@ const latestFirst: Order<query.SessionRow> = {
   cursorPattern: /^(\d{1,13})\.([\w-]{1,100})$/,
 }
 
-/** Maximum length of a parsed user agent: longer ones are truncated, because the parsing time grows with the length. */
+/**
+ * Maximum length of a user agent for parsing, in characters. A longer user agent is truncated, because the parsing time
+ * grows with the length.
+ */
 const MAX_PARSED_LENGTH = 500
 
 /**
- * Omits the IP address and the user agent of an impersonation: both belong to the administrator. Omits all tokens if the
- * current session is an impersonation.
+ * Returns a session for its list. For an impersonation, omits the IP address and the user agent, because both belong to
+ * the administrator. If the current session is an impersonation, omits all tokens, so that the administrator does not
+ * receive the tokens of the person.
  */
 function view({ impersonatedBy, ...row }: query.SessionRow, current: Caller['session']) {
   const isImpersonation = impersonatedBy !== null

@@ -7,7 +7,9 @@ import type { Context } from '../context.ts'
 /** Maximum stored length of a `User-Agent` header, in characters. */
 const MAX_AGENT = 256
 
-/** Returns the actor, IP address and browser of a request. During an impersonation the actor is the administrator. */
+/**
+ * Returns the actor, IP address and user agent of a request. During an impersonation, the actor is the administrator.
+ */
 export const auditSourceOf = ({
   attributes,
   headers,
@@ -20,7 +22,10 @@ export const auditSourceOf = ({
 
 const contexts = new AsyncLocalStorage<Context>()
 
-/** Makes a context available to `currentAuditSource` in hooks, because better-auth and OpenAuth do not pass the context. */
+/**
+ * Makes the context of a call available to `currentAuditSource`, which hooks of better-auth and OpenAuth use. These
+ * libraries do not pass the context to their hooks.
+ */
 export const withAuditContext = <Result>(context: Context, work: () => Result) => contexts.run(context, work)
 
 const UNKNOWN: Source = { actor: null, ipAddress: null, userAgent: null }
@@ -34,13 +39,16 @@ export function currentAuditSource() {
 interface Transaction {
   db: Database
   adapter: object
-  /** Fields of the audit entry that an endpoint or a hook sets. They override the fields derived from the request. */
+  /**
+   * Fields of the audit entry, set by an endpoint or a hook. They have priority over the fields that are derived from
+   * the request.
+   */
   overrides: Partial<Entry>
 }
 
 const transactions = new AsyncLocalStorage<Transaction>()
 
-/** Returns the current transaction of better-auth, otherwise the database. */
+/** Returns the current transaction of better-auth. Outside a transaction, returns the given database. */
 export const currentDatabase = (db: Database) => transactions.getStore()?.db ?? db
 
 /** Overrides fields of the audit entry that the current transaction writes. Without a transaction, does nothing. */
@@ -48,9 +56,10 @@ export const amendEntry = (fields: Partial<Entry>) =>
   Object.assign(transactions.getStore()?.overrides ?? {}, fields)
 
 /**
- * Creates an adapter of better-auth that always uses the current transaction. Hooks use the same transaction through
- * `currentDatabase`. Some functions of better-auth keep a reference to the first adapter. Inside a transaction, the first
- * adapter must not use another connection: its statement would wait for the transaction (in the embedded database, forever).
+ * Creates a database adapter for better-auth that always uses the current transaction. Hooks use the same transaction
+ * through `currentDatabase`. Some functions of better-auth keep a reference to the first adapter that they receive.
+ * Inside a transaction, this adapter must not use another connection, because its statement would wait for the
+ * transaction (in the embedded database, forever).
  */
 export function createTransactionalAdapter<Adapter extends object>(
   db: Database,

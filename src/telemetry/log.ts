@@ -14,10 +14,16 @@ const MAX_CAUSES = 3
 const MAX_ISSUES = 10
 const FRAME = /^ +at .{1,300}$/
 
-/** SQLSTATE classes whose messages contain names of columns and constraints, but no values. Messages of class 22 contain values. */
+/**
+ * SQLSTATE classes of errors with safe messages: the messages contain names of columns and constraints, but no values.
+ * Class 22 is not included, because its messages contain values.
+ */
 const VALUE_FREE = /^(08|23|25|26|28|40|42|53|54|55|57|58)[0-9A-Z]{3}$/
 
-/** Creates the logger: one JSON object per line, by default on standard output. Of the input, only the path is logged. */
+/**
+ * Creates the logger. Writes one JSON object per line, by default to standard output. The path is the only part of the
+ * input of a request that is logged.
+ */
 export const createLog = (
   { logLevel, service, release }: Pick<Settings, 'logLevel' | 'service' | 'release'>,
   destination?: DestinationStream,
@@ -43,8 +49,8 @@ interface ErrorDescription {
 }
 
 /**
- * Describes an error by its type, code and stack frames. Messages are omitted, because they may contain the caller's input,
- * as messages of JSON.parse and undici do. Messages of PostgreSQL that contain no values are included.
+ * Describes an error by its type, code and stack frames. Messages are omitted, because they may contain the caller's
+ * input, as messages of JSON.parse and undici do. Messages of PostgreSQL that contain no values are included.
  */
 export function describeError(error: unknown, depth = 0): ErrorDescription {
   if (error instanceof DrizzleQueryError) return describeError(error.cause, depth)
@@ -62,12 +68,12 @@ export function describeError(error: unknown, depth = 0): ErrorDescription {
   }
 }
 
-/** The part of a stack before the message: the name of the error and, for errors of Node, the code. */
+/** Matches the part of a stack before the message: the name of the error and, for errors of Node, the code. */
 const HEADER = /^[\w$]*(?: \[\w+\])?(?:: )?/
 
 /**
- * Returns the frames that follow the message, because lines of the message may look like frames. Returns undefined if the
- * message was changed after the stack was captured.
+ * Returns the stack frames after the message. Skips the message, because its lines may look like frames. Returns
+ * undefined if the message was changed after the stack was captured, because the end of the message is then unknown.
  */
 function framesOf({ stack = '', message }: Error) {
   const start = HEADER.exec(stack)?.[0].length ?? 0

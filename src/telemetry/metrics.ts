@@ -14,11 +14,11 @@ export type Metrics = ReturnType<typeof createMetrics>
 /** Upper bounds of the duration buckets, in seconds. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** Creates the Prometheus metrics. Each label has few values: input of callers never becomes a label. */
+/** Creates the Prometheus metrics. No label contains input of callers, so that each label has only few values. */
 export function createMetrics(settings: Settings) {
   const registry = new AggregatorRegistry()
-  // Separate series for each worker: a sum would decrease when a worker is replaced, and Prometheus reads a decrease as a
-  // reset of the counter.
+  // Each worker has its own series. A sum of all workers would decrease when a worker is replaced, and Prometheus
+  // interprets a decrease as a reset of the counter.
   if (cluster.worker) registry.setDefaultLabels({ worker: String(cluster.worker.id) })
   AggregatorRegistry.setRegistries(registry)
   collectDefaultMetrics({ register: registry })
@@ -73,7 +73,8 @@ export function createMetrics(settings: Settings) {
     labelNames: ['reason'],
   })
 
-  // Export zero for events that have not happened yet: without a series, alerts and rates have no data.
+  // Exports zero for events that have not happened yet, because alerts and rates do not work for a series that does not
+  // exist.
   for (const reason of ['full', 'late', 'incomplete']) shed.inc({ reason }, 0)
   for (const outcome of ['accepted', 'refused']) signIns.inc({ outcome }, 0)
   for (const limit of Object.keys(limits)) exceededLimits.inc({ limit }, 0)
@@ -126,7 +127,7 @@ export function serveClusterMetrics(settings: Settings) {
   return serveMetrics(settings, () => registry.clusterMetrics())
 }
 
-/** Serves `GET /metrics` on a separate port, which only the operator should be able to reach. */
+/** Serves `GET /metrics` on a separate port, so that the operator can make the port unreachable for callers. */
 async function serveMetrics({ metricsHost, metricsPort }: Settings, read: () => Promise<string>) {
   const server = createServer(({ method, url }, response) => {
     if (method !== 'GET' || url?.split('?', 1)[0] !== '/metrics') return void response.writeHead(404).end()

@@ -28,8 +28,8 @@ type Listener<Target extends { path: string }> = (
 const globalTracer = trace.getTracer('tallystick')
 
 /**
- * Creates a span for each request, procedure and statement. Undefined if no OpenTelemetry SDK was loaded before this module,
- * so that disabled tracing costs nothing.
+ * Creates a span for each request, procedure and statement. Undefined if no OpenTelemetry SDK was loaded before this
+ * module. In this case, tracing has no cost.
  */
 export const tracing = globalTracer instanceof ProxyTracer ? undefined : createTracing(globalTracer)
 
@@ -59,7 +59,10 @@ function createTracing(tracer: Tracer) {
       return withSpan(tracer.startSpan(path.join('.')), run)
     },
 
-    /** Continues the trace of the request headers. Query strings and other headers are not recorded: both may contain secrets. */
+    /**
+     * Continues the trace of the request headers. Does not record the query string and other headers, because both may
+     * contain secrets.
+     */
     serve:
       <Target extends { path: string }>(
         listener: Listener<Target>,
@@ -96,8 +99,9 @@ function endSpan(span: Span, { writableFinished, statusCode }: ServerResponse) {
 }
 
 /**
- * Records the code or the name of an error, without its message: the message may contain the caller's input. The log
- * contains the details, with the same request id. An error below 500 does not set the status of the span.
+ * Records the code or the name of an error. Omits the message, because the message may contain input of the caller. An
+ * error with a status below 500 does not mark the span as failed. For unexpected errors and for a status >= 500, the
+ * log contains the details.
  */
 function recordError(span: Span, error: unknown) {
   const isPublic = error instanceof ORPCError
@@ -106,7 +110,10 @@ function recordError(span: Span, error: unknown) {
   if (!isPublic || error.status >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
 }
 
-/** Returns the function that finds the route of an operation: its path with placeholders, such as `/api/tasks/{id}`. */
+/**
+ * Returns the function that finds the route of an operation. A route is a path with placeholders, such as
+ * `/api/tasks/{id}`.
+ */
 function createRoutes() {
   const routes = new Map<string, string | undefined>()
   traverseContractProcedures({ router: contract, path: [] }, ({ contract: declared, path }) => {

@@ -17,8 +17,8 @@ dd { margin: 0 }
 const styleHash = createHash('sha256').update(style).digest('base64')
 
 /**
- * The Content-Security-Policy of a page. `redirectTarget` is an additional form target: after consent, the form redirects to
- * the app.
+ * The Content-Security-Policy of a page. `redirectTarget` is an additional permitted target of the form, because the
+ * form on the consent page redirects to the app.
  */
 export const contentSecurityPolicy = (redirectTarget = '') =>
   `default-src 'none'; style-src 'sha256-${styleHash}'; form-action 'self' ${redirectTarget}; base-uri 'none'; frame-ancestors 'none'`
@@ -76,7 +76,10 @@ const permissions: Record<string, string> = {
   write: `add, change, share and delete your ${resourcesOf('write')}`,
 }
 
-/** Describes the redirect target. `URL` encodes the host in ASCII (Punycode), so that look-alike letters are visible. */
+/**
+ * Describes the redirect target on the consent page. `URL` encodes the host in ASCII (Punycode), so that a person can
+ * recognize letters that look like other letters.
+ */
 function describeDestination(redirectUri: string) {
   const { protocol, host } = new URL(redirectUri)
   if (protocol === 'https:') return htmlEscape`the website <strong>${host}</strong>`
@@ -91,7 +94,9 @@ interface App {
   trusted: boolean
 }
 
-/** Verified facts about an app: the redirect target, and the host of its client metadata document. */
+/**
+ * Facts about an app that the service has verified: the redirect target, and the host of the client metadata document.
+ */
 const verifiedDetails = ({ id, trusted }: App, redirectUri: string) =>
   `<dl>
 <dt>You will be sent to</dt>

@@ -1,8 +1,8 @@
 import { htmlEscape } from 'escape-goat'
 
 /**
- * Writes a carriage return as a character reference, because a literal carriage return would end the line of a server-sent
- * event. The browser decodes the reference.
+ * Replaces each carriage return by a character reference, because a carriage return would end the line of a server-sent
+ * event. The browser converts the reference back.
  */
 const item = ({ id, text }: { id: number; text: string }) =>
   htmlEscape`<li id="note-${id}">${text}</li>`.replaceAll('\r', '&#13;')
