@@ -223,8 +223,8 @@ describe('an app in a browser without scripts', () => {
     await page.getByRole('button', { name: 'Allow' }).click()
     await page.waitForTimeout(500)
 
-    // The navigation fails, because no program handles the scheme. The test checks that the
-    // Content-Security-Policy is not another reason.
+    // The navigation fails, because no program handles the scheme. The test checks that
+    // the Content-Security-Policy does not block the navigation as well.
     expect(problems.filter((problem) => /policy/i.test(problem))).toEqual([])
   })
 

@@ -29,7 +29,7 @@ const complex: Record<string, string> = {
   '20,000 fields': `{${Array.from({ length: 20_000 }, (_, index) => `"${index}":1`).join()}}`,
 }
 
-/** For each protocol, a request with a body that contains `value` in a field unknown to the contract. */
+/** For each protocol, a request with a body that contains `value` in a field that the contract does not declare. */
 const protocols: Record<string, { path: string; body: (value: string) => string; headers: object }> = {
   REST: {
     path: '/api/tasks',

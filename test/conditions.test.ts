@@ -10,7 +10,7 @@ import { type Service, newEmail, startService } from './service.ts'
 const service = await startService({ TRUSTED_ORIGINS: 'https://trusted.example' })
 const call = createFetch(service)
 
-/** A client with a function that returns the ETag of the last response. */
+/** A client, and a function `tag` that returns the ETag of the last response to this client. */
 interface TaggedClient {
   client: Client
   tag: () => string

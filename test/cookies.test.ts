@@ -26,7 +26,7 @@ const pairOf = (cookie = '') => cookie.split(';', 1)[0] ?? ''
 const valueOf = (cookie: string) => cookie.slice(cookie.indexOf('=') + 1)
 
 const call = createFetch(service)
-/** Returns the e-mail address of the account that a cookie authenticates: for the service, and for better-auth. */
+/** Returns two e-mail addresses: of the account that a cookie authenticates for the service, and for better-auth. */
 const accountsOf = async (cookie: string, { origin } = service) => {
   const [ours, theirs] = await Promise.all(
     ['/api/me', '/api/auth/get-session'].map((path) =>
@@ -39,7 +39,7 @@ const accountsOf = async (cookie: string, { origin } = service) => {
   return me
 }
 
-/** Whether a cookie has the attributes that browsers require for the prefix `__Host-`. */
+/** Returns whether a cookie has the attributes that browsers require for the prefix `__Host-`. */
 const isHostOnly = (cookie: string) => {
   const [pair = '', ...attributes] = cookie.split('; ')
   return (

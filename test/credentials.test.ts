@@ -148,7 +148,8 @@ describe('a banned user', () => {
     const app = await registerApp(service)
     const tokens = await app.obtainTokens(cookie)
     const forMcp = await app.obtainTokens(cookie, { resource: `${service.origin}/mcp` })
-    // A ban by SQL keeps the session. A sign-in during a ban by an administrator could also leave a session.
+    // Bans the user by SQL, because this ban does not delete the session. Without SQL, a session can remain if a user
+    // signs in at the same time as an administrator bans the user.
     await service.services.db.update(users).set({ banned: true }).where(eq(users.email, email))
 
     const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' }

@@ -81,7 +81,7 @@ describe('a closed connection', () => {
     expect(await sql`select 3 as n`).toEqual([{ n: 3 }])
   })
 
-  test('with TLS tells the listeners of its socket (no upstream issue)', async () => {
+  test('with TLS emits `close` on its socket (no upstream issue)', async () => {
     const socket = new Socket()
     const closed = new Promise((resolve) => socket.once('close', resolve))
     const breakOff: Script = (client) => client.end('S')
@@ -190,7 +190,7 @@ describe('a server that refuses connections', () => {
     expect(await sql`select 2 as n`).toEqual([{ n: 2 }])
   })
 
-  test('leads to one attempt at each other host (#1188)', async () => {
+  test('causes one connection attempt at each other host (#1188)', async () => {
     const hang: Script = (client) => client.end()
     const [first, second] = [await startProxy(server, [hang, hang]), await startProxy(server, [hang])]
     onTestFinished(first.close)

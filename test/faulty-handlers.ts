@@ -3,8 +3,8 @@ import { type AnyProcedure, type AnyRouter, isProcedure, ORPCError, Procedure } 
 export const SECRET = 'swordfish'
 
 /**
- * The fault that the handlers cause. `leak` adds undeclared properties at every level of an output or of error data. `break` replaces
- * each text and number. `count` is the number of changed objects.
+ * The fault that the handlers cause. `leak` adds undeclared properties at every level of an output or of error data.
+ * `break` replaces each text and number. `count` is the number of changed objects.
  */
 export const faults = { mode: 'none' as 'none' | 'leak' | 'break', count: 0 }
 

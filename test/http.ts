@@ -9,7 +9,7 @@ export const formType = { 'content-type': 'application/x-www-form-urlencoded' }
 export interface Answer {
   status: number
   headers: Headers
-  /** The parsed value of a JSON response, otherwise its text. */
+  /** The parsed value of a JSON response; for other responses, the text. */
   body: unknown
 }
 
@@ -32,7 +32,7 @@ export function createFetch({ origin }: Pick<Service, 'origin'>) {
   }
 }
 
-/** Signs in as a user does: requests a code over HTTP, reads it from the e-mail and submits it. */
+/** Signs in over HTTP, as a user does: requests a code, reads the code from the e-mail, and submits the code. */
 export async function signInOverHttp(service: Service, email: string, headers = {}) {
   const post = (path: string, body: object) =>
     fetch(service.origin + path, {

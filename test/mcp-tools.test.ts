@@ -175,7 +175,7 @@ describe.each(Object.entries(clients))('%s', (_, connect) => {
     expect(await (await service.person(email)).tasks.get({ id })).toMatchObject({ title: 'Of Ada' })
   })
 
-  test('gets the errors of its input', async () => {
+  test('receives the validation errors of its input', async () => {
     const { credentials } = await authorizeAgent()
     const agent = await connect(credentials)
 

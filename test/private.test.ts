@@ -71,7 +71,7 @@ describe('a folder of data', () => {
     expect(await modesOf(folder)).toEqual(PRIVATE)
   })
 
-  // The service must reject the secret, because better-auth would use a default secret from its public source code.
+  // better-auth only warns about a short secret, and replaces an empty secret by a default from its public source code.
   test.each(['', 's'.repeat(31)])('is rejected if its secret is too short: %j', async (secret) => {
     const folder = await makeFolder()
     await writeFile(join(folder, 'auth-secret'), secret)

@@ -4,7 +4,7 @@ import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '
 
 /**
  * Stores the spans of the service in memory. Import this module before the modules of the service, because these
- * modules use the tracer provider that is registered when Node loads the modules.
+ * modules get the registered tracer provider when Node loads the modules.
  */
 export const exporter = new InMemorySpanExporter()
 

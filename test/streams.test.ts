@@ -128,7 +128,7 @@ describe.concurrent('a connection', () => {
 
   /**
    * Starts a service with `patience` as its ANSWER_TIMEOUT in seconds, and sends requests. Returns the socket of the
-   * client (`near`) and of the service (`far`).
+   * client (`near`), the socket of the service (`far`), and a promise that resolves when the connection closes.
    */
   async function send(sent: string, patience: number) {
     const { services } = service
@@ -151,8 +151,8 @@ describe.concurrent('a connection', () => {
     return { near, far, closed }
   }
 
-  // The socket buffers can store several megabytes, more than one page of a list. So the test requests the list
-  // repeatedly.
+  // The socket buffers can store several megabytes, more than one page of a list. The test therefore requests
+  // the list repeatedly.
   const unread: [path: string, requests: number][] = [
     ['/api/notes', 20],
     ['/api/me/export', 1],

@@ -148,7 +148,7 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
     beforeAll(() => rename('tasks', 'gone'))
     afterAll(() => rename('gone', 'tasks'))
 
-    test('contain the type of the error up to the request', async () => {
+    test('contain the type of the error, from the statement up to the request', async () => {
       const { headers, ended } = createTrace()
       const cookie = await service.signIn(newEmail())
 

@@ -175,7 +175,7 @@ export async function waitFor(description: string, condition: () => Promise<bool
 const requestAgent = (node: Node, path: string) =>
   fetch(node.api + path, { signal: AbortSignal.timeout(1000) })
 
-/** Finds the node whose agent holds the leader lock. */
+/** Finds the leader: the node with the agent that holds the leader lock. */
 export async function findLeader(nodes: readonly Node[]) {
   const responses = await Promise.allSettled(nodes.map((node) => requestAgent(node, '/primary')))
   return nodes.find((_, index) => {

@@ -15,7 +15,7 @@ const REFRESH_INTERVAL = 240_000
 const PEOPLE = ['ada', 'bob', 'cleo', 'dan', 'eve']
 /** Maximum ratio of resident memory in the last quarter to that in the second quarter. */
 const MEMORY_GROWTH = 1.1
-/** Maximum growth of open descriptors: the connection pool opens connections on demand. */
+/** Maximum growth of the number of descriptors. Some growth is normal: the pool opens connections on demand. */
 const DESCRIPTOR_GROWTH = 8
 
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' } } })
