@@ -33,7 +33,7 @@ export class ExpectedRows {
     return row
   }
 
-  /** Removes a row whose deletion was acknowledged. */
+  /** Removes a row after the service has acknowledged its deletion. */
   remove({ title }: ExpectedRow) {
     this.#rows.delete(title)
   }

@@ -9,7 +9,7 @@ interface FramingInput {
   /** Header and body of a valid request. */
   head: string
   body: string
-  /** A random number, from which a framing computes an offset within the request. */
+  /** A random number. A framing uses this number to compute an offset within the request. */
   cut: number
   bytes: Buffer
 }

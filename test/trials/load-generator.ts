@@ -26,7 +26,7 @@ const EXPORTING_CALLERS = 2
 const PAUSE = 200
 
 export interface LoadAccounts {
-  /** The cookies of people whose data changes. */
+  /** The cookies of people with data that the load changes. */
   writers: readonly string[]
   /** An account that the load does not change, so that the size of its export stays the same. */
   exporter: { email: string; cookie: string }
