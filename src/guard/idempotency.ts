@@ -17,9 +17,9 @@ interface KeyedRequest {
 
 /**
  * Runs `create` once for each person and `Idempotency-Key`. A repeated request receives the stored answer with its
- * headers. The new row and the stored answer are committed in one transaction. Removes properties that the contract
- * does not declare before an answer is stored. Removes them again before a stored answer is sent, because an earlier
- * release may have stored the answer.
+ * headers. The new row and the stored answer are committed in one transaction. Properties that the contract does not
+ * declare are removed before an answer is stored. They are removed again before a stored answer is sent, because an
+ * earlier release may have stored the answer.
  */
 export async function withIdempotencyKey(
   { db, reply, headers }: Context,

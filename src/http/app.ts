@@ -120,8 +120,8 @@ export function createApp(services: Services): Server {
     const responseHeaders = ['x-request-id', request.id, ...responseHeadersFor(headers.origin)]
     logRequest(request, response)
     metrics?.request(request, response, attributesOf)
-    // A request with a body is admitted later, when the body is complete. Here, it is only refused if there is no free
-    // slot.
+    // A request with a body is admitted later, when the body is complete. If there is no free slot now, the request is
+    // refused before the body arrives.
     const isIncomplete = hasBody(headers)
     const isAdmitted = isIncomplete ? !admission.isFull() : admission.admit(response, isHealthCheck(request))
     if (!isAdmitted) {
@@ -201,7 +201,8 @@ function createRequestLog(
     logger: log,
     autoLogging: { ignore: isHealthCheck },
     customSuccessObject: (request, _, line: object) => withAttributes(request, line),
-    // Removes `err`, which pino-http creates from the status code. Other code logs the actual error.
+    // Removes `err`, because pino-http creates this error from the status code. `fail` and the guard log the actual
+    // error.
     customErrorObject: (request, _, __, { err: _error, ...line }: { err?: unknown }) =>
       withAttributes(request, line),
     wrapSerializers: false,

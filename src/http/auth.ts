@@ -119,7 +119,8 @@ async function handle(call: Call, response: ServerResponse, operation: Operation
   const caller = await callerOf(operation, context)
   const refusal = refusalOf(operation, caller) ?? context.malformed
   if (refusal) {
-    // The caller wants to stop an impersonation that has already ended: deletes its cookies in the browser.
+    // The request is to stop an impersonation, but the impersonation has already ended. Deletes the cookies of the
+    // impersonation in the browser.
     if (operation === operations[STOP] && refusal.status === 401 && !(await context.cookieCaller()))
       await signOut(context)
     setReplyHeaders(response, context.reply)

@@ -24,8 +24,8 @@ export const hasBody = (headers: IncomingHttpHeaders) =>
   (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined
 
 /**
- * Starts to count a request with an incomplete body. To enforce a limit, calls `abort` later. Returns a function that
- * stops counting the request.
+ * Starts to count a request with an incomplete body. The counter may call `abort` later, to enforce a limit. Returns a
+ * function that stops counting the request.
  */
 export type TrackIncomplete = (abort: (error: Error) => void) => () => void
 

@@ -11,10 +11,7 @@ export interface Endpoint {
   answer: (call: Call, response: ServerResponse) => Promise<boolean> | boolean
   /** Sets headers of every answer of the endpoint, including errors. */
   setHeaders?: (response: ServerResponse) => void
-  /**
-   * Whether pages of every origin may read the answer. If so, the endpoint must not use cookies, because any page could
-   * read the answer for a signed-in person.
-   */
+  /** Whether pages of every origin may read the answer. Such an endpoint must not use cookies. */
   anyOrigin?: true
   /** Rate limit, counted for each client network. */
   limit?: LimitName

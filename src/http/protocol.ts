@@ -11,8 +11,8 @@ import type { Context, LimitRefusal, Reply } from '../context.ts'
 export interface Call {
   method: string
   /**
-   * The path, if the target has only letters, digits, `_`, `-` and `/`. Otherwise undefined. The fast path handles only
-   * such paths, because they need no URL parser.
+   * The path, if the target has at most 256 characters, and only letters, digits, `_`, `-` and `/`. Otherwise
+   * undefined. The fast path handles only such paths, because they need no URL parser.
    */
   plainPath: HTTPPath | undefined
   url: () => URL

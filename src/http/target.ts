@@ -13,8 +13,8 @@ const MAX_QUERY_ITEMS = 100
 export interface Target {
   path: string
   /**
-   * The path, if the target has only letters, digits, `_`, `-` and `/`. Otherwise undefined. The fast path handles only
-   * such paths, because they need no URL parser.
+   * The path, if the target has at most 256 characters, and only letters, digits, `_`, `-` and `/`. Otherwise
+   * undefined. The fast path handles only such paths, because they need no URL parser.
    */
   plainPath: HTTPPath | undefined
   url: () => URL
@@ -78,7 +78,7 @@ export function readTarget(
 
 /**
  * Converts a target in absolute form (RFC 9112, section 3.2.2) to path and query. Returns undefined if the authority of
- * the target differs from `Host`.
+ * the target differs from `Host`. Returns a target in another form unchanged.
  */
 function originFormOf(url: string, host: string | undefined) {
   const [, authority, rest] = /^https?:\/\/([^/?#]*)(.*)$/is.exec(url) ?? []

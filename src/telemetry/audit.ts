@@ -23,8 +23,8 @@ export const auditSourceOf = ({
 const contexts = new AsyncLocalStorage<Context>()
 
 /**
- * Makes the context of a call available to `currentAuditSource`, which hooks of better-auth and OpenAuth use. These
- * libraries do not pass the context to their hooks.
+ * Makes the context of a call available to `currentAuditSource`. Code that better-auth and OpenAuth call needs this
+ * function, because these libraries do not pass the context.
  */
 export const withAuditContext = <Result>(context: Context, work: () => Result) => contexts.run(context, work)
 

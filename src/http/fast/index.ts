@@ -83,7 +83,8 @@ const RPC = '/rpc/'
  * Creates the fast path: answers common requests over REST and RPC at a fraction of the cost of the standard handlers
  * of oRPC. The fast path uses the same matchers, codecs and procedures, but composes each procedure only once instead
  * of for each call. Its answers equal those of the standard handlers, byte by byte. The standard handlers answer
- * requests with a query or a special path, Datastar pages, and GET over RPC. For `checks`, see `compile`.
+ * requests with a query or another target without `plainPath`, Datastar pages, and GET over RPC. For `checks`, see
+ * `compile`.
  */
 export function createFastPath(checks: boolean): FastPath {
   const compiled = new WeakMap<AnyProcedure, CompiledProcedure>()
