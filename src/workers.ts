@@ -19,7 +19,7 @@ export async function startWorkers(count: number, log: Logger, onExit: (code: nu
   const stop = () => {
     stopping = true
     // A worker that does not listen yet is skipped here: `start` sends the message to this worker later. Each worker
-    // must receive only one stop message, because the second message makes the worker exit at once.
+    // must receive only one stop message, because the second message makes the worker exit immediately.
     for (const worker of liveWorkers()) if (listening.has(worker) && worker.isConnected()) worker.send(STOP)
   }
   const start = async () => {

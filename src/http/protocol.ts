@@ -46,7 +46,7 @@ export function isNotModified({ method, request: { headers }, context: { reply }
 
 /**
  * Maximum time of a lingering close, in milliseconds: after the answer, the connection stays open while the client
- * still sends its body. If the connection closed at once, the client could lose the answer.
+ * still sends its body. If the connection closed immediately, the client could lose the answer.
  */
 export const LINGER = 1000
 

@@ -48,8 +48,8 @@ const ClientDocument = Registration.extend({ client_id: z.string() })
  * (draft-ietf-oauth-client-id-metadata-document). The function fetches the document from this URL. Any caller can send
  * any URL, so a cache and a rate limit restrict the number of fetches. States of a URL:
  *
- * - cached: the function returns the app at once. Cache headers of the document set the lifetime, from MIN_TTL to
- *   MAX_TTL.
+ * - cached: the function returns the app without a fetch. Cache headers of the document set the lifetime, from MIN_TTL
+ *   to MAX_TTL.
  * - not cached: the call counts against the rate limit of its network, then fetches the document. If MAX_FETCHES
  *   fetches are already running, the call is refused with 503.
  * - being fetched: the call counts against the rate limit, then waits for the running fetch.
