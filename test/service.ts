@@ -65,11 +65,16 @@ export async function settingsWithAddress(): Promise<Record<string, string>> {
 /** Creates a client that uses one transport. The headers contain the credentials. */
 export type Transport = (service: Service, headers: Record<string, string>) => Client
 
-export const transports: Record<string, Transport> = {
+const allTransports: Record<string, Transport> = {
   'in process': (service, headers) => service.client(headers),
   'over RPC': ({ origin }, headers) => createClient(origin, { headers }),
   'over REST': ({ origin }, headers) => createRestClient(origin, { headers }),
 }
+
+/** The transports to test: all of them, or the one that TEST_TRANSPORT names, because `npm run test:quick` has little time. */
+export const transports = Object.fromEntries(
+  Object.entries(allTransports).filter(([name]) => name === (process.env.TEST_TRANSPORT ?? name)),
+)
 
 export interface Callers {
   /** Signs in, by default with a new address, and returns a client with the session. */
