@@ -61,7 +61,7 @@ export async function measureAll({
       const length = quick ? 250 : hasTarget ? 200 : count > 64 ? 1000 : 400
       const slices = new Map<string, Slice[]>(contenders.map(({ name }) => [name, []]))
       const rounds = quick ? 2 : hasTarget ? 20 : 3
-      // The first round of an operation is a warm-up: its results are discarded.
+      // Each operation starts with one warm-up round. The results of this round are discarded.
       const warmUpRounds = count === connections[0] ? 1 : 0
       for (let round = -warmUpRounds; round < rounds; round++)
         for (const contender of contenders) {

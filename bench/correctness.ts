@@ -66,7 +66,11 @@ const CounterBody = z.object({ count: z.number() })
 export const readCounter = async (sql: postgres.Sql) =>
   CounterBody.parse((await sql`select count::float8 from counter`)[0]).count
 
-/** Sends concurrent increments. Throws unless every value is unique, committed before its response, and not lost. */
+/**
+ * Sends `total` concurrent increments. Throws unless the responses contain `total` different values and the counter
+ * grows by `total`. At every 50th value of the counter, also verifies that the increment was committed before the
+ * response.
+ */
 export async function checkIncrements({ origin }: Server, databaseUrl: string, total: number) {
   const sql = postgres(databaseUrl, { max: 8 })
   const before = await readCounter(sql)
@@ -79,8 +83,8 @@ export async function checkIncrements({ origin }: Server, databaseUrl: string, t
       const response = await fetch(`${origin}/api/counter/increment`, { method: 'POST' })
       const { count } = CounterBody.parse(await response.json())
       values.push(count)
-      // Reads the counter through a different connection, because a different connection can read only committed
-      // values. With fsync on, a committed value is on the disk.
+      // Reads the counter through a connection of this process. This connection reads only committed values, because
+      // the server increments the counter on a different connection. With fsync on, a committed value is on the disk.
       if (count % 50 === 0 && (await readCounter(sql)) < count)
         throw new Error(`The response contained ${count} before the transaction was committed`)
     }

@@ -59,8 +59,8 @@ export function targetsOf({
 function rateTarget(ours: Measurement, theirs: Measurement, required: number): Target {
   const byRate = ratio('rate', ours, theirs)
   const byCpu = ratio('cpu', theirs, ours)
-  // GET /api/status uses no database and costs the server little time. If the load generator was the bottleneck, the
-  // result is therefore the ratio of CPU times instead of rates.
+  // GET /api/status uses no database and costs the server little CPU time. The load generator can therefore be the
+  // bottleneck. In this case, the result is the ratio of CPU times instead of the ratio of rates.
   const isGeneratorLimited =
     ours.operation === 'GET /api/status' && Math.min(ours.busy, theirs.busy) < SATURATED
   const reached = isGeneratorLimited ? byCpu : byRate

@@ -22,7 +22,8 @@ export const Task = Type.Object({
   id: Type.Integer(),
   userId: Type.String(),
   title: Type.String(),
-  // `nullable` instead of a union, because fast-json-stringify validates each value of a union to select the branch.
+  // `nullable` is faster than a union: for a union, fast-json-stringify validates each value to select the matching
+  // schema.
   description: Type.Unsafe<string | null>({ type: 'string', nullable: true }),
   status: Type.String(),
   createdAt: Type.Integer(),

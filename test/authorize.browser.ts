@@ -11,7 +11,10 @@ import { newEmail, settingsWithAddress, startService } from './service.ts'
 
 const service = await startService(await settingsWithAddress())
 const settings = await settingsWithAddress()
-/** A service with a host name that is not a loopback name, because browsers treat http on loopback as secure. */
+/**
+ * A service with an insecure origin. Its host name is not a loopback name, because browsers treat http on loopback as
+ * secure.
+ */
 const insecure = await startService({
   ...settings,
   BASE_URL: `http://tallystick.test:${settings.PORT ?? ''}`,
@@ -223,8 +226,8 @@ describe('an app in a browser without scripts', () => {
     await page.getByRole('button', { name: 'Allow' }).click()
     await page.waitForTimeout(500)
 
-    // The navigation fails, because no program handles the scheme. The test checks that
-    // the Content-Security-Policy does not block the navigation as well.
+    // The navigation fails in every case, because no program handles the scheme. The test therefore only verifies that
+    // the Content-Security-Policy does not block the navigation.
     expect(problems.filter((problem) => /policy/i.test(problem))).toEqual([])
   })
 
@@ -308,7 +311,7 @@ describe('the sign-in page', () => {
       await page.getByRole('alert').waitFor()
     }
 
-    // Uses a button or link of the page, because the page must offer a restart without the buttons of the browser.
+    // Restarts with a button or link of the page: a user must not need the Back button of the browser.
     await page
       .getByRole('button', { name: /another|again/i })
       .or(page.getByRole('link'))

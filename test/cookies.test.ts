@@ -26,7 +26,10 @@ const pairOf = (cookie = '') => cookie.split(';', 1)[0] ?? ''
 const valueOf = (cookie: string) => cookie.slice(cookie.indexOf('=') + 1)
 
 const call = createFetch(service)
-/** Returns two e-mail addresses: of the account that a cookie authenticates for the service, and for better-auth. */
+/**
+ * Returns the e-mail address of the account that a cookie authenticates; `undefined` if the cookie authenticates none.
+ * Verifies that the service and better-auth find the same account.
+ */
 const accountsOf = async (cookie: string, { origin } = service) => {
   const [ours, theirs] = await Promise.all(
     ['/api/me', '/api/auth/get-session'].map((path) =>

@@ -17,7 +17,7 @@ const service = await startService()
 const input = { taskTitle: 'Write' }
 const note = { title: 'Plan', body: '' }
 
-/** Properties of the database that other tests assume, verified with both drivers. */
+/** Verifies, with both drivers, properties of the database that other tests assume. */
 describe.each([
   ['PostgreSQL', service.databaseUrl],
   ['PGlite', 'memory:'],
@@ -122,7 +122,7 @@ describe.each([
   })
 })
 
-/** Creates a superuser with these timeouts. Returns the URL of the database for this role. */
+/** Creates a superuser with these limits, such as timeouts. Returns the URL of the database for this role. */
 async function makeRole(limits: Record<string, string>) {
   const name = `tallystick_${crypto.randomUUID().replaceAll('-', '')}`
   const admin = postgres(service.databaseUrl, { max: 1, onnotice: () => undefined })

@@ -38,7 +38,9 @@ function spoilProcedure(procedure: AnyProcedure) {
   return new Procedure({ ...definition, handler })
 }
 
-/** Wraps each handler of a router, so that the output of the handler has the current fault in `faults`. */
+/**
+ * Wraps each handler of a router. The wrapper adds the fault that `faults.mode` selects to the output of the handler.
+ */
 export function spoilRouter(router: AnyRouter): AnyRouter {
   if (isProcedure(router)) return spoilProcedure(router)
   const entries = Object.entries(router as Record<string, AnyRouter>)

@@ -74,7 +74,7 @@ const endings: Record<string, (impersonation: Impersonation) => Promise<unknown>
 }
 
 /**
- * Events that also end an impersonation, but not its session. The next request with the session deletes the session.
+ * Events that also end an impersonation, but do not delete its session. The next request with the session deletes it.
  */
 const lapses: Record<string, (impersonation: Impersonation) => Promise<unknown>> = {
   'has another role in the database': ({ administrator: { id } }) => setUser(id, { role: 'user' }),

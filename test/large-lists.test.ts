@@ -83,8 +83,8 @@ const lists: Record<string, List> = {
 const rowsOf = (page: object) => Object.values(page).find(Array.isArray) as Shown[]
 const countOf = (page: object) => Object.values(page).find((value) => typeof value === 'number') as unknown
 /**
- * Returns the bytes of a row that count toward the size of a page. A row above the limit counts as exactly the limit,
- * because this row is the only row on its page.
+ * Returns the size of a row in bytes, as counted toward the size of a page. A row above the limit counts as exactly the
+ * limit, because such a row has a page of its own.
  */
 const bytes = (texts: string[]) => Math.min(Buffer.byteLength(texts.join('')), PAGE_BYTES)
 
@@ -114,7 +114,7 @@ describe.each(Object.entries(lists))('%s', (name, { of, add, texts }) => {
             const size = rows.reduce((sum, row) => sum + bytes(texts(row)), 0)
             expect(size).toBeLessThanOrEqual(PAGE_BYTES)
             expect(countOf(page) ?? all.length).toBe(all.length)
-            // With the first row of the next page, this page would exceed the limit.
+            // Verifies that the page is full: with the first row of the next page, its size would exceed the limit.
             const [next] = found.slice(index + 1).flatMap(rowsOf)
             if (next) expect(size + bytes(texts(next))).toBeGreaterThan(PAGE_BYTES)
           }

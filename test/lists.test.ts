@@ -23,7 +23,10 @@ interface Person {
 type Moment = Date | SQL
 type Id = number | string
 
-/** A list procedure: its path over REST, the procedure of a client (`of`), and functions that change rows directly. */
+/**
+ * A list procedure: its path over REST, the procedure of a client (`of`), and functions that add, change and remove
+ * rows in the database.
+ */
 interface List {
   path: string
   headers?: Record<string, string>

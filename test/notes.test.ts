@@ -50,7 +50,10 @@ async function isAllowed(answer: Promise<unknown>) {
 }
 
 describeTransports(service, ({ person, stranger }) => {
-  /** Creates two people. The author shares a note with the other person. Returns both people and the author's view. */
+  /**
+   * Creates Ada and Bob. Ada creates a note and shares it with Bob. Returns both people, Bob’s address, and the note in
+   * the response to Ada.
+   */
   async function sharing(role: 'reader' | 'editor') {
     const email = newEmail()
     const [ada, bob] = [await person(), await person(email)]

@@ -24,7 +24,8 @@ export default async function setup({ provide }: TestProject) {
   process.prependOnceListener('beforeExit', () => process.exit())
   const { url, stop } = process.env.TEST_DATABASE_URL
     ? { url: process.env.TEST_DATABASE_URL, stop: () => Promise.resolve() }
-    : // fsync is off, because the data is temporary. Test files run in parallel, each with a connection pool.
+    : // fsync is off, because the data is temporary. `max_connections` is high, because test files run in parallel,
+      // each with a connection pool.
       await startPostgres(['-c', 'fsync=off', '-c', 'max_connections=300'])
   const template = `tallystick_template_${process.pid}`
   const admin = postgres(url, { max: 1, onnotice: () => undefined })

@@ -63,7 +63,7 @@ const defaults: Record<string, string | number | boolean | string[] | undefined>
   STOP_DELAY: settings.stopDelay / 1000,
 }
 
-/** Formats a value as in the table. */
+/** Formats a default as the table in docs/settings.md does. */
 function written(value: (typeof defaults)[string]) {
   if (value === undefined) return 'unset'
   if (Array.isArray(value)) return value.length === 0 ? 'none' : `\`${value.join()}\``
@@ -79,7 +79,10 @@ const placeholders: Record<string, string> = {
 }
 const filled = (cell: string) => cell.replace(/[A-Z]{3,}/g, (word) => placeholders[word] ?? word)
 
-/** Settings that other settings require. A test adds one setting, so that only this setting can be invalid. */
+/**
+ * Valid settings that include every setting which other settings require. A test adds one setting: if the result is
+ * invalid, the reason is the value of the added setting.
+ */
 const complete = {
   AUTH_SECRET,
   BASE_URL: 'https://example.com',
@@ -95,7 +98,10 @@ const accepts = (name: string, value: number | string) => {
   }
 }
 
-/** Returns a list with the number that a pattern finds in a cell; an empty list if the pattern finds none. */
+/**
+ * Returns the number that a pattern finds in a cell, as a list with one element. If the pattern finds no number, the
+ * list is empty.
+ */
 function numberIn(cell: string, pattern: RegExp) {
   const [, digits] = pattern.exec(cell) ?? []
   return digits === undefined ? [] : [Number(digits)]

@@ -151,8 +151,8 @@ describe.concurrent('a connection', () => {
     return { near, far, closed }
   }
 
-  // The socket buffers can store several megabytes, more than one page of a list. The test therefore requests
-  // the list repeatedly.
+  // The socket buffers can store several megabytes, and one page of a list is smaller. The test therefore requests the
+  // list repeatedly.
   const unread: [path: string, requests: number][] = [
     ['/api/notes', 20],
     ['/api/me/export', 1],

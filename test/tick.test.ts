@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest'
 
 /**
  * Enqueues four callbacks in one iteration of the event loop. The second callback adds a callback that runs after the
- * flush. The third callback throws. `direct` proves that the process is no longer in a flush.
+ * flush. The third callback throws. Outside a flush, `afterFlush` calls its callback immediately: `direct` proves that
+ * the flush has ended.
  */
 const script = `
   import { afterFlush, enqueueForTick } from './src/http/tick.ts'

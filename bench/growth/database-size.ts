@@ -18,7 +18,10 @@ export interface SizeMeasurement {
 
 /** Maximum number of calls of each operation. */
 const CALLS = 200
-/** Maximum time for the calls of an operation, in ms. The minimum number of calls is made even after this time. */
+/**
+ * Time limit for the calls of an operation, in ms. After this time, `measureCalls` only completes its minimum number of
+ * calls.
+ */
 const TIME_LIMIT = 2000
 
 /**

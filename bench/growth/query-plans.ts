@@ -8,8 +8,8 @@ import type { Server } from '../servers.ts'
 const Scans = z.array(z.object({ table: z.string(), scans: z.number() }))
 
 /**
- * Number of calls of each operation: from the sixth execution of a prepared statement, PostgreSQL may use a generic
- * plan.
+ * Number of calls of each operation. The number is above five, because from the sixth execution of a prepared
+ * statement, PostgreSQL may use a generic plan.
  */
 const REPETITIONS = 8
 

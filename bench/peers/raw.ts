@@ -73,7 +73,7 @@ async function readBody(request: IncomingMessage): Promise<Record<string, unknow
     const body: unknown = JSON.parse(text)
     if (typeof body === 'object' && body !== null) return { ...body }
   } catch {
-    // Ignores the error, because the line below rejects malformed JSON and other invalid bodies with the same error.
+    // Ignores the error of malformed JSON. The `throw` below rejects malformed JSON and all other invalid bodies.
   }
   throw new HttpError(400)
 }

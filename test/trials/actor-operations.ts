@@ -102,8 +102,8 @@ export const taskRow = ({ title, description }: Described): ActualRow => ({
   text: description ?? '',
 })
 /**
- * Splits the text of a note of the first form into title and body. The text consists of the title, a blank line and the
- * body. If the body begins with the title, the text is only the body.
+ * Splits the text of a note in the first form into title and body (src/http/note-forms.ts describes the forms). The
+ * text consists of the title, a blank line and the body. If the body begins with the title, the text is only the body.
  */
 const firstFormRow = ({ text }: { text: string }): ActualRow => {
   const [title = '', body = title] = text.split('\n\n')

@@ -127,7 +127,7 @@ function parse(type: string, text: string): unknown {
   return JSON.parse(type.startsWith('text/event-stream') ? (/^data: (.*)/m.exec(text)?.[1] ?? '') : text)
 }
 
-/** Repeats the sign-in with a new code until it succeeds. */
+/** Repeats the sign-in, each time with a new code, until a sign-in succeeds. */
 async function signIn(checked: CheckedClient, post: Post, mail: MailServer, email: string) {
   for (let isRetry = false; ; isRetry = true) {
     const session = await trySignIn(checked, post, mail, email, isRetry)
@@ -137,8 +137,8 @@ async function signIn(checked: CheckedClient, post: Post, mail: MailServer, emai
 }
 
 /**
- * Requests a code and enters the code. A retry accepts more error codes, because an earlier request without a response
- * may have consumed or replaced the code.
+ * Requests a sign-in code by e-mail and submits this code. A retry also accepts the error INVALID_OTP, because an
+ * earlier request without a response may have consumed or replaced the sign-in code.
  */
 async function trySignIn(
   checked: CheckedClient,
@@ -174,7 +174,10 @@ export const attempt = <Value>(
   expected?: readonly string[],
 ) => checked.attempt(operation, send, expected)
 
-/** Repeats an operation until the service answers. Only a repetition may get an error with a code in `expected`. */
+/**
+ * Repeats an operation until the service answers. The repetitions may fail with an error code in `expected`, because
+ * the service may have executed the operation before. The first attempt must not fail with such a code.
+ */
 export async function retryUntilAnswered<Value>(
   { checked }: Actor,
   operation: string,

@@ -15,8 +15,8 @@ import { startDurablePostgres, trial } from './trial.ts'
 
 const THOUSANDS = 20
 /**
- * Maximum numbers of concurrent exchanges. More exchanges that violate HTTP (`framings`) run concurrently, because they
- * mostly wait for timeouts.
+ * Maximum numbers of concurrent exchanges. The number of exchanges that violate HTTP (`framings`) is higher, because
+ * these exchanges mostly wait for timeouts.
  */
 const CONCURRENCY = { requests: 16, framings: 200 }
 /** Longer than any time limit of the service, in milliseconds. */
@@ -36,8 +36,8 @@ await trial('bad requests', async (report) => {
     await createAccount(service, 'bob@example.com'),
     await createAccount(service, 'control@example.com'),
   ]
-  // These callers send invalid requests. The account `control` sends the same valid requests before and after the
-  // invalid requests: its responses must not change.
+  // These callers send invalid requests. The account `control` sends only valid requests: the same requests before and
+  // after the invalid requests of the other callers. The responses to `control` must not change.
   const callers = [ada, bob, createAnonymousCaller()]
   const operations = await readOperations(service.origin)
   const before = await control.readAll()

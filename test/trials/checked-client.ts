@@ -74,9 +74,9 @@ const WORD = /[\w-]{16,}/g
 
 /**
  * Creates a client that records each operation and its duration, and checks each response. A response must match its
- * schema, and must not contain private words of other actors. Words of `friend` are permitted in operations on notes
- * and accounts, because this actor shares notes with the actor of the client. The actor of a client sends its requests
- * sequentially.
+ * schema, and must not contain private words of other actors. Exception: the actor shares notes with the actor
+ * `friend`, so responses of operations on notes and accounts may contain private words of `friend`. An actor sends its
+ * requests sequentially.
  */
 export function createCheckedClient(recording: Recording, marker: string, friend: string) {
   let current = ''

@@ -119,7 +119,7 @@ export const cuts = {
 
 type CutKind = keyof typeof cuts
 
-/** Relative frequencies of the kinds of cuts that do not have the default weight. */
+/** Weights (relative frequencies) of some kinds of cuts. All other kinds have the weight DEFAULT_WEIGHT. */
 const weights: Partial<Record<CutKind, number>> = { 'all refused': 1, 'backend terminated': 10 }
 const DEFAULT_WEIGHT = 6
 

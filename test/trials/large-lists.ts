@@ -4,7 +4,10 @@ import { findOrCreate } from '../../db/auth.ts'
 import type { Database } from '../../db/database.ts'
 import { open } from '../../db/index.ts'
 
-/** Length of a text that only an earlier release accepted: the earlier release did not limit the length of texts. */
+/**
+ * Length of a text that the service no longer accepts. Databases may contain such texts, because an earlier release did
+ * not limit the length of texts.
+ */
 const UNBOUNDED = 1_000_000
 
 /** A list of the maximum size, and the e-mail address of its owner. */
@@ -28,7 +31,10 @@ export const largeLists: LargeList[] = [
   { email: 'unbounded@example.com', path: '/api/notes' },
 ]
 
-/** Fills a database with lists of the maximum size. In JSON, a character of the texts takes one, four or six bytes. */
+/**
+ * Fills a database with lists of the maximum size. The texts of each list repeat one character, which takes one, four
+ * or six bytes in JSON.
+ */
 export async function createLargeLists(url: string) {
   const { db, close } = await open(url)
   const idOf = async (name: string) => (await findOrCreate(db, { email: `${name}@example.com`, name })).id

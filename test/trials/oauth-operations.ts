@@ -59,7 +59,10 @@ interface Tokens {
   refresh_token: string
 }
 
-/** Registers a client, grants consent and redeems the code. Skips the steps that an earlier turn has completed. */
+/**
+ * Registers a client, grants consent and redeems the code. Does nothing if the actor has tokens. Skips the registration
+ * if an earlier turn has registered the client.
+ */
 const getTokens: ActorOperation = async (actor, { origin, recording }) => {
   const { app, marker } = actor
   if (app.tokens) return
@@ -70,7 +73,7 @@ const getTokens: ActorOperation = async (actor, { origin, recording }) => {
   const authorization = { clientId: app.clientId, verifier: randomBytes(32).toString('base64url') }
   const { value } = await attempt(actor, 'app.consent', () => grantConsent(actor, origin, authorization))
   if (!value) return
-  // After a request without a response, the code may be redeemed. The next turn requests a new code.
+  // If there is no response, the service may have redeemed the code. The next turn therefore requests a new code.
   const redeemed = await attempt(actor, 'app.redeem', () =>
     postForm<Tokens>(actor, '/token', {
       grant_type: 'authorization_code',

@@ -52,12 +52,15 @@ export class ProxiedConnection {
     far.on('error', () => undefined).on('close', this.#onClose(near))
   }
 
-  /** The port of this connection in the column `client_port` of pg_stat_activity. */
+  /**
+   * The local port of the proxy’s connection to PostgreSQL. pg_stat_activity contains this port in the column
+   * `client_port`.
+   */
   get clientPort() {
     return this.databaseSocket.localPort ?? 0
   }
 
-  /** Number of results that an error or the end of the connection interrupted. */
+  /** Number of results that were interrupted, by an error or because the connection was closed. */
   brokenResults() {
     const { interruptedResults, inResult } = this.messages.toService
     return interruptedResults + Number(this.isClosed && inResult)
@@ -155,7 +158,11 @@ export async function startProxy(url: string) {
     refuse: (duration: number) => {
       refusingUntil = Date.now() + duration
     },
-    /** Stops forwarding on one connection within a result. Returns the bytes held back, or `undefined` on timeout. */
+    /**
+     * Waits until a connection receives an incomplete result from PostgreSQL. Reserves this connection, and stops
+     * reading from PostgreSQL. Returns the connection and the bytes that the proxy has not forwarded; `undefined` on
+     * timeout.
+     */
     async holdPartialResult(timeout: number) {
       let deliver: (partial: PartialResult) => void = () => undefined
       const held = new Promise<PartialResult>((resolve) => waiting.push((deliver = resolve)))

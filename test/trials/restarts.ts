@@ -46,7 +46,9 @@ await trial('restarts', async (report) => {
   )
 })
 
-/** Returns the end time of the last of these requests in a round; the start of the round if there is none. */
+/**
+ * Returns the end time of the last request in `entries` that overlaps a round; the start of the round if there is none.
+ */
 function lastOf(entries: readonly RequestRecord[], { ready, until }: { ready: number; until: number }) {
   const ofRound = entries.filter(({ endedAt, duration }) => endedAt - duration < until && endedAt > ready)
   return Math.max(ready, ...ofRound.map(({ endedAt }) => endedAt))

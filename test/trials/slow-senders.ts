@@ -14,7 +14,7 @@ const BYTE_INTERVAL = 250
  * Number of rounds. Each round measures without and with slow clients, so that other load of the machine affects both.
  */
 const ROUNDS = 3
-/** Duration of a measurement without slow clients in milliseconds, and requests per second. */
+/** Duration of a measurement without slow clients in milliseconds, and rate of the ordinary requests per second. */
 const BASELINE_DURATION = 20_000
 const RATE = 50
 /** Period over which the slow clients connect, in milliseconds. */
@@ -27,7 +27,10 @@ const LATENCY_LIMIT = { ratio: 3, milliseconds: 25 }
 /** Longer than any time limit of the service, in milliseconds. */
 const TIMEOUT = 60_000
 const HOST = 'host: 127.0.0.1\r\n'
-/** Concurrent incomplete bodies from one address. `count` is above MAX_REQUESTS and above the limit of one address. */
+/**
+ * Concurrent incomplete bodies from one address. `count` is above MAX_INCOMPLETE, and above the limit of one address (a
+ * quarter of MAX_INCOMPLETE).
+ */
 const INCOMPLETE_BODIES = { count: 1000, timeLimit: 34_000 }
 
 function* slowly(start: string, byte: string) {
@@ -77,7 +80,7 @@ const sendIncompleteBody = send(
 /** Kinds of slow clients: number, time limit in milliseconds, and status with which the service must end them. */
 const slowClientKinds = {
   headers: { count: 80, timeLimit: 14_000, status: 408, run: send(`GET /api/status HTTP/1.1\r\n${HOST}x: `) },
-  // `count` is below the maximum number of incomplete requests of one IP address.
+  // `count` is below the limit of one address (a quarter of MAX_INCOMPLETE).
   bodies: { count: 60, timeLimit: 34_000, status: 408, run: sendIncompleteBody },
   readers: { count: 40, timeLimit: 19_000, status: undefined, run: doNotRead },
 }
@@ -99,7 +102,10 @@ async function runSlowClients(port: number) {
   return Object.fromEntries(await Promise.all(ends)) as Record<Kind, End[]>
 }
 
-/** Sends incomplete bodies from one address within the arrival period. Returns how the service ended them. */
+/**
+ * Sends incomplete bodies from one address, and starts them within the arrival period. Returns the duration of each,
+ * and the status with which the service ended it.
+ */
 const sendIncompleteBodies = (port: number) =>
   Promise.all(
     Array.from({ length: INCOMPLETE_BODIES.count }, async (_, index) => {

@@ -68,7 +68,10 @@ export function invalidValue({ properties, ...schema }: Schema): fc.Arbitrary<un
   )
 }
 
-/** RPC bodies with every type of oRPC's `meta`, an unknown type, and paths that do not exist. */
+/**
+ * RPC bodies with one entry in `meta`, the list of value types in the format of oRPC. The entries combine every type,
+ * and an unknown type, with paths that exist and paths that do not exist.
+ */
 const rpcMetaBodies = Array.from({ length: 9 }, (_, type) =>
   [['taskTitle'], ['id'], ['__proto__', 'role'], [4_294_967_294], []].map((path) =>
     JSON.stringify({ json: { id: 1, taskTitle: `/(${MARKER}/` }, meta: [[type, ...path]] }),
