@@ -44,7 +44,10 @@ export interface Meta {
    * resource does not exist, and 403 if the caller lacks the permission.
    */
   action?: Action
-  /** The form of notes that the procedure handles. Set only if both forms have the same method and path. */
+  /**
+   * The form of notes (src/http/note-forms.ts) that the procedure handles. Set only if each form has a procedure with
+   * the same method and path.
+   */
   form?: 1 | 2
   /**
    * The rate limit of the procedure (src/settings.ts). `steps` and `reservations` count the calls of a network. The
@@ -53,7 +56,7 @@ export interface Meta {
   limit?: 'steps' | 'reservations' | 'writes' | 'exports'
   /** The response is created once and cached, because the response is the same for all calls while the process runs. */
   constant?: true
-  /** Supports `Idempotency-Key`: for repeated calls of a person with the same key, the procedure runs once. */
+  /** Supports `Idempotency-Key`: a repeated call with the same key receives the stored response of the first call. */
   creates?: true
   /** Supports `If-Match` for this kind of resource: responds with 412 if the current entity tag does not match. */
   changes?: TaggedResource
@@ -120,9 +123,9 @@ interface TextBounds {
 }
 
 /**
- * Schema of a text that the database can store. Lengths are in code points, as in JSON Schema. `length` (UTF-16 code
- * units) is between one and two times the number of code points. Comparing `length` is therefore sufficient for most
- * texts, without counting code points. `meta` publishes the refinements as JSON Schema keywords.
+ * Schema of a text that the database can store. `min` and `max` are numbers of code points, as in JSON Schema. The
+ * code counts code points only if necessary: most texts can be accepted or rejected by `value.length` alone, because
+ * a code point has one or two UTF-16 code units. `meta` publishes `min` and `max` as JSON Schema keywords.
  */
 export const text = ({ min = 0, max = Infinity, schema = z.string() }: TextBounds = {}) =>
   schema
@@ -180,7 +183,7 @@ export const Page = z.object({
 })
 export type Page = z.infer<typeof Page>
 
-/** Maximum lengths of a note in both forms, in code points. */
+/** Maximum lengths of a note in both forms (src/http/note-forms.ts), in code points. */
 export const noteBounds = { title: 120, body: 4000 }
 
 /** Unix time in seconds. */

@@ -3,8 +3,8 @@ import type { ValidationError } from '@orpc/contract'
 import { z } from 'zod'
 
 /**
- * The body of every REST error. The API has two specifications with different fields for the text of an error, so
- * `error` repeats `message`.
+ * The body of every REST error. `error` and `message` contain the same text, because the API has two specifications
+ * that use different fields for this text.
  */
 export const ErrorBody = z.object({
   defined: z.boolean(),
@@ -33,8 +33,8 @@ export function fromErrorBody(body: unknown) {
 export type Issue = ValidationError['issues'][number]
 
 /**
- * Converts issues to the published form: the segments of a path are joined with dots. The path of the whole value is
- * empty.
+ * Converts issues to the published form: the segments of a path are joined with dots. If an issue concerns the whole
+ * value, the path is empty.
  */
 export const listIssues = (issues: readonly Issue[]) =>
   issues.map(({ path = [], message }) => ({

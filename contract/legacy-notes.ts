@@ -33,7 +33,10 @@ const Text = text({ max: noteBounds.body })
 export const AddNote = z.object({ newNote: Text }).register(requestSchemas, { id: 'AddNote' })
 export const NotesReset = z.object({ noteCount: z.int() }).register(responseSchemas, { id: 'NotesReset' })
 
-/** The media type in `Accept` or `Content-Type` that selects the first form on paths that exist in both forms. */
+/**
+ * The media type of the first form of notes (src/http/note-forms.ts). In `Accept` or `Content-Type`, it selects the
+ * first form on paths that exist in both forms.
+ */
 export const firstFormMediaType = 'application/json;version=1'
 
 /** Notes in the first form: integer ids, and no sharing. The procedures access only notes that the caller wrote. */

@@ -16,8 +16,8 @@ const { token: _, userId: __, administratorSessionId: ___, ...session } = getTab
 const { ipAddress, userAgent, ...entry } = getTableColumns(audit)
 
 /**
- * Selects the column only in entries with the person as actor, because an export must not contain the IP address and
- * browser of another person.
+ * Selects a column of the audit trail, or null if the person is not the actor of the entry. Otherwise, an export could
+ * contain the IP address and browser of another person.
  */
 const ifActor = (id: string, column: typeof ipAddress | typeof userAgent) =>
   sql<string | null>`case when ${audit.actor} = ${id} then ${column} end`.as(column.name)

@@ -10,8 +10,8 @@ import { tryLock } from 'fs-native-extensions'
 
 import { makeContentsPrivate, makeFolderPrivate, makePrivate } from './private.ts'
 
-// Sets the default of Node 24 in Node 20 too. With the default of Node 20, V8 spends a third of the CPU time of a
-// start on optimizing the WebAssembly code of PostgreSQL.
+// Sets the default of Node 24, because Node 20 has a different default. With the default of Node 20, V8 spends a third
+// of the CPU time of a start on optimizing the WebAssembly code of PostgreSQL.
 setFlagsFromString('--wasm-tiering-budget=13000000')
 
 /** The error if another process uses the folder. */

@@ -58,9 +58,9 @@ interface LimitOptions {
  * Limits the total size of the texts in a list to MAX_PAGE_BYTES, because a large list takes time and memory that
  * other callers need.
  *
- * - If the list has more rows, the result ends with the first row beyond the limit. The `bytes` of this row exceed
+ * - If the texts exceed the limit, the result ends with the first row beyond the limit. The `bytes` of this row exceed
  *   MAX_PAGE_BYTES. Callers omit this row from the page.
- * - A row larger than the limit counts as MAX_PAGE_BYTES, so that a page can consist of this row.
+ * - A single row larger than the limit counts as exactly MAX_PAGE_BYTES, so that the row fits in a page of its own.
  * - The alias of `list` must be the table name of the columns in `fields`, because the outer queries use qualified
  *   column names.
  */

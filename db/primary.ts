@@ -13,9 +13,9 @@ const CHECK_INTERVAL = 3000
 const CLOSE_TIMEOUT = 1000
 
 /**
- * Selects the identifier of the cluster, and the name of the current WAL file, or null if the server is read-only.
- * The first eight digits of the name are the timeline. The timeline in the control file is not used, because it may
- * still be the previous timeline after a promotion.
+ * Selects the identifier of the cluster, and the name of the current WAL file. If the server is read-only, the name
+ * is null. The first eight digits of the name are the timeline. The timeline in the control file is not used, because
+ * it may still be the previous timeline after a promotion.
  */
 const PRIMARY_QUERY = `
   select system_identifier::text as system,
@@ -79,11 +79,11 @@ export function createPrimarySelector(url: string, servers: readonly Server[]) {
   }
 
   return {
-    /** Returns the primary of the last check. Runs a new check if a connection to that primary has ended since. */
+    /** Returns the current primary. Runs a check if no primary is known. */
     choose: async () => primary ?? (await runCheck()),
     /**
-     * Closes the socket when a check finds another primary. Forgets the primary when the socket of its connection
-     * closes.
+     * Registers a socket to a server. A check that finds another primary closes the socket. When the socket closes and
+     * `server` is the current primary, the primary becomes unknown, so that `choose` runs a check.
      */
     track: (socket: Socket, server: Server) => {
       connections.set(socket, server)

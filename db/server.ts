@@ -32,9 +32,10 @@ const NO_TIMEOUTS = Object.keys(TIMEOUTS)
   .join(' ')
 
 /**
- * Maximum idle timeout of a connection, in milliseconds. The maximum is necessary because the idle timeout is
- * ANSWER_TIMEOUT, and a long ANSWER_TIMEOUT must not delay the detection of a dead server. The maximum is longer than
- * `statement_timeout`, so that PostgreSQL cancels a slow statement before the socket is closed because of silence.
+ * Maximum idle timeout of a connection, in milliseconds. The idle timeout is ANSWER_TIMEOUT, or this maximum if
+ * ANSWER_TIMEOUT is longer. Without the maximum, a long ANSWER_TIMEOUT would delay the detection of a dead server. The
+ * maximum is longer than `statement_timeout`, so that PostgreSQL cancels a slow statement before the socket is closed
+ * because of silence.
  */
 const MAX_IDLE_TIMEOUT = 15_000
 

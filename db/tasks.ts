@@ -79,7 +79,7 @@ const prepareCount = (name: string, condition: SQL | undefined) =>
 const countOfPerson = prepareCount('tasks_count', ofPerson)
 const countByStatus = prepareCount('tasks_count_by_status', ofStatus)
 
-/** Counts all tasks of a person, or all tasks of a person with a status, not only those of one page. */
+/** Counts all tasks of a person, not only those of one page. If `status` is set, counts only tasks with this status. */
 export const countAll = async (db: Database, userId: string, status?: Status) =>
   requireRow(
     await (status === undefined

@@ -221,7 +221,7 @@ export function readSettings(environment: Record<string, string | undefined>) {
     metricsHost: env.METRICS_HOST,
     /** Port of `/metrics`. If unset, no metrics are collected. */
     metricsPort: env.METRICS_PORT,
-    /** Number of processes that share the port. */
+    /** Number of processes that serve requests on `port`. */
     workers: env.WORKERS,
     /** Maximum number of complete requests that one process handles concurrently. */
     maxRequests: env.MAX_REQUESTS,

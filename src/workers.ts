@@ -5,8 +5,8 @@ import type { Logger } from 'pino'
 const STOP = 'stop'
 
 /**
- * Starts worker processes that share the port, because one process uses only one CPU core. Resolves with a function
- * that stops all workers, as soon as all workers listen.
+ * Starts worker processes that listen on the same port, because one process uses only one CPU core. As soon as all
+ * workers listen, the promise resolves with a function that stops all workers.
  * - A worker that exits after it listened is replaced.
  * - A worker that exits before it listened causes all other workers to stop.
  * - When all workers have exited, calls `onExit` with the exit code.

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { z } from 'zod'
 
 /**
- * The OAuth client id and the tokens for one service. `expiresAt` is the time at which the access token expires, in
- * milliseconds.
+ * The OAuth client id and the tokens for one service. `expiresAt` is the time at which the access token expires (Unix
+ * time in milliseconds).
  */
 const Credential = z.object({
   clientId: z.string(),

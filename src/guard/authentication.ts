@@ -12,7 +12,10 @@ interface CallOptions
   audience?: string
 }
 
-/** Creates the context of one call. Authentication runs when code first asks for the caller; the result is cached. */
+/**
+ * Creates the context of one call. The functions `caller` and `cookieCaller` authenticate when they are first called,
+ * and cache the result.
+ */
 export function createContext(
   services: Services,
   headers: IncomingHttpHeaders,

@@ -11,8 +11,8 @@ import type { Caller } from '../context.ts'
 export type Relation = 'author' | notes.Role | 'owner' | 'anyone'
 
 /**
- * The authorization table: the actions that each relation permits. The guard uses the table, and answers contain its
- * result in the field `can`.
+ * The authorization table: the actions that each relation permits. The checks of the guard and the field `can` of
+ * answers use this table.
  */
 const permissions: Record<Relation, readonly Action[]> = {
   author: ['VIEW_NOTE', 'EDIT_NOTE', 'SHARE_NOTE', 'DELETE_NOTE'],
@@ -42,8 +42,8 @@ const findTaskRelation: FindRelation = async (db, user, id) => {
 }
 
 /**
- * For each action, the function that finds the relation of a caller to the resource with an id. Returns undefined if
- * the resource does not exist. A task of another person counts as a resource that does not exist.
+ * For each action, a function that finds the caller's relation to a resource, given the id of the resource. The
+ * function returns undefined if the resource does not exist, or if the resource is a task of another person.
  */
 export const findRelation: Record<Action, FindRelation> = {
   CREATE_NOTE: () => Promise.resolve('anyone'),

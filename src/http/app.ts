@@ -85,7 +85,7 @@ export function createApp(services: Services): Server {
   }
 
   function fail(error: unknown, response: ServerResponse, responseHeaders: readonly string[]) {
-    // The response was already sent: 503, because ANSWER_TIMEOUT has passed.
+    // ANSWER_TIMEOUT has passed, and the service has already sent 503.
     if (response.writableEnded) return
     const known = error instanceof ORPCError ? error : toPublicDatabaseError(error)
     const publicError = known ?? new ORPCError('INTERNAL_SERVER_ERROR')

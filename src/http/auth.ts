@@ -136,7 +136,8 @@ async function handle(call: Call, response: ServerResponse, operation: Operation
   const result = await sendToBetterAuth(authRequest(call, operation, data, baseUrl), context)
   setReplyHeaders(response, context.reply)
   for (const cookie of result.headers.getSetCookie()) response.appendHeader('set-cookie', cookie)
-  // If the guard finds no caller, the answer is null, because better-auth does not apply every rule of the guard.
+  // If the guard finds no caller, answers null instead of the session from better-auth, because better-auth does not
+  // apply every rule of the guard.
   const body = operation === operations[GET_SESSION] && !caller ? 'null' : await result.text()
   if (result.ok) return answer(response, result.status, body || 'null')
   const failure = errorOf(result.status, body)

@@ -115,8 +115,8 @@ async function showStart(call: Call, { client, redirectUri, scope }: Authorizati
 }
 
 /**
- * Returns the signed-in person. Returns undefined for apps and for administrators during an impersonation, because both
- * must not grant access.
+ * Returns the signed-in person. Returns undefined for apps and for administrators during an impersonation, because
+ * neither may grant access.
  */
 async function findPerson({ context }: Call) {
   const caller = await context.caller()
@@ -132,8 +132,8 @@ const originOf = (uri: string) => {
 
 function show(response: ServerResponse, status: number, html: string, redirectTarget?: string) {
   response.setHeader('content-security-policy', contentSecurityPolicy(redirectTarget))
-  // Replaces the policy `no-referrer`, with which browsers send `Origin: null` for forms. `isOwnPage` needs the origin
-  // over plain HTTP, because browsers send `Sec-Fetch-Site` only to secure origins.
+  // Replaces the default policy `no-referrer`, because with that policy, browsers send `Origin: null` with forms.
+  // `isOwnPage` needs the real origin over plain HTTP, because browsers send `Sec-Fetch-Site` only to secure origins.
   response.setHeader('referrer-policy', 'same-origin')
   return answer(response, status, html, 'text/html; charset=utf-8')
 }

@@ -61,7 +61,10 @@ interface Options {
   malformedCode?: string
 }
 
-/** Creates an endpoint for clients of every origin, with the error format of RFC 6749. A string body is JSON text. */
+/**
+ * Creates an endpoint for clients of every origin, with the error format of RFC 6749. If `handle` returns a string as
+ * the body, the string is already JSON.
+ */
 const createEndpoint = (
   method: 'GET' | 'POST',
   handle: (call: Call) => Promise<Result>,

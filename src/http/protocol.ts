@@ -63,8 +63,8 @@ export function answer(response: ServerResponse, status: number, body: string | 
     const deadline = setTimeout(() => response.end(), LINGER).unref()
     // Discards the rest of the request body.
     finished(request.resume(), () => {
-      // The rest of the body has arrived, so the response ends before the deadline. Otherwise, under overload, every
-      // such response would stay open until the deadline.
+      // Ends the response when the rest of the body has arrived. Without this, every such response would stay open
+      // until the deadline, even under overload.
       clearTimeout(deadline)
       response.end()
     })

@@ -43,8 +43,8 @@ const pageHeaders = [
 ]
 
 /**
- * Sets the security headers of a page. Other answers omit these headers, because browsers ignore them for data, and
- * setting them costs 1 µs for each answer.
+ * Sets the security headers of a page. Answers that are not pages omit these headers, because they have an effect only
+ * on pages, and setting them costs 1 µs for each answer.
  */
 export function setPageHeaders(response: ServerResponse) {
   for (const protect of pageHeaders) protect(response.req, response, () => undefined)

@@ -28,7 +28,10 @@ export const ADDRESS_HEADER = 'x-tallystick-address'
 
 export type Auth = ReturnType<typeof createAuth>
 
-/** A session field that only this service writes. better-auth neither accepts nor returns the field. */
+/**
+ * A session field that only this service writes. better-auth does not accept the field in requests, and does not
+ * include the field in responses.
+ */
 const internalField = { type: 'string', required: false, input: false, returned: false } as const
 
 /** Creates the better-auth instance: sign-in by e-mailed codes, sessions, and the admin endpoints. */

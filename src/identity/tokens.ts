@@ -153,7 +153,8 @@ function createOpenAuth(db: Database) {
   // Deletes the environment variable, because OpenAuth would use it instead of the option `storage`.
   delete process.env.OPENAUTH_STORAGE
   const { log } = console
-  // OpenAuth keeps a reference to console.log at creation, and would log complete URLs.
+  // Replaces console.log while OpenAuth is created. OpenAuth keeps a reference to console.log, and would log complete
+  // URLs.
   console.log = () => undefined
   const openAuth = issuer({
     providers: { account: consentProvider },

@@ -65,7 +65,7 @@ export async function createDocument(): Promise<OpenAPI.Document> {
   return { ...document, components: { schemas: sorted, securitySchemes: { session, token } } }
 }
 
-/** The parts of a procedure that this module reads in addition to the generator. */
+/** The parts of a procedure that this module reads. The generator of oRPC reads the other parts. */
 interface DocumentedProcedure {
   '~orpc': { meta: Meta; route: { path?: HTTPPath; method?: HTTPMethod }; inputSchema?: unknown }
 }
@@ -96,7 +96,10 @@ const generator = new OpenAPIGenerator({ schemaConverters: [schemaConverter] })
 const components = (registry: typeof responseSchemas, strategy: 'input' | 'output') =>
   [...registry._idmap].map(([name, schema]) => [name, { schema, strategy }] as const)
 
-/** Generates the document of one form. Adds the schemas of its declared errors to `named`. */
+/**
+ * Generates the document for one form of notes (src/http/note-forms.ts). Adds the schemas of the declared errors to
+ * `named`.
+ */
 function generate(form: 1 | 2, named: Schemas) {
   const options: OpenAPIGeneratorGenerateOptions = {
     info,

@@ -24,7 +24,7 @@ const MAX_CLOCK_DIFFERENCE = 5_000
 
 interface Finding {
   subject: 'settings' | 'database' | 'migrations' | 'clock' | 'mail' | 'folder'
-  /** The state of the subject, printed if there is no problem. */
+  /** The result of the check, printed if there is no problem. */
   fact?: string
   /** The problem and the next step. */
   problem?: string | undefined

@@ -12,7 +12,10 @@ interface ListCall {
   procedure: { '~orpc': { route: { path?: string } } }
 }
 
-/** The sort order of a list. `cursorPattern` matches a decoded cursor: a time in milliseconds, a period, and an id. */
+/**
+ * The sort order of a list. `cursorPattern` matches a decoded cursor of the format `<milliseconds>.<id>`, for example
+ * `1700000000000.42`.
+ */
 export interface Order<Row> {
   positionOf: (row: Row) => Position
   cursorPattern: RegExp

@@ -1,2 +1,2 @@
-/** Unix time in whole seconds: the timestamp format of the first interface document. */
+/** Converts a time to Unix time in whole seconds. */
 export const toUnixSeconds = (moment: Date) => Math.floor(moment.getTime() / 1000)

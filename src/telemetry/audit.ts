@@ -56,10 +56,10 @@ export const amendEntry = (fields: Partial<Entry>) =>
   Object.assign(transactions.getStore()?.overrides ?? {}, fields)
 
 /**
- * Creates a database adapter for better-auth that always uses the current transaction. Hooks use the same transaction
- * through `currentDatabase`. Some functions of better-auth keep a reference to the first adapter that they receive.
- * Inside a transaction, this adapter must not use another connection, because its statement would wait for the
- * transaction (in the embedded database, forever).
+ * Creates a database adapter for better-auth. Inside a transaction, every method of the adapter uses this transaction.
+ * Reason: some functions of better-auth keep a reference to the first adapter that they receive. If this adapter used
+ * another connection, its statement would wait for the transaction (in the embedded database, forever). Hooks use the
+ * same transaction through `currentDatabase`.
  */
 export function createTransactionalAdapter<Adapter extends object>(
   db: Database,

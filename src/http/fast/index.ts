@@ -32,7 +32,10 @@ interface WireFormat {
   inputOf: (call: Call) => unknown
   /** Converts the JSON of an output to the body of the answer. */
   wrap: (json: string) => string
-  /** Whether answers follow REST: the content type depends on the form of notes, and status 304 is possible. */
+  /**
+   * Whether answers follow REST: the content type depends on the form of notes (src/http/note-forms.ts), and status 304
+   * is possible.
+   */
   isRest: boolean
 }
 
@@ -82,9 +85,9 @@ const RPC = '/rpc/'
 /**
  * Creates the fast path: answers common requests over REST and RPC at a fraction of the cost of the standard handlers
  * of oRPC. The fast path uses the same matchers, codecs and procedures, but composes each procedure only once instead
- * of for each call. Its answers equal those of the standard handlers, byte by byte. The standard handlers answer
- * requests with a query or another target without `plainPath`, Datastar pages, and GET over RPC. For `checks`, see
- * `compile`.
+ * of for each call. Its answers equal those of the standard handlers, byte by byte. The standard handlers answer all
+ * other requests: requests without `plainPath` (for example, with a query), requests of Datastar pages, and GET over
+ * RPC. For `checks`, see `compile`.
  */
 export function createFastPath(checks: boolean): FastPath {
   const compiled = new WeakMap<AnyProcedure, CompiledProcedure>()

@@ -42,8 +42,8 @@ const MISMATCH = new Error('A value breaks its schema')
 const isBare = (schema: z.core.$ZodType) => !schema._zod.def.checks?.length
 
 /**
- * Returns whether a schema rejects `undefined`. `JSON.stringify` omits `undefined` in objects, and writes null in
- * arrays.
+ * Returns whether a schema rejects `undefined`. The writers of objects and arrays support only such schemas, because
+ * `JSON.stringify` omits `undefined` in objects, and writes null in arrays.
  */
 const isPresent = (schema: z.core.$ZodType) =>
   schema._zod.optout === undefined && !z.safeParse(schema, undefined).success
@@ -53,8 +53,8 @@ const isFixed = ({ shape, def }: z.ZodObject) =>
   !def.catchall && Object.values<z.core.$ZodType>(shape).every(isPresent)
 
 /**
- * Returns the function that validates and writes a value of a schema. Schemas with checks, and types without such a
- * function here, are validated by zod (slower).
+ * Returns the function that validates and writes a value of a schema. If the schema has checks, or a type that this
+ * function does not list, zod validates the value (slower).
  */
 function writerOf(schema: z.core.$ZodType): Serialize {
   if (!isBare(schema)) return validating(schema)
