@@ -2,8 +2,8 @@ import { cruise, type ICruiseResult } from 'dependency-cruiser'
 import extractDepcruiseOptions from 'dependency-cruiser/config-utl/extract-depcruise-options'
 import { readFile, writeFile } from 'node:fs/promises'
 
-// Generates the diagram of the folders in CONTRIBUTING.md from the imports. With `--check`, does not write the
-// diagram, but fails if the diagram is not up to date.
+// Generates the diagram of the folders in CONTRIBUTING.md from the imports. With `--check`, writes nothing, and fails
+// if the diagram is not up to date.
 
 const FILE = 'CONTRIBUTING.md'
 const BLOCK = /(?<=<!-- diagram -->\n\n)[^]*?(?=\n\n<!-- \/diagram -->)/
@@ -44,7 +44,10 @@ type Imports = Awaited<ReturnType<typeof readImports>>
 const reaches = (imports: Imports, from: string, to: string): boolean =>
   [...(imports.get(from) ?? [])].some((next) => next === to || reaches(imports, next, to))
 
-/** Returns false if other arrows already connect both folders indirectly (transitive reduction). */
+/**
+ * Returns false if other arrows already lead from `from` to `to`. The diagram then omits the direct arrow (transitive
+ * reduction).
+ */
 const isDirect = (imports: Imports, from: string, to: string) =>
   ![...(imports.get(from) ?? [])].some((other) => other !== to && reaches(imports, other, to))
 

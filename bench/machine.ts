@@ -27,7 +27,7 @@ const Package = z.object({ version: z.string() })
 const versionOf = (name: string) =>
   Package.parse(JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8'))).version
 
-/** Describes the machine, the date and the versions of a run. */
+/** Describes the environment of a benchmark run: the date, the machine, and the versions of the software. */
 export async function describeMachine(databaseUrl: string) {
   const sql = postgres(databaseUrl, { max: 1 })
   const [settings] = await sql`

@@ -11,9 +11,9 @@ export interface Slice {
   rate: number
   p50: number
   p99: number
-  /** Mean server CPU time of a request, in µs. */
+  /** Mean CPU time that the server used per request, in µs. */
   cpu: number
-  /** Share of one CPU core that the server used, from 0 to 1. */
+  /** CPU time of the server divided by the elapsed time: 1 means that the server used one full core. */
   busy: number
   /** All responses, including responses during the ramp-up. */
   responses: number
@@ -70,7 +70,10 @@ export function createSliceMeter(generator: ChildProcess, cookies: Cookies) {
   }
 }
 
-/** Waits until the server uses hardly any CPU time, because requests may still be in progress at the end of a slice. */
+/**
+ * Waits until the server uses less than 10 % of one CPU core, because requests may still be in progress at the end of a
+ * slice.
+ */
 async function waitUntilIdle(server: Server) {
   for (let before = await server.usage(); ;) {
     await sleep(25)

@@ -57,8 +57,8 @@ const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Replaces an invalid note id by an id that no note has. An invalid id such as `reset` or `..` in a URL would change
- * the path to that of another procedure.
+ * Replaces an invalid note id with an id that no note has. With an invalid id such as `reset` or `..`, the URL could
+ * be the path of another procedure.
  */
 const replaceInvalidNoteId: Interceptor<'interceptors'> = (options) => {
   const { path, input } = options

@@ -24,8 +24,8 @@ const selectCount = prepared((db) =>
     .prepare('counter_get'),
 )
 
-// There is only one counter, so every caller passes the same key (`true`), and all callers of a statement receive the
-// same count.
+// There is only one counter, so every caller passes the same key (`true`), and all callers that share a statement
+// receive the same count.
 const reads = coalesced(2, async (db, keys: readonly true[]) => {
   const { count } = requireRow(await selectCount(db).execute({ id: 1 }))
   return keys.map(() => count)

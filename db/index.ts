@@ -38,10 +38,9 @@ async function openEmbedded(folder: string) {
   return { db: drizzle(client, { casing }), close }
 }
 
-/** Timeout of the readiness check, in milliseconds. */
+/** Timeout for the query of the readiness check, in milliseconds. */
 const READINESS_TIMEOUT = 2000
 
-/** Returns whether the database answers within two seconds. */
 export const isReachable = (db: Database) =>
   Promise.race([
     db.execute(sql`select 1`).then(

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import postgres from 'postgres'
 
-/** Timeout for the answer of one server to a check, in milliseconds. */
+/** Timeout for one server's answer to a check, in milliseconds. */
 const ANSWER_TIMEOUT = 3000
 /** Time to wait for other servers after the first writable server has answered, in milliseconds. */
 const GRACE_PERIOD = 500
@@ -28,7 +28,6 @@ export interface Server {
   port: number
 }
 
-/** A server that accepts writes. */
 interface Writable {
   server: Server
   /** The cluster's identifier, the same for a primary and its standbys. */
@@ -82,8 +81,9 @@ export function createPrimarySelector(url: string, servers: readonly Server[]) {
     /** Returns the current primary. Runs a check if no primary is known. */
     choose: async () => primary ?? (await runCheck()),
     /**
-     * Registers a socket to a server. A check that finds another primary closes the socket. When the socket closes and
-     * `server` is the current primary, the primary becomes unknown, so that `choose` runs a check.
+     * Registers a socket for a connection to `server`. If a check finds another primary, the check closes the socket.
+     * If the socket closes while `server` is the known primary, the selector forgets the primary, so that the next
+     * `choose` runs a check.
      */
     track: (socket: Socket, server: Server) => {
       connections.set(socket, server)
@@ -140,8 +140,7 @@ async function requireWritable(url: string, server: Server, signal: AbortSignal)
     onnotice: () => undefined,
     connection: { application_name: 'tallystick check' },
     socket: () => {
-      // postgres.js reconnects if a connection ends before the first answer. This error prevents the second
-      // connection.
+      // postgres.js reconnects if a connection ends before its first answer. This error prevents the reconnection.
       if (socket.destroyed) throw unreachableError(`${nameOf(server)} ${failure}`)
       return socket.connect(server)
     },
@@ -156,8 +155,8 @@ async function requireWritable(url: string, server: Server, signal: AbortSignal)
   } finally {
     clearTimeout(limit)
     signal.removeEventListener('abort', giveUp)
-    // `end` has a timeout, because a frozen server never closes its side of the connection. Over TLS, `end` must not
-    // be called after the socket is destroyed.
+    // `end` has a timeout, because a server that hangs never closes its side of the connection. Over TLS, `end` must
+    // not be called after the socket is destroyed.
     if (!socket.destroyed)
       void Promise.allSettled([sql.end({ timeout: CLOSE_TIMEOUT / 1000 })]).then(() => socket.destroy())
   }
@@ -165,5 +164,5 @@ async function requireWritable(url: string, server: Server, signal: AbortSignal)
 
 const nameOf = ({ host, port }: Server) => `${host}:${port}`
 
-/** Creates an error with PostgreSQL's code for a failed connect. */
+/** Creates an error with the SQLSTATE of a failed connection attempt. */
 export const unreachableError = (message: string) => Object.assign(new Error(message), { code: '08001' })

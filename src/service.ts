@@ -9,7 +9,6 @@ import type { Settings } from './settings.ts'
 import { createLog } from './telemetry/log.ts'
 import { tracing } from './telemetry/tracing.ts'
 
-/** The services, the better-auth instance, and the function that closes the database. */
 export interface OpenServices extends Services, Pick<Connection, 'close'> {
   auth: Auth
 }

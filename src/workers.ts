@@ -18,8 +18,8 @@ export async function startWorkers(count: number, log: Logger, onExit: (code: nu
   const liveWorkers = () => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
   const stop = () => {
     stopping = true
-    // A worker that does not listen yet is skipped here: `start` sends the message to this worker later. Each worker
-    // must receive only one stop message, because the second message makes the worker exit immediately.
+    // Skips workers that do not listen yet: `start` sends them the message as soon as they listen. A worker must
+    // receive only one stop message, because a second message makes the worker exit immediately.
     for (const worker of liveWorkers()) if (listening.has(worker) && worker.isConnected()) worker.send(STOP)
   }
   const start = async () => {
@@ -47,9 +47,9 @@ export async function startWorkers(count: number, log: Logger, onExit: (code: nu
 }
 
 /**
- * Calls `stop` on the first SIGTERM or SIGINT, and exits immediately on the second one. A worker process ignores these
- * signals, and stops on a message from the primary process. Reason: Ctrl+C in a terminal sends SIGINT to all processes.
- * The worker would count the signal and the message as two stop requests, and exit immediately.
+ * Calls `stop` on the first SIGTERM or SIGINT, and exits immediately on the second signal. A worker process ignores the
+ * signals, and stops on a message from the primary process. Reason: Ctrl+C in a terminal sends SIGINT to all processes,
+ * so a worker would count the signal and the message as two stop requests, and exit immediately.
  */
 export function onStopSignal(stop: () => void) {
   let stopping = false

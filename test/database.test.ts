@@ -17,7 +17,7 @@ const service = await startService()
 const input = { taskTitle: 'Write' }
 const note = { title: 'Plan', body: '' }
 
-/** Verifies, with both drivers, properties of the database that other tests assume. */
+/** Verifies properties that other tests assume, on PostgreSQL and on the embedded database (PGlite). */
 describe.each([
   ['PostgreSQL', service.databaseUrl],
   ['PGlite', 'memory:'],
@@ -122,7 +122,7 @@ describe.each([
   })
 })
 
-/** Creates a superuser with these limits, such as timeouts. Returns the URL of the database for this role. */
+/** Creates a superuser role with settings such as timeouts. Returns a database URL that contains this role. */
 async function makeRole(limits: Record<string, string>) {
   const name = `tallystick_${crypto.randomUUID().replaceAll('-', '')}`
   const admin = postgres(service.databaseUrl, { max: 1, onnotice: () => undefined })

@@ -34,7 +34,7 @@ function copyProject() {
   const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
   const files = execFileSync('git', list, { encoding: 'utf8' }).split('\0')
   for (const file of files)
-    // git also lists deleted files, and node_modules if it is a link.
+    // `git ls-files` also lists deleted files, and lists node_modules if node_modules is a symbolic link.
     if (file && file !== 'node_modules' && existsSync(file)) cpSync(file, join(folder, file))
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
   return folder

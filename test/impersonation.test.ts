@@ -56,8 +56,8 @@ const commandContext = {
 }
 
 /**
- * Events that end an impersonation, by their description (“the administrator …”). The service immediately deletes the
- * session of the impersonation.
+ * Events after which the service immediately deletes the session of the impersonation. The keys complete the test title
+ * “when an administrator …”.
  */
 const endings: Record<string, (impersonation: Impersonation) => Promise<unknown>> = {
   'is demoted': ({ root, administrator: { id } }) =>
@@ -74,7 +74,8 @@ const endings: Record<string, (impersonation: Impersonation) => Promise<unknown>
 }
 
 /**
- * Events that also end an impersonation, but do not delete its session. The next request with the session deletes it.
+ * Events that end an impersonation, but do not delete its session. The next request with this session deletes the
+ * session.
  */
 const lapses: Record<string, (impersonation: Impersonation) => Promise<unknown>> = {
   'has another role in the database': ({ administrator: { id } }) => setUser(id, { role: 'user' }),

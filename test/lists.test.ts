@@ -24,8 +24,8 @@ type Moment = Date | SQL
 type Id = number | string
 
 /**
- * A list procedure: its path over REST, the procedure of a client (`of`), and functions that add, change and remove
- * rows in the database.
+ * A list procedure: its REST path, a function that returns the procedure of a client (`of`), and functions that add,
+ * change and remove rows in the database.
  */
 interface List {
   path: string

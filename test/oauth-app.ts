@@ -54,7 +54,6 @@ export function appWithId(service: Pick<Service, 'origin'>, id: string) {
       code_challenge_method: 'S256',
       ...parameters,
     })}`
-  /** Submits the form of the consent page. */
   const submitConsent = (fields: Parameters, headers: Record<string, string>, parameters?: Parameters) =>
     fetch(authorizationUrl(parameters), {
       method: 'POST',
@@ -69,7 +68,7 @@ export function appWithId(service: Pick<Service, 'origin'>, id: string) {
   }
   const post = (path: string, fields: Parameters) =>
     call('POST', path, encode({ client_id: id, ...fields }), formType)
-  /** Exchanges a code for tokens. */
+  /** Exchanges an authorization code for tokens. */
   const redeem = (code: string | null, fields: Parameters = {}) =>
     post('/token', {
       grant_type: 'authorization_code',
@@ -80,7 +79,7 @@ export function appWithId(service: Pick<Service, 'origin'>, id: string) {
     })
   const refresh = (refresh_token: string, fields: Parameters = {}) =>
     post('/token', { grant_type: 'refresh_token', refresh_token, ...fields })
-  /** Runs the whole flow: consent, then the exchange of the code. */
+  /** Presses “Allow”, and exchanges the authorization code for tokens. */
   const obtainTokens = async (cookie: string, parameters?: Parameters) => {
     const { body } = await redeem((await allow(cookie, parameters)).get('code'))
     return body as Tokens

@@ -71,7 +71,7 @@ const allTransports: Record<string, Transport> = {
   'over REST': ({ origin }, headers) => createRestClient(origin, { headers }),
 }
 
-/** The transports to test: all of them, or the one that TEST_TRANSPORT names, because `npm run test:quick` has little time. */
+/** All transports, or only the transport in TEST_TRANSPORT, which `npm run test:quick` sets to save time. */
 export const transports = Object.fromEntries(
   Object.entries(allTransports).filter(([name]) => name === (process.env.TEST_TRANSPORT ?? name)),
 )
@@ -81,7 +81,6 @@ export interface Callers {
   person: (email?: string, headers?: Record<string, string>) => Promise<Client>
   /** A client without credentials. */
   stranger: Client
-  /** The name of the transport. */
   transport: string
 }
 

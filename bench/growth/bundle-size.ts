@@ -1,10 +1,7 @@
 import { build } from 'esbuild'
 import { gzipSync } from 'node:zlib'
 
-/**
- * Words that occur in the contract's schemas. The bundle must not contain these words, because the client needs no
- * schemas.
- */
+/** Words in the contract's schemas or in zod. The bundle must not contain them, because the client needs no schemas. */
 const SCHEMAS = ['taskTitle', 'revokeSessionToken', 'SHARE_NOTE', 'invalid_type']
 
 /** Measures the bundle of `createClient`, in bytes. */

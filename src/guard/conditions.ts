@@ -12,8 +12,8 @@ import type { Caller, Context } from '../context.ts'
 export const taskTag = ({ version }: tasks.TaskRow) => `"${version}"`
 
 /**
- * The strong entity tag of a note. Only the tag for the author contains `sharing`, which changes with each new share,
- * because other readers must not notice new shares.
+ * The strong entity tag of a note. `sharing` changes when the author shares the note or changes a role. Only the
+ * author's tag contains `sharing`, because other readers must not notice these changes.
  */
 export const noteTag = ({ userId, version, sharing }: notes.NoteRow, viewerId: string) =>
   userId === viewerId ? `"${version}.${sharing}"` : `"${version}"`
@@ -21,8 +21,8 @@ export const noteTag = ({ userId, version, sharing }: notes.NoteRow, viewerId: s
 type LockAndTag = (db: Database, user: Caller['user'], id: unknown) => Promise<string | undefined>
 
 /**
- * Locks the row of a resource until the transaction ends. Returns its entity tag, or undefined if the resource does not
- * exist.
+ * For each type of resource, a function that locks a row until the transaction ends. The function returns the entity
+ * tag of the resource, or undefined if the user has no such resource.
  */
 const lockAndTag: Record<TaggedResource, LockAndTag> = {
   task: async (db, user, id) => {

@@ -20,8 +20,8 @@ interface Admitted {
  *   until the response closes.
  */
 export function createAdmission(limit: number, timeout: number, expire: (response: ServerResponse) => void) {
-  // An array with a list of free slots instead of a Map. With constant insertions and deletions, a Map allocates new
-  // tables, and only a full garbage collection frees the old tables.
+  // Uses an array and a list of free slots instead of a Map: with constant insertions and deletions, a Map allocates
+  // new tables, and only a full garbage collection frees the old tables.
   const slots: (Admitted | undefined)[] = []
   const freeSlots: number[] = []
   let occupied = 0
@@ -55,8 +55,8 @@ const pipelined = new WeakMap<Socket, Set<ServerResponse>>()
 
 /**
  * With HTTP pipelining, a connection can have several requests without a complete answer. When the connection closes,
- * Node emits `close` only on the response that is being sent. This function also emits `close` on the responses that
- * wait for their turn, so that admission control frees their slots.
+ * Node emits `close` only on the response that is being sent. This function ensures that a queued response also emits
+ * `close`, so that admission control frees its slot.
  */
 export function emitCloseWithConnection({ socket }: IncomingMessage, response: ServerResponse) {
   if (response.socket) return
@@ -71,7 +71,7 @@ export function emitCloseWithConnection({ socket }: IncomingMessage, response: S
   response.once('close', () => waiting.delete(response))
 }
 
-/** The limit of each address is the limit of the process divided by this number. */
+/** The limit for one address is the limit for the process, divided by this number. */
 const ADDRESS_DIVISOR = 4
 
 type Abort = (error: Error) => void
@@ -108,6 +108,5 @@ export function createIncompleteLimit(limit: number, onAbort: () => void) {
   }
 }
 
-/** Returns the largest set. If several sets have the same size, returns the first of them. */
 const largest = <Value>(sets: Iterable<Set<Value>>) =>
   [...sets].reduce((most, each) => (each.size > most.size ? each : most), new Set<Value>())

@@ -36,8 +36,8 @@ async function notesPatch(client: Client, signals = {}, page?: Page): Promise<Pa
 }
 
 /**
- * Creates the protocol for Datastar pages. An answer is a patch, sent as server-sent events. The routes, guard and
- * validation are those of REST. Errors are sent as JSON.
+ * Creates the protocol for Datastar pages. Uses the routes, the guard and the validation of REST. Sends a patch as
+ * server-sent events, and an error as JSON.
  */
 export function createDatastar(): Protocol {
   const handler = new StandardOpenAPIHandler<Context>(router, {
@@ -56,7 +56,7 @@ export function createDatastar(): Protocol {
     if (!isDatastar(request.headers)) return false
     const result = await handler.handle(standardRequest(call), { context })
     if (!result.matched) return false
-    // Removes the link to the next page, because a patch replaces the whole list on the page.
+    // Removes the `Link` header with the URL of the next results, because a patch replaces the whole list.
     context.reply.delete('link')
     setReplyHeaders(response, context.reply)
     const { status, body } = result.response

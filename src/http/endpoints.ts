@@ -9,7 +9,7 @@ import { type Call, type Protocol, sendLimitRefusal, sendMethodNotAllowed } from
 export interface Endpoint {
   methods: readonly ('GET' | 'POST')[]
   answer: (call: Call, response: ServerResponse) => Promise<boolean> | boolean
-  /** Sets headers of every answer of the endpoint, including errors. */
+  /** Sets headers on all answers from this endpoint, including errors. */
   setHeaders?: (response: ServerResponse) => void
   /** Whether pages of every origin may read the answer. Such an endpoint must not use cookies. */
   anyOrigin?: true
@@ -17,7 +17,7 @@ export interface Endpoint {
   limit?: LimitName
 }
 
-/** Endpoints, by exact path. */
+/** The keys are the exact paths of the endpoints. */
 export type Endpoints = Readonly<Record<string, Endpoint>>
 
 /** Dispatches a call to the endpoint with its path. Answers 405 if the endpoint does not support the method. */

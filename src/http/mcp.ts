@@ -37,8 +37,8 @@ export function createMcp(services: Services): Protocol {
     attributes.operation = PATH
     const { cookie: _, ...headers } = request.headers
     const { host, origin = baseUrl } = headers
-    // DNS rebinding: an attacker can make a host name resolve to the address of this service. A page of the attacker
-    // could then call the service from a browser inside the network.
+    // Prevents DNS rebinding: an attacker can make a host name resolve to the address of this service. Without this
+    // check, the attacker's page could call the service from a browser inside the network.
     if (!mcp.validateHostHeader(host, hosts).ok || !origins.includes(origin))
       return sendError(response, new ORPCError('FORBIDDEN', { message: 'This host or origin may not call' }))
     if (method !== 'POST') return sendMethodNotAllowed(response, ['POST'])
@@ -96,7 +96,7 @@ interface Declared {
   meta: Meta
 }
 
-/** Converts a procedure to the description of a tool. */
+/** Returns the configuration of the MCP tool that calls a procedure. */
 function describe({ title, description, effect }: Tool, { inputSchema, outputSchema, meta }: Declared) {
   return {
     title,
@@ -135,7 +135,7 @@ traverseContractProcedures({ router: contract, path: [] }, ({ contract: declared
     tools.push({ path, procedure, config: describe(tool, procedure['~orpc']) })
 })
 
-/** Creates the MCP server for one call. Each tool calls a procedure with the authentication of the access token. */
+/** Creates the MCP server for one call. The tools call procedures with the permissions of the call's access token. */
 const createServer = (context: Context) => () => {
   const identity = { name: 'tallystick', title: 'Tallystick', version: '1.0.0' }
   const server = new mcp.McpServer(identity, { capabilities: { tools: { listChanged: false } } })
@@ -156,7 +156,7 @@ const createServer = (context: Context) => () => {
 
 const textOf = (value: unknown) => [{ type: 'text' as const, text: JSON.stringify(value) }]
 
-/** Converts an error for an agent. Internal errors contain no details. */
+/** Converts an error to the error that an agent receives. Internal errors contain no details. */
 function failureOf(error: unknown) {
   const known = error instanceof ORPCError && (error.status < 500 || error.status === 503)
   const { code, message, data } = errorBody(known ? error : new ORPCError('INTERNAL_SERVER_ERROR'))

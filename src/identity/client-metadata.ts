@@ -42,13 +42,12 @@ const RedirectUri = text({ min: 1, max: 2000 }).refine(
 
 /**
  * Characters that are invisible or change the display of other text: control characters, format characters (zero-width,
- * bidirectional), ignorable and unassigned characters, line separators, and the blank Braille pattern. Also each
- * combining mark after four other combining marks.
+ * bidirectional), ignorable and unassigned characters, line separators, and the blank Braille pattern. In a sequence of
+ * combining marks, also matches every mark after the fourth.
  */
 export const deceptiveCharacters =
   /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?<=\p{M}{4})\p{M}/gu
 
-/** Normalizes to NFC, replaces sequences of spaces by one space, and trims. */
 export const normalizeName = (name: string) =>
   name
     .normalize('NFC')

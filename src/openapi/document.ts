@@ -34,7 +34,8 @@ const info: OpenAPI.InfoObject = {
 }
 
 /**
- * Creates the OpenAPI document of the contract. If both forms of notes share a path, each form has its own media type.
+ * Creates the OpenAPI document of the contract. If the two forms of notes (src/http/note-forms.ts) share a path, the
+ * document contains both forms, with different media types.
  */
 export async function createDocument(): Promise<OpenAPI.Document> {
   const named: Schemas = { UndefinedError: undefinedError() }
@@ -72,8 +73,7 @@ interface DocumentedProcedure {
 
 /** Converts a schema to its published JSON Schema. */
 const publishSchema: Interceptor = ({ schema, options, next }) => {
-  // For strings and numbers, uses the conversion of Zod itself, because the converter of oRPC omits patterns and
-  // ranges.
+  // For strings and numbers, uses Zod's own conversion, because oRPC's converter omits patterns and ranges.
   const leaf = ['string', 'number'].includes(schema._zod.def.type)
   if (leaf) return [true, withoutDialect(z.toJSONSchema(schema, { io: options.strategy }))]
   // A schema with custom validation code declares its JSON type in `meta`.
@@ -200,7 +200,10 @@ const link: OpenAPI.HeaderObject = {
   schema: { type: 'string' },
 }
 
-/** Adds the first form of an operation to the operation of the second form, under the media type of the first form. */
+/**
+ * Adds the schemas of `first` (the first form of an operation) to `operation` (the second form), under the media type
+ * of the first form.
+ */
 function addForm(operation: OpenAPI.OperationObject, first: OpenAPI.OperationObject) {
   operation.description = `The first form (\`${first.operationId}\`) is returned for \`Accept: ${firstFormMediaType}\`.`
   const pairs = [

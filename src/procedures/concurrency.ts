@@ -4,10 +4,10 @@ interface Queue {
 }
 
 /**
- * Limits the concurrent calls of each key. Calls above the limit wait in a first-in, first-out queue of their key. The
- * next call in the queue starts in a new iteration of the event loop, because the embedded database runs in this
- * process: a series of its statements in one iteration would block the event loop. The package p-limit would start the
- * next call in the same iteration.
+ * Limits the number of concurrent calls with the same key. Each key has a first-in, first-out queue for the calls above
+ * the limit. A queued call starts in a new iteration of the event loop, because the embedded database runs in this
+ * process: several statements in one iteration would block the event loop. The package p-limit would start a queued
+ * call in the same iteration.
  */
 export function limitConcurrency(limit: number) {
   const queues = new Map<string, Queue>()

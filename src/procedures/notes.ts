@@ -31,7 +31,7 @@ export const notes = os.router({
 
   share: os.share.handler(async ({ context: { db, user, reply }, input: { id, email, role }, errors }) => {
     const address = email.toLowerCase()
-    // Sharing with the caller's own address changes nothing.
+    // If the caller enters their own address, the note is not shared.
     const item =
       address === user.email ? await query.find(db, user, id) : await shares.put(db, user, id, address, role)
     if (!item) throw errors.NOT_FOUND()
@@ -55,7 +55,7 @@ const order: Order<query.ListedNote> = {
   positionOf: ({ note }) => newestFirst.positionOf(note),
 }
 
-/** Returns a note with the viewer's permissions. Only the author receives the number of shares. */
+/** Returns a note with the viewer's permissions. The number of shares is 0 for viewers other than the author. */
 function view(item: query.ListedNote, viewerId: string) {
   const { note, sharedWith } = item
   const relation = relationTo(item, viewerId)

@@ -17,8 +17,8 @@ const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 /** Creates the Prometheus metrics. No label contains input of callers, so that each label has only few values. */
 export function createMetrics(settings: Settings) {
   const registry = new AggregatorRegistry()
-  // Each worker has its own series. A sum of all workers would decrease when a worker is replaced, and Prometheus
-  // interprets a decrease as a reset of the counter.
+  // Each worker has its own series. The sum of all workers would decrease when a worker is replaced, and Prometheus
+  // would interpret the decrease as a counter reset.
   if (cluster.worker) registry.setDefaultLabels({ worker: String(cluster.worker.id) })
   AggregatorRegistry.setRegistries(registry)
   collectDefaultMetrics({ register: registry })

@@ -36,8 +36,8 @@ await trial('bad requests', async (report) => {
     await createAccount(service, 'bob@example.com'),
     await createAccount(service, 'control@example.com'),
   ]
-  // These callers send invalid requests. The account `control` sends only valid requests: the same requests before and
-  // after the invalid requests of the other callers. The responses to `control` must not change.
+  // These callers send invalid requests. The account `control` sends the same valid requests before and after the
+  // invalid requests. The responses to `control` must not change.
   const callers = [ada, bob, createAnonymousCaller()]
   const operations = await readOperations(service.origin)
   const before = await control.readAll()

@@ -5,7 +5,7 @@ export interface ExpectedRow {
   id: number | string
   /** Possible texts: the last acknowledged text, and the text of a later request without a response. */
   texts: string[]
-  /** Possible roles of the actor's friend on a note. */
+  /** Possible roles of the actor's friend: the last acknowledged role, and the role of a later unanswered request. */
   roles: Role[]
   /** True until the creation is acknowledged, and after the deletion was sent. */
   mayBeAbsent: boolean
@@ -22,7 +22,7 @@ export interface ActualRow {
   role?: Role | undefined
 }
 
-/** The tasks, or the notes, of one actor. Titles are unique. */
+/** The expected tasks of one actor, or the expected notes of one actor. Titles are unique. */
 export class ExpectedRows {
   readonly #rows = new Map<string, ExpectedRow>()
 
@@ -33,7 +33,7 @@ export class ExpectedRows {
     return row
   }
 
-  /** Removes a row after the service has acknowledged its deletion. */
+  /** Removes a row. Call this method after the service has acknowledged the deletion. */
   remove({ title }: ExpectedRow) {
     this.#rows.delete(title)
   }
@@ -53,7 +53,7 @@ export class ExpectedRows {
     return {
       /** Number of acknowledged rows that are absent. */
       lost: this.present().filter(({ title }) => !titles.has(title)).length,
-      /** Number of additional rows with the title of another row. */
+      /** Number of rows that repeat the title of an earlier row. */
       doubled: rows.length - titles.size,
       /** Descriptions of unexpected rows: deleted rows, unknown rows, and rows in an outdated state. */
       wrong: rows

@@ -18,7 +18,10 @@ export type RequestKind =
   | 'readCounter'
   | 'readTask'
 
-/** A request and its outcome. The service may have executed a `refused` (503) or `broken` (no response) request. */
+/**
+ * A request and its outcome. The service may have executed the request if the outcome is `refused` (503 or UNDER_WAY)
+ * or `broken` (no response).
+ */
 export interface RequestRecord {
   kind: RequestKind
   /** Title of the task or note; for `updateTask` the new description. */
@@ -92,7 +95,7 @@ const httpRequests = {
   readTask: ({ id }) => ['GET', `/api/tasks/${id ?? ''}`],
 } satisfies Record<RequestKind, (request: LoadRequest) => HttpRequest>
 
-/** Sends one request on a persistent connection and checks the response. Never rejects. */
+/** Sends one request on a persistent connection and checks the response. The returned promise never rejects. */
 export async function sendLoadRequest(loadRequest: LoadRequest): Promise<RequestRecord> {
   const { kind, title, id, origin } = loadRequest
   const startedAt = Date.now()

