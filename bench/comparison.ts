@@ -8,7 +8,7 @@ export interface Spread {
   max: number
 }
 
-/** The result of one contender for one operation and number of connections. */
+/** The result of one contender, for one operation at one number of connections. */
 export interface Measurement {
   operation: string
   connections: number
@@ -18,13 +18,13 @@ export interface Measurement {
   p99: number
   cpu: number
   busy: number
-  /** The measured slice of each round. */
+  /** One slice for each round, without the warm-up round. */
   slices: Slice[]
 }
 
 /**
- * Returns the ratio of two results: the median of the ratios of all rounds. The ratio of a round is reliable even if
- * the machine is temporarily slower, because the slowdown affects both slices of the round.
+ * Returns the ratio of two results: the median of the ratios of all rounds. If the machine is slower for some time, the
+ * ratio of a round remains reliable, because the slices of both contenders in this round are slower.
  */
 export const ratio = (key: 'rate' | 'cpu' | 'p50' | 'p99', ours: Measurement, theirs: Measurement) =>
   median(ours.slices.map((slice, round) => slice[key] / (theirs.slices[round]?.[key] ?? NaN)))
@@ -35,7 +35,6 @@ interface Plan {
   connections: number[]
   quick: boolean
   measureSlice: ReturnType<typeof createSliceMeter>
-  /** Reads the counter from the database. */
   readCounter: () => Promise<number>
 }
 
@@ -54,14 +53,15 @@ export async function measureAll({
   const measurements: Measurement[] = []
   for (const operation of operations)
     for (const count of connections) {
-      // Targets exist for 1 and 64 connections. These numbers of connections get more and shorter slices, because the
-      // speed of the machine varies from second to second. Above 64 connections, a slice is longer, because the
-      // slowest servers need 0.5 s to respond once on each connection.
+      // Performance targets exist for 1 and 64 connections. With these numbers of connections, slices are shorter and
+      // more numerous, because the speed of the machine varies from second to second. Above 64 connections, slices are
+      // longer, because the slowest servers need 0.5 s to send one response on every connection.
       const hasTarget = count === 1 || count === 64
       const length = quick ? 250 : hasTarget ? 200 : count > 64 ? 1000 : 400
       const slices = new Map<string, Slice[]>(contenders.map(({ name }) => [name, []]))
       const rounds = quick ? 2 : hasTarget ? 20 : 3
-      // Each operation starts with one warm-up round. The results of this round are discarded.
+      // One warm-up round for each operation, before its measurements with the first number of connections. Its results
+      // are discarded.
       const warmUpRounds = count === connections[0] ? 1 : 0
       for (let round = -warmUpRounds; round < rounds; round++)
         for (const contender of contenders) {
@@ -73,7 +73,7 @@ export async function measureAll({
         }
       for (const [contender, measured] of slices) {
         const result = summarize(measured)
-        // If this contender sent no responses, its rate is 0, and a ratio to this rate is meaningless.
+        // If the median rate is 0, other results cannot be compared with this result: a ratio to 0 is meaningless.
         if (result.rate.median === 0)
           throw new Error(`${contender}: ${operation.name} was not answered at ${count} connections`)
         measurements.push({ operation: operation.name, connections: count, contender, ...result })
@@ -84,9 +84,9 @@ export async function measureAll({
 }
 
 function checkCounter(name: string, growth: number, responses: number, inFlight: number) {
-  // For each connection, the counter may contain up to three increments without a counted response: one request is in
-  // progress at the end of the slice, one response arrives too late, and one request of the previous slice commits
-  // during this slice.
+  // For each connection, the counter may grow by up to three increments that `responses` does not include: a request
+  // still in progress at the end of the slice, a response that arrives too late, and a request of the previous slice
+  // that commits during this slice.
   if (growth < responses || growth > responses + 3 * inFlight)
     throw new Error(`${name} answered ${responses} increments, and the counter grew by ${growth}`)
 }

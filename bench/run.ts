@@ -18,12 +18,13 @@ import { buildPeers, type Contender, peers, startPeer, startTallystick } from '.
 const { values: options } = parseArgs({
   options: {
     /**
-     * Runs for one minute: 64 connections, few and short slices, no measurement of growth. Does not write RESULTS.md.
+     * Runs a short benchmark (about one minute): only 64 connections, few and short slices, no measurement of growth.
+     * Does not write RESULTS.md.
      */
     quick: { type: 'boolean', default: false },
     /** Measures only growth, and does not write RESULTS.md. */
     growth: { type: 'boolean', default: false },
-    /** Runs only operations with this text in their name, and does not write RESULTS.md. */
+    /** Runs only the operations with this text in their names, and does not write RESULTS.md. */
     only: { type: 'string' },
     /** Runs only with these numbers of connections, separated by commas, and does not write RESULTS.md. */
     connections: { type: 'string' },

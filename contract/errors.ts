@@ -33,8 +33,8 @@ export function fromErrorBody(body: unknown) {
 export type Issue = ValidationError['issues'][number]
 
 /**
- * Converts issues to the published form: the segments of a path are joined with dots. If an issue concerns the whole
- * value, the path is empty.
+ * Converts issues to the format of responses: the segments of a path are joined with dots. If an issue concerns the
+ * whole value, the path is empty.
  */
 export const listIssues = (issues: readonly Issue[]) =>
   issues.map(({ path = [], message }) => ({
@@ -42,11 +42,11 @@ export const listIssues = (issues: readonly Issue[]) =>
     message,
   }))
 
-/** The data of BAD_REQUEST. Procedures can throw this error without declaring the error. */
+/** The data of BAD_REQUEST. Procedures can throw BAD_REQUEST without declaring it in the contract. */
 export const Issues = z.object({ issues: z.array(z.object({ path: z.string(), message: z.string() })) })
 
 export const badRequest = (issues: readonly Issue[]) =>
   new ORPCError('BAD_REQUEST', { message: 'Input validation failed', data: { issues: listIssues(issues) } })
 
-/** Creates the error for a temporary problem (503): a later retry may succeed. */
+/** Creates the error for a temporary problem (503). A retry may succeed. */
 export const unavailable = (message: string) => new ORPCError('SERVICE_UNAVAILABLE', { message })

@@ -1,10 +1,10 @@
 import { type AnyColumn, or, type SQL, sql } from 'drizzle-orm'
 import { integer, timestamp } from 'drizzle-orm/pg-core'
 
-/** A time with millisecond precision, the precision of `Date`. */
+/** A time with a precision of milliseconds, like `Date`. */
 export const timestamptz = () => timestamp({ withTimezone: true, precision: 3 })
 
-// The default is the time on the clock of the database, because all instances share this clock.
+// The default is the time of the database clock, because all instances share this clock.
 export const createdAt = timestamptz().notNull().defaultNow()
 export const updatedAt = timestamptz().notNull().defaultNow()
 
@@ -12,8 +12,8 @@ export const updatedAt = timestamptz().notNull().defaultNow()
 export const version = integer().notNull().default(1)
 
 /**
- * Returns the values of `updatedAt` and `version` for an update. Both values change only if the update changes a
- * column.
+ * Returns the values of `updatedAt` and `version` for an update. If the update does not change the value of any column,
+ * `updatedAt` and `version` remain unchanged.
  */
 export function updatedIfChanged<Changes extends object>(
   table: Record<keyof Changes | 'updatedAt' | 'version', AnyColumn>,

@@ -10,11 +10,11 @@ import { tryLock } from 'fs-native-extensions'
 
 import { makeContentsPrivate, makeFolderPrivate, makePrivate } from './private.ts'
 
-// Sets the default of Node 24, because Node 20 has a different default. With the default of Node 20, V8 spends a third
-// of the CPU time of a start on optimizing the WebAssembly code of PostgreSQL.
+// Sets a V8 flag to the default value of Node 24. With the default value of Node 20, V8 spends a third of the CPU time
+// of the start on optimizing the WebAssembly code of PostgreSQL.
 setFlagsFromString('--wasm-tiering-budget=13000000')
 
-/** The error if another process uses the folder. */
+/** Thrown if another process uses the data folder. */
 export class FolderInUse extends Error {}
 
 /**
@@ -32,8 +32,8 @@ export async function start(folder: string) {
     release()
     throw error
   })
-  // Changes the modes of files that PostgreSQL created at the start. While PostgreSQL runs, it creates more files
-  // with mode 0644. Until the next start, only the mode of the folder protects these files.
+  // Makes the files private that PostgreSQL created during the start. While PostgreSQL runs, it creates more files with
+  // mode 0644. Until the next start, only the mode of the folder protects these files.
   keepPrivate()
   return {
     client,
@@ -78,9 +78,9 @@ export async function dump(folder: string): Promise<Buffer> {
 }
 
 /**
- * Replaces the database in a folder by a dump. Opens the dump in a separate folder first, so that an invalid dump
- * changes nothing. Renames the previous folder instead of deleting it. Returns the new name of the previous folder,
- * or undefined if there was no previous folder.
+ * Replaces the database in a folder with a dump. Before the replacement, opens the dump in a separate folder, so that
+ * an invalid dump changes nothing. Renames the previous folder instead of deleting it. Returns the new name of the
+ * previous folder, or undefined if there was no previous folder.
  */
 export async function restore(folder: string, dumped: Buffer, replace: boolean) {
   const release = lockFolder(folder)

@@ -90,8 +90,8 @@ const currentAdministrator = (db: Database) =>
 
 /**
  * False for an impersonation that is no longer permitted. The subquery runs for impersonations only. The value is a
- * selected column, because with a condition in `where`, PostgreSQL would build a hash table of all users for each
- * batch of callers.
+ * selected column, because with a condition in `where`, PostgreSQL would build a hash table of all users for every
+ * query.
  */
 const isEffective = (db: Database) =>
   sql<boolean>`case when ${sessions.impersonatedBy} is null then true
@@ -172,7 +172,7 @@ const selectList = prepared((db) => {
 export const list = (db: Database, userId: string, page: PageRequest): Promise<SizedRow<SessionRow>[]> =>
   selectList(listConnections(db)).execute({ userId, ...pageParameters(page) })
 
-/** Lists all sessions and grants of a person, without pages, for the operator. */
+/** Lists all active sessions and grants of a person, without pagination, for the operator commands. */
 export const listAll = (db: Database, userId: string) =>
   db
     .select()
@@ -184,11 +184,11 @@ const selectCount = prepared((db) =>
   db.select({ count: count() }).from(sessions).where(isOfPerson).prepare('sessions_count'),
 )
 
-/** Counts all sessions and grants of a person, not only those of one page. */
+/** Counts all active sessions and grants of a person, not only the rows of one page. */
 export const countAll = async (db: Database, userId: string) =>
   requireRow(await selectCount(listConnections(db)).execute({ userId })).count
 
-/** Sets the time of the last activity of a session to the current time. */
+/** Sets the time of the last activity to the current time. */
 export const touch = (db: Database, userId: string, id: string) =>
   db
     .update(sessions)
@@ -227,7 +227,10 @@ const endMatching = (
 export const remove = async (db: Database, userId: string, token: string, source: audit.Source) =>
   (await endMatching(db, userId, and(eq(sessions.token, token), isActive), source)).length > 0
 
-/** Ends a session or a grant by its id. Returns an array with the ended session, or an empty array. */
+/**
+ * Ends the session or the grant with an id. Returns an array with this session, or an empty array if there is no such
+ * session.
+ */
 export const end = (db: Database, userId: string, id: string, source: audit.Source, reason?: string) =>
   endMatching(db, userId, eq(sessions.id, id), source, reason)
 
@@ -237,8 +240,8 @@ export const endAll = (db: Database, userId: string, source: audit.Source) =>
 /**
  * Ends impersonations that are not permitted after a change of a person's role:
  *
- * - If the person is now an administrator: impersonations of the person by other administrators.
- * - Otherwise: impersonations of other people by the person.
+ * - If the person is now an administrator, ends impersonations in which other administrators act as this person.
+ * - Otherwise, ends impersonations in which this person acts as another person.
  */
 export async function endImpersonations(db: Database, userId: string) {
   const role = db.select({ role: users.role }).from(users).where(eq(users.id, userId))

@@ -13,7 +13,7 @@ export const mapMaybePromise = <Value, Next>(
 ): Promisable<Next> =>
   isPromiseLike(value) ? Promise.resolve(value).then(next) : next(value as Awaited<Value>)
 
-/** Calls `run`. If `run` throws, or its promise rejects, returns the result of `fail(error)` instead. */
+/** Calls `run`. If `run` throws, or the returned promise rejects, returns the result of `fail(error)` instead. */
 export function catchMaybePromise<Value>(
   run: () => Promisable<Value>,
   fail: (error: unknown) => Promisable<Value>,

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
 /**
- * A TCP proxy in front of a database. Modes: `open` relays, `cut` refuses connections, `silent` keeps connections open
- * but drops their data.
+ * A TCP proxy in front of a database. States: `open` forwards data, `cut` closes every new connection immediately,
+ * `silent` keeps connections open but drops their data.
  */
 export class BreakableConnection {
   state: 'open' | 'cut' | 'silent' = 'open'

@@ -148,8 +148,8 @@ describe('a banned user', () => {
     const app = await registerApp(service)
     const tokens = await app.obtainTokens(cookie)
     const forMcp = await app.obtainTokens(cookie, { resource: `${service.origin}/mcp` })
-    // Bans the user with SQL, because SQL does not delete the sessions and grants. The same state can occur without
-    // SQL, if a user signs in at the same time as an administrator bans the user.
+    // Bans the user with SQL, because a ban by an administrator also deletes the sessions and grants. Without SQL, this
+    // state can occur if the user signs in while an administrator bans the user.
     await service.services.db.update(users).set({ banned: true }).where(eq(users.email, email))
 
     const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' }

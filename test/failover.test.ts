@@ -10,7 +10,7 @@ import { BreakableConnection } from './breakable-connection.ts'
 
 const service = await startService()
 
-/** Opens a connection that can write even if the server is read-only, so that the test can change the mode. */
+/** Opens a connection that can write even if the database is read-only, so that the test can change the mode. */
 const administer = (url: string) =>
   postgres(url, { max: 1, connection: { options: '-c default_transaction_read_only=off' } })
 
@@ -70,7 +70,7 @@ describe('a read-only server', () => {
     const admin = administer(service.databaseUrl)
     const restrict = async (to: string) => {
       await admin`alter database ${admin(nameOf(service.databaseUrl))} set default_transaction_read_only = ${admin(to)}`
-      // Closes the existing connections, because an existing connection keeps the previous mode.
+      // Closes the other connections, because existing connections keep the previous mode.
       await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
     }
 

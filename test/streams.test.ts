@@ -32,7 +32,10 @@ interface Declared {
   outputSchema?: AnySchema
 }
 
-/** A request of each procedure over each protocol. The Accept header of each request prefers a stream. */
+/**
+ * Requests that prefer a stream in the Accept header: for every procedure over REST, over RPC with POST and over RPC
+ * with GET, for MCP, and for other paths.
+ */
 const streamRequests: Asked[] = []
 const isStream = (schema: AnySchema | undefined) => getEventIteratorSchemaDetails(schema) !== undefined
 const streams: string[] = []
@@ -151,8 +154,8 @@ describe.concurrent('a connection', () => {
     return { near, far, closed }
   }
 
-  // The socket buffers can store several megabytes, and one page of a list is smaller. The test therefore requests the
-  // list repeatedly.
+  // The socket buffers can store several megabytes, more than one page of a list. The test therefore requests the list
+  // several times.
   const unread: [path: string, requests: number][] = [
     ['/api/notes', 20],
     ['/api/me/export', 1],

@@ -11,8 +11,8 @@ import type { Caller } from '../context.ts'
 export type Relation = 'author' | notes.Role | 'owner' | 'anyone'
 
 /**
- * The authorization table: the actions that each relation permits. The checks of the guard and the field `can` of
- * answers use this table.
+ * The authorization table: the actions that each relation permits. The guard uses this table for its checks. Procedures
+ * use it for the field `can` of responses.
  */
 const permissions: Record<Relation, readonly Action[]> = {
   author: ['VIEW_NOTE', 'EDIT_NOTE', 'SHARE_NOTE', 'DELETE_NOTE'],

@@ -85,7 +85,7 @@ export function createApp(services: Services): Server {
   }
 
   function fail(error: unknown, response: ServerResponse, responseHeaders: readonly string[]) {
-    // ANSWER_TIMEOUT has passed, and the service has already sent 503.
+    // If the response has already ended, ANSWER_TIMEOUT has passed and the service has sent 503.
     if (response.writableEnded) return
     const known = error instanceof ORPCError ? error : toPublicDatabaseError(error)
     const publicError = known ?? new ORPCError('INTERNAL_SERVER_ERROR')
@@ -97,7 +97,7 @@ export function createApp(services: Services): Server {
     sendError(response, publicError)
   }
 
-  /** Load shedding: answers 503 before the request is handled. */
+  /** Load shedding: answers 503 without handling the request. */
   function shed(response: ServerResponse, responseHeaders: readonly string[]) {
     metrics?.shed('full')
     setHeaders(response, responseHeaders)
@@ -120,8 +120,8 @@ export function createApp(services: Services): Server {
     const responseHeaders = ['x-request-id', request.id, ...responseHeadersFor(headers.origin)]
     logRequest(request, response)
     metrics?.request(request, response, attributesOf)
-    // A request with a body is admitted later, when the body is complete. If there is no free slot now, the request is
-    // refused before the body arrives.
+    // A request with a body is admitted later, when the body is complete. If all slots are occupied now, the service
+    // refuses the request before the body arrives.
     const isIncomplete = hasBody(headers)
     const isAdmitted = isIncomplete ? !admission.isFull() : admission.admit(response, isHealthCheck(request))
     if (!isAdmitted) {
@@ -189,7 +189,8 @@ function setHeaders(response: ServerResponse, headers: readonly string[]) {
 }
 
 /**
- * Logs one line for each request, with the id of `X-Request-Id`. Omits queries and headers, which may contain secrets.
+ * Logs one line for each request except health checks, with the id of `X-Request-Id`. Omits queries and headers, which
+ * may contain secrets.
  */
 function createRequestLog(
   { log }: Services,
@@ -218,7 +219,8 @@ const PARSER_ERRORS: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HT
 
 /** Sends the error body of the service for a request that Node cannot parse. */
 function refuseUnparsable(error: NodeJS.ErrnoException, socket: Duplex) {
-  // The request was already answered. The error is in the rest of the request, which the service does not read.
+  // The service has already answered the request. The error is in the rest of the request, which the service does not
+  // read.
   if (socket.writableEnded) return
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
   const status = PARSER_ERRORS[error.code ?? ''] ?? 400

@@ -18,7 +18,10 @@ import {
 
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE']
 
-/** Creates the protocol REST, with the OpenAPI handler of oRPC. Each form of notes has its own handler. */
+/**
+ * Creates the protocol REST, with the OpenAPI handler of oRPC. Each form of notes (src/http/note-forms.ts) has its own
+ * handler.
+ */
 export function createRest(): Protocol {
   const handlers = { 1: createHandler(1), 2: createHandler(2) }
   const matcher = new StandardOpenAPIMatcher()
@@ -52,7 +55,7 @@ const createHandler = (form: Form) =>
     clientInterceptors: [setContentType],
   })
 
-/** Sets the content type of the first form, so that clients can distinguish the forms. */
+/** Sets the content type of the first form of notes, so that clients can distinguish the two forms. */
 const setContentType: NonNullable<StandardHandlerOptions<Context>['clientInterceptors']>[number] = async ({
   context: { reply },
   procedure,

@@ -13,8 +13,8 @@ const MAX_QUERY_ITEMS = 100
 export interface Target {
   path: string
   /**
-   * The path, if the target has at most 256 characters, and only letters, digits, `_`, `-` and `/`. Otherwise
-   * undefined. The fast path handles only such paths, because they need no URL parser.
+   * The path, if the target has at most 256 characters, and consists of non-empty segments with only letters, digits,
+   * `_` and `-`. Otherwise undefined. The fast path handles only such targets, because they need no URL parser.
    */
   plainPath: HTTPPath | undefined
   url: () => URL

@@ -9,7 +9,7 @@ import { createEndpoint } from 'better-call'
 export const cookieOptions = (baseUrl: string): BetterAuthOptions['advanced'] =>
   baseUrl.startsWith('https:')
     ? {
-        // If true, better-auth would write `__Secure-` before the prefix `__Host-`.
+        // With the value true, better-auth would write `__Secure-` before the prefix `__Host-`.
         useSecureCookies: false,
         cookiePrefix: '__Host-better-auth',
         defaultCookieAttributes: { secure: true },

@@ -23,11 +23,7 @@ export const revoke = (context: CommandContext, address: string) =>
       )
   })
 
-/**
- * Changes the role of a person. In the same transaction, ends the impersonations that the new role does not permit. For
- * a new administrator: impersonations of the person by others. For a former administrator: impersonations of others by
- * the person.
- */
+/** Changes the role of a person. In the same transaction, ends the impersonations that the new role does not permit. */
 const changeRole = (db: Database, id: string, role: 'admin' | 'user') =>
   db.transaction(async (tx) => {
     await setRole(tx, id, role)

@@ -26,11 +26,11 @@ interface Finding {
   subject: 'settings' | 'database' | 'migrations' | 'clock' | 'mail' | 'folder'
   /** The result of the check, printed if there is no problem. */
   fact?: string
-  /** The problem and the next step. */
+  /** A description of the problem, and how to solve it. */
   problem?: string | undefined
 }
 
-/** Prints one line for each check. Fails if any check finds a problem. */
+/** Prints one line for each check. Throws if any check finds a problem. */
 export async function doctor({ environment, print }: CommandContext) {
   let problems = 0
   for await (const { subject, fact = '', problem } of examine(environment)) {
@@ -53,7 +53,7 @@ async function* examine(environment: NodeJS.ProcessEnv): AsyncGenerator<Finding>
   yield await examineFolder(settings)
 }
 
-/** Returns the settings. If settings are invalid, returns a list of their problems. */
+/** Returns the settings, or a list of problems if settings are invalid. */
 function readSettingsOrProblems(environment: NodeJS.ProcessEnv): Settings | string[] {
   try {
     return readSettings(environment)
@@ -139,8 +139,8 @@ async function examineFolder({ databaseUrl, smtpUrl, outbox }: Settings): Promis
 }
 
 /**
- * Returns the problem if the service cannot store secrets in a folder. Like the service, first restricts the
- * permissions of the folder.
+ * Returns the problem if the service cannot store secrets in a folder, otherwise undefined. Before the check, restricts
+ * the permissions of the folder, as the service does.
  */
 async function findFolderProblem(folder: string): Promise<string | undefined> {
   try {

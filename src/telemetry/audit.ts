@@ -23,8 +23,8 @@ export const auditSourceOf = ({
 const contexts = new AsyncLocalStorage<Context>()
 
 /**
- * Makes the context of a call available to `currentAuditSource`. Code that better-auth and OpenAuth call needs this
- * function, because these libraries do not pass the context.
+ * Makes the context of a call available to `currentAuditSource`, because better-auth and OpenAuth do not pass the
+ * context to the functions that they call.
  */
 export const withAuditContext = <Result>(context: Context, work: () => Result) => contexts.run(context, work)
 
@@ -40,8 +40,8 @@ interface Transaction {
   db: Database
   adapter: object
   /**
-   * Fields of the audit entry, set by an endpoint or a hook. They have priority over the fields that are derived from
-   * the request.
+   * Fields of the audit entry that an endpoint or a hook sets. They override the fields that are derived from the
+   * request.
    */
   overrides: Partial<Entry>
 }
@@ -57,9 +57,9 @@ export const amendEntry = (fields: Partial<Entry>) =>
 
 /**
  * Creates a database adapter for better-auth. Inside a transaction, every method of the adapter uses this transaction.
- * Reason: some functions of better-auth keep a reference to the first adapter that they receive. If this adapter used
- * another connection, its statement would wait for the transaction (in the embedded database, forever). Hooks use the
- * same transaction through `currentDatabase`.
+ * Reason: some functions of better-auth keep a reference to the first adapter that they receive. If this first adapter
+ * used another connection, its statement would wait for the transaction (in the embedded database, forever). Hooks use
+ * the same transaction through `currentDatabase`.
  */
 export function createTransactionalAdapter<Adapter extends object>(
   db: Database,

@@ -77,8 +77,8 @@ const permissions: Record<string, string> = {
 }
 
 /**
- * Describes the redirect target on the consent page. `URL` encodes the host in ASCII (Punycode), so that a person can
- * recognize letters that look like other letters.
+ * Describes the redirect target on the consent page. `URL` shows non-ASCII letters of a host as Punycode (`xn--…`), so
+ * that a host with look-alike letters does not look like the imitated host.
  */
 function describeDestination(redirectUri: string) {
   const { protocol, host } = new URL(redirectUri)
@@ -87,7 +87,7 @@ function describeDestination(redirectUri: string) {
   return htmlEscape`an app on this device that opens <strong>${protocol}</strong> links`
 }
 
-/** The properties of an OAuth client on the consent page. */
+/** The properties of an OAuth client that the consent page needs. */
 interface App {
   id: string
   name: string
@@ -95,7 +95,7 @@ interface App {
 }
 
 /**
- * Facts about an app that the service has verified: the redirect target, and the host of the client metadata document.
+ * Facts that the service has verified about an app: the redirect target, and the host of the client metadata document.
  */
 const verifiedDetails = ({ id, trusted }: App, redirectUri: string) =>
   `<dl>

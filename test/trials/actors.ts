@@ -37,8 +37,8 @@ export interface Actor {
   tasks: ExpectedRows
   notes: ExpectedRows
   /**
-   * Sends a POST request for an operation that the contract does not contain. Throws the typed error of an error
-   * response.
+   * Sends a POST request for an operation that is not in the contract. If the response is an error, throws the typed
+   * error.
    */
   post: (
     path: string,
@@ -166,7 +166,7 @@ async function trySignIn(
 const isUnanswered = ({ code }: Result<unknown>) =>
   ['SERVICE_UNAVAILABLE', 'BROKEN', 'UNDER_WAY'].includes(code)
 
-/** Executes an operation once. */
+/** Executes an operation once, without retries. */
 export const attempt = <Value>(
   { checked }: Actor,
   operation: string,
@@ -175,8 +175,9 @@ export const attempt = <Value>(
 ) => checked.attempt(operation, send, expected)
 
 /**
- * Repeats an operation until the service answers. The repetitions may fail with an error code in `expected`, because
- * the service may have executed the operation before. The first attempt must not fail with such a code.
+ * Repeats an operation until the service answers. A repetition may fail with an error code in `expected`, because the
+ * service may have executed an earlier attempt without sending a response. The first attempt must not fail with such a
+ * code.
  */
 export async function retryUntilAnswered<Value>(
   { checked }: Actor,

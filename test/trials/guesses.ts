@@ -11,7 +11,7 @@ const GUESSES = 5000
 const CONCURRENCY = 64
 /** Maximum number of comparisons for one code in better-auth: see src/identity/auth.ts. */
 const ATTEMPTS_PER_CODE = 3
-/** People who sign in at the same time. */
+/** People who sign in during the second phase. */
 const OTHERS = Array.from({ length: 10 }, (_, index) => `guest${index}@example.com`)
 
 const EMAIL = 'ada@example.com'
@@ -27,7 +27,7 @@ await trial('guesses', async (report) => {
   const [one, two] = [await startService(settings), await startService(settings)]
   const agent = new Agent({ keepAlive: true })
   let requests = 0
-  /** Sends a request from a new address, alternately to both instances. */
+  /** Sends a request with a new IP address. The requests alternate between the two instances. */
   const send = (operation: string, body: object) => {
     const address = `10.${requests >> 16}.${(requests >> 8) & 255}.${requests & 255}`
     const { origin } = requests++ % 2 ? one : two
@@ -40,7 +40,8 @@ await trial('guesses', async (report) => {
   const cookie = await signIn(one.origin, EMAIL, one.dataDir)
   const guesses: HttpResponse[] = []
 
-  // First phase: for each code three wrong guesses, then the correct code, until no code can be requested.
+  // First phase: requests codes until the service refuses to send another code. For each code, submits three wrong
+  // guesses and then the correct code, which the service must refuse.
   let codes = 0
   let code = 0
   for (; (await sendCode()).status === 200; codes++) {

@@ -35,7 +35,7 @@ export interface LoadAccounts {
 /** The last task and the last note of a caller. A row with an unknown state in the database is omitted. */
 type LatestRows = Partial<Record<'task' | 'note', RequestRecord>>
 
-/** The kind of row that must exist before a request of this kind. */
+/** For a kind of request, the kind of row that must exist before the request. */
 const PREREQUISITES: Partial<Record<RequestKind, keyof LatestRows>> = {
   readTask: 'task',
   updateTask: 'task',
@@ -49,8 +49,8 @@ const requiredRow = (kind: RequestKind, latest: LatestRows) => {
 
 /**
  * Starts concurrent callers. Until `stop` is called, each caller sends sequential requests. The callers are distributed
- * over the origins. After a failed request, a caller continues at the next origin, and repeats a request with an
- * `Idempotency-Key`. Records every request.
+ * over the origins. After a failed request, a caller continues at the next origin. If the failed request had an
+ * `Idempotency-Key`, the caller repeats it. Records every request.
  */
 export function startLoad(origins: readonly string[], { writers, exporter }: LoadAccounts) {
   const entries: RequestRecord[] = []
@@ -102,10 +102,7 @@ export function startLoad(origins: readonly string[], { writers, exporter }: Loa
   }
 }
 
-/**
- * Returns the latest rows after a request. Omits a task after a failed update, because the state of the task is
- * unknown.
- */
+/** Returns the latest rows after a request. After a failed update, omits the task, because its state is unknown. */
 function updateLatest(latest: LatestRows, entry: RequestRecord): LatestRows {
   const { kind, outcome, tag } = entry
   const isAnswered = outcome === 'answered'
@@ -116,7 +113,7 @@ function updateLatest(latest: LatestRows, entry: RequestRecord): LatestRows {
   return kind === 'createNote' ? { ...latest, note: entry } : latest
 }
 
-/** Signs in two people at each instance, and the account for exports. */
+/** Signs in two people at each instance, and one person for the exports. */
 export async function signInAll(services: readonly Service[]): Promise<LoadAccounts> {
   const writers: string[] = []
   for (const { origin, dataDir } of services)

@@ -44,8 +44,8 @@ const FAULTS = [
 ] as const
 
 /**
- * Generates requests of every operation. One to three parts of each request are invalid. `ids` contains the
- * ids of existing rows of all callers.
+ * Generates requests for all operations. In each request, one to three parts are invalid. `ids` contains the ids of
+ * existing rows of all callers.
  */
 export const invalidRequests = (operations: Operation[], ids: string[]): fc.Arbitrary<RequestDraft> =>
   fc

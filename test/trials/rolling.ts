@@ -21,8 +21,8 @@ async function startBalancer([one, two]: readonly Service[]) {
   const hostOf = (service?: Service) => new URL(service?.origin ?? '').host
   const child = spawn('haproxy', ['-db', '-f', 'deploy/haproxy.cfg'], {
     stdio: 'ignore',
-    // In haproxy.cfg, REQUESTS limits the requests of one IP address. The whole load comes from one address, so the
-    // limit is high.
+    // REQUESTS is the request limit for one IP address in haproxy.cfg. It is high, because the whole load comes from
+    // one address.
     env: { PATH: process.env.PATH, LISTEN: listen, ONE: hostOf(one), TWO: hostOf(two), REQUESTS: '1000000' },
   })
   process.once('exit', () => child.kill('SIGKILL'))

@@ -46,11 +46,14 @@ const unusualValue = fc.oneof(
   fc.constantFrom<unknown[]>('\0', '\ud800', '\udfff x', '\u202e', OVERSIZED, nested),
 )
 
-/** Values just outside the bounds of a schema. */
+/**
+ * Values that violate the bounds of a schema: texts that are blank or one character too long, numbers just outside the
+ * range, and a fraction.
+ */
 const outOfBounds = ({ maxLength = 0, minimum = 0, maximum = Number.MAX_SAFE_INTEGER }: Schema) =>
   fc.constantFrom('x'.repeat(maxLength + 1), '💩'.repeat(maxLength + 1), ' ', minimum - 1, maximum + 1, 0.5)
 
-/** Generates values with one violation of the schema: another type, out of bounds, a missing or an additional field. */
+/** Generates values that violate a schema: another type, out of bounds, missing fields, or an additional field. */
 export function invalidValue({ properties, ...schema }: Schema): fc.Arbitrary<unknown> {
   if (!properties) return fc.oneof(unusualValue, outOfBounds(schema))
   const good = validFields(properties)
@@ -83,7 +86,7 @@ const deepArray = `{"json":{"taskTitle":${'['.repeat(200_000)}${']'.repeat(200_0
 
 const deepObject = `${'{"a":'.repeat(DEPTH)}1${'}'.repeat(DEPTH)}`
 
-/** Bodies that are not JSON, or JSON of extreme size or depth. */
+/** Bodies that are not JSON, unusual JSON values, and JSON of extreme size or depth. */
 export const invalidBodies = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.constantFrom(
