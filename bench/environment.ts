@@ -12,5 +12,4 @@ export function readEnvironment() {
   }
 }
 
-/** Prints that the server of a peer accepts connections. */
 export const reportListening = () => process.stdout.write('listening\n')

@@ -11,12 +11,15 @@ export interface Operation extends Request {
   /** The request of the typed client for the same operation. */
   rpc: { path: string; body: string }
   /**
-   * The callers: without a session (`anyone`), signed in and only reading (`readers`), or signed in and changing data
-   * (`writers`).
+   * The sessions of the callers: `anyone` has no session. `readers` and `writers` are signed in. `readers` only read
+   * data, and `writers` change data.
    */
   callers: 'anyone' | 'readers' | 'writers'
   headers?: Record<string, string>
-  /** Replaces each value that differs between requests with a description of its type. */
+  /**
+   * Replaces ids, times and other values that differ between requests with a description of their type, so that
+   * responses can be compared.
+   */
   normalize: (body: unknown) => unknown
 }
 

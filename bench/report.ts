@@ -23,7 +23,6 @@ const whole = (value: number) => Math.round(value).toLocaleString('en')
 const fixed = (value: number) => value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)
 const mebibytes = (bytes: number) => `${(bytes / 2 ** 20).toFixed(0)} MiB`
 
-/** Formats the results as Markdown. */
 export function report(results: Results) {
   const { machine, measurements, increments, growth } = results
   const operations = [...new Set(measurements.map(({ operation }) => operation))]

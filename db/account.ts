@@ -16,13 +16,16 @@ const { token: _, userId: __, administratorSessionId: ___, ...session } = getTab
 const { ipAddress, userAgent, ...entry } = getTableColumns(audit)
 
 /**
- * Selects a column of the audit trail, or null if the person is not the actor of the entry. Otherwise, an export could
- * contain the IP address and browser of another person.
+ * Selects a column of the audit trail, or null if the person is not the actor of the entry. Without this condition, an
+ * export could contain the IP address and browser of another person.
  */
 const ifActor = (id: string, column: typeof ipAddress | typeof userAgent) =>
   sql<string | null>`case when ${audit.actor} = ${id} then ${column} end`.as(column.name)
 
-/** The queries of a data export. The keys are the names of the parts of the export. */
+/**
+ * The queries of a data export. The keys are the names of the fields in AccountData, except `users`: its row becomes
+ * `account`.
+ */
 const exportQueries = (db: Database, { id, email }: Viewer) => ({
   users: db.select().from(users).where(eq(users.id, id)),
   tasks: db.select().from(tasks).where(eq(tasks.userId, id)).orderBy(desc(tasks.createdAt), desc(tasks.id)),

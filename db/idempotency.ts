@@ -7,8 +7,8 @@ import type { Database } from './database.ts'
 import { tryAdvisoryLock } from './statements.ts'
 
 /**
- * Responses to requests with an `Idempotency-Key`, for repetitions of the request. The type of `answer` is `json`,
- * because `jsonb` does not preserve the order of object keys.
+ * Stored responses to requests with an `Idempotency-Key`. A repeated request receives the stored response. The type of
+ * `answer` is `json`, because `jsonb` does not preserve the order of object keys.
  */
 export const idempotency = pgTable(
   'idempotency',

@@ -59,7 +59,7 @@ export const put = (db: Database, key: string, value: Record<string, unknown>, e
 
 export const remove = (db: Database, key: string) => db.delete(records).where(eq(records.key, key))
 
-/** Lists the records with a key prefix. */
+/** Lists the unexpired records with keys that start with `prefix`. */
 export const list = (db: Database, prefix: string) =>
   db
     .select()
@@ -76,12 +76,11 @@ export const findClient = async (db: Database, id: string) =>
 export const insertClient = (db: Database, client: typeof clients.$inferInsert) =>
   db.insert(clients).values(client)
 
-/** Time after which a registered app without grants is removed. */
 const UNUSED_RETENTION = sql`interval '30 days'`
 
 /**
- * Removes apps without grants after UNUSED_RETENTION. Anyone can register apps, so the table would otherwise grow
- * without limit.
+ * Removes registered apps without grants if their registration is older than UNUSED_RETENTION. Anyone can register
+ * apps, so the table would otherwise grow without limit.
  */
 export const removeUnusedClients = (db: Database) =>
   db
@@ -94,8 +93,8 @@ export const removeUnusedClients = (db: Database) =>
     )
 
 /**
- * Key of the advisory lock for creating signing keys. The key must not change, because instances of different
- * releases can run at the same time.
+ * Id of the advisory lock in `withKeyLock`. The id must not change, because instances of different releases can run at
+ * the same time and must use the same lock.
  */
 const KEYS_LOCK = 7_141_926
 

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The error if other users of the machine have access to a file or folder, and this process cannot change the mode. */
+/** Thrown if all users of the machine have access to a file or folder, and this process cannot remove the access. */
 export class ExposedError extends Error {}
 
 const GROUP = 0o070
@@ -36,8 +36,8 @@ function restrictContents(folder: string) {
 }
 
 /**
- * Changes the mode of a file or folder if this process owns it and other users have access. Warns if a group still
- * has access. Throws ExposedError.
+ * Changes the mode of a file or folder if this process owns it and other users have access. If a group still has
+ * access, warns. If all users still have access, throws ExposedError.
  */
 export function makePrivate(path: string, mode: 0o600 | 0o700) {
   const stats = restrict(path, mode)
@@ -53,7 +53,7 @@ function restrict(path: string, mode: 0o600 | 0o700) {
     tryChmod(path, mode)
     stats = statSync(path)
   }
-  // Occurs, for example, if the path is on a mounted volume that another user owns.
+  // All users can still have access, for example if another user owns the path on a mounted volume.
   if (isExposed(stats, OTHERS))
     throw new ExposedError(
       `Every user of this machine has access to ${path}. Run chmod o-rwx ${path}, or set DATA_DIR to another folder.`,

@@ -42,7 +42,6 @@ const ofStatus = and(ofPerson, eq(tasks.status, sql.placeholder('status')))
 
 const { version: _, userId: __, ...listable } = getTableColumns(tasks)
 
-/** A task in a list. Omits `version`, and `userId`, because the caller knows its own id. */
 export type ListedTask = Omit<TaskRow, 'version' | 'userId'>
 
 const order = [desc(tasks.createdAt), desc(tasks.id)]
@@ -116,8 +115,8 @@ const insertOne = async (db: Database, task: NewTask) =>
   requireRow(await insertValues(db).execute({ ...task }))
 
 /**
- * Inserts of concurrent callers share one statement and one commit. If a row violates a constraint, each row is
- * inserted separately, so that only the callers of invalid rows receive an error.
+ * Combines the inserts of concurrent callers into one statement with one commit. If a row violates a constraint,
+ * inserts each row separately, so that only the callers of invalid rows receive an error.
  */
 const inserts = coalesced(4, async (db, newTasks: readonly NewTask[]): Promise<(TaskRow | Error)[]> => {
   const [first] = newTasks

@@ -10,8 +10,8 @@ import { readSettings } from './settings.ts'
 
 export interface Tallystick {
   /**
-   * Signs in the person with an e-mail address, and returns a client with the new session. The default is a random
-   * address, so that the sign-in creates a new person.
+   * Signs in with an e-mail address, and returns a client with the new session. By default, the address is random, so
+   * that the sign-in creates a new person.
    */
   person: (email?: string) => Promise<Client>
   /** A client without a session. */

@@ -86,7 +86,7 @@ async function openAuthorization(parameters = {}, registration = {}) {
   return app
 }
 
-/** Signs in on the pages, up to the consent page. */
+/** Enters an e-mail address and the code from the e-mail on the sign-in pages. The consent page follows these pages. */
 async function signIn(email = newEmail()) {
   await page.getByLabel('Your e-mail address').fill(email)
   await page.getByRole('button', { name: 'Send me a code' }).click()
@@ -226,8 +226,8 @@ describe('an app in a browser without scripts', () => {
     await page.getByRole('button', { name: 'Allow' }).click()
     await page.waitForTimeout(500)
 
-    // The navigation fails in every case, because no program handles the scheme. The test therefore only verifies that
-    // the Content-Security-Policy does not block the navigation.
+    // The navigation always fails, because no program handles the scheme. The test only verifies that the
+    // Content-Security-Policy does not block the navigation.
     expect(problems.filter((problem) => /policy/i.test(problem))).toEqual([])
   })
 
@@ -311,7 +311,7 @@ describe('the sign-in page', () => {
       await page.getByRole('alert').waitFor()
     }
 
-    // Restarts with a button or link of the page: a user must not need the Back button of the browser.
+    // The page must have a button or link for the restart, so that a user does not need the Back button of the browser.
     await page
       .getByRole('button', { name: /another|again/i })
       .or(page.getByRole('link'))

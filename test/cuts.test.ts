@@ -33,7 +33,9 @@ async function relayTo(target: string, otherwise?: Parameters<typeof startProxy>
 
 const has = (command: string) => spawnSync(command, ['--version']).error === undefined
 
-/** The kinds of connections to PostgreSQL. Every connection goes through a proxy, so that the test can close it. */
+/**
+ * Ways to connect to PostgreSQL. Every connection goes through a proxy, so that the test can interrupt the connection.
+ */
 const routes = {
   directly: {
     possible: true,

@@ -3,8 +3,9 @@ import { type AnyProcedure, type AnyRouter, isProcedure, ORPCError, Procedure } 
 export const SECRET = 'swordfish'
 
 /**
- * The fault that the handlers cause. `leak` adds undeclared properties at every level of an output or of error data.
- * `break` replaces each text and number. `count` is the number of changed objects.
+ * The fault that the handlers cause. `leak` adds undeclared properties to every object in an output or in error data.
+ * `break` wraps every text, number, boolean and null of an output in an object. `count` is the number of objects with
+ * added properties.
  */
 export const faults = { mode: 'none' as 'none' | 'leak' | 'break', count: 0 }
 
@@ -38,9 +39,7 @@ function spoilProcedure(procedure: AnyProcedure) {
   return new Procedure({ ...definition, handler })
 }
 
-/**
- * Wraps each handler of a router. The wrapper adds the fault that `faults.mode` selects to the output of the handler.
- */
+/** Wraps each handler of a router. The wrapper causes the fault that `faults.mode` selects. */
 export function spoilRouter(router: AnyRouter): AnyRouter {
   if (isProcedure(router)) return spoilProcedure(router)
   const entries = Object.entries(router as Record<string, AnyRouter>)

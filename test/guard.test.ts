@@ -25,7 +25,8 @@ describe.each(Object.entries(transports))('a caller with an earlier successful r
     const given = await bob.notes.create({ title: 'Given', body: '' })
     await bob.notes.share({ id: given.id, email, role: 'reader' })
     const [{ id: adaId }, { id: bobId }] = [await ada.account.get(), await bob.account.get()]
-    // Successful requests with the valid session fill the cache, so that a test can detect the use of a stale entry.
+    // Sends successful requests with the valid session. If the service cached their caller, later requests of a test
+    // would use the outdated entry, and the test would fail.
     for (const read of reads(task.id)) await read(ada)
     const [session] = await db.select().from(sessions).where(eq(sessions.userId, adaId))
     return { email, cookie, ada, bob, task, adaId, bobId, token: session?.token ?? '' }

@@ -38,7 +38,6 @@ export interface Agent {
   call: (name: string, input?: Record<string, unknown>) => Promise<Result>
 }
 
-/** The name and version that a client sends to the service. */
 export const clientInfo = { name: 'test', version: '1.0.0' }
 
 export const rpc = (method: string, params: object = {}) => ({ jsonrpc: '2.0', id: 1, method, params })

@@ -46,7 +46,7 @@ export async function serverDatabase(template = inject('postgres').template) {
 /** Creates settings with an empty data folder and a PostgreSQL database without tables. */
 export const emptyServerDatabase = () => serverDatabase('template0')
 
-/** Opens the service in process with these settings while `work` runs. */
+/** Opens the service in this process, runs `work`, and closes the service. */
 export async function withService<Result>(
   environment: Environment,
   work: (service: Awaited<ReturnType<typeof createTallystick>>) => Promise<Result>,

@@ -98,7 +98,6 @@ describe('the log of a production process', () => {
     expect(output()).not.toContain('swordfish')
   })
 
-  /** Signs in and returns the cookie. */
   const signIn = async (email: string) => {
     await call('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
     const otp = codeFor(email)

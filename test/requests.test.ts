@@ -20,7 +20,7 @@ const forbidden = errorBody(403, 'FORBIDDEN', 'You may not do this to the note',
 const wrongMethod = errorBody(405, 'METHOD_NOT_SUPPORTED', 'Method Not Supported')
 const unreadable = errorBody(400, 'BAD_REQUEST', 'The address cannot be read')
 
-/** Writes bytes to a connection and returns the parsed response. */
+/** Sends a request over a new connection, and returns the parsed response. */
 async function sendRaw(request: string) {
   const socket = connect(Number(new URL(service.origin).port), '127.0.0.1')
   const chunks: Buffer[] = []
@@ -35,7 +35,10 @@ describe('the order of checks', () => {
   const bad = ['{bad', '[]', '{"title":1,"body":1,"email":1,"role":1}', '{"title":"\\u0000"}']
   const paths = { update: '', share: '/share', delete: '/delete' }
 
-  /** Creates a note. Returns its id, and the cookies of its author, a reader, and a user without a role. */
+  /**
+   * Creates a note. Returns its id, and the cookies of its author, of a reader, and of a user without access to the
+   * note.
+   */
   async function createSharedNote() {
     const [ada, readerEmail] = [await signIn(), newEmail()]
     const { body } = await call('POST', '/api/notes', { title: 'One', body: '' }, ada)
@@ -55,7 +58,7 @@ describe('the order of checks', () => {
       expect(await post(crypto.randomUUID(), ada)).toEqual(noteNotFound)
       expect(await post(id, reader)).toEqual(forbidden)
       expect(await post(id, other)).toEqual(forbidden)
-      // `notes.delete` accepts every JSON object as its body. Only these two bodies are not JSON objects.
+      // `notes.delete` accepts every JSON object as its body. Only `{bad` and `[]` are not JSON objects.
       if (name !== 'delete' || body === '{bad' || body === '[]')
         expect(await post(id, ada)).toMatchObject({ status: 400, code: 'BAD_REQUEST' })
     })

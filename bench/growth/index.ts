@@ -11,7 +11,10 @@ const ROWS = [10, 1000, 100_000]
 const PEOPLE = [1, 1000, 100_000]
 const CONNECTIONS = [0, 100, 1000]
 
-/** Measures the effect of more rows, people and connections, the start-up time, and the size of the browser client. */
+/**
+ * Measures how the number of rows, people and connections affects the service. Also measures the start-up time and the
+ * size of the browser client.
+ */
 export async function measureGrowth(postgresUrl: string) {
   const calls = operations.filter(({ callers, path }) => callers !== 'anyone' || path === '/api/counter')
   const log = (text: string) => process.stdout.write(`${text}\n`)

@@ -93,8 +93,8 @@ export const isBearer = ({ authorization = '' }: IncomingHttpHeaders) =>
   /^bearer(?![\w-])/i.test(authorization)
 
 /**
- * Authenticates by the bearer token. If the token is invalid, the caller is not authenticated, even if the request has
- * a valid cookie.
+ * Authenticates the caller with the bearer token. If the token is invalid, the call has no caller, even if the request
+ * has a valid cookie.
  */
 async function authenticateToken({ db, identity, log }: Services, authorization = '', audience: string) {
   const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1]

@@ -8,9 +8,10 @@ import { toPublicDatabaseError } from '../outages.ts'
 import { InvalidOutput } from '../output.ts'
 
 /**
- * Converts an error of a procedure to the error that the caller receives. A validation error becomes 400 with a list of
- * issues, and a database error becomes 401 or 503. An unexpected error is logged and returned unchanged, because oRPC
- * later replaces it by an internal error without details.
+ * Converts an error of a procedure to the error that the caller receives. An input that violates its schema becomes 400
+ * with a list of issues. A foreign key violation becomes 401 (the account was deleted during the call), and a database
+ * outage becomes 503. An unexpected error is logged and returned unchanged, because oRPC later replaces it with an
+ * internal error without details.
  */
 export function toPublicError(error: unknown, context: Context, operation: string, errorMap: ErrorMap) {
   const databaseError = toPublicDatabaseError(error)
@@ -28,7 +29,7 @@ export function toPublicError(error: unknown, context: Context, operation: strin
 const isORPCError = (error: unknown): error is ORPCError<string, unknown> => error instanceof ORPCError
 
 /**
- * Replaces oRPC's error for an invalid output by InvalidOutput, because oRPC's error contains the whole output, which
+ * Replaces oRPC's error for an invalid output with InvalidOutput, because oRPC's error contains the whole output, which
  * must not be logged.
  */
 const toLoggableError = (error: unknown) =>

@@ -47,8 +47,8 @@ interface Operation {
   /** The schema of the query (GET) or of the body (POST). */
   input: z.ZodType<Record<string, unknown>>
   /**
-   * The rate limit of a sign-in operation, counted by network and by account. Operations without `limit` share the rate
-   * limit `auth`, which is counted by network.
+   * The rate limit of a sign-in operation. This limit applies per network, per e-mail address, and per combination of
+   * network and e-mail address. Operations without `limit` share the rate limit `auth`, which applies per network.
    */
   limit?: 'codes' | 'tries'
 }
@@ -119,8 +119,7 @@ async function handle(call: Call, response: ServerResponse, operation: Operation
   const caller = await callerOf(operation, context)
   const refusal = refusalOf(operation, caller) ?? context.malformed
   if (refusal) {
-    // The request is to stop an impersonation, but the impersonation has already ended. Deletes the cookies of the
-    // impersonation in the browser.
+    // This call stops an impersonation that has already ended. Deletes the cookies of the impersonation in the browser.
     if (operation === operations[STOP] && refusal.status === 401 && !(await context.cookieCaller()))
       await signOut(context)
     setReplyHeaders(response, context.reply)
@@ -177,7 +176,7 @@ function consumeLimit(context: Call['context'], { limit }: Operation, { email }:
 
 /**
  * Returns the caller of an operation. Public operations ignore credentials. `session` operations read only the cookie,
- * like better-auth. Authentication by the cookie also renews the session if renewal is due.
+ * because better-auth reads only the cookie. `cookieCaller` also renews the session if renewal is due.
  */
 function callerOf({ access }: Operation, { caller, cookieCaller }: Call['context']) {
   if (access === 'public') return undefined
@@ -198,7 +197,8 @@ function refusalOf({ access }: Operation, caller: Caller | undefined) {
 
 /**
  * Creates the request for better-auth. Includes cookies unless the operation is public. Sets `Origin` to the origin of
- * the service, because src/http/request.ts has already checked the origin of the caller.
+ * the service, so that better-auth accepts the request: src/http/request.ts has already checked the origin of the
+ * caller.
  */
 function authRequest(
   { url, context, request }: Call,

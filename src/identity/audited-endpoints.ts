@@ -19,7 +19,7 @@ interface AuditedEndpoint {
 }
 
 /**
- * Records every refusal. For endpoints that only administrators can reach, because src/http/auth.ts refuses other
+ * Records every refusal. Only administrators can reach endpoints with this rule: src/http/auth.ts refuses other
  * callers.
  */
 const always = () => Promise.resolve(true)

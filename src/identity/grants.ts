@@ -14,7 +14,7 @@ import { codeKey, type Consent, createIssuer, Grant, refreshExpiry, refreshKey }
 
 export { FetchRefused } from './client-documents.ts'
 
-/** An error response of OAuth, with a code of RFC 6749. */
+/** An error response of OAuth, with an error code of RFC 6749 or RFC 8707. */
 export class OAuthError extends Error {
   readonly code: string
 
@@ -137,7 +137,10 @@ export function createGrants(services: Services) {
     return authorizationResponse(request, { code: location.searchParams.get('code') ?? '' })
   }
 
-  /** Returns the redirect URI with the outcome, the `state` of the request, and the issuer (RFC 9207). */
+  /**
+   * Returns the redirect URI with the outcome (a code or an error), the `state` of the request, and the issuer (RFC
+   * 9207).
+   */
   function authorizationResponse(
     { redirectUri, state }: Pick<AuthorizationRequest, 'redirectUri' | 'state'>,
     outcome: Record<string, string>,
@@ -217,9 +220,8 @@ export function createGrants(services: Services) {
 
 /**
  * Returns whether a refused token request repeats a code with the correct redirect URI and code verifier. Such a replay
- * ends the grant (OAuth 2.1, section 4.1.3). A request without the correct code verifier does not end the grant.
- * Otherwise, an attacker could find the code in a log or in the history of a browser, and end the grant of another
- * person.
+ * ends the grant (OAuth 2.1, section 4.1.3). A request without the correct code verifier does not end the grant,
+ * because an attacker with a code from a log or a browser history must not be able to end another person's grant.
  */
 const isReplay = ({ redirectURI, pkce }: z.infer<typeof StoredCredential>, form: Record<string, string>) =>
   redirectURI === form.redirect_uri &&

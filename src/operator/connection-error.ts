@@ -1,6 +1,9 @@
 import { codeOf } from '../../db/errors.ts'
 
-/** Problem and next step by error code: an SQLSTATE of PostgreSQL, or a code of Node.js or the mail client. */
+/**
+ * Maps error codes to the problem and, for some codes, the next step. The codes are SQLSTATEs of PostgreSQL, and codes
+ * of Node.js and the mail client.
+ */
 const ADVICE: [codes: RegExp, advice: string][] = [
   [/^(28.*|EAUTH)$/, 'the server rejected the user name or the password'],
   [/^3D000$/, 'the database does not exist on the server: create it with createdb'],

@@ -9,7 +9,7 @@ export async function migrate(context: CommandContext) {
   context.print('The database is up to date.')
 }
 
-/** Prints the names of pending migrations. Fails if there are any. */
+/** Prints the names of pending migrations. Throws if there are pending migrations. */
 export async function check(context: CommandContext) {
   const { pending } = await inspect(readCommandSettings(context).databaseUrl)
   for (const name of pending) context.print(name)

@@ -9,7 +9,10 @@ import * as tasks from '../../db/tasks.ts'
 import { type SampleAccount, sampleAccounts } from './sample-data.ts'
 import { withDatabase, readCommandSettings, type CommandContext } from './command-context.ts'
 
-/** Adds the sample accounts. Skips rows that already exist, so that an operator can repeat the command. */
+/**
+ * Adds the sample accounts. Skips accounts, tasks and notes that already exist, so that an operator can repeat the
+ * command.
+ */
 export async function seed(context: CommandContext, address: string, { force = false }: { force?: boolean }) {
   const { production, smtpUrl, outbox } = readCommandSettings(context)
   if (production && !force)

@@ -11,13 +11,14 @@ const PAIRS = 8
 const TEMPORARY_ACCOUNTS = 2
 /** Size of the long list: several megabytes, so that PostgreSQL sends the result in many segments. */
 const LONG_LIST = { tasks: 400, characters: 9000 }
-/** Pauses between two operations of an actor, and between two reads of the long list, in milliseconds. */
+/** Pause between two operations of an actor, in milliseconds. */
 const PAUSE = 20
+/** Pause between two reads of the long list, in milliseconds. */
 const LIST_PAUSE = 300
 
 const allOperations: ActorOperation[] = Object.values({ ...actorOperations, ...oauthOperations })
 
-/** Creates pairs of actors, and as the last element an actor with a long list of tasks. */
+/** Creates pairs of actors. The last element of the result is a single actor with a long list of tasks. */
 export async function createActors(context: ActorContext) {
   const actors: Actor[] = []
   for (let pair = 0; pair < PAIRS; pair++)
@@ -32,7 +33,10 @@ export async function createActors(context: ActorContext) {
   return [...actors, reader]
 }
 
-/** Until `stop` is called, runs random operations of all actors, and creates and deletes temporary accounts. */
+/**
+ * Runs random operations of all actors except the last actor, which only reads its long list of tasks. Also creates and
+ * deletes temporary accounts. Continues until `stop` is called.
+ */
 export function startActors(context: ActorContext, actors: readonly Actor[], seed: number) {
   const deleted: Actor[] = []
   let stopped = false

@@ -7,7 +7,6 @@ import { fromErrorBody } from '../../contract/errors.ts'
 import { contract } from '../../contract/index.ts'
 import { hasDocumentedFormat } from './protocol-checks.ts'
 
-/** One executed operation. */
 export interface OperationRecord {
   operation: string
   /** `OK`, the code of the error response, or `BROKEN` if there was no response. */
@@ -18,17 +17,17 @@ export interface OperationRecord {
   duration: number
 }
 
-/** A value if the code is `OK`, otherwise the message of the error. */
+/** If `code` is `OK`, `value` is the output. Otherwise, `message` describes the error. */
 export interface Result<Value> {
   code: string
   value?: Value
   message?: string
 }
 
-/** Records the requests of all actors. */
+/** The operations and faults of all actors. */
 export interface Recording {
   operations: OperationRecord[]
-  /** Number of successful requests. */
+  /** Number of operations with the code `OK`. */
   succeeded: number
   faults: string[]
   /** Maps each private word (marker, id or token) to the marker of its actor. */
@@ -75,8 +74,8 @@ const WORD = /[\w-]{16,}/g
 /**
  * Creates a client that records each operation and its duration, and checks each response. A response must match its
  * schema, and must not contain private words of other actors. Exception: the actor shares notes with the actor
- * `friend`, so responses of operations on notes and accounts may contain private words of `friend`. An actor sends its
- * requests sequentially.
+ * `friend`, so responses of operations on notes and accounts may contain private words of `friend`. An actor must send
+ * its requests sequentially, because `current` stores only one operation.
  */
 export function createCheckedClient(recording: Recording, marker: string, friend: string) {
   let current = ''
@@ -103,7 +102,7 @@ export function createCheckedClient(recording: Recording, marker: string, friend
     return new Response(body || null, { status, headers })
   }
 
-  /** Executes one operation. A code other than OK, SERVICE_UNAVAILABLE or an expected one is a fault. */
+  /** Executes one operation. Records a fault if the code is neither `OK` nor SERVICE_UNAVAILABLE nor in `expected`. */
   async function attempt<Value>(
     operation: string,
     send: () => Promise<Value>,

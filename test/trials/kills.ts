@@ -14,14 +14,16 @@ const KILLS = 20
 /** Load between two kills: minimum number of answered requests, check interval and time limit in milliseconds. */
 const BETWEEN_KILLS = { requests: 500, interval: 1500, timeLimit: 120_000 }
 
-/** A period in which an instance was down. */
+/** The time between the kill of an instance and the end of its restart, in epoch milliseconds. */
 interface Downtime {
   origin: string
   from: number
   until: number
 }
 
-/** Kills the instances in rotation, and restarts each with the same settings. */
+/**
+ * Kills the instances in rotation, KILLS times in total. After each kill, restarts the instance with the same settings.
+ */
 async function killInTurn(
   services: Service[],
   environments: Record<string, string>[],
@@ -41,7 +43,7 @@ async function killInTurn(
   return downtimes
 }
 
-/** Waits until the service has answered enough requests. */
+/** Waits until the instances have answered at least BETWEEN_KILLS.requests further requests. */
 async function waitForResponses(entries: readonly RequestRecord[]) {
   const before = entries.length
   const answered = () => entries.slice(before).filter(({ outcome }) => outcome === 'answered').length

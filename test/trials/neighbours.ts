@@ -14,7 +14,8 @@ const DURATION = 30_000
 /** Pause between two short requests (`GET /api/me`) of another caller, in milliseconds. */
 const PAUSE = 20
 /**
- * For each kind of database, maximum 99th percentile of `GET /api/me` during the requests for lists, in milliseconds.
+ * Maximum 99th percentile of the duration of `GET /api/me` during the requests for lists, in milliseconds. `server`
+ * applies to a PostgreSQL server, `embedded` to the embedded database.
  */
 const TARGETS = { server: 250, embedded: 1000 }
 
@@ -84,7 +85,7 @@ async function measureShortRequests({ origin }: Service, cookies: Cookies, end: 
   return times
 }
 
-/** Requests all large lists in rotation, with several concurrent callers. */
+/** Requests all large lists in rotation, with LIST_CONCURRENCY concurrent requests, until `end`. */
 async function requestLists({ origin }: Service, cookies: Cookies, end: number) {
   const agent = new Agent({ keepAlive: true })
   const responses: (LargeList & ListResponse)[] = []

@@ -56,7 +56,7 @@ export function faultsOf(
 export function hasDocumentedFormat({ status, headers, body }: RawResponse) {
   const type = headers.get('content-type') ?? ''
   if (status < 400) return true
-  // Only the pages of the OAuth authorization return errors in HTML.
+  // Only the pages of the OAuth authorization return errors in HTML, always with status 400.
   if (type.startsWith('text/html')) return status === 400
   return type.startsWith('application/json') && Refusal.safeParse(parse(body)).data !== undefined
 }

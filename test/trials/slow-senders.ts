@@ -11,17 +11,20 @@ import { startDurablePostgres, trial } from './trial.ts'
 /** Interval between two bytes of a slow client, in milliseconds. */
 const BYTE_INTERVAL = 250
 /**
- * Number of rounds. Each round measures without and with slow clients, so that other load of the machine affects both.
+ * Number of rounds. Each round measures ordinary requests without and with slow clients, so that other load of the
+ * machine affects both measurements.
  */
 const ROUNDS = 3
-/** Duration of a measurement without slow clients in milliseconds, and rate of the ordinary requests per second. */
+/** Duration of a measurement without slow clients, in milliseconds. */
 const BASELINE_DURATION = 20_000
+/** Number of ordinary requests per second. */
 const RATE = 50
 /** Period over which the slow clients connect, in milliseconds. */
 const ARRIVAL_PERIOD = 2000
 /**
- * Limits of the 99th percentile of ordinary requests while slow clients are connected. `ratio` limits the ratio to the
- * percentile without slow clients, `milliseconds` the percentile itself. The trial fails if both limits are exceeded.
+ * Limits for the 99th percentile of ordinary requests while slow clients are connected. `ratio` is relative to the
+ * percentile without slow clients, and `milliseconds` is absolute. The trial fails if the percentile exceeds both
+ * limits.
  */
 const LATENCY_LIMIT = { ratio: 3, milliseconds: 25 }
 /** Longer than any time limit of the service, in milliseconds. */
@@ -90,7 +93,7 @@ type Kind = keyof typeof slowClientKinds
 const entriesOf = (kinds: typeof slowClientKinds) =>
   Object.entries(kinds) as [Kind, (typeof slowClientKinds)[Kind]][]
 
-/** Runs all slow clients concurrently until the service has ended each of them. */
+/** Runs all slow clients concurrently until the service has ended all of their connections, or until TIMEOUT. */
 async function runSlowClients(port: number) {
   const ends = entriesOf(slowClientKinds).map(async ([kind, { count, run }]) => {
     const all = Array.from({ length: count }, async (_, index) => {
@@ -103,8 +106,8 @@ async function runSlowClients(port: number) {
 }
 
 /**
- * Sends incomplete bodies from one address, and starts them within the arrival period. Returns the duration of each,
- * and the status with which the service ended it.
+ * Sends incomplete bodies from one address. Starts the requests at regular intervals within ARRIVAL_PERIOD. For each
+ * request, returns its duration, and the status with which the service ended it.
  */
 const sendIncompleteBodies = (port: number) =>
   Promise.all(

@@ -33,13 +33,12 @@ interface WireFormat {
   /** Converts the JSON of an output to the body of the answer. */
   wrap: (json: string) => string
   /**
-   * Whether answers follow REST: the content type depends on the form of notes (src/http/note-forms.ts), and status 304
-   * is possible.
+   * True for REST, false for RPC. In REST, the status can be 304, and routes of the first form of notes have their own
+   * content type (src/http/note-forms.ts).
    */
   isRest: boolean
 }
 
-/** A procedure that answers a method and path. */
 interface Route extends CompiledProcedure {
   procedure: AnyProcedure
   operation: string
@@ -75,8 +74,8 @@ interface Exchange {
 }
 
 /**
- * Answers a call, or returns false if the standard handlers must answer. Writes all headers of an answer in one call,
- * and returns synchronously if possible.
+ * Answers a call, or returns false if the standard handlers must answer. Writes all headers of an answer with one
+ * `writeHead`, and returns synchronously if possible.
  */
 type FastPath = (exchange: Exchange) => Promisable<boolean>
 
@@ -84,10 +83,10 @@ const RPC = '/rpc/'
 
 /**
  * Creates the fast path: answers common requests over REST and RPC at a fraction of the cost of the standard handlers
- * of oRPC. The fast path uses the same matchers, codecs and procedures, but composes each procedure only once instead
- * of for each call. Its answers equal those of the standard handlers, byte by byte. The standard handlers answer all
- * other requests: requests without `plainPath` (for example, with a query), requests of Datastar pages, and GET over
- * RPC. For `checks`, see `compile`.
+ * of oRPC. The fast path uses the same matchers, codecs and procedures, but composes each procedure once, not in every
+ * call. Its answers equal those of the standard handlers, byte by byte. The standard handlers answer all other
+ * requests: requests without `plainPath` (for example, with a query), requests of Datastar pages, and RPC requests that
+ * use GET or contain `meta`. For `checks`, see `compile`.
  */
 export function createFastPath(checks: boolean): FastPath {
   const compiled = new WeakMap<AnyProcedure, CompiledProcedure>()
@@ -112,7 +111,7 @@ export function createFastPath(checks: boolean): FastPath {
 
 type CompiledOf = (procedure: AnyProcedure, path: readonly string[]) => CompiledProcedure
 
-/** Answers calls in one wire format. */
+/** Creates a function that answers calls in one wire format: REST with one of the two forms of notes, or RPC. */
 function createAnswerer(format: WireFormat, compiledOf: CompiledOf) {
   const { codec, inputOf, wrap, isRest } = format
   const find = createRouteFinder(format, compiledOf)
