@@ -11,8 +11,8 @@ interface Options {
 }
 
 /**
- * Creates better-auth with its default options. The cookie cache is not enabled, because better-auth with this cache
- * accepts revoked sessions.
+ * Creates better-auth with its default options. The cookie cache stays disabled, because better-auth would accept a
+ * revoked session until the cached copy of the session expires.
  */
 export const createAuth = ({ baseUrl, secret }: Options, db: DB) =>
   betterAuth({

@@ -5,7 +5,7 @@ import { counter } from '../db/counter.ts'
 import { notes, shares } from '../db/notes.ts'
 import { tasks } from '../db/tasks.ts'
 
-// Queries of the peers that use Drizzle, written in the usual style of Drizzle.
+// Queries of the servers in bench/peers/ that use Drizzle, written in the usual style of Drizzle.
 
 type Database = PgDatabase<PgQueryResultHKT>
 
@@ -15,8 +15,7 @@ export const listTasks = (db: Database, userId: string) =>
 export const addTask = (db: Database, userId: string, title: string, description?: string) =>
   db.insert(tasks).values({ userId, title, description }).returning()
 
-// The same subquery as in sql-queries.ts. With a join condition instead of the subquery, PostgreSQL would use no
-// index.
+// Selects shared notes with a subquery, as sql-queries.ts does. With a join condition, PostgreSQL would use no index.
 const sharedNotes = (db: Database, email: string) =>
   db.select({ id: shares.noteId }).from(shares).where(eq(shares.email, email))
 

@@ -1,5 +1,5 @@
-// This module is preloaded into every server process. The process answers each message with its CPU time and its
-// memory.
+// The benchmarks preload this module into every server process. The process answers each message of the benchmark with
+// its CPU time and its memory.
 
 process.on('message', () => {
   const { user, system } = process.cpuUsage()

@@ -9,8 +9,8 @@ export const scopes = ['read', 'write'] as const
 export type Scope = (typeof scopes)[number]
 
 /**
- * Describes a procedure as a tool of AI agents (Model Context Protocol). The name of the tool is derived from the
- * path of the procedure. The schemas of the tool are derived from the schemas of the procedure.
+ * Describes a procedure as a tool of AI agents (Model Context Protocol). The name of the tool is derived from the path
+ * of the procedure, and the schemas from the schemas of the procedure.
  */
 export interface Tool {
   title: string
@@ -27,7 +27,6 @@ export interface Tool {
 export type TaggedResource = 'task' | 'note'
 
 export interface Meta {
-  /** Whether the caller must be signed in. */
   access?: 'public' | 'signedIn'
   /**
    * The scope that an access token needs. A procedure without a scope rejects access tokens and requires a session
@@ -45,13 +44,13 @@ export interface Meta {
    */
   action?: Action
   /**
-   * The form of notes (src/http/note-forms.ts) that the procedure handles. Set only if each form has a procedure with
-   * the same method and path.
+   * The form of notes (src/http/note-forms.ts) that the procedure handles. Set if two procedures, one for each form,
+   * have the same method and path.
    */
   form?: 1 | 2
   /**
-   * The rate limit of the procedure (src/settings.ts). `steps` and `reservations` count the calls of a network. The
-   * other limits count the calls of a person.
+   * The rate limit of the procedure (src/settings.ts). `steps` and `reservations` limit the calls from a network.
+   * `writes` and `exports` limit the calls of an account.
    */
   limit?: 'steps' | 'reservations' | 'writes' | 'exports'
   /** The response is created once and cached, because the response is the same for all calls while the process runs. */
@@ -62,16 +61,15 @@ export interface Meta {
   changes?: TaggedResource
   /** Responses have an `ETag`. */
   tagged?: true
-  /** Offers the procedure to AI agents. */
   tool?: Tool
 }
 
-/** Returns the metadata of a procedure. oRPC's types do not declare this property. */
+/** Returns the metadata of a procedure from oRPC's internal property `~orpc`. */
 export const metaOf = (procedure: { '~orpc': { meta: Meta } }) => procedure['~orpc'].meta
 
 const meta: Meta = { access: 'public' }
 
-/** Builder of procedures for any caller. Credentials are ignored. */
+/** Builder of procedures for any caller. The service ignores the credentials of a call to such a procedure. */
 export const publicAccess = oc.$meta(meta)
 
 /** Builder of procedures for signed-in callers. */
@@ -80,7 +78,10 @@ export const signedIn = publicAccess.meta({ access: 'signedIn' }).errors({
   INSUFFICIENT_SCOPE: { status: 403, message: 'The token was not granted this' },
 })
 
-/** Builder of procedures that only the person can call: rejects apps, and administrators during an impersonation. */
+/**
+ * Builder of procedures that only the owner of the account can call. Apps, and administrators during an impersonation,
+ * receive 403.
+ */
 export const sensitive = signedIn.meta({ noImpersonation: true }).errors({
   FORBIDDEN: { status: 403, message: 'Not permitted during an impersonation' },
 })
@@ -123,9 +124,9 @@ interface TextBounds {
 }
 
 /**
- * Schema of a text that the database can store. `min` and `max` are numbers of code points, as in JSON Schema. The
- * code counts code points only if necessary: most texts can be accepted or rejected by `value.length` alone, because
- * a code point has one or two UTF-16 code units. `meta` publishes `min` and `max` as JSON Schema keywords.
+ * Schema of a text that the database can store. `min` and `max` are numbers of code points, as in JSON Schema, and are
+ * published as JSON Schema keywords. Counting code points is slow, so the schema counts only if `value.length` is not
+ * sufficient: a code point has one or two UTF-16 code units.
  */
 export const text = ({ min = 0, max = Infinity, schema = z.string() }: TextBounds = {}) =>
   schema
@@ -155,7 +156,7 @@ const WholeNumber = z
   .transform((value: number | string) => Math.min(Number(value), Number.MAX_SAFE_INTEGER))
   .meta({ type: 'integer', minimum: 0 })
 
-/** The id of a row. A number larger than every existing id is valid input, and results in 404. */
+/** The id of a row. If no row has the id, the input is still valid, and the response is 404. */
 export const RowId = WholeNumber
 
 export const ById = z.object({ id: RowId })
@@ -165,7 +166,7 @@ export const MAX_LIMIT = 1000
 
 const limitSchema = { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: MAX_LIMIT } as const
 
-/** The query parameters of a page of a list. */
+/** The query parameters that select a page of a list. */
 export const Page = z.object({
   limit: WholeNumber.pipe(z.number().min(limitSchema.minimum).max(limitSchema.maximum))
     .meta({

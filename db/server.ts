@@ -15,7 +15,6 @@ if (!('patchedFor' in postgres))
     'The PostgreSQL driver lacks db/patches/postgres+3.4.9.patch: a lost connection would end the process. Run: npm run patch',
   )
 
-/** Column names in the database are in snake case. */
 export const casing = 'snake_case'
 export const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))
 
@@ -26,16 +25,17 @@ const TIMEOUTS = {
   idle_in_transaction_session_timeout: 10_000,
 }
 
-/** Disables the timeouts during migrations, because the wait for another process that migrates can be long. */
+/**
+ * Disables the timeouts during migrations, because a process can wait a long time for another process that migrates.
+ */
 const NO_TIMEOUTS = Object.keys(TIMEOUTS)
   .map((name) => `-c ${name}=0`)
   .join(' ')
 
 /**
- * Maximum idle timeout of a connection, in milliseconds. The idle timeout is ANSWER_TIMEOUT, or this maximum if
- * ANSWER_TIMEOUT is longer. Without the maximum, a long ANSWER_TIMEOUT would delay the detection of a dead server. The
- * maximum is longer than `statement_timeout`, so that PostgreSQL cancels a slow statement before the socket is closed
- * because of silence.
+ * Maximum idle timeout of a connection, in milliseconds. The idle timeout is ANSWER_TIMEOUT, unless ANSWER_TIMEOUT
+ * exceeds this maximum: a longer idle timeout would delay the detection of a dead server. The maximum is longer than
+ * `statement_timeout`, so that PostgreSQL cancels a slow statement before the service closes the silent socket.
  */
 const MAX_IDLE_TIMEOUT = 15_000
 
@@ -69,7 +69,7 @@ const CONNECTION_PLANS = {
 }
 
 export interface OpenOptions {
-  /** The address of the server, if the database URL is the address of a pooler. */
+  /** URL of the PostgreSQL server itself. Set if the database URL is the URL of a connection pooler. */
   directUrl?: string | undefined
   /**
    * The setting ANSWER_TIMEOUT, in milliseconds. Determines the idle timeout of connections (at most

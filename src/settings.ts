@@ -27,7 +27,7 @@ export interface Limit {
 }
 
 /**
- * The rate limits. The values are higher than normal use requires. The setting `LIMITS` overrides the points of each
+ * The rate limits. The values are higher than normal use requires. The setting `LIMITS` can override the points of a
  * limit.
  */
 export const limits = {
@@ -47,8 +47,8 @@ export const limits = {
    */
   codesByAddress: { points: 10, duration: 60, shared: true },
   /**
-   * Requests for sign-in codes, by network and account. Lower than `codes`, so that one network cannot exhaust the
-   * limit of an account.
+   * Requests for sign-in codes, by combination of network and account. Lower than `codes`, so that one network cannot
+   * exhaust the limit of an account.
    */
   codesByBoth: { points: 5, duration: 900, shared: true },
   /** Requests for sign-in codes, by account. */
@@ -59,8 +59,8 @@ export const limits = {
    */
   triesByAddress: { points: 30, duration: 60, shared: true },
   /**
-   * Attempts to enter a sign-in code, by network and account. Lower than `tries`, so that one network cannot exhaust
-   * the limit of an account.
+   * Attempts to enter a sign-in code, by combination of network and account. Lower than `tries`, so that one network
+   * cannot exhaust the limit of an account.
    */
   triesByBoth: { points: 15, duration: 900, shared: true },
   /** Attempts to enter a sign-in code, by account. */
@@ -194,7 +194,7 @@ export function readSettings(environment: Record<string, string | undefined>) {
     production: env.NODE_ENV === 'production',
     host: env.HOST,
     port: env.PORT,
-    /** The public origin. */
+    /** The public origin of the service. */
     baseUrl: env.BASE_URL ?? `http://localhost:${env.PORT}`,
     databaseUrl: env.DATABASE_URL ?? join(env.DATA_DIR, 'db'),
     /** URL of the PostgreSQL server itself. Set if `databaseUrl` is the URL of a connection pooler. */
@@ -211,7 +211,7 @@ export function readSettings(environment: Record<string, string | undefined>) {
     release: env.RELEASE,
     logLevel: env.LOG_LEVEL,
     rateLimits: env.RATE_LIMITS === 'on',
-    /** Points by the name of a rate limit. Overrides the points in `limits`. */
+    /** Points that override the points in `limits`. The key is the name of the rate limit. */
     limitPoints: Object.fromEntries(env.LIMITS.map(parseLimit)),
     /**
      * Whether common requests use the fast path (src/http/fast/). If false, all requests use the standard handlers of
@@ -226,8 +226,8 @@ export function readSettings(environment: Record<string, string | undefined>) {
     /** Maximum number of complete requests that one process handles concurrently. */
     maxRequests: env.MAX_REQUESTS,
     /**
-     * Maximum number of requests with an incomplete body in one process. A quarter of this number is the limit of each
-     * network.
+     * Maximum number of requests with an incomplete body in one process. The limit for one network is a quarter of this
+     * number.
      */
     maxIncomplete: env.MAX_INCOMPLETE,
     /** Time limit for answering a request, in milliseconds. */

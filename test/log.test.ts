@@ -187,7 +187,7 @@ function caught(run: () => unknown): unknown {
   }
 }
 
-/** Until the end of the test, every deletion of rows throws `failure`. */
+/** Makes every deletion of rows throw `failure` until the end of the test. */
 function failWith(failure: unknown) {
   const remove = vi.spyOn(service.services.db, 'delete').mockImplementation(() => {
     throw failure

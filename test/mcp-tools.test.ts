@@ -19,7 +19,10 @@ interface Operation {
   responses: Record<string, { content: Record<string, { schema: Schema }> }>
 }
 
-/** Lists the input of each operation in the OpenAPI document (path, query and body together), and its output. */
+/**
+ * Returns the input and the output of each operation in the OpenAPI document. The input combines the parameters of the
+ * path, the query and the body.
+ */
 async function listOperations() {
   const document: unknown = JSON.parse(JSON.stringify(await createDocument()))
   const { paths, components } = document as {

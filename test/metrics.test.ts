@@ -12,7 +12,7 @@ import { registerApp } from './oauth-app.ts'
 
 type Figures = Record<string, number>
 
-/** Requests the metrics at an address. Returns the values by metric name with labels. */
+/** Requests the metrics at an address. Returns the value of each metric. The key consists of name and labels. */
 const scrape = async (address: string): Promise<Figures> => {
   const text = await (await fetch(address)).text()
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
@@ -38,7 +38,8 @@ beforeEach(async () => {
 })
 
 /**
- * Waits until metrics have increased by the expected values, because the service counts a response after sending it.
+ * Waits until the metric `name` has increased by `expected`, which contains the increase for each set of labels. The
+ * wait is necessary because the service counts a response after sending the response.
  */
 const expectIncrease = (name: string, expected: Figures) =>
   vi.waitFor(async () => {

@@ -15,7 +15,9 @@ import {
 import { freePort } from './postgres.ts'
 import { startCommand } from './programs.ts'
 
-/** A folder with sample data and its backup. Tests copy the data, because a new embedded database takes seconds. */
+/**
+ * A folder with sample data and its backup. Tests copy the data, because creating an embedded database takes seconds.
+ */
 let prepared: string
 const backup = () => join(prepared, 'backup')
 

@@ -22,7 +22,7 @@ async function makeFolder() {
 
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8)
 
-/** Returns the modes of a folder and of all files and folders in it. */
+/** Returns the file modes of a folder and of all files and folders in it. */
 async function modesOf(folder: string) {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const folders = entries.filter((entry) => entry.isDirectory())
@@ -71,7 +71,8 @@ describe('a folder of data', () => {
     expect(await modesOf(folder)).toEqual(PRIVATE)
   })
 
-  // better-auth only warns about a short secret, and replaces an empty secret by a default from its public source code.
+  // better-auth only warns about a short secret, and replaces an empty secret with a default from its public source
+  // code.
   test.each(['', 's'.repeat(31)])('is rejected if its secret is too short: %j', async (secret) => {
     const folder = await makeFolder()
     await writeFile(join(folder, 'auth-secret'), secret)

@@ -4,10 +4,12 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { inject, onTestFinished } from 'vitest'
 
-/** The path of a bundled program: the service, or the command line. */
+/** The path of a bundled program: the service (`main`) or the command line (`cli`). */
 export const pathOf = (program: 'main' | 'cli') => join(inject('bundle'), `${program}.js`)
 
-/** Runs the command line as a process, and returns the output. The process gets no settings except `environment`. */
+/**
+ * Runs the command line as a process, and returns the output. The environment of the process is PATH and `environment`.
+ */
 export const runCommand = (environment: Record<string, string>, ...words: string[]) =>
   promisify(execFile)(process.execPath, [pathOf('cli'), ...words], {
     env: { PATH: process.env.PATH, ...environment },

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 const securityDocument = readFileSync('docs/security.md', 'utf8')
 
-/** Lists the cells of each table row that begins with the number of a threat. */
+/** Lists the cells of each table row that begins with the number of a threat, for example `T1`. */
 const listThreatRows = (text: string) =>
   text
     .split('\n')

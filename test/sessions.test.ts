@@ -31,7 +31,6 @@ const unknown = {
   message: 'Session not found or already revoked',
 }
 
-/** Returns the token of the current session of a client. */
 async function tokenOf(client: Client) {
   const { sessions } = await client.sessions.list()
   return sessions.find(({ isCurrent }) => isCurrent)?.token ?? ''

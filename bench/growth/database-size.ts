@@ -4,14 +4,14 @@ import { createDatabase } from '../postgres.ts'
 import { cookiesOf, type DatasetSize, seed } from '../seed.ts'
 import { type Server, startTallystick } from '../servers.ts'
 
-/** The result of sequential calls on a database of one size. */
+/** Measurement of one operation, which is called sequentially on a database of one size. */
 export interface SizeMeasurement {
   people: number
   rows: number
   operation: string
-  /** Median, in ms. */
+  /** Median duration of a call, in ms. */
   duration: number
-  /** Server CPU time of a call, in ms. */
+  /** Mean server CPU time of a call, in ms. */
   cpu: number
   bytes: number
 }
@@ -19,14 +19,14 @@ export interface SizeMeasurement {
 /** Maximum number of calls of each operation. */
 const CALLS = 200
 /**
- * Time limit for the calls of an operation, in ms. After this time, `measureCalls` only completes its minimum number of
- * calls.
+ * Time limit for the calls of an operation, in ms. After this time, `measureCalls` stops as soon as the minimum number
+ * of calls is complete.
  */
 const TIME_LIMIT = 2000
 
 /**
- * Creates a database of the given size and measures the operations on this database. Calls `inspect` before dropping
- * the database.
+ * Creates a database of the given size, measures the operations on this database, calls `inspect`, and drops the
+ * database.
  */
 export async function measureSize(
   postgresUrl: string,

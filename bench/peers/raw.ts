@@ -13,7 +13,7 @@ import {
   READ_COUNTER,
 } from '../sql-queries.ts'
 
-// A lower bound of the cost of a request: node:http and postgres.js with hand-written statements, without a
+// Shows the lowest possible cost of a request: node:http and postgres.js with hand-written statements, without a
 // framework.
 
 interface User {

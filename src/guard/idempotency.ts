@@ -17,9 +17,9 @@ interface KeyedRequest {
 
 /**
  * Runs `create` once for each person and `Idempotency-Key`. A repeated request receives the stored answer with its
- * headers. The new row and the stored answer are committed in one transaction. Properties that the contract does not
- * declare are removed both before an answer is stored and before a stored answer is sent. The second removal is
- * necessary for answers that an earlier release has stored.
+ * headers. The new row and the stored answer are committed in one transaction. Validation removes properties that the
+ * contract does not declare, before an answer is stored, and again before a stored answer is sent, because an earlier
+ * release may have stored the answer.
  */
 export async function withIdempotencyKey(
   { db, reply, headers }: Context,
@@ -59,8 +59,8 @@ function readKey(header: unknown) {
 
 /**
  * Hashes the operation and its input. The input has not been validated yet, but it is plain JSON of limited depth: see
- * src/http/body.ts. The hash includes three empty lists, because release 1.0 included three empty lists. Without the
- * lists, a repeated request would not match an answer that release 1.0 has stored.
+ * src/http/body.ts. The hash includes three empty lists, as in release 1.0. Without the lists, a repeated request would
+ * not match an answer that release 1.0 has stored.
  */
 const fingerprintOf = ({ path, input }: KeyedRequest) =>
   createHash('sha256')

@@ -14,7 +14,6 @@ import { findRelation, isPermitted } from './permissions.ts'
 import { toPublicError } from './public-errors.ts'
 import { isPersonal, networkOf } from './rate-limits.ts'
 
-/** oRPC's builder that implements the procedures of the contract. */
 export const implementer = implement(contract).$context<Context>()
 
 /** The parts of a procedure's contract that the guard reads. */
@@ -33,7 +32,6 @@ const createError = ({ errorMap }: ProcedureContract, code: Code) =>
 function authenticate(context: Context, procedure: ProcedureContract) {
   const { access, scope, noImpersonation, limit } = procedure.meta
   const isPublic = access === 'public'
-  // A procedure with public access ignores credentials.
   return mapMaybePromise(isPublic ? undefined : context.caller(), (caller) => {
     if (!isPublic && !caller) throw challenge(context, createError(procedure, 'UNAUTHORIZED'))
     if (caller?.scopes && !(scope && caller.scopes.includes(scope)))
@@ -60,8 +58,8 @@ async function authorize(
 }
 
 /**
- * Counts a call against a rate limit by person or by network. Calls in process have no network, so limits by network do
- * not count them.
+ * Counts a call against the rate limit of the procedure, for the person or for the network of the caller. A call from
+ * the same process has no network, so a limit by network does not count the call.
  */
 async function consumeProcedureLimit(context: Context, limit: NonNullable<Meta['limit']>, caller?: Caller) {
   const key = isPersonal(limit) ? caller?.user.id : networkOf(context.address?.())
@@ -96,8 +94,8 @@ interface Invocation {
 }
 
 /**
- * Authenticates and authorizes a call, runs `handle`, and converts errors. All of this is one middleware, because each
- * middleware costs some microseconds for each call.
+ * Authenticates and authorizes a call, runs `handle`, and converts errors. A single middleware does all of this,
+ * because every additional middleware would cost each call some microseconds.
  *
  * The order of the checks determines which error a caller receives: 401, 403 (scope, impersonation), 429, 404, 403
  * (relation), 400 (malformed request). Then `handle` checks `Idempotency-Key` (400, 409, 422) or `If-Match` (400, 412),

@@ -10,7 +10,7 @@ import type { Context } from '../context.ts'
 const MAX_BODY = 1024 * 1024
 /** Maximum nesting depth of arrays and objects. */
 const MAX_DEPTH = 64
-/** Maximum number of values in all arrays and objects of a body. */
+/** Maximum total number of values in the arrays and objects of a body. */
 const MAX_ITEMS = 10_000
 const MAX_FIELDS = 100
 
@@ -97,8 +97,8 @@ export function parseForm(bytes: Buffer): Body {
 }
 
 /**
- * Returns the number of bytes to parse: the first MAX_FIELDS + 1 fields. One field above the maximum is enough to
- * detect a form that is too long.
+ * Returns the length of the first MAX_FIELDS + 1 fields, in bytes. Further fields are not parsed, because one field
+ * above the maximum is enough to reject the form.
  */
 function endOf(bytes: Buffer) {
   let end = -1
@@ -122,9 +122,10 @@ const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c]
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
 
 /**
- * Returns whether JSON has more levels or values than the limits allow. Scans the bytes before other code traverses the
- * value. The scan takes 1 ms for 1 MiB; a traversal takes a hundred times as long or overflows the stack. Each level
- * requires two brackets, so valid JSON that is shorter than twice the maximum depth cannot exceed the limits.
+ * Returns whether JSON exceeds MAX_DEPTH or MAX_ITEMS. Scans the bytes before other code traverses the value. The scan
+ * takes 1 ms for 1 MiB. The traversal of a complex value would take a hundred times as long, or overflow the stack.
+ * Each level requires two brackets, so valid JSON that is shorter than twice the maximum depth cannot exceed the
+ * limits.
  */
 function isComplex(bytes: Buffer) {
   if (bytes.length < 2 * MAX_DEPTH) return false

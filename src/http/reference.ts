@@ -43,7 +43,10 @@ const start = `SwaggerUIBundle({ url: '/api/openapi.json', dom_id: '#reference',
 
 const asset = (name: string) => readFile(join(absolutePath(), name))
 
-/** Files that do not change while the service runs. Loaded on the first request, then cached. */
+/**
+ * Files that do not change while the service runs. The service loads a file on the first request for this file, and
+ * then caches the file.
+ */
 const files: Record<string, { type: string; load: () => Promise<string | Buffer> }> = {
   '/api/openapi.json': { type: 'application/json', load: async () => JSON.stringify(await createDocument()) },
   '/docs': { type: 'text/html; charset=utf-8', load: () => Promise.resolve(page) },
@@ -52,7 +55,6 @@ const files: Record<string, { type: string; load: () => Promise<string | Buffer>
   '/docs/swagger-ui.css': { type: 'text/css', load: () => asset('swagger-ui.css') },
 }
 
-/** The OpenAPI document and the reference page. */
 export const createReferenceEndpoints = (): Endpoints =>
   Object.fromEntries(
     Object.entries(files).map(([path, { type, load }]) => {

@@ -16,7 +16,7 @@ import type { Settings } from '../settings.ts'
 
 type Cors = (request: IncomingMessage, response: ServerResponse, next: () => void) => void
 
-/** CORS: pages of TRUSTED_ORIGINS may read answers. Answers for other origins have no CORS headers. */
+/** CORS: pages of TRUSTED_ORIGINS may read answers. Answers for other origins have no `Access-Control-Allow-Origin`. */
 export const createCors = ({ trustedOrigins }: Settings): Cors =>
   cors<IncomingMessage>({
     origin: trustedOrigins,
@@ -43,8 +43,8 @@ const pageHeaders = [
 ]
 
 /**
- * Sets the security headers of a page. Answers that are not pages omit these headers, because they have an effect only
- * on pages, and setting them costs 1 µs for each answer.
+ * Sets the security headers of a page. Other answers omit these headers, because the headers would have no effect, and
+ * setting the headers costs 1 µs for each answer.
  */
 export function setPageHeaders(response: ServerResponse) {
   for (const protect of pageHeaders) protect(response.req, response, () => undefined)
@@ -54,9 +54,9 @@ export function setPageHeaders(response: ServerResponse) {
 const VARY = 'Origin, Accept, Datastar-Request'
 
 /**
- * Returns the function that finds the response headers for the `Origin` of a request. The result is a flat list of
- * names and values. The headers depend only on the origin. Therefore, helmet and cors compute the headers of each
- * trusted origin once: computing the headers for each request would cost more than the rest of an answer.
+ * Returns the function that finds the response headers for the `Origin` of a request, as a flat list of names and
+ * values. The headers depend only on the origin. Therefore, helmet and cors compute the headers of each trusted origin
+ * once: computing the headers for each request would cost more than the rest of an answer.
  */
 export function createResponseHeaders(settings: Settings): (origin: string | undefined) => readonly string[] {
   const setCorsHeaders = createCors(settings)

@@ -56,8 +56,8 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
     // log and traces, and a message may contain values of an SQL statement.
     onAPIError: { throw: true },
     experimental: { instrumentation: { enabled: false } },
-    // With `deferSessionRefresh`, reading a session does not extend it: src/guard/authentication.ts requests each
-    // renewal. `freshAge: 0` disables the check of the age of a session in better-auth.
+    // With `deferSessionRefresh`, reading a session does not extend the session: src/guard/authentication.ts requests
+    // each renewal. `freshAge: 0` disables the check of the age of a session in better-auth.
     session: {
       freshAge: 0,
       deferSessionRefresh: true,
@@ -109,8 +109,8 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
           otpLength: 6,
           expiresIn: 300,
           allowedAttempts: 3,
-          // HMAC with a secret key instead of a plain hash. A code has only six digits: an attacker with a copy of the
-          // database could compute the plain hashes of all codes, and find the code of an account.
+          // Uses an HMAC with a secret key, because a code has only six digits: with a plain hash, an attacker with a
+          // copy of the database could compute the hashes of all codes, and find the code of an account.
           storeOTP: {
             hash: (code) => Promise.resolve(createHmac('sha256', authSecret).update(code).digest('hex')),
           },
@@ -137,7 +137,7 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
   })
 }
 
-/** Makes a person an administrator if ADMIN_EMAILS contains the e-mail address. */
+/** Makes a person an administrator if ADMIN_EMAILS contains the person's e-mail address. */
 async function promote(db: Database, userId: string, adminEmails: string[]) {
   if (await tables.promote(db, userId, adminEmails))
     await audit.insert(db, {

@@ -2,7 +2,6 @@ import type { Database } from '../../db/database.ts'
 import { open } from '../../db/index.ts'
 import { readSettings, type Settings } from '../settings.ts'
 
-/** The environment variables of a command, and the function that prints its output. */
 export interface CommandContext {
   environment: NodeJS.ProcessEnv
   print: (line: string) => void

@@ -1,7 +1,7 @@
 import { findByEmail } from '../../db/auth.ts'
 import type { Database } from '../../db/database.ts'
 
-/** Returns the account with an e-mail address. Throws if there is no such account. */
+/** Throws if no account has the e-mail address. */
 export async function getPersonByEmail(db: Database, address: string) {
   const email = address.trim().toLowerCase()
   const person = await findByEmail(db, email)

@@ -11,8 +11,9 @@ export interface SampleAccount {
 const charles = 'charles@example.com'
 
 /**
- * Returns two accounts with tasks in every status, and with notes that are private or shared in each role. The rows of
- * a table are listed in the order in which they are created. `ada` is the e-mail address of the first account.
+ * Returns two accounts. The tasks have every status. The notes are private, or shared with another person in each role.
+ * Tasks and notes are listed in the order in which the rows are created. `ada` is the e-mail address of the first
+ * account.
  */
 export const sampleAccounts = (ada: string): SampleAccount[] => [
   {

@@ -8,7 +8,6 @@ import { status } from './status.ts'
 import { tasks } from './tasks.ts'
 import { implementer } from '../guard/index.ts'
 
-/** The implementation of every procedure of the contract. */
 export const router = implementer.router({
   status,
   account,

@@ -14,8 +14,7 @@ export const reservations = os.router({
     const violations = error.issues.map(
       ({ path: [field], message }) => [String(field), translate(message, guestBounds)] as const,
     )
-    // Object.fromEntries keeps the last entry of each key. The entries are reversed, so that the first violation of
-    // each field is kept.
+    // Object.fromEntries keeps the last entry of a key. The reversed order keeps the first violation of a field.
     throw errors.INVALID_RESERVATION({
       message: translate('refused'),
       data: Object.fromEntries(violations.reverse()),

@@ -7,7 +7,7 @@ import { type ActualRow, type ExpectedRow, type ExpectedRows, isEmpty } from './
 /** One operation of an actor, or a fixed sequence of a few operations. */
 export type ActorOperation = (actor: Actor, context: ActorContext, turn: number) => Promise<unknown>
 
-/** Maximum number of tasks, and of notes, of an actor. Above the maximum, the actor deletes the oldest row. */
+/** Number of tasks, or of notes, from which an actor deletes its oldest task or note. */
 const ROW_LIMIT = 15
 
 type Send<Value> = (call: { context: Required<CallContext> }) => Promise<Value>
@@ -71,7 +71,6 @@ function chooseTagged(rows: ExpectedRows, turn: number) {
   return tagged[turn % tagged.length]
 }
 
-/** Deletes the oldest row if the actor has too many rows. */
 async function deleteOldest(actor: Actor, rows: ExpectedRows, send: (row: ExpectedRow) => Promise<unknown>) {
   const present = rows.present()
   const [row] = present
@@ -81,7 +80,7 @@ async function deleteOldest(actor: Actor, rows: ExpectedRows, send: (row: Expect
   rows.remove(row)
 }
 
-/** Compares the rows of a response with the expected rows. */
+/** Records a fault if the rows of a response differ from the expected rows. */
 export function checkRows(
   { checked }: Actor,
   rows: ExpectedRows,
@@ -253,5 +252,4 @@ const counter = {
   },
 } satisfies Record<string, ActorOperation>
 
-/** The operations of every actor. */
 export const actorOperations = { ...tasks, ...notes, ...account, ...counter }

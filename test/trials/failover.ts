@@ -14,7 +14,7 @@ const LOAD_DURATION = 5000
 interface Scenario {
   fail: (leader: patroni.Node) => unknown
   repair?: (node: patroni.Node, cluster: patroni.Cluster) => void
-  /** Between the failure and the repair, the former primary still accepts writes. */
+  /** Whether the former primary still accepts writes between the failure and the repair. */
   acceptsWrites?: true
 }
 
@@ -53,7 +53,7 @@ const scenarios: Record<string, Scenario> = {
 const isAcknowledgedWrite = ({ kind, outcome }: RequestRecord) =>
   outcome === 'answered' && kind !== 'readCounter' && kind !== 'readTask'
 
-/** The longest time without an acknowledged write, in milliseconds. */
+/** Returns the longest time without an acknowledged write, in milliseconds. */
 function longestGap(entries: readonly RequestRecord[]) {
   const times = entries.filter(isAcknowledgedWrite).map(({ endedAt }) => endedAt)
   const gaps = times

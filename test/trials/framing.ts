@@ -4,7 +4,7 @@ import type { ExpectedExchange } from './protocol-checks.ts'
 import { DESTROY, HALF_CLOSE, type Step } from './raw-http.ts'
 import type { Caller } from './request-part-arbitraries.ts'
 
-/** The random parts of an exchange. */
+/** The values from which a framing builds the bytes of an exchange. */
 interface FramingInput {
   /** Header and body of a valid request. */
   head: string
@@ -30,11 +30,14 @@ const refused = (...lines: string[]): Framing => ({
   endsConnection: true,
   mustBeRefused: true,
 })
-/** A body with contradictory lengths, followed by a smuggled request. */
+/**
+ * A request with contradictory or invalid headers. If the service ignored the error, it could handle the smuggled
+ * request in the body.
+ */
 const smuggled = (...lines: string[]) => refused(...lines, '', `0${END_OF_HEAD}${smuggledRequest}`)
 const chunked = (chunks: string) => refused('transfer-encoding: chunked', '', chunks + smuggledRequest)
 
-/** Kinds of requests to which the service responds immediately, or closes the connection immediately. */
+/** Kinds of malformed or unusual requests. The service immediately responds, or closes the connection. */
 export const framings: Record<string, Framing> = {
   'content-length and chunked': smuggled('content-length: 5', 'transfer-encoding: chunked'),
   'chunked and content-length': smuggled('transfer-encoding: chunked', 'content-length: 5'),
@@ -149,7 +152,6 @@ interface Sample {
   noise: Uint8Array
 }
 
-/** Creates an exchange of one kind. */
 export const createFramingExchange =
   ({ kind, cut, noise }: Sample) =>
   ({ cookie, marker }: Pick<Caller, 'cookie' | 'marker'>): ExpectedExchange => {
@@ -169,7 +171,6 @@ export const createFramingExchange =
     }
   }
 
-/** Generates exchanges of all kinds. */
 export const framingExchanges = fc
   .record<Sample>({
     kind: fc.constantFrom(...Object.keys(all)),

@@ -8,7 +8,7 @@ import { notes, shares } from '../../db/notes.ts'
 import { tasks } from '../../db/tasks.ts'
 import type { RequestKind, RequestRecord } from './load-request.ts'
 
-/** Reads all data that the load may have created or changed. */
+/** Reads the data that `verifyLoad` compares with the recorded requests. */
 async function readDatabase(databaseUrl: string) {
   const { db, close } = await open(databaseUrl)
   const titles = [

@@ -44,7 +44,7 @@ export async function startCluster() {
   const startAgent = (node: Node) => {
     node.agent = run(programs.patroni, [join(process.cwd(), 'deploy/patroni.yml')], node.env)
   }
-  // Runs before the other exit listeners, so that the nodes stop before their folder is removed.
+  // Prepended, because the nodes must stop before another exit listener removes their folder.
   process.prependOnceListener('exit', () => {
     for (const node of nodes) stop(node)
     etcd.child.kill('SIGKILL')
@@ -123,7 +123,6 @@ function workingDirectoryOf(pid: number) {
   }
 }
 
-/** Returns the process id of the postmaster. */
 export const postmasterOf = ({ dataDir }: Node) =>
   parseInt(readFileSync(join(dataDir, 'postmaster.pid'), 'utf8'))
 
@@ -148,21 +147,21 @@ function stop(node: Node) {
     }
 }
 
-/** Returns the URL of a database with several hosts, for the role of the service. */
+/** Returns a connection URL that lists the addresses of all given nodes, for the role `tallystick`. */
 export const databaseUrlOf = (nodes: readonly Node[], database: string) =>
   `postgres://tallystick:${PASSWORD}@${nodes.map(({ address }) => address).join(',')}/${database}`
 
 export const createRole = (leader: Node) =>
   query(leader, `create role tallystick login password '${PASSWORD}'`)
 
-/** Requests a switchover from the leader to a standby. */
+/** Makes Patroni choose a standby as the new leader. */
 export async function switchOver({ api, name }: Node) {
   const body = JSON.stringify({ leader: name })
   const response = await fetch(`${api}/switchover`, { method: 'POST', body })
   if (!response.ok) throw new Error(await response.text())
 }
 
-/** Waits until a condition is met. If the check throws an error, the condition is not met. */
+/** Waits until a condition is true. If `condition` rejects, the condition counts as false. */
 export async function waitFor(description: string, condition: () => Promise<boolean>) {
   const started = Date.now()
   while (!(await condition().catch(() => false))) {

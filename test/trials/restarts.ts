@@ -9,7 +9,7 @@ import { startDurablePostgres, trial, UNLIMITED_RATES } from './trial.ts'
 
 const RESTARTS = 10
 // All durations are in milliseconds.
-/** Downtimes of PostgreSQL, in rotation. */
+/** Downtimes of PostgreSQL. Successive restarts use these values in rotation. */
 const DOWNTIMES = [0, 1000, 4000]
 /** Duration of the load between restarts. */
 const LOAD_DURATION = 6000
@@ -47,7 +47,8 @@ await trial('restarts', async (report) => {
 })
 
 /**
- * Returns the end time of the last request in `entries` that overlaps a round; the start of the round if there is none.
+ * Returns the end time of the last request in `entries` that overlaps a round. If no request overlaps the round,
+ * returns the start of the round.
  */
 function lastOf(entries: readonly RequestRecord[], { ready, until }: { ready: number; until: number }) {
   const ofRound = entries.filter(({ endedAt, duration }) => endedAt - duration < until && endedAt > ready)

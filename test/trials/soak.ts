@@ -7,15 +7,17 @@ import { type Service, signIn, startService } from './service-process.ts'
 import { createAccount, type TestAccount } from './test-accounts.ts'
 import { startDurablePostgres, trial } from './trial.ts'
 
-/** Requests per second. The load does not wait for responses. */
+/** Number of requests per second. The load sends at this rate even if responses are late. */
 const RATE = 60
-/** Interval of sign-ins, and interval at which OAuth clients refresh their tokens, in milliseconds. */
+/** Interval at which people sign in, and interval at which OAuth clients refresh their tokens, in milliseconds. */
 const SIGN_IN_INTERVAL = 10_000
 const REFRESH_INTERVAL = 240_000
 const PEOPLE = ['ada', 'bob', 'cleo', 'dan', 'eve']
-/** Maximum ratio of resident memory in the last quarter to that in the second quarter. */
+/**
+ * Maximum ratio of the resident memory in the last quarter of the trial to the resident memory in the second quarter.
+ */
 const MEMORY_GROWTH = 1.1
-/** Maximum growth of the number of descriptors. Some growth is normal: the pool opens connections on demand. */
+/** Maximum growth of the number of file descriptors. Some growth is normal: the pool opens connections on demand. */
 const DESCRIPTOR_GROWTH = 8
 
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' } } })

@@ -3,14 +3,13 @@ import { z } from 'zod'
 
 import { InvalidOutput } from '../../output.ts'
 
-/** Returns a value as JSON text. */
 export type Serialize = (value: unknown) => string
 
 /**
  * Creates the serializer of an output schema. The serializer returns the same text as
- * `JSON.stringify(schema.parse(value))`, in about the time of `JSON.stringify(value)`. Throws InvalidOutput for a value
- * that violates the schema. Returns undefined instead of a serializer if the schema has values that JSON cannot
- * represent.
+ * `JSON.stringify(schema.parse(value))`, in about the time of `JSON.stringify(value)`, and throws InvalidOutput if a
+ * value violates the schema. If the schema permits values that JSON cannot represent, the result is undefined instead
+ * of a serializer.
  */
 export function createSerializer(schema: AnySchema | undefined): Serialize | undefined {
   if (!(schema instanceof z.ZodType) || !isJson(schema)) return undefined
