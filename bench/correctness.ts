@@ -20,7 +20,7 @@ async function send(contender: Contender, operation: Operation, cookie?: string,
   return { status: response.status, body: operation.normalize(unwrapped) }
 }
 
-/** Throws unless all contenders give the same response to every operation and caller. */
+/** Throws unless all contenders respond 200 with the same body, for every operation and each of its callers. */
 export async function checkEqualResponses(
   contenders: Contender[],
   operations: Operation[],
@@ -37,7 +37,7 @@ export async function checkEqualResponses(
     }
 }
 
-/** Throws unless all contenders reject missing sessions, forged sessions, and invalid bodies. */
+/** Throws unless all contenders reject missing and forged sessions with 401, and invalid bodies with 400. */
 export async function checkRefusals(contenders: Contender[], operations: Operation[], cookies: Cookies) {
   const invalid = { cookie: 'better-auth.session_token=forged.c2lnbmF0dXJl', body: '{"other":7}' }
   for (const contender of contenders)
@@ -67,8 +67,8 @@ export const readCounter = async (sql: postgres.Sql) =>
   CounterBody.parse((await sql`select count::float8 from counter`)[0]).count
 
 /**
- * Sends `total` concurrent increments. Throws unless the responses contain `total` different values and the counter
- * grows by `total`. At every 50th value of the counter, also verifies that the increment was committed before the
+ * Sends `total` increments, at most 64 at a time. Throws unless the responses contain `total` different values and the
+ * counter grows by `total`. If the value is a multiple of 50, also verifies that the increment was committed before the
  * response.
  */
 export async function checkIncrements({ origin }: Server, databaseUrl: string, total: number) {
@@ -83,8 +83,8 @@ export async function checkIncrements({ origin }: Server, databaseUrl: string, t
       const response = await fetch(`${origin}/api/counter/increment`, { method: 'POST' })
       const { count } = CounterBody.parse(await response.json())
       values.push(count)
-      // Reads the counter through a connection of this process. This connection reads only committed values, because
-      // the server increments the counter on a different connection. With fsync on, a committed value is on the disk.
+      // `sql` is a connection of this process, not of the server, so it reads only committed values. With fsync and
+      // synchronous_commit on, a committed value is on the disk.
       if (count % 50 === 0 && (await readCounter(sql)) < count)
         throw new Error(`The response contained ${count} before the transaction was committed`)
     }

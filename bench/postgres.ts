@@ -10,7 +10,7 @@ export async function findPostgres() {
   return startPostgres(['-c', 'max_connections=300'])
 }
 
-/** Creates an empty database with all migrations applied. Drops an existing database of the same name first. */
+/** Creates an empty database with all migrations applied. If a database with this name exists, replaces it. */
 export async function createDatabase(server: string, name: string) {
   const admin = postgres(server, { max: 1, onnotice: () => undefined })
   await admin`drop database if exists ${admin(name)} with (force)`

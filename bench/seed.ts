@@ -5,14 +5,14 @@ import { signCookie } from './session-cookie.ts'
 
 export interface DatasetSize {
   people: number
-  /** Number of tasks, and also number of notes, for each of the first `owners` people (default: all people). */
+  /** Number of tasks per owner, and number of notes per owner. Owners are the first `owners` people (default: all). */
   rows: number
   owners?: number
 }
 
 /**
- * Inserts people with sessions, tasks and notes. Every fourth note is shared, for reading or editing, with the next
- * person and with an address that has no account.
+ * Inserts people with sessions, tasks and notes. Every fourth note of an owner is shared with two addresses: the next
+ * owner, and an address that has no account. The role alternates between `reader` and `editor`.
  */
 export async function seed(url: string, { people, rows, owners = people }: DatasetSize) {
   const sql = postgres(url, { max: 1 })
@@ -24,7 +24,7 @@ export async function seed(url: string, { people, rows, owners = people }: Datas
     insert into sessions (id, token, user_id, user_agent, expires_at)
     select 'session-' || n, md5(n::text), 'person-' || n, 'bench', now() + interval '7 days'
     from generate_series(1, ${people}::int) n`
-  // Inserts in chronological order, so that the rows of one person are spread over the table.
+  // Inserts the rows of all owners in chronological order, so that the rows of one person are spread over the table.
   await sql`
     insert into tasks (user_id, title, description, status, created_at, updated_at)
     select 'person-' || p, 'Task ' || n || ' of a list', case when n % 4 > 0 then 'What it is about, in some words' end,
@@ -51,7 +51,7 @@ export async function seed(url: string, { people, rows, owners = people }: Datas
   await sql.end()
 }
 
-/** Cookies of the people, by kind of caller. */
+/** Session cookies. The keys are the kinds of callers (bench/operations.ts). */
 export type Cookies = Record<'anyone' | 'readers' | 'writers', string[]>
 
 /** Returns the session cookies of `count` people, starting with person number `from` (numbers start at 1). */

@@ -7,7 +7,6 @@ import { sessions } from './sessions.ts'
 import { status } from './status.ts'
 import { tasks } from './tasks.ts'
 
-/** All procedures of the service, by name. */
 export const contract = {
   status,
   account,

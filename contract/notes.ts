@@ -118,7 +118,7 @@ export const notes = {
       method: 'POST',
       path: '/api/notes/{id}/delete',
       summary: 'Delete a note',
-      // The request body can be an empty object, or absent.
+      // Adds an optional request body to the OpenAPI document: clients may send an empty object or no body.
       spec: (operation) => ({
         ...operation,
         requestBody: { content: { 'application/json': { schema: { type: 'object' } } } },

@@ -5,8 +5,8 @@ import { responseSchemas, publicAccess, requestSchemas, text } from './base.ts'
 export const guestBounds = { min: 1, max: 20 }
 
 /**
- * Validates only the types of a reservation. Invalid types result in BAD_REQUEST. The bounds in `meta` are for the
- * OpenAPI document: ReservationRules validates the bounds.
+ * Validates only the types of a reservation. Invalid types result in BAD_REQUEST. The bounds in `meta` appear
+ * in the OpenAPI document, but are not validated here: ReservationRules validates the bounds.
  */
 export const ReservationInput = z
   .object({

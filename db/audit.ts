@@ -8,7 +8,6 @@ import type { Database } from './database.ts'
 import { prepared } from './statements.ts'
 import { pageParameters, isAfterPosition, type PageRequest } from './pages.ts'
 
-/** The actions that the audit trail records. */
 export const actions = [
   'sign-in',
   'session.revoke',
@@ -36,7 +35,7 @@ export type Outcome = 'accepted' | 'refused'
 
 /**
  * The audit trail. A database trigger permits only two changes: deleting entries that are older than 30 days, and
- * replacing the id of a deleted person by a pseudonym (this update can also remove the IP address and browser).
+ * replacing the id of a deleted person with a pseudonym (this update can also remove the IP address and browser).
  * Possible values of `actor` and `subject`:
  *
  * - the id of a person,
@@ -115,15 +114,15 @@ const newestFirst = (condition: SQL | undefined, name: string) =>
 const all = newestFirst(undefined, 'audit_list')
 const ofPerson = newestFirst(concerns(sql.placeholder('person')), 'audit_list_of_person')
 
-/** Lists entries, newest first: of one person, or of all people if `person` is undefined. */
+/** Lists the entries that concern a person, newest first. If `person` is undefined, lists all entries. */
 export const list = (db: Database, person: string | undefined, page: PageRequest) =>
   person === undefined
     ? all(db).execute({ ...pageParameters(page) })
     : ofPerson(db).execute({ person, ...pageParameters(page) })
 
 /**
- * Replaces the id of a person by a random pseudonym in all entries. Removes the IP address and browser from entries
- * with the person as actor. Returns the pseudonym.
+ * Replaces the id of a person with a random pseudonym in all entries. If the person is the actor of an entry, removes
+ * the IP address and the browser from the entry. Returns the pseudonym.
  */
 export async function pseudonymize(db: Database, person: string) {
   const pseudonym = PSEUDONYM + v7()
@@ -140,6 +139,5 @@ export async function pseudonymize(db: Database, person: string) {
   return pseudonym
 }
 
-/** Removes entries older than a number of days. */
 export const removeOlderThan = (db: Database, days: number) =>
   db.delete(audit).where(lt(audit.createdAt, sql`now() - make_interval(days => ${days})`))

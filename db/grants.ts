@@ -38,7 +38,7 @@ const selectById = prepared((db) =>
     .prepare('sessions_find_grant'),
 )
 
-/** Finds a grant by its id, and the person of the grant. */
+/** Finds a grant by its id. The result also contains the person who gave the grant. */
 export const find = async (db: Database, id: string) => {
   const [row] = await selectById(db).execute({ id })
   return row && toCaller(row)

@@ -6,7 +6,7 @@ import { limitBytes, listConnections, pageParameters, type PageRequest, type Siz
 import { prepared, requireRow } from './statements.ts'
 
 // Queries for the first form of notes in the API (the `legacyNotes` procedures). The first form identifies notes by
-// integer ids. A person can access only notes that the person wrote, without notes shared by others.
+// integer ids. In the first form, a person can access only the person's own notes, not notes that others shared.
 
 const selectList = prepared((db) => {
   const rows = db

@@ -54,7 +54,7 @@ export const shares = pgTable(
   (table) => [primaryKey({ columns: [table.noteId, table.email] }), index().on(table.email)],
 )
 
-/** The person for whom notes are read or changed. The e-mail address is necessary to find the shares for the person. */
+/** The person who reads or changes notes. Shares contain the e-mail address of a person instead of the id. */
 export interface Viewer {
   id: string
   email: string
@@ -86,7 +86,7 @@ export type ListedNote = Omit<NoteForViewer, 'note'> & { note: Omit<NoteRow, 've
 
 const { version: _, sharing: __, ...columns } = getTableColumns(notes)
 
-/** The parts of the list statements of both forms. Placeholders: `userId`, and the page placeholders (pages.ts). */
+/** Parts of the statements that list notes (both forms). Placeholders: `userId`, and those in pages.ts. */
 export const listing = {
   columns,
   isByUser: eq(notes.userId, sql.placeholder('userId')),
@@ -95,8 +95,8 @@ export const listing = {
   texts: [notes.title, notes.body],
 }
 
-// The statement is a union of two queries (own notes and shared notes), so that each query uses an index. One query
-// with both conditions would use no index.
+// The statement is a union of two queries (own notes and shared notes), so that each query uses an index. With
+// both conditions in one query, PostgreSQL would use no index.
 const selectList = prepared((db) => {
   const own = db.$with('own').as(
     db
@@ -175,8 +175,8 @@ const selectOne = prepared((db) =>
 )
 
 /**
- * Finds a note by its UUID, with the viewer's role. Does not check permissions, because src/guard/ checks
- * permissions.
+ * Finds a note by its UUID, with the viewer's role. Also returns notes that the viewer may not read: src/guard/ checks
+ * the permission.
  */
 export const find = async (db: Database, { email }: Viewer, id: string) =>
   validate(id) ? (await selectOne(db).execute({ email, id })).at(0) : undefined

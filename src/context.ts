@@ -33,8 +33,8 @@ export interface Identity {
   /** Returns the session token from a `Cookie` header. Undefined if no session cookie has a valid signature. */
   readToken: (cookie: string | undefined) => Promise<string | undefined>
   /**
-   * Extends the session of a cookie if renewal is due. Returns the `Set-Cookie` values for the response, which may be
-   * none.
+   * Extends the session of a cookie if renewal is due. Returns the `Set-Cookie` values for the response. The
+   * list may be empty.
    */
   renew: (cookie: string, expiresAt: Date) => Promise<string[]>
   /** Ends the session of a cookie. Returns the `Set-Cookie` values that delete the cookie in the browser. */
@@ -113,7 +113,8 @@ export interface Context {
   consumeRateLimit: ConsumeRateLimit
   attributes: RequestAttributes
   /**
-   * Returns the caller's IP address, which trusted proxies report in a request header. Undefined for calls in process.
+   * Returns the caller's IP address: the address that trusted proxies report in X-Forwarded-For, or the address of the
+   * socket. Undefined for calls within this process, without HTTP.
    */
   address?: () => string | undefined
   /**

@@ -14,7 +14,7 @@ const database = postgres(service.databaseUrl, { max: 2, onnotice: () => undefin
 
 afterAll(() => database.end())
 
-/** Maps columns of the database to paths in the export, for exceptions from the rule of `pathOf`. */
+/** Paths in the export, for columns that do not follow the naming rule in `pathOf`. */
 const exported: Record<string, string> = {
   'users.id': 'account.id',
   'users.name': 'account.name',

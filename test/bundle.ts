@@ -11,8 +11,8 @@ declare module 'vitest' {
 }
 
 /**
- * Bundles the programs once for all tests that start processes. A process starts five times faster from the bundle
- * than from the TypeScript files.
+ * Bundles the service and the CLI once for all tests that start processes. A process starts five times faster from the
+ * bundle than from the TypeScript files.
  */
 export default async function setup({ provide }: TestProject) {
   const cache = resolve('node_modules/.cache')

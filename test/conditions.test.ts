@@ -239,7 +239,7 @@ describe.each(Object.entries(transports))('%s', (_, connect) => {
   })
 })
 
-/** Creates a task. Returns its path, the credentials of its owner and its ETag. */
+/** Creates a task. Returns the path and the ETag of the task, and the session cookie of its owner. */
 async function createTask() {
   const cookie = await service.signIn(newEmail())
   const { headers, body } = await call('POST', '/api/tasks', { taskTitle: 'Write' }, { cookie })

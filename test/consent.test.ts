@@ -16,7 +16,7 @@ const { call, signIn } = createOAuthCalls(service)
 const app = await registerApp(service)
 const configured = appWithId(service, 'cli')
 
-/** Registers an app and returns its consent page. */
+/** Registers an app and returns the HTML of its consent page. */
 async function consentPage(redirect_uri: string, { client_name = 'An app' } = {}) {
   const own = await registerApp(service, { client_name, redirect_uris: [redirect_uri] })
   return (await openPage(own.authorizationUrl({ redirect_uri }), await signIn())).html

@@ -27,7 +27,7 @@ const valueOf = (cookie: string) => cookie.slice(cookie.indexOf('=') + 1)
 
 const call = createFetch(service)
 /**
- * Returns the e-mail address of the account that a cookie authenticates; `undefined` if the cookie authenticates none.
+ * Returns the e-mail address of the account that a cookie authenticates, or `undefined` if the cookie is not valid.
  * Verifies that the service and better-auth find the same account.
  */
 const accountsOf = async (cookie: string, { origin } = service) => {

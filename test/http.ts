@@ -46,11 +46,10 @@ export async function signInOverHttp(service: Service, email: string, headers = 
   return { cookie: cookieOf(response.headers), response }
 }
 
-/** Returns the last sign-in code sent to the address, or undefined. */
+/** Returns the last sign-in code sent to the address. Undefined if no code was sent. */
 export const codeSentTo = ({ letters }: Pick<Service, 'letters'>, email: string) =>
   letters.findLast(({ to }) => to === email.toLowerCase())?.subject.slice(0, 6)
 
-/** Returns a code with six digits that differs from the given code. */
 export const wrongCodeFor = (code: string) => (code === '000000' ? '000001' : '000000')
 
 /** Applies the Set-Cookie headers of a response to a Cookie header. Returns the next Cookie header of a browser. */
@@ -67,7 +66,6 @@ export function cookiesAfter({ headers }: Pick<Answer, 'headers'>, cookie = '') 
 /** Returns the token of the session in a cookie, without the signature. */
 export const sessionTokenIn = (cookie: string) => /session_token=([^.]+)\./.exec(cookie)?.[1] ?? ''
 
-/** The body of an error response. */
 export const errorBody = (status: number, code: string, message: string, defined = false) => ({
   defined,
   code,

@@ -14,7 +14,7 @@ const service = await startService({ ...(await settingsWithAddress()), TRUSTED_O
 const { url, call, authorizeAgent, post, postByRevision2026 } = createMcpCalls(service)
 const metadata = `resource_metadata="${service.origin}/.well-known/oauth-protected-resource/mcp"`
 
-/** The messages in the events of a response. */
+/** Parses the JSON-RPC messages in the server-sent events of a response. */
 const messagesIn = (body: unknown) =>
   String(body)
     .split('\n')
@@ -240,7 +240,7 @@ function createProvider() {
 
 type StoredTokens = Pick<Tokens, 'access_token' | 'token_type'> & { refresh_token?: string; scope?: string }
 
-/** Signs in, and consents at the authorization URL of an agent. */
+/** Signs a new person in and grants consent to an agent. Returns the parameters of the redirect to the agent. */
 async function allow(authorizationUrl?: URL) {
   const { cookie } = await signInOverHttp(service, newEmail())
   return (await allowAt(authorizationUrl ?? '', cookie)).searchParams

@@ -15,7 +15,7 @@ import {
 import { databaseUrl } from './postgres.ts'
 import { listenForMail } from './mail-server.ts'
 
-/** Connects to the database of an environment until the end of the test. */
+/** Connects to the database of an environment. The connection is closed at the end of the test. */
 const connect = ({ DATABASE_URL = '' }: Environment) => {
   const sql = postgres(DATABASE_URL, { max: 1, onnotice: () => undefined })
   onTestFinished(() => sql.end())

@@ -16,7 +16,7 @@ const service = await startService()
 
 const FLAGS = ['-c', 'fsync=off']
 
-/** Returns a DATABASE_URL with several servers, for a role with privileges on this database only. */
+/** Returns a DATABASE_URL with several servers. The role in the URL is not a superuser. */
 function addressOf(...ports: number[]) {
   const hosts = ports.map((port) => `127.0.0.1:${port}`).join(',')
   return `postgres://ordinary:secret@${hosts}/tallystick`
@@ -24,7 +24,7 @@ function addressOf(...ports: number[]) {
 
 const portOf = ({ url }: Postgres) => Number(new URL(url).port)
 
-/** Starts a primary and its standby, and connects to the database of the service on each as a superuser. */
+/** Starts a primary and its standby. `former` and `promoted` are superuser connections to primary and standby. */
 async function startPair() {
   const primary = await startPostgres(FLAGS)
   const admin = postgres(primary.url, { max: 1 })
@@ -45,7 +45,6 @@ async function startPair() {
 const countConnections = async (admin: postgres.Sql) =>
   (await admin`select from pg_stat_activity where application_name = 'tallystick'`).length
 
-/** Starts a server on loopback that handles each connection with `handle`. */
 async function listen(handle: (socket: Socket) => void) {
   const sockets = new Set<Socket>()
   let accepted = 0

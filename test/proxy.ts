@@ -6,8 +6,9 @@ import { TLSSocket } from 'node:tls'
 export type Script = (client: Socket, startup: Buffer) => void
 
 /**
- * Starts a proxy on loopback. The first connection runs the first script, the second connection the second script, and
- * so on. Connections without a script run `otherwise`. By default, `otherwise` relays the connection to `target`.
+ * Starts a proxy on loopback. `scripts` are in the order of the connections: the first script handles the first
+ * connection. `otherwise` creates the script for all connections that have no script in the list. By default, the proxy
+ * relays such connections to `target`.
  */
 export async function startProxy(
   target: string,
@@ -33,7 +34,7 @@ export async function startProxy(
     port: Number(url.port),
     /** Sockets of all clients so far, in the order of their connections. */
     clients,
-    /** Resolves when the client of the newest connection sends this text. */
+    /** Resolves when the client of the newest connection sends `text`. */
     receives: (text: string) =>
       new Promise<void>((resolve) => {
         clients.at(-1)?.on('data', (bytes) => {
@@ -58,7 +59,7 @@ const relay =
     client.on('close', () => server.destroy())
   }
 
-/** Relays a connection. Only the part between client and proxy is encrypted with TLS. */
+/** Relays a connection, with TLS between client and proxy, and without TLS between proxy and server. */
 export const relayTls =
   (certificate: { key: Buffer; cert: Buffer }) =>
   (address: { host: string; port: number }): Script =>

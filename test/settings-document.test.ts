@@ -7,7 +7,7 @@ import { limits, readSettings } from '../src/settings.ts'
 
 const document = readFileSync('docs/settings.md', 'utf8')
 
-/** Returns the rows that begin with a name in backquotes, from all tables under a heading of the second level. */
+/** Returns the table rows under a heading of level 2, if the first cell of the row is a name in backquotes. */
 function rowsUnder(heading: string, text = document) {
   const [, section = ''] = text.split(`\n## ${heading}\n`)
   const [own = ''] = section.split('\n## ')
@@ -23,7 +23,7 @@ function rowsUnder(heading: string, text = document) {
 const settingRows = rowsUnder('Settings')
 const namesOf = (rows: { name: string }[]) => rows.map(({ name }) => name).sort()
 
-/** The settings that src/settings.ts reads, by the keys of its schema. */
+/** Names of the settings that src/settings.ts reads: the keys of its schema. */
 const settingsInCode = Array.from(
   readFileSync('src/settings.ts', 'utf8').matchAll(/^ +([A-Z][A-Z_]+):/gm),
   ([, name = '']) => name,
@@ -71,7 +71,7 @@ function written(value: (typeof defaults)[string]) {
   return `\`${value}\``
 }
 
-/** Values of the placeholders, such as `PORT`, in the defaults of the table. The values depend on the process. */
+/** Values for the placeholders in the defaults of the table, such as `PORT`. These values differ between processes. */
 const placeholders: Record<string, string> = {
   PORT: String(settings.port),
   HOSTNAME: hostname(),

@@ -16,7 +16,7 @@ const REPETITIONS = 8
 /** Tables that grow with use. A call must not read these tables with a sequential scan. */
 const GROWING_TABLES = ['users', 'sessions', 'tasks', 'notes', 'note_shares']
 
-/** Returns the tables that each call reads with a sequential scan. The data source is the statistics of PostgreSQL. */
+/** For each call, lists the tables of GROWING_TABLES that PostgreSQL read with a sequential scan. */
 export async function checkPlans({ origin }: Server, databaseUrl: string, cookie: string, email: string) {
   const sql = postgres(databaseUrl, { max: 1 })
   const client = createClient(origin, { headers: { cookie } })
@@ -75,7 +75,7 @@ async function flushStatistics(sql: postgres.Sql) {
     where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`
   await sql`select pg_terminate_backend(pid) ${others}`
   while ((await sql`select ${others}`).length > 0) await sleep(5)
-  // Waits until the service has noticed the closed connections.
+  // Gives the service time to notice the closed connections.
   await sleep(100)
 }
 

@@ -26,7 +26,7 @@ import {
   TaskList,
 } from '../typebox-schemas.ts'
 
-// Fastify with TypeBox schemas for validation and serialization, and `pg` with named (prepared) statements.
+// This peer uses Fastify with TypeBox schemas for validation and serialization, and `pg` with prepared statements.
 
 interface User {
   id: string

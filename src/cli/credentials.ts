@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { z } from 'zod'
 
 /**
- * The OAuth client id and the tokens for one service. `expiresAt` is the time at which the access token expires (Unix
- * time in milliseconds).
+ * The OAuth client id and the tokens for one service. `expiresAt` is the expiry time of the access token (Unix time in
+ * milliseconds).
  */
 const Credential = z.object({
   clientId: z.string(),
@@ -16,7 +16,7 @@ const Credential = z.object({
 })
 export type Credential = z.infer<typeof Credential>
 
-/** Credentials by the origin of the service. */
+/** A record with the origin of the service as key. */
 const Credentials = z.record(z.string(), Credential)
 type Credentials = z.infer<typeof Credentials>
 
@@ -24,9 +24,9 @@ const folder = () => process.env.TALLYSTICK_CONFIG ?? envPaths('tallystick', { s
 
 /**
  * Reads the stored credentials, runs `update`, and stores the changes that `update` made to its argument. A file lock
- * ensures that only one process at a time runs this function, because a refresh token is valid for one use, and a
- * second use revokes the grant. Only the owner can read the file. A new file replaces the old one by a rename, so that
- * an interrupted write does not damage the stored credentials.
+ * ensures that only one process at a time runs this function: if two processes used the same refresh token, the service
+ * would revoke the grant. Only the owner can read the file. The function writes a new file and renames it, so that an
+ * interrupted write does not damage the stored credentials.
  */
 export async function updateCredentials<Result>(
   update: (credentials: Credentials) => Promise<Result>,

@@ -24,8 +24,8 @@ const prefersEvents = (headers: IncomingHttpHeaders) =>
   new Negotiator({ headers }).mediaTypes()[0]?.toLowerCase() === 'text/event-stream'
 
 /**
- * Returns the form of notes for a request. The first form is selected by its media type in `Accept`, by a Datastar
- * page, or by a body in the first form. All other requests use the second form.
+ * Returns the form of notes for a request. The first form is used in three cases: `Accept` prefers its media type, a
+ * Datastar page sent the request, or the body contains `newNote` and no `title`. Otherwise, the second form is used.
  */
 export const formOf = ({ request: { headers }, body }: Pick<Call, 'request' | 'body'>): Form =>
   prefersFirstForm(headers) || isDatastar(headers) || isFirstFormBody(body) ? 1 : 2

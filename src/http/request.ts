@@ -17,8 +17,8 @@ export const MAX_HEADERS = 16 * 1024
 const SAFE = ['GET', 'HEAD', 'OPTIONS']
 
 /**
- * Creates the functions that read a request and convert it to a call. They throw an error if every protocol must refuse
- * the request.
+ * Creates the functions that read a request and convert it to a call. They throw an error only if the request must be
+ * refused in every protocol.
  */
 export function createRequestReader(
   services: Services,
@@ -30,7 +30,7 @@ export function createRequestReader(
   const addressOf = (request: IncomingMessage) => readAddress(request, isTrustedProxy)
 
   return {
-    /** Checks the target and the origin, then reads the body if there is one. */
+    /** Checks the target and the origin of the request, then reads the body. Undefined if the request has no body. */
     receive(request: IncomingMessage, target: Target): Promisable<Buffer | undefined> {
       if (target.refusal) throw target.refusal
       if (isCrossSite(request, target, origins))
@@ -58,8 +58,8 @@ export function createRequestReader(
 }
 
 /**
- * Returns the IP address of the client, as reported by trusted proxies. If the reported value is not an IP address,
- * returns the address of the socket.
+ * Returns the IP address of the client: the address that trusted proxies report in X-Forwarded-For. If no trusted proxy
+ * reports a valid IP address, returns the address of the socket.
  */
 function readAddress(request: IncomingMessage, isTrustedProxy: ReturnType<typeof proxyAddr.compile>) {
   const candidates = [proxyAddr(request, isTrustedProxy), request.socket.remoteAddress ?? '']

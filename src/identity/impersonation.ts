@@ -46,7 +46,7 @@ const clearOnSignOut = {
   }),
 }
 
-/** The admin plugin of better-auth, with the replaced endpoint and the additional hook. */
+/** Creates the admin plugin of better-auth, with `stopImpersonating` and `clearOnSignOut`. */
 export function adminPlugin() {
   const { endpoints, hooks, ...plugin } = admin()
   return {

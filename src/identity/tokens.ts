@@ -26,7 +26,8 @@ const StoredRefreshToken = z.object({ subject: z.string(), properties: Grant })
 export const refreshExpiry = () => new Date(Date.now() + REFRESH_SECONDS * 1000)
 
 /**
- * Hashes the keys of codes and refresh tokens, so that a leaked copy of the database contains no usable code or token.
+ * Hashes the storage keys of codes and refresh tokens, because these keys contain the code or the token. A leaked copy
+ * of the database therefore contains no usable code or token.
  */
 const storageKey = (key: string[]) =>
   isSecret(key) ? createHash('sha256').update(joinKey(key)).digest('base64url') : joinKey(key)
@@ -39,10 +40,10 @@ export const refreshKey = (token: string) => {
 }
 
 /**
- * OpenAuth's storage in PostgreSQL. OpenAuth reads a code or a refresh token first and removes it later, so several
- * concurrent redemptions of one code would succeed. Here, one statement reads the record and marks it as used, so only
- * the first redemption succeeds. The used record stays in the database for the lifetime of a refresh token, to detect
- * replays.
+ * OpenAuth's storage in PostgreSQL. OpenAuth reads a code or a refresh token and removes it in a second step, so
+ * several concurrent redemptions of one code would succeed. Here, `get` reads the record and marks it as used in one
+ * statement, so only one redemption succeeds. The used record stays in the database for the lifetime of a refresh
+ * token, to detect replays.
  */
 export const createStorage = (db: Database): StorageAdapter => ({
   async get(key) {
@@ -90,7 +91,7 @@ async function consumeRefreshToken(db: Database, key: string) {
 
 /**
  * Creates the signing and encryption keys if there are none. Uses a lock, because several processes may start on an
- * empty database at the same time. Without the lock, each process would create its own keys at the first request.
+ * empty database at the same time. Without the lock, each of these processes would create its own keys.
  */
 export const createKeys = (db: Database) =>
   oauth.withKeyLock(db, async (tx) => {
@@ -153,8 +154,8 @@ function createOpenAuth(db: Database) {
   // Deletes the environment variable, because OpenAuth would use it instead of the option `storage`.
   delete process.env.OPENAUTH_STORAGE
   const { log } = console
-  // Replaces console.log while OpenAuth is created. OpenAuth keeps a reference to console.log, and would log complete
-  // URLs.
+  // Replaces console.log during the call of `issuer`. OpenAuth keeps the function that it finds as console.log during
+  // this call, and later passes complete URLs to the function.
   console.log = () => undefined
   const openAuth = issuer({
     providers: { account: consentProvider },

@@ -60,8 +60,8 @@ function createTracing(tracer: Tracer) {
     },
 
     /**
-     * Continues the trace of the request headers. Does not record the query string and other headers, because both may
-     * contain secrets.
+     * Creates a span for each request. If the request headers contain a trace context, the span continues that trace.
+     * Does not record the query string or other headers, because they may contain secrets.
      */
     serve:
       <Target extends { path: string }>(
@@ -84,12 +84,11 @@ function createTracing(tracer: Tracer) {
         context.with(trace.setSpan(parent, span), listener, undefined, request, response, target)
       },
 
-    /** Keeps the trace context of the current request in a callback that runs later. */
+    /** Returns a function that calls `run` later, with the trace context of the current request. */
     bind: (run: () => void) => context.bind(context.active(), run),
   }
 }
 
-/** Ends the span of a request with the status of its response. */
 function endSpan(span: Span, { writableFinished, statusCode }: ServerResponse) {
   if (!writableFinished) span.setAttribute('error.type', 'aborted')
   else span.setAttribute('http.response.status_code', statusCode)

@@ -16,13 +16,13 @@ export interface Schema extends z.infer<typeof Bounds> {
   properties?: Record<string, Schema> | undefined
 }
 
-/** An operation of any protocol. */
+/** An operation over HTTP, for example of REST, RPC, OAuth or MCP. */
 export interface Operation {
   method: string
   path: string
   /** Schema of the body; `undefined` without a body. */
   input?: Schema | undefined
-  /** The body is a form instead of JSON. */
+  /** Whether the body is a form. By default, the body is JSON. */
   isForm?: boolean
 }
 
@@ -46,7 +46,7 @@ const Document = z.object({
 const text: Schema = { type: 'string' }
 const object = (properties: Record<string, Schema> = {}): Schema => ({ type: 'object', properties })
 
-/** Lists every operation of the OpenAPI document, for REST and for RPC, and the operations outside the document. */
+/** Lists all operations in the OpenAPI document (REST and RPC variants), and `undocumentedOperations`. */
 export async function readOperations(origin: string): Promise<Operation[]> {
   const { paths, components } = Document.parse(await (await fetch(`${origin}/api/openapi.json`)).json())
   const resolve = ({ $ref, ...schema }: Schema) =>

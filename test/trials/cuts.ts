@@ -21,7 +21,7 @@ const ANSWER_TIMEOUT = 10_000
  * plus a margin for a busy machine.
  */
 const DURATION_LIMIT = ANSWER_TIMEOUT + 1500
-/** Time limit for all cuts. */
+/** Time limit for all connection cuts together. */
 const CUT_TIME_LIMIT = 1_200_000
 /** Time limit for the actors to finish their last operations. */
 const STOP_TIME_LIMIT = 60_000
@@ -32,9 +32,8 @@ const AFTER_RECOVERY = 8000
 
 /** Minimum number of successful requests between two cuts, so that operations also complete on a slow machine. */
 const MINIMUM_PROGRESS = 3
-/** Time limit for the minimum number of successful requests. */
+/** Maximum time to wait for MINIMUM_PROGRESS. After this time, the next cut happens anyway. */
 const PROGRESS_TIME_LIMIT = 15_000
-/** Maximum number of faults to print. */
 const PRINTED_FAULTS = 20
 
 const { values } = parseArgs({

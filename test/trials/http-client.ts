@@ -17,7 +17,6 @@ export interface HttpResponse {
   duration: number
 }
 
-/** Sends one request on a connection of the agent. */
 export const sendRequest = (agent: Agent, origin: string, { method, path, headers, body }: HttpRequest) =>
   new Promise<HttpResponse>((resolve, reject) => {
     const start = performance.now()

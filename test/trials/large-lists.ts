@@ -32,8 +32,8 @@ export const largeLists: LargeList[] = [
 ]
 
 /**
- * Fills a database with lists of the maximum size. The texts of each list repeat one character, which takes one, four
- * or six bytes in JSON.
+ * Creates the rows for `largeLists`. Each text repeats one character, which takes one byte (x), four bytes (emoji) or
+ * six bytes (control character) in JSON.
  */
 export async function createLargeLists(url: string) {
   const { db, close } = await open(url)

@@ -4,12 +4,12 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SMTPServer } from 'smtp-server'
 
-/** Maximum delivery time of a message, in milliseconds. */
+/** Maximum time that `consumeCode` waits for a message, in milliseconds. */
 const TIMEOUT = 5000
 
 export interface MailServer {
   url: string
-  /** Removes and returns the code of the last message to an address; `undefined` if none arrives in time. */
+  /** Removes and returns the code of the last message to an address. `undefined` after TIMEOUT. */
   consumeCode: (email: string) => Promise<string | undefined>
 }
 

@@ -87,13 +87,14 @@ const getTokens: ActorOperation = async (actor, { origin, recording }) => {
   if (app.tokens) recording.owners.set(app.tokens.refresh_token, marker)
 }
 
-/** Operations of the actors' OAuth clients and agents. */
+/** Operations of the actors' OAuth clients, including calls of MCP tools. */
 export const oauthOperations: Record<string, ActorOperation> = {
   'authorize client': getTokens,
   'refresh tokens': async (actor) => {
     const { tokens, clientId = '' } = actor.app
     if (!tokens) return
-    // If there is no response, the service may have used the refresh token. The actor must not send this token again.
+    // Removes the tokens before the request: without a response, it is unknown whether the refresh token was used, and
+    // a second use would revoke the grant.
     actor.app.tokens = undefined
     const fields = {
       grant_type: 'refresh_token',
@@ -106,7 +107,7 @@ export const oauthOperations: Record<string, ActorOperation> = {
   },
   'revoke tokens': async (actor, _, turn) => {
     const { tokens, clientId = '' } = actor.app
-    // Revokes the grant only every fourth turn, so that other operations use the tokens in between.
+    // Revokes the grant only every fourth turn, so that other operations can use the tokens.
     if (!tokens || turn % 4 > 0) return
     const fields = { token: tokens.refresh_token, client_id: clientId }
     await retryUntilAnswered(actor, 'app.revoke', () => postForm(actor, '/revoke', fields))

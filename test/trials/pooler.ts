@@ -33,7 +33,7 @@ const { origin, child } = await startService()
 let requests = 0
 const outcomes: boolean[] = []
 
-/** Prints one line for each check. */
+/** Prints the result of a check. Adds the result to `outcomes`, which determines the exit code. */
 function report(check: string, passed: boolean, figures: string) {
   process.stdout.write(`${passed ? 'passed' : 'FAILED'}  ${check}: ${figures}\n`)
   outcomes.push(passed)
@@ -79,7 +79,7 @@ async function signIn(email: string) {
   return { cookie: cookieOf(headers) }
 }
 
-/** Sends every operation through both clients, for several people concurrently. Repeats idempotent operations. */
+/** Calls the operations with the RPC client and the REST client, for several people concurrently. */
 async function callEverything() {
   const countingFetch: typeof fetch = (...parameters) => {
     requests++
@@ -145,8 +145,8 @@ async function incrementConcurrently() {
 }
 
 /**
- * Locks the row of the counter in another transaction. Verifies that the lock timeout of the role also applies through
- * the pooler.
+ * Sends an increment while another transaction locks the row of the counter. Verifies that the lock timeout
+ * of the database role (`alter role` above) also applies through the pooler.
  */
 async function hitLockTimeout() {
   let duration = 0

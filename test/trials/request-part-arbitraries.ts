@@ -83,7 +83,7 @@ const line = fc.string({ unit: 'binary', maxLength: 40 }).map((text) => text.rep
 const header = (name: string, ...values: string[]) =>
   fc.tuple(fc.constant(name), fc.oneof(line, fc.constantFrom(...values)))
 
-/** One to four headers; a name may occur twice. */
+/** One to four headers. A header name may occur more than once. */
 export const headers = fc.array(
   fc.oneof(
     header('accept', 'application/json;version=1', 'text/event-stream', '*/*;q=9', 'x;;;q=', ',,,', '*'),

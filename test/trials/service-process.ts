@@ -32,7 +32,7 @@ export interface Service {
 }
 
 const cleanups: (() => void)[] = []
-// Cleans up even if the trial fails.
+// The cleanups run at the exit of this process, so that they also run if the trial fails.
 process.once('exit', () => {
   for (const cleanup of cleanups) cleanup()
 })
@@ -46,7 +46,7 @@ export async function createTemporaryFolder() {
   return folder
 }
 
-/** Starts the built service and waits until it is ready. Default: a free port and a new data folder. */
+/** Starts the built service and waits until it is ready. By default, uses a free port and a new data folder. */
 export async function startService(environment: Record<string, string> = {}): Promise<Service> {
   const port = environment.PORT ?? String(await freePort())
   const dataDir = environment.DATA_DIR ?? (await createTemporaryFolder())
@@ -86,7 +86,7 @@ function memoryOf(pid: number, name: 'VmRSS' | 'VmHWM') {
   return 1024 * Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1])
 }
 
-/** Waits until a service, or a load balancer, is ready. `check` throws if the process has ended. */
+/** Waits until a service, or a load balancer, is ready. If the process has ended, `check` throws and ends the wait. */
 export async function waitUntilReady(origin: string, check: () => void) {
   for (;;) {
     check()
