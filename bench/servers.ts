@@ -24,7 +24,7 @@ export interface Server {
   stop: (signal?: NodeJS.Signals) => Promise<void>
 }
 
-/** A row of the result tables: a server, and the protocol of the requests to this server (RPC or REST). */
+/** A row of the result tables: a server, and the protocol of the requests to this server. If `rpc` is false: REST. */
 export interface Contender {
   name: string
   server: Server

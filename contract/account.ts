@@ -24,7 +24,10 @@ export const Account = z
 
 const { role } = ShareInput.shape
 
-/** All data about a person. The only data about other people are e-mail addresses that the person entered. */
+/**
+ * All data about a person. The only data from or about other people are the e-mail addresses that the person entered,
+ * and the titles of notes that other people share with the person.
+ */
 export const AccountExport = z
   .object({
     exportedAt: Timestamp,

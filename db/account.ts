@@ -22,10 +22,7 @@ const { ipAddress, userAgent, ...entry } = getTableColumns(audit)
 const ifActor = (id: string, column: typeof ipAddress | typeof userAgent) =>
   sql<string | null>`case when ${audit.actor} = ${id} then ${column} end`.as(column.name)
 
-/**
- * The queries of a data export. The keys are the names of the fields in AccountData, except `users`: its row becomes
- * `account`.
- */
+/** The queries of a data export. The keys are the fields of AccountData, but `users` becomes the field `account`. */
 const exportQueries = (db: Database, { id, email }: Viewer) => ({
   users: db.select().from(users).where(eq(users.id, id)),
   tasks: db.select().from(tasks).where(eq(tasks.userId, id)).orderBy(desc(tasks.createdAt), desc(tasks.id)),

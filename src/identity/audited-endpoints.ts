@@ -19,8 +19,8 @@ interface AuditedEndpoint {
 }
 
 /**
- * Records every refusal. Only administrators can reach endpoints with this rule: src/http/auth.ts refuses other
- * callers.
+ * Records every refusal. Only administrators can reach the endpoints that use this function, because src/http/auth.ts
+ * refuses other callers.
  */
 const always = () => Promise.resolve(true)
 const never = () => Promise.resolve(false)

@@ -14,7 +14,7 @@ const KILLS = 20
 /** Load between two kills: minimum number of answered requests, check interval and time limit in milliseconds. */
 const BETWEEN_KILLS = { requests: 500, interval: 1500, timeLimit: 120_000 }
 
-/** The time between the kill of an instance and the end of its restart, in epoch milliseconds. */
+/** The period from the kill of an instance to the end of its restart. `from` and `until` are in epoch milliseconds. */
 interface Downtime {
   origin: string
   from: number

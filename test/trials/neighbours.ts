@@ -19,7 +19,7 @@ const PAUSE = 20
  */
 const TARGETS = { server: 250, embedded: 1000 }
 
-/** Cookies by e-mail address. */
+/** Session cookies. The keys are the e-mail addresses of the accounts. */
 type Cookies = Record<string, string>
 
 await trial('neighbours', async (report) => {
