@@ -12,16 +12,16 @@ const LoadOptions = z.object({
 /** The request to repeat. Each connection uses one of the cookies. */
 export type LoadOptions = z.infer<typeof LoadOptions>
 
-/** The period for which the results are calculated, in milliseconds since the Unix epoch. */
+/** The time range of the measurement, in milliseconds since the Unix epoch. */
 const Window = z.object({ from: z.number(), to: z.number() })
 
 export const LoadResult = z.object({
-  /** Responses within the window. */
+  /** Number of responses within the window. */
   requests: z.number(),
-  /** Response times in ms; `Infinity` if there are no responses. */
+  /** Response times within the window, in milliseconds; `Infinity` if there are no responses. */
   p50: z.number().or(z.literal(Infinity)),
   p99: z.number().or(z.literal(Infinity)),
-  /** All responses, including responses outside the window. */
+  /** Number of all responses, including responses outside the window. */
   responses: z.number(),
   failed: z.number(),
 })
@@ -72,7 +72,7 @@ function startLoad({ cookies, ...request }: LoadOptions) {
 
 let stop: ReturnType<typeof startLoad> | undefined
 
-// The first message starts the load. The second message ends the load and requests the result.
+// The first message (`LoadOptions`) starts the load. The second message (`Window`) ends the load.
 process.on('message', (message) => {
   if (stop) {
     void stop(Window.parse(message)).then((result) => process.send?.(result))

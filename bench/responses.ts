@@ -62,7 +62,7 @@ export const noteList = (rows: NoteRow[], viewerId: string) => ({
 
 const guestBounds = { min: 1, max: 20 }
 
-/** Validates a reservation. Returns a confirmation or the errors by field, in the language of the caller. */
+/** Returns a confirmation, or an error message for each invalid field, in the language of the caller. */
 export function reserve(input: { name: string; guests: number }, acceptLanguage?: string) {
   const { language, translate } = negotiateLanguage(acceptLanguage)
   const name = input.name.trim()

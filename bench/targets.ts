@@ -12,10 +12,10 @@ export interface Target {
 const SERVICE = 'tallystick'
 const HAND_WRITTEN = 'fastify'
 
-/** Share of a CPU core, from 0 to 1. If the server used less, the load generator may have been the bottleneck. */
+/** If a server used less than this share of a CPU core, the load generator may have been the bottleneck. */
 const SATURATED = 0.95
 
-/** Compares the results of this run with the targets. Operations that were not measured are omitted. */
+/** Compares the results of this run with the targets. Omits the targets of operations that were not measured. */
 export function targetsOf({
   measurements,
   growth,
@@ -59,8 +59,8 @@ export function targetsOf({
 function rateTarget(ours: Measurement, theirs: Measurement, required: number): Target {
   const byRate = ratio('rate', ours, theirs)
   const byCpu = ratio('cpu', theirs, ours)
-  // GET /api/status uses no database and costs the server little CPU time. The load generator can therefore be the
-  // bottleneck. In this case, the result is the ratio of CPU times instead of the ratio of rates.
+  // The load generator can be the bottleneck of GET /api/status, because this operation costs the server little CPU
+  // time. In this case, the target applies to the ratio of CPU times instead of the ratio of rates.
   const isGeneratorLimited =
     ours.operation === 'GET /api/status' && Math.min(ours.busy, theirs.busy) < SATURATED
   const reached = isGeneratorLimited ? byCpu : byRate

@@ -3,7 +3,7 @@ import type { AnyContractProcedure } from '@orpc/contract'
 import { metaOf, type Scope } from './base.ts'
 import { contract } from './index.ts'
 
-/** Names of resources, by path segment, if the name differs from the segment: the path of the account is `/api/me`. */
+/** Names of resources that differ from the path segment. The path of the account is `/api/me`. */
 const names: Record<string, string> = { me: 'account' }
 
 const resources: Record<string, Record<string, AnyContractProcedure>> = contract

@@ -23,7 +23,7 @@ export const users = pgTable('users', {
   updatedAt,
 })
 
-/** Column of rows that belong to a person. Deleting the person deletes the rows. */
+/** Foreign key to the person that a row belongs to. Deleting the person deletes the row. */
 export const userId = () =>
   text()
     .notNull()
@@ -62,7 +62,7 @@ export const verifications = pgTable(
   (table) => [index().on(table.identifier)],
 )
 
-/** Not used by this release. Instances of an earlier release may still write to this table during a rolling upgrade. */
+/** This release only deletes old rows. During a rolling upgrade, an earlier release may still write to this table. */
 export const rateLimits = pgTable('rate_limits', {
   id: text().primaryKey(),
   key: text().notNull().unique(),
@@ -92,9 +92,9 @@ export const findId = async (db: Database, id = '', email = '') =>
   ).at(0)?.id ?? null
 
 /**
- * Locks the row of a person until the transaction ends. The deletion of a person also locks this row first. A
- * transaction that writes to the audit trail must call this function before changing sessions or codes, because a
- * different order of locks can cause a deadlock with the deletion.
+ * Locks the row of a person until the transaction ends. Deleting a person locks this row before any other row. A
+ * transaction that writes to the audit trail must therefore call this function before it changes sessions or codes.
+ * Otherwise, the transaction and a concurrent deletion can cause a deadlock.
  */
 export const lockPerson = (tx: Database, id: string | null) =>
   tx
@@ -114,8 +114,8 @@ export async function findEmails(db: Database, ids: (string | null)[]) {
 }
 
 /**
- * Returns whether the database contains a sign-in code for an e-mail address. The result includes expired codes,
- * because housekeeping removes them later.
+ * Returns whether the database contains a sign-in code for an e-mail address. An expired code counts until housekeeping
+ * removes the code.
  */
 export const hasUnusedCode = async (db: Database, email: string) =>
   (
@@ -132,10 +132,7 @@ export const codeIdentifier = (email: string) => `sign-in-otp-${email.toLowerCas
 export const findByEmail = async (db: Database, email: string) =>
   (await db.select().from(users).where(eq(users.email, email))).at(0)
 
-/**
- * Returns the person with an e-mail address. Creates the person if necessary. Locks the row until the transaction
- * ends.
- */
+/** Returns the person with this e-mail address, or creates the person. Locks the row until the transaction ends. */
 export const findOrCreate = async (db: Database, person: Pick<typeof users.$inferInsert, 'email' | 'name'>) =>
   requireRow(
     await db

@@ -45,10 +45,7 @@ const selectDatabase = (db: Database) =>
     })
     .from(dummyTable)
 
-/**
- * Returns the clock of the database minus the clock of this machine, in milliseconds. Assumes that the database reads
- * its clock in the middle of the query's round trip.
- */
+/** Assumes that the database reads its clock in the middle of the query's round trip. */
 async function measureClockOffset(db: Database) {
   const sentAt = Date.now()
   const now = sql`extract(epoch from clock_timestamp()) * 1000`.mapWith(Number)
@@ -57,8 +54,8 @@ async function measureClockOffset(db: Database) {
 }
 
 /**
- * Returns the creation time of the last applied migration, in milliseconds since the Unix epoch. Drizzle's migrator
- * also compares only this time to find pending migrations.
+ * Returns the creation time of the last applied migration, in milliseconds since the Unix epoch. Later migrations are
+ * pending: Drizzle's migrator uses the same rule.
  */
 async function findLastMigration(db: Database) {
   const createdAt = sql`coalesce(max(created_at), 0)`.mapWith(Number)

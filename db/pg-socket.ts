@@ -25,8 +25,8 @@ const CHECK_INTERVAL = 1000
  * - Open: a socket that receives no data for `silence` milliseconds is closed. PostgreSQL sends no data over idle
  *   connections, so the driver must close idle connections earlier.
  *
- * Trade-off: a dead server is detected within seconds instead of the quarter of an hour that TCP needs. In return, a
- * statement that produces no result for `silence` milliseconds fails.
+ * Advantage: the service detects a dead server within seconds (TCP needs about 15 minutes). Disadvantage: a statement
+ * fails if PostgreSQL sends no data for `silence` milliseconds.
  */
 export function socketOptions(url: string, silence: number) {
   const { host, port, path } = postgres(url).options
@@ -41,7 +41,7 @@ export function socketOptions(url: string, silence: number) {
     const server = selector ? await selector.choose() : only
     const socket = new Socket()
     selector?.track(socket, server)
-    // postgres.js adds its listeners later. Without any `error` listener, an error before that time would end the
+    // postgres.js adds its listeners later. Until then, an error of a socket without an `error` listener would end the
     // process.
     socket.on('error', () => undefined)
     socket.once('close', () => {

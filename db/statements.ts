@@ -5,7 +5,7 @@ import type { Database } from './database.ts'
 
 /**
  * Builds a statement once for each database object instead of once for each call. PostgreSQL also plans a named
- * statement once. Both together save two thirds of the cost of a statement, in this process and in the database.
+ * statement only once. Building and planning only once saves two thirds of the cost of a statement.
  */
 export function prepared<Statement>(build: (db: Database) => Statement): (db: Database) => Statement {
   const built = new WeakMap<Database, Statement>()

@@ -14,7 +14,7 @@ const database = postgres(service.databaseUrl, { max: 2, onnotice: () => undefin
 
 afterAll(() => database.end())
 
-/** Searches all tables of the database. Lists each row that contains one of the texts, as `table: row`. */
+/** Lists the rows of all tables that contain one of the texts, as `table: row`. */
 async function rowsWith(...texts: string[]) {
   const tables = await database<{ name: string }[]>`
     select table_name as name from information_schema.tables where table_schema = 'public'`

@@ -17,7 +17,7 @@ interface Expected {
 }
 type Scenario = (people: People) => Promise<{ entries: AuditRow[]; expected: Expected }>
 
-/** Returns a scenario: the administrator Root calls an endpoint of better-auth’s admin plugin with the input. */
+/** Returns a scenario in which the administrator Root calls an endpoint of better-auth’s admin plugin. */
 const administration =
   (operation: string, input: (ada: Person) => object, detail: string | null = null): Scenario =>
   async ({ root, ada }) => {

@@ -17,8 +17,8 @@ interface Options {
 }
 
 /**
- * Creates an issuer of the library OpenAuth, without the additional checks of the service. Tests use this issuer to
- * prove that OpenAuth has a fault, before other tests prove that the service does not have this fault.
+ * Creates an issuer of the library OpenAuth, without the additional checks of the service. Some tests prove that
+ * this issuer has a fault. Other tests prove that the service does not have this fault.
  */
 export function createBareIssuer(origin: string, { storage = MemoryStorage(), ttl }: Options = {}) {
   const account: Provider<{ id: string }> = {

@@ -50,7 +50,7 @@ await tallystick.close()
 
 /**
  * Runs the conformance suite for authorization servers. The suite prints an authorization URL and expects that a person
- * consents at this URL in a browser. This function gives the consent.
+ * opens this URL in a browser and consents. This function consents instead of a person.
  */
 async function authorization() {
   const callbackPort = String(await freePort())

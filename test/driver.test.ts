@@ -13,7 +13,7 @@ import { errorResponse, message, readyForQuery, type Script, startProxy } from '
 const server = inject('postgres').url
 const port = Number(new URL(server).port)
 
-/** A client with one connection. */
+/** Creates a client with at most one connection. */
 function connect(url: string, options: object = {}) {
   const sql = postgres(url, { max: 1, fetch_types: false, backoff: () => 0, ...options })
   onTestFinished(() => sql.end({ timeout: 0 }))
@@ -255,7 +255,10 @@ describe('a server that refuses connections', () => {
   })
 })
 
-/** Starts a proxy that rejects the first query for array types. */
+/**
+ * Starts a proxy that rejects the driver's query for array types (`typarray`) on the first connection. The proxy
+ * forwards later connections unchanged.
+ */
 async function startProxyThatRefusesTypes() {
   const relaying = await startProxy(server)
   const refusing = await startProxy(relaying.url, [

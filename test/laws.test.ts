@@ -102,7 +102,7 @@ describe('the authorization table', () => {
   })
 })
 
-/** The consent page shows these names instead of the keys of the contract. */
+/** Resource names on the consent page that differ from the key of the resource in the contract. */
 const resourceNames: Record<string, string> = { legacyNotes: 'notes' }
 
 const nameOf = (key: string) =>
@@ -113,7 +113,7 @@ const consentHtml = (scope: Scope) => {
   return consentPage(app, 'https://app.example/', scope, 'ada@example.com')
 }
 
-/** Lists the resources to which a scope gives access, but which are missing on the consent page. */
+/** Lists the resources that the scope allows an app to access, but that the consent page does not name. */
 const unnamedResources = (html: string, scope: Scope) => {
   const granted = proceduresOf(contract).filter(({ meta }) => meta.scope === scope)
   const names = granted.map(({ path }) => nameOf(path[0] ?? ''))
@@ -132,7 +132,7 @@ describe('the consent page', () => {
   })
 })
 
-/** Lists the tables with a column `user_id` that have no foreign key which deletes the rows of a deleted account. */
+/** Lists the tables that have a column `user_id`, but no foreign key to `users` with `ON DELETE CASCADE`. */
 const tablesWithoutCascade = async () => {
   const rows = await db.execute(sql`
     select table_name as name from information_schema.columns
@@ -160,9 +160,9 @@ describe('a table with the column user_id', () => {
 interface Fixture {
   ada: Client
   bob: Client
-  /** The id of a note of Ada. */
+  /** The id of one of Ada's notes. */
   id: string
-  /** The token of a session of Ada. */
+  /** The token of one of Ada's sessions. */
   token: string
 }
 

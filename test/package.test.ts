@@ -18,7 +18,7 @@ let tarball: string
 /** The output of the compiler, which runs while the other tests run. */
 let compilation: Promise<string>
 
-/** An application that uses the package. The compiler must accept it. */
+/** Code of an application that uses the package. The compiler must accept this code. */
 const use = `
 import { createClient, createRestClient, isDefinedError, safe } from 'tallystick/client'
 import { contract } from 'tallystick/contract'
@@ -45,7 +45,7 @@ export async function harness() {
 }
 `
 
-/** Lines of code that the compiler must reject, by the kind of mistake. */
+/** For each kind of mistake, a line of code that the compiler must reject. */
 const mistakes = {
   'an unknown procedure': 'await client.tasks.burn()',
   'an invalid status': "await client.tasks.list({ status: 'late' })",
@@ -57,7 +57,7 @@ const fileOf = (name: string) => `${name.replaceAll(' ', '-')}.ts`
 
 /**
  * Creates an application that contains only the packed package and the dependencies of this package.
- * One run of the compiler checks a file without mistakes and a file for each mistake.
+ * One run of the compiler checks one file without mistakes and, for each mistake, a separate file.
  */
 beforeAll(async () => {
   app = await mkdtemp(join(tmpdir(), 'tallystick-app-'))

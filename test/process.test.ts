@@ -23,11 +23,9 @@ interface Running {
 interface Fixtures {
   /** The data folder of the test. */
   folder: string
-  /**
-   * The URL of a migrated PostgreSQL database. With this database, a process starts faster than with an embedded one.
-   */
+  /** The URL of a migrated PostgreSQL database. A process starts faster with it than with the embedded database. */
   databaseUrl: string
-  /** Starts the service as a process with these settings only, and kills the process after the test. */
+  /** Starts the service as a process with only these settings, and kills the process after the test. */
   start: (settings?: Record<string, string>) => Promise<Running>
 }
 

@@ -19,7 +19,7 @@ afterEach(() => vi.restoreAllMocks())
 const sign = (kid: string, key: CryptoKey) =>
   new SignJWT({ ...decodeJwt(access_token) }).setProtectedHeader({ alg: 'ES256', kid }).sign(key)
 
-/** Stores a new signing key, as another process of the service can do. Returns a token signed with this key. */
+/** Stores a new signing key in the database, as another process would. Returns a token signed with this key. */
 async function signWithNewKey() {
   const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
   const id = crypto.randomUUID()
@@ -33,7 +33,7 @@ async function signWithNewKey() {
   return sign(id, privateKey)
 }
 
-/** Creates a token verifier with a wrapped database, which counts the queries and can simulate an outage. */
+/** Creates a token verifier. `state` counts the queries of the verifier and can simulate a database outage. */
 function createObservedVerifier() {
   const state = { reads: 0, isDown: false }
   const counting = new Proxy(db, {

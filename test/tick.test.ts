@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest'
 
 /**
  * Enqueues four callbacks in one iteration of the event loop. The second callback adds a callback that runs after the
- * flush. The third callback throws. Outside a flush, `afterFlush` calls its callback immediately: `direct` proves that
- * the flush has ended.
+ * flush. The third callback throws. `afterFlush` calls its callback immediately only outside a flush, so `direct` in
+ * the output proves that the flush has ended.
  */
 const script = `
   import { afterFlush, enqueueForTick } from './src/http/tick.ts'

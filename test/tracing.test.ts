@@ -12,7 +12,7 @@ type Span = ReturnType<typeof exporter.getFinishedSpans>[number]
 
 const hex = (bytes: number) => randomBytes(bytes).toString('hex')
 
-/** Creates a trace context to send as `traceparent`, and returns the spans recorded under it. */
+/** Creates a trace context. Requests with the returned `headers` record their spans in this trace. */
 function createTrace() {
   const [traceId, spanId] = [hex(16), hex(8)]
   const spans = () => exporter.getFinishedSpans().filter((span) => span.spanContext().traceId === traceId)

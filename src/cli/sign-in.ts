@@ -52,7 +52,7 @@ export async function login(origin: string, scope: string) {
   }
 }
 
-/** Returns a valid access token. If the stored token is about to expire, first replaces it by a new one. */
+/** Returns a valid access token. If the stored token is about to expire, replaces the stored token with a new token. */
 export const getAccessToken = (origin: string) =>
   updateCredentials(async (credentials) => {
     const credential = credentials[origin]
@@ -70,7 +70,7 @@ export const logout = (origin: string) =>
     if (!credential) return
     credentials[origin] = { ...credential, expiresAt: 0 }
     await openid.tokenRevocation(await discover(origin, credential), credential.refreshToken)
-    // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- a record by origin
+    // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- the keys of credentials are origins
     delete credentials[origin]
   })
 
@@ -79,7 +79,7 @@ function callbackUrl(server: Server) {
   return `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/callback`
 }
 
-/** Waits for the redirect of the browser. Returns the redirect URL, which contains the code. */
+/** Waits for the redirect of the browser. Returns the redirect URL, which contains the authorization code. */
 async function receiveCallback(server: Server, redirectUri: string) {
   const signal = AbortSignal.timeout(SIGN_IN_TIMEOUT)
   return new Promise<URL>((resolve, reject) => {
@@ -98,8 +98,8 @@ async function receiveCallback(server: Server, redirectUri: string) {
 }
 
 /**
- * Converts a token response to a credential. If the response contains no refresh token, keeps the previous one, which
- * is still valid.
+ * Converts a token response to a credential. If the response contains no refresh token, the previous refresh token
+ * stays valid, so the credential keeps this token.
  */
 const toCredential = (
   clientId: string,
@@ -118,6 +118,6 @@ const discover = (origin: string, { clientId }: Credential) =>
 /** Allows plain HTTP if the URL of the service uses it, for example http://localhost:3000. */
 const discoveryOptions = (origin: string) => {
   const isPlainHttp = new URL(origin).protocol === 'http:'
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- the caller chose plain HTTP by the origin
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- only if the user entered an origin with plain HTTP
   return { execute: isPlainHttp ? [openid.allowInsecureRequests] : [], algorithm: 'oauth2' as const }
 }

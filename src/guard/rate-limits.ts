@@ -10,7 +10,7 @@ import { type Limit, type LimitName, limits } from '../settings.ts'
 
 const { IPv6 } = ipaddr
 
-/** Returns whether a limit counts by person instead of by network. */
+/** Returns whether the limit has a separate count for each signed-in person. */
 export const isPersonal = (name: LimitName) => 'personal' in limits[name]
 
 /**
@@ -57,8 +57,8 @@ export function createRateLimiter(
   return async (name, key = 'unknown') => {
     const limiter = limiters.get(name)
     const block = blockOf(key)
-    // Consumes the limit of the /64 first. A call that exceeds the limit of its /64 then does not count for the /48,
-    // which other networks share.
+    // Other /64 networks share the limit of the /48. A call that exceeds the limit of its own /64 must therefore not
+    // consume the limit of the /48.
     const refused = await consume(name, limiter?.single, key)
     return refused ?? (block === undefined ? undefined : consume(name, limiter?.block, block))
   }
@@ -94,9 +94,10 @@ const blockOf = (network: string) => {
 }
 
 /**
- * Consumes the three limits of a sign-in in this order: by network, by network and account, by account. After a
- * refusal, the remaining limits are not consumed. The limit by account does not apply to a network in which the person
- * has a session. Otherwise, an attacker could exhaust this limit, so that the person could not sign in.
+ * Consumes the three limits of a sign-in in this order: the limit of the network, the limit of the account in this
+ * network, the limit of the account in all networks. After a refusal, the remaining limits are not consumed. The limit
+ * of the account in all networks does not apply to a network in which the person has a session. Otherwise, an attacker
+ * in another network could exhaust this limit, so that the person could not sign in.
  */
 export async function consumeSignInLimits(
   { consumeRateLimit, db }: { consumeRateLimit: ConsumeRateLimit; db: Database },

@@ -12,11 +12,11 @@ const field = z.string().catch('')
 const Form = z.object({ action: field, email: field, otp: field })
 
 /**
- * Creates the pages on which a person signs in and grants access to an app. The pages need no scripts. The query of the
- * URL contains the authorization request in every step, and every step validates the request again.
+ * Creates the pages on which a person signs in and grants access to an app. The pages need no scripts. The URL of every
+ * page contains the authorization request as its query. Every HTTP request validates the authorization request again.
  */
 export function createAuthorize(services: Services, grants: Grants): Protocol {
-  /** The actions of the buttons on the pages. Each action returns a page or a redirect. */
+  /** The actions of the buttons on the pages. The key is the value of the form field `action`. */
   const actions: Record<
     string,
     (call: Call, form: z.infer<typeof Form>, authorization: AuthorizationRequest) => Promise<Outcome>
@@ -85,9 +85,9 @@ export function createAuthorize(services: Services, grants: Grants): Protocol {
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error
       const { code, message } = error
-      // Open redirect (RFC 9700, section 4.11.2): anyone can register an app, and link to this service with an invalid
-      // request that redirects to the app. Therefore, redirects an error only to apps in OAUTH_CLIENTS, or after a
-      // signed-in person has agreed.
+      // Prevents an open redirect (RFC 9700, section 4.11.2): an attacker can register an app, and publish a link to
+      // this service with an invalid request. Therefore, the service redirects with the error only to an app in
+      // OAUTH_CLIENTS, or if a signed-in person has allowed the access. Otherwise, the service shows the error.
       const isAgreed = form.action === 'allow' && (await findPerson(call)) !== undefined
       if (!target.client.trusted && !isAgreed)
         return showProblem(response, 400, `The app sent a request that is not allowed: ${code} (${message})`)
@@ -126,14 +126,14 @@ async function findPerson({ context }: Call) {
 const originOf = (uri: string) => {
   const { protocol, origin, hostname } = new URL(uri)
   // A content security policy cannot contain an opaque origin or an IPv6 address. In these cases, the policy contains
-  // the scheme of the redirect URI.
+  // only the scheme of the redirect URI.
   return origin === 'null' || hostname.startsWith('[') ? protocol : origin
 }
 
 function show(response: ServerResponse, status: number, html: string, redirectTarget?: string) {
   response.setHeader('content-security-policy', contentSecurityPolicy(redirectTarget))
-  // Replaces the default policy `no-referrer`, because with that policy, browsers send `Origin: null` with forms.
-  // `isOwnPage` needs the real origin over plain HTTP, because browsers send `Sec-Fetch-Site` only to secure origins.
+  // With the default policy `no-referrer`, browsers send `Origin: null` with forms. `isOwnPage` needs the real origin
+  // if the service uses plain HTTP, because browsers send `Sec-Fetch-Site` only to secure origins.
   response.setHeader('referrer-policy', 'same-origin')
   return answer(response, status, html, 'text/html; charset=utf-8')
 }

@@ -18,8 +18,8 @@ const OK = JSON.stringify({ status: 'ok' })
 const check = (respond: Endpoint['answer']): Endpoint => ({ methods: ['GET'], answer: respond })
 
 /**
- * Creates the health checks. Liveness: the process runs. Readiness: the process can handle requests, so load balancers
- * should send requests.
+ * Creates the health checks. Liveness: the process runs. Readiness: the process is not stopping, and the database
+ * answers, so load balancers should send requests.
  */
 export function createHealthEndpoints({ state, isReachable }: Services): Endpoints {
   // Concurrent checks share one SQL statement. Otherwise, many checks could overload the database, because MAX_REQUESTS

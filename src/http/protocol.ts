@@ -34,7 +34,7 @@ export const standardRequest = ({ method, url, body, request }: Call): StandardL
   signal: undefined,
 })
 
-/** Returns whether `If-None-Match` contains the entity tag of the answer. If so, the protocol answers 304. */
+/** Returns whether the status must be 304, because `If-None-Match` contains the entity tag of the answer. */
 export function isNotModified({ method, request: { headers }, context: { reply } }: Call) {
   const condition = headers['if-none-match']
   if (condition === undefined || method !== 'GET') return false
@@ -63,8 +63,8 @@ export function answer(response: ServerResponse, status: number, body: string | 
     const deadline = setTimeout(() => response.end(), LINGER).unref()
     // Discards the rest of the request body.
     finished(request.resume(), () => {
-      // Ends the response when the rest of the body has arrived. Without this, every such response would stay open
-      // until the deadline, even under overload.
+      // The rest of the request body has arrived. If the response stayed open until the deadline, open connections
+      // would accumulate under overload.
       clearTimeout(deadline)
       response.end()
     })
@@ -81,19 +81,16 @@ export function sendError(
   return answer(response, error.status, JSON.stringify(errorBody(error)))
 }
 
-/** Sends the refusal of a rate limit (429) with its headers. */
 export function sendLimitRefusal(response: ServerResponse, { error, headers }: LimitRefusal) {
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
   return sendError(response, error)
 }
 
-/** Sends 405 with `Allow`. */
 export function sendMethodNotAllowed(response: ServerResponse, allowed: readonly string[]) {
   response.setHeader('allow', allowed.join(', '))
   return sendError(response, new ORPCError('METHOD_NOT_SUPPORTED'))
 }
 
-/** Copies the headers that the procedure set to the response. */
 export function setReplyHeaders(response: ServerResponse, reply: Reply) {
   for (const [name, value] of reply)
     if (name === 'vary') response.appendHeader(name, value)

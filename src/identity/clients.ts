@@ -28,8 +28,8 @@ export async function findRegisteredClient(db: Database, id: string): Promise<Cl
 }
 
 /**
- * Replaces deceptive characters in a stored name, because an earlier release may have stored the name without the
- * current checks.
+ * Replaces deceptive characters in a stored name, because an earlier release may have stored the name without checking
+ * for these characters.
  */
 const toDisplayName = (name: string) =>
   normalizeName(name.replace(deceptiveCharacters, '\u{FFFD}')) || UNNAMED

@@ -1,4 +1,4 @@
-/** The source catalogue, in ICU MessageFormat. The catalogue of every other language has exactly these messages. */
+/** The source catalogue, in ICU MessageFormat. The catalogue of every other language has exactly these keys. */
 export const en = {
   reserved: 'Thank you, {name}. {guests, plural, one {# seat is} other {# seats are}} reserved.',
   refused: 'The reservation breaks a rule',

@@ -91,8 +91,8 @@ function selectLanguage(acceptLanguage: string) {
 }
 
 /**
- * Returns the language and script of a tag. Adds missing parts by the rules for likely subtags: `zh-TW` becomes
- * `zh-Hant`, `iw` becomes `he-Hebr`. Ignores the region, so that `pt-PT` matches `pt-BR`. Empty for an invalid tag.
+ * Returns the language and script of a tag, with likely values for missing parts: `zh-TW` becomes `zh-Hant`, `iw`
+ * becomes `he-Hebr`. Ignores the region, so that `pt-PT` matches `pt-BR`. Returns an empty string for an invalid tag.
  */
 function languageAndScript(tag: string) {
   try {
@@ -118,8 +118,8 @@ const MAX_CACHED_MESSAGES = 1000
 const messageCache = new LRUCache<string, MessageFormatPart<Placeholder>[]>({ max: MAX_CACHED_MESSAGES })
 
 /**
- * Formats a message with its numeric values. Text values become placeholders. Results are cached for each combination
- * of numbers, because there are few different numbers but many different texts, and formatting takes 15 µs.
+ * Formats a message with its numeric values, and with placeholders instead of text values. Formatting takes 15 µs, so
+ * results are cached. The cache key contains the numbers but not the texts, because there are many different texts.
  */
 function formatParts(language: string, message: string, values: Values) {
   let key = `${language} ${message}`
@@ -135,7 +135,7 @@ function formatParts(language: string, message: string, values: Values) {
 
 const formats = new Map<string, IntlMessageFormat>()
 
-/** Returns the parsed format of a message. Each message is parsed once, at its first use. */
+/** Returns the parsed message. Parses each message only once for each language, at the first use of the message. */
 function format(language: string, message: string) {
   if (!isMessage(message))
     throw new Error(`Unknown message ${message}: add it to every catalogue in src/messages/`)

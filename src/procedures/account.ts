@@ -10,7 +10,7 @@ import { view as taskView } from './tasks.ts'
 
 const os = signedIn.account
 
-/** Maximum size of an export, in bytes. A slow connection can transfer about this amount before ANSWER_TIMEOUT. */
+/** Maximum size of an export, in bytes. At 9 Mbit/s, the transfer takes 15 s (the default of ANSWER_TIMEOUT). */
 const MAX_EXPORT_BYTES = 16 * 1024 * 1024
 
 export const account = os.router({
@@ -112,8 +112,8 @@ const appView = ({ id, clientId, userAgent, scope, ...row }: Session) =>
 const scopesOf = (granted: string) => scopes.filter((scope) => granted.split(' ').includes(scope))
 
 /**
- * Replaces the id of another account by the kind of the account, because the export must not contain data of other
- * people.
+ * Replaces ids of accounts with words, for example `self` or `administrator`, because the export must not contain ids
+ * of other people.
  */
 const auditView = (
   {
@@ -139,8 +139,8 @@ const auditView = (
 })
 
 /**
- * Returns the kind of an actor that is not the account itself. If the actor is another person, the person is an
- * administrator, because only administrators act on accounts of other people.
+ * Returns the kind of an actor other than the owner of the account. Another person is always an administrator, because
+ * only administrators act on accounts of other people.
  */
 function actorKind(actor: string | null) {
   if (actor === null) return 'unknown' as const

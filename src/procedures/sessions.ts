@@ -38,9 +38,9 @@ const latestFirst: Order<query.SessionRow> = {
 const MAX_PARSED_LENGTH = 500
 
 /**
- * Returns a session for its list. For an impersonation, omits the IP address and the user agent, because both belong to
- * the administrator. If the current session is an impersonation, omits all tokens, so that the administrator does not
- * receive the tokens of the person.
+ * Converts a session to an entry of `sessions.list`. For an impersonation, omits the IP address and the user agent,
+ * because both belong to the administrator. If the current session is an impersonation, omits all tokens, because the
+ * administrator must not receive tokens of the person.
  */
 function view({ impersonatedBy, ...row }: query.SessionRow, current: Caller['session']) {
   const isImpersonation = impersonatedBy !== null

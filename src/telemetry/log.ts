@@ -21,8 +21,8 @@ const FRAME = /^ +at .{1,300}$/
 const VALUE_FREE = /^(08|23|25|26|28|40|42|53|54|55|57|58)[0-9A-Z]{3}$/
 
 /**
- * Creates the logger. Writes one JSON object per line, by default to standard output. The path is the only part of the
- * input of a request that is logged.
+ * Creates the logger. Writes one JSON object per line, by default to standard output. Of the input of a request, the
+ * log contains only the path and, without SMTP_URL, the e-mail address of a sign-in.
  */
 export const createLog = (
   { logLevel, service, release }: Pick<Settings, 'logLevel' | 'service' | 'release'>,
@@ -49,8 +49,9 @@ interface ErrorDescription {
 }
 
 /**
- * Describes an error by its type, code and stack frames. Messages are omitted, because they may contain the caller's
- * input, as messages of JSON.parse and undici do. Messages of PostgreSQL that contain no values are included.
+ * Describes an error by its type, code and stack frames. Omits most messages, because a message may contain the
+ * caller's input (for example, messages of JSON.parse and undici). Includes messages of PostgreSQL that
+ * contain no values.
  */
 export function describeError(error: unknown, depth = 0): ErrorDescription {
   if (error instanceof DrizzleQueryError) return describeError(error.cause, depth)
@@ -86,7 +87,7 @@ function framesOf({ stack = '', message }: Error) {
     .join('\n')
 }
 
-/** Replaces a line that exceeds the maximum length, because a truncated line is not valid JSON. */
+/** Replaces a line that is too long with a short line, because a truncated line would not be valid JSON. */
 const limitLength = (line: string) =>
   line.length <= MAX_LINE
     ? line

@@ -1,4 +1,4 @@
-/** Processes items in order, at most `limit` of them concurrently. */
+/** Starts to handle the items in order. Handles at most `limit` items concurrently. */
 export async function forEachConcurrently<Item>(
   limit: number,
   items: Iterable<Item>,

@@ -4,19 +4,19 @@ import type { Sql } from 'postgres'
 
 import type { Direction, HeldBytes, ProxiedConnection, Proxy } from './pg-proxy.ts'
 
-/** Time limit for the next bytes of a connection, in milliseconds. */
+/** Maximum time that a cut waits for bytes of a connection, in milliseconds. */
 const HOLD_TIMEOUT = 1000
-/** Time limit for the rest of a result, in milliseconds. */
+/** Time to wait for the rest of a result, in milliseconds. */
 const RESULT_TIMEOUT = 500
 /** Maximum number of concurrent cuts. Cuts are concurrent, because some cuts wait for bytes or stall a connection. */
 const CONCURRENCY = 16
 
-/** Random parameters of one cut. */
+/** Random parameters of one cut. A cut is a fault of the connections between the service and PostgreSQL. */
 interface CutParameters {
   kind: CutKind
   /** Relative position of the connection in the list of connections, from 0 to 1. */
   connectionPosition: number
-  /** Relative position of the cut in the bytes, from 0 to 1. */
+  /** Relative position of the cut in the bytes that the proxy holds back, from 0 to 1. */
   bytePosition: number
   /** Duration of a stall or of refused connections, in milliseconds. */
   duration: number
@@ -76,7 +76,7 @@ const stallConnection = (then: 'closeWithFin' | 'closeWithReset' | 'release') =>
 
 /**
  * Terminates a backend, or cancels the statement of a backend, while the backend sends a result. The cut returns
- * `undefined` if the result was already complete.
+ * `undefined` if no backend sends a result, or if the backend still completes the result.
  */
 const interruptResult =
   (by: 'pg_terminate_backend' | 'pg_cancel_backend'): Cut =>
@@ -101,7 +101,6 @@ const refuseAll: Cut = ({ proxy }, { duration }) => {
   return Promise.resolve(free.length)
 }
 
-/** All kinds of cuts: faults of the connections between the service and PostgreSQL. */
 export const cuts = {
   fin: closeConnection('closeWithFin'),
   rst: closeConnection('closeWithReset'),
@@ -136,14 +135,14 @@ const draws = fc.record<CutParameters>({
   bytePosition: fraction,
   duration: fc.oneof(
     { arbitrary: fc.integer({ min: 20, max: 1500 }), weight: 60 },
-    // Longer than ANSWER_TIMEOUT in cuts.ts, and than the timeout of the service for a database connection without
+    // Longer than two timeouts: ANSWER_TIMEOUT in cuts.ts, and the service's timeout for a database connection without
     // traffic.
     { arbitrary: fc.integer({ min: 11_000, max: 22_000 }), weight: 1 },
   ),
   pause: fc.integer({ min: 10, max: 150 }),
 })
 
-/** Returns random cuts. The same seed returns the same cuts. */
+/** Returns the parameters of random cuts. The same seed results in the same parameters. */
 const drawCuts = (seed: number, numRuns: number) => fc.sample(fc.noBias(draws), { seed, numRuns })
 
 /** Number of lost connections, and number of cuts of each kind. */
@@ -162,7 +161,7 @@ export interface Plan {
   progress: () => Promise<void>
 }
 
-/** Cuts connections until enough are lost or the time limit is reached. */
+/** Cuts connections until `count` connections are lost, the time limit is reached, or `3 * count` cuts were tried. */
 export async function cutConnections(
   context: CutContext,
   { seed, count, timeLimit, progress }: Plan,

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** Finds the programs that the failover trial needs. */
+/** Finds the programs that the failover trial needs. Throws if a program is missing. */
 export function findPrograms() {
   const path = (process.env.PATH ?? '').split(delimiter)
   // Debian installs the programs of the PostgreSQL server in folders that are not part of PATH.
@@ -31,7 +31,7 @@ function list(folder: string) {
   }
 }
 
-/** Returns the user `postgres` if this process runs as root, because PostgreSQL refuses to run as root. */
+/** Returns the current user. Returns the user `postgres` instead of root, because PostgreSQL refuses to run as root. */
 export function findUnprivilegedUser() {
   const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
   if (uid !== 0) return { uid, gid }

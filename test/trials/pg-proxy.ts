@@ -6,7 +6,7 @@ import { MessageParser } from './pg-messages.ts'
 
 export type Direction = 'toDatabase' | 'toService'
 
-/** Bytes that the proxy holds back, and the offsets in these bytes where messages end. */
+/** Bytes that the proxy holds back, and the offsets in these bytes at which messages end. */
 export interface HeldBytes {
   bytes: Buffer
   ends: Set<number>
@@ -16,10 +16,9 @@ export interface HeldBytes {
 type Last = Partial<Record<Direction, Buffer>>
 const NOTHING = Buffer.of()
 
-/** Time limit for the other side to close the connection after a FIN, in milliseconds. */
+/** Time between sending a FIN and destroying both sockets, in milliseconds. */
 const CLOSE_TIMEOUT = 1000
 
-/** One connection through the proxy. */
 export class ProxiedConnection {
   /** Whether the connection is reserved for a cut. */
   isReserved = false
@@ -66,7 +65,7 @@ export class ProxiedConnection {
     return interruptedResults + Number(this.isClosed && inResult)
   }
 
-  /** Waits for the next bytes of a direction and holds them back. Returns `undefined` if no bytes arrive in time. */
+  /** Holds back the next bytes in a direction, and returns them. Returns `undefined` if no bytes arrive in time. */
   async hold(direction: Direction, timeout: number): Promise<HeldBytes | undefined> {
     const held = new Promise<HeldBytes | undefined>((resolve) => (this.#hooks[direction] = resolve))
     const result = await Promise.race([held, sleep(timeout, undefined)])
@@ -96,7 +95,7 @@ export class ProxiedConnection {
     }, CLOSE_TIMEOUT).unref()
   }
 
-  /** Sends the last bytes to both sides, then a RST to the service. */
+  /** Sends the last bytes to both sides, then a RST to the service and a FIN to PostgreSQL. */
   closeWithReset({ toDatabase = NOTHING, toService = NOTHING }: Last = {}) {
     this.serviceSocket.write(toService, () => this.serviceSocket.resetAndDestroy())
     this.databaseSocket.end(toDatabase)
@@ -135,7 +134,7 @@ export async function startProxy(url: string) {
   }
   const server = createServer({ noDelay: true }, (near) => {
     near.on('error', () => undefined)
-    // Closes the connection after the startup message, like a PostgreSQL server during its start or without free
+    // Closes the connection after the startup message, like a PostgreSQL server that is starting or has no free
     // connections.
     if (Date.now() < refusingUntil) return void near.once('data', () => near.end())
     const far = connect({ port: Number(target.port), host: target.hostname, noDelay: true })
@@ -159,9 +158,9 @@ export async function startProxy(url: string) {
       refusingUntil = Date.now() + duration
     },
     /**
-     * Waits until a connection receives an incomplete result from PostgreSQL. Reserves this connection, and stops
-     * reading from PostgreSQL. Returns the connection and the bytes that the proxy has not forwarded; `undefined` on
-     * timeout.
+     * Waits until PostgreSQL has sent only a part of a result over a connection. Reserves this connection, and stops
+     * reading from PostgreSQL. Returns the connection and the bytes that the proxy has not forwarded. Returns
+     * `undefined` on timeout.
      */
     async holdPartialResult(timeout: number) {
       let deliver: (partial: PartialResult) => void = () => undefined

@@ -8,11 +8,11 @@ import { type Service, signIn } from './service-process.ts'
 export interface TestAccount extends Caller {
   /** Texts that no other caller may receive. */
   secrets: string[]
-  /** Ids of a task and of a note. */
+  /** Ids of the account's task and note. */
   ids: string[]
   /** Gets a new access token, because an access token expires after ten minutes. */
   renewToken: () => Promise<void>
-  /** Returns the responses to valid requests. */
+  /** Calls procedures with valid input, and returns their results. */
   readAll: () => Promise<unknown>
 }
 
