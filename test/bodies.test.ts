@@ -1,9 +1,13 @@
 import { traverseContractProcedures } from '@orpc/server'
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 
 import { metaOf } from '../contract/base.ts'
 import { contract } from '../contract/index.ts'
 import { parseForm, parseObject } from '../src/http/body.ts'
+import { createRequestReader } from '../src/http/request.ts'
+import { readTarget } from '../src/http/target.ts'
 import { formType } from './http.ts'
 import { bearer, createOAuthCalls, registerApp } from './oauth-app.ts'
 import { settingsWithAddress, startService } from './service.ts'
@@ -206,5 +210,27 @@ describe('RPC', () => {
     const answer = await call('POST', '/rpc/tasks/create', { json: {}, meta: [[5, 'x']] })
 
     expect(answer.status).toBe(401)
+  })
+})
+
+describe('a request with a body', () => {
+  test('is rejected if the connection closes before the service reads the body', async () => {
+    // A closed socket has no address, like this socket, which never connected.
+    const request = Object.assign(new IncomingMessage(new Socket()), {
+      method: 'POST',
+      url: '/api/reservations',
+      headers: { host: 'localhost', 'content-type': 'application/json', 'content-length': '10' },
+    })
+    const addresses: string[] = []
+    const reader = createRequestReader(service.services, (address) => {
+      addresses.push(address)
+      return () => undefined
+    })
+
+    const body = reader.receive(request, readTarget(request, service.origin))
+    request.destroy()
+
+    await expect(body).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+    expect(addresses).toEqual(['unknown'])
   })
 })

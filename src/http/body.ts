@@ -56,12 +56,12 @@ function collectBytes(request: IncomingMessage, track: TrackIncomplete): Promise
       if (size > MAX_BODY) abort(tooLarge())
       else chunks.push(chunk)
     }
+    const release = track(abort)
     const removeListeners = finished(request, { writable: false }, (error) => {
       stop()
       if (error) reject(new ORPCError('BAD_REQUEST', { message: 'The body ended early' }))
       else resolve(Buffer.concat(chunks))
     })
-    const release = track(abort)
     request.on('data', onData)
   })
 }

@@ -62,8 +62,14 @@ export function createRequestReader(
  * reports a valid IP address, returns the address of the socket.
  */
 function readAddress(request: IncomingMessage, isTrustedProxy: ReturnType<typeof proxyAddr.compile>) {
-  const candidates = [proxyAddr(request, isTrustedProxy), request.socket.remoteAddress ?? '']
-  return candidates.map((address) => address.replace(/^::ffff:/i, '')).find((address) => isIP(address) !== 0)
+  // A closed socket has no address, and proxy-addr then returns undefined, although its types exclude undefined.
+  const candidates: (string | undefined)[] = [
+    proxyAddr(request, isTrustedProxy),
+    request.socket.remoteAddress,
+  ]
+  return candidates
+    .map((address = '') => address.replace(/^::ffff:/i, ''))
+    .find((address) => isIP(address) !== 0)
 }
 
 /**
