@@ -9,8 +9,8 @@ import { useTemporaryAccount } from './temporary-accounts.ts'
 
 const PAIRS = 8
 const TEMPORARY_ACCOUNTS = 2
-/** Size of the long list: several megabytes, so that PostgreSQL sends the result in many segments. */
-const LONG_LIST = { tasks: 400, characters: 9000 }
+/** Size of the long list: almost 1 MiB, the limit of a page, so that PostgreSQL sends the result in many segments. */
+const LONG_LIST = { tasks: 110, characters: 9000 }
 /** Pause between two operations of an actor, in milliseconds. */
 const PAUSE = 20
 /** Pause between two reads of the long list, in milliseconds. */
