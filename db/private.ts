@@ -53,7 +53,7 @@ function restrict(path: string, mode: 0o600 | 0o700) {
     tryChmod(path, mode)
     stats = statSync(path)
   }
-  // All users can still have access, for example if another user owns the path on a mounted volume.
+  // This process cannot change the mode of a path that another user owns, such as a mounted volume.
   if (isExposed(stats, OTHERS))
     throw new ExposedError(
       `Every user of this machine has access to ${path}. Run chmod o-rwx ${path}, or set DATA_DIR to another folder.`,

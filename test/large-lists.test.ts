@@ -21,8 +21,8 @@ interface Person {
 type Shown = Record<'id' | 'title' | 'description' | 'body' | 'text', string> & { userAgent: string | null }
 
 /**
- * A list procedure: `of` returns the procedure of a client. `add` inserts a row for each size. `texts` returns the
- * texts of a row that count toward the size of a page.
+ * A list procedure. `of` returns the procedure from a client. `add` inserts one row for each number in `sizes`, with
+ * texts of that size. `texts` returns the texts of a row that count toward the size of a page.
  */
 interface List {
   of: (

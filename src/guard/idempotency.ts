@@ -18,8 +18,8 @@ interface KeyedRequest {
 /**
  * Runs `create` once for each person and `Idempotency-Key`. A repeated request receives the stored answer with its
  * headers. The new row and the stored answer are committed in one transaction. Validation removes properties that the
- * contract does not declare, before an answer is stored, and again before a stored answer is sent, because an earlier
- * release may have stored the answer.
+ * contract does not declare before an answer is stored. Validation runs again before a stored answer is sent, because
+ * an earlier release may have stored that answer.
  */
 export async function withIdempotencyKey(
   { db, reply, headers }: Context,
