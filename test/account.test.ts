@@ -109,7 +109,7 @@ describeTransports(service, ({ person, stranger }) => {
 })
 
 describe('a deleted account', () => {
-  test('loses every session and grant at once', async () => {
+  test('loses every session and grant immediately', async () => {
     const { email, cookie, tokens, app } = await createFullAccount()
     const elsewhere = await service.signIn(email)
 

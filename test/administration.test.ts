@@ -236,7 +236,7 @@ describe('an administrative endpoint', () => {
     },
   )
 
-  test('bans a user at once in every session, until the ban is lifted', async () => {
+  test('bans a user immediately in every session, until the ban is lifted', async () => {
     const email = newEmail()
     const [root, phone, laptop] = [await signInAsRoot(), await signIn(email), await signIn(email)]
     const userId = await idOf(phone)

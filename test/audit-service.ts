@@ -1,11 +1,10 @@
-import { Command } from 'commander'
 import { desc } from 'drizzle-orm'
 import postgres from 'postgres'
 import { afterAll } from 'vitest'
 
 import { audit, list } from '../db/audit.ts'
-import { addOperatorCommands } from '../src/operator/commands.ts'
 import { createFetch, signInOverHttp } from './http.ts'
+import { run } from './operator.ts'
 import { newEmail, settingsWithAddress, startService } from './service.ts'
 
 export const ROOT = 'root@example.com'
@@ -51,18 +50,8 @@ export async function startAuditedService() {
     return rows.filter(({ id }) => id > (last?.id ?? 0))
   }
 
-  /** Runs an operator command in this process, and returns its output and its error message. */
-  async function run(...words: string[]) {
-    const lines: string[] = []
-    const program = new Command().exitOverride().configureOutput({ writeErr: () => undefined })
-    const environment = { DATABASE_URL: service.databaseUrl, AUTH_SECRET: 'x'.repeat(32) }
-    addOperatorCommands(program, { environment, print: (line) => lines.push(line) })
-    const problem = await program.parseAsync(words, { from: 'user' }).then(
-      () => undefined,
-      (error: unknown) => (error as Error).message,
-    )
-    return { lines, problem }
-  }
+  const environment = { DATABASE_URL: service.databaseUrl, AUTH_SECRET: 'x'.repeat(32) }
+  const runCommand = (...words: string[]) => run(environment, ...words)
 
-  return { service, db, database, call, post, get, signIn, createPeople, entriesDuring, run }
+  return { service, db, database, call, post, get, signIn, createPeople, entriesDuring, run: runCommand }
 }

@@ -3,6 +3,8 @@ import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { TestProject } from 'vitest/node'
 
+import { bundleOptions } from '../.config/bundle.ts'
+
 declare module 'vitest' {
   interface ProvidedContext {
     /** The folder with the bundled programs. */
@@ -19,21 +21,9 @@ export default async function setup({ provide }: TestProject) {
   await mkdir(cache, { recursive: true })
   const folder = await mkdtemp(join(cache, 'tallystick-test-'))
   await build({
+    ...bundleOptions,
     entryPoints: { main: 'src/main.ts', cli: 'src/cli/index.ts' },
     outdir: folder,
-    bundle: true,
-    splitting: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    sourcemap: true,
-    // Not bundled, because these packages load files from their own folders.
-    external: ['@electric-sql/pglite', 'fs-native-extensions', 'open', 'swagger-ui-dist'],
-    // Defines `require`, because bundled CommonJS packages call this function and ES modules do not have it.
-    banner: {
-      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
-    },
-    logLevel: 'warning',
   })
   await cp('db/migrations', join(folder, 'migrations'), { recursive: true })
   provide('bundle', folder)

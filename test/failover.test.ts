@@ -53,7 +53,7 @@ describe('a DATABASE_URL of several servers', { timeout: 60_000 }, () => {
     wire.close()
   })
 
-  test('fails at once if no server is available', async () => {
+  test('fails immediately if no server is available', async () => {
     const ports = [await freePort(), await freePort()]
     const nowhere = `postgres://nobody:x@127.0.0.1:${ports[0]},127.0.0.1:${ports[1]}/nothing`
 

@@ -217,7 +217,7 @@ describe('a grant', () => {
     expect(await get('/api/me', { authorization: `Bearer ${token}` })).toMatchObject(UNAUTHORIZED)
   })
 
-  test('ends at once for access and refresh tokens when it is revoked', async () => {
+  test('ends immediately for access and refresh tokens when it is revoked', async () => {
     const cookie = await signIn()
     const [tokens, otherTokens] = [await app.obtainTokens(cookie), await other.obtainTokens(cookie)]
     const browser = browserOf(cookie)

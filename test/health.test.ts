@@ -63,7 +63,7 @@ describe('/api/health', () => {
 })
 
 describe('without its database, the service', () => {
-  test('returns 503 at once while connections are refused, and recovers afterwards', async () => {
+  test('returns 503 immediately while connections are refused, and recovers afterwards', async () => {
     connection.cut()
     const answers = [
       await call('GET', '/api/counter'),

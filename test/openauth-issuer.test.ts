@@ -239,7 +239,7 @@ describe('OpenAuth fault 7: the audience is not verified, and keys are cached wi
     expect(await listTasks({ ...tokens, access_token: await token(changed) })).toMatchObject(UNAUTHORIZED)
   })
 
-  test('the service rejects the token of a revoked grant at once', async () => {
+  test('the service immediately rejects the token of a revoked grant', async () => {
     const cookie = await signIn()
     const tokens = await app.obtainTokens(cookie)
     const browser = createRestClient(origin, { headers: { cookie } })

@@ -110,7 +110,7 @@ describe('OpenAuth fault 6: the reuse of a refresh token has no consequence', ()
     expect(statuses).toEqual([200, 200])
   })
 
-  test('the service revokes the grant with its newest tokens at once', async () => {
+  test('the service immediately revokes the grant with its newest tokens', async () => {
     const cookie = await signIn()
     const first = await app.obtainTokens(cookie)
     const second = (await app.refresh(first.refresh_token)).body as Tokens

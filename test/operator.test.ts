@@ -44,7 +44,7 @@ describe('tallystick admin', () => {
     expect(lines).toEqual([])
   })
 
-  test('grants a role that a running service applies at once', async () => {
+  test('grants a role that a running service applies immediately', async () => {
     const environment = await serverDatabase()
     await withService(environment, async (service) => {
       const cookie = await service.signIn('ada@example.com')

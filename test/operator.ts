@@ -2,12 +2,11 @@ import { Command } from 'commander'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import postgres from 'postgres'
-import { inject, onTestFinished } from 'vitest'
+import { onTestFinished } from 'vitest'
 
 import { addOperatorCommands } from '../src/operator/commands.ts'
 import { createTallystick } from '../src/testing.ts'
-import { databaseUrl } from './postgres.ts'
+import { createDatabase } from './service.ts'
 
 export type Environment = Record<string, string>
 
@@ -31,16 +30,10 @@ export async function emptyFolder() {
 }
 
 /** Creates settings with an empty data folder and a migrated PostgreSQL database. Both are removed after the test. */
-export async function serverDatabase(template = inject('postgres').template) {
-  const { url } = inject('postgres')
-  const name = `tallystick_operator_${crypto.randomUUID().replaceAll('-', '')}`
-  const admin = postgres(url, { max: 1, onnotice: () => undefined })
-  await admin`create database ${admin(name)} template ${admin(template)}`
-  onTestFinished(async () => {
-    await admin`drop database ${admin(name)} with (force)`
-    await admin.end()
-  })
-  return { ...(await emptyFolder()), DATABASE_URL: databaseUrl(url, name) }
+export async function serverDatabase(template?: string) {
+  const { url, drop } = await createDatabase(template)
+  onTestFinished(drop)
+  return { ...(await emptyFolder()), DATABASE_URL: url }
 }
 
 /** Creates settings with an empty data folder and a PostgreSQL database without tables. */

@@ -227,7 +227,7 @@ describe.concurrent('main', { timeout: 60_000 }, () => {
     expect(output()).toContain('ECONNREFUSED')
   })
 
-  test('names every invalid setting at once, and does not start', async ({ start }) => {
+  test('names all invalid settings in one message, and does not start', async ({ start }) => {
     const { child, exit, output } = await start({
       NODE_ENV: 'production',
       BASE_URL: 'https://example.com/path',

@@ -26,9 +26,9 @@ export async function startService(environment: Record<string, string> = {}): Pr
   return { ...tallystick, origin, databaseUrl: database.url }
 }
 
-/** Creates a copy of the template database. */
-export async function createDatabase() {
-  const { url, template } = inject('postgres')
+/** Creates a copy of the template database, or of another database. */
+export async function createDatabase(template = inject('postgres').template) {
+  const { url } = inject('postgres')
   const name = `tallystick_${process.pid}_${crypto.randomUUID().replaceAll('-', '')}`
   const admin = postgres(url, { max: 1, onnotice: () => undefined })
   await admin`create database ${admin(name)} template ${admin(template)}`

@@ -131,7 +131,7 @@ describeTransports(service, ({ person, stranger }) => {
   })
 
   describe('sessions.revoke', () => {
-    test('ends another device’s session at once, on every instance', async () => {
+    test('ends another device’s session immediately, on every instance', async () => {
       const email = newEmail()
       const ada = await person(email)
       const cookie = await service.signIn(email)

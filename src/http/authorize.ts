@@ -2,7 +2,8 @@ import type { ServerResponse } from 'node:http'
 import { z } from 'zod'
 
 import type { Services } from '../context.ts'
-import { type AuthorizationRequest, FetchRefused, type Grants, OAuthError } from '../identity/grants.ts'
+import { FetchRefused } from '../identity/client-documents.ts'
+import { type AuthorizationRequest, type Grants, OAuthError } from '../identity/grants.ts'
 import { networkOf } from '../guard/rate-limits.ts'
 import { emailPage, codePage, consentPage, contentSecurityPolicy, errorPage } from '../views/account.ts'
 import { callAuth } from './auth.ts'
@@ -125,8 +126,8 @@ async function findPerson({ context }: Call) {
 
 const originOf = (uri: string) => {
   const { protocol, origin, hostname } = new URL(uri)
-  // A content security policy cannot contain an opaque origin or an IPv6 address. In these cases, the policy contains
-  // only the scheme of the redirect URI.
+  // A content security policy cannot contain an opaque origin or an IPv6 address. The policy then contains only the
+  // scheme of the redirect URI.
   return origin === 'null' || hostname.startsWith('[') ? protocol : origin
 }
 

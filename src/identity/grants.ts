@@ -12,8 +12,6 @@ import { allowsRedirect, type Client, findConfiguredClient } from './client-meta
 import { findRegisteredClient } from './clients.ts'
 import { codeKey, type Consent, createIssuer, Grant, refreshExpiry, refreshKey } from './tokens.ts'
 
-export { FetchRefused } from './client-documents.ts'
-
 /** An error response of OAuth, with an error code of RFC 6749 or RFC 8707. */
 export class OAuthError extends Error {
   readonly code: string
