@@ -348,6 +348,14 @@ describe('/api/notes', () => {
     ['the first form, quoted', { accept: 'application/json; version="1"' }, 1],
     ['the first form preferred', { accept: `application/json;q=0.5, ${FIRST_FORM}` }, 1],
     ['the second form preferred', { accept: `${FIRST_FORM};q=0.5, application/json` }, 2],
+    ['both forms', { accept: `application/json, ${FIRST_FORM}` }, 2],
+    ['both forms, the first form listed first', { accept: `${FIRST_FORM}, application/json` }, 2],
+    ['both forms with the same weight', { accept: `${FIRST_FORM};q=0.5, application/json; q=0.50` }, 2],
+    ['the first form and any type', { accept: `*/*, ${FIRST_FORM}` }, 1],
+    ['the first form and any application type', { accept: `application/*, ${FIRST_FORM}` }, 1],
+    ['the first form less than any type', { accept: `${FIRST_FORM};q=0.5, */*;q=0.8` }, 2],
+    ['the first form not at all', { accept: `${FIRST_FORM};q=0, application/json;q=0.1` }, 2],
+    ['the first form with an invalid weight', { accept: `${FIRST_FORM};q=high, application/json;q=0.1` }, 2],
   ] as const
 
   const typeOf = ({ headers }: { headers: Headers }) => headers.get('content-type')

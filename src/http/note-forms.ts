@@ -1,9 +1,9 @@
 import type { TraverseContractProcedureCallbackOptions } from '@orpc/server'
 import type { IncomingHttpHeaders } from 'node:http'
-import Negotiator from 'negotiator'
 
 import { type Meta, metaOf } from '../../contract/base.ts'
 import { firstFormMediaType } from '../../contract/legacy-notes.ts'
+import { parseAccept, preferredMediaType } from './accept.ts'
 import type { Call } from './protocol.ts'
 
 /**
@@ -19,9 +19,11 @@ export type Form = 1 | 2
 export const isDatastar = (headers: IncomingHttpHeaders) =>
   headers['datastar-request'] === 'true' || prefersEvents(headers)
 
-const prefersEvents = (headers: IncomingHttpHeaders) =>
-  mentions(headers, 'event-stream') &&
-  new Negotiator({ headers }).mediaTypes()[0]?.toLowerCase() === 'text/event-stream'
+const prefersEvents = ({ accept = '' }: IncomingHttpHeaders) => {
+  if (!mentions(accept, 'event-stream')) return false
+  const [first] = parseAccept(accept).sort((a, b) => b.weight - a.weight)
+  return first?.type === 'text/event-stream' && first.weight > 0
+}
 
 /**
  * Returns the form of notes for a request. The first form is used in three cases: `Accept` prefers its media type, a
@@ -30,15 +32,17 @@ const prefersEvents = (headers: IncomingHttpHeaders) =>
 export const formOf = ({ request: { headers }, body }: Pick<Call, 'request' | 'body'>): Form =>
   prefersFirstForm(headers) || isDatastar(headers) || isFirstFormBody(body) ? 1 : 2
 
-const prefersFirstForm = (headers: IncomingHttpHeaders) =>
-  mentions(headers, 'version') &&
-  new Negotiator({ headers }).mediaType(['application/json', firstFormMediaType]) === firstFormMediaType
+/** The second form precedes the first, so that the second form is used if both have the same weight. */
+const FORMS = ['application/json', firstFormMediaType]
+
+const prefersFirstForm = ({ accept = '' }: IncomingHttpHeaders) =>
+  mentions(accept, 'version') && preferredMediaType(accept, FORMS) === firstFormMediaType
 
 /**
  * Returns whether `Accept` contains a word. This test is much faster than parsing the header, and almost no request
  * needs the parsed header.
  */
-const mentions = ({ accept = '' }: IncomingHttpHeaders, word: string) => accept.toLowerCase().includes(word)
+const mentions = (accept: string, word: string) => accept.toLowerCase().includes(word)
 
 const isFirstFormBody = (body: Call['body']) => body !== undefined && 'newNote' in body && !('title' in body)
 

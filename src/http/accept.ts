@@ -1,0 +1,56 @@
+import { parse } from 'content-type'
+
+/** One element of an `Accept` header (RFC 9110, section 12.5.1), for example `text/*;q=0.5`. */
+interface MediaRange {
+  /** In lower case. */
+  type: string
+  parameters: Record<string, string>
+  /** 0 (not acceptable) to 1. An invalid weight is 0. */
+  weight: number
+}
+
+/** Parses an `Accept` header. Returns its elements in the order of the header. */
+export function parseAccept(accept: string): MediaRange[] {
+  const ranges: MediaRange[] = []
+  for (let start = 0; start < accept.length;) {
+    const { type, parameters: all, index } = parse(accept, { comma: true, start })
+    const { q = '1', ...parameters } = all
+    const weight = Number(q)
+    if (type !== '') ranges.push({ type, parameters, weight: weight > 0 && weight <= 1 ? weight : 0 })
+    start = index + 1
+  }
+  return ranges
+}
+
+/**
+ * Selects the media type with the greatest weight in an `Accept` header. Of types with equal weights, a type that the
+ * header names precedes a type that only a wildcard matches; after this rule, the order of `types` decides. Returns
+ * undefined if no type is acceptable.
+ */
+export function preferredMediaType(accept: string, types: readonly string[]) {
+  const ranges = parseAccept(accept)
+  const [best] = types
+    .map((type) => ({ type, ...rangeOf(type, ranges) }))
+    .filter(({ weight }) => weight > 0)
+    .sort((a, b) => b.weight - a.weight || Number(b.isNamed) - Number(a.isNamed))
+  return best?.type
+}
+
+/** Returns the weight of a media type: the weight of the most specific element that matches the type. */
+function rangeOf(mediaType: string, ranges: readonly MediaRange[]) {
+  const { type, parameters } = parse(mediaType)
+  const patterns = ['*/*', type.replace(/\/.*/, '/*'), type]
+  const [best] = ranges
+    .map((range) => ({
+      ...range,
+      level: patterns.indexOf(range.type),
+      count: Object.keys(range.parameters).length,
+    }))
+    .filter(
+      (range) =>
+        range.level >= 0 &&
+        Object.entries(range.parameters).every(([name, value]) => parameters[name] === value),
+    )
+    .sort((a, b) => b.level - a.level || b.count - a.count)
+  return { weight: best?.weight ?? 0, isNamed: best?.type === type }
+}
