@@ -44,7 +44,7 @@ const timeouts = { testTimeout: 20_000, hookTimeout: 60_000 }
 export default defineConfig({
   test: {
     // The global setup runs once for all projects.
-    globalSetup: 'test/postgres.ts',
+    globalSetup: ['test/postgres.ts', 'test/pages.ts'],
     // Coverage does not include code that runs in child processes: main, workers and parts of the command line.
     coverage: {
       include: ['contract/**/*.ts', 'db/**/*.ts', 'src/**/*.ts'],

@@ -2,6 +2,7 @@ import { build } from 'esbuild'
 import { cpSync, rmSync } from 'node:fs'
 
 import { bundleOptions } from './bundle.ts'
+import { buildPages } from './pages.ts'
 
 // Bundles the server's entry points together with their packages, so that every installation of the package contains
 // the patched PostgreSQL driver. The bundle also starts three times as fast as the separate modules of a hundred
@@ -17,3 +18,4 @@ await build({
   sourcesContent: false,
 })
 cpSync('db/migrations', 'dist/start/migrations', { recursive: true })
+await buildPages()

@@ -9,7 +9,7 @@ export const bundleOptions = {
   target: 'node20',
   sourcemap: true,
   // These packages read files next to their own code, so they cannot be part of the bundle.
-  external: ['@electric-sql/pglite', 'fs-native-extensions', 'open', 'swagger-ui-dist'],
+  external: ['@electric-sql/pglite', 'fs-native-extensions', 'open'],
   // CommonJS packages in the bundle call `require`, which ES modules do not define.
   banner: {
     js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",

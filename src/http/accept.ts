@@ -54,3 +54,18 @@ function rangeOf(mediaType: string, ranges: readonly MediaRange[]) {
     .sort((a, b) => b.level - a.level || b.count - a.count)
   return { weight: best?.weight ?? 0, isNamed: best?.type === type }
 }
+
+/** The supported content codings, by preference. */
+export const codings = ['br', 'gzip'] as const
+export type Coding = (typeof codings)[number]
+
+/**
+ * Selects the content coding with the greatest weight in an `Accept-Encoding` header. Of codings with equal weights, the
+ * first of `codings` is selected. Returns undefined if the client accepts none, or prefers an answer without coding.
+ */
+export function preferredCoding(acceptEncoding: string): Coding | undefined {
+  const weights = new Map(parseAccept(acceptEncoding).map(({ type, weight }) => [type, weight]))
+  const weightOf = (coding: Coding) => weights.get(coding) ?? weights.get('*') ?? 0
+  const best = codings.reduce((one, other) => (weightOf(other) > weightOf(one) ? other : one))
+  return weightOf(best) > 0 && weightOf(best) >= (weights.get('identity') ?? 0) ? best : undefined
+}

@@ -67,7 +67,7 @@ async function doNotRead(port: number): Promise<End> {
       resolve(performance.now() - start)
     })
   })
-  socket.write(`GET /docs/swagger-ui-bundle.js HTTP/1.1\r\n${HOST}\r\n`.repeat(10))
+  socket.write(`GET /api/openapi.json HTTP/1.1\r\n${HOST}\r\n`.repeat(100))
   socket.pause()
   const timer = setInterval(() => socket.write('\r\n'), BYTE_INTERVAL)
   const duration = await Promise.race([closed, sleep(TIMEOUT, Infinity, { ref: false })])

@@ -1,0 +1,77 @@
+import { build } from 'esbuild'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, extname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+
+/** Builds all pages to `dist/pages`. `src/http/files.ts` serves the result. */
+export const buildPages = () => Promise.all(readdirSync('pages').map(buildPage))
+
+/**
+ * Builds the page `pages/<name>`: bundles `main.js`, with a content hash in each file name, and inserts the names into
+ * `index.html`.
+ */
+async function buildPage(name: string) {
+  const source = join('pages', name)
+  const folder = join('dist', 'pages', name)
+  const { outputFiles } = await build({
+    entryPoints: [join(source, 'main.js')],
+    bundle: true,
+    minify: true,
+    platform: 'browser',
+    target: 'es2022',
+    outdir: join(folder, 'assets'),
+    entryNames: '[name]-[hash]',
+    assetNames: '[name]-[hash]',
+    logLevel: 'warning',
+    write: false,
+  })
+  const assets = outputFiles.map(({ path, contents }) => {
+    const file = join(folder, 'assets', basename(path))
+    writeIfChanged(file, contents)
+    return file
+  })
+  const page = readFileSync(join(source, 'index.html'), 'utf8').replace(
+    /(?<=(?:src|href)=")main(\.\w+)(?=")/g,
+    (_, extension) => `/${name}/assets/${basename(assets.find((file) => extname(file) === extension) ?? '')}`,
+  )
+  const index = join(folder, 'index.html')
+  writeIfChanged(index, Buffer.from(page))
+  await compressFolder(folder)
+  removeExcept(folder, [index, ...assets])
+}
+
+/** Keeps an unchanged file, so that its compressed copies remain valid. */
+function writeIfChanged(file: string, contents: Uint8Array) {
+  if (existsSync(file) && readFileSync(file).equals(contents)) return
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, contents)
+}
+
+const compressors = {
+  '.br': promisify(brotliCompress),
+  '.gz': (bytes: Buffer) => promisify(gzip)(bytes, { level: constants.Z_BEST_COMPRESSION }),
+}
+
+/** The files that become smaller. Images and fonts are compressed already. */
+const COMPRESSIBLE = /\.(css|html|js|json|svg|txt|webmanifest)$/
+
+/** Writes a copy with Brotli and a copy with gzip beside each file, unless an up-to-date copy exists. */
+export async function compressFolder(folder: string) {
+  for (const file of filesIn(folder).filter((path) => COMPRESSIBLE.test(path)))
+    for (const [extension, compress] of Object.entries(compressors)) {
+      const copy = file + extension
+      if (existsSync(copy) && statSync(copy).mtimeMs >= statSync(file).mtimeMs) continue
+      writeFileSync(copy, await compress(readFileSync(file)))
+    }
+}
+
+/** Removes the files of earlier builds. */
+function removeExcept(folder: string, kept: string[]) {
+  for (const file of filesIn(folder)) if (!kept.includes(file.replace(/\.(br|gz)$/, ''))) rmSync(file)
+}
+
+const filesIn = (folder: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
