@@ -11,6 +11,8 @@ const call = createFetch(service)
 const newCaller = async () => ({ cookie: await service.signIn(newEmail()) })
 
 const DATASTAR = { 'datastar-request': 'true' }
+/** The headers of the client library of Datastar. */
+const LIBRARY = { ...DATASTAR, accept: 'text/event-stream, text/html, application/json' }
 const PLACEHOLDER = '<li id="no-notes">No notes yet</li>'
 
 /** Parses the server-sent events of a response as a browser does. */
@@ -46,6 +48,18 @@ function patchOf(answer: Answer) {
     html: join('elements'),
     signals: JSON.parse(join('signals')) as unknown,
   }
+}
+
+/** Returns the rendered note. The button deletes the note. */
+const item = (id: number, html: string) =>
+  `<li id="note-${id}">${html} <button type="button" aria-label="Delete note ${id}" data-on:click="@delete('/api/notes/${id}', {payload: {}})">Delete</button></li>`
+const ITEM = /^<li id="note-(\d+)">([^]*?) <button [^]*<\/li>$/
+
+/** Returns the text of a rendered list with one note. The note must consist of the text and the button. */
+function textOf(html: string) {
+  const [, id, text = ''] = ITEM.exec(html) ?? []
+  expect(html).toBe(item(Number(id), text))
+  return text
 }
 
 const add = async (newNote: string, headers: Record<string, string>) => {
@@ -150,7 +164,7 @@ describe('legacyNotes.list', () => {
     expect(patchOf(await call('GET', '/api/notes', undefined, { ...ada, ...DATASTAR }))).toEqual({
       selector: '#notes-list',
       mode: 'inner',
-      html: `<li id="note-${second}">Two</li>\n<li id="note-${first}">One</li>`,
+      html: `${item(second, 'Two')}\n${item(first, 'One')}`,
       signals: { noteCount: 2 },
     })
   })
@@ -184,12 +198,13 @@ describe('legacyNotes.list', () => {
 
   test('patches at most the requested number of notes, and counts all notes', async () => {
     const ada = await newCaller()
-    const added = [await add('One', ada), await add('Two', ada), await add('Three', ada)]
+    await add('One', ada)
+    const [second, third] = [await add('Two', ada), await add('Three', ada)]
 
     const answer = await call('GET', '/api/notes?limit=2', undefined, { ...ada, ...DATASTAR })
 
     expect(patchOf(answer)).toMatchObject({
-      html: `<li id="note-${added[2]}">Three</li>\n<li id="note-${added[1]}">Two</li>`,
+      html: `${item(third, 'Three')}\n${item(second, 'Two')}`,
       signals: { noteCount: 3 },
     })
     expect(answer.headers.get('link')).toBeNull()
@@ -201,7 +216,7 @@ describe('legacyNotes.list', () => {
 
     const { html } = patchOf(await call('GET', '/api/notes', undefined, { ...ada, ...DATASTAR }))
 
-    expect(html).toMatch(/^<li id="note-\d+">Title\n\nBody<\/li>$/)
+    expect(textOf(html)).toBe('Title\n\nBody')
   })
 })
 
@@ -212,12 +227,11 @@ describe('legacyNotes.create', () => {
 
     const patch = patchOf(await call('POST', '/api/notes', { newNote: 'Two' }, { ...ada, ...DATASTAR }))
 
+    const second = Number(/\d+/.exec(patch.html)?.[0])
     expect(patch).toEqual({
       selector: '#notes-list',
       mode: 'inner',
-      html: expect.stringMatching(
-        new RegExp(`^<li id="note-\\d+">Two</li>\n<li id="note-${first}">One</li>$`),
-      ),
+      html: `${item(second, 'Two')}\n${item(first, 'One')}`,
       signals: { noteCount: 2, newNote: '' },
     })
   })
@@ -228,10 +242,8 @@ describe('legacyNotes.create', () => {
 
     const patch = patchOf(await call('POST', '/api/notes', signals, { ...ada, ...DATASTAR }))
 
-    expect(patch).toMatchObject({
-      html: expect.stringMatching(/^<li id="note-\d+">One<\/li>$/),
-      signals: { noteCount: 1, newNote: '' },
-    })
+    expect(textOf(patch.html)).toBe('One')
+    expect(patch.signals).toEqual({ noteCount: 1, newNote: '' })
   })
 
   test.each([
@@ -253,8 +265,7 @@ describe('legacyNotes.create', () => {
 
     const answer = await call('POST', '/api/notes', { newNote: text }, { ...ada, ...DATASTAR })
 
-    const shown = /^<li id="note-\d+">([^]*)<\/li>$/.exec(patchOf(answer).html)?.[1]
-    expect(shown).toBe(html ?? text.replaceAll('"', '&quot;'))
+    expect(textOf(patchOf(answer).html)).toBe(html ?? text.replaceAll('"', '&quot;'))
     expect(answer.body).not.toContain('\r')
     expect(patchOf(answer).signals).toEqual({ noteCount: 1, newNote: '' })
   })
@@ -273,8 +284,9 @@ describe('legacyNotes.create', () => {
     const law = fc.asyncProperty(texts, async (newNote) => {
       await call('POST', '/api/notes/reset', {}, ada)
       const { html } = patchOf(await call('POST', '/api/notes', { newNote }, { ...ada, ...DATASTAR }))
-      const shown = /^<li id="note-\d+">([^<>]*)<\/li>$/.exec(html)?.[1]
-      expect(unescape(shown ?? '')).toBe(newNote)
+      const shown = textOf(html)
+      expect(shown).not.toMatch(/[<>]/)
+      expect(unescape(shown)).toBe(newNote)
     })
 
     await fc.assert(law, { numRuns: 100 })
@@ -290,7 +302,7 @@ describe('legacyNotes.delete', () => {
     expect(patchOf(await remove(first))).toEqual({
       selector: '#notes-list',
       mode: 'inner',
-      html: `<li id="note-${second}">Two</li>`,
+      html: item(second, 'Two'),
       signals: { noteCount: 1 },
     })
     expect(patchOf(await remove(second))).toMatchObject({ html: PLACEHOLDER, signals: { noteCount: 0 } })
@@ -306,7 +318,7 @@ describe('legacyNotes.delete', () => {
       ).toMatchObject({ html: PLACEHOLDER, signals: { noteCount: 0 } })
 
     expect(patchOf(await call('GET', '/api/notes', undefined, { ...ada, ...DATASTAR }))).toMatchObject({
-      html: `<li id="note-${id}">Mine</li>`,
+      html: item(id, 'Mine'),
     })
   })
 })
@@ -337,6 +349,40 @@ describe('an error', () => {
       expect(answer.headers.get('content-type')).toBe('application/json')
       expect(ErrorBody.strict().parse(answer.body)).toMatchObject({ status })
     }
+  })
+
+  test.each(refusals)(
+    'is a patch of the error element for the client library: %d to %s %s with %j',
+    async (status, method, path, body, signedIn) => {
+      const who = signedIn ? await newCaller() : {}
+      const { message } = (await call(method, path, body, { ...who, ...DATASTAR })).body as ErrorBody
+
+      const [patch, ...rest] = eventsOf(await call(method, path, body, { ...who, ...LIBRARY }))
+
+      expect(rest).toEqual([])
+      expect(patch).toMatchObject({ event: 'datastar-patch-elements' })
+      expect(patch?.data).toMatch(/^selector #error\nelements <p id="error" role="alert" [^\n]*<\/p>$/)
+      expect(patch?.data).toContain(`>${message}`)
+      expect(patch?.data.includes('/api/auth/sign-in/email-otp')).toBe(status === 401)
+    },
+  )
+
+  test.each([
+    ['/api/counter/set', { inputValue: 'x' }, 'Input validation failed. inputValue: '],
+    ['/api/auth/sign-in/email-otp', { email: newEmail(), otp: '123456' }, 'Invalid OTP<'],
+    ['/api/auth/sign-in/email-otp', { otp: '123456' }, 'Input validation failed. email: '],
+  ])('of %s is a patch too', async (path, body, text) => {
+    const [patch] = eventsOf(await call('POST', path, body, LIBRARY))
+
+    expect(patch?.data).toContain(`>${text}`)
+  })
+
+  test('is a patch if the service refuses the request before it reads the body', async () => {
+    const headers = { ...LIBRARY, ...(await newCaller()), origin: 'https://evil.example' }
+
+    const [patch] = eventsOf(await call('POST', '/api/notes', { newNote: 'One' }, headers))
+
+    expect(patch?.data).toMatch(/^selector #error\n/)
   })
 
   test('leaves the data unchanged', async () => {

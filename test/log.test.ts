@@ -154,6 +154,14 @@ describe('the log', () => {
     ])
   })
 
+  test('contains the status of an error that a Datastar page receives as a patch with the status 200', async () => {
+    const headers = { 'datastar-request': 'true', accept: 'text/event-stream' }
+
+    expect(await ask({ method: 'GET', path: '/api/notes', headers })).toBe(200)
+
+    expect(lines.map((line) => (JSON.parse(line) as { res: object }).res)).toEqual([{ status: 401 }])
+  })
+
   test('contains no line of more than 8,000 characters', () => {
     log.error({ operation: 'x'.repeat(9000) }, 'too long')
 

@@ -90,6 +90,16 @@ describe('/metrics', () => {
     expect(await scrape(address)).toMatchObject({ tallystick_http_requests_under_way: 0 })
   })
 
+  test('counts the status of an error that a Datastar page receives as a patch with the status 200', async () => {
+    const library = { 'datastar-request': 'true', accept: 'text/event-stream' }
+    const { status } = await call('GET', '/api/notes', undefined, library)
+
+    expect(status).toBe(200)
+    await expectIncrease('tallystick_http_requests_total', {
+      '{operation="legacyNotes.list",status="401"}': 1,
+    })
+  })
+
   test('counts sign-ins and wrong codes, over the API and the page', async () => {
     const [email, another] = [newEmail(), newEmail()]
     const signIn = (otp: string) => call('POST', '/api/auth/sign-in/email-otp', { email, otp })

@@ -1,21 +1,14 @@
 import { StandardOpenAPIHandler } from '@orpc/openapi/standard'
 import { createRouterClient, type RouterClient } from '@orpc/server'
-import { ServerSentEventGenerator } from '@starfederation/datastar-sdk/web'
 
 import type { Page } from '../../contract/base.ts'
-import { errorBody } from '../../contract/errors.ts'
+import { ErrorBody, errorBody } from '../../contract/errors.ts'
 import type { Context } from '../context.ts'
 import { router } from '../procedures/index.ts'
 import { notesHtml } from '../views/notes.ts'
+import { EVENT_STREAM, patchEvents, type Patch } from './datastar-events.ts'
 import { isDatastar } from './note-forms.ts'
-import { answer, setReplyHeaders, standardRequest, type Protocol } from './protocol.ts'
-
-/** An update of a Datastar page: the new inner HTML of one element, and new values of signals. */
-interface Patch {
-  selector: string
-  html: string
-  signals: Record<string, unknown>
-}
+import { answer, answerError, setReplyHeaders, standardRequest, type Protocol } from './protocol.ts'
 
 type Client = RouterClient<typeof router>
 
@@ -37,7 +30,7 @@ async function notesPatch(client: Client, signals = {}, page?: Page): Promise<Pa
 
 /**
  * Creates the protocol for Datastar pages. Uses the routes, the guard and the validation of REST. Sends a patch as
- * server-sent events, and an error as JSON.
+ * server-sent events.
  */
 export function createDatastar(): Protocol {
   const handler = new StandardOpenAPIHandler<Context>(router, {
@@ -60,12 +53,7 @@ export function createDatastar(): Protocol {
     context.reply.delete('link')
     setReplyHeaders(response, context.reply)
     const { status, body } = result.response
-    if (status !== 200) return answer(response, status, JSON.stringify(body))
-    const { selector, html, signals } = body as Patch
-    const events = ServerSentEventGenerator.stream((stream) => {
-      stream.patchElements(html, { selector, mode: 'inner' })
-      stream.patchSignals(JSON.stringify(signals))
-    })
-    return answer(response, 200, await events.text(), 'text/event-stream')
+    if (status >= 400) return answerError(response, ErrorBody.parse(body))
+    return answer(response, status, patchEvents(body as Patch), EVENT_STREAM)
   }
 }

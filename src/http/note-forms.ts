@@ -4,7 +4,6 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { type Meta, metaOf } from '../../contract/base.ts'
 import { firstFormMediaType } from '../../contract/legacy-notes.ts'
 import { parseAccept, preferredMediaType } from './accept.ts'
-import type { Call } from './protocol.ts'
 
 /**
  * Notes have two forms on the same paths: the first form (integer ids) and the second (UUIDs, sharing, permissions).
@@ -19,17 +18,29 @@ export type Form = 1 | 2
 export const isDatastar = (headers: IncomingHttpHeaders) =>
   headers['datastar-request'] === 'true' || prefersEvents(headers)
 
+/**
+ * Returns whether the client library of Datastar sent the request. The library sends both headers, and ignores
+ * the bodies of answers with a status other than 200.
+ */
+export const isDatastarClient = (headers: IncomingHttpHeaders) =>
+  headers['datastar-request'] === 'true' && prefersEvents(headers)
+
 const prefersEvents = ({ accept = '' }: IncomingHttpHeaders) => {
   if (!mentions(accept, 'event-stream')) return false
   const [first] = parseAccept(accept).sort((a, b) => b.weight - a.weight)
   return first?.type === 'text/event-stream' && first.weight > 0
 }
 
+interface FormRequest {
+  request: { headers: IncomingHttpHeaders }
+  body: Record<string, unknown> | undefined
+}
+
 /**
  * Returns the form of notes for a request. The first form is used in three cases: `Accept` prefers its media type, a
  * Datastar page sent the request, or the body contains `newNote` and no `title`. Otherwise, the second form is used.
  */
-export const formOf = ({ request: { headers }, body }: Pick<Call, 'request' | 'body'>): Form =>
+export const formOf = ({ request: { headers }, body }: FormRequest): Form =>
   prefersFirstForm(headers) || isDatastar(headers) || isFirstFormBody(body) ? 1 : 2
 
 /** The second form precedes the first, so that the second form is used if both have the same weight. */
@@ -44,7 +55,8 @@ const prefersFirstForm = ({ accept = '' }: IncomingHttpHeaders) =>
  */
 const mentions = (accept: string, word: string) => accept.toLowerCase().includes(word)
 
-const isFirstFormBody = (body: Call['body']) => body !== undefined && 'newNote' in body && !('title' in body)
+const isFirstFormBody = (body: FormRequest['body']) =>
+  body !== undefined && 'newNote' in body && !('title' in body)
 
 /**
  * Returns a filter that selects the procedures of a form. Procedures that do not declare a form belong to both forms.

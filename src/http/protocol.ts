@@ -4,8 +4,10 @@ import fresh from 'fresh'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { finished } from 'node:stream'
 
-import { errorBody } from '../../contract/errors.ts'
+import { type ErrorBody, errorBody } from '../../contract/errors.ts'
 import type { Context, LimitRefusal, Reply } from '../context.ts'
+import { errorEvents, EVENT_STREAM } from './datastar-events.ts'
+import { isDatastarClient } from './note-forms.ts'
 
 /** A request with its parsed body, in the form that every protocol uses. */
 export interface Call {
@@ -72,13 +74,26 @@ export function answer(response: ServerResponse, status: number, body: string | 
   return true
 }
 
+/**
+ * Sends an error as JSON with its status. To the client library of Datastar, sends a patch of the error element with the
+ * status 200, because the library ignores answers with another status.
+ */
+export function answerError(response: ServerResponse, error: ErrorBody) {
+  const { status } = error
+  if (!isDatastarClient(response.req.headers)) return answer(response, status, JSON.stringify(error))
+  answer(response, 200, errorEvents(error), EVENT_STREAM)
+  // The log, the metrics and the traces read the status later. They report the status of the error.
+  response.statusCode = status
+  return true
+}
+
 /** Sends an error with the error body of the service. 503 includes `Retry-After: 1`. */
 export function sendError(
   response: ServerResponse,
   error: Pick<ORPCError<string, unknown>, 'message' | 'status' | 'toJSON'>,
 ) {
   if (error.status === 503) response.setHeader('retry-after', '1')
-  return answer(response, error.status, JSON.stringify(errorBody(error)))
+  return answerError(response, errorBody(error))
 }
 
 export function sendLimitRefusal(response: ServerResponse, { error, headers }: LimitRefusal) {

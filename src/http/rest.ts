@@ -3,12 +3,13 @@ import { StandardOpenAPIHandler, StandardOpenAPIMatcher } from '@orpc/openapi/st
 import type { StandardHandlerOptions } from '@orpc/server/standard'
 
 import { metaOf } from '../../contract/base.ts'
-import { errorBody } from '../../contract/errors.ts'
+import { ErrorBody, errorBody } from '../../contract/errors.ts'
 import type { Context } from '../context.ts'
 import { router } from '../procedures/index.ts'
 import { contentTypeOf, type Form, formOf, hasForm } from './note-forms.ts'
 import {
   answer,
+  answerError,
   isNotModified,
   type Protocol,
   sendMethodNotAllowed,
@@ -44,6 +45,7 @@ export function createRest(): Protocol {
       response.writeHead(304).end()
       return true
     }
+    if (status >= 400) return answerError(response, ErrorBody.parse(body))
     return answer(response, status, JSON.stringify(body))
   }
 }

@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+
+import { codeSentTo } from './http.ts'
+import { newEmail, settingsWithAddress, startService } from './service.ts'
+
+/** The path of the bundle `datastar.js`. The project does not contain the bundle, and npm has no release of version 1. */
+const bundle = process.env.DATASTAR ?? ''
+/** The page of README.md. */
+const html = /^```html\n(.*?)^```$/ms.exec(readFileSync('README.md', 'utf8'))?.[1] ?? ''
+/** The policy that README.md states. */
+const policy = `default-src 'none'; connect-src 'self'; ${/`(script-src [^`]*)`/.exec(readFileSync('README.md', 'utf8'))?.[1] ?? ''}`
+
+const service = await startService(await settingsWithAddress())
+let browser: Browser
+let page: Page
+let problems: string[]
+
+beforeAll(async () => {
+  browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
+  })
+})
+
+afterAll(() => browser.close())
+
+/** Opens the page on the origin of the service, as behind a proxy that serves the two files. */
+beforeEach(async () => {
+  problems = []
+  page = await browser.newPage()
+  page.on('console', (message) => problems.push(message.text()))
+  page.on('pageerror', (error) => problems.push(error.message))
+  await page.route(`${service.origin}/`, (route) =>
+    route.fulfill({ body: html, contentType: 'text/html', headers: { 'content-security-policy': policy } }),
+  )
+  await page.route('**/datastar.js', (route) =>
+    route.fulfill({ path: bundle, contentType: 'text/javascript' }),
+  )
+  await page.route('**/favicon.ico', (route) => route.fulfill({ status: 204 }))
+  await page.goto(service.origin)
+})
+
+afterEach(() => page.close())
+
+const error = () => page.getByRole('alert')
+const notes = () => page.locator('#notes-list > li')
+
+async function signIn() {
+  const email = newEmail()
+  await page.getByLabel('E-mail address').fill(email)
+  const answer = page.waitForResponse('**/send-verification-otp')
+  await page.getByRole('button', { name: 'Send me a code' }).click()
+  await answer
+  await page.getByLabel('Code').fill(codeSentTo(service, email) ?? '')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByText('No notes yet').waitFor()
+}
+
+async function add(text: string) {
+  await page.getByLabel('Note', { exact: true }).fill(text)
+  await page.getByRole('button', { name: 'Add' }).click()
+}
+
+describe.skipIf(bundle === '')('the page of README.md', () => {
+  test('tells a stranger how to sign in, and shows the counter', async () => {
+    await page.getByText('Sign in first. POST /api/auth/email-otp/send-verification-otp').waitFor()
+
+    expect(await error().getAttribute('id')).toBe('error')
+    expect(await page.locator('#server-fragment output').textContent()).toBe('0')
+    expect(problems).toEqual([])
+  })
+
+  test('shows that a code is wrong, and keeps the values of the form', async () => {
+    await page.getByText('Sign in first').waitFor()
+    await page.getByLabel('E-mail address').fill(newEmail())
+    await page.getByLabel('Code').fill('123456')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await error().getByText('Invalid OTP').waitFor()
+
+    expect(await page.getByLabel('Code').inputValue()).toBe('123456')
+    expect(problems).toEqual([])
+  })
+
+  test('signs in, adds notes and deletes a note', async () => {
+    await signIn()
+
+    await add('One')
+    await notes().getByText('One').waitFor()
+    await add('Two <b>& "three"')
+    await notes().getByText('Two').waitFor()
+    expect(await page.getByLabel('Note', { exact: true }).inputValue()).toBe('')
+    await page.getByText('2 notes:').waitFor()
+    await notes()
+      .filter({ hasText: 'One' })
+      .getByRole('button', { name: /^Delete note \d+$/ })
+      .click()
+    await page.getByText('1 notes:').waitFor()
+
+    expect(await notes().count()).toBe(1)
+    expect(await notes().textContent()).toBe('Two <b>& "three" Delete')
+    expect(problems).toEqual([])
+  })
+
+  test('shows why a request is refused, until the next request', async () => {
+    await signIn()
+
+    await add('   ')
+    await error().getByText('Input validation failed. newNote: Must not be blank').waitFor()
+    await add('One')
+    await notes().getByText('One').waitFor()
+
+    expect(await error().textContent()).toBe('')
+    expect(await notes().count()).toBe(1)
+    expect(problems).toEqual([])
+  })
+
+  test('deletes a note while the input field contains a long draft', async () => {
+    await signIn()
+    await add('One')
+    await notes().getByText('One').waitFor()
+
+    await page.getByLabel('Note', { exact: true }).fill('界'.repeat(4000))
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('No notes yet').waitFor()
+
+    expect((await page.getByLabel('Note', { exact: true }).inputValue()).length).toBe(4000)
+    expect(problems).toEqual([])
+  })
+})
