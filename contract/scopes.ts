@@ -10,13 +10,15 @@ const resources: Record<string, Record<string, AnyContractProcedure>> = contract
 const procedures = Object.values(resources).flatMap((resource) => Object.values(resource))
 
 /**
- * Returns the resources that an app with a scope can access, as text for the consent page and the OpenAPI document:
- * `tasks, notes and account`. The names are derived from the paths of all procedures, so that no resource is missing.
+ * Returns the names of the resources that an app with a scope can access. The names are derived from the paths of all
+ * procedures, so that no resource is missing.
  */
-export function resourcesOf(scope: Scope) {
+export function resourceNamesOf(scope: Scope) {
   const granted = procedures.filter((procedure) => metaOf(procedure).scope === scope)
   const segments = granted.map((procedure) => procedure['~orpc'].route.path?.split('/')[2] ?? '')
   const found = new Set(segments.map((segment) => names[segment] ?? segment.replaceAll('-', ' ')))
-  const accountLast = [...found].sort((a, b) => Number(a === 'account') - Number(b === 'account'))
-  return new Intl.ListFormat('en-GB').format(accountLast)
+  return [...found].sort((a, b) => Number(a === 'account') - Number(b === 'account'))
 }
+
+/** Returns the resources of a scope as text for the OpenAPI document: `tasks, notes and account`. */
+export const resourcesOf = (scope: Scope) => new Intl.ListFormat('en-GB').format(resourceNamesOf(scope))
