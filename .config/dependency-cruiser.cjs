@@ -53,10 +53,10 @@ module.exports = {
     ]),
     only('telemetry', '^src/telemetry/', [...shared, '^db/']),
     only('guard', '^src/guard/', [...shared, '^db/']),
-    only('identity', '^src/identity/', [...shared, '^db/']),
+    only('identity', '^src/identity/', [...shared, '^db/', '^src/messages/']),
     only('openapi', '^src/openapi/', shared),
     only('messages', '^src/messages/', []),
-    only('views', '^src/views/', ['^contract/']),
+    only('views', '^src/views/', ['^contract/', '^src/messages/']),
     only('procedures', '^src/procedures/', [
       ...shared,
       '^src/guard/',
@@ -67,7 +67,7 @@ module.exports = {
     only('http', '^src/http/', [
       ...shared,
       '^src/procedures/index\\.ts$',
-      '^src/(guard|identity|openapi|views)/',
+      '^src/(guard|identity|messages|openapi|views)/',
       '^db/',
     ]),
     {

@@ -208,7 +208,7 @@ describe('an app of OAUTH_CLIENTS', () => {
     const code = (await known.allow(await signIn(), { redirect_uri })).get('code')
 
     expect(status).toBe(200)
-    expect(html).toContain(`Authorize ${id}?`)
+    expect(html).toContain(`<h1>Authorize <bdi>${id}</bdi>?</h1>`)
     expect(await known.redeem(code, { redirect_uri })).toMatchObject({ status: 200 })
   })
 

@@ -131,12 +131,12 @@ test.each(['allow', 'deny', 'send'])(
 
 describe('the consent page', () => {
   test.each([
-    ['https://app.example/callback', 'the website <strong>app.example</strong>'],
-    ['https://app.example:8443/callback', 'the website <strong>app.example:8443</strong>'],
-    ['https://xn--pple-43d.example/callback', 'the website <strong>xn--pple-43d.example</strong>'],
-    ['https://app.example/bank.example/', 'the website <strong>app.example</strong>'],
-    ['http://127.0.0.1:9/callback', 'a program on this computer, at <strong>127.0.0.1:9</strong>'],
-    ['com.example.app:/callback', 'an app on this device that opens <strong>com.example.app:</strong> links'],
+    ['https://app.example/callback', 'the website <bdi>app.example</bdi>'],
+    ['https://app.example:8443/callback', 'the website <bdi>app.example:8443</bdi>'],
+    ['https://xn--pple-43d.example/callback', 'the website <bdi>xn--pple-43d.example</bdi>'],
+    ['https://app.example/bank.example/', 'the website <bdi>app.example</bdi>'],
+    ['http://127.0.0.1:9/callback', 'a program on this computer, at <bdi>127.0.0.1:9</bdi>'],
+    ['com.example.app:/callback', 'an app on this device that opens <bdi>com.example.app:</bdi> links'],
   ])('names the destination of %s', async (uri, destination) => {
     expect(await consentPage(uri)).toContain(`<dt>You will be sent to</dt>\n<dd>${destination}</dd>`)
   })
@@ -148,7 +148,7 @@ describe('the consent page', () => {
     )
 
     expect(await consentPage('https://app.example/')).toContain('The app chose its name itself')
-    expect(trusted.html).toContain('<strong>cli.example</strong>')
+    expect(trusted.html).toContain('<bdi>cli.example</bdi>')
     expect(trusted.html).not.toContain('The app chose its name itself')
   })
 

@@ -97,8 +97,6 @@ describe('without its database, the service', () => {
     ['GET', '/api/auth/get-session', undefined, signedIn],
     ['POST', '/api/auth/update-user', { name: 'Ada' }, signedIn],
     ['GET', '/api/auth/admin/list-users', undefined, signedIn],
-    ['GET', '/authorize?client_id=app&redirect_uri=http://127.0.0.1:9/callback'],
-    ['POST', '/authorize?client_id=app&redirect_uri=http://127.0.0.1:9/callback', {}],
     ['POST', '/token', { grant_type: 'refresh_token', refresh_token: 'a:b', client_id: 'app' }],
     ['POST', '/revoke', { token: 'a:b', client_id: 'app' }],
     ['POST', '/register', { redirect_uris: ['http://127.0.0.1:9/callback'] }],
@@ -110,6 +108,16 @@ describe('without its database, the service', () => {
 
     expect(refused).toMatchObject({ status: 503 })
     expect(JSON.stringify(refused.body)).toContain('"code":"SERVICE_UNAVAILABLE"')
+    expect(refused.headers.get('retry-after')).toBe('1')
+  })
+
+  test.each(['GET', 'POST'])('returns a page with 503 for %s /authorize', async (method) => {
+    connection.cut()
+    const path = '/authorize?client_id=app&redirect_uri=http://127.0.0.1:9/callback'
+    const refused = await call(method, path, method === 'POST' ? {} : undefined)
+
+    expect(refused.status).toBe(503)
+    expect(refused.body).toContain('The service does not answer at the moment.')
     expect(refused.headers.get('retry-after')).toBe('1')
   })
 

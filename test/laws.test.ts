@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { type Meta, metaOf, type Scope, scopes } from '../contract/base.ts'
 import type { Client } from '../contract/client.ts'
 import { contract } from '../contract/index.ts'
+import { resourceNamesOf } from '../contract/scopes.ts'
 import { users } from '../db/auth.ts'
 import { tryLock } from '../db/idempotency.ts'
 import { sessions } from '../db/sessions.ts'
@@ -13,6 +14,8 @@ import { createContext } from '../src/guard/authentication.ts'
 import type { Context } from '../src/context.ts'
 import { publicAccess } from '../src/guard/index.ts'
 import { isPermitted } from '../src/guard/permissions.ts'
+import { negotiateLanguage } from '../src/messages/index.ts'
+import { resourceNames as translations } from '../src/messages/resources.ts'
 import { router } from '../src/procedures/index.ts'
 import { consentPage } from '../src/views/account.ts'
 import { describeTransports, newEmail, startService } from './service.ts'
@@ -110,7 +113,8 @@ const nameOf = (key: string) =>
 
 const consentHtml = (scope: Scope) => {
   const app = { id: 'app', name: 'An app', trusted: false }
-  return consentPage(app, 'https://app.example/', scope, 'ada@example.com')
+  const request = { app, redirectUri: 'https://app.example/', scope }
+  return consentPage(negotiateLanguage('en'), request, 'ada@example.com')
 }
 
 /** Lists the resources that the scope allows an app to access, but that the consent page does not name. */
@@ -123,6 +127,12 @@ const unnamedResources = (html: string, scope: Scope) => {
 describe('the consent page', () => {
   test.each(scopes)('names every resource to which the scope %s gives access', (scope) => {
     expect(unnamedResources(consentHtml(scope), scope)).toEqual([])
+  })
+
+  test('has the name of every resource in every language', () => {
+    const untranslated = scopes.flatMap(resourceNamesOf).filter((name) => !Object.hasOwn(translations, name))
+
+    expect(untranslated, 'Add the names of the resource to src/messages/resources.ts').toEqual([])
   })
 
   test('the check finds a resource that the page does not name', () => {

@@ -12,12 +12,14 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createApp } from '../src/http/app.ts'
 import { createAuth, createCookieIdentity } from '../src/identity/auth.ts'
 import { createMailer, signInEmail } from '../src/identity/mail.ts'
+import { languages, negotiateLanguage } from '../src/messages/index.ts'
 import { readSettings } from '../src/settings.ts'
 import { createFetch } from './http.ts'
 import { newEmail, startService } from './service.ts'
 import { listenForMail } from './mail-server.ts'
 
 const service = await startService()
+const english = negotiateLanguage('en')
 const secret = { AUTH_SECRET: 'a secret of at least thirty-two characters' }
 
 interface Post {
@@ -74,8 +76,8 @@ async function startWith(environment: Record<string, string>) {
   const call = createFetch({ origin })
   return {
     lines,
-    ask: (email: string) =>
-      call('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' }),
+    ask: (email: string, headers = {}) =>
+      call('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' }, headers),
     signIn: (email: string, otp: string) => call('POST', '/api/auth/sign-in/email-otp', { email, otp }),
   }
 }
@@ -162,7 +164,7 @@ describe('the sign-in e-mail', () => {
     const { ask, signIn } = await startWith({ SMTP_URL: url })
     const [ada, bob] = [newEmail(), newEmail()]
 
-    await Promise.all([ada, bob].map(ask))
+    await Promise.all([ada, bob].map((email) => ask(email)))
     const codes = new Map(
       received.map(({ letter, envelope }) => [envelope.rcptTo[0]?.address, codeOf(letter)]),
     )
@@ -173,11 +175,45 @@ describe('the sign-in e-mail', () => {
   })
 
   test('escapes its values in HTML', () => {
-    const { html, text } = signInEmail('ada@example.com', '<b>&"')
+    const { html, text } = signInEmail('ada@example.com', '<b>&"', english)
 
     expect(html).toContain('&lt;b&gt;&amp;&quot;')
-    expect(html).not.toContain('<b><b>')
+    expect(html).not.toMatch(/<b>(<bdi>)?<b>/)
     expect(text).toContain('<b>&"')
+  })
+
+  test.each(languages)('is in the language of the request: %s', async (language) => {
+    const { url, received } = await startMailServer()
+    const { ask, signIn } = await startWith({ SMTP_URL: url })
+    const { direction, translate } = negotiateLanguage(language)
+    const email = newEmail()
+
+    await ask(email, { 'accept-language': `${language}, en;q=0.5` })
+    const letter = received[0]?.letter
+
+    const code = letter ? codeOf(letter) : ''
+    expect(letter?.subject).toBe(translate('letterSubject', { code }))
+    expect(letter?.headers).toContainEqual(
+      expect.objectContaining({ key: 'content-language', value: language }),
+    )
+    expect(letter?.html).toContain(`<html lang="${language}" dir="${direction}">`)
+    for (const message of ['letterCode', 'letterUse', 'letterIgnore']) {
+      expect(letter?.html).toContain(translate(message))
+      expect(letter?.text).toContain(translate(message))
+    }
+    expect((await signIn(email, code)).status).toBe(200)
+  })
+
+  test('contains no text of the request except the code', async () => {
+    const { url, received } = await startMailServer()
+    const { ask } = await startWith({ SMTP_URL: url })
+    const hostile = 'x-evil, <b>evil</b>;q=1, fr'
+
+    await ask(newEmail(), { 'accept-language': hostile, 'user-agent': 'evil' })
+
+    const { subject, text, html } = received[0]?.letter ?? {}
+    expect(subject).toContain('votre code')
+    expect(JSON.stringify({ subject, text, html })).not.toContain('evil')
   })
 
   test('is not in the log', async () => {
@@ -226,7 +262,8 @@ describe('the outbox', () => {
     const folder = await temporaryFolder()
     const mailer = createMailer(readSettings({ ...secret, DATA_DIR: folder }), createReadableLog().log)
 
-    for (const code of ['000001', '000002', '000003']) await mailer(signInEmail('ada@example.com', code))
+    for (const code of ['000001', '000002', '000003'])
+      await mailer(signInEmail('ada@example.com', code, english))
     const files = (await readdir(join(folder, 'outbox'))).sort()
     const letters = await Promise.all(
       files.map(async (file) => PostalMime.parse(await readFile(join(folder, 'outbox', file)))),
@@ -250,7 +287,7 @@ describe('the outbox', () => {
     const settings = readSettings({ ...secret, DATA_DIR: '/dev/null' })
 
     await expect(
-      createMailer(settings, createReadableLog().log)(signInEmail('ada@example.com', '1')),
+      createMailer(settings, createReadableLog().log)(signInEmail('ada@example.com', '1', english)),
     ).rejects.toThrow()
   })
 })
@@ -299,7 +336,7 @@ describe('a failed delivery', () => {
     const { url } = await startMailServer(options)
     const mailer = createMailer(readSettings({ ...secret, SMTP_URL: url }), createReadableLog().log)
 
-    await expect(mailer(signInEmail('ada@example.com', '123456'))).rejects.toThrow()
+    await expect(mailer(signInEmail('ada@example.com', '123456', english))).rejects.toThrow()
   })
 
   test.each(failures)('%s is logged, and the caller gets the response of a success', async (_, options) => {

@@ -10,6 +10,7 @@ import { withAuditContext } from '../telemetry/audit.ts'
 import { ADDRESS_HEADER } from '../identity/auth.ts'
 import { networkOf, consumeSignInLimits } from '../guard/rate-limits.ts'
 import type { Endpoint, Endpoints } from './endpoints.ts'
+import { limitProblem } from './page-answers.ts'
 import { answer, type Call, sendError, sendLimitRefusal, setReplyHeaders } from './protocol.ts'
 
 const PREFIX = '/api/auth'
@@ -149,15 +150,17 @@ async function handle(call: Call, response: ServerResponse, operation: Operation
 export async function callAuth({ settings }: Services, call: Call, path: string, input: object) {
   const operation = operations[path]
   const checked = operation?.input.safeParse(input)
-  if (!operation || !checked?.success)
-    return { ok: false, problem: 'Enter a valid e-mail address and the code from the e-mail.' } as const
+  if (!operation || !checked?.success) {
+    const isCode = checked?.error?.issues[0]?.path[0] === 'otp'
+    return { ok: false, problem: { code: isCode ? 'INVALID_OTP' : 'INVALID_EMAIL' } } as const
+  }
   const exceeded = await consumeLimit(call.context, operation, checked.data)
-  if (exceeded) return { ok: false, problem: exceeded.error.message } as const
+  if (exceeded) return { ok: false, problem: limitProblem(exceeded.headers), exceeded } as const
   const target = new URL(PREFIX + path, settings.baseUrl)
   const request = authRequest({ ...call, url: () => target }, operation, checked.data, settings.baseUrl)
   const result = await sendToBetterAuth(request, call.context)
   if (result.ok) return { ok: true, cookies: result.headers.getSetCookie() } as const
-  return { ok: false, problem: errorOf(result.status, await result.text()).message } as const
+  return { ok: false, problem: { code: errorOf(result.status, await result.text()).code } } as const
 }
 
 /** Sends a request to better-auth, and records whether a sign-in attempt succeeded. */
@@ -210,8 +213,12 @@ function authRequest(
   if (method === 'GET')
     for (const [name, value] of Object.entries(input)) target.searchParams.set(name, String(value))
   const headers = new Headers({ origin: baseUrl, 'content-type': 'application/json' })
-  for (const name of access === 'public' ? (['user-agent'] as const) : (['cookie', 'user-agent'] as const))
-    if (request.headers[name] !== undefined) headers.set(name, request.headers[name])
+  // `Accept-Language` selects the language of the e-mail with the sign-in code.
+  const passed = ['user-agent', 'accept-language', ...(access === 'public' ? [] : ['cookie'])]
+  for (const name of passed) {
+    const value = request.headers[name]
+    if (typeof value === 'string') headers.set(name, value)
+  }
   const address = context.address?.()
   if (address !== undefined) headers.set(ADDRESS_HEADER, address)
   return new Request(target, { method, headers, ...(method === 'POST' && { body: JSON.stringify(input) }) })

@@ -78,11 +78,10 @@ function readAddress(request: IncomingMessage, isTrustedProxy: ReturnType<typeof
  * headers are accepted.
  */
 function isCrossSite({ method = 'GET', headers }: IncomingMessage, { path }: Target, origins: string[]) {
-  if (SAFE.includes(method)) return false
+  // src/http/authorize.ts has a stricter check for its pages, and refuses a request with a page.
+  if (SAFE.includes(method) || path === '/authorize') return false
   const { cookie, origin, 'sec-fetch-site': site } = headers
-  // Login CSRF: a page of an attacker must not sign a person in to the account of the attacker. Therefore, requests to
-  // /authorize are also checked if they have no cookie.
-  if (cookie === undefined && path !== '/authorize') return false
+  if (cookie === undefined) return false
   if (site === 'same-origin') return false
   return origin === undefined ? site !== undefined && site !== 'none' : !origins.includes(origin)
 }

@@ -16,6 +16,7 @@ import { audited } from './audited-endpoints.ts'
 import { cookieOptions, createCookieReader } from './cookies.ts'
 import { adminPlugin } from './impersonation.ts'
 import { type Mailer, signInEmail } from './mail.ts'
+import { negotiateLanguage } from '../messages/index.ts'
 import { detectOutages, rethrowOutages } from './outage-detection.ts'
 import type { Identity } from '../context.ts'
 import type { Settings } from '../settings.ts'
@@ -116,8 +117,10 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
           },
           // Logs a delivery error instead of throwing it, so that the answer is always the same. A different answer
           // could reveal whether an account exists.
-          sendVerificationOTP: ({ email, otp }) =>
-            mailer(signInEmail(email, otp)).catch((error: unknown) => {
+          sendVerificationOTP: ({ email, otp }, request) =>
+            mailer(
+              signInEmail(email, otp, negotiateLanguage(request?.headers?.get('accept-language') ?? '')),
+            ).catch((error: unknown) => {
               log.error(deliveryFailure(error), 'a sign-in e-mail could not be delivered')
             }),
         }),

@@ -8,6 +8,7 @@ import type { Logger } from 'pino'
 import { v7 } from 'uuid'
 
 import { makeContentsPrivate, makeFolderPrivate } from '../../db/private.ts'
+import type { Translator } from '../messages/index.ts'
 import type { Settings } from '../settings.ts'
 
 /** Sends an e-mail. Rejects if the e-mail cannot be delivered to the mail server. */
@@ -18,21 +19,26 @@ export interface Email {
   subject: string
   text: string
   html: string
+  headers?: Record<string, string>
 }
 
-/** Composes the e-mail with a sign-in code. The subject contains the code, so that notifications show it. */
-export function signInEmail(to: string, code: string): Email {
-  const lines = [
-    'Use it to sign in to Tallystick. It expires in five minutes.',
-    'If you did not request this code, ignore this e-mail.',
-  ]
+/**
+ * Composes the e-mail with a sign-in code. The subject begins with the code, so that notifications show it. The e-mail
+ * contains no text that a caller chooses, for example the name of an app, because any caller can request a code for any
+ * address.
+ */
+export function signInEmail(to: string, code: string, { language, direction, translate }: Translator): Email {
+  const intro = translate('letterCode')
+  const lines = [translate('letterUse'), translate('letterIgnore')]
   return {
     to,
-    subject: `${code} is your sign-in code`,
-    text: [`Your sign-in code is ${code}`, ...lines].join('\n\n'),
+    headers: { 'content-language': language },
+    subject: translate('letterSubject', { code }),
+    text: [`${intro} ${code}`, ...lines].join('\n\n'),
     html:
-      htmlEscape`<p>Your sign-in code is</p><p style="font-size:2em;letter-spacing:.2em"><b>${code}</b></p>` +
-      lines.map((line) => htmlEscape`<p>${line}</p>`).join(''),
+      htmlEscape`<!doctype html><html lang="${language}" dir="${direction}"><meta charset="utf-8"><p>${intro}</p><p style="font-size:2em;letter-spacing:.2em"><b><bdi>${code}</bdi></b></p>` +
+      lines.map((line) => htmlEscape`<p>${line}</p>`).join('') +
+      '</html>',
   }
 }
 

@@ -1,132 +1,132 @@
 import { htmlEscape } from 'escape-goat'
-import { createHash } from 'node:crypto'
 
-import { resourcesOf } from '../../contract/scopes.ts'
+import { resourceNamesOf } from '../../contract/scopes.ts'
+import { scopes } from '../../contract/base.ts'
+import { isMessage, type Translator, type Values } from '../messages/index.ts'
+import { page, type Text, toHtml } from './page.ts'
 
-const style = `
-:root { color-scheme: light dark; font: 1.1rem/1.5 system-ui, sans-serif }
-body { margin: 0 auto; max-width: 26rem; padding: 2rem 1.25rem; overflow-wrap: anywhere }
-h1 { font-size: 1.4rem }
-label { display: block; margin-top: 1rem }
-input { box-sizing: border-box; font: inherit; padding: .6rem; width: 100% }
-button { font: inherit; margin: 1rem .5rem 0 0; padding: .6rem 1.2rem }
-dt { margin-top: 1rem }
-dd { margin: 0 }
-.problem { border-left: .3rem solid #c33; padding-left: .8rem }
-`
-const styleHash = createHash('sha256').update(style).digest('base64')
-
-/**
- * The Content-Security-Policy of a page. `redirectTarget` is an additional permitted target of the form, because the
- * form on the consent page redirects to the app.
- */
-export const contentSecurityPolicy = (redirectTarget = '') =>
-  `default-src 'none'; style-src 'sha256-${styleHash}'; form-action 'self' ${redirectTarget}; base-uri 'none'; frame-ancestors 'none'`
-
-const page = (title: string, body: string) =>
-  htmlEscape`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>${title} · Tallystick</title>
-<style>` +
-  style +
-  htmlEscape`</style>
-</head>
-<body>
-<main>
-<h1>${title}</h1>
-` +
-  body +
-  '\n</main>\n</body>\n</html>\n'
-
-const problemAlert = (problem?: string) =>
-  problem === undefined ? '' : htmlEscape`<p class="problem" role="alert">${problem}</p>\n`
-
-export const errorPage = (problem: string) => page('The request failed', problemAlert(problem))
-
-export const emailPage = (problem?: string) =>
-  page(
-    'Sign in',
-    problemAlert(problem) +
-      `<form method="post">
-<label for="email">Your e-mail address</label>
-<input id="email" name="email" type="email" autocomplete="email" required autofocus>
-<button name="action" value="send">Send me a code</button>
-</form>`,
-  )
-
-export const codePage = (email: string, problem?: string) =>
-  page(
-    'Enter the code',
-    problemAlert(problem) +
-      htmlEscape`<form method="post">
-<p>We sent a code to ${email}.</p>
-<input type="hidden" name="email" value="${email}">
-<label for="otp">Six digits</label>
-<input id="otp" name="otp" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9]{6}" required autofocus>
-<button name="action" value="sign-in">Sign in</button>
-<button name="action" value="send" formnovalidate>Send another code</button>
-</form>`,
-  )
-
-const permissions: Record<string, string> = {
-  read: `see your ${resourcesOf('read')}`,
-  write: `add, change, share and delete your ${resourcesOf('write')}`,
+/** An error that a page shows: the code of the error, and the values of the message of this code. */
+export interface Problem {
+  code: string
+  values?: Values
 }
 
-/**
- * Describes the redirect target on the consent page. `URL` shows non-ASCII letters of a host as Punycode (`xn--…`), so
- * that a host with look-alike letters does not look like the imitated host.
- */
-function describeDestination(redirectUri: string) {
-  const { protocol, host } = new URL(redirectUri)
-  if (protocol === 'https:') return htmlEscape`the website <strong>${host}</strong>`
-  if (protocol === 'http:') return htmlEscape`a program on this computer, at <strong>${host}</strong>`
-  return htmlEscape`an app on this device that opens <strong>${protocol}</strong> links`
-}
-
-/** The properties of an OAuth client that the consent page needs. */
-interface App {
+/** The properties of an OAuth client that the pages need. */
+export interface App {
   id: string
   name: string
   trusted: boolean
 }
 
+const paragraph = (translator: Translator, ...text: Text) => `<p>${toHtml(translator, ...text)}</p>\n`
+
+/** An error without a message of its own has the message of an internal error. */
+const problemAlert = (translator: Translator, problem?: Problem) =>
+  problem
+    ? `<p class="problem" role="alert">${toHtml(translator, isMessage(problem.code) ? problem.code : 'INTERNAL_SERVER_ERROR', problem.values)}</p>\n`
+    : ''
+
+export const errorPage = (translator: Translator, problem: Problem) =>
+  page(translator, ['problemTitle'], problemAlert(translator, problem))
+
+/** Warns about the name of an app that is not in OAUTH_CLIENTS, because the app chose its name itself. */
+const caution = (translator: Translator, { trusted }: App, message: 'signInCaution' | 'consentCaution') =>
+  trusted ? '' : `<p class="caution">${toHtml(translator, message)}</p>\n`
+
+const requestingApp = (translator: Translator, app: App) =>
+  paragraph(translator, 'signInFor', { app: app.name }) + caution(translator, app, 'signInCaution')
+
+export const emailPage = (translator: Translator, app: App, problem?: Problem) =>
+  page(
+    translator,
+    ['signInTitle'],
+    problemAlert(translator, problem) +
+      requestingApp(translator, app) +
+      `<form method="post">
+<label for="email">${toHtml(translator, 'emailLabel')}</label>
+<input id="email" name="email" type="email" autocomplete="email" required autofocus>
+<button name="action" value="send">${toHtml(translator, 'sendCode')}</button>
+</form>
+`,
+  )
+
+/** The link without an address loads the page again, which then asks for the e-mail address. */
+export const codePage = (translator: Translator, app: App, email: string, problem?: Problem) =>
+  page(
+    translator,
+    ['codeTitle'],
+    problemAlert(translator, problem) +
+      paragraph(translator, 'codeSent', { email }) +
+      requestingApp(translator, app) +
+      htmlEscape`<form method="post">
+<input type="hidden" name="email" value="${email}">
+` +
+      `<label for="otp">${toHtml(translator, 'codeLabel')}</label>
+<input id="otp" name="otp" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9]{6}" required autofocus>
+<button name="action" value="sign-in">${toHtml(translator, 'signIn')}</button>
+<button name="action" value="send" formnovalidate>${toHtml(translator, 'sendAnotherCode')}</button>
+</form>
+<p><a href="">${toHtml(translator, 'otherAddress')}</a></p>
+`,
+  )
+
+/**
+ * Describes the redirect target on the consent page. `URL` shows non-ASCII letters of a host as Punycode (`xn--…`), so
+ * that a host with look-alike letters does not look like the imitated host.
+ */
+function describeDestination(redirectUri: string): Text {
+  const { protocol, host } = new URL(redirectUri)
+  if (protocol === 'https:') return ['website', { host }]
+  if (protocol === 'http:') return ['localProgram', { host }]
+  return ['localApp', { scheme: protocol }]
+}
+
+const definition = (translator: Translator, term: 'destination' | 'description', text: Text) =>
+  `<dt>${toHtml(translator, term)}</dt>\n<dd>${toHtml(translator, ...text)}</dd>\n`
+
 /**
  * Facts that the service has verified about an app: the redirect target, and the host of the client metadata document.
  */
-const verifiedDetails = ({ id, trusted }: App, redirectUri: string) =>
-  `<dl>
-<dt>You will be sent to</dt>
-<dd>${describeDestination(redirectUri)}</dd>
-` +
+const verifiedDetails = (translator: Translator, { id, trusted }: App, redirectUri: string) =>
+  '<dl>\n' +
+  definition(translator, 'destination', describeDestination(redirectUri)) +
   (!trusted && URL.canParse(id)
-    ? htmlEscape`<dt>The app is described by</dt>
-<dd>the website <strong>${new URL(id).host}</strong></dd>
-`
+    ? definition(translator, 'description', ['website', { host: new URL(id).host }])
     : '') +
-  `</dl>
-` +
-  (trusted
-    ? ''
-    : '<p>The app chose its name itself. Allow access only if you started this sign-in and recognize the destination.</p>\n')
+  '</dl>\n'
 
-export const consentPage = (app: App, redirectUri: string, scope: string, email: string) =>
+interface ConsentRequest {
+  app: App
+  redirectUri: string
+  scope: string
+}
+
+/** “Deny” is the first button, so that the Enter key and the first stop of the Tab key do not grant access. */
+export const consentPage = (
+  translator: Translator,
+  { app, redirectUri, scope }: ConsentRequest,
+  email: string,
+) =>
   page(
-    `Authorize ${app.name}?`,
-    htmlEscape`<p><bdi>${app.name}</bdi> requests access to the account ${email}. It will be able to:</p>
-<ul>` +
-      scope
-        .split(' ')
-        .map((name) => htmlEscape`<li>${permissions[name] ?? name}</li>`)
+    translator,
+    ['consentTitle', { app: app.name }],
+    paragraph(translator, 'consentRequest', { app: app.name, email }) +
+      '<ul>' +
+      scopes
+        .filter((name) => scope.split(' ').includes(name))
+        .map((name) => {
+          const resources = translator.translateResources(resourceNamesOf(name))
+          return htmlEscape`<li>${translator.translate(name, { resources })}</li>`
+        })
         .join('') +
       '</ul>\n' +
-      verifiedDetails(app, redirectUri) +
-      htmlEscape`<p>The complete redirect address is <code>${redirectUri}</code>. You can revoke this access at any time in the list of your sessions.</p>
+      verifiedDetails(translator, app, redirectUri) +
+      caution(translator, app, 'consentCaution') +
+      `<p class="details">${toHtml(translator, 'redirectAddress', { address: redirectUri })}
+${toHtml(translator, 'revocation')}</p>
 <form method="post">
-<button name="action" value="allow">Allow</button>
-<button name="action" value="deny">Deny</button>
-</form>`,
+<button name="action" value="deny">${toHtml(translator, 'deny')}</button>
+<button name="action" value="allow">${toHtml(translator, 'allow')}</button>
+</form>
+`,
   )
