@@ -13,6 +13,14 @@ import {
 import { ShareInput } from './notes.ts'
 import { Task } from './tasks.ts'
 
+const example = {
+  id: 'kYbUyxwCzlFgDnHaVtQe3Rj8PmS0iO5L',
+  name: 'Ada',
+  email: 'ada@example.com',
+  emailVerified: true,
+}
+const [since, today] = [1767175200, 1767261600]
+
 export const Account = z
   .object({
     id: z.string(),
@@ -20,7 +28,7 @@ export const Account = z
     email: z.string(),
     emailVerified: z.boolean(),
   })
-  .register(responseSchemas, { id: 'Account' })
+  .register(responseSchemas, { id: 'Account', example })
 
 const { role } = ShareInput.shape
 
@@ -89,12 +97,45 @@ export const AccountExport = z
       }),
     ),
   })
-  .register(responseSchemas, { id: 'AccountExport' })
+  .register(responseSchemas, {
+    id: 'AccountExport',
+    example: {
+      exportedAt: today,
+      account: { ...example, role: 'user', ban: null, createdAt: since, updatedAt: since },
+      tasks: [],
+      notes: [
+        {
+          id: '019b7a2e-5c80-7d3f-9a41-6b0c2d8e4f17',
+          number: 7,
+          title: 'Plan',
+          body: 'Milk and bread',
+          sharedWith: [{ email: 'bob@example.com', role: 'reader', createdAt: today, updatedAt: today }],
+          createdAt: today,
+          updatedAt: today,
+        },
+      ],
+      notesOfOthers: [],
+      sessions: [],
+      apps: [],
+      audit: [
+        {
+          at: since,
+          action: 'sign-in',
+          outcome: 'accepted',
+          actor: 'self',
+          subject: 'self',
+          ipAddress: '203.0.113.7',
+          userAgent: null,
+          detail: null,
+        },
+      ],
+    },
+  })
 
 /** The caller enters the e-mail address of the account to confirm the deletion. */
 export const DeleteAccount = z
   .object({ email: text({ max: 254, schema: z.string().trim() }) })
-  .register(requestSchemas, { id: 'DeleteAccount' })
+  .register(requestSchemas, { id: 'DeleteAccount', example: { email: 'ada@example.com' } })
 
 export const account = {
   get: reading

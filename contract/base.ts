@@ -61,6 +61,11 @@ export interface Meta {
   changes?: TaggedResource
   /** Responses have an `ETag`. */
   tagged?: true
+  /**
+   * Datastar pages receive server-sent events instead of JSON (src/http/datastar.ts). The value is an example of a
+   * stream.
+   */
+  events?: string
   tool?: Tool
 }
 
@@ -110,9 +115,9 @@ export const creating = writing.meta({ creates: true }).errors(idempotencyErrors
 /** Builder of procedures that change a resource. Supports `If-Match`, to detect concurrent changes. */
 export const changing = (changes: TaggedResource) => writing.meta({ changes }).errors({ PRECONDITION_FAILED })
 
-/** The schemas that the OpenAPI document publishes as components. */
-export const responseSchemas = z.registry<{ id: string }>()
-export const requestSchemas = z.registry<{ id: string }>()
+/** The schemas that the OpenAPI document publishes as components, each with its name and an example. */
+export const responseSchemas = z.registry<{ id: string; example: z.core.$output }>()
+export const requestSchemas = z.registry<{ id: string; example: z.core.$input }>()
 
 // PostgreSQL stores neither NUL nor lone surrogates. JSON strings can contain both.
 const unstorable = /[\0\p{Surrogate}]/u
@@ -157,7 +162,7 @@ const WholeNumber = z
   .meta({ type: 'integer', minimum: 0 })
 
 /** The id of a row. If no row has the id, the input is still valid, and the response is 404. */
-export const RowId = WholeNumber
+export const RowId = WholeNumber.meta({ examples: [7] })
 
 export const ById = z.object({ id: RowId })
 
@@ -172,6 +177,7 @@ export const Page = z.object({
     .meta({
       ...limitSchema,
       description: 'Maximum number of items. A page has fewer items if their texts exceed 1 MiB.',
+      examples: [100],
     })
     .optional(),
   cursor: z
@@ -190,4 +196,6 @@ export const noteBounds = { title: 120, body: 4000 }
 /** Unix time in seconds. */
 export const Timestamp = z.int()
 
-export const Success = z.object({ success: z.boolean() }).register(responseSchemas, { id: 'Success' })
+export const Success = z
+  .object({ success: z.boolean() })
+  .register(responseSchemas, { id: 'Success', example: { success: true } })

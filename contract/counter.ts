@@ -2,11 +2,28 @@ import { z } from 'zod'
 
 import { responseSchemas, publicAccess, requestSchemas } from './base.ts'
 
-export const Counter = z.object({ count: z.int() }).register(responseSchemas, { id: 'Counter' })
-export const SetCount = z.object({ inputValue: z.int() }).register(requestSchemas, { id: 'SetCount' })
+export const Counter = z
+  .object({ count: z.int() })
+  .register(responseSchemas, { id: 'Counter', example: { count: 7 } })
+export const SetCount = z
+  .object({ inputValue: z.int() })
+  .register(requestSchemas, { id: 'SetCount', example: { inputValue: 7 } })
 export const CounterFragment = z
   .object({ count: z.int(), html: z.string(), renderedAt: z.iso.datetime() })
-  .register(responseSchemas, { id: 'CounterFragment' })
+  .register(responseSchemas, {
+    id: 'CounterFragment',
+    example: { count: 7, html: '<output id="count">7</output>', renderedAt: '2026-01-01T10:00:00.000Z' },
+  })
+
+const events = `event: datastar-patch-elements
+data: selector #server-fragment
+data: mode inner
+data: elements <output id="count">7</output>
+
+event: datastar-patch-signals
+data: signals {"count":7}
+
+`
 
 const step = publicAccess
   .meta({ limit: 'steps' })
@@ -56,6 +73,7 @@ export const counter = {
     .input(SetCount)
     .output(Counter),
   fragment: publicAccess
+    .meta({ events })
     .route({ method: 'GET', path: '/api/counter/fragment', summary: 'Read the counter as HTML' })
     .output(CounterFragment),
   reset: publicAccess

@@ -14,6 +14,14 @@ import {
   writing,
 } from './base.ts'
 
+const example = {
+  id: 7,
+  userId: 'kYbUyxwCzlFgDnHaVtQe3Rj8PmS0iO5L',
+  text: 'Milk and bread',
+  createdAt: 1767261600,
+  updatedAt: 1767261600,
+}
+
 export const Note = z
   .object({
     id: z.int(),
@@ -22,36 +30,52 @@ export const Note = z
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })
-  .register(responseSchemas, { id: 'Note' })
+  .register(responseSchemas, { id: 'Note', example })
 export const NotesList = z
   .object({ notes: z.array(Note), noteCount: z.int() })
-  .register(responseSchemas, { id: 'NotesList' })
+  .register(responseSchemas, { id: 'NotesList', example: { notes: [example], noteCount: 1 } })
 /** The text must not be blank, because the first line with a visible character becomes the title of the note. */
 const Text = text({ max: noteBounds.body })
   .refine((value) => /\S/.test(value), 'Must not be blank')
   .meta({ minLength: 1, pattern: '\\S' })
-export const AddNote = z.object({ newNote: Text }).register(requestSchemas, { id: 'AddNote' })
-export const NotesReset = z.object({ noteCount: z.int() }).register(responseSchemas, { id: 'NotesReset' })
+export const AddNote = z
+  .object({ newNote: Text })
+  .register(requestSchemas, { id: 'AddNote', example: { newNote: 'Milk and bread' } })
+export const NotesReset = z
+  .object({ noteCount: z.int() })
+  .register(responseSchemas, { id: 'NotesReset', example: { noteCount: 0 } })
+
+const eventsOf = (html: string, signals: object) => `event: datastar-patch-elements
+data: selector #notes-list
+data: mode inner
+data: elements ${html}
+
+event: datastar-patch-signals
+data: signals ${JSON.stringify(signals)}
+
+`
+const listed = `<li id="note-7">Milk and bread <button type="button" aria-label="Delete note 7" data-on:click="@delete('/api/notes/7', {payload: {}})">Delete</button></li>`
 
 /**
- * The media type of the first form of notes (src/http/note-forms.ts). In `Accept` or `Content-Type`, it selects the
- * first form on paths that exist in both forms.
+ * The media type of the first form of notes. In `Accept` or `Content-Type`, it selects the first form on paths that
+ * exist in both forms (src/http/note-forms.ts).
  */
 export const firstFormMediaType = 'application/json;version=1'
 
 /** Notes in the first form: integer ids, and no sharing. The procedures access only notes that the caller wrote. */
 export const legacyNotes = {
   list: reading
-    .meta({ form: 1 })
+    .meta({ form: 1, events: eventsOf(listed, { noteCount: 1 }) })
     .route({ method: 'GET', path: '/api/notes', summary: 'List your notes, newest first' })
     .input(Page.optional())
     .output(NotesList),
   create: creating
-    .meta({ form: 1 })
+    .meta({ form: 1, events: eventsOf(listed, { noteCount: 1, newNote: '' }) })
     .route({ method: 'POST', path: '/api/notes', summary: 'Add a note' })
     .input(AddNote)
     .output(Note),
   delete: writing
+    .meta({ events: eventsOf('<li id="no-notes">No notes yet</li>', { noteCount: 0 }) })
     .route({ method: 'DELETE', path: '/api/notes/{id}', summary: 'Delete one of your notes' })
     .input(ById)
     .output(Success),

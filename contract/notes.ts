@@ -12,6 +12,17 @@ import {
   text,
 } from './base.ts'
 
+const noteId = '019b7a2e-5c80-7d3f-9a41-6b0c2d8e4f17'
+const example = {
+  id: noteId,
+  title: 'Plan',
+  body: 'Milk and bread',
+  mine: true,
+  sharedWith: 1,
+  updatedAt: '2026-01-01T10:00:00.000Z',
+  can: { VIEW_NOTE: true, EDIT_NOTE: true, SHARE_NOTE: true, DELETE_NOTE: true },
+}
+
 export const NoteView = z
   .object({
     id: z.string(),
@@ -27,25 +38,27 @@ export const NoteView = z
       DELETE_NOTE: z.boolean(),
     }),
   })
-  .register(responseSchemas, { id: 'NoteView' })
+  .register(responseSchemas, { id: 'NoteView', example })
 export const NoteList = z
   .object({
     notes: z.array(NoteView),
     can: z.object({ CREATE_NOTE: z.boolean() }),
   })
-  .register(responseSchemas, { id: 'NoteList' })
+  .register(responseSchemas, { id: 'NoteList', example: { notes: [example], can: { CREATE_NOTE: true } } })
 export const NoteInput = z
   .object({
     title: text({ min: 1, max: noteBounds.title, schema: z.string().trim() }),
     body: text({ max: noteBounds.body }),
   })
-  .register(requestSchemas, { id: 'NoteInput' })
+  .register(requestSchemas, { id: 'NoteInput', example: { title: 'Plan', body: 'Milk and bread' } })
 export const ShareInput = z
   .object({ email: z.email().max(254), role: z.enum(['reader', 'editor']) })
-  .register(requestSchemas, { id: 'ShareInput' })
-export const DeleteResult = z.object({ id: z.string() }).register(responseSchemas, { id: 'DeleteResult' })
+  .register(requestSchemas, { id: 'ShareInput', example: { email: 'bob@example.com', role: 'reader' } })
+export const DeleteResult = z
+  .object({ id: z.string() })
+  .register(responseSchemas, { id: 'DeleteResult', example: { id: noteId } })
 
-const NoteId = z.object({ id: z.string() })
+const NoteId = z.object({ id: z.string().meta({ examples: [noteId] }) })
 
 const existing = (action: Action) =>
   changing('note')
@@ -121,7 +134,7 @@ export const notes = {
       // Adds an optional request body to the OpenAPI document: clients may send an empty object or no body.
       spec: (operation) => ({
         ...operation,
-        requestBody: { content: { 'application/json': { schema: { type: 'object' } } } },
+        requestBody: { content: { 'application/json': { schema: { type: 'object' }, example: {} } } },
       }),
     })
     .input(NoteId)

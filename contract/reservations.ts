@@ -13,7 +13,7 @@ export const ReservationInput = z
     name: text().meta({ minLength: 1, pattern: '\\S' }),
     guests: z.number().meta({ multipleOf: 1, minimum: guestBounds.min, maximum: guestBounds.max }),
   })
-  .register(requestSchemas, { id: 'ReservationInput' })
+  .register(requestSchemas, { id: 'ReservationInput', example: { name: 'Ada', guests: 2 } })
 
 /**
  * The rules of a reservation. A violation results in INVALID_RESERVATION, with messages in the caller's language. The
@@ -27,9 +27,10 @@ export const ReservationRules = z.object({
     .min(guestBounds.min, 'guestsTooFew')
     .max(guestBounds.max, 'guestsTooMany'),
 })
-export const ReservationResult = z
-  .object({ message: z.string() })
-  .register(responseSchemas, { id: 'ReservationResult' })
+export const ReservationResult = z.object({ message: z.string() }).register(responseSchemas, {
+  id: 'ReservationResult',
+  example: { message: 'Thank you, Ada. 2 seats are reserved.' },
+})
 
 export const reservations = {
   create: publicAccess
@@ -38,7 +39,9 @@ export const reservations = {
       INVALID_RESERVATION: {
         status: 400,
         message: 'The reservation breaks a rule',
-        data: z.object({ name: z.string().optional(), guests: z.string().optional() }),
+        data: z
+          .object({ name: z.string().optional(), guests: z.string().optional() })
+          .meta({ examples: [{ guests: 'Please reserve at most 20 seats.' }] }),
       },
     })
     .meta({

@@ -11,6 +11,18 @@ import {
   Timestamp,
 } from './base.ts'
 
+const example = {
+  id: 'vN2sXq8LrTe5WcYb0KfJ7uHgZdPm4A1o',
+  token: 'q3DkWz7VbXn1RsTg9YhLc5Mf0PeJa2Uo',
+  ipAddress: '203.0.113.7',
+  userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+  browser: 'Firefox',
+  os: 'Linux',
+  lastActive: 1767261600,
+  createdAt: 1767175200,
+  isCurrent: false,
+}
+
 export const SessionInfo = z
   .object({
     id: z.string(),
@@ -25,13 +37,13 @@ export const SessionInfo = z
     createdAt: Timestamp,
     isCurrent: z.boolean(),
   })
-  .register(responseSchemas, { id: 'SessionInfo' })
+  .register(responseSchemas, { id: 'SessionInfo', example })
 export const SessionList = z
   .object({ sessions: z.array(SessionInfo), sessionCount: z.int() })
-  .register(responseSchemas, { id: 'SessionList' })
+  .register(responseSchemas, { id: 'SessionList', example: { sessions: [example], sessionCount: 1 } })
 export const RevokeSession = z
   .object({ revokeSessionToken: text({ min: 1 }) })
-  .register(requestSchemas, { id: 'RevokeSession' })
+  .register(requestSchemas, { id: 'RevokeSession', example: { revokeSessionToken: example.token } })
 
 export const sessions = {
   list: signedIn

@@ -4,7 +4,10 @@ import { responseSchemas, publicAccess } from './base.ts'
 
 export const Status = z
   .object({ status: z.literal('ok'), service: z.string(), release: z.string() })
-  .register(responseSchemas, { id: 'Status' })
+  .register(responseSchemas, {
+    id: 'Status',
+    example: { status: 'ok', service: 'tallystick-1', release: 'local' },
+  })
 
 export const status = {
   get: publicAccess

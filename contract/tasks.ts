@@ -17,6 +17,16 @@ import {
 
 const TaskStatus = z.enum(['pending', 'in_progress', 'completed'])
 
+const example = {
+  id: 7,
+  userId: 'kYbUyxwCzlFgDnHaVtQe3Rj8PmS0iO5L',
+  title: 'Write',
+  description: null,
+  status: 'pending',
+  createdAt: 1767261600,
+  updatedAt: 1767261600,
+} as const
+
 export const Task = z
   .object({
     id: z.int(),
@@ -27,23 +37,25 @@ export const Task = z
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })
-  .register(responseSchemas, { id: 'Task' })
+  .register(responseSchemas, { id: 'Task', example })
 export const TaskList = z
   .object({ tasks: z.array(Task), taskCount: z.int() })
-  .register(responseSchemas, { id: 'TaskList' })
+  .register(responseSchemas, { id: 'TaskList', example: { tasks: [example], taskCount: 1 } })
 const Title = text({ min: 1, max: 500 })
 const Description = text({ max: 10_000 })
 export const CreateTask = z
   .object({ taskTitle: Title, taskDesc: Description.optional() })
-  .register(requestSchemas, { id: 'CreateTask' })
+  .register(requestSchemas, { id: 'CreateTask', example: { taskTitle: 'Write', taskDesc: 'The first page' } })
 export const UpdateTask = z
   .object({
     title: Title.optional(),
     description: Description.nullable().optional(),
     status: TaskStatus.optional(),
   })
-  .register(requestSchemas, { id: 'UpdateTask' })
-export const TasksReset = z.object({ taskCount: z.int() }).register(responseSchemas, { id: 'TasksReset' })
+  .register(requestSchemas, { id: 'UpdateTask', example: { status: 'completed' } })
+export const TasksReset = z
+  .object({ taskCount: z.int() })
+  .register(responseSchemas, { id: 'TasksReset', example: { taskCount: 0 } })
 
 const missing = { NOT_FOUND: { status: 404, message: 'Task not found' } }
 

@@ -195,6 +195,7 @@ const corpus = fc.record({
     'content-type': often<string | undefined>(
       ...(['application/json', 'application/json; charset=utf-8', 'APPLICATION/JSON', 'text/plain'] as const),
       ...(['application/x-www-form-urlencoded', 'application/jsonx', undefined] as const),
+      ...(['application/json;version=1', 'application/json; version=2'] as const),
     ),
     'content-encoding': often<string | undefined>(undefined, 'gzip', 'identity'),
     accept: often<string | undefined>(

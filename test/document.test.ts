@@ -2,29 +2,38 @@ import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { traverseContractProcedures } from '@orpc/server'
 import { readFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 
-import { metaOf } from '../contract/base.ts'
+import { metaOf, requestSchemas, responseSchemas } from '../contract/base.ts'
+import { ErrorBody } from '../contract/errors.ts'
 import { contract } from '../contract/index.ts'
 import { createFetch } from './http.ts'
-import { startService } from './service.ts'
+import { newEmail, startService } from './service.ts'
 
+interface Media {
+  schema: object
+  example?: unknown
+  examples?: object
+}
 interface Operation {
   operationId: string
   summary: string
   security: object[]
   parameters?: { name: string; in: string; schema: object }[]
-  requestBody?: { required: boolean; content: Record<string, { schema: object }> }
-  responses: Record<string, { headers?: object; content: Record<string, { schema: object }> }>
+  requestBody?: { required: boolean; content: Record<string, Media> }
+  responses: Record<string, { headers?: object; content?: Record<string, Media> }>
 }
 interface Document {
   openapi: string
   paths: Record<string, Record<string, Operation>>
   components: {
+    examples: Record<string, { value: unknown }>
     schemas: Record<string, { properties: Record<string, object>; additionalProperties?: boolean }>
   }
 }
 
-const call = createFetch(await startService())
+const service = await startService()
+const call = createFetch(service)
 let document: Document
 
 beforeAll(async () => {
@@ -40,24 +49,63 @@ describe('the OpenAPI document', () => {
     expect(document).toEqual(copy)
   })
 
-  test('is valid, and has no errors under the recommended rules', async () => {
+  const lint = async (source: object) => {
     const config = await createConfig({ extends: ['recommended'] })
-    const problems = await lintFromString({ source: JSON.stringify(document), config })
+    const problems = await lintFromString({ source: JSON.stringify(source), config })
+    return problems.map(({ severity, ruleId, message }) => `${severity} ${ruleId}: ${message}`)
+  }
 
-    expect(problems.filter(({ severity }) => severity === 'error').map(({ message }) => message)).toEqual([])
+  test('has no errors and no warnings under the recommended rules of Redocly', async () => {
+    expect(await lint(document)).toEqual([])
   })
 
-  test('fails the same rules after a deliberate mistake', async () => {
-    const config = await createConfig({ extends: ['recommended'] })
-    const broken = { ...document, paths: { '/x': { get: { responses: {} } } } }
-    const problems = await lintFromString({ source: JSON.stringify(broken), config })
+  test('has errors and warnings under the same rules after deliberate mistakes', async () => {
+    const examples = { ...document.components.examples, Counter: { value: { count: 'seven' } } }
+    const broken = {
+      ...document,
+      paths: { ...document.paths, '/x': { get: { responses: {} } } },
+      components: { ...document.components, examples },
+    }
 
-    expect(problems.some(({ severity }) => severity === 'error')).toBe(true)
+    const problems = await lint(broken)
+
+    expect(problems).toContainEqual(expect.stringMatching(/^error operation-summary/))
+    expect(problems).toContainEqual(expect.stringMatching(/^warn no-invalid-media-type-examples/))
+  })
+
+  const operations = () => Object.values(document.paths).flatMap((item) => Object.values(item))
+
+  test('has an example for each body of each request and response', () => {
+    const missing = operations().flatMap(({ operationId, requestBody, responses }) =>
+      [...Object.entries(responses), ['request', requestBody] as const].flatMap(([part, body]) =>
+        Object.entries(body?.content ?? {}).flatMap(([type, { example, examples = {} }]) =>
+          example !== undefined || Object.keys(examples).length > 0 ? [] : [`${operationId} ${part} ${type}`],
+        ),
+      ),
+    )
+
+    expect(missing).toEqual([])
+  })
+
+  test('has complete and valid examples for the schemas of the contract', () => {
+    const named = new Map([...responseSchemas._idmap, ...requestSchemas._idmap])
+    for (const [name, { value }] of Object.entries(document.components.examples)) {
+      const schema = named.get(name) ?? ErrorBody
+
+      expect(z.safeParse(schema, value), name).toEqual({ success: true, data: value })
+    }
+  })
+
+  test('allows no empty query parameters, because the service refuses them', async () => {
+    expect(JSON.stringify(document)).not.toMatch(/allowEmptyValue|allowReserved/)
+    const cookie = await service.signIn(newEmail())
+    for (const name of ['status', 'limit', 'cursor'])
+      expect(await call('GET', `/api/tasks?${name}=`, undefined, { cookie })).toMatchObject({ status: 400 })
   })
 
   test('contains every procedure at its path, with its name, a summary, its access and an error', () => {
     traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
-      const { form, access, scope } = metaOf(procedure)
+      const { form, access, scope, limit } = metaOf(procedure)
       const { method = '', path: url = '' } = procedure['~orpc'].route
       const operation = document.paths[url]?.[method.toLowerCase()]
       if (form === 1) {
@@ -71,20 +119,22 @@ describe('the OpenAPI document', () => {
       )
       expect(operation?.responses).toHaveProperty('default')
       if (access !== 'public') expect(operation?.responses).toHaveProperty('401')
-      if (procedure['~orpc'].inputSchema) expect(operation?.responses).toHaveProperty('400')
+      expect(operation?.responses).toHaveProperty('400')
+      if (limit) expect(operation?.responses).toHaveProperty('429.headers.Retry-After')
     })
   })
 
   test('contains both forms of notes under one path', () => {
     const create = document.paths['/api/notes']?.post
 
-    expect(create?.requestBody?.content).toEqual({
-      'application/json': { schema: ref('NoteInput') },
+    expect(create?.requestBody?.content).toMatchObject({
+      'application/json': { schema: { anyOf: [ref('NoteInput'), ref('AddNote')] } },
       'application/json;version=1': { schema: ref('AddNote') },
     })
-    expect(create?.responses['200']?.content).toEqual({
+    expect(create?.responses['200']?.content).toMatchObject({
       'application/json': { schema: ref('NoteView') },
       'application/json;version=1': { schema: ref('Note') },
+      'text/event-stream': { schema: { type: 'string' } },
     })
   })
 
@@ -153,7 +203,7 @@ describe('the OpenAPI document', () => {
     )
 
     expect(bodies).toEqual([ref('NoteInput'), ref('ShareInput')])
-    expect(document.paths['/api/tasks/{id}']?.patch?.requestBody).toEqual({
+    expect(document.paths['/api/tasks/{id}']?.patch?.requestBody).toMatchObject({
       required: false,
       content: { 'application/json': { schema: ref('UpdateTask') } },
     })

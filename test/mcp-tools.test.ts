@@ -9,6 +9,7 @@ const { authorizeAgent, post, clients } = createMcpCalls(service)
 
 interface Schema {
   $ref?: string
+  anyOf?: Schema[]
   properties?: Record<string, Schema>
   required?: string[]
 }
@@ -39,7 +40,9 @@ async function listOperations() {
     Object.values(paths)
       .flatMap((item) => Object.values(item))
       .map(({ operationId, parameters = [], requestBody, responses }) => {
-        const body = resolve(requestBody?.content['application/json']?.schema ?? {}) as Schema
+        const declared = requestBody?.content['application/json']?.schema
+        // `POST /api/notes` accepts both forms of notes. The tool uses the second form, which is the first alternative.
+        const body = resolve(declared?.anyOf?.[0] ?? declared ?? {}) as Schema
         const inputs = parameters.filter((parameter) => parameter.in !== 'header')
         const properties = {
           ...body.properties,

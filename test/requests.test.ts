@@ -405,9 +405,40 @@ describe('/api/notes', () => {
     expect(typeOf(both)).toBe('application/json')
   })
 
+  test.each([FIRST_FORM, 'application/json; version="1"', 'application/json; charset=utf-8; VERSION=1'])(
+    'recognizes the first form by the media type %s of the body',
+    async (type) => {
+      const ada = await signIn()
+      const signals = { newNote: 'One', title: 'Two', body: '' }
+
+      const answer = await call('POST', '/api/notes', signals, { ...ada, 'content-type': type })
+
+      expect(answer).toMatchObject({ status: 200, body: first })
+      expect(typeOf(answer)).toBe(FIRST_FORM)
+    },
+  )
+
+  test.each(['application/json;version=2', 'application/json; charset=utf-8', 'application/json;xversion=1'])(
+    'recognizes the second form by the media type %s of the body',
+    async (type) => {
+      const ada = await signIn()
+      const signals = { newNote: 'Two', title: 'One', body: 'One' }
+
+      const answer = await call('POST', '/api/notes', signals, { ...ada, 'content-type': type })
+
+      expect(answer).toMatchObject({ status: 200, body: second })
+    },
+  )
+
   test.each([
     ['a title for the first form', { title: 'One', body: '' }, { accept: FIRST_FORM }, 'newNote'],
     ['nothing for the first form', {}, { accept: FIRST_FORM }, 'newNote'],
+    [
+      'a title in the media type of the first form',
+      { title: 'One' },
+      { 'content-type': FIRST_FORM },
+      'newNote',
+    ],
     ['no body for the second form', { title: 'One' }, {}, 'body'],
   ])('rejects by POST %s', async (_, body, accept, field) => {
     const ada = await signIn()

@@ -37,11 +37,12 @@ interface FormRequest {
 }
 
 /**
- * Returns the form of notes for a request. The first form is used in three cases: `Accept` prefers its media type, a
- * Datastar page sent the request, or the body contains `newNote` and no `title`. Otherwise, the second form is used.
+ * Returns the form of notes for a request. The first form is used in four cases: `Accept` prefers its media type, a
+ * Datastar page sent the request, the body has its media type, or the body contains `newNote` and no `title`.
+ * Otherwise, the second form is used.
  */
 export const formOf = ({ request: { headers }, body }: FormRequest): Form =>
-  prefersFirstForm(headers) || isDatastar(headers) || isFirstFormBody(body) ? 1 : 2
+  prefersFirstForm(headers) || isDatastar(headers) || isFirstFormBody(headers, body) ? 1 : 2
 
 /** The second form precedes the first, so that the second form is used if both have the same weight. */
 const FORMS = ['application/json', firstFormMediaType]
@@ -55,8 +56,9 @@ const prefersFirstForm = ({ accept = '' }: IncomingHttpHeaders) =>
  */
 const mentions = (accept: string, word: string) => accept.toLowerCase().includes(word)
 
-const isFirstFormBody = (body: FormRequest['body']) =>
-  body !== undefined && 'newNote' in body && !('title' in body)
+const isFirstFormBody = ({ 'content-type': type = '' }: IncomingHttpHeaders, body: FormRequest['body']) =>
+  body !== undefined &&
+  (/;\s*version="?1"?\s*(?:;|$)/i.test(type) || ('newNote' in body && !('title' in body)))
 
 /**
  * Returns a filter that selects the procedures of a form. Procedures that do not declare a form belong to both forms.

@@ -1,75 +1,85 @@
-import type { HTTPMethod, HTTPPath } from '@orpc/client'
-import {
-  type JSONSchema,
-  type OpenAPI,
-  OpenAPIGenerator,
-  type OpenAPIGeneratorGenerateOptions,
-} from '@orpc/openapi'
+import { type OpenAPI, OpenAPIGenerator } from '@orpc/openapi'
 import { traverseContractProcedures } from '@orpc/server'
 import { ZodToJsonSchemaConverter, type ZodToJsonSchemaConverterOptions } from '@orpc/zod/zod4'
-import { STATUS_CODES } from 'node:http'
-import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 
-import { responseSchemas, type Meta, metaOf, requestSchemas } from '../../contract/base.ts'
-import { ErrorBody } from '../../contract/errors.ts'
+import { responseSchemas, metaOf, requestSchemas } from '../../contract/base.ts'
 import { contract } from '../../contract/index.ts'
-import { firstFormMediaType } from '../../contract/legacy-notes.ts'
 import { resourcesOf } from '../../contract/scopes.ts'
-import { addHeaders } from './openapi-headers.ts'
+import {
+  type Components,
+  createErrorComponents,
+  createErrorSchema,
+  withoutDialect,
+} from './openapi-errors.ts'
+import { addExamples, addForm, completeOperation, type DocumentedProcedure } from './openapi-operation.ts'
 
-type Schemas = Record<string, object>
 type Interceptor = NonNullable<ZodToJsonSchemaConverterOptions['interceptors']>[number]
-
-const JSON_TYPE = 'application/json'
 
 const info: OpenAPI.InfoObject = {
   title: 'Tallystick',
   version: '1.0.0',
+  license: { name: 'MIT', identifier: 'MIT' },
   description: [
     'A shared counter, tasks, notes and sessions.',
     'To sign in, request a code with `POST /api/auth/email-otp/send-verification-otp {"email", "type": "sign-in"}`',
     'and send it with `POST /api/auth/sign-in/email-otp {"email", "otp"}`, which sets the session cookie.',
+    'The client library of Datastar receives errors as server-sent events with status 200, because it ignores other answers.',
   ].join(' '),
 }
+
+const session = {
+  type: 'apiKey',
+  in: 'cookie',
+  name: 'better-auth.session_token',
+  description: 'With HTTPS, the name of the cookie is __Host-better-auth.session_token.',
+} as const
 
 /**
  * Creates the OpenAPI document of the contract. If the two forms of notes (src/http/note-forms.ts) share a path, the
  * document contains both forms, with different media types.
  */
 export async function createDocument(): Promise<OpenAPI.Document> {
-  const named: Schemas = { UndefinedError: undefinedError() }
-  const [document, first] = [await generate(2, named), await generate(1, named)]
-  const schemas: Schemas = { ...document.components?.schemas, ...named }
+  const components = createErrorComponents()
+  const [document, first] = [await generate(2, components), await generate(1, components)]
+  Object.assign(components.schemas, document.components?.schemas)
+  for (const { name, value } of named) components.examples[name] = { value }
   traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
     const { form } = metaOf(procedure)
     const operation = getOperation(form === 1 ? first : document, procedure)
-    completeOperation(operation, procedure, path, schemas)
+    completeOperation(operation, procedure, path, components)
     if (form === 1) addForm(getOperation(document, procedure), operation)
   })
-  const sorted = Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)))
-  const session = {
-    type: 'apiKey',
-    in: 'cookie',
-    name: 'better-auth.session_token',
-    description: 'With HTTPS, the name of the cookie is __Host-better-auth.session_token.',
-  } as const
-  const authorizationCode = {
-    authorizationUrl: '/authorize',
-    tokenUrl: '/token',
-    scopes: {
-      read: `Read your ${resourcesOf('read')}`,
-      write: `Create, change, share and delete your ${resourcesOf('write')}`,
-    },
+  const used = Object.values(document.paths ?? {})
+    .flatMap((item) => Object.values(item ?? {}) as OpenAPI.OperationObject[])
+    .flatMap((operation) => addExamples(operation))
+  const schemas = sortKeys(components.schemas)
+  const examples = sortKeys(pick(components.examples, used))
+  return {
+    ...document,
+    components: { schemas, examples, securitySchemes: { session, token: createToken() } },
   }
-  const token = { type: 'oauth2', flows: { authorizationCode } } as const
-  return { ...document, components: { schemas: sorted, securitySchemes: { session, token } } }
 }
 
-/** The parts of a procedure that this module reads. The generator of oRPC reads the other parts. */
-interface DocumentedProcedure {
-  '~orpc': { meta: Meta; route: { path?: HTTPPath; method?: HTTPMethod }; inputSchema?: unknown }
-}
+const createToken = () => ({
+  type: 'oauth2' as const,
+  flows: {
+    authorizationCode: {
+      authorizationUrl: '/authorize',
+      tokenUrl: '/token',
+      scopes: {
+        read: `Read your ${resourcesOf('read')}`,
+        write: `Create, change, share and delete your ${resourcesOf('write')}`,
+      },
+    },
+  },
+})
+
+const sortKeys = <Value>(record: Record<string, Value>) =>
+  Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)))
+
+const pick = <Value>(record: Record<string, Value>, names: readonly string[]) =>
+  Object.fromEntries(Object.entries(record).filter(([name]) => names.includes(name)))
 
 /** Converts a schema to its published JSON Schema. */
 const publishSchema: Interceptor = ({ schema, options, next }) => {
@@ -84,133 +94,40 @@ const publishSchema: Interceptor = ({ schema, options, next }) => {
   return [required, { ...json, ...(closed && { additionalProperties: false }) }]
 }
 
-const withoutDialect = (json: object) => {
-  const { $schema: _, ...schema } = json as Exclude<JSONSchema, boolean>
-  return schema
-}
-
 export const schemaConverter = new ZodToJsonSchemaConverter({ interceptors: [publishSchema] })
 
 const generator = new OpenAPIGenerator({ schemaConverters: [schemaConverter] })
 
-const components = (registry: typeof responseSchemas, strategy: 'input' | 'output') =>
-  [...registry._idmap].map(([name, schema]) => [name, { schema, strategy }] as const)
+interface Registry {
+  _idmap: Map<string, z.core.$ZodType>
+  get: (schema: z.core.$ZodType) => { example: unknown } | undefined
+}
 
-/**
- * Generates the document for one form of notes (src/http/note-forms.ts). Adds the schemas of the declared errors to
- * `named`.
- */
-function generate(form: 1 | 2, named: Schemas) {
-  const options: OpenAPIGeneratorGenerateOptions = {
+const listNamed = (registry: Registry, strategy: 'input' | 'output') =>
+  [...registry._idmap].map(([name, schema]) => ({
+    name,
+    schema,
+    strategy,
+    value: registry.get(schema)?.example,
+  }))
+
+/** The schemas of bodies, with their names and examples. */
+const named = [...listNamed(responseSchemas, 'output'), ...listNamed(requestSchemas, 'input')]
+
+/** Generates the document for one form of notes (src/http/note-forms.ts). Adds the declared errors to `components`. */
+const generate = (form: 1 | 2, components: Components) =>
+  generator.generate(contract, {
     info,
     servers: [{ url: '/' }],
     filter: ({ contract }) => (metaOf(contract).form ?? 2) === form,
-    commonSchemas: Object.fromEntries([
-      ...components(responseSchemas, 'output'),
-      ...components(requestSchemas, 'input'),
-    ]),
-    customErrorResponseBodySchema: (definitions, status) => ({
-      anyOf: [
-        ...definitions.map(([code, message, dataRequired, data]) => {
-          const name = code.toLowerCase().replace(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase())
-          named[name] = namedError(code, status, message, dataRequired && data)
-          return reference(name)
-        }),
-        reference('UndefinedError'),
-      ],
-    }),
-  }
-  return generator.generate(contract, options)
-}
-
-const toPlainJson = (schema: unknown): unknown => JSON.parse(JSON.stringify(schema ?? null))
-
-const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` })
-
-const namedError = (code: string, status: number, message: string, data: unknown) => ({
-  type: 'object',
-  properties: {
-    defined: { const: true },
-    code: { const: code },
-    status: { const: status },
-    message: { type: 'string', examples: [message] },
-    ...(data ? { data } : {}),
-    error: { type: 'string', examples: [message], description: 'The same text as message' },
-  },
-  required: ['defined', 'code', 'status', 'message', ...(data ? ['data'] : []), 'error'],
-  additionalProperties: false,
-})
-
-const undefinedError = () => {
-  const schema = withoutDialect(z.toJSONSchema(ErrorBody, { io: 'output' }))
-  return { ...schema, properties: { ...schema.properties, defined: { const: false } } }
-}
+    commonSchemas: Object.fromEntries(
+      named.map(({ name, schema, strategy }) => [name, { schema, strategy }]),
+    ),
+    customErrorResponseBodySchema: createErrorSchema(components),
+  })
 
 function getOperation(document: OpenAPI.Document, procedure: DocumentedProcedure): OpenAPI.OperationObject {
   const { path = '', method = 'POST' } = procedure['~orpc'].route
   const item: Record<string, unknown> = document.paths?.[path] ?? {}
   return item[method.toLowerCase()] as OpenAPI.OperationObject
-}
-
-/** Adds the parts that the generator omits: security requirements, headers, and all possible responses. */
-function completeOperation(
-  operation: OpenAPI.OperationObject,
-  procedure: DocumentedProcedure,
-  path: readonly string[],
-  schemas: Schemas,
-) {
-  const { inputSchema, route, meta } = procedure['~orpc']
-  operation.operationId = path.join('_')
-  operation.tags = [path[0] ?? '']
-  const { access, scope } = meta
-  operation.security = access === 'public' ? [] : [{ session: [] }, ...(scope ? [{ token: [scope] }] : [])]
-
-  const body =
-    operation.requestBody && 'content' in operation.requestBody
-      ? operation.requestBody.content[JSON_TYPE]
-      : undefined
-  const component = Object.keys(schemas).find((name) =>
-    isDeepStrictEqual(toPlainJson(schemas[name]), toPlainJson(body?.schema)),
-  )
-  if (body && component) body.schema = reference(component)
-
-  addHeaders(operation, meta, route.method)
-
-  const anyError = {
-    description: 'Any other error',
-    content: { [JSON_TYPE]: { schema: reference('UndefinedError') } },
-  }
-  const statuses = [...(inputSchema ? [400] : []), ...(body ? [413, 415] : [])]
-  const responses: OpenAPI.ResponsesObject = {
-    ...Object.fromEntries(statuses.map((status) => [status, anyError])),
-    ...operation.responses,
-  }
-  const isPaginated = operation.parameters?.some(
-    (parameter) => 'name' in parameter && parameter.name === 'cursor',
-  )
-  for (const [status, response] of Object.entries(responses)) {
-    const headers = isPaginated && status === '200' && { headers: { Link: link } }
-    responses[status] = { ...response, description: STATUS_CODES[status] ?? '', ...headers }
-  }
-  operation.responses = { ...responses, default: anyError }
-}
-
-const link: OpenAPI.HeaderObject = {
-  description: 'URL of the next page, if there is one: `<…?limit=…&cursor=…>; rel="next"` (RFC 8288).',
-  schema: { type: 'string' },
-}
-
-/**
- * Adds the schemas of `first` (the first form of an operation) to `operation` (the second form), under the media type
- * of the first form.
- */
-function addForm(operation: OpenAPI.OperationObject, first: OpenAPI.OperationObject) {
-  operation.description = `The first form (\`${first.operationId}\`) is returned for \`Accept: ${firstFormMediaType}\`.`
-  const pairs = [
-    [operation.responses?.['200'], first.responses?.['200']],
-    [operation.requestBody, first.requestBody],
-  ]
-  for (const [target, source] of pairs)
-    if (target && 'content' in target && source && 'content' in source)
-      Object.assign(target.content ?? {}, { [firstFormMediaType]: source.content?.[JSON_TYPE] })
 }

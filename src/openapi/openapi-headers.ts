@@ -16,22 +16,39 @@ const header = (name: string, description: string, schema = {}) => ({
 const idempotencyKey = header(
   'Idempotency-Key',
   'Makes retries safe: for 24 hours, a request with the same key and the same body receives the first response.',
-  key,
+  { ...key, examples: ['4b1d7f0e-add-task'] },
 )
 const ifMatch = header(
   'If-Match',
   'Performs the change only if the current ETag is in this list; `*` matches every existing resource.',
+  { examples: ['"1"'] },
 )
 const ifNoneMatch = header(
   'If-None-Match',
   'Returns 304, without a body, if the current ETag is in this list.',
+  { examples: ['"1"'] },
 )
+const link: OpenAPI.HeaderObject = {
+  description: 'URL of the next page, if there is one: `<…?limit=…&cursor=…>; rel="next"` (RFC 8288).',
+  schema: { type: 'string' },
+}
+const limitHeaders: Record<string, OpenAPI.HeaderObject> = {
+  'Retry-After': { description: 'Seconds until the next accepted request.', schema: { type: 'integer' } },
+  RateLimit: {
+    description: 'The limit, remaining requests (`r`) and seconds until the reset (`t`).',
+    schema: { type: 'string' },
+  },
+  'RateLimit-Policy': {
+    description: 'The limit: requests (`q`) in a window of seconds (`w`).',
+    schema: { type: 'string' },
+  },
+}
 const etag = { description: 'The current version of the resource.', schema: { type: 'string' } } as const
 
 /** Documents the request and response headers of an operation, as declared in the contract. */
 export function addHeaders(
   operation: OpenAPI.OperationObject,
-  { creates, changes, tagged }: Meta,
+  { creates, changes, tagged, limit }: Meta,
   method?: string,
 ) {
   const reads = tagged === true && method === 'GET'
@@ -42,7 +59,14 @@ export function addHeaders(
     ...includeIf(reads, ifNoneMatch),
   ]
   if (requestHeaders.length > 0) operation.parameters = [...(operation.parameters ?? []), ...requestHeaders]
+  const isPaginated = operation.parameters?.some((given) => 'name' in given && given.name === 'cursor')
+  const responseHeaders = [
+    ...includeIf(tagged, ['200', { ETag: etag }] as const),
+    ...includeIf(reads, ['304', { ETag: etag }] as const),
+    ...includeIf(isPaginated, ['200', { Link: link }] as const),
+    ...includeIf(Boolean(limit), ['429', limitHeaders] as const),
+  ]
   const responses = (operation.responses ??= {})
-  for (const status of [...includeIf(tagged, '200'), ...includeIf(reads, '304')])
-    responses[status] = { description: '', ...responses[status], headers: { ETag: etag } }
+  for (const [status, headers] of responseHeaders)
+    responses[status] = { description: '', ...responses[status], headers }
 }

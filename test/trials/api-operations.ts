@@ -14,6 +14,7 @@ const Bounds = z.object({
 /** The keywords of JSON Schema that the OpenAPI document uses for requests. */
 export interface Schema extends z.infer<typeof Bounds> {
   properties?: Record<string, Schema> | undefined
+  anyOf?: Schema[] | undefined
 }
 
 /** An operation over HTTP, for example of REST, RPC, OAuth or MCP. */
@@ -29,6 +30,9 @@ export interface Operation {
 const Schema: z.ZodType<Schema> = Bounds.extend({
   get properties() {
     return z.record(z.string(), Schema).optional()
+  },
+  get anyOf() {
+    return z.array(Schema).optional()
   },
 })
 const Content = z.record(z.string(), z.object({ schema: Schema }))
@@ -53,7 +57,9 @@ export async function readOperations(origin: string): Promise<Operation[]> {
     $ref === undefined ? schema : (components.schemas[$ref.split('/').at(-1) ?? ''] ?? schema)
   const documented = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, { operationId, requestBody }]): Operation[] => {
-      const bodies = Object.values(requestBody?.content ?? {}).map(({ schema }) => resolve(schema))
+      const bodies = Object.values(requestBody?.content ?? {}).flatMap(({ schema }) =>
+        (schema.anyOf ?? [schema]).map(resolve),
+      )
       const json = bodies[0] ?? object()
       const id = path.includes('{id}') && { id: { type: 'integer' } }
       const rpc = object({

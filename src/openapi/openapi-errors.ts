@@ -1,0 +1,93 @@
+import { ORPCError } from '@orpc/client'
+import type { JSONSchema, OpenAPI, OpenAPIGeneratorGenerateOptions } from '@orpc/openapi'
+import { z } from 'zod'
+
+import { badRequest, ErrorBody, errorBody, unavailable } from '../../contract/errors.ts'
+
+/** Components of the document: schemas, and an example for each named schema except UndefinedError. */
+export interface Components {
+  schemas: Record<string, object>
+  examples: Record<string, OpenAPI.ExampleObject>
+}
+
+type ErrorSchema = NonNullable<OpenAPIGeneratorGenerateOptions['customErrorResponseBodySchema']>
+type Definition = [code: string, message: string, dataRequired: boolean, data: JSONSchema]
+
+export const reference = (name: string, kind: keyof Components = 'schemas') => ({
+  $ref: `#/components/${kind}/${name}`,
+})
+
+export const withoutDialect = (json: object) => {
+  const { $schema: _, ...schema } = json as Exclude<JSONSchema, boolean>
+  return schema
+}
+
+const toName = (code: string) =>
+  code.toLowerCase().replace(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase())
+
+/**
+ * Creates the function that returns the schema of the errors with one status. The function adds the schema and the
+ * example of each declared error to the components.
+ */
+export const createErrorSchema =
+  ({ schemas, examples }: Components): ErrorSchema =>
+  (definitions, status) => {
+    for (const definition of definitions) {
+      const name = toName(definition[0])
+      schemas[name] = namedError(definition, status)
+      examples[name] = { value: exampleOf(definition, status) }
+    }
+    return { anyOf: [...definitions.map(([code]) => reference(toName(code))), reference('UndefinedError')] }
+  }
+
+const namedError = ([code, message, dataRequired, data]: Definition, status: number) => ({
+  type: 'object',
+  properties: {
+    defined: { type: 'boolean', const: true },
+    code: { type: 'string', const: code },
+    status: { type: 'integer', const: status },
+    message: { type: 'string', examples: [message] },
+    ...(dataRequired && { data }),
+    error: { type: 'string', examples: [message], description: 'The same text as message' },
+  },
+  required: ['defined', 'code', 'status', 'message', ...(dataRequired ? ['data'] : []), 'error'],
+  additionalProperties: false,
+})
+
+function exampleOf([code, message, dataRequired, schema]: Definition, status: number) {
+  const data: unknown = typeof schema === 'object' ? schema.examples?.[0] : undefined
+  const error = new ORPCError(code, { status, message, ...(dataRequired && { data }) })
+  return { ...errorBody(error), defined: true }
+}
+
+/** Errors that procedures do not declare, by status. `default` is the example for all other statuses. */
+const undefinedErrors = {
+  400: badRequest([{ path: ['limit'], message: 'Must be a whole number' }]),
+  413: new ORPCError('PAYLOAD_TOO_LARGE', { message: 'A body may have at most 1048576 bytes' }),
+  415: new ORPCError('UNSUPPORTED_MEDIA_TYPE', { message: 'A body must be application/json' }),
+  429: new ORPCError('TOO_MANY_REQUESTS', { message: 'Too many requests; try again later' }),
+  default: unavailable('The service is at its limit of concurrent requests'),
+}
+
+/** The names of the examples of undefined errors, by status. */
+export const undefinedExamples: Record<string, string> = Object.fromEntries(
+  Object.entries(undefinedErrors).map(([status, { code }]) => [status, toName(code)]),
+)
+
+/** Creates the components of the errors that procedures do not declare. */
+export function createErrorComponents(): Components {
+  const schema = withoutDialect(z.toJSONSchema(ErrorBody, { io: 'output' }))
+  const defined = { type: 'boolean', const: false }
+  return {
+    schemas: { UndefinedError: { ...schema, properties: { ...schema.properties, defined } } },
+    examples: Object.fromEntries(
+      Object.values(undefinedErrors).map((error) => [toName(error.code), { value: errorBody(error) }]),
+    ),
+  }
+}
+
+/** Creates the response of an operation for errors that the procedure does not declare. */
+export const anyError = () => ({
+  description: 'Any other error',
+  content: { 'application/json': { schema: reference('UndefinedError') } },
+})

@@ -1,0 +1,119 @@
+import type { HTTPMethod, HTTPPath } from '@orpc/client'
+import type { OpenAPI } from '@orpc/openapi'
+import { STATUS_CODES } from 'node:http'
+import { isDeepStrictEqual } from 'node:util'
+
+import type { Meta } from '../../contract/base.ts'
+import { firstFormMediaType } from '../../contract/legacy-notes.ts'
+import { anyError, type Components, reference, undefinedExamples } from './openapi-errors.ts'
+import { addHeaders } from './openapi-headers.ts'
+
+const JSON_TYPE = 'application/json'
+
+/** The parts of a procedure that the document needs in addition to the parts that the generator of oRPC reads. */
+export interface DocumentedProcedure {
+  '~orpc': { meta: Meta; route: { path?: HTTPPath; method?: HTTPMethod } }
+}
+
+const toPlainJson = (schema: unknown): unknown => JSON.parse(JSON.stringify(schema ?? null))
+
+/** Adds the parts that the generator omits: security requirements, headers, and all possible responses. */
+export function completeOperation(
+  operation: OpenAPI.OperationObject,
+  { '~orpc': { route, meta } }: DocumentedProcedure,
+  path: readonly string[],
+  { schemas }: Components,
+) {
+  operation.operationId = path.join('_')
+  operation.tags = [path[0] ?? '']
+  const { access, scope, limit, events } = meta
+  operation.security = access === 'public' ? [] : [{ session: [] }, ...(scope ? [{ token: [scope] }] : [])]
+  removeQueryFlags(operation)
+
+  const body = contentOf(operation.requestBody)?.[JSON_TYPE]
+  const component = Object.keys(schemas).find((name) =>
+    isDeepStrictEqual(toPlainJson(schemas[name]), toPlainJson(body?.schema)),
+  )
+  if (body && component) body.schema = reference(component)
+
+  // Every request can be malformed: the limit of the query applies to all paths.
+  const statuses = [400, ...(body ? [413, 415] : []), ...(limit ? [429] : [])]
+  operation.responses = {
+    ...Object.fromEntries(statuses.map((status) => [status, anyError()])),
+    ...operation.responses,
+  }
+  addHeaders(operation, meta, route.method)
+  for (const [status, response] of Object.entries(operation.responses))
+    operation.responses[status] = { ...response, description: STATUS_CODES[status] ?? '' }
+  operation.responses.default = anyError()
+  if (events !== undefined) addEvents(operation, events)
+}
+
+/**
+ * Removes two flags that the generator sets on every query parameter. The service refuses empty values, and clients
+ * must encode reserved characters.
+ */
+function removeQueryFlags({ parameters = [] }: OpenAPI.OperationObject) {
+  for (const parameter of parameters)
+    if (!('$ref' in parameter)) {
+      delete parameter.allowEmptyValue
+      delete parameter.allowReserved
+    }
+}
+
+type Body = OpenAPI.RequestBodyObject | OpenAPI.ResponseObject | OpenAPI.ReferenceObject
+
+const contentOf = (body: Body | undefined) => (body && 'content' in body ? body.content : undefined)
+
+/** Adds the response that Datastar pages receive. */
+function addEvents(operation: OpenAPI.OperationObject, example: string) {
+  const content = contentOf(operation.responses?.['200'])
+  if (content) content['text/event-stream'] = { schema: { type: 'string' }, example }
+  addDescription(
+    operation,
+    'Datastar pages receive server-sent events: requests with `Datastar-Request: true`, or that prefer `text/event-stream` in `Accept`.',
+  )
+}
+
+const addDescription = (operation: OpenAPI.OperationObject, text: string) => {
+  operation.description = [operation.description, text].filter(Boolean).join(' ')
+}
+
+/**
+ * Adds the first form of an operation to `operation`, the second form. A request with the media type
+ * `application/json` may contain either form.
+ */
+export function addForm(operation: OpenAPI.OperationObject, first: OpenAPI.OperationObject) {
+  const response = contentOf(operation.responses?.['200'])
+  const { [JSON_TYPE]: answer, ...events } = contentOf(first.responses?.['200']) ?? {}
+  Object.assign(response ?? {}, { [firstFormMediaType]: answer, ...events })
+  const request = contentOf(operation.requestBody)
+  const input = contentOf(first.requestBody)?.[JSON_TYPE]
+  const bodies = [request?.[JSON_TYPE]?.schema, input?.schema].flatMap((schema) => schema ?? [])
+  if (request && input)
+    Object.assign(request, { [JSON_TYPE]: { schema: { anyOf: bodies } }, [firstFormMediaType]: input })
+  const selections = [`\`Accept: ${firstFormMediaType}\``]
+  if (input)
+    selections.push(`\`Content-Type: ${firstFormMediaType}\``, 'a body with `newNote` and without `title`')
+  addDescription(
+    operation,
+    `The first form (\`${first.operationId}\`) answers requests with ${selections.join(', or ')}.`,
+  )
+  if (first.description !== undefined) addDescription(operation, first.description)
+}
+
+/** Adds an example for each named schema in the bodies of an operation. Returns the names of these examples. */
+export const addExamples = ({ requestBody, responses = {} }: OpenAPI.OperationObject) => [
+  ...addExamplesTo(requestBody),
+  ...Object.entries(responses).flatMap(([status, body]) => addExamplesTo(body, undefinedExamples[status])),
+]
+
+const addExamplesTo = (body: Body | undefined, undefinedExample?: string) =>
+  Object.values(contentOf(body) ?? {}).flatMap((media) => {
+    const { $ref, anyOf = [] } = media.schema as { $ref?: string; anyOf?: { $ref?: string }[] }
+    const schemas = [{ $ref }, ...anyOf].flatMap(({ $ref }) => $ref?.split('/').at(-1) ?? [])
+    const names = schemas.flatMap((name) => (name === 'UndefinedError' ? undefinedExample : name) ?? [])
+    if (names.length > 0)
+      media.examples = Object.fromEntries(names.map((name) => [name, reference(name, 'examples')]))
+    return names
+  })
