@@ -66,6 +66,8 @@ export interface Meta {
    * stream.
    */
   events?: string
+  /** Responses contain tokens. Such responses have `Cache-Control: no-transform`, and are never compressed. */
+  secrets?: true
   tool?: Tool
 }
 

@@ -227,7 +227,7 @@ describe('a request with a body', () => {
       return () => undefined
     })
 
-    const body = reader.receive(request, readTarget(request, service.origin))
+    const body = reader.receive(request, readTarget(request, service.origin), () => undefined)
     request.destroy()
 
     await expect(body).rejects.toMatchObject({ code: 'BAD_REQUEST' })

@@ -77,7 +77,7 @@ describe('CORS', () => {
     ]
 
     expect(corsHeadersOf(preflight)).toEqual([])
-    expect(preflight.status).toBe(405)
+    expect(preflight.status).toBe(204)
     expect(corsHeadersOf(actual)).toEqual([])
     expect(corsHeadersOf(plain)).toEqual([])
     expect(actual.headers.get('vary')).toContain('Origin')
@@ -234,7 +234,7 @@ describe('caching', () => {
       { 'datastar-request': 'true' },
     ]
     for (const headers of callers)
-      expect((await call(method, path, undefined, headers)).headers.get('cache-control')).toBe('no-store')
+      expect((await call(method, path, undefined, headers)).headers.get('cache-control')).toMatch(/^no-store/)
   })
 
   test.each(['/api/openapi.json', '/docs'])('is allowed for %s', async (path) => {

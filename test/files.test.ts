@@ -1,27 +1,13 @@
-import { request } from 'node:http'
-import { buffer } from 'node:stream/consumers'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 
-import { createFetch, notFound } from './http.ts'
+import { createFetch, createRawFetch, notFound } from './http.ts'
 import { startService } from './service.ts'
 
 const service = await startService()
 const call = createFetch(service)
 
-/** Sends a request with exactly these headers, and returns the body without decoding. */
-const exchange = (method: string, path: string, headers: Record<string, string> = {}) =>
-  new Promise<{ status?: number; headers: NodeJS.Dict<string | string[]>; body: Buffer }>(
-    (resolve, reject) => {
-      request(service.origin + path, { method, headers }, (response) => {
-        buffer(response).then((body) => {
-          resolve({ status: response.statusCode, headers: response.headers, body })
-        }, reject)
-      })
-        .on('error', reject)
-        .end()
-    },
-  )
+const exchange = createRawFetch(service)
 
 /** The addresses of the script and the stylesheet of the reference page. */
 const page = String((await call('GET', '/docs')).body)

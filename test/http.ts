@@ -1,3 +1,6 @@
+import { type IncomingHttpHeaders, request } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+
 import { cookieOf } from '../src/testing.ts'
 import type { Service } from './service.ts'
 
@@ -31,6 +34,26 @@ export function createFetch({ origin }: Pick<Service, 'origin'>) {
     return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
   }
 }
+
+interface RawAnswer {
+  status: number | undefined
+  headers: IncomingHttpHeaders
+  body: Buffer
+}
+
+/** Returns a function that sends a request with exactly these headers, and does not decode the body of the response. */
+export const createRawFetch =
+  ({ origin }: Pick<Service, 'origin'>) =>
+  (method: string, path: string, headers: Record<string, string> = {}, body?: string) =>
+    new Promise<RawAnswer>((resolve, reject) => {
+      request(origin + path, { method, headers }, (response) => {
+        buffer(response).then((bytes) => {
+          resolve({ status: response.statusCode, headers: response.headers, body: bytes })
+        }, reject)
+      })
+        .on('error', reject)
+        .end(body)
+    })
 
 /** Signs in over HTTP, as a user does: requests a code, reads the code from the e-mail, and submits the code. */
 export async function signInOverHttp(service: Service, email: string, headers = {}) {

@@ -82,7 +82,7 @@ describe('a request to /mcp', () => {
     const { status, headers } = await call(method, '/mcp', undefined, agent.credentials)
 
     expect(status).toBe(405)
-    expect(headers.get('allow')).toBe('POST')
+    expect(headers.get('allow')).toBe('POST, OPTIONS')
   })
 
   test.each(['{', '[]', `[${JSON.stringify(rpc('tools/list'))}]`, '"text"', ''])(

@@ -155,11 +155,11 @@ describe('the metadata', () => {
   )
 
   test.each([
-    ['GET', '/token', 'POST'],
-    ['GET', '/register', 'POST'],
-    ['GET', '/revoke', 'POST'],
-    ['DELETE', '/authorize', 'GET, POST'],
-    ['POST', '/.well-known/jwks.json', 'GET'],
+    ['GET', '/token', 'POST, OPTIONS'],
+    ['GET', '/register', 'POST, OPTIONS'],
+    ['GET', '/revoke', 'POST, OPTIONS'],
+    ['DELETE', '/authorize', 'GET, HEAD, POST, OPTIONS'],
+    ['POST', '/.well-known/jwks.json', 'GET, HEAD, OPTIONS'],
   ])('is not available by other methods: %s %s', async (method, path, allowed) => {
     const { status, headers } = await call(method, path)
 

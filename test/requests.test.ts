@@ -21,14 +21,15 @@ const wrongMethod = errorBody(405, 'METHOD_NOT_SUPPORTED', 'Method Not Supported
 const unreadable = errorBody(400, 'BAD_REQUEST', 'The address cannot be read')
 
 /** Sends a request over a new connection, and returns the parsed response. */
-async function sendRaw(request: string) {
+async function sendRaw(request: string, method = '') {
   const socket = connect(Number(new URL(service.origin).port), '127.0.0.1')
   const chunks: Buffer[] = []
   socket.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', () => undefined)
   socket.write(request)
   await once(socket, 'close')
   const [head = '', body = ''] = Buffer.concat(chunks).toString().split('\r\n\r\n')
-  return { status: Number(head.split(' ')[1]), head: head.toLowerCase(), body: JSON.parse(body) as unknown }
+  const parsed = method === 'HEAD' ? undefined : (JSON.parse(body) as unknown)
+  return { status: Number(head.split(' ')[1]), head: head.toLowerCase(), body: parsed }
 }
 
 describe('the order of checks', () => {
@@ -205,30 +206,68 @@ describe('a path', () => {
   )
 
   test.each([
-    ['PUT', '/api/tasks', 'GET, POST'],
-    ['DELETE', '/api/tasks', 'GET, POST'],
-    ['POST', '/api/tasks/1', 'GET, PATCH, DELETE'],
-    ['PUT', '/api/notes', 'GET, POST'],
+    ['PUT', '/api/tasks', 'GET, HEAD, POST'],
+    ['DELETE', '/api/tasks', 'GET, HEAD, POST'],
+    ['POST', '/api/tasks/1', 'GET, HEAD, PATCH, DELETE'],
+    ['PUT', '/api/notes', 'GET, HEAD, POST'],
     ['GET', '/api/notes/1', 'POST, DELETE'],
     ['GET', '/api/notes/1/share', 'POST'],
-    ['POST', '/api/status', 'GET'],
-    ['POST', '/api/me', 'GET'],
+    ['POST', '/api/status', 'GET, HEAD'],
+    ['POST', '/api/me', 'GET, HEAD'],
     ['GET', '/api/counter/increment', 'POST'],
     ['GET', '/api/reservations', 'POST'],
-    ['DELETE', '/api/sessions', 'GET'],
-    ['OPTIONS', '/api/counter', 'GET'],
-    ['POST', '/docs', 'GET'],
-    ['POST', '/api/openapi.json', 'GET'],
+    ['DELETE', '/api/sessions', 'GET, HEAD'],
+    ['POST', '/docs', 'GET, HEAD'],
+    ['POST', '/api/openapi.json', 'GET, HEAD'],
     ['GET', '/api/auth/sign-out', 'POST'],
-    ['POST', '/api/auth/get-session', 'GET'],
+    ['POST', '/api/auth/get-session', 'GET, HEAD'],
     ['GET', '/api/auth/admin/set-role', 'POST'],
+    ['DELETE', '/authorize', 'GET, HEAD, POST'],
+    ['GET', '/token', 'POST'],
+    ['GET', '/mcp', 'POST'],
+    ['DELETE', '/mcp', 'POST'],
+    ['POST', '/api/health/ready', 'GET, HEAD'],
+    ['PUT', '/rpc/tasks/list', 'GET, HEAD, POST'],
+    ['DELETE', '/rpc/tasks/create', 'POST'],
+    ['GET', '/rpc/tasks/create', 'POST'],
   ])('is rejected as %s %s, with Allow: %s', async (method, path, allow) => {
-    const answer = await call(method, path)
+    const ada = await signIn()
+    const answer = await call(method, path, undefined, ada)
+    const options = await call('OPTIONS', path)
 
     expect(answer.status).toBe(405)
-    expect(answer.headers.get('allow')).toBe(allow)
-    expect(answer.body).toEqual(wrongMethod)
+    expect(answer.headers.get('allow')).toBe(`${allow}, OPTIONS`)
+    // RPC wraps the error of GET in its own envelope.
+    if (!(method === 'GET' && path.startsWith('/rpc/'))) expect(answer.body).toEqual(wrongMethod)
+    expect([options.status, options.body]).toEqual([204, ''])
+    if (path !== '/token') expect(options.headers.get('allow')).toBe(`${allow}, OPTIONS`)
   })
+
+  describe.each(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'])(
+    'that does not exist',
+    (method) => {
+      test.each([
+        '/nope',
+        '/api/nope',
+        '/rpc/nope',
+        '/rpc/tasks/nope',
+        '/docs/nope',
+        '/api/auth/nope',
+        '/mcp/nope',
+      ])(`is not found as ${method} %s, with any body`, async (path) => {
+        const head = `${method} ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n`
+        const requests = [`${head}\r\n`]
+        if (method !== 'TRACE') requests.push(`${head}content-type: text/csv\r\ncontent-length: 3\r\n\r\na,b`)
+
+        for (const request of requests) {
+          const { status, head, body } = await sendRaw(request, method)
+          expect(status).toBe(404)
+          expect(head).not.toContain('allow:')
+          if (method !== 'HEAD') expect(body).toEqual(notFound)
+        }
+      })
+    },
+  )
 
   test.each([
     '/api/status',

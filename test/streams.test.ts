@@ -92,6 +92,8 @@ describe('a response', () => {
         headers: {
           cookie,
           accept: 'application/json;q=0.1, text/event-stream',
+          // `fetch` decodes a compressed body, which then has another length.
+          'accept-encoding': 'identity',
           ...(body && { 'content-type': 'application/json' }),
           ...headers,
         },
@@ -100,7 +102,9 @@ describe('a response', () => {
       const { byteLength } = await response.arrayBuffer()
 
       expect(response.headers.get('transfer-encoding')).toBeNull()
-      expect(response.headers.get('content-length')).toBe(String(byteLength))
+      // 204 has no Content-Length (RFC 9110, section 8.6).
+      const length = response.status === 204 ? null : String(byteLength)
+      expect(response.headers.get('content-length')).toBe(length)
       expect(response.status).not.toBe(503)
     },
   )

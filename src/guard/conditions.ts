@@ -39,10 +39,12 @@ const lockAndTag: Record<TaggedResource, LockAndTag> = {
 }
 
 /**
- * Returns whether `If-Match` matches an entity tag. Uses the strong comparison of RFC 9110: a weak tag never matches.
+ * Returns whether `If-Match` matches an entity tag. Accepts the weak form of the tag, contrary to RFC 9110: the service
+ * and compressing proxies make the tag of a compressed answer weak (`W/"1"`), and the tag still identifies one version of
+ * the resource.
  */
 const matches = (ifMatch: string, tag: string) =>
-  ifMatch.trim() === '*' || ifMatch.split(',').some((each) => each.trim() === tag)
+  ifMatch.trim() === '*' || ifMatch.split(',').some((each) => each.trim().replace(/^W\//, '') === tag)
 
 /**
  * Runs `change` in a transaction if `If-Match` matches the current entity tag. Otherwise throws 412. The row stays

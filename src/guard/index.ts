@@ -110,6 +110,7 @@ function guardMiddleware<Output>(
   const { action } = declared.meta
   const operation = path.join('.')
   context.attributes.operation = operation
+  if (declared.meta.secrets) context.reply.set('cache-control', 'no-transform')
   const run = () =>
     mapMaybePromise(authenticate(context, declared), (caller) =>
       mapMaybePromise(

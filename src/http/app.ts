@@ -1,4 +1,4 @@
-import { ORPCError } from '@orpc/client'
+import { type HTTPPath, ORPCError } from '@orpc/client'
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, STATUS_CODES, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -15,11 +15,12 @@ import { createAuthEndpoints } from './auth.ts'
 import { hasBody } from './body.ts'
 import { createDatastar } from './datastar.ts'
 import { createEndpoints } from './endpoints.ts'
+import { createProceed, handleExpectations } from './expectation.ts'
 import { createFastPath } from './fast/index.ts'
 import { createHealthEndpoints, isHealthCheck } from './health.ts'
 import { createMcp } from './mcp.ts'
 import { createOAuthEndpoints } from './oauth.ts'
-import { type Call, LINGER, type Protocol, sendError } from './protocol.ts'
+import { type Call, LINGER, type Protocol, sendAllowedMethods, sendError } from './protocol.ts'
 import { createReferenceEndpoints } from './reference.ts'
 import { createRequestReader, MAX_HEADERS } from './request.ts'
 import { createCors, createResponseHeaders } from './response-headers.ts'
@@ -64,14 +65,14 @@ export function createApp(services: Services): Server {
     target: Target,
     responseHeaders: readonly string[],
   ) =>
-    mapMaybePromise(receive(request, target), (bytes) => {
+    mapMaybePromise(receive(request, target, createProceed(request, response)), (bytes) => {
       if (bytes && !admission.admit(response)) {
         shed(response, responseHeaders)
         return true
       }
       const call = createCall(request, target, bytes)
       attributes?.set(request, call.context.attributes)
-      const answered = fastPath?.({ call, response, responseHeaders }) ?? false
+      const answered = !call.refusal && (fastPath?.({ call, response, responseHeaders }) ?? false)
       return mapMaybePromise(
         answered,
         (isAnswered) => isAnswered || dispatch(call, response, responseHeaders),
@@ -80,8 +81,13 @@ export function createApp(services: Services): Server {
 
   async function dispatch(call: Call, response: ServerResponse, responseHeaders: readonly string[]) {
     setHeaders(response, responseHeaders)
-    for (const protocol of protocols) if (await protocol(call, response)) return true
-    throw notFound()
+    if (!call.refusal) for (const protocol of protocols) if (await protocol(call, response)) return true
+    const path: HTTPPath = `/${call.url().pathname.slice(1)}`
+    const methods: string[] = []
+    for (const { methodsAt } of protocols) methods.push(...((await methodsAt?.(path)) ?? []))
+    if (methods.length === 0) throw notFound()
+    if (!methods.includes(call.method)) return sendAllowedMethods(call, response, methods)
+    throw call.refusal ?? notFound()
   }
 
   function fail(error: unknown, response: ServerResponse, responseHeaders: readonly string[]) {
@@ -151,9 +157,7 @@ export function createApp(services: Services): Server {
     request.url = target.path
     observedListener(request, response, target)
   })
-  // Handles a request with an unknown `Expect` header like any other request. By default, Node answers 417 without an
-  // error body.
-  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
+  handleExpectations(server)
   server.on('clientError', refuseUnparsable)
   return server
 }

@@ -23,6 +23,11 @@ export interface Body extends Pick<Context, 'malformed'> {
 export const hasBody = (headers: IncomingHttpHeaders) =>
   (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined
 
+/** Throws 413 if the declared size of a body exceeds the maximum. */
+export function checkSize(headers: IncomingHttpHeaders) {
+  if (Number(headers['content-length'] ?? 0) > MAX_BODY) throw tooLarge()
+}
+
 /**
  * Starts to count a request with an incomplete body. The counter may call `abort` later, to enforce a limit. Returns a
  * function that stops counting the request.
@@ -37,7 +42,6 @@ export function readBody(request: IncomingMessage, track: TrackIncomplete): Prom
 }
 
 function collectBytes(request: IncomingMessage, track: TrackIncomplete): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY) throw tooLarge()
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0

@@ -8,7 +8,7 @@ import { router } from '../procedures/index.ts'
 import { notesHtml } from '../views/notes.ts'
 import { EVENT_STREAM, patchEvents, type Patch } from './datastar-events.ts'
 import { isDatastar } from './note-forms.ts'
-import { answer, answerError, setReplyHeaders, standardRequest, type Protocol } from './protocol.ts'
+import { answerError, answerProcedure, setReplyHeaders, standardRequest, type Protocol } from './protocol.ts'
 
 type Client = RouterClient<typeof router>
 
@@ -51,9 +51,13 @@ export function createDatastar(): Protocol {
     if (!result.matched) return false
     // Removes the `Link` header with the URL of the next results, because a patch replaces the whole list.
     context.reply.delete('link')
-    setReplyHeaders(response, context.reply)
     const { status, body } = result.response
-    if (status >= 400) return answerError(response, ErrorBody.parse(body))
-    return answer(response, status, patchEvents(body as Patch), EVENT_STREAM)
+    if (status < 400)
+      return answerProcedure(
+        { call, response },
+        { status, text: patchEvents(body as Patch), type: EVENT_STREAM },
+      )
+    setReplyHeaders(response, context.reply)
+    return answerError(response, ErrorBody.parse(body))
   }
 }

@@ -3,9 +3,12 @@ import type { ServerResponse } from 'node:http'
 import { networkOf } from '../guard/rate-limits.ts'
 import type { LimitName } from '../settings.ts'
 import type { Services } from '../context.ts'
-import { type Call, type Protocol, sendLimitRefusal, sendMethodNotAllowed } from './protocol.ts'
+import { type Call, type Protocol, sendLimitRefusal } from './protocol.ts'
 
-/** An endpoint outside the contract: health, reference, sign-in and OAuth. */
+/**
+ * An endpoint outside the contract: health, reference, sign-in and OAuth. The answers are not compressed, because many
+ * of them contain tokens or codes.
+ */
 export interface Endpoint {
   methods: readonly ('GET' | 'POST')[]
   answer: (call: Call, response: ServerResponse) => Promise<boolean> | boolean
@@ -20,11 +23,11 @@ export interface Endpoint {
 /** The keys are the exact paths of the endpoints. */
 export type Endpoints = Readonly<Record<string, Endpoint>>
 
-/** Dispatches a call to the endpoint with its path. Answers 405 if the endpoint does not support the method. */
+/** Dispatches a call to the endpoint with its path. */
 export function createEndpoints({ consumeRateLimit }: Services, ...groups: Endpoints[]): Protocol {
   const endpoints = new Map(groups.flatMap((group) => Object.entries(group)))
 
-  return async (call, response) => {
+  const answer: Protocol = async (call, response) => {
     const { pathname } = call.url()
     const endpoint = endpoints.get(pathname)
     if (!endpoint) return false
@@ -34,12 +37,12 @@ export function createEndpoints({ consumeRateLimit }: Services, ...groups: Endpo
       response.setHeader('access-control-allow-origin', '*')
       if (call.method === 'OPTIONS') return sendPreflight(response, endpoint.methods)
     }
-    if (!endpoint.methods.some((method) => method === call.method))
-      return sendMethodNotAllowed(response, endpoint.methods)
+    if (!endpoint.methods.some((method) => method === call.method)) return false
     const { limit } = endpoint
     const exceeded = limit && (await consumeRateLimit(limit, networkOf(call.context.address?.())))
     return exceeded ? sendLimitRefusal(response, exceeded) : endpoint.answer(call, response)
   }
+  return Object.assign(answer, { methodsAt: (path: string) => endpoints.get(path)?.methods ?? [] })
 }
 
 function sendPreflight(response: ServerResponse, methods: readonly string[]) {

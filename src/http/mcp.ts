@@ -11,14 +11,7 @@ import type { Context, Services } from '../context.ts'
 import { createContext, isBearer } from '../guard/authentication.ts'
 import { schemaConverter } from '../openapi/document.ts'
 import { router } from '../procedures/index.ts'
-import {
-  answer,
-  type Call,
-  sendError,
-  sendMethodNotAllowed,
-  setReplyHeaders,
-  type Protocol,
-} from './protocol.ts'
+import { answer, answerProcedure, type Call, sendError, type Protocol } from './protocol.ts'
 
 const PATH = '/mcp'
 
@@ -32,7 +25,9 @@ export function createMcp(services: Services): Protocol {
   const hosts = [new URL(baseUrl).hostname, ...(production ? [] : mcp.localhostAllowedHostnames())]
   const origins = [baseUrl, ...trustedOrigins]
 
-  return async ({ method, url, body, request, context: { malformed, address, attributes } }, response) => {
+  const answerCall: Protocol = async (call, response) => {
+    const { method, url, body, request } = call
+    const { malformed, address, attributes } = call.context
     if (url().pathname !== PATH) return false
     attributes.operation = PATH
     const { cookie: _, ...headers } = request.headers
@@ -41,7 +36,7 @@ export function createMcp(services: Services): Protocol {
     // check, the attacker's page could call the service from a browser inside the network.
     if (!mcp.validateHostHeader(host, hosts).ok || !origins.includes(origin))
       return sendError(response, new ORPCError('FORBIDDEN', { message: 'This host or origin may not call' }))
-    if (method !== 'POST') return sendMethodNotAllowed(response, ['POST'])
+    if (method !== 'POST') return false
 
     const context = createContext(services, headers, { audience: baseUrl + PATH, address, attributes })
     const caller = await context.caller()
@@ -69,11 +64,14 @@ export function createMcp(services: Services): Protocol {
     const authInfo = { token: '', clientId: session.clientId ?? '', scopes, resourceMetadataUrl }
     const result = await handler.fetch(mcpRequest(url(), headers), { parsedBody: body, authInfo })
     const text = await result.text()
-    setReplyHeaders(response, context.reply)
-    response.setHeader('content-length', Buffer.byteLength(text))
-    response.writeHead(result.status, Object.fromEntries(result.headers)).end(text)
-    return true
+    response.setHeaders(result.headers)
+    if (text === '') {
+      response.writeHead(result.status).end()
+      return true
+    }
+    return answerProcedure({ call: { ...call, context }, response }, { status: result.status, text })
   }
+  return Object.assign(answerCall, { methodsAt: (path: string) => (path === PATH ? ['POST'] : []) })
 }
 
 /** Creates the request for the MCP library. Includes only the headers that the MCP protocol uses. */

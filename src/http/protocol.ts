@@ -1,4 +1,5 @@
 import { type HTTPPath, ORPCError } from '@orpc/client'
+import type { Promisable } from '@orpc/shared'
 import type { StandardLazyRequest } from '@orpc/standard-server'
 import fresh from 'fresh'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -6,6 +7,7 @@ import { finished } from 'node:stream'
 
 import { type ErrorBody, errorBody } from '../../contract/errors.ts'
 import type { Context, LimitRefusal, Reply } from '../context.ts'
+import { compressors, MIN_COMPRESSED, selectCoding } from './compression.ts'
 import { errorEvents, EVENT_STREAM } from './datastar-events.ts'
 import { isDatastarClient } from './note-forms.ts'
 
@@ -20,12 +22,19 @@ export interface Call {
   url: () => URL
   /** The JSON object of the body, or undefined if the request has no body. */
   body: Record<string, unknown> | undefined
+  /** The error (415) of an unsupported body. An unknown path (404) and an unsupported method (405) have priority. */
+  refusal?: ORPCError<string, unknown> | undefined
   context: Context
   request: IncomingMessage
 }
 
-/** Answers a call, or returns false if the call belongs to another protocol. */
-export type Protocol = (call: Call, response: ServerResponse) => Promise<boolean>
+/** Answers calls of one protocol. */
+export interface Protocol {
+  /** Answers a call, or returns false if the protocol does not support the path with this method. */
+  (call: Call, response: ServerResponse): Promise<boolean>
+  /** Returns the methods that the protocol supports for a path. Empty if the protocol does not have the path. */
+  methodsAt?: (path: HTTPPath) => Promisable<readonly string[]>
+}
 
 /** Converts a call to the request type of oRPC's standard handlers. */
 export const standardRequest = ({ method, url, body, request }: Call): StandardLazyRequest => ({
@@ -101,13 +110,45 @@ export function sendLimitRefusal(response: ServerResponse, { error, headers }: L
   return sendError(response, error)
 }
 
-export function sendMethodNotAllowed(response: ServerResponse, allowed: readonly string[]) {
-  response.setHeader('allow', allowed.join(', '))
-  return sendError(response, new ORPCError('METHOD_NOT_SUPPORTED'))
+/** Answers OPTIONS with the supported methods of the path, and an unsupported method with 405. */
+export function sendAllowedMethods({ method }: Call, response: ServerResponse, methods: readonly string[]) {
+  const allowed = methods.flatMap((each) => (each === 'GET' ? ['GET', 'HEAD'] : [each]))
+  response.setHeader('allow', [...allowed, 'OPTIONS'].join(', '))
+  if (method !== 'OPTIONS') return sendError(response, new ORPCError('METHOD_NOT_SUPPORTED'))
+  response.writeHead(204).end()
+  return true
 }
+
+/**
+ * Sends the answer of a procedure with the headers of its reply. A successful answer is compressed if it is large, see
+ * `selectCoding`. If `isConditional`, sends 304 if the client already has the answer.
+ */
+export async function answerProcedure(
+  { call, response }: { call: Call; response: ServerResponse },
+  { status, text, type }: { status: number; text: string; type?: string },
+  isConditional = false,
+) {
+  const { request, context } = call
+  const isLarge = status === 200 && Buffer.byteLength(text) >= MIN_COMPRESSED
+  const coding = isLarge ? selectCoding(request, context.reply) : undefined
+  setReplyHeaders(response, context.reply)
+  if (isConditional && status === 200 && isNotModified(call)) {
+    response.writeHead(304).end()
+    return true
+  }
+  if (!coding) return answer(response, status, text, type)
+  const compressed = await compressors[coding](text)
+  // ANSWER_TIMEOUT has passed, and the service has sent 503.
+  if (response.headersSent) return true
+  response.setHeader('content-encoding', coding)
+  return answer(response, status, compressed, type)
+}
+
+/** The headers of a reply that extend the header with the same name that the response already has. */
+const EXTENDING = ['vary', 'cache-control']
 
 export function setReplyHeaders(response: ServerResponse, reply: Reply) {
   for (const [name, value] of reply)
-    if (name === 'vary') response.appendHeader(name, value)
+    if (EXTENDING.includes(name)) response.appendHeader(name, value)
     else response.setHeader(name, value)
 }

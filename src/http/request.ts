@@ -1,4 +1,5 @@
 import { ORPCError } from '@orpc/client'
+import { parse } from 'content-type'
 import type { Promisable } from '@orpc/shared'
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
@@ -6,7 +7,7 @@ import proxyAddr from 'proxy-addr'
 
 import { createContext } from '../guard/authentication.ts'
 import type { Services } from '../context.ts'
-import { type Body, hasBody, parseForm, parseObject, readBody } from './body.ts'
+import { type Body, checkSize, hasBody, parseForm, parseObject, readBody } from './body.ts'
 import { networkOf } from '../guard/rate-limits.ts'
 import type { createIncompleteLimit } from './admission.ts'
 import type { Target } from './target.ts'
@@ -30,24 +31,30 @@ export function createRequestReader(
   const addressOf = (request: IncomingMessage) => readAddress(request, isTrustedProxy)
 
   return {
-    /** Checks the target and the origin of the request, then reads the body. Undefined if the request has no body. */
-    receive(request: IncomingMessage, target: Target): Promisable<Buffer | undefined> {
+    /**
+     * Checks the target, the origin and the declared size of the request, then calls `proceed` and reads the body.
+     * Undefined if the request has no body.
+     */
+    receive(request: IncomingMessage, target: Target, proceed: () => void): Promisable<Buffer | undefined> {
       if (target.refusal) throw target.refusal
       if (isCrossSite(request, target, origins))
         throw new ORPCError('FORBIDDEN', { message: 'This origin may not act for you' })
       if (!hasBody(request.headers)) return undefined
+      checkSize(request.headers)
+      proceed()
       return readBody(request, (abort) => trackIncomplete(networkOf(addressOf(request)) ?? 'unknown', abort))
     },
 
     createCall(request: IncomingMessage, target: Target, bytes: Buffer | undefined): Call {
       const { method = 'GET', headers } = request
-      const { body, malformed } = parseBody(request, target, bytes)
+      const { body, malformed, refusal } = parseBody(request, target, bytes)
       return {
         method: method === 'HEAD' ? 'GET' : method,
         plainPath: target.plainPath,
         url: target.url,
         request,
         body,
+        refusal,
         context: createContext(services, headers, {
           malformed: target.malformed ?? malformed,
           address: () => addressOf(request),
@@ -92,14 +99,21 @@ function isCrossSite({ method = 'GET', headers }: IncomingMessage, { path }: Tar
  */
 const FORMS = ['/authorize', '/token', '/revoke']
 
-function parseBody({ headers }: IncomingMessage, { path }: Target, bytes: Buffer | undefined): Body {
+function parseBody(
+  { headers }: IncomingMessage,
+  { path }: Target,
+  bytes: Buffer | undefined,
+): Body & Pick<Call, 'refusal'> {
   if (bytes === undefined || bytes.length === 0) return { body: undefined }
-  if (headers['content-encoding'] !== undefined)
-    throw new ORPCError('UNSUPPORTED_MEDIA_TYPE', { message: 'A body must not be compressed' })
-  const type = headers['content-type'] ?? ''
-  if (FORMS.includes(path) && /^application\/x-www-form-urlencoded\s*(;|$)/i.test(type))
-    return parseForm(bytes)
-  if (!/^application\/json\s*(;|$)/i.test(type))
-    throw new ORPCError('UNSUPPORTED_MEDIA_TYPE', { message: 'A body must be application/json' })
-  return parseObject(bytes)
+  if (headers['content-encoding'] !== undefined) return unsupported('A body must not be compressed')
+  const { type, parameters } = parse(headers['content-type'] ?? '')
+  const { charset = 'utf-8' } = parameters
+  if (!/^utf-?8$/i.test(charset)) return unsupported('The charset of a body must be UTF-8')
+  if (FORMS.includes(path) && type === 'application/x-www-form-urlencoded') return parseForm(bytes)
+  return type === 'application/json' ? parseObject(bytes) : unsupported('A body must be application/json')
 }
+
+const unsupported = (message: string) => ({
+  body: undefined,
+  refusal: new ORPCError('UNSUPPORTED_MEDIA_TYPE', { message }),
+})

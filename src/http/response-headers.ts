@@ -50,8 +50,8 @@ export function setPageHeaders(response: ServerResponse) {
   for (const protect of pageHeaders) protect(response.req, response, () => undefined)
 }
 
-/** The request headers that select the CORS headers and the media type of an answer. */
-const VARY = 'Origin, Accept, Datastar-Request'
+/** The request headers that select the CORS headers, the media type and the content coding of an answer. */
+const VARY = 'Origin, Accept, Datastar-Request, Accept-Encoding'
 
 /**
  * Returns the function that finds the response headers for the `Origin` of a request, as a flat list of names and

@@ -7,15 +7,7 @@ import { ErrorBody, errorBody } from '../../contract/errors.ts'
 import type { Context } from '../context.ts'
 import { router } from '../procedures/index.ts'
 import { contentTypeOf, type Form, formOf, hasForm } from './note-forms.ts'
-import {
-  answer,
-  answerError,
-  isNotModified,
-  type Protocol,
-  sendMethodNotAllowed,
-  setReplyHeaders,
-  standardRequest,
-} from './protocol.ts'
+import { answerError, answerProcedure, type Protocol, setReplyHeaders, standardRequest } from './protocol.ts'
 
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE']
 
@@ -27,27 +19,21 @@ export function createRest(): Protocol {
   const handlers = { 1: createHandler(1), 2: createHandler(2) }
   const matcher = new StandardOpenAPIMatcher()
   matcher.init(router)
-  const allowedMethods = async (path: HTTPPath) => {
+  const methodsAt = async (path: HTTPPath) => {
     const matches = await Promise.all(METHODS.map((method) => matcher.match(method, path)))
     return METHODS.filter((_, index) => matches[index])
   }
 
-  return async (call, response) => {
+  const answer: Protocol = async (call, response) => {
     const { context } = call
     const result = await handlers[formOf(call)].handle(standardRequest(call), { context })
-    if (!result.matched) {
-      const methods = await allowedMethods(`/${call.url().pathname.slice(1)}`)
-      return methods.length > 0 && sendMethodNotAllowed(response, methods)
-    }
-    setReplyHeaders(response, context.reply)
+    if (!result.matched) return false
     const { status, body } = result.response
-    if (status === 200 && isNotModified(call)) {
-      response.writeHead(304).end()
-      return true
-    }
-    if (status >= 400) return answerError(response, ErrorBody.parse(body))
-    return answer(response, status, JSON.stringify(body))
+    if (status < 400) return answerProcedure({ call, response }, { status, text: JSON.stringify(body) }, true)
+    setReplyHeaders(response, context.reply)
+    return answerError(response, ErrorBody.parse(body))
   }
+  return Object.assign(answer, { methodsAt })
 }
 
 const createHandler = (form: Form) =>

@@ -1,18 +1,11 @@
 import { ORPCError } from '@orpc/client'
-import { StandardRPCHandler } from '@orpc/server/standard'
+import { StandardRPCHandler, StandardRPCMatcher } from '@orpc/server/standard'
 import { StrictGetMethodPlugin } from '@orpc/server/plugins'
 
 import type { Context } from '../context.ts'
 import { parseObject } from './body.ts'
 import { router } from '../procedures/index.ts'
-import {
-  answer,
-  type Call,
-  sendMethodNotAllowed,
-  setReplyHeaders,
-  standardRequest,
-  type Protocol,
-} from './protocol.ts'
+import { answerProcedure, type Call, standardRequest, type Protocol } from './protocol.ts'
 
 const METHODS = ['GET', 'POST']
 
@@ -20,16 +13,30 @@ const METHODS = ['GET', 'POST']
 export function createRpc(): Protocol {
   const handler = new StandardRPCHandler<Context>(router, { plugins: [new StrictGetMethodPlugin()] })
 
-  return async (call, response) => {
-    if (!call.url().pathname.startsWith('/rpc/')) return false
-    if (!METHODS.includes(call.method)) return sendMethodNotAllowed(response, METHODS)
+  const answer: Protocol = async (call, response) => {
+    if (!call.url().pathname.startsWith('/rpc/') || !METHODS.includes(call.method)) return false
     const malformed = call.context.malformed ?? malformationOf(call)
     const context = { ...call.context, malformed }
     const request = standardRequest(malformed ? emptied(call) : call)
     const result = await handler.handle(request, { context, prefix: '/rpc' })
     if (!result.matched) return false
-    setReplyHeaders(response, call.context.reply)
-    return answer(response, result.response.status, JSON.stringify(result.response.body))
+    const { status, body } = result.response
+    // StrictGetMethodPlugin has refused GET.
+    if (status === 405) response.setHeader('allow', 'POST, OPTIONS')
+    return answerProcedure({ call, response }, { status, text: JSON.stringify(body) })
+  }
+  return Object.assign(answer, { methodsAt: createMethodsAt() })
+}
+
+function createMethodsAt(): Protocol['methodsAt'] {
+  const matcher = new StandardRPCMatcher()
+  matcher.init(router)
+  return async (path) => {
+    const match = path.startsWith('/rpc/')
+      ? await matcher.match('POST', `/${path.slice('/rpc/'.length)}`)
+      : undefined
+    if (!match) return []
+    return match.procedure['~orpc'].route.method === 'GET' ? METHODS : ['POST']
   }
 }
 

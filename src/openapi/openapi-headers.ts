@@ -20,7 +20,7 @@ const idempotencyKey = header(
 )
 const ifMatch = header(
   'If-Match',
-  'Performs the change only if the current ETag is in this list; `*` matches every existing resource.',
+  'Performs the change only if the current ETag is in this list, also in its weak form; `*` matches every existing resource.',
   { examples: ['"1"'] },
 )
 const ifNoneMatch = header(

@@ -22,6 +22,8 @@ import { errorBody } from '../../../contract/errors.ts'
 import { catchMaybePromise, mapMaybePromise } from '../../maybe-promise.ts'
 import { router } from '../../procedures/index.ts'
 import { afterFlush } from '../tick.ts'
+import type { Coding } from '../accept.ts'
+import { compressors, MIN_COMPRESSED, selectCoding } from '../compression.ts'
 import { type CompiledProcedure, compile } from './compile.ts'
 import { contentTypeOf, type Form, formOf, hasForm, isDatastar } from '../note-forms.ts'
 import { type Call, isNotModified } from '../protocol.ts'
@@ -180,19 +182,34 @@ function createRouteFinder({ matcher }: WireFormat, compiledOf: CompiledOf) {
   return (method: string, path: HTTPPath) => routes.get(path)?.get(method) ?? look(method, path)
 }
 
-function send(
-  { call, response, responseHeaders }: Exchange,
-  status: number,
-  text: string,
-  type = 'application/json',
-) {
+function send(exchange: Exchange, status: number, text: string, type = 'application/json') {
+  const { call, response } = exchange
   const size = Buffer.byteLength(text)
-  const lines: OutgoingHttpHeader[] = [...responseHeaders]
-  if (status !== 304) lines.push('content-type', type, 'content-length', size)
-  for (const [name, value] of call.context.reply) lines.push(name, value)
-  response.writeHead(status, lines)
+  const isLarge = size >= MIN_COMPRESSED && status < 400
+  const coding = isLarge ? selectCoding(call.request, call.context.reply) : undefined
+  if (coding && status !== 304) return sendCompressed(exchange, text, coding, type)
+  response.writeHead(
+    status,
+    headersOf(exchange, status === 304 ? [] : ['content-type', type, 'content-length', size]),
+  )
   // If the text has as many bytes as characters, the text is ASCII. For ASCII, both encodings produce the same bytes,
   // and latin1 is faster.
   afterFlush(() => response.end(text, size === text.length ? 'latin1' : 'utf8'))
   return true
+}
+
+async function sendCompressed(exchange: Exchange, text: string, coding: Coding, type: string) {
+  const { response } = exchange
+  const bytes = await compressors[coding](text)
+  // ANSWER_TIMEOUT has passed, and the service has sent 503.
+  if (response.headersSent) return true
+  const content = ['content-type', type, 'content-length', bytes.length, 'content-encoding', coding]
+  response.writeHead(200, headersOf(exchange, content)).end(bytes)
+  return true
+}
+
+function headersOf({ call, responseHeaders }: Exchange, content: OutgoingHttpHeader[]) {
+  const lines: OutgoingHttpHeader[] = [...responseHeaders, ...content]
+  for (const [name, value] of call.context.reply) lines.push(name, value)
+  return lines
 }
