@@ -1,14 +1,20 @@
 import { createORPCClient } from '@orpc/client'
 import { type LinkFetchClientOptions, RPCLink } from '@orpc/client/fetch'
-import type { ContractRouterClient } from '@orpc/contract'
+import type {
+  ContractRouterClient,
+  InferContractRouterInputs,
+  InferContractRouterOutputs,
+} from '@orpc/contract'
 import { OpenAPILink, type OpenAPILinkOptions } from '@orpc/openapi-client/fetch'
 
-import { fromErrorBody } from './errors.ts'
+import { decodeErrorBody } from './errors.ts'
 import { type Contract, contract } from './index.ts'
 import { firstFormMediaType } from './legacy-notes.ts'
 import { nextCursor } from './link.ts'
 
 export { isDefinedError, ORPCError, safe } from '@orpc/client'
+export { decodeErrorBody, isValidationError } from './errors.ts'
+export { type Contract, contract } from './index.ts'
 
 /** Options of a single call: `client.tasks.update(changes, { context: { headers: { 'if-match': tag } } })`. */
 export interface CallContext {
@@ -19,6 +25,10 @@ export interface CallContext {
 
 /** A client with an async function for each procedure: `client.tasks.create({ taskTitle })`. */
 export type Client = ContractRouterClient<Contract, CallContext>
+
+/** The types of all inputs and outputs: `Outputs['tasks']['get']`. */
+export type Inputs = InferContractRouterInputs<Contract>
+export type Outputs = InferContractRouterOutputs<Contract>
 
 /** Outside a browser, `headers` must contain the session cookie. `fetch` replaces the global `fetch`. */
 export type ClientOptions = Pick<LinkFetchClientOptions<CallContext>, 'fetch'> & {
@@ -80,7 +90,7 @@ export function createRestClient(origin: string, { headers, ...options }: Client
       ...headers,
       ...context.headers,
     }),
-    customErrorResponseBodyDecoder: fromErrorBody,
+    customErrorResponseBodyDecoder: decodeErrorBody,
     interceptors: [replaceInvalidNoteId],
     clientInterceptors: [fillReply],
   })

@@ -23,8 +23,11 @@ export const errorBody = (error: PublicError): ErrorBody => ({
   error: error.message,
 })
 
-/** Creates the typed error from an error body. Returns undefined if the body has another shape. */
-export function fromErrorBody(body: unknown) {
+/**
+ * Creates the typed error from an error body. Returns undefined if the body has another shape. For oRPC's OpenAPILink:
+ * `new OpenAPILink(contract, { url, customErrorResponseBodyDecoder: decodeErrorBody })`.
+ */
+export function decodeErrorBody(body: unknown) {
   const { success, data } = ErrorBody.safeParse(body)
   return success ? new ORPCError(data.code, data) : undefined
 }
@@ -44,6 +47,18 @@ export const listIssues = (issues: readonly Issue[]) =>
 
 /** The data of BAD_REQUEST. Procedures can throw BAD_REQUEST without declaring it in the contract. */
 export const Issues = z.object({ issues: z.array(z.object({ path: z.string(), message: z.string() })) })
+export type Issues = z.infer<typeof Issues>
+
+/**
+ * Whether an error reports an input that violates its schema. `error.data.issues` lists the invalid fields: `path` is
+ * the name of the field, with dots between the segments, and empty if the whole input is invalid.
+ */
+export const isValidationError = (error: unknown): error is ORPCError<'BAD_REQUEST', Issues> =>
+  error instanceof ORPCError && error.code === 'BAD_REQUEST' && hasIssues(error.data)
+
+/** Checks without the schema, because a bundle of an application would otherwise contain zod. */
+const hasIssues = (data: unknown) =>
+  typeof data === 'object' && data !== null && 'issues' in data && Array.isArray(data.issues)
 
 export const badRequest = (issues: readonly Issue[]) =>
   new ORPCError('BAD_REQUEST', { message: 'Input validation failed', data: { issues: listIssues(issues) } })

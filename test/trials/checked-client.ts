@@ -3,7 +3,7 @@ import { traverseContractProcedures } from '@orpc/server'
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 
-import { fromErrorBody } from '../../contract/errors.ts'
+import { decodeErrorBody } from '../../contract/errors.ts'
 import { contract } from '../../contract/index.ts'
 import { hasDocumentedFormat } from './protocol-checks.ts'
 
@@ -146,7 +146,7 @@ const OAuthError = z.object({ error: z.string() })
 /** Converts an error response to the error that the typed client throws. */
 export function errorOf(status: number, body: unknown) {
   const code = OAuthError.safeParse(body).data?.error ?? `status ${status}`
-  return fromErrorBody(body) ?? new ORPCError(code, { message: JSON.stringify(body) })
+  return decodeErrorBody(body) ?? new ORPCError(code, { message: JSON.stringify(body) })
 }
 
 function failureOf(error: unknown) {
