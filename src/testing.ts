@@ -3,10 +3,17 @@ import { randomBytes } from 'node:crypto'
 
 import type { CallContext, Client } from '../contract/client.ts'
 import { createContext } from './guard/authentication.ts'
-import type { Email } from './identity/mail.ts'
 import { router } from './procedures/index.ts'
 import { openServices, type OpenServices } from './service.ts'
 import { readSettings } from './settings.ts'
+
+export interface Letter {
+  to: string
+  subject: string
+  text: string
+  html: string
+  headers?: Record<string, string>
+}
 
 export interface Tallystick {
   /**
@@ -20,10 +27,15 @@ export interface Tallystick {
   signIn: (email: string) => Promise<string>
   /** Returns a client that sends these headers with each call. */
   client: (headers: Record<string, string>) => Client
-  /** The services. A test can pass the services to `createApp`, to serve the same data over HTTP. */
+  /**
+   * The services. A test can pass the services to `createApp`, to serve the same data over HTTP.
+   *
+   * @internal The declarations of the package omit this property, because its types need packages that are part of the
+   *   bundle.
+   */
   services: Omit<OpenServices, 'close'>
   /** The sent e-mails, oldest first. */
-  letters: Email[]
+  letters: Letter[]
   close: () => Promise<void>
 }
 
@@ -39,7 +51,7 @@ export async function createTallystick(environment: Record<string, string> = {})
     LOG_LEVEL: 'silent',
     ...environment,
   })
-  const letters: Email[] = []
+  const letters: Letter[] = []
   const { close, ...services } = await openServices(settings, (email) => {
     letters.push(email)
     return Promise.resolve()

@@ -1,12 +1,13 @@
 import { build } from 'esbuild'
 import { execFile, spawn } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 
+import { install, tanstackPackages, versionsOf } from './installation.ts'
 import { databaseUrl, freePort } from './postgres.ts'
 import { waitUntilListening } from './programs.ts'
 
@@ -56,22 +57,16 @@ const mistakes = {
 const fileOf = (name: string) => `${name.replaceAll(' ', '-')}.ts`
 
 /**
- * Creates an application that contains only the packed package and the dependencies of this package.
+ * Creates an application that installs the packed package next to packages with which the package shares dependencies.
  * One run of the compiler checks one file without mistakes and, for each mistake, a separate file.
  */
 beforeAll(async () => {
   app = await mkdtemp(join(tmpdir(), 'tallystick-app-'))
   const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', app])
   tarball = join(app, stdout.trim().split('\n').at(-1) ?? '')
-  const modules = join(app, 'node_modules')
-  await mkdir(join(modules, 'tallystick'), { recursive: true })
-  await run('tar', ['-xzf', tarball, '-C', join(modules, 'tallystick'), '--strip-components=1'])
-  const { dependencies } = JSON.parse(await readFile('package.json', 'utf8')) as { dependencies: object }
-  for (const name of [...Object.keys(dependencies), '@types/node']) {
-    await mkdir(join(modules, name, '..'), { recursive: true })
-    await symlink(resolve('node_modules', name), join(modules, name))
-  }
   await writeFile(join(app, 'package.json'), '{ "type": "module" }')
+  const neighbours = [...(await tanstackPackages()), ...(await versionsOf('better-auth', '@types/node'))]
+  await install(app, tarball, ...neighbours)
   await writeFile(join(app, 'use.ts'), use)
   for (const [name, line] of Object.entries(mistakes))
     await writeFile(join(app, fileOf(name)), `${use}\n${line}`)
@@ -83,7 +78,6 @@ beforeAll(async () => {
         noEmit: true,
         target: 'ES2023',
         module: 'NodeNext',
-        skipLibCheck: true,
         types: ['node'],
       },
     }),
