@@ -7,6 +7,7 @@ const slowTests = [
   'audit-actions',
   'audit-embedded',
   'cli',
+  'client-package',
   'client-documents',
   'compiled',
   'credentials',

@@ -38,6 +38,13 @@ module.exports = {
       to: { dependencyTypes: ['core'] },
     },
     only('contract', '^contract/', []),
+    {
+      name: 'query-behind-its-entry',
+      comment: 'TanStack Query is optional for applications.',
+      severity: 'error',
+      from: { path: '^(contract|db|src)/', pathNot: '^contract/query\\.ts$' },
+      to: { path: ['^contract/query\\.ts$', 'tanstack'] },
+    },
     only('db', '^db/', []),
     only('context', '^src/context\\.ts$', ['^db/', '^src/settings\\.ts$']),
     only('settings', '^src/settings\\.ts$', [
@@ -118,6 +125,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
+    exclude: '^contract/dist/',
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'types', 'default'] },

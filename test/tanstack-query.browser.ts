@@ -1,0 +1,146 @@
+import { build } from 'esbuild'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+
+import type { Client } from '../contract/client.ts'
+import { writeRecipe } from './recipe.ts'
+import { newEmail, startService } from './service.ts'
+
+const service = await startService()
+let browser: Browser
+let script: string
+
+/** Bundles the application of docs/tanstack-query.md with the sources of the client package. */
+async function bundleRecipe() {
+  const folder = await mkdtemp(resolve('node_modules/.cache/tallystick-recipe-'))
+  await writeRecipe(folder)
+  const { outputFiles } = await build({
+    entryPoints: [join(folder, 'main.tsx')],
+    alias: {
+      'tallystick-client': resolve('contract/client.ts'),
+      'tallystick-client/query': resolve('contract/query.ts'),
+    },
+    bundle: true,
+    format: 'esm',
+    jsx: 'automatic',
+    write: false,
+  })
+  await rm(folder, { recursive: true })
+  return outputFiles[0]?.text ?? ''
+}
+
+beforeAll(async () => {
+  script = await bundleRecipe()
+  browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
+  })
+})
+
+afterAll(() => browser.close())
+
+/** Signs in a new person. `open` opens the application in the browser, with the session of this person. */
+async function signIn() {
+  const cookie = await service.signIn(newEmail())
+  const [name = '', value = ''] = cookie.split('=')
+  const context = await browser.newContext()
+  onTestFinished(() => context.close())
+  await context.addCookies([{ name, value, url: service.origin }])
+  const page = await context.newPage()
+  page.setDefaultTimeout(10_000)
+  const html = `<!doctype html><title>Recipe</title><body><script type="module" src="/recipe.js"></script>`
+  await page.route(/\/recipe(\?|$)/, (route) => route.fulfill({ contentType: 'text/html', body: html }))
+  await page.route('**/recipe.js', (route) => route.fulfill({ contentType: 'text/javascript', body: script }))
+  const open = async (query = '') => {
+    await page.goto(`${service.origin}/recipe${query}`)
+  }
+  return { client: service.client({ cookie }), page, open }
+}
+
+/** Opens the page of a new task. */
+async function openTask() {
+  const { client, page, open } = await signIn()
+  const { id } = await client.tasks.create({ taskTitle: 'Write' })
+  await open(`?task=${id}`)
+  await page.getByRole('heading', { name: 'Write' }).waitFor()
+  return { client, page, id }
+}
+
+async function rename(page: Page, title: string) {
+  await page.getByLabel('New title').fill(title)
+  await page.getByRole('button', { name: 'Rename' }).click()
+}
+
+const createTasks = async (client: Client, count: number) => {
+  for (let number = 1; number <= count; number++) await client.tasks.create({ taskTitle: `Task ${number}` })
+}
+
+test('a list shows its rows, and an infinite list requests each page by the cursor of the previous page', async () => {
+  const { client, page, open } = await signIn()
+  await createTasks(client, 45)
+  await open()
+
+  const items = page.getByRole('list', { name: 'All tasks' }).getByRole('listitem')
+  const more = page.getByRole('button', { name: 'More' })
+  await page.getByText('Pending: 45').waitFor()
+  await items.nth(19).waitFor()
+  expect(await items.count()).toBe(20)
+  await more.click()
+  await items.nth(39).waitFor()
+  await more.click()
+  await items.nth(44).waitFor()
+
+  expect(await items.allTextContents()).toEqual(
+    Array.from({ length: 45 }, (_, index) => `Task ${45 - index}`),
+  )
+  expect(await more.count()).toBe(0)
+})
+
+test('an update is visible before the answer, and sends the entity tag of the task', async () => {
+  const { client, page, id } = await openTask()
+  const tags: (string | undefined)[] = []
+  let release: () => void = () => undefined
+  const held = new Promise<void>((resolve) => (release = resolve))
+  await page.route('**/rpc/tasks/update', async (route) => {
+    tags.push(route.request().headers()['if-match'])
+    await held
+    await route.continue()
+  })
+
+  await rename(page, 'Read')
+  await page.getByRole('heading', { name: 'Read' }).waitFor()
+  expect((await client.tasks.get({ id })).title).toBe('Write')
+
+  await rename(page, 'Sleep')
+  release()
+  await expect.poll(async () => (await client.tasks.get({ id })).title).toBe('Sleep')
+  await page.getByRole('heading', { name: 'Sleep' }).waitFor()
+  expect(tags).toEqual(['"1"', '"2"'])
+})
+
+test('an update of a task that was changed elsewhere is rejected, and the page shows the current task', async () => {
+  const { client, page, id } = await openTask()
+  await client.tasks.update({ id, title: 'Changed elsewhere' })
+
+  await rename(page, 'Lost')
+
+  await page.getByText('The task was changed elsewhere.').waitFor()
+  await page.getByRole('heading', { name: 'Changed elsewhere' }).waitFor()
+  expect((await client.tasks.get({ id })).title).toBe('Changed elsewhere')
+})
+
+test('a form shows the fields that violate the schema, and a created task appears in all lists', async () => {
+  const { page, open } = await signIn()
+  await open()
+
+  await page.getByRole('button', { name: 'Add' }).click()
+  await page.getByText('taskTitle: Must have at least 1 character').waitFor()
+  await page.getByLabel('Title of the new task').fill('Plan')
+  await page.getByRole('button', { name: 'Add' }).click()
+
+  await page.getByRole('listitem').getByText('Plan').waitFor()
+  await page.getByText('Pending: 1').waitFor()
+  expect(await page.getByRole('alert').count()).toBe(0)
+})
