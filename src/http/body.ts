@@ -73,7 +73,8 @@ function collectBytes(request: IncomingMessage, track: TrackIncomplete): Promise
 const tooLarge = () =>
   new ORPCError('PAYLOAD_TOO_LARGE', { message: `A body may have at most ${MAX_BODY} bytes` })
 
-const malformed = (message: string): Body => ({
+/** Returns the result for a body that cannot be parsed. */
+export const malformed = (message: string): Body => ({
   body: {},
   malformed: new ORPCError('BAD_REQUEST', { message }),
 })

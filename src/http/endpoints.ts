@@ -35,6 +35,7 @@ export function createEndpoints({ consumeRateLimit }: Services, ...groups: Endpo
     endpoint.setHeaders?.(response)
     if (endpoint.anyOrigin) {
       response.setHeader('access-control-allow-origin', '*')
+      response.setHeader('access-control-expose-headers', 'retry-after, www-authenticate')
       if (call.method === 'OPTIONS') return sendPreflight(response, endpoint.methods)
     }
     if (!endpoint.methods.some((method) => method === call.method)) return false

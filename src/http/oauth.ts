@@ -5,7 +5,8 @@ import { badRequest } from '../../contract/errors.ts'
 import type { Services } from '../context.ts'
 import { Registration } from '../identity/client-metadata.ts'
 import { registerClient } from '../identity/clients.ts'
-import { createGrants, OAuthError } from '../identity/grants.ts'
+import { createGrants } from '../identity/grants.ts'
+import { OAuthError } from '../identity/oauth-error.ts'
 import type { LimitName } from '../settings.ts'
 import { withAuditContext } from '../telemetry/audit.ts'
 import { createAuthorize } from './authorize.ts'
@@ -25,7 +26,14 @@ export function createOAuthEndpoints(services: Services): Endpoints {
   const authorize = createAuthorize(services, grants)
   const metadata = (body: object) => createEndpoint('GET', () => Promise.resolve({ body }))
   const form = (handle: (form: Record<string, string>) => Promise<object>) =>
-    createEndpoint('POST', async ({ body }) => ({ body: await handle(formOf(body)) }), { limit: 'tokens' })
+    createEndpoint(
+      'POST',
+      async ({ body, request }) => {
+        refuseCredentials(request.headers.authorization, baseUrl)
+        return { body: await handle(formOf(body)) }
+      },
+      { limit: 'tokens' },
+    )
 
   return {
     '/authorize': {
@@ -81,13 +89,34 @@ const createEndpoint = (
       return answer(response, status, typeof body === 'string' ? body : JSON.stringify(body))
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error
-      return answer(response, 400, JSON.stringify({ error: error.code, error_description: error.message }))
+      if (error.challenge) response.setHeader('www-authenticate', error.challenge)
+      const body = { error: error.code, error_description: error.message }
+      return answer(response, error.challenge ? 401 : 400, JSON.stringify(body))
     }
   },
 })
 
+/** Returns the parameters with a value. A parameter without a value counts as absent (RFC 6749, section 3.2). */
 const formOf = (body: Record<string, unknown> = {}) =>
-  Object.fromEntries(Object.entries(body).map(([name, value]) => [name, String(value)]))
+  Object.fromEntries(
+    Object.entries(body).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1] !== '',
+    ),
+  )
+
+/**
+ * Throws an error if an app authenticates in the `Authorization` header, because all apps are public clients. The
+ * challenge names the scheme of the header (RFC 6749, section 5.2).
+ */
+function refuseCredentials(authorization: string | undefined, realm: string) {
+  if (authorization === undefined) return
+  const [scheme = 'Basic'] = /^[\w-]{1,32}(?=\s|$)/.exec(authorization) ?? []
+  throw new OAuthError(
+    'invalid_client',
+    'Apps have no secret. Send client_id in the body, without an Authorization header',
+    `${scheme} realm="${realm}"`,
+  )
+}
 
 const invalidRegistration = (error: ORPCError<string, { issues: { path: string; message: string }[] }>) => {
   const [issue] = error.data.issues

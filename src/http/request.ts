@@ -7,7 +7,7 @@ import proxyAddr from 'proxy-addr'
 
 import { createContext } from '../guard/authentication.ts'
 import type { Services } from '../context.ts'
-import { type Body, checkSize, hasBody, parseForm, parseObject, readBody } from './body.ts'
+import { type Body, checkSize, hasBody, malformed, parseForm, parseObject, readBody } from './body.ts'
 import { networkOf } from '../guard/rate-limits.ts'
 import type { createIncompleteLimit } from './admission.ts'
 import type { Target } from './target.ts'
@@ -98,6 +98,8 @@ function isCrossSite({ method = 'GET', headers }: IncomingMessage, { path }: Tar
  * contain forms.
  */
 const FORMS = ['/authorize', '/token', '/revoke']
+/** Paths with error responses of their own format, also for a body of an unsupported type. */
+const OAUTH = [...FORMS, '/register']
 
 function parseBody(
   { headers }: IncomingMessage,
@@ -105,12 +107,15 @@ function parseBody(
   bytes: Buffer | undefined,
 ): Body & Pick<Call, 'refusal'> {
   if (bytes === undefined || bytes.length === 0) return { body: undefined }
-  if (headers['content-encoding'] !== undefined) return unsupported('A body must not be compressed')
+  const refuse = OAUTH.includes(path) ? malformed : unsupported
+  if (headers['content-encoding'] !== undefined) return refuse('A body must not be compressed')
   const { type, parameters } = parse(headers['content-type'] ?? '')
   const { charset = 'utf-8' } = parameters
-  if (!/^utf-?8$/i.test(charset)) return unsupported('The charset of a body must be UTF-8')
-  if (FORMS.includes(path) && type === 'application/x-www-form-urlencoded') return parseForm(bytes)
-  return type === 'application/json' ? parseObject(bytes) : unsupported('A body must be application/json')
+  if (!/^utf-?8$/i.test(charset)) return refuse('The charset of a body must be UTF-8')
+  const isForm = FORMS.includes(path)
+  if (isForm && type === 'application/x-www-form-urlencoded') return parseForm(bytes)
+  if (type === 'application/json') return parseObject(bytes)
+  return refuse(`A body must be ${isForm ? 'application/x-www-form-urlencoded' : 'application/json'}`)
 }
 
 const unsupported = (message: string) => ({

@@ -3,9 +3,11 @@ import type { z } from 'zod'
 
 import type { Database } from '../../db/database.ts'
 import { findClient, insertClient } from '../../db/oauth.ts'
+import type { Services } from '../context.ts'
 import {
   type Client,
   deceptiveCharacters,
+  findConfiguredClient,
   type Registration,
   normalizeName,
   UNNAMED,
@@ -23,7 +25,8 @@ export const registerClient = async (
 
 /** Finds an app that registered itself at /register. */
 export async function findRegisteredClient(db: Database, id: string): Promise<Client | undefined> {
-  const client = await findClient(db, id)
+  // PostgreSQL reports an error for a text with NUL.
+  const client = id.includes('\0') ? undefined : await findClient(db, id)
   return client && { ...client, name: toDisplayName(client.name), trusted: false }
 }
 
@@ -33,3 +36,12 @@ export async function findRegisteredClient(db: Database, id: string): Promise<Cl
  */
 const toDisplayName = (name: string) =>
   normalizeName(name.replace(deceptiveCharacters, '\u{FFFD}')) || UNNAMED
+
+/**
+ * Returns whether an app can have codes and tokens. Returns true for every client id that is a URL, because a token
+ * request must not depend on a fetch of the app's metadata document.
+ */
+export const mayBeKnown = async ({ db, settings }: Pick<Services, 'db' | 'settings'>, id: string) =>
+  id.startsWith('https://') ||
+  findConfiguredClient(settings.oauthClients, id) !== undefined ||
+  (await findRegisteredClient(db, id)) !== undefined

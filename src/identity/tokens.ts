@@ -132,16 +132,20 @@ const consentProvider: Provider<Consent['grant']> = {
 }
 
 /**
- * Creates the OpenAuth issuer. Only src/identity/grants.ts sends requests to the issuer. OpenAuth loads its keys only
+ * Creates the OpenAuth issuer. Only src/identity/grants.ts and src/identity/token-requests.ts send requests to the
+ * issuer. OpenAuth loads its keys only
  * once, and keeps the error if the load fails. Therefore, a new OpenAuth instance replaces the current one after each
  * failed request.
  */
-export function createIssuer(db: Database) {
+export function createIssuer(db: Database, baseUrl: string) {
   let openAuth = createOpenAuth(db)
   return {
-    fetch: async (request: Request) => {
+    /** Sends a GET request, or a POST request with the body. */
+    fetch: async (path: string, body?: URLSearchParams | string) => {
       try {
-        return await openAuth.fetch(request)
+        return await openAuth.fetch(
+          new Request(baseUrl + path, body !== undefined ? { method: 'POST', body } : {}),
+        )
       } catch (error) {
         openAuth = createOpenAuth(db)
         throw error
@@ -149,6 +153,8 @@ export function createIssuer(db: Database) {
     },
   }
 }
+
+export type Issuer = ReturnType<typeof createIssuer>
 
 function createOpenAuth(db: Database) {
   // Deletes the environment variable, because OpenAuth would use it instead of the option `storage`.
