@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { type Action, actions, type AuditRow, list } from '../db/audit.ts'
-import { operations } from '../src/http/auth.ts'
+import { operations } from '../src/http/auth-operations.ts'
 import { AGENT, type People, type Person, ROOT, startAuditedService } from './audit-service.ts'
 import { cookiesAfter, formType, sessionTokenIn, signInOverHttp } from './http.ts'
 import { registerApp } from './oauth-app.ts'
@@ -139,7 +139,7 @@ describe('the audit trail', () => {
       name: '',
       sessionToken: sessionTokenIn(ada.cookie),
     }
-    const address = `/api/auth${path}${method === 'GET' ? `?id=${ada.id}` : ''}`
+    const address = `/api/auth${path}${path.endsWith('/get-user') ? `?id=${ada.id}` : ''}`
 
     const entries = await entriesDuring(() =>
       call(method, address, method === 'POST' ? body : undefined, { cookie }),

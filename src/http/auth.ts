@@ -2,103 +2,18 @@ import { ORPCError } from '@orpc/client'
 import type { ServerResponse } from 'node:http'
 import { z } from 'zod'
 
-import { text } from '../../contract/base.ts'
 import { badRequest } from '../../contract/errors.ts'
 import type { Caller, Services } from '../context.ts'
 import { signOut } from '../guard/authentication.ts'
 import { withAuditContext } from '../telemetry/audit.ts'
 import { ADDRESS_HEADER } from '../identity/auth.ts'
 import { networkOf, consumeSignInLimits } from '../guard/rate-limits.ts'
+import { GET_SESSION, type Operation, operations, SIGN_IN, STOP } from './auth-operations.ts'
 import type { Endpoint, Endpoints } from './endpoints.ts'
 import { limitProblem } from './page-answers.ts'
 import { answer, type Call, sendError, sendLimitRefusal, setReplyHeaders } from './protocol.ts'
 
 const PREFIX = '/api/auth'
-const GET_SESSION = '/get-session'
-const SIGN_IN = '/sign-in/email-otp'
-const STOP = '/admin/stop-impersonating'
-
-const Email = z.email().max(254)
-const Id = z.object({ id: text({ min: 1, max: 64 }) })
-const UserId = z.object({ userId: text({ min: 1, max: 64 }) })
-const Role = z.enum(['user', 'admin'])
-const Name = text({ max: 120 })
-const Whole = z.string().regex(/^\d{1,9}$/, 'Must be a whole number')
-const Column = z.enum(['id', 'name', 'email', 'role', 'createdAt', 'updatedAt'])
-const TEN_YEARS = 10 * 365 * 24 * 3600
-
-const Nothing = z.object({})
-const UserQuery = z.object({
-  limit: Whole.optional(),
-  offset: Whole.optional(),
-  sortBy: Column.optional(),
-  sortDirection: z.enum(['asc', 'desc']).optional(),
-  searchField: z.enum(['email', 'name']).optional(),
-  searchOperator: z.enum(['contains', 'starts_with', 'ends_with']).optional(),
-  searchValue: text({ max: 254 }).optional(),
-})
-
-interface Operation {
-  method: 'GET' | 'POST'
-  /**
-   * `public` ignores credentials. `session` reads the session from the cookie, and also permits calls without a
-   * session. `signedIn` and `admin` require a caller.
-   */
-  access: 'public' | 'session' | 'signedIn' | 'admin'
-  /** The schema of the query (GET) or of the body (POST). */
-  input: z.ZodType<Record<string, unknown>>
-  /**
-   * The rate limit of a sign-in operation. This limit applies per network, per e-mail address, and per combination of
-   * network and e-mail address. Operations without `limit` share the rate limit `auth`, which applies per network.
-   */
-  limit?: 'codes' | 'tries'
-}
-const operation =
-  (method: Operation['method']) =>
-  (
-    access: Operation['access'],
-    input: Operation['input'] = Nothing,
-    limit?: Operation['limit'],
-  ): Operation => ({
-    method,
-    access,
-    input,
-    limit,
-  })
-const get = operation('GET')
-const post = operation('POST')
-
-/**
- * The operations of better-auth that callers can reach. Input fields that are not declared here are removed before
- * better-auth receives the input.
- */
-export const operations: Record<string, Operation> = {
-  '/email-otp/send-verification-otp': post(
-    'public',
-    z.object({ email: Email, type: z.literal('sign-in') }),
-    'codes',
-  ),
-  [SIGN_IN]: post('public', z.object({ email: Email, otp: text({ min: 1, max: 16 }) }), 'tries'),
-  '/sign-out': post('session'),
-  [GET_SESSION]: get('session'),
-  '/update-user': post('signedIn', z.object({ name: Name })),
-  '/admin/list-users': get('admin', UserQuery),
-  '/admin/get-user': get('admin', Id),
-  '/admin/create-user': post('admin', z.object({ email: Email, name: Name, role: Role.optional() })),
-  '/admin/update-user': post('admin', UserId.extend({ data: z.object({ name: Name }) })),
-  '/admin/set-role': post('admin', UserId.extend({ role: Role })),
-  '/admin/ban-user': post(
-    'admin',
-    UserId.extend({ banReason: Name.optional(), banExpiresIn: z.int().min(1).max(TEN_YEARS).optional() }),
-  ),
-  '/admin/unban-user': post('admin', UserId),
-  '/admin/list-user-sessions': post('admin', UserId),
-  '/admin/revoke-user-session': post('admin', z.object({ sessionToken: text({ min: 1, max: 64 }) })),
-  '/admin/revoke-user-sessions': post('admin', UserId),
-  '/admin/impersonate-user': post('admin', UserId),
-  [STOP]: post('signedIn'),
-  '/admin/remove-user': post('admin', UserId),
-}
 
 /**
  * Creates the endpoints for sign-in, sign-out and administration. better-auth performs the operations. Errors have the
@@ -126,7 +41,7 @@ async function handle(call: Call, response: ServerResponse, operation: Operation
     setReplyHeaders(response, context.reply)
     return sendError(response, refusal)
   }
-  const given = method === 'GET' ? Object.fromEntries(call.url().searchParams) : (call.body ?? {})
+  const given = method === 'GET' ? queryOf(call.url()) : (call.body ?? {})
   const { success, data, error } = operation.input.safeParse(given)
   if (!success) return sendError(response, badRequest(error.issues))
 
@@ -211,7 +126,8 @@ function authRequest(
 ) {
   const target = new URL(url().pathname, baseUrl)
   if (method === 'GET')
-    for (const [name, value] of Object.entries(input)) target.searchParams.set(name, String(value))
+    for (const [name, value] of Object.entries(input))
+      for (const item of [value].flat()) target.searchParams.append(name, String(item))
   const headers = new Headers({ origin: baseUrl, 'content-type': 'application/json' })
   // `Accept-Language` selects the language of the e-mail with the sign-in code.
   const passed = ['user-agent', 'accept-language', ...(access === 'public' ? [] : ['cookie'])]
@@ -222,6 +138,17 @@ function authRequest(
   const address = context.address?.()
   if (address !== undefined) headers.set(ADDRESS_HEADER, address)
   return new Request(target, { method, headers, ...(method === 'POST' && { body: JSON.stringify(input) }) })
+}
+
+/** Returns the parameters of a query. The value of a repeated parameter is a list. */
+function queryOf({ searchParams }: URL) {
+  const values = (name: string) => searchParams.getAll(name)
+  return Object.fromEntries(
+    [...new Set(searchParams.keys())].map((name) => [
+      name,
+      values(name).length > 1 ? values(name) : values(name)[0],
+    ]),
+  )
 }
 
 const Failure = z.object({ code: z.string().optional(), message: z.string().optional() })
