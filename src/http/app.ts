@@ -22,6 +22,7 @@ import { createMcp } from './mcp.ts'
 import { createOAuthEndpoints } from './oauth.ts'
 import { type Call, LINGER, type Protocol, sendAllowedMethods, sendError } from './protocol.ts'
 import { createReferenceEndpoints } from './reference.ts'
+import { createOriginLog } from './rejected-origins.ts'
 import { createRequestReader, MAX_HEADERS } from './request.ts'
 import { createCors, createResponseHeaders } from './response-headers.ts'
 import { createRest } from './rest.ts'
@@ -120,12 +121,14 @@ export function createApp(services: Services): Server {
   const attributes = isObserved ? new WeakMap<IncomingMessage, RequestAttributes>() : undefined
   const attributesOf: AttributesOf = (request) => attributes?.get(request)
   const logRequest = createRequestLog(services, attributesOf)
+  const logOrigin = settings.production ? undefined : createOriginLog(settings, log)
   const listener = (request: IncomingMessage, response: ServerResponse, target: Target) => {
     request.id = randomUUID()
     const { method, headers } = request
     const responseHeaders = ['x-request-id', request.id, ...responseHeadersFor(headers.origin)]
     logRequest(request, response)
     metrics?.request(request, response, attributesOf)
+    logOrigin?.(request, response)
     // A request with a body is admitted later, when the body is complete. If all slots are occupied now, the service
     // refuses the request before the body arrives.
     const isIncomplete = hasBody(headers)

@@ -16,12 +16,25 @@ import type { Settings } from '../settings.ts'
 
 type Cors = (request: IncomingMessage, response: ServerResponse, next: () => void) => void
 
+/** Time for which a browser caches a preflight, in seconds: the maximum of Chromium. */
+const PREFLIGHT_TTL = 7200
+
 /** CORS: pages of TRUSTED_ORIGINS may read answers. Answers for other origins have no `Access-Control-Allow-Origin`. */
 export const createCors = ({ trustedOrigins }: Settings): Cors =>
   cors<IncomingMessage>({
     origin: trustedOrigins,
     credentials: true,
-    exposedHeaders: ['link', 'x-request-id', 'etag', 'content-language', 'retry-after', 'www-authenticate'],
+    maxAge: PREFLIGHT_TTL,
+    exposedHeaders: [
+      'link',
+      'x-request-id',
+      'etag',
+      'content-language',
+      'retry-after',
+      'ratelimit',
+      'ratelimit-policy',
+      'www-authenticate',
+    ],
   })
 
 /** Security headers of every answer. */
