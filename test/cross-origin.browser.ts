@@ -49,7 +49,7 @@ beforeAll(async () => {
   const contents =
     `${documented ?? ''}\nObject.assign(globalThis, { authClient, client, requestCode, signIn })`
       .replaceAll('http://localhost:3000', baseUrl)
-      .replaceAll("'tallystick/client'", "'./contract/client.ts'")
+      .replaceAll("'tallystick-client'", "'./contract/client.ts'")
   const options = { bundle: true, write: false, format: 'iife' } as const
   const { outputFiles } = await build({ stdin: { contents, resolveDir: '.', loader: 'ts' }, ...options })
   for (const { setScript } of [pages, otherPages]) setScript(outputFiles[0]?.text ?? '')
