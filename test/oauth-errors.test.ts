@@ -172,10 +172,6 @@ test('the registration endpoint answers a body of another type with invalid_clie
   expect(answer).toMatchObject(failure('invalid_client_metadata'))
 })
 
-test('the authorization endpoint does not fail for an impossible app', async () => {
-  expect((await fetch(appWithId(service, '\0').authorizationUrl())).status).toBe(400)
-})
-
 describe('oauth4webapi', () => {
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- a loopback address needs no TLS
   const options = { [oauth4webapi.allowInsecureRequests]: true }
