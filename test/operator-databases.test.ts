@@ -63,7 +63,15 @@ describe.each<[string, () => Promise<Environment>, () => Promise<Environment>]>(
     const { lines, problem } = await run(await prepared(), 'doctor')
 
     expect(problem).toBeUndefined()
-    for (const subject of ['settings', 'database    PostgreSQL 1', 'migrations', 'clock', 'mail', 'folder'])
+    for (const subject of [
+      'packages',
+      'settings',
+      'database    PostgreSQL 1',
+      'migrations',
+      'clock',
+      'mail',
+      'folder',
+    ])
       expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^ok +${subject}`)))
   })
 

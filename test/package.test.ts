@@ -1,12 +1,14 @@
 import { build } from 'esbuild'
 import { execFile, spawn } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 
+import { bundleOptions } from '../.config/bundle.ts'
 import { install, tanstackPackages, versionsOf } from './installation.ts'
 import { databaseUrl, freePort } from './postgres.ts'
 import { waitUntilListening } from './programs.ts'
@@ -177,5 +179,26 @@ describe.concurrent('the packed package', { timeout: 120_000 }, () => {
       run(npx('publint'), ['--strict', tarball]),
       run(npx('attw'), [tarball, '--profile', 'esm-only']),
     ])
+  })
+})
+
+describe('tallystick doctor', () => {
+  test.each(bundleOptions.external)('reports that %s is missing', async (name) => {
+    const folders = ['node_modules', 'node_modules/tallystick/node_modules'].map((path) =>
+      join(app, path, name),
+    )
+    const folder = folders.find((path) => existsSync(path)) ?? ''
+    await rename(folder, `${folder}.removed`)
+
+    const result = await run(join(app, 'node_modules/.bin/tallystick'), ['doctor'], {
+      cwd: app,
+      env: { PATH: process.env.PATH },
+    }).catch((error: unknown) => error)
+    await rename(`${folder}.removed`, folder)
+
+    expect(result).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(`^problem +packages +${name} cannot be loaded: install`),
+    })
   })
 })

@@ -6,8 +6,12 @@ import { createClient, ORPCError } from '../../contract/client.ts'
 import { contract } from '../../contract/index.ts'
 import { addOperatorCommands } from '../operator/commands.ts'
 import { toErrorMessage } from '../telemetry/error-message.ts'
-import { getAccessToken, login, logout } from './sign-in.ts'
 import { terminalJson, terminalLine } from './terminal.ts'
+
+/** Imported only if needed, so that `tallystick doctor` can report a missing package. */
+const signIn = () => import('./sign-in.ts')
+
+const getAccessToken = async (origin: string) => (await signIn()).getAccessToken(origin)
 
 /** The name and summary of every procedure. */
 const procedures = Object.entries(contract).flatMap(([resource, members]) =>
@@ -57,6 +61,7 @@ program
   .description('sign in through the browser (with BROWSER=none, only print the URL)')
   .option('--scope <scopes>', 'permissions to request, separated by spaces', 'read write')
   .action(async ({ scope }: { scope: string }) => {
+    const { login } = await signIn()
     await login(origin(), scope)
     process.stderr.write('Signed in.\n')
   })
@@ -73,7 +78,7 @@ program
 program
   .command('logout')
   .description('revoke the tokens at the service, and delete them here')
-  .action(() => logout(origin()))
+  .action(async () => (await signIn()).logout(origin()))
 program
   .command('call')
   .description('call a procedure, and print its output as JSON')

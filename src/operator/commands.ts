@@ -58,7 +58,7 @@ export function addOperatorCommands(program: Command, context: CommandContext) {
     )
   program
     .command('doctor')
-    .description('check settings, database, migrations, clock, mail server and data folder')
+    .description('check packages, settings, database, migrations, clock, mail server and data folder')
     .action(async () => (await import('./doctor.ts')).doctor(context))
 }
 
