@@ -8,14 +8,14 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 export const buildPages = () => Promise.all(readdirSync('pages').map(buildPage))
 
 /**
- * Builds the page `pages/<name>`: bundles `main.js`, with a content hash in each file name, and inserts the names into
+ * Builds the page `pages/<name>`: bundles `main.ts`, with a content hash in each file name, and inserts the names into
  * `index.html`.
  */
 async function buildPage(name: string) {
   const source = join('pages', name)
   const folder = join('dist', 'pages', name)
   const { outputFiles } = await build({
-    entryPoints: [join(source, 'main.js')],
+    entryPoints: [join(source, 'main.ts')],
     bundle: true,
     minify: true,
     platform: 'browser',
