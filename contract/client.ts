@@ -1,5 +1,5 @@
 import { createORPCClient } from '@orpc/client'
-import { type LinkFetchClientOptions, RPCLink } from '@orpc/client/fetch'
+import { type LinkFetchClientOptions, RPCLink, type RPCLinkOptions } from '@orpc/client/fetch'
 import type {
   ContractRouterClient,
   InferContractRouterInputs,
@@ -24,7 +24,7 @@ export interface CallContext {
 }
 
 /** A client with an async function for each procedure: `client.tasks.create({ taskTitle })`. */
-export type Client = ContractRouterClient<Contract, CallContext>
+export type Client<Context extends CallContext = CallContext> = ContractRouterClient<Contract, Context>
 
 /** The types of all inputs and outputs: `Outputs['tasks']['get']`. */
 export type Inputs = InferContractRouterInputs<Contract>
@@ -34,6 +34,13 @@ export type Outputs = InferContractRouterOutputs<Contract>
 export type ClientOptions = Pick<LinkFetchClientOptions<CallContext>, 'fetch'> & {
   headers?: Record<string, string>
 }
+
+/**
+ * Options of `createClient`. `plugins` are plugins of oRPC's links, for example BatchLinkPlugin. Some plugins add options
+ * to single calls: `createClient<CallContext & ClientRetryPluginContext>(origin, { plugins: [new ClientRetryPlugin()] })`.
+ */
+export type RpcClientOptions<Context extends CallContext = CallContext> = ClientOptions &
+  Pick<RPCLinkOptions<Context>, 'plugins'>
 
 /** Makes browsers send the session cookie to another origin. The service must trust the origin of the page. */
 const withCookies: NonNullable<ClientOptions['fetch']> = (request, init) =>
@@ -52,8 +59,11 @@ const fillReply: Interceptor<'clientInterceptors'> = async ({ context: { reply }
 }
 
 /** Creates a client that uses RPC. The bundle stays small, because it contains no schemas. */
-export function createClient(origin: string, { headers, ...options }: ClientOptions = {}): Client {
-  const link = new RPCLink<CallContext>({
+export function createClient<Context extends CallContext = CallContext>(
+  origin: string,
+  { headers, ...options }: RpcClientOptions<Context> = {},
+): Client<Context> {
+  const link = new RPCLink<Context>({
     fetch: withCookies,
     ...options,
     url: new URL('/rpc', origin),
