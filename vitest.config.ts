@@ -14,6 +14,7 @@ const slowTests = [
   'cuts',
   'database',
   'deletion',
+  'event-streams',
   'failover',
   'first-resource',
   'health',

@@ -24,6 +24,8 @@ export interface Services {
      */
     stopping: boolean
   }
+  /** Aborted when the server stops accepting connections. Open event streams then end. */
+  closing: AbortController
 }
 
 /** Authentication by cookies and access tokens, for the guard (src/guard/) and the HTTP protocols (src/http/). */
@@ -54,6 +56,8 @@ export interface TokenClaims {
 /** The metrics of HTTP requests, and the server that publishes all metrics. */
 export interface Metrics {
   request: (request: IncomingMessage, response: ServerResponse, attributesOf: AttributesOf) => void
+  /** Counts a call of a batch. Returns the function to call with the status of the call. */
+  startCall: (attributes: RequestAttributes) => (status: number) => void
   shed: (reason: 'full' | 'late' | 'incomplete') => void
   serve: () => Promise<Server>
 }

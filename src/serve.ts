@@ -58,6 +58,7 @@ async function serveInThisProcess(settings: Settings) {
       setInterval(() => {
         server.closeIdleConnections()
       }, 100)
+      services.closing.abort()
       server.close(() => void services.close().then(() => process.exit(0)))
     }, settings.stopDelay)
   })

@@ -36,6 +36,7 @@ export async function openServices(settings: Settings, mailer?: Mailer): Promise
     consumeRateLimit: createRateLimiter(settings, db, metrics?.rateLimitExceeded),
     metrics,
     state: { stopping: false },
+    closing: new AbortController(),
     close,
   }
 }

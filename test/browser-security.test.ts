@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { createFetch, errorBody, signInOverHttp } from './http.ts'
+import { createFetch, errorBody, errorBodyAt, signInOverHttp } from './http.ts'
 import { newEmail, type Service, startService } from './service.ts'
 
 const TRUSTED = 'https://app.example'
@@ -119,7 +119,7 @@ describe('the origin check', () => {
     for (const [method, path, body] of operations)
       expect(await call(method, path, body, { ...headers, ...ada })).toMatchObject({
         status: 403,
-        body: forbidden,
+        body: errorBodyAt(path, forbidden),
       })
 
     expect(await call('GET', '/api/me', undefined, ada)).toMatchObject({ status: 200, body: { name: '' } })

@@ -97,6 +97,12 @@ export const errorBody = (status: number, code: string, message: string, defined
   error: message,
 })
 
+/** Returns the body of an error at a path: under /rpc/, the error is in the envelope of RPC. */
+export const errorBodyAt = (path: string, body: ReturnType<typeof errorBody>) => {
+  const { error: _, ...json } = body
+  return path.startsWith('/rpc/') ? { json } : body
+}
+
 /** The body of a response that rejects one field of the input. */
 export const validationError = (path: string, message: unknown) => ({
   ...errorBody(400, 'BAD_REQUEST', 'Input validation failed'),

@@ -23,13 +23,21 @@ let compilation: Promise<string>
 
 /** Code of an application that uses the package. The compiler must accept this code. */
 const use = `
-import { createClient, createRestClient, isDefinedError, safe } from 'tallystick/client'
+import { BatchLinkPlugin, ClientRetryPlugin, type ClientRetryPluginContext } from '@orpc/client/plugins'
+import { type CallContext, createClient, createRestClient, isDefinedError, safe } from 'tallystick/client'
 import { contract } from 'tallystick/contract'
 import { createTallystick } from 'tallystick/testing'
 
 export const paths = Object.keys(contract)
 export const rest = createRestClient('http://localhost:3000', { headers: { cookie: 'a=b' } })
 export const client = createClient('http://localhost:3000')
+export const batching = createClient('http://localhost:3000', {
+  plugins: [new BatchLinkPlugin({ groups: [{ condition: () => true, context: {} }] })],
+})
+export const retrying = createClient<CallContext & ClientRetryPluginContext>('http://localhost:3000', {
+  plugins: [new ClientRetryPlugin()],
+})
+export const retried = () => retrying.status.get(undefined, { context: { retry: 3, headers: {} } })
 export async function reserve() {
   const { error, data } = await safe(client.reservations.create({ name: 'Ada', guests: 2 }))
   if (isDefinedError(error) && error.code === 'INVALID_RESERVATION') {
@@ -53,6 +61,8 @@ const mistakes = {
   'an unknown procedure': 'await client.tasks.burn()',
   'an invalid status': "await client.tasks.list({ status: 'late' })",
   'a missing field': "await client.notes.create({ title: 'x' })",
+  'an option of a plugin that the client does not have':
+    'await client.status.get(undefined, { context: { retry: 3 } })',
   'a field that is not in the output': 'console.log((await client.counter.get()).total)',
 }
 

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 
 import { ErrorBody } from '../contract/errors.ts'
-import { createFetch, errorBody, notFound, validationError } from './http.ts'
+import { createFetch, errorBody, errorBodyAt, notFound, validationError } from './http.ts'
 import { newEmail, startService } from './service.ts'
 
 const service = await startService()
@@ -168,10 +168,10 @@ describe('RPC', () => {
     },
   )
 
-  test.each(['/rpc', '/rpc/', '/rpc/nope', '/rpc/tasks', '/rpc/tasks/create/more', '/rpc/constructor/name'])(
+  test.each(['/rpc/', '/rpc/nope', '/rpc/tasks', '/rpc/tasks/create/more', '/rpc/constructor/name'])(
     'answers 404 at %s',
     async (path) => {
-      expect((await call('POST', path, {})).body).toEqual(notFound)
+      expect((await call('POST', path, {})).body).toEqual(errorBodyAt(path, notFound))
     },
   )
 
@@ -237,8 +237,7 @@ describe('a path', () => {
 
     expect(answer.status).toBe(405)
     expect(answer.headers.get('allow')).toBe(`${allow}, OPTIONS`)
-    // RPC wraps the error of GET in its own envelope.
-    if (!(method === 'GET' && path.startsWith('/rpc/'))) expect(answer.body).toEqual(wrongMethod)
+    expect(answer.body).toEqual(errorBodyAt(path, wrongMethod))
     expect([options.status, options.body]).toEqual([204, ''])
     if (path !== '/token') expect(options.headers.get('allow')).toBe(`${allow}, OPTIONS`)
   })
@@ -263,7 +262,7 @@ describe('a path', () => {
           const { status, head, body } = await sendRaw(request, method)
           expect(status).toBe(404)
           expect(head).not.toContain('allow:')
-          if (method !== 'HEAD') expect(body).toEqual(notFound)
+          if (method !== 'HEAD') expect(body).toEqual(errorBodyAt(path, notFound))
         }
       })
     },

@@ -1,6 +1,7 @@
-import type { AnySchema, ErrorMap } from '@orpc/contract'
+import { mapEventIterator } from '@orpc/client'
+import { type AnySchema, type ErrorMap, getEventIteratorSchemaDetails } from '@orpc/contract'
 import { implement, ORPCError } from '@orpc/server'
-import { isObject, type Promisable } from '@orpc/shared'
+import { isAsyncIteratorObject, isObject, type Promisable } from '@orpc/shared'
 
 import type { Action, Meta } from '../../contract/base.ts'
 import { contract } from '../../contract/index.ts'
@@ -101,7 +102,7 @@ interface Invocation {
  * (relation), 400 (malformed request). Then `handle` checks `Idempotency-Key` (400, 409, 422) or `If-Match` (400, 412),
  * and finally the input (400).
  */
-function guardMiddleware<Output>(
+function guardMiddleware<Output extends { output: unknown }>(
   { context, procedure, path }: Invocation,
   input: unknown,
   handle: (caller: Caller | undefined) => Promisable<Output>,
@@ -121,13 +122,29 @@ function guardMiddleware<Output>(
         },
       ),
     )
-  return catchMaybePromise(
+  const convert = (error: unknown) => toPublicError(error, context, operation, declared.errorMap)
+  const result = catchMaybePromise(
     () => (tracing ? tracing.procedure(path, run) : run()),
     (error) =>
-      mapMaybePromise(toPublicError(error, context, operation, declared.errorMap), (publicError) => {
+      mapMaybePromise(convert(error), (publicError) => {
         throw publicError
       }),
   )
+  return getEventIteratorSchemaDetails(declared.outputSchema)
+    ? mapMaybePromise(result, (each) => withPublicErrors(each, convert))
+    : result
+}
+
+/** Converts the errors that an event iterator throws after the procedure has returned the iterator. */
+const withPublicErrors = <Result extends { output: unknown }>(
+  result: Result,
+  convert: (error: unknown) => Promisable<unknown>,
+): Result => {
+  const { output } = result
+  if (!isAsyncIteratorObject(output)) return result
+  const value = (event: unknown) => Promise.resolve(event)
+  const error = (thrown: unknown) => Promise.resolve(convert(thrown))
+  return Object.assign(result, { output: mapEventIterator(output, { value, error }) })
 }
 
 /** Implements a procedure with public access, which requires no caller. */

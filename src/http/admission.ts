@@ -48,7 +48,15 @@ export function createAdmission(limit: number, timeout: number, expire: (respons
     })
     return true
   }
-  return { isFull, admit }
+  /** Occupies a slot for a call of an admitted batch. Returns the function that frees the slot, or undefined if full. */
+  const occupy = () => {
+    if (isFull()) return undefined
+    occupied++
+    return () => {
+      occupied--
+    }
+  }
+  return { isFull, admit, occupy }
 }
 
 const pipelined = new WeakMap<Socket, Set<ServerResponse>>()

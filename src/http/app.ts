@@ -4,10 +4,9 @@ import { createServer, type IncomingMessage, type Server, STATUS_CODES, type Ser
 import type { Duplex } from 'node:stream'
 import { pinoHttp } from 'pino-http'
 
-import { errorBody, unavailable } from '../../contract/errors.ts'
+import { unavailable } from '../../contract/errors.ts'
 import type { AttributesOf, RequestAttributes, Services } from '../context.ts'
 import { catchMaybePromise, mapMaybePromise } from '../maybe-promise.ts'
-import { toPublicDatabaseError } from '../outages.ts'
 import { describeError, MAX_PATH } from '../telemetry/log.ts'
 import { tracing } from '../telemetry/tracing.ts'
 import { createAdmission, createIncompleteLimit, emitCloseWithConnection } from './admission.ts'
@@ -15,6 +14,8 @@ import { createAuthEndpoints } from './auth.ts'
 import { hasBody } from './body.ts'
 import { createDatastar } from './datastar.ts'
 import { createEndpoints } from './endpoints.ts'
+import { encodeError, toKnownError } from './errors.ts'
+import { isEventStream } from './event-stream.ts'
 import { createProceed, handleExpectations } from './expectation.ts'
 import { createFastPath } from './fast/index.ts'
 import { createHealthEndpoints, isHealthCheck } from './health.ts'
@@ -54,8 +55,8 @@ export function createApp(services: Services): Server {
     ),
     createMcp(services),
     createDatastar(),
-    createRest(),
-    createRpc(),
+    createRest(services),
+    createRpc(services, () => admission.occupy() ?? (metrics?.shed('full'), undefined)),
   ]
   const responseHeadersFor = createResponseHeaders(settings)
   const cors = createCors(settings)
@@ -94,9 +95,7 @@ export function createApp(services: Services): Server {
   function fail(error: unknown, response: ServerResponse, responseHeaders: readonly string[]) {
     // If the response has already ended, ANSWER_TIMEOUT has passed and the service has sent 503.
     if (response.writableEnded) return
-    const known = error instanceof ORPCError ? error : toPublicDatabaseError(error)
-    const publicError = known ?? new ORPCError('INTERNAL_SERVER_ERROR')
-    if (publicError.status >= 500) log.error({ err: error }, 'a request failed')
+    const publicError = toKnownError(error, log)
     if (response.headersSent) return response.destroy()
     setHeaders(response, responseHeaders)
     // The service does not read the rest of the request, so the connection cannot be reused.
@@ -112,6 +111,8 @@ export function createApp(services: Services): Server {
   }
 
   const admission = createAdmission(settings.maxRequests, settings.answerTimeout, (response) => {
+    // An event stream may last longer. src/http/event-stream.ts disconnects clients that do not read.
+    if (response.headersSent && isEventStream(response)) return
     metrics?.shed('late')
     if (response.headersSent) return void response.destroy()
     sendUnavailable(response, 'The answer took too long')
@@ -224,8 +225,8 @@ function createRequestLog(
 
 const PARSER_ERRORS: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }
 
-/** Sends the error body of the service for a request that Node cannot parse. */
-function refuseUnparsable(error: NodeJS.ErrnoException, socket: Duplex) {
+/** Sends the error of a request that Node cannot parse. */
+function refuseUnparsable(error: ParserError, socket: Duplex) {
   // The service has already answered the request. The error is in the rest of the request, which the service does not
   // read.
   if (socket.writableEnded) return
@@ -233,11 +234,27 @@ function refuseUnparsable(error: NodeJS.ErrnoException, socket: Duplex) {
   const status = PARSER_ERRORS[error.code ?? ''] ?? 400
   const message = STATUS_CODES[status] ?? ''
   const code = message.toUpperCase().replaceAll(' ', '_')
-  const body = JSON.stringify(errorBody(new ORPCError(code, { status, message })))
-  const head = `HTTP/1.1 ${status} ${message}\r\nconnection: close\r\ncontent-type: application/json`
-  socket.end(`${head}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
+  const { type, text } = encodeError(readHead(error), new ORPCError(code, { status, message }))
+  const head = `HTTP/1.1 ${status} ${message}\r\nconnection: close\r\ncontent-type: ${type}`
+  socket.end(`${head}\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`)
   const deadline = setTimeout(() => socket.destroy(), LINGER).unref()
   socket.once('close', () => {
     clearTimeout(deadline)
   })
+}
+
+type ParserError = NodeJS.ErrnoException & { rawPacket?: Buffer }
+
+/**
+ * Reads the path and the headers that select the representation of an error. Finds nothing if Node has received
+ * the start of the request in an earlier packet.
+ */
+function readHead({ rawPacket }: ParserError) {
+  const head = rawPacket?.toString('latin1') ?? ''
+  const [, url] = /^[A-Z]+ (\S+) HTTP/.exec(head) ?? []
+  const lines = [...head.matchAll(/\r\n(accept|x-orpc-batch):([^\r]*)/gi)]
+  return {
+    url,
+    headers: Object.fromEntries(lines.map(([, name = '', value]) => [name.toLowerCase(), value])),
+  }
 }

@@ -85,11 +85,21 @@ const TOO_COMPLEX = `A body may be ${MAX_DEPTH} levels deep and have ${MAX_ITEMS
  * Parses a JSON object. Returns the error of a malformed body instead of throwing it: the guard throws this error after
  * its own checks, because 401 has priority over 400.
  */
-export function parseObject(bytes: Buffer): Body {
+export const parseObject = (bytes: Buffer): Body =>
+  parseBounded(bytes, (value) =>
+    isObject(value) ? { body: value } : malformed('The body must be a JSON object'),
+  )
+
+/** Parses the JSON list of the calls of a batch. The list becomes the property `calls` of the body. */
+export const parseCalls = (bytes: Buffer): Body =>
+  parseBounded(bytes, (value) =>
+    Array.isArray(value) ? { body: { calls: value } } : malformed('The body of a batch must be a JSON list'),
+  )
+
+function parseBounded(bytes: Buffer, toBody: (value: unknown) => Body) {
   if (isComplex(bytes)) return malformed(TOO_COMPLEX)
   const value = parse(bytes)
-  if (isObject(value)) return { body: value }
-  return malformed(value === undefined ? 'The body is not valid JSON' : 'The body must be a JSON object')
+  return value === undefined ? malformed('The body is not valid JSON') : toBody(value)
 }
 
 export function parseForm(bytes: Buffer): Body {

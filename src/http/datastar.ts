@@ -1,14 +1,14 @@
 import { StandardOpenAPIHandler } from '@orpc/openapi/standard'
-import { createRouterClient, type RouterClient } from '@orpc/server'
+import { createRouterClient, ORPCError, type RouterClient } from '@orpc/server'
+import { toAbortSignal } from '@orpc/standard-server-node'
 
 import type { Page } from '../../contract/base.ts'
-import { ErrorBody, errorBody } from '../../contract/errors.ts'
 import type { Context } from '../context.ts'
 import { router } from '../procedures/index.ts'
 import { notesHtml } from '../views/notes.ts'
 import { EVENT_STREAM, patchEvents, type Patch } from './datastar-events.ts'
 import { isDatastar } from './note-forms.ts'
-import { answerError, answerProcedure, setReplyHeaders, standardRequest, type Protocol } from './protocol.ts'
+import { answerProcedure, sendError, setReplyHeaders, standardRequest, type Protocol } from './protocol.ts'
 
 type Client = RouterClient<typeof router>
 
@@ -35,7 +35,7 @@ async function notesPatch(client: Client, signals = {}, page?: Page): Promise<Pa
 export function createDatastar(): Protocol {
   const handler = new StandardOpenAPIHandler<Context>(router, {
     filter: ({ path }) => path.join('.') in views,
-    customErrorResponseBodyEncoder: errorBody,
+    customErrorResponseBodyEncoder: (error) => error,
     clientInterceptors: [
       async ({ path, context, input, next }) => {
         await next()
@@ -47,17 +47,17 @@ export function createDatastar(): Protocol {
   return async (call, response) => {
     const { context, request } = call
     if (!isDatastar(request.headers)) return false
-    const result = await handler.handle(standardRequest(call), { context })
+    const result = await handler.handle(standardRequest(call, toAbortSignal(response)), { context })
     if (!result.matched) return false
     // Removes the `Link` header with the URL of the next results, because a patch replaces the whole list.
     context.reply.delete('link')
     const { status, body } = result.response
-    if (status < 400)
+    if (!(body instanceof ORPCError))
       return answerProcedure(
         { call, response },
         { status, text: patchEvents(body as Patch), type: EVENT_STREAM },
       )
     setReplyHeaders(response, context.reply)
-    return answerError(response, ErrorBody.parse(body))
+    return sendError(response, body)
   }
 }

@@ -5,11 +5,9 @@ import fresh from 'fresh'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { finished } from 'node:stream'
 
-import { type ErrorBody, errorBody } from '../../contract/errors.ts'
 import type { Context, LimitRefusal, Reply } from '../context.ts'
 import { compressors, MIN_COMPRESSED, selectCoding } from './compression.ts'
-import { errorEvents, EVENT_STREAM } from './datastar-events.ts'
-import { isDatastarClient } from './note-forms.ts'
+import { encodeError, type PublicError } from './errors.ts'
 
 /** A request with its parsed body, in the form that every protocol uses. */
 export interface Call {
@@ -37,13 +35,10 @@ export interface Protocol {
 }
 
 /** Converts a call to the request type of oRPC's standard handlers. */
-export const standardRequest = ({ method, url, body, request }: Call): StandardLazyRequest => ({
-  method,
-  url: url(),
-  headers: request.headers,
-  body: () => Promise.resolve(body),
-  signal: undefined,
-})
+export const standardRequest = (
+  { method, url, body, context: { headers } }: Call,
+  signal: AbortSignal,
+): StandardLazyRequest => ({ method, url: url(), headers, body: () => Promise.resolve(body), signal })
 
 /** Returns whether the status must be 304, because `If-None-Match` contains the entity tag of the answer. */
 export function isNotModified({ method, request: { headers }, context: { reply } }: Call) {
@@ -84,25 +79,15 @@ export function answer(response: ServerResponse, status: number, body: string | 
 }
 
 /**
- * Sends an error as JSON with its status. To the client library of Datastar, sends a patch of the error element with the
- * status 200, because the library ignores answers with another status.
+ * Sends an error in the representation for the client (src/http/errors.ts). 503 includes `Retry-After: 1`. The log, the
+ * metrics and the traces read the status later. They report the status of the error.
  */
-export function answerError(response: ServerResponse, error: ErrorBody) {
-  const { status } = error
-  if (!isDatastarClient(response.req.headers)) return answer(response, status, JSON.stringify(error))
-  answer(response, 200, errorEvents(error), EVENT_STREAM)
-  // The log, the metrics and the traces read the status later. They report the status of the error.
-  response.statusCode = status
+export function sendError(response: ServerResponse, error: PublicError) {
+  const { status, type, text, headers } = encodeError(response.req, error)
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  answer(response, status, text, type)
+  response.statusCode = error.status
   return true
-}
-
-/** Sends an error with the error body of the service. 503 includes `Retry-After: 1`. */
-export function sendError(
-  response: ServerResponse,
-  error: Pick<ORPCError<string, unknown>, 'message' | 'status' | 'toJSON'>,
-) {
-  if (error.status === 503) response.setHeader('retry-after', '1')
-  return answerError(response, errorBody(error))
 }
 
 export function sendLimitRefusal(response: ServerResponse, { error, headers }: LimitRefusal) {

@@ -7,9 +7,19 @@ import proxyAddr from 'proxy-addr'
 
 import { createContext } from '../guard/authentication.ts'
 import type { Services } from '../context.ts'
-import { type Body, checkSize, hasBody, malformed, parseForm, parseObject, readBody } from './body.ts'
+import {
+  type Body,
+  checkSize,
+  hasBody,
+  malformed,
+  parseCalls,
+  parseForm,
+  parseObject,
+  readBody,
+} from './body.ts'
 import { networkOf } from '../guard/rate-limits.ts'
 import type { createIncompleteLimit } from './admission.ts'
+import { isBatch, RPC } from './rpc-format.ts'
 import type { Target } from './target.ts'
 import type { Call } from './protocol.ts'
 
@@ -114,7 +124,8 @@ function parseBody(
   if (!/^utf-?8$/i.test(charset)) return refuse('The charset of a body must be UTF-8')
   const isForm = FORMS.includes(path)
   if (isForm && type === 'application/x-www-form-urlencoded') return parseForm(bytes)
-  if (type === 'application/json') return parseObject(bytes)
+  if (type === 'application/json')
+    return path.startsWith(RPC) && isBatch(headers) ? parseCalls(bytes) : parseObject(bytes)
   return refuse(`A body must be ${isForm ? 'application/x-www-form-urlencoded' : 'application/json'}`)
 }
 

@@ -1,13 +1,15 @@
-import type { HTTPPath } from '@orpc/client'
+import { type HTTPPath, ORPCError } from '@orpc/client'
 import { StandardOpenAPIHandler, StandardOpenAPIMatcher } from '@orpc/openapi/standard'
 import type { StandardHandlerOptions } from '@orpc/server/standard'
+import { isAsyncIteratorObject } from '@orpc/shared'
+import { toAbortSignal } from '@orpc/standard-server-node'
 
 import { metaOf } from '../../contract/base.ts'
-import { ErrorBody, errorBody } from '../../contract/errors.ts'
-import type { Context } from '../context.ts'
+import type { Context, Services } from '../context.ts'
 import { router } from '../procedures/index.ts'
+import { createIteratorEnd, sendEvents } from './event-stream.ts'
 import { contentTypeOf, type Form, formOf, hasForm } from './note-forms.ts'
-import { answerError, answerProcedure, type Protocol, setReplyHeaders, standardRequest } from './protocol.ts'
+import { answerProcedure, type Protocol, sendError, setReplyHeaders, standardRequest } from './protocol.ts'
 
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE']
 
@@ -15,8 +17,8 @@ const METHODS = ['GET', 'POST', 'PATCH', 'DELETE']
  * Creates the protocol REST, with the OpenAPI handler of oRPC. Each form of notes (src/http/note-forms.ts) has its own
  * handler.
  */
-export function createRest(): Protocol {
-  const handlers = { 1: createHandler(1), 2: createHandler(2) }
+export function createRest(services: Services): Protocol {
+  const handlers = { 1: createHandler(services, 1), 2: createHandler(services, 2) }
   const matcher = new StandardOpenAPIMatcher()
   matcher.init(router)
   const methodsAt = async (path: HTTPPath) => {
@@ -26,21 +28,26 @@ export function createRest(): Protocol {
 
   const answer: Protocol = async (call, response) => {
     const { context } = call
-    const result = await handlers[formOf(call)].handle(standardRequest(call), { context })
+    const request = standardRequest(call, toAbortSignal(response))
+    const result = await handlers[formOf(call)].handle(request, { context })
     if (!result.matched) return false
     const { status, body } = result.response
-    if (status < 400) return answerProcedure({ call, response }, { status, text: JSON.stringify(body) }, true)
+    const isStream = isAsyncIteratorObject(body)
+    if (!isStream && !(body instanceof ORPCError))
+      return answerProcedure({ call, response }, { status, text: JSON.stringify(body) }, true)
     setReplyHeaders(response, context.reply)
-    return answerError(response, ErrorBody.parse(body))
+    return isStream
+      ? sendEvents(response, status, body, services.settings.answerTimeout)
+      : sendError(response, body)
   }
   return Object.assign(answer, { methodsAt })
 }
 
-const createHandler = (form: Form) =>
+const createHandler = (services: Services, form: Form) =>
   new StandardOpenAPIHandler<Context>(router, {
     filter: hasForm(form),
-    customErrorResponseBodyEncoder: errorBody,
-    clientInterceptors: [setContentType],
+    customErrorResponseBodyEncoder: (error) => error,
+    clientInterceptors: [setContentType, createIteratorEnd(services)],
   })
 
 /** Sets the content type of the first form of notes, so that clients can distinguish the two forms. */

@@ -1,29 +1,48 @@
 import { ORPCError } from '@orpc/client'
 import { StandardRPCHandler, StandardRPCMatcher } from '@orpc/server/standard'
 import { StrictGetMethodPlugin } from '@orpc/server/plugins'
+import { isAsyncIteratorObject } from '@orpc/shared'
+import { toAbortSignal } from '@orpc/standard-server-node'
 
-import type { Context } from '../context.ts'
+import type { Context, Services } from '../context.ts'
+import { createBatch, type OccupySlot, type RunCall } from './batch.ts'
 import { parseObject } from './body.ts'
+import { createIteratorEnd, sendEvents } from './event-stream.ts'
 import { router } from '../procedures/index.ts'
-import { answerProcedure, type Call, standardRequest, type Protocol } from './protocol.ts'
+import { answerProcedure, type Call, setReplyHeaders, standardRequest, type Protocol } from './protocol.ts'
+import { BATCH, isBatch, RPC } from './rpc-format.ts'
 
 const METHODS = ['GET', 'POST']
 
 /** Creates the RPC protocol of oRPC under /rpc, for the typed client. */
-export function createRpc(): Protocol {
-  const handler = new StandardRPCHandler<Context>(router, { plugins: [new StrictGetMethodPlugin()] })
+export function createRpc(services: Services, occupySlot: OccupySlot): Protocol {
+  const { answerTimeout } = services.settings
+  const handler = new StandardRPCHandler<Context>(router, {
+    plugins: [new StrictGetMethodPlugin()],
+    clientInterceptors: [createIteratorEnd(services)],
+  })
 
-  const answer: Protocol = async (call, response) => {
-    if (!call.url().pathname.startsWith('/rpc/') || !METHODS.includes(call.method)) return false
+  const run: RunCall = async (call, signal) => {
     const malformed = call.context.malformed ?? malformationOf(call)
     const context = { ...call.context, malformed }
-    const request = standardRequest(malformed ? emptied(call) : call)
-    const result = await handler.handle(request, { context, prefix: '/rpc' })
-    if (!result.matched) return false
-    const { status, body } = result.response
+    const request = standardRequest(malformed ? emptied(call) : call, signal)
+    const { response: result } = await handler.handle(request, { context, prefix: '/rpc' })
+    return result
+  }
+  const answerBatch = createBatch(services, run, occupySlot)
+
+  const answer: Protocol = async (call, response) => {
+    if (!call.url().pathname.startsWith(RPC) || !METHODS.includes(call.method)) return false
+    if (isBatch(call.request.headers)) return answerBatch(call, response)
+    const result = await run(call, toAbortSignal(response))
+    if (!result) return false
+    const { status, body } = result
     // StrictGetMethodPlugin has refused GET.
     if (status === 405) response.setHeader('allow', 'POST, OPTIONS')
-    return answerProcedure({ call, response }, { status, text: JSON.stringify(body) })
+    if (!isAsyncIteratorObject(body))
+      return answerProcedure({ call, response }, { status, text: JSON.stringify(body) })
+    setReplyHeaders(response, call.context.reply)
+    return sendEvents(response, status, body, answerTimeout)
   }
   return Object.assign(answer, { methodsAt: createMethodsAt() })
 }
@@ -32,9 +51,9 @@ function createMethodsAt(): Protocol['methodsAt'] {
   const matcher = new StandardRPCMatcher()
   matcher.init(router)
   return async (path) => {
-    const match = path.startsWith('/rpc/')
-      ? await matcher.match('POST', `/${path.slice('/rpc/'.length)}`)
-      : undefined
+    if (!path.startsWith(RPC)) return []
+    if (path.endsWith(BATCH)) return METHODS
+    const match = await matcher.match('POST', `/${path.slice(RPC.length)}`)
     if (!match) return []
     return match.procedure['~orpc'].route.method === 'GET' ? METHODS : ['POST']
   }

@@ -6,7 +6,7 @@ import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, R
 
 import { isOutage } from '../../db/errors.ts'
 import type { StatementObserver } from '../../db/observer.ts'
-import type { AttributesOf } from '../context.ts'
+import type { AttributesOf, RequestAttributes } from '../context.ts'
 import { type LimitName, limits, type Settings } from '../settings.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
@@ -107,6 +107,15 @@ export function createMetrics(settings: Settings) {
         requests.inc({ operation, status: response.writableFinished ? response.statusCode : 'aborted' })
         if (signedIn !== undefined) signIns.inc({ outcome: signedIn ? 'accepted' : 'refused' })
       })
+    },
+
+    startCall(attributes: RequestAttributes) {
+      const end = durations.startTimer()
+      return (status: number) => {
+        const { operation = 'other' } = attributes
+        end({ operation })
+        requests.inc({ operation, status })
+      }
     },
 
     shed: (reason: 'full' | 'late' | 'incomplete') => {

@@ -1,4 +1,4 @@
-import type { AnySchema, ErrorMap, Route } from '@orpc/contract'
+import { type AnySchema, type ErrorMap, getEventIteratorSchemaDetails, type Route } from '@orpc/contract'
 import {
   type AnyMiddleware,
   type AnyProcedure,
@@ -40,6 +40,8 @@ export interface CompiledProcedure {
    * validates the output.
    */
   serialize: Serialize | undefined
+  /** Whether the output is an event iterator, which the fast path cannot send. */
+  isStream: boolean
 }
 
 /**
@@ -102,7 +104,8 @@ export function compile(
     if (outputSchema && (checks || !serialize) && index === outputValidationIndex)
       run = checkOutput(outputSchema, run)
   }
-  return { run, errorMap, meta: metaOf(procedure), serialize }
+  const isStream = getEventIteratorSchemaDetails(outputSchema) !== undefined
+  return { run, errorMap, meta: metaOf(procedure), serialize, isStream }
 }
 
 const NOTHING = {}

@@ -1,5 +1,4 @@
 import { toORPCError } from '@orpc/client'
-import { StandardRPCJsonSerializer, StandardRPCSerializer } from '@orpc/client/standard'
 import { StandardOpenAPICodec, StandardOpenAPIMatcher } from '@orpc/openapi/standard'
 import {
   StandardBracketNotationSerializer,
@@ -18,15 +17,16 @@ import {
 import type { Promisable } from '@orpc/shared'
 import type { OutgoingHttpHeader, ServerResponse } from 'node:http'
 
-import { errorBody } from '../../../contract/errors.ts'
 import { catchMaybePromise, mapMaybePromise } from '../../maybe-promise.ts'
 import { router } from '../../procedures/index.ts'
 import { afterFlush } from '../tick.ts'
 import type { Coding } from '../accept.ts'
 import { compressors, MIN_COMPRESSED, selectCoding } from '../compression.ts'
 import { type CompiledProcedure, compile } from './compile.ts'
+import { encodeError } from '../errors.ts'
 import { contentTypeOf, type Form, formOf, hasForm, isDatastar } from '../note-forms.ts'
 import { type Call, isNotModified } from '../protocol.ts'
+import { isBatch, RPC, rpcSerializer } from '../rpc-format.ts'
 
 interface WireFormat {
   matcher: StandardMatcher
@@ -54,7 +54,7 @@ function rest(form: Form): WireFormat {
   const serializer = new StandardOpenAPISerializer(json, new StandardBracketNotationSerializer())
   return {
     matcher: new StandardOpenAPIMatcher({ filter: hasForm(form) }),
-    codec: new StandardOpenAPICodec(serializer, { customErrorResponseBodyEncoder: errorBody }),
+    codec: new StandardOpenAPICodec(serializer),
     inputOf: ({ method, body }) => (method === 'GET' ? {} : body),
     wrap: (json) => json,
     isRest: true,
@@ -63,7 +63,7 @@ function rest(form: Form): WireFormat {
 
 const rpc = (): WireFormat => ({
   matcher: new StandardRPCMatcher(),
-  codec: new StandardRPCCodec(new StandardRPCSerializer(new StandardRPCJsonSerializer())),
+  codec: new StandardRPCCodec(rpcSerializer),
   inputOf: ({ body }) => body?.json,
   wrap: (json) => `{"json":${json}}`,
   isRest: false,
@@ -81,14 +81,12 @@ interface Exchange {
  */
 type FastPath = (exchange: Exchange) => Promisable<boolean>
 
-const RPC = '/rpc/'
-
 /**
  * Creates the fast path: answers common requests over REST and RPC at a fraction of the cost of the standard handlers
  * of oRPC. The fast path uses the same matchers, codecs and procedures, but composes each procedure once, not in every
  * call. Its answers equal those of the standard handlers, byte by byte. The standard handlers answer all other
- * requests: requests without `plainPath` (for example, with a query), requests of Datastar pages, and RPC requests that
- * use GET or contain `meta`. For `checks`, see `compile`.
+ * requests: requests without `plainPath` (for example, with a query), requests of Datastar pages, RPC requests that use
+ * GET, contain `meta` or are a batch, and procedures that answer with events. For `checks`, see `compile`.
  */
 export function createFastPath(checks: boolean): FastPath {
   const compiled = new WeakMap<AnyProcedure, CompiledProcedure>()
@@ -106,7 +104,9 @@ export function createFastPath(checks: boolean): FastPath {
     if (plainPath === undefined || isDatastar(request.headers)) return false
     if (!plainPath.startsWith(RPC)) return overRest[formOf(call)](exchange, plainPath)
     return (
-      method === 'POST' && !(body && 'meta' in body) && overRpc(exchange, `/${plainPath.slice(RPC.length)}`)
+      method === 'POST' &&
+      !(body && ('meta' in body || isBatch(request.headers))) &&
+      overRpc(exchange, `/${plainPath.slice(RPC.length)}`)
     )
   }
 }
@@ -142,8 +142,9 @@ function createAnswerer(format: WireFormat, compiledOf: CompiledOf) {
 
   const sendError = async (exchange: Exchange, { errorMap }: Route, error: unknown) => {
     const known = error instanceof ORPCError ? await validateORPCError(errorMap, error) : error
-    const { status, body } = codec.encodeError(toORPCError(known))
-    return send(exchange, status, JSON.stringify(body))
+    const publicError = toORPCError(known)
+    const { type, text } = encodeError(exchange.call.request, publicError)
+    return send(exchange, publicError.status, text, type)
   }
 
   const serve = (exchange: Exchange, route: Route) => {
@@ -175,7 +176,9 @@ function createRouteFinder({ matcher }: WireFormat, compiledOf: CompiledOf) {
     const match = await matcher.match(method, path)
     if (!match) return undefined
     const { procedure, params } = match
-    const route = { ...compiledOf(procedure, match.path), procedure, operation: match.path.join('.'), params }
+    const known = compiledOf(procedure, match.path)
+    if (known.isStream) return undefined
+    const route = { ...known, procedure, operation: match.path.join('.'), params }
     if (!params) routes.set(path, new Map(routes.get(path)).set(method, route))
     return route
   }
