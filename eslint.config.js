@@ -3,7 +3,7 @@ import { defineConfig } from 'eslint/config'
 import tseslint from 'typescript-eslint'
 
 export default defineConfig(
-  { ignores: ['**/dist', 'coverage', '**/*.js', '**/*.cjs'] },
+  { ignores: ['**/dist', 'coverage', 'test/generated/{clients,.output}', '**/*.js', '**/*.cjs'] },
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,

@@ -134,7 +134,10 @@ export const notes = {
       // Adds an optional request body to the OpenAPI document: clients may send an empty object or no body.
       spec: (operation) => ({
         ...operation,
-        requestBody: { content: { 'application/json': { schema: { type: 'object' }, example: {} } } },
+        requestBody: {
+          required: false,
+          content: { 'application/json': { schema: { type: 'object' }, example: {} } },
+        },
       }),
     })
     .input(NoteId)
