@@ -152,6 +152,7 @@ export const account = {
     .route({ method: 'GET', path: '/api/me/export', summary: 'Export all data about you' })
     .output(AccountExport),
   delete: sensitive
+    .meta({ updates: 'sessions' })
     .errors({ WRONG_ADDRESS: { status: 400, message: 'This is not the e-mail address of the account' } })
     .route({
       method: 'POST',

@@ -26,8 +26,19 @@ export interface Tool {
 /** Resources with an entity tag (`ETag`). */
 export type TaggedResource = 'task' | 'note'
 
+/** What `live.watch` can watch. Each topic is the state that one operation reads. */
+export type Topic = 'counter' | 'tasks' | 'notes' | 'sessions'
+
+export type Access = 'public' | 'signedIn'
+
 export interface Meta {
-  access?: 'public' | 'signedIn'
+  /**
+   * Who can call the procedure. A record contains the access of each topic: the call requires a caller if one of the
+   * topics in its input does.
+   */
+  access?: Access | Readonly<Record<Topic, Access>>
+  /** The topic with a new state after a call. Every procedure that changes data declares its topic. */
+  updates?: Topic
   /**
    * The scope that an access token needs. A procedure without a scope rejects access tokens and requires a session
    * cookie.
@@ -79,11 +90,13 @@ const meta: Meta = { access: 'public' }
 /** Builder of procedures for any caller. The service ignores the credentials of a call to such a procedure. */
 export const publicAccess = oc.$meta(meta)
 
-/** Builder of procedures for signed-in callers. */
-export const signedIn = publicAccess.meta({ access: 'signedIn' }).errors({
+export const signedInErrors = {
   UNAUTHORIZED: { status: 401, message: 'Sign in first' },
   INSUFFICIENT_SCOPE: { status: 403, message: 'The token was not granted this' },
-})
+}
+
+/** Builder of procedures for signed-in callers. */
+export const signedIn = publicAccess.meta({ access: 'signedIn' }).errors(signedInErrors)
 
 /**
  * Builder of procedures that only the owner of the account can call. Apps, and administrators during an impersonation,
@@ -112,10 +125,11 @@ export const headerErrors = {
 const { PRECONDITION_FAILED, ...idempotencyErrors } = headerErrors
 
 /** Builder of procedures that create a resource. Supports `Idempotency-Key`, so that clients can retry. */
-export const creating = writing.meta({ creates: true }).errors(idempotencyErrors)
+export const creating = (updates: Topic) => writing.meta({ creates: true, updates }).errors(idempotencyErrors)
 
 /** Builder of procedures that change a resource. Supports `If-Match`, to detect concurrent changes. */
-export const changing = (changes: TaggedResource) => writing.meta({ changes }).errors({ PRECONDITION_FAILED })
+export const changing = (changes: TaggedResource) =>
+  writing.meta({ changes, updates: `${changes}s` }).errors({ PRECONDITION_FAILED })
 
 /** The schemas that the OpenAPI document publishes as components, each with its name and an example. */
 export const responseSchemas = z.registry<{ id: string; example: z.core.$output }>()

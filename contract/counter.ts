@@ -26,7 +26,7 @@ data: signals {"count":7}
 `
 
 const step = publicAccess
-  .meta({ limit: 'steps' })
+  .meta({ limit: 'steps', updates: 'counter' })
   .errors({ CONFLICT: { status: 409, message: 'The counter is at its limit' } })
 
 export const counter = {
@@ -61,7 +61,7 @@ export const counter = {
     .route({ method: 'POST', path: '/api/counter/decrement', summary: 'Subtract one from the counter' })
     .output(Counter),
   set: publicAccess
-    .meta({ limit: 'steps' })
+    .meta({ limit: 'steps', updates: 'counter' })
     .meta({
       tool: {
         title: 'Set the counter',
@@ -77,7 +77,7 @@ export const counter = {
     .route({ method: 'GET', path: '/api/counter/fragment', summary: 'Read the counter as HTML' })
     .output(CounterFragment),
   reset: publicAccess
-    .meta({ limit: 'steps' })
+    .meta({ limit: 'steps', updates: 'counter' })
     .meta({
       tool: {
         title: 'Reset the counter',

@@ -1,6 +1,7 @@
 import { account } from './account.ts'
 import { counter } from './counter.ts'
 import { legacyNotes } from './legacy-notes.ts'
+import { live } from './live.ts'
 import { notes } from './notes.ts'
 import { reservations } from './reservations.ts'
 import { sessions } from './sessions.ts'
@@ -16,6 +17,7 @@ export const contract = {
   legacyNotes,
   sessions,
   reservations,
+  live,
 }
 
 export type Contract = typeof contract

@@ -34,6 +34,7 @@ export const Note = z
 export const NotesList = z
   .object({ notes: z.array(Note), noteCount: z.int() })
   .register(responseSchemas, { id: 'NotesList', example: { notes: [example], noteCount: 1 } })
+export type NotesList = z.infer<typeof NotesList>
 /** The text must not be blank, because the first line with a visible character becomes the title of the note. */
 const Text = text({ max: noteBounds.body })
   .refine((value) => /\S/.test(value), 'Must not be blank')
@@ -69,17 +70,18 @@ export const legacyNotes = {
     .route({ method: 'GET', path: '/api/notes', summary: 'List your notes, newest first' })
     .input(Page.optional())
     .output(NotesList),
-  create: creating
+  create: creating('notes')
     .meta({ form: 1, events: eventsOf(listed, { noteCount: 1, newNote: '' }) })
     .route({ method: 'POST', path: '/api/notes', summary: 'Add a note' })
     .input(AddNote)
     .output(Note),
   delete: writing
-    .meta({ events: eventsOf('<li id="no-notes">No notes yet</li>', { noteCount: 0 }) })
+    .meta({ updates: 'notes', events: eventsOf('<li id="no-notes">No notes yet</li>', { noteCount: 0 }) })
     .route({ method: 'DELETE', path: '/api/notes/{id}', summary: 'Delete one of your notes' })
     .input(ById)
     .output(Success),
   reset: writing
+    .meta({ updates: 'notes' })
     .route({ method: 'POST', path: '/api/notes/reset', summary: 'Delete all of your notes' })
     .output(NotesReset),
 }

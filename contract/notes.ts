@@ -82,7 +82,7 @@ export const notes = {
     .route({ method: 'GET', path: '/api/notes', summary: 'List your notes and those shared with you' })
     .input(Page.optional())
     .output(NoteList),
-  create: creating
+  create: creating('notes')
     .meta({ form: 2, action: 'CREATE_NOTE', tagged: true })
     .meta({
       tool: {

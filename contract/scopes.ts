@@ -7,7 +7,9 @@ import { contract } from './index.ts'
 const names: Record<string, string> = { me: 'account' }
 
 const resources: Record<string, Record<string, AnyContractProcedure>> = contract
-const procedures = Object.values(resources).flatMap((resource) => Object.values(resource))
+// Excludes `live`: its topics are the resources that the person grants.
+const { live: _, ...granting } = resources
+const procedures = Object.values(granting).flatMap((resource) => Object.values(resource))
 
 /**
  * Returns the names of the resources that an app with a scope can access. The names are derived from the paths of all

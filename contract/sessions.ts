@@ -52,6 +52,7 @@ export const sessions = {
     .input(Page.optional())
     .output(SessionList),
   revoke: sensitive
+    .meta({ updates: 'sessions' })
     .errors({
       CURRENT_SESSION: { status: 400, message: 'The current session cannot be revoked; sign out instead' },
       SESSION_NOT_FOUND: { status: 400, message: 'Session not found or already revoked' },

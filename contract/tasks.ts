@@ -57,6 +57,10 @@ export const TasksReset = z
   .object({ taskCount: z.int() })
   .register(responseSchemas, { id: 'TasksReset', example: { taskCount: 0 } })
 
+/** The tasks that a list contains. */
+export const TaskFilter = z.object({ status: TaskStatus.optional(), limit: Page.shape.limit })
+export type TaskFilter = z.infer<typeof TaskFilter>
+
 const missing = { NOT_FOUND: { status: 404, message: 'Task not found' } }
 
 export const tasks = {
@@ -70,9 +74,9 @@ export const tasks = {
       },
     })
     .route({ method: 'GET', path: '/api/tasks', summary: 'List your tasks, newest first' })
-    .input(z.object({ status: TaskStatus.optional(), ...Page.shape }).optional())
+    .input(TaskFilter.extend({ cursor: Page.shape.cursor }).optional())
     .output(TaskList),
-  create: creating
+  create: creating('tasks')
     .meta({ tagged: true })
     .meta({
       tool: {
@@ -123,6 +127,7 @@ export const tasks = {
     .input(ById)
     .output(Success),
   reset: writing
+    .meta({ updates: 'tasks' })
     .meta({
       tool: {
         title: 'Delete all tasks',

@@ -1,9 +1,12 @@
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
 
+import type { Notifications } from './notifications.ts'
+
 /** A database or a transaction. The database is a PostgreSQL server or the embedded PostgreSQL. */
 export type Database = PgDatabase<PgQueryResultHKT>
 
 export interface Connection {
   db: Database
+  notifications: Notifications
   close: () => Promise<void>
 }

@@ -6,6 +6,7 @@ import { migrate } from 'drizzle-orm/pglite/migrator'
 
 import type { Connection, Database } from './database.ts'
 import { start } from './embedded.ts'
+import { createEmbeddedNotifications } from './notifications.ts'
 import { observed } from './observer.ts'
 import { casing, migrateServer, migrationsFolder, openServer, type OpenOptions } from './server.ts'
 
@@ -35,7 +36,7 @@ export const connect = (url: string): Promise<Connection> =>
 
 async function openEmbedded(folder: string) {
   const { client, close } = await start(folder)
-  return { db: drizzle(client, { casing }), close }
+  return { db: drizzle(client, { casing }), notifications: createEmbeddedNotifications(client), close }
 }
 
 /** Timeout for the query of the readiness check, in milliseconds. */

@@ -6,6 +6,7 @@ import { migrate } from 'drizzle-orm/postgres-js/migrator'
 import postgres from 'postgres'
 
 import type { Connection } from './database.ts'
+import { createServerNotifications } from './notifications.ts'
 import { observed, type StatementObserver } from './observer.ts'
 import { setListConnections } from './pages.ts'
 import { CONNECT_TIMEOUT, socketOptions } from './pg-socket.ts'
@@ -108,7 +109,7 @@ export async function openServer(
   const createDatabase = (client: postgres.Sql) => observers.reduce(observed, drizzle(client, { casing }))
   const db = withReplicas(createDatabase(writes), [createDatabase(reads)])
   setListConnections(db, createDatabase(lists))
-  return { db, close }
+  return { db, notifications: createServerNotifications(directUrl ?? url, writes), close }
 }
 
 /** Applies pending migrations to a PostgreSQL server. Waits while another process migrates. */

@@ -2,6 +2,7 @@ import { and, eq, ne, sql } from 'drizzle-orm'
 
 import type { Database } from './database.ts'
 import { find, hasUuid, isAuthor, notes, type Role, shares, type Viewer } from './notes.ts'
+import { prepared } from './statements.ts'
 
 /**
  * Shares a note with an e-mail address, or changes the role of the address. Returns undefined if the viewer is not
@@ -31,3 +32,18 @@ export const put = (db: Database, viewer: Viewer, id: string, email: string, rol
         .where(eq(notes.id, note.noteId))
     return find(tx, viewer, id)
   })
+
+/** Returns the ids of the people who share notes with an e-mail address. */
+export const listAuthors = async (db: Database, email: string) => {
+  const rows = await selectAuthors(db).execute({ email })
+  return rows.map(({ id }) => id)
+}
+
+const selectAuthors = prepared((db) =>
+  db
+    .selectDistinct({ id: notes.userId })
+    .from(shares)
+    .innerJoin(notes, eq(notes.id, shares.noteId))
+    .where(eq(shares.email, sql.placeholder('email')))
+    .prepare('shares_list_authors'),
+)

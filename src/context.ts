@@ -2,6 +2,8 @@ import type { ORPCError } from '@orpc/server'
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 
+import type { Topic } from '../contract/base.ts'
+import type { TaskFilter } from '../contract/tasks.ts'
 import type { Database } from '../db/database.ts'
 import type * as sessions from '../db/sessions.ts'
 import type { LimitName, Settings } from './settings.ts'
@@ -26,7 +28,60 @@ export interface Services {
   }
   /** Aborted when the server stops accepting connections. Open event streams then end. */
   closing: AbortController
+  live: Live
 }
+
+/** Live updates (src/live/). */
+export interface Live {
+  /**
+   * Announces a change that is committed, to the streams of all processes.
+   *
+   * @param owner The account that owns the changed data. The counter has no owner.
+   */
+  publish: (topic: Topic, owner?: string) => void
+  /** Opens a stream. The first states are read before the promise resolves. Throws the errors of the read operations. */
+  open: (call: WatchCall) => Promise<LiveStream>
+  /** Ends all streams, sends the collected changes, and closes the connection to other processes. */
+  stop: () => Promise<void>
+}
+
+export interface WatchCall {
+  topics: readonly Topic[]
+  tasks?: TaskFilter | undefined
+  /** Set if one of the topics needs a caller. */
+  caller?: Caller | undefined
+  address?: string | undefined
+  reply: Reply
+  lastEventId?: string | undefined
+  /** Whether notes have the first form (src/http/note-forms.ts). */
+  isFirstForm: boolean
+}
+
+/** An open stream of one caller. */
+export interface LiveStream {
+  /**
+   * Returns the next state that the client does not have, or undefined after the end of the stream. Throws UNAUTHORIZED
+   * if the session or the token of the caller ends.
+   */
+  next: () => Promise<Delivery | undefined>
+  close: () => void
+}
+
+export interface Delivery {
+  /** The event id: identifies the states of all topics that the client has, including this state. */
+  id: string
+  snapshot: {
+    topic: Topic
+    state: unknown
+    /** Returns the data of the event in one protocol. All streams share the result. */
+    frame: (format: Format) => Buffer
+    /** When the change was noticed, in milliseconds since the start of the process. */
+    since: number
+  }
+}
+
+/** Converts a state to the data of an event in one protocol. */
+export type Format = (topic: Topic, state: unknown) => string
 
 /** Authentication by cookies and access tokens, for the guard (src/guard/) and the HTTP protocols (src/http/). */
 export interface Identity {
@@ -51,6 +106,8 @@ export interface TokenClaims {
    * longer exists.
    */
   properties: { sessionId: string; clientId: string; scope: string }
+  /** When the token expires, in Unix seconds. */
+  exp: number
 }
 
 /** The metrics of HTTP requests, and the server that publishes all metrics. */
@@ -59,6 +116,9 @@ export interface Metrics {
   /** Counts a call of a batch. Returns the function to call with the status of the call. */
   startCall: (attributes: RequestAttributes) => (status: number) => void
   shed: (reason: 'full' | 'late' | 'incomplete') => void
+  observeStreams: (count: () => number, isConnected: () => boolean) => void
+  /** Counts an event of a stream. `since` is the time of the change, in milliseconds since the start of the process. */
+  delivered: (since: number) => void
   serve: () => Promise<Server>
 }
 
@@ -80,7 +140,11 @@ export interface LimitRefusal {
  * The authenticated person and the session. `scopes` is set only for an OAuth app with an access token: the app may
  * call only procedures of these scopes.
  */
-export type Caller = NonNullable<Awaited<ReturnType<typeof sessions.findByToken>>> & { scopes?: string[] }
+export type Caller = NonNullable<Awaited<ReturnType<typeof sessions.findByToken>>> & {
+  scopes?: string[]
+  /** When the access token expires. */
+  tokenExpiresAt?: Date
+}
 
 /** Response headers that the guard and the procedures set. Each key is a header name in lower case. */
 export type Reply = Map<string, string | string[]>
@@ -115,6 +179,7 @@ export interface Context {
   /** Authenticates by the cookie, even if a bearer token is sent. */
   cookieCaller: () => Promise<Caller | undefined>
   consumeRateLimit: ConsumeRateLimit
+  live: Live
   attributes: RequestAttributes
   /**
    * Returns the caller's IP address: the address that trusted proxies report in X-Forwarded-For, or the address of the
@@ -126,4 +191,11 @@ export interface Context {
    * 404 and 429 have priority over 400.
    */
   malformed?: ORPCError<'BAD_REQUEST', unknown>
+  /** Whether notes have the first form (src/http/note-forms.ts). Set only by Datastar pages. */
+  isFirstForm?: boolean
+  /**
+   * Receives the stream of `live.watch`. A protocol sets this property to send the frames that streams share. Without
+   * the property, the procedure returns an event iterator.
+   */
+  opened?: { stream?: LiveStream }
 }

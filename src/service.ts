@@ -3,6 +3,7 @@ import { isReachable, open } from '../db/index.ts'
 import type { Services } from './context.ts'
 import { createRateLimiter } from './guard/rate-limits.ts'
 import { type Auth, createAuth, createCookieIdentity } from './identity/auth.ts'
+import { createLive } from './live/index.ts'
 import { createMailer, type Mailer } from './identity/mail.ts'
 import { createVerifier, createKeys } from './identity/tokens.ts'
 import type { Settings } from './settings.ts'
@@ -19,17 +20,16 @@ export async function openServices(settings: Settings, mailer?: Mailer): Promise
   const { databaseUrl, directUrl, answerTimeout } = settings
   const metrics = await loadMetrics(settings)
   const observers = [metrics, tracing].flatMap((observer) => (observer ? [observer.observeStatement] : []))
-  const { db, close } = await open(databaseUrl, { directUrl, answerTimeout, observers })
+  const { db, notifications, close } = await open(databaseUrl, { directUrl, answerTimeout, observers })
   await createKeys(db)
   const auth = createAuth(settings, db, mailer ?? createMailer(settings, log), log)
   const identity = {
     ...(await createCookieIdentity(auth)),
     verifyToken: createVerifier(db, settings.baseUrl),
   }
-  return {
+  const services = {
     settings,
     db,
-    auth,
     identity,
     log,
     isReachable: () => isReachable(db),
@@ -37,7 +37,16 @@ export async function openServices(settings: Settings, mailer?: Mailer): Promise
     metrics,
     state: { stopping: false },
     closing: new AbortController(),
-    close,
+  }
+  const live = createLive(services, notifications)
+  return {
+    ...services,
+    auth,
+    live,
+    close: async () => {
+      await live.stop()
+      await close()
+    },
   }
 }
 

@@ -158,6 +158,9 @@ const Environment = z
     WORKERS: z.coerce.number().int().min(1).max(256).default(1),
     MAX_REQUESTS: z.coerce.number().int().min(1).default(1000),
     MAX_INCOMPLETE: z.coerce.number().int().min(1).default(256),
+    MAX_STREAMS: z.coerce.number().int().min(0).default(10_000),
+    MAX_PERSON_STREAMS: z.coerce.number().int().min(1).default(20),
+    MAX_ADDRESS_STREAMS: z.coerce.number().int().min(1).default(50),
     ANSWER_TIMEOUT: z.coerce.number().positive().max(3600).default(15),
     AUDIT_RETENTION: z.coerce.number().int().min(30).max(3650).default(365),
     STOP_DELAY: z.coerce.number().min(0).max(60).default(0),
@@ -230,6 +233,12 @@ export function readSettings(environment: Record<string, string | undefined>) {
      * number.
      */
     maxIncomplete: env.MAX_INCOMPLETE,
+    /** Maximum number of open event streams in one process. */
+    maxStreams: env.MAX_STREAMS,
+    /** Maximum number of open event streams of one person in one process. */
+    maxPersonStreams: env.MAX_PERSON_STREAMS,
+    /** Maximum number of open event streams of one network in one process: an IPv4 address, or an IPv6 /64. */
+    maxAddressStreams: env.MAX_ADDRESS_STREAMS,
     /** Time limit for answering a request, in milliseconds. */
     answerTimeout: env.ANSWER_TIMEOUT * 1000,
     /** Retention period of audit entries, in days. */

@@ -152,7 +152,7 @@ describe('open through a pooler', () => {
     const role = await makeRole(limits)
     const { db, close } = await open(role.url, { directUrl: service.databaseUrl })
     const direct = await open(service.databaseUrl)
-    const left = (connection: Connection) =>
+    const left = (connection: Pick<Connection, 'db'>) =>
       queryAll(() => connection.db.execute(sql`select name from pg_prepared_statements`))
 
     for (const each of [db, direct.db]) {
@@ -161,7 +161,7 @@ describe('open through a pooler', () => {
       await queryAll(() => tasks.insert(each, 'nobody', { title: 'x' }).catch(() => undefined))
     }
 
-    expect((await left({ db, close })).flat()).toEqual([])
+    expect((await left({ db })).flat()).toEqual([])
     expect((await left(direct)).flat()).not.toEqual([])
     await expect(db.execute(sql`select pg_sleep(5)`)).rejects.toSatisfy(isOutage)
     await expect(db.select({ slept: sql`pg_sleep(5)` }).from(counter.counter)).rejects.toSatisfy(isOutage)

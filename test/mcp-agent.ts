@@ -5,14 +5,14 @@ import { traverseContractProcedures } from '@orpc/server'
 import * as openid from 'openid-client'
 import { onTestFinished } from 'vitest'
 
-import { metaOf } from '../contract/base.ts'
+import { type Meta, metaOf } from '../contract/base.ts'
 import { contract } from '../contract/index.ts'
 import { createFetch, signInOverHttp } from './http.ts'
 import { allowAt, bearer, discoverAndRegister, redirectUri } from './oauth-app.ts'
 import { newEmail, type Service } from './service.ts'
 
 /** The procedures that the contract declares as tools. */
-export const declaredTools: { name: string; scope: string | undefined; access: string | undefined }[] = []
+export const declaredTools: ({ name: string } & Pick<Meta, 'scope' | 'access'>)[] = []
 traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
   const { tool, scope, access } = metaOf(procedure)
   if (tool) declaredTools.push({ name: path.join('_'), scope, access })

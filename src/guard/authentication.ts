@@ -27,7 +27,7 @@ export function createContext(
     reply = new Map<string, string | string[]>(),
   }: CallOptions = {},
 ): Context {
-  const { db, identity, settings, log, consumeRateLimit } = services
+  const { db, identity, settings, log, consumeRateLimit, live } = services
   const memoize = (authenticate: () => Promise<Caller | undefined>) => {
     let caller: Promise<Caller | undefined> | undefined
     return () =>
@@ -52,6 +52,7 @@ export function createContext(
     attributes,
     address,
     consumeRateLimit,
+    live,
     caller: isBearer(headers) ? tokenCaller : cookieCaller,
     cookieCaller,
   }
@@ -102,7 +103,18 @@ async function authenticateToken({ db, identity, log }: Services, authorization 
   const caller = claims && (await grants.find(db, claims.properties.sessionId))
   if (!caller || isBanned(caller.user)) return undefined
   recordActivity(db, caller, log)
-  return { ...caller, scopes: (caller.session.scope ?? '').split(' ') }
+  return {
+    ...caller,
+    scopes: (caller.session.scope ?? '').split(' '),
+    tokenExpiresAt: new Date(claims.exp * 1000),
+  }
+}
+
+/** Returns a caller with current data. Undefined if the session, the grant or the token has ended, or after a ban. */
+export async function findCurrentCaller(db: Database, { session, scopes, tokenExpiresAt }: Caller) {
+  if (tokenExpiresAt && tokenExpiresAt <= new Date()) return undefined
+  const caller = await (scopes ? grants.find(db, session.id) : sessions.findByToken(db, session.token))
+  return caller && !isBanned(caller.user) ? { ...caller, scopes, tokenExpiresAt } : undefined
 }
 
 const isBanned = ({ banned, banExpires }: Caller['user']) =>

@@ -1,10 +1,10 @@
-import { mapEventIterator } from '@orpc/client'
-import { type AnySchema, type ErrorMap, getEventIteratorSchemaDetails } from '@orpc/contract'
+import type { AnySchema, ErrorMap } from '@orpc/contract'
 import { implement, ORPCError } from '@orpc/server'
-import { isAsyncIteratorObject, isObject, type Promisable } from '@orpc/shared'
+import { isObject, type Promisable } from '@orpc/shared'
 
-import type { Action, Meta } from '../../contract/base.ts'
+import type { Access, Action, Meta } from '../../contract/base.ts'
 import { contract } from '../../contract/index.ts'
+import { readTopics } from '../../contract/live.ts'
 import type { Caller, Context } from '../context.ts'
 import { catchMaybePromise, mapMaybePromise } from '../maybe-promise.ts'
 import { tracing } from '../telemetry/tracing.ts'
@@ -29,10 +29,18 @@ type Code = 'UNAUTHORIZED' | 'INSUFFICIENT_SCOPE' | 'NOT_FOUND' | 'FORBIDDEN'
 const createError = ({ errorMap }: ProcedureContract, code: Code) =>
   new ORPCError(code, { status: errorMap[code]?.status, message: errorMap[code]?.message ?? code })
 
+/** Returns whether a call needs no caller. An unknown topic needs no caller, because input validation rejects it (400). */
+function isPublicCall({ access }: Meta, input: unknown) {
+  if (typeof access !== 'object') return access === 'public'
+  const accessOf = new Map<unknown, Access>(Object.entries(access))
+  const topics = readTopics(isObject(input) ? input.topics : undefined)
+  return topics.every((topic) => accessOf.get(topic) !== 'signedIn')
+}
+
 /** Checks the caller (401), the scope and impersonation (403), and the rate limit (429). */
-function authenticate(context: Context, procedure: ProcedureContract) {
-  const { access, scope, noImpersonation, limit } = procedure.meta
-  const isPublic = access === 'public'
+function authenticate(context: Context, procedure: ProcedureContract, input: unknown) {
+  const { scope, noImpersonation, limit } = procedure.meta
+  const isPublic = isPublicCall(procedure.meta, input)
   return mapMaybePromise(isPublic ? undefined : context.caller(), (caller) => {
     if (!isPublic && !caller) throw challenge(context, createError(procedure, 'UNAUTHORIZED'))
     if (caller?.scopes && !(scope && caller.scopes.includes(scope)))
@@ -44,7 +52,10 @@ function authenticate(context: Context, procedure: ProcedureContract) {
   })
 }
 
-/** Checks that the resource exists (404) and that the caller's relation permits the action (403). */
+/**
+ * Checks that the resource exists (404) and that the caller's relation permits the action (403). Returns the account
+ * that owns the resource.
+ */
 async function authorize(
   context: Context,
   procedure: ProcedureContract,
@@ -53,9 +64,37 @@ async function authorize(
   action: Action,
 ) {
   const id = isObject(input) ? input.id : undefined
-  const relation = await findRelation[action](context.db, user, id)
-  if (!relation) throw createError(procedure, 'NOT_FOUND')
-  if (!isPermitted(relation, action)) throw createError(procedure, 'FORBIDDEN')
+  const found = await findRelation[action](context.db, user, id)
+  if (!found) throw createError(procedure, 'NOT_FOUND')
+  if (!isPermitted(found.relation, action)) throw createError(procedure, 'FORBIDDEN')
+  return found.owner
+}
+
+/**
+ * Announces a change after the procedure has committed. Also announces the change after an unexpected error, because the
+ * database may have committed before the error.
+ */
+function publishAfter<Output>(
+  run: () => Promisable<Output>,
+  { live }: Context,
+  topic: Meta['updates'],
+  owner: string | undefined,
+): Promisable<Output> {
+  if (!topic) return run()
+  const publish = () => {
+    live.publish(topic, owner)
+  }
+  return catchMaybePromise(
+    () =>
+      mapMaybePromise(run(), (output) => {
+        publish()
+        return output as Output
+      }),
+    (error) => {
+      if (!(error instanceof ORPCError) || error.status >= 500) publish()
+      throw error
+    },
+  )
 }
 
 /**
@@ -108,48 +147,40 @@ function guardMiddleware<Output extends { output: unknown }>(
   handle: (caller: Caller | undefined) => Promisable<Output>,
 ) {
   const declared = procedure['~orpc']
-  const { action } = declared.meta
+  const { action, updates } = declared.meta
   const operation = path.join('.')
   context.attributes.operation = operation
   if (declared.meta.secrets) context.reply.set('cache-control', 'no-transform')
   const run = () =>
-    mapMaybePromise(authenticate(context, declared), (caller) =>
+    mapMaybePromise(authenticate(context, declared, input), (caller) =>
       mapMaybePromise(
-        caller && action ? authorize(context, declared, input, caller, action) : undefined,
-        () => {
+        caller && action ? authorize(context, declared, input, caller, action) : caller?.user.id,
+        (owner) => {
           if (context.malformed) throw context.malformed
-          return handle(caller)
+          return publishAfter(() => handle(caller), context, updates, owner)
         },
       ),
     )
-  const convert = (error: unknown) => toPublicError(error, context, operation, declared.errorMap)
-  const result = catchMaybePromise(
+  return catchMaybePromise(
     () => (tracing ? tracing.procedure(path, run) : run()),
     (error) =>
-      mapMaybePromise(convert(error), (publicError) => {
+      mapMaybePromise(toPublicError(error, context, operation, declared.errorMap), (publicError) => {
         throw publicError
       }),
   )
-  return getEventIteratorSchemaDetails(declared.outputSchema)
-    ? mapMaybePromise(result, (each) => withPublicErrors(each, convert))
-    : result
-}
-
-/** Converts the errors that an event iterator throws after the procedure has returned the iterator. */
-const withPublicErrors = <Result extends { output: unknown }>(
-  result: Result,
-  convert: (error: unknown) => Promisable<unknown>,
-): Result => {
-  const { output } = result
-  if (!isAsyncIteratorObject(output)) return result
-  const value = (event: unknown) => Promise.resolve(event)
-  const error = (thrown: unknown) => Promise.resolve(convert(thrown))
-  return Object.assign(result, { output: mapEventIterator(output, { value, error }) })
 }
 
 /** Implements a procedure with public access, which requires no caller. */
 export const publicAccess = implementer.use((invocation, input) =>
   guardMiddleware(invocation, input, () => invocation.next()),
+)
+
+/**
+ * Implements a procedure that requires a caller for some topics. The context contains the caller as `watcher`, if one of
+ * the topics in the input requires a caller.
+ */
+export const callerByTopic = implementer.use((invocation, input) =>
+  guardMiddleware(invocation, input, (watcher) => invocation.next({ context: { watcher } })),
 )
 
 /** Implements a procedure that requires a caller. Applies the headers `Idempotency-Key` and `If-Match`. */

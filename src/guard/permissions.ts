@@ -27,18 +27,24 @@ export const isPermitted = (relation: Relation, action: Action) => permissions[r
 export const relationTo = ({ note, role }: notes.ListedNote, userId: string): Relation =>
   note.userId === userId ? 'author' : (role ?? 'anyone')
 
-type FindRelation = (db: Database, user: Caller['user'], id: unknown) => Promise<Relation | undefined>
+/** The relation of a caller to a resource, and the account that owns the resource. */
+interface Found {
+  relation: Relation
+  owner: string
+}
+
+type FindRelation = (db: Database, user: Caller['user'], id: unknown) => Promise<Found | undefined>
 
 const findNoteRelation: FindRelation = async (db, user, id) => {
   const found = typeof id === 'string' ? await notes.find(db, user, id) : undefined
-  return found && relationTo(found, user.id)
+  return found && { relation: relationTo(found, user.id), owner: found.note.userId }
 }
 
 const findTaskRelation: FindRelation = async (db, user, id) => {
   const { success, data } = RowId.safeParse(id)
   // Accepts a malformed id, because input validation rejects the id later (400).
-  if (!success) return 'owner'
-  return (await tasks.find(db, user.id, data)) && 'owner'
+  const exists = !success || (await tasks.find(db, user.id, data))
+  return exists ? { relation: 'owner', owner: user.id } : undefined
 }
 
 /**
@@ -46,7 +52,7 @@ const findTaskRelation: FindRelation = async (db, user, id) => {
  * function returns undefined if the resource does not exist, or if the resource is a task of another person.
  */
 export const findRelation: Record<Action, FindRelation> = {
-  CREATE_NOTE: () => Promise.resolve('anyone'),
+  CREATE_NOTE: (_, user) => Promise.resolve({ relation: 'anyone', owner: user.id }),
   VIEW_NOTE: findNoteRelation,
   EDIT_NOTE: findNoteRelation,
   SHARE_NOTE: findNoteRelation,

@@ -2,6 +2,8 @@ import { ORPCError } from '@orpc/client'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
+import { STREAMING } from './event-stream.ts'
+
 /** Interval of the check for expired requests, in milliseconds. */
 const CHECK_INTERVAL = 1000
 
@@ -13,7 +15,7 @@ interface Admitted {
 /**
  * Admission control: limits the number of complete requests that one process handles at the same time. States of a
  * request:
- * - admitted: the request occupies one of `limit` slots until its response closes;
+ * - admitted: the request occupies one of `limit` slots until its response closes, or becomes a live stream;
  * - refused (no free slot): the caller of `admit` answers 503. There is no queue, because a queue would only grow under
  *   overload;
  * - expired (no complete answer after `timeout` milliseconds): `expire` is called once. The request occupies its slot
@@ -41,11 +43,14 @@ export function createAdmission(limit: number, timeout: number, expire: (respons
     const slot = freeSlots.pop() ?? slots.length
     slots[slot] = { response, since: Date.now() }
     if (!isHealthCheck) occupied++
-    response.on('close', () => {
+    const free = () => {
+      response.off('close', free).off(STREAMING, free)
       slots[slot] = undefined
       freeSlots.push(slot)
       if (!isHealthCheck) occupied--
-    })
+    }
+    // Streams have their own limits: src/live/stream-limits.ts.
+    response.on('close', free).on(STREAMING, free)
     return true
   }
   /** Occupies a slot for a call of an admitted batch. Returns the function that frees the slot, or undefined if full. */

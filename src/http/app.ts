@@ -54,7 +54,7 @@ export function createApp(services: Services): Server {
       createOAuthEndpoints(services),
     ),
     createMcp(services),
-    createDatastar(),
+    createDatastar(services),
     createRest(services),
     createRpc(services, () => admission.occupy() ?? (metrics?.shed('full'), undefined)),
   ]

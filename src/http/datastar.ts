@@ -1,38 +1,90 @@
 import { StandardOpenAPIHandler } from '@orpc/openapi/standard'
 import { createRouterClient, ORPCError, type RouterClient } from '@orpc/server'
+import { isObject } from '@orpc/shared'
 import { toAbortSignal } from '@orpc/standard-server-node'
 
-import type { Page } from '../../contract/base.ts'
-import type { Context } from '../context.ts'
+import type { Page, Topic } from '../../contract/base.ts'
+import { badRequest } from '../../contract/errors.ts'
+import type { NotesList } from '../../contract/legacy-notes.ts'
+import { readTopics } from '../../contract/live.ts'
+import type { Context, Format, Services } from '../context.ts'
 import { router } from '../procedures/index.ts'
+import { counterHtml } from '../views/counter.ts'
 import { notesHtml } from '../views/notes.ts'
 import { EVENT_STREAM, patchEvents, type Patch } from './datastar-events.ts'
-import { isDatastar } from './note-forms.ts'
+import { sendLive } from './event-stream.ts'
+import { hasDatastarHeader, isDatastar } from './note-forms.ts'
 import { answerProcedure, sendError, setReplyHeaders, standardRequest, type Protocol } from './protocol.ts'
+
+const LIVE = '/api/live'
 
 type Client = RouterClient<typeof router>
 
 /** The procedures that Datastar pages can call. Each function returns the patch to send after the procedure has run. */
 const views: Record<string, (client: Client, input: never) => Promise<Patch>> = {
-  'counter.fragment': async (client) => {
-    const { count, html } = await client.counter.fragment()
-    return { selector: '#server-fragment', html, signals: { count } }
-  },
+  'counter.fragment': async (client) => counterView(await client.counter.fragment()),
   'legacyNotes.list': (client, page: Page | undefined) => notesPatch(client, {}, page),
   'legacyNotes.create': (client) => notesPatch(client, { newNote: '' }),
   'legacyNotes.delete': (client) => notesPatch(client),
 }
 
-async function notesPatch(client: Client, signals = {}, page?: Page): Promise<Patch> {
-  const { notes, noteCount } = await client.legacyNotes.list(page)
-  return { selector: '#notes-list', html: notesHtml(notes), signals: { noteCount, ...signals } }
+const notesPatch = async (client: Client, signals = {}, page?: Page) =>
+  notesView(await client.legacyNotes.list(page), signals)
+
+const notesView = ({ notes, noteCount }: NotesList, signals = {}): Patch => ({
+  selector: '#notes-list',
+  html: notesHtml(notes),
+  signals: { noteCount, ...signals },
+})
+
+const counterView = ({ count }: { count: number }): Patch => ({
+  selector: '#server-fragment',
+  html: counterHtml(count),
+  signals: { count },
+})
+
+/** The topics that Datastar pages can watch. Each function returns the patch for a state. */
+const liveViews: Partial<Record<Topic, (state: never) => Patch>> = { counter: counterView, notes: notesView }
+
+const patchFrame: Format = (topic, state) => {
+  const patch = liveViews[topic]?.(state as never)
+  return patch ? patchEvents(patch) : ''
 }
 
 /**
  * Creates the protocol for Datastar pages. Uses the routes, the guard and the validation of REST. Sends a patch as
  * server-sent events.
  */
-export function createDatastar(): Protocol {
+export function createDatastar(services: Services): Protocol {
+  const liveHandler = new StandardOpenAPIHandler<Context>(router, {
+    filter: ({ path }) => path.join('.') === 'live.watch',
+    customErrorResponseBodyEncoder: (error) => error,
+    clientInterceptors: [
+      async ({ input, context, next }) => {
+        const output = await next()
+        const topics = readTopics(isObject(input) ? input.topics : undefined)
+        const unsupported = topics.filter((topic) => !(String(topic) in liveViews))
+        if (unsupported.length === 0) return output
+        context.opened?.stream?.close()
+        throw badRequest([
+          { path: ['topics'], message: `Datastar pages can watch: ${Object.keys(liveViews).join(', ')}` },
+        ])
+      },
+    ],
+  })
+  const answerLive: Protocol = async (call, response) => {
+    const opened: Context['opened'] = {}
+    const { 'last-event-id': _, ...headers } = call.context.headers
+    const context = { ...call.context, headers, opened, isFirstForm: true }
+    const request = standardRequest({ ...call, context }, toAbortSignal(response))
+    const result = await liveHandler.handle(request, { context })
+    if (!result.matched) return false
+    setReplyHeaders(response, context.reply)
+    return opened.stream
+      ? sendLive({ response, stream: opened.stream, format: patchFrame, services })
+      : sendError(response, result.response.body as ORPCError<string, unknown>)
+  }
+
   const handler = new StandardOpenAPIHandler<Context>(router, {
     filter: ({ path }) => path.join('.') in views,
     customErrorResponseBodyEncoder: (error) => error,
@@ -47,6 +99,8 @@ export function createDatastar(): Protocol {
   return async (call, response) => {
     const { context, request } = call
     if (!isDatastar(request.headers)) return false
+    // A browser's EventSource, which sends only the header `Accept`, receives the events of REST.
+    if (call.url().pathname === LIVE) return hasDatastarHeader(request.headers) && answerLive(call, response)
     const result = await handler.handle(standardRequest(call, toAbortSignal(response)), { context })
     if (!result.matched) return false
     // Removes the `Link` header with the URL of the next results, because a patch replaces the whole list.

@@ -1,11 +1,9 @@
-import { getEventIteratorSchemaDetails } from '@orpc/contract'
-import { AsyncIteratorClass, isAsyncIteratorObject } from '@orpc/shared'
-import type { StandardHandlerOptions } from '@orpc/server/standard'
+import { ORPCError } from '@orpc/client'
 import { sendStandardResponse } from '@orpc/standard-server-node'
+import { randomInt } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 
-import { unavailable } from '../../contract/errors.ts'
-import type { Context, Services } from '../context.ts'
+import type { Format, LiveStream, Services } from '../context.ts'
 import { EVENT_STREAM } from './datastar-events.ts'
 
 export const isEventStream = (response: ServerResponse) => response.getHeader('content-type') === EVENT_STREAM
@@ -36,34 +34,71 @@ export async function sendEvents(
   return true
 }
 
-type ClientInterceptor = NonNullable<StandardHandlerOptions<Context>['clientInterceptors']>[number]
+/** Interval of the comments that keep an idle stream open through proxies, in milliseconds. */
+const KEEP_ALIVE_INTERVAL = 15_000
+const KEEP_ALIVE = ': \n\n'
+/** Time after which a client that accepts nothing is disconnected, in milliseconds. */
+const MAX_SILENCE = 30_000
+/** Limits of the random time after which a client should connect again if the service stops, in milliseconds. */
+const RECONNECT_DELAY = { min: 500, max: 5000 }
 
-/** Creates the interceptor that ends event iterators with an error (503) when the server closes. */
-export const createIteratorEnd =
-  ({ closing }: Services): ClientInterceptor =>
-  async (options) => {
-    const { procedure, signal = closing.signal, next } = options
-    if (!getEventIteratorSchemaDetails(procedure['~orpc'].outputSchema)) return next()
-    const output = await next({ ...options, signal: AbortSignal.any([signal, closing.signal]) })
-    return isAsyncIteratorObject(output) ? endWithSignal(output, closing.signal) : output
-  }
+/** Emitted on a response when it becomes a live stream, which does not occupy a slot of admission control. */
+export const STREAMING = Symbol('streaming')
 
-function endWithSignal(iterator: AsyncIterator<unknown>, signal: AbortSignal) {
-  const next = () =>
-    new Promise<IteratorResult<unknown>>((resolve, reject) => {
-      const end = () => {
-        reject(unavailable('The service is stopping; connect again'))
-      }
-      if (signal.aborted) end()
-      signal.addEventListener('abort', end, { once: true })
-      const stopListening = () => {
-        signal.removeEventListener('abort', end)
-      }
-      iterator.next().then(resolve, reject).finally(stopListening)
-    })
-  return new AsyncIteratorClass(next, async () => {
-    const ended = iterator.return?.()
-    // A generator that waits for an event ends only after the event. The client must not wait for the end.
-    if (!signal.aborted) await ended
-  })
+interface LiveOptions {
+  response: ServerResponse
+  stream: LiveStream
+  format: Format
+  services: Services
 }
+
+/** Sends a live stream as server-sent events. The caller has set the headers. */
+export async function sendLive({ response, stream, format, services }: LiveOptions) {
+  if (response.headersSent || response.closed) {
+    stream.close()
+    return true
+  }
+  response.emit(STREAMING)
+  response.setHeader('content-type', EVENT_STREAM)
+  response.setHeader('x-accel-buffering', 'no')
+  if (response.req.method === 'HEAD') {
+    stream.close()
+    response.end()
+    return true
+  }
+  const { metrics, log, closing } = services
+  response.setTimeout(MAX_SILENCE, () => response.destroy())
+  const keepAlive = setInterval(() => response.write(KEEP_ALIVE), KEEP_ALIVE_INTERVAL).unref()
+  response.once('close', stream.close)
+  response.flushHeaders()
+  try {
+    for (let event = await stream.next(); event; event = await stream.next()) {
+      const { id, snapshot } = event
+      response.cork()
+      response.write(`id: ${id}\n`, 'latin1')
+      const isReady = response.write(snapshot.frame(format))
+      response.uncork()
+      metrics?.delivered(snapshot.since)
+      if (!isReady) await drained(response)
+    }
+  } catch (error) {
+    // A revoked session ends the stream. The client connects again, and receives 401.
+    if (!(error instanceof ORPCError)) log.error({ err: error }, 'an event stream failed')
+  } finally {
+    clearInterval(keepAlive)
+    stream.close()
+  }
+  if (closing.signal.aborted)
+    response.write(`retry: ${randomInt(RECONNECT_DELAY.min, RECONNECT_DELAY.max)}\n\n`)
+  response.end()
+  return true
+}
+
+const drained = (response: ServerResponse) =>
+  new Promise<void>((resolve) => {
+    const finish = () => {
+      response.off('drain', finish).off('close', finish)
+      resolve()
+    }
+    response.on('drain', finish).on('close', finish)
+  })

@@ -16,14 +16,16 @@ export type Form = 1 | 2
  * `Accept` header prefers `text/event-stream`.
  */
 export const isDatastar = (headers: IncomingHttpHeaders) =>
-  headers['datastar-request'] === 'true' || prefersEvents(headers)
+  hasDatastarHeader(headers) || prefersEvents(headers)
+
+export const hasDatastarHeader = (headers: IncomingHttpHeaders) => headers['datastar-request'] === 'true'
 
 /**
  * Returns whether the client library of Datastar sent the request. The library sends both headers, and ignores
  * the bodies of answers with a status other than 200.
  */
 export const isDatastarClient = (headers: IncomingHttpHeaders) =>
-  headers['datastar-request'] === 'true' && prefersEvents(headers)
+  hasDatastarHeader(headers) && prefersEvents(headers)
 
 const prefersEvents = ({ accept = '' }: IncomingHttpHeaders) => {
   if (!mentions(accept, 'event-stream')) return false

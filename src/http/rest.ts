@@ -1,13 +1,12 @@
 import { type HTTPPath, ORPCError } from '@orpc/client'
 import { StandardOpenAPIHandler, StandardOpenAPIMatcher } from '@orpc/openapi/standard'
 import type { StandardHandlerOptions } from '@orpc/server/standard'
-import { isAsyncIteratorObject } from '@orpc/shared'
 import { toAbortSignal } from '@orpc/standard-server-node'
 
 import { metaOf } from '../../contract/base.ts'
-import type { Context, Services } from '../context.ts'
+import type { Context, Format, Services } from '../context.ts'
 import { router } from '../procedures/index.ts'
-import { createIteratorEnd, sendEvents } from './event-stream.ts'
+import { sendLive } from './event-stream.ts'
 import { contentTypeOf, type Form, formOf, hasForm } from './note-forms.ts'
 import { answerProcedure, type Protocol, sendError, setReplyHeaders, standardRequest } from './protocol.ts'
 
@@ -18,7 +17,7 @@ const METHODS = ['GET', 'POST', 'PATCH', 'DELETE']
  * handler.
  */
 export function createRest(services: Services): Protocol {
-  const handlers = { 1: createHandler(services, 1), 2: createHandler(services, 2) }
+  const handlers = { 1: createHandler(1), 2: createHandler(2) }
   const matcher = new StandardOpenAPIMatcher()
   matcher.init(router)
   const methodsAt = async (path: HTTPPath) => {
@@ -27,27 +26,29 @@ export function createRest(services: Services): Protocol {
   }
 
   const answer: Protocol = async (call, response) => {
-    const { context } = call
+    const opened: Context['opened'] = {}
+    const context = { ...call.context, opened }
     const request = standardRequest(call, toAbortSignal(response))
     const result = await handlers[formOf(call)].handle(request, { context })
     if (!result.matched) return false
     const { status, body } = result.response
-    const isStream = isAsyncIteratorObject(body)
-    if (!isStream && !(body instanceof ORPCError))
+    const { stream } = opened
+    if (!stream && !(body instanceof ORPCError))
       return answerProcedure({ call, response }, { status, text: JSON.stringify(body) }, true)
     setReplyHeaders(response, context.reply)
-    return isStream
-      ? sendEvents(response, status, body, services.settings.answerTimeout)
-      : sendError(response, body)
+    if (stream) return sendLive({ response, stream, format: restFrame, services })
+    return sendError(response, body as ORPCError<string, unknown>)
   }
   return Object.assign(answer, { methodsAt })
 }
 
-const createHandler = (services: Services, form: Form) =>
+const restFrame: Format = (topic, state) => `data: ${JSON.stringify({ topic, state })}\n\n`
+
+const createHandler = (form: Form) =>
   new StandardOpenAPIHandler<Context>(router, {
     filter: hasForm(form),
     customErrorResponseBodyEncoder: (error) => error,
-    clientInterceptors: [setContentType, createIteratorEnd(services)],
+    clientInterceptors: [setContentType],
   })
 
 /** Sets the content type of the first form of notes, so that clients can distinguish the two forms. */

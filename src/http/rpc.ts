@@ -1,25 +1,22 @@
 import { ORPCError } from '@orpc/client'
 import { StandardRPCHandler, StandardRPCMatcher } from '@orpc/server/standard'
 import { StrictGetMethodPlugin } from '@orpc/server/plugins'
-import { isAsyncIteratorObject } from '@orpc/shared'
 import { toAbortSignal } from '@orpc/standard-server-node'
 
-import type { Context, Services } from '../context.ts'
+import type { Context, Format, Services } from '../context.ts'
 import { createBatch, type OccupySlot, type RunCall } from './batch.ts'
 import { parseObject } from './body.ts'
-import { createIteratorEnd, sendEvents } from './event-stream.ts'
+import { sendLive } from './event-stream.ts'
 import { router } from '../procedures/index.ts'
 import { answerProcedure, type Call, setReplyHeaders, standardRequest, type Protocol } from './protocol.ts'
-import { BATCH, isBatch, RPC } from './rpc-format.ts'
+import { BATCH, isBatch, RPC, rpcSerializer } from './rpc-format.ts'
 
 const METHODS = ['GET', 'POST']
 
 /** Creates the RPC protocol of oRPC under /rpc, for the typed client. */
 export function createRpc(services: Services, occupySlot: OccupySlot): Protocol {
-  const { answerTimeout } = services.settings
   const handler = new StandardRPCHandler<Context>(router, {
     plugins: [new StrictGetMethodPlugin()],
-    clientInterceptors: [createIteratorEnd(services)],
   })
 
   const run: RunCall = async (call, signal) => {
@@ -34,18 +31,21 @@ export function createRpc(services: Services, occupySlot: OccupySlot): Protocol 
   const answer: Protocol = async (call, response) => {
     if (!call.url().pathname.startsWith(RPC) || !METHODS.includes(call.method)) return false
     if (isBatch(call.request.headers)) return answerBatch(call, response)
-    const result = await run(call, toAbortSignal(response))
+    const opened: Context['opened'] = {}
+    const result = await run({ ...call, context: { ...call.context, opened } }, toAbortSignal(response))
     if (!result) return false
     const { status, body } = result
     // StrictGetMethodPlugin has refused GET.
     if (status === 405) response.setHeader('allow', 'POST, OPTIONS')
-    if (!isAsyncIteratorObject(body))
-      return answerProcedure({ call, response }, { status, text: JSON.stringify(body) })
+    if (!opened.stream) return answerProcedure({ call, response }, { status, text: JSON.stringify(body) })
     setReplyHeaders(response, call.context.reply)
-    return sendEvents(response, status, body, answerTimeout)
+    return sendLive({ response, stream: opened.stream, format: rpcFrame, services })
   }
   return Object.assign(answer, { methodsAt: createMethodsAt() })
 }
+
+const rpcFrame: Format = (topic, state) =>
+  `event: message\ndata: ${JSON.stringify(rpcSerializer.serialize({ topic, state }))}\n\n`
 
 function createMethodsAt(): Protocol['methodsAt'] {
   const matcher = new StandardRPCMatcher()

@@ -20,7 +20,12 @@ const REFRESH_SECONDS = 30 * 24 * 3600
 export const Grant = z.object({ sessionId: z.string(), clientId: z.string(), scope: z.string() })
 export type Grant = z.infer<typeof Grant>
 
-const Claims = z.object({ sub: z.string(), mode: z.literal('access'), properties: Grant })
+const Claims = z.object({
+  sub: z.string(),
+  exp: z.number(),
+  mode: z.literal('access'),
+  properties: Grant,
+})
 const StoredRefreshToken = z.object({ subject: z.string(), properties: Grant })
 
 export const refreshExpiry = () => new Date(Date.now() + REFRESH_SECONDS * 1000)

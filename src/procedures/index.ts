@@ -1,6 +1,7 @@
 import { account } from './account.ts'
 import { counter } from './counter.ts'
 import { legacyNotes } from './legacy-notes.ts'
+import { live } from './live.ts'
 import { notes } from './notes.ts'
 import { reservations } from './reservations.ts'
 import { sessions } from './sessions.ts'
@@ -17,4 +18,5 @@ export const router = implementer.router({
   legacyNotes,
   sessions,
   reservations,
+  live,
 })

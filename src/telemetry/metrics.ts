@@ -48,6 +48,13 @@ export function createMetrics(settings: Settings) {
     ),
     labelNames: ['reason'],
   })
+  const deliveries = new Histogram({
+    ...describe(
+      'live_delivery_delay_seconds',
+      'Time from the moment at which this process notices a change to writing the new state to a stream, for each delivery.',
+    ),
+    buckets,
+  })
   const signIns = new Counter({
     ...describe('sign_ins_total', 'Sign-in attempts, by outcome.'),
     labelNames: ['outcome'],
@@ -120,6 +127,26 @@ export function createMetrics(settings: Settings) {
 
     shed: (reason: 'full' | 'late' | 'incomplete') => {
       shed.inc({ reason })
+    },
+
+    observeStreams: (count: () => number, isConnected: () => boolean) => {
+      const streams = new Gauge({
+        ...describe('live_streams', 'Open event streams.'),
+        collect: () => {
+          streams.set(count())
+        },
+      })
+      const connected = new Gauge({
+        ...describe('live_connected', 'Whether changes of other processes arrive: 1, otherwise 0.'),
+        collect: () => {
+          connected.set(Number(isConnected()))
+        },
+      })
+    },
+
+    /** `since`: when the change was noticed, in milliseconds since the start of the process. */
+    delivered: (since: number) => {
+      deliveries.observe((performance.now() - since) / 1000)
     },
 
     rateLimitExceeded: (limit: LimitName) => {

@@ -1,0 +1,48 @@
+-- Notifies the processes of changes that concern access: sessions, roles, bans and shares. The notification belongs to
+-- the transaction of the change, so that it cannot be lost. Payload: see db/notifications.ts.
+CREATE FUNCTION "live_notify"(changed text[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	IF cardinality(changed) > 100 THEN
+		PERFORM pg_notify('tallystick', 'database all');
+	ELSIF cardinality(changed) > 0 THEN
+		PERFORM pg_notify('tallystick', 'database ' || array_to_string(changed, ' '));
+	END IF;
+END
+$$;--> statement-breakpoint
+CREATE FUNCTION "live_sessions_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM live_notify(array(SELECT DISTINCT 'sessions:' || user_id FROM changed));
+	RETURN NULL;
+END
+$$;--> statement-breakpoint
+CREATE FUNCTION "live_users_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM live_notify(array(
+		SELECT 'sessions:' || after.id FROM changed AS after JOIN previous AS before ON before.id = after.id
+		WHERE ROW(after.role, after.banned, after.ban_expires) IS DISTINCT FROM ROW(before.role, before.banned, before.ban_expires)
+	));
+	RETURN NULL;
+END
+$$;--> statement-breakpoint
+CREATE FUNCTION "live_shares_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM live_notify(array(
+		SELECT DISTINCT 'notes:' || users.id FROM changed JOIN users ON users.email = changed.email
+		UNION
+		SELECT 'notes:' || notes.user_id FROM changed JOIN notes ON notes.id = changed.note_id
+	));
+	RETURN NULL;
+END
+$$;--> statement-breakpoint
+CREATE TRIGGER "live_sessions_inserted" AFTER INSERT ON "sessions" REFERENCING NEW TABLE AS changed
+	FOR EACH STATEMENT EXECUTE FUNCTION "live_sessions_changed"();--> statement-breakpoint
+CREATE TRIGGER "live_sessions_deleted" AFTER DELETE ON "sessions" REFERENCING OLD TABLE AS changed
+	FOR EACH STATEMENT EXECUTE FUNCTION "live_sessions_changed"();--> statement-breakpoint
+CREATE TRIGGER "live_users_updated" AFTER UPDATE ON "users" REFERENCING OLD TABLE AS previous NEW TABLE AS changed
+	FOR EACH STATEMENT EXECUTE FUNCTION "live_users_changed"();--> statement-breakpoint
+CREATE TRIGGER "live_shares_inserted" AFTER INSERT ON "note_shares" REFERENCING NEW TABLE AS changed
+	FOR EACH STATEMENT EXECUTE FUNCTION "live_shares_changed"();--> statement-breakpoint
+CREATE TRIGGER "live_shares_updated" AFTER UPDATE ON "note_shares" REFERENCING NEW TABLE AS changed
+	FOR EACH STATEMENT EXECUTE FUNCTION "live_shares_changed"();--> statement-breakpoint
+CREATE TRIGGER "live_shares_deleted" AFTER DELETE ON "note_shares" REFERENCING OLD TABLE AS changed
+	FOR EACH STATEMENT EXECUTE FUNCTION "live_shares_changed"();

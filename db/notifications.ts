@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import type { PGlite } from '@electric-sql/pglite'
+import postgres from 'postgres'
+
+import { CONNECT_TIMEOUT, socketOptions } from './pg-socket.ts'
+
+/** The PostgreSQL channel. The triggers in migrations/0005_live.sql use the same name. */
+const CHANNEL = 'tallystick'
+
+/** Maximum size of a payload that PostgreSQL accepts, in bytes. */
+export const MAX_PAYLOAD = 7999
+
+/** Interval of the pings that verify the connection, and the timeout of a ping, in milliseconds. */
+const PING_INTERVAL = 5000
+/** Time between two attempts to connect, in milliseconds. */
+const RETRY_DELAY = 500
+
+export interface Subscriber {
+  /** Called for each payload. Payloads have the format `<sender> <key> <key> …`. */
+  receive: (payload: string) => void
+  /** Called when notifications arrive from now on. Earlier notifications may be lost. */
+  connected: () => void
+  /** Called when notifications may be lost from now on. */
+  disconnected: (error: unknown) => void
+}
+
+/** Notifications between all processes that use the same database. */
+export interface Notifications {
+  notify: (payload: string) => Promise<unknown>
+  /** Starts receiving. Returns the function that stops receiving. */
+  listen: (subscriber: Subscriber) => () => Promise<void>
+}
+
+/** LISTEN and NOTIFY of a PostgreSQL server. `url` is the URL of the server itself, because poolers do not support LISTEN. */
+export function createServerNotifications(url: string, sender: postgres.Sql): Notifications {
+  return {
+    notify: (payload) => sender`select pg_notify(${CHANNEL}, ${payload})`,
+    listen(subscriber) {
+      const stopping = new AbortController()
+      const run = async () => {
+        while (!stopping.signal.aborted) {
+          await listenUntilLost(url, subscriber, stopping.signal).catch(subscriber.disconnected)
+          await sleep(RETRY_DELAY, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined)
+        }
+      }
+      const stopped = run()
+      return () => {
+        stopping.abort()
+        return stopped
+      }
+    },
+  }
+}
+
+/**
+ * Listens until the connection is lost, and then throws. Sends a ping to itself at the start and every PING_INTERVAL. A
+ * missing ping reveals a lost connection, and a pooler, which accepts LISTEN but loses notifications.
+ */
+async function listenUntilLost(url: string, { receive, connected }: Subscriber, signal: AbortSignal) {
+  const ping = randomUUID()
+  let receivePing = () => undefined as void
+  let lose: (error: Error) => void = () => undefined
+  const lost = new Promise<never>((_, reject) => (lose = reject))
+  lost.catch(() => undefined)
+  const options = {
+    ...socketOptions(url, 3 * PING_INTERVAL),
+    max: 1,
+    connect_timeout: CONNECT_TIMEOUT,
+    connection: { application_name: 'tallystick-live' },
+    onnotice: () => undefined,
+    onnotify: (_: string, payload: string) => {
+      if (payload === ping) receivePing()
+      else receive(payload)
+    },
+    onclose: () => {
+      lose(new Error('The connection for notifications was closed'))
+    },
+  }
+  const client = postgres(url, options)
+  try {
+    await Promise.race([client.unsafe(`listen ${CHANNEL}`), lost])
+    for (let isFirst = true; !signal.aborted; isFirst = false) {
+      const received = new Promise<void>((resolve) => (receivePing = resolve))
+      const timeout = sleep(PING_INTERVAL, NO_PING, { ref: false })
+      await Promise.race([client`select pg_notify(${CHANNEL}, ${ping})`, timeout, lost])
+      if ((await Promise.race([received, timeout, lost])) === NO_PING)
+        throw new Error(
+          'Notifications do not arrive. If DATABASE_URL is the address of a connection pooler, set DATABASE_DIRECT_URL to the address of PostgreSQL.',
+        )
+      if (isFirst) connected()
+      await Promise.race([sleep(PING_INTERVAL, undefined, { signal, ref: false }), lost])
+    }
+  } finally {
+    await client.end({ timeout: 0 })
+  }
+}
+
+const NO_PING = Symbol('no ping')
+
+/** Notifications of the embedded PostgreSQL. Only triggers send notifications, because no other process uses the database. */
+export const createEmbeddedNotifications = (client: PGlite): Notifications => ({
+  notify: () => Promise.resolve(),
+  listen({ receive, connected }) {
+    const listening = client.listen(CHANNEL, receive)
+    void listening.then(connected)
+    return async () => {
+      await (
+        await listening
+      )()
+    }
+  },
+})

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto'
+import type { Logger } from 'pino'
+
+import { MAX_PAYLOAD, type Notifications } from '../../db/notifications.ts'
+
+/**
+ * Time for which changes are collected, in milliseconds. One notification for all of these changes costs almost nothing.
+ * A notification for each change would reduce the throughput of writes to one fifth.
+ */
+const FLUSH_DELAY = 15
+/** Time until a failed notification is sent again, in milliseconds. */
+const RETRY_DELAY = 500
+
+const ALL = 'all'
+
+/**
+ * Publish and subscribe between the processes that share a database. A message is only a key, for example
+ * `tasks:<account id>`, which means: the state with this key may have changed. Another transport, for example NATS or
+ * Redis, can replace PostgreSQL by implementing this interface.
+ */
+export interface Bus {
+  /** Announces a change that is committed. */
+  publish: (key: string) => void
+  /** Calls `onChange` after each change of a key. Returns the function that ends the subscription. */
+  subscribe: (key: string, onChange: () => void) => () => void
+  /** Whether changes of other processes arrive. If false, changes may be lost. */
+  isConnected: () => boolean
+  /** Sends the collected changes, and closes the connection. */
+  stop: () => Promise<void>
+}
+
+export function createBus({ notify, listen }: Notifications, log: Logger): Bus {
+  const sender = randomUUID()
+  const subscriptions = new Map<string, Set<() => void>>()
+  const changed = new Set<string>()
+  let timer: NodeJS.Timeout | undefined
+  let isConnected = false
+
+  const callAll = (callbacks: Iterable<() => void>) => {
+    for (const callback of [...callbacks]) callback()
+  }
+  const dispatch = (keys: readonly string[]) => {
+    if (keys.includes(ALL)) callAll([...subscriptions.values()].flatMap((callbacks) => [...callbacks]))
+    else for (const key of keys) callAll(subscriptions.get(key) ?? [])
+  }
+
+  const flush = async () => {
+    timer = undefined
+    const keys = [...changed]
+    changed.clear()
+    dispatch(keys)
+    const payload = [sender, ...keys].join(' ')
+    try {
+      await notify(Buffer.byteLength(payload) > MAX_PAYLOAD ? `${sender} ${ALL}` : payload)
+    } catch (error) {
+      log.warn({ err: error }, 'a change could not be announced to other processes; trying again')
+      for (const key of keys) changed.add(key)
+      timer ??= setTimeout(() => void flush(), RETRY_DELAY).unref()
+    }
+  }
+
+  const stopListening = listen({
+    receive(payload) {
+      const [from, ...keys] = payload.split(' ')
+      if (from !== sender) dispatch(keys)
+    },
+    connected() {
+      if (!isConnected) log.debug('receiving changes of other processes')
+      isConnected = true
+      dispatch([ALL])
+    },
+    disconnected(error) {
+      if (isConnected) log.warn({ err: error }, 'changes of other processes do not arrive; connecting again')
+      isConnected = false
+    },
+  })
+
+  return {
+    publish(key) {
+      changed.add(key)
+      timer ??= setTimeout(() => void flush(), FLUSH_DELAY)
+    },
+    subscribe(key, onChange) {
+      const callbacks = subscriptions.get(key) ?? new Set()
+      subscriptions.set(key, callbacks.add(onChange))
+      return () => {
+        if (callbacks.delete(onChange) && callbacks.size === 0) subscriptions.delete(key)
+      }
+    },
+    isConnected: () => isConnected,
+    async stop() {
+      clearTimeout(timer)
+      if (changed.size > 0) await flush()
+      clearTimeout(timer)
+      await stopListening()
+    },
+  }
+}

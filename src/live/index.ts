@@ -1,0 +1,100 @@
+import { ORPCError } from '@orpc/client'
+
+import { signedInErrors } from '../../contract/base.ts'
+import { topicAccess } from '../../contract/live.ts'
+import type { Notifications } from '../../db/notifications.ts'
+import type { Context, Live, Services, WatchCall } from '../context.ts'
+import { createContext, findCurrentCaller } from '../guard/authentication.ts'
+import { networkOf } from '../guard/rate-limits.ts'
+import { createBus } from './bus.ts'
+import { createSharedStates } from './shared-state.ts'
+import { Stream, type Subscription, tagOf } from './stream.ts'
+import { createStreamLimits } from './stream-limits.ts'
+import { keyOf, sourceOf } from './topics.ts'
+
+/** Interval of the checks for ended sessions and tokens, in milliseconds. */
+const TICK = 1000
+
+/** Creates the live updates of this process. */
+export function createLive(services: Omit<Services, 'live'>, notifications: Notifications): Live {
+  const { db, settings, log, metrics, closing } = services
+  const bus = createBus(notifications, log)
+  const states = createSharedStates(bus)
+  const limits = createStreamLimits(settings)
+  const streams = new Set<Stream>()
+
+  const tick = setInterval(() => {
+    const now = new Date()
+    const isConnected = bus.isConnected()
+    for (const stream of streams) stream.tick(isConnected, now)
+  }, TICK).unref()
+  const closeAll = () => {
+    for (const stream of streams) stream.close()
+  }
+  closing.signal.addEventListener('abort', closeAll)
+  metrics?.observeStreams(limits.count, bus.isConnected)
+
+  const live: Live = {
+    publish: (topic, owner) => {
+      bus.publish(keyOf(topic, owner))
+    },
+
+    async open(call) {
+      const { caller, reply, lastEventId } = call
+      if (closing.signal.aborted)
+        throw new ORPCError('SERVICE_UNAVAILABLE', { message: 'The service is stopping' })
+      const free = limits.occupy(caller?.user.id, networkOf(call.address), reply)
+      const unsubscribes = [free]
+      const subscriptions: Subscription[] = []
+      const stream: Stream = new Stream({
+        subscriptions,
+        caller,
+        verify: (current) => findCurrentCaller(db, current),
+        refuse: () => new ORPCError('UNAUTHORIZED', { ...signedInErrors.UNAUTHORIZED, defined: true }),
+        onClose: () => {
+          streams.delete(stream)
+          for (const unsubscribe of unsubscribes) unsubscribe()
+        },
+      })
+      streams.add(stream)
+      for (const account of accountsOf(call))
+        unsubscribes.push(bus.subscribe(keyOf('sessions', account), stream.recheck))
+      try {
+        for (const topic of call.topics) {
+          const source = sourceOf(topic, call, readContext)
+          const joined = states.join(source, stream.wake)
+          const tag = tagOf(lastEventId, topic)
+          subscriptions.push({
+            ...joined,
+            topic,
+            isPrivate: topicAccess[topic] !== 'public',
+            ...(tag && { tag }),
+          })
+        }
+        await Promise.all(subscriptions.map(({ state }) => state.refresh()))
+      } catch (error) {
+        stream.close()
+        throw error
+      }
+      return stream
+    },
+
+    async stop() {
+      clearInterval(tick)
+      closeAll()
+      await bus.stop()
+    },
+  }
+
+  const readContext = (caller: WatchCall['caller']): Context => ({
+    ...createContext({ ...services, live }, {}),
+    caller: () => Promise.resolve(caller),
+  })
+  return live
+}
+
+/** The accounts whose sessions, roles and bans decide about the stream: the caller, and an impersonating administrator. */
+const accountsOf = ({ caller }: WatchCall) =>
+  caller
+    ? [caller.user.id, ...(caller.session.impersonatedBy === null ? [] : [caller.session.impersonatedBy])]
+    : []

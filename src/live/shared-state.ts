@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto'
+
+import type { Topic } from '../../contract/base.ts'
+import type { Format } from '../context.ts'
+import { limitConcurrency } from '../procedures/concurrency.ts'
+import type { Bus } from './bus.ts'
+
+/**
+ * Interval at which each state is read even without a change, in milliseconds: a process may have ended between a commit
+ * and the notification.
+ */
+const COMPARE_INTERVAL = 30_000
+/** Time until a failed read is repeated, in milliseconds. */
+const RETRY_DELAY = 1000
+
+/** Limits concurrent reads, because after a reconnect all states are read. */
+const limitReads = limitConcurrency(8)
+
+/** Where a state comes from. */
+export interface Source {
+  topic: Topic
+  /** Identifies the state. Streams with the same id share the state. */
+  id: string
+  /** Returns the keys of the changes that may affect the state. */
+  keys: () => Promise<readonly string[]>
+  read: () => Promise<unknown>
+}
+
+/** One state of a topic, as it was at one time. */
+export class Snapshot {
+  readonly topic
+  readonly state
+  /** Identifies the content of the state. */
+  readonly tag: string
+  /** When the change was noticed, in milliseconds since the start of the process. */
+  readonly since
+  readonly #frames = new Map<Format, Buffer>()
+
+  constructor(topic: Topic, state: unknown, since: number) {
+    this.topic = topic
+    this.state = state
+    this.since = since
+    this.tag = createHash('sha256').update(JSON.stringify(state)).digest('base64url').slice(0, 12)
+  }
+
+  /** Returns the data of the event. All streams of one protocol share this buffer. */
+  frame(format: Format) {
+    const frame = this.#frames.get(format) ?? Buffer.from(format(this.topic, this.state))
+    this.#frames.set(format, frame)
+    return frame
+  }
+}
+
+/**
+ * The current state of one topic, for all streams of this process that need the same state.
+ * - Fresh: the snapshot is the result of a read that began after the last change.
+ * - Stale: something changed. One read runs at a time. A change during a read causes another read.
+ */
+class SharedState {
+  snapshot: Snapshot | undefined
+  readonly streams = new Set<() => void>()
+  readonly #source
+  readonly #bus
+  #subscriptions = new Map<string, () => void>()
+  #isStale = true
+  #since = 0
+  #reading: Promise<void> | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(source: Source, bus: Bus) {
+    this.#source = source
+    this.#bus = bus
+  }
+
+  /** Reads the state. The read begins after the call, or joins a read that has not begun yet. */
+  refresh = (): Promise<void> => {
+    if (!this.#isStale || !this.#reading) this.#since = performance.now()
+    this.#isStale = true
+    return (this.#reading ??= this.#readUntilFresh().finally(() => (this.#reading = undefined)))
+  }
+
+  close() {
+    for (const unsubscribe of this.#subscriptions.values()) unsubscribe()
+    clearTimeout(this.#timer)
+  }
+
+  readonly #refreshLater = () => {
+    this.refresh().catch(() => {
+      // The guard has logged the error.
+      this.#schedule(RETRY_DELAY)
+    })
+  }
+
+  #schedule(delay: number) {
+    clearTimeout(this.#timer)
+    if (this.streams.size > 0) this.#timer = setTimeout(this.#refreshLater, delay).unref()
+  }
+
+  async #readUntilFresh() {
+    while (this.#isStale) {
+      await limitReads('', async () => {
+        this.#isStale = false
+        const since = this.#since
+        try {
+          const keys = await this.#source.keys()
+          // All streams have left.
+          if (this.streams.size === 0) return
+          this.#subscribe(keys)
+          this.#accept(new Snapshot(this.#source.topic, await this.#source.read(), since))
+        } catch (error) {
+          this.#isStale = true
+          throw error
+        }
+      })
+    }
+    this.#schedule(COMPARE_INTERVAL)
+  }
+
+  #accept(snapshot: Snapshot) {
+    if (snapshot.tag === this.snapshot?.tag) return
+    this.snapshot = snapshot
+    for (const wake of this.streams) wake()
+  }
+
+  #subscribe(keys: readonly string[]) {
+    for (const [key, unsubscribe] of this.#subscriptions)
+      if (!keys.includes(key)) {
+        unsubscribe()
+        this.#subscriptions.delete(key)
+      }
+    for (const key of keys)
+      if (!this.#subscriptions.has(key))
+        this.#subscriptions.set(key, this.#bus.subscribe(key, this.#refreshLater))
+  }
+}
+
+export type { SharedState }
+
+/** The states that the streams of this process need. */
+export function createSharedStates(bus: Bus) {
+  const states = new Map<string, SharedState>()
+
+  return {
+    /** Adds a stream to a state. `wake` is called after each change. Returns the state, and the function that removes the stream. */
+    join(source: Source, wake: () => void) {
+      const state = states.get(source.id) ?? new SharedState(source, bus)
+      states.set(source.id, state)
+      state.streams.add(wake)
+      const leave = () => {
+        state.streams.delete(wake)
+        if (state.streams.size > 0 || states.get(source.id) !== state) return
+        states.delete(source.id)
+        state.close()
+      }
+      return { state, leave }
+    },
+  }
+}

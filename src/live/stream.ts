@@ -1,0 +1,127 @@
+import type { Topic } from '../../contract/base.ts'
+import type { Caller, Delivery, LiveStream } from '../context.ts'
+import type { SharedState, Snapshot } from './shared-state.ts'
+
+/** A topic of one stream. */
+export interface Subscription {
+  topic: Topic
+  state: SharedState
+  leave: () => void
+  /** Whether only a signed-in caller may receive the topic. */
+  isPrivate: boolean
+  /** Identifies the state that the client has. */
+  tag?: string
+}
+
+interface Options {
+  subscriptions: Subscription[]
+  /** The caller of a stream with private topics. */
+  caller: Caller | undefined
+  /** Returns the caller with current data, or undefined if the session or the token is no longer valid. */
+  verify: (caller: Caller) => Promise<Caller | undefined>
+  /** Creates the error at the end of a stream whose caller is no longer valid. */
+  refuse: () => Error
+  onClose: () => void
+}
+
+/**
+ * The stream of one caller: a live query, not a log of events. The stream remembers only the tag of the last state of
+ * each topic. A slow reader therefore skips states, and receives the current state when it reads again.
+ */
+export class Stream implements LiveStream {
+  readonly #options
+  #caller
+  /** Whether the caller has been verified since the last change. */
+  #isVerified = true
+  /** Whether the caller must be verified, even if nothing is to be delivered. */
+  #mustVerify = false
+  #isClosed = false
+  #wake: () => void = () => undefined
+
+  constructor(options: Options) {
+    this.#options = options
+    this.#caller = options.caller
+  }
+
+  /** Called after a change of a topic. */
+  wake = () => {
+    this.#isVerified = false
+    this.#wake()
+  }
+
+  /** Verifies the caller, and ends the stream if the caller is no longer valid. */
+  recheck = () => {
+    if (!this.#caller) return
+    this.#mustVerify = true
+    this.#wake()
+  }
+
+  /** Called every second. If `isConnected` is false, a revocation may have been lost. */
+  tick(isConnected: boolean, now: Date) {
+    const caller = this.#caller
+    if (caller && (!isConnected || this.#mustVerify || expiryOf(caller) <= now)) this.recheck()
+  }
+
+  async next(): Promise<Delivery | undefined> {
+    while (!this.#isClosed) {
+      // Created before the checks, so that a change during the checks is not lost.
+      const woken = new Promise<void>((resolve) => (this.#wake = resolve))
+      const pending = this.#findPending()
+      const mustVerify = this.#mustVerify || (pending?.subscription.isPrivate && !this.#isVerified)
+      const isPermitted = !mustVerify || (await this.#verify())
+      if (pending && isPermitted) return this.#deliver(pending)
+      await woken
+    }
+    return undefined
+  }
+
+  close = () => {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    for (const { leave } of this.#options.subscriptions) leave()
+    this.#options.onClose()
+    this.#wake()
+  }
+
+  /** Returns a topic whose current state the client does not have. */
+  #findPending() {
+    for (const subscription of this.#options.subscriptions) {
+      const { snapshot } = subscription.state
+      if (snapshot && snapshot.tag !== subscription.tag) return { subscription, snapshot }
+    }
+    return undefined
+  }
+
+  #deliver({ subscription, snapshot }: { subscription: Subscription; snapshot: Snapshot }): Delivery {
+    subscription.tag = snapshot.tag
+    return { snapshot, id: encodeTags(this.#options.subscriptions) }
+  }
+
+  /**
+   * Returns whether the caller is still valid. Throws if the session or the token has ended. Returns false if the
+   * database does not answer. In this case, the next tick verifies again.
+   */
+  async #verify() {
+    if (!this.#caller) return true
+    this.#mustVerify = false
+    this.#isVerified = true
+    const caller = await this.#options.verify(this.#caller).catch(() => null)
+    if (caller === undefined) throw this.#options.refuse()
+    if (caller) this.#caller = caller
+    else this.#mustVerify = true
+    return caller !== null
+  }
+}
+
+const expiryOf = ({ session, tokenExpiresAt }: Caller) => tokenExpiresAt ?? session.expiresAt
+
+/** The event id: the tags of all topics that the client has, for example `counter=c2zL8kJb0xQe,tasks=…`. */
+const encodeTags = (subscriptions: readonly Subscription[]) =>
+  subscriptions.flatMap(({ topic, tag }) => (tag === undefined ? [] : [`${topic}=${tag}`])).join(',')
+
+/** Returns the tag of a topic in an event id. Undefined if the client does not have the topic. */
+export const tagOf = (lastEventId: string | undefined, topic: Topic) =>
+  lastEventId
+    ?.split(',')
+    .find((part) => part.startsWith(`${topic}=`))
+    ?.slice(topic.length + 1)

@@ -1,0 +1,61 @@
+import { type AnyProcedure, createProcedureClient, ORPCError } from '@orpc/server'
+
+import type { Topic } from '../../contract/base.ts'
+import { listAuthors } from '../../db/shares.ts'
+import type { Caller, Context, WatchCall } from '../context.ts'
+import { router } from '../procedures/index.ts'
+import type { Source } from './shared-state.ts'
+
+/** The key of a change: the topic, and the account that owns the data. */
+export const keyOf = (topic: Topic, owner = '') => (topic === 'counter' ? topic : `${topic}:${owner}`)
+
+/** The context for reading a state, without a request. */
+type ReadContext = (caller: Caller | undefined) => Context
+
+/**
+ * Returns where the state of a topic comes from. The state is the output of a read operation, so that guard, validation
+ * and limits are the same as for a call.
+ */
+export function sourceOf(topic: Topic, call: WatchCall, contextFor: ReadContext): Source {
+  const { caller, tasks, isFirstForm } = call
+  if (topic === 'counter')
+    return {
+      topic,
+      id: topic,
+      keys: () => Promise.resolve([keyOf(topic)]),
+      read: readWith(router.counter.get, () => contextFor(undefined)),
+    }
+  if (!caller) throw new ORPCError('UNAUTHORIZED')
+  const { user, session } = caller
+  const own = () => Promise.resolve([keyOf(topic, user.id)])
+  const source = (
+    detail: string,
+    procedure: AnyProcedure,
+    { keys = own, input = undefined as unknown } = {},
+  ) => ({
+    topic,
+    id: `${keyOf(topic, user.id)} ${detail}`,
+    keys,
+    read: readWith(procedure, () => contextFor(caller), input),
+  })
+  switch (topic) {
+    case 'tasks':
+      return source(JSON.stringify([tasks?.status, tasks?.limit]), router.tasks.list, { input: tasks })
+    case 'sessions':
+      // The list marks the current session.
+      return source(session.id, router.sessions.list)
+    case 'notes':
+      if (isFirstForm) return source('1', router.legacyNotes.list)
+      return source('2', router.notes.list, {
+        keys: async () => {
+          const authors = await listAuthors(contextFor(caller).db, user.email)
+          return [user.id, ...authors].map((id) => keyOf(topic, id))
+        },
+      })
+  }
+}
+
+const readWith = (procedure: AnyProcedure, createContext: () => Context, input?: unknown) => {
+  const path = ['live', 'watch']
+  return (): Promise<unknown> => createProcedureClient(procedure, { context: createContext(), path })(input)
+}

@@ -1,0 +1,82 @@
+import { consumeEventIterator } from '@orpc/client'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, describe, expect, test, vi } from 'vitest'
+
+import type { Client, Outputs } from '../contract/client.ts'
+import { createTallystick } from '../src/testing.ts'
+import { newEmail, startService } from './service.ts'
+
+const service = await startService()
+const other = await createTallystick({ DATABASE_URL: service.databaseUrl, AUTH_SECRET: 'x'.repeat(40) })
+afterAll(() => other.close())
+
+/** Watches topics, and collects the updates. */
+async function watch(client: Client, ...input: Parameters<Client['live']['watch']>) {
+  const updates: { topic: string; state: unknown }[] = []
+  let error: unknown
+  let isDone = false
+  const stop = consumeEventIterator(client.live.watch(...input), {
+    onEvent: (update) => void updates.push(update),
+    onError: (thrown) => (error = thrown),
+    onFinish: () => (isDone = true),
+  })
+  await vi.waitFor(() => {
+    expect(updates.length > 0 || error).toBeTruthy()
+  })
+  return { updates, stop, latest: () => updates.at(-1)?.state, error: () => error, isDone: () => isDone }
+}
+
+describe('live.watch', () => {
+  test('sends the current state, and the new state after a change on another instance', async () => {
+    const { count } = await other.stranger.counter.set({ inputValue: 5 })
+    const watched = await watch(service.stranger, { topics: ['counter'] })
+    expect(watched.latest()).toEqual({ count })
+
+    await other.stranger.counter.increment()
+
+    await vi.waitFor(() => {
+      expect(watched.latest()).toEqual({ count: 6 })
+    })
+    await watched.stop()
+  })
+
+  test('sends the notes of an author to the people with whom they are shared', async () => {
+    const email = newEmail()
+    const reader = await other.person(email)
+    const author = await service.person()
+    const watched = await watch(reader, { topics: ['notes'] })
+    const latest = () => watched.latest() as Outputs['notes']['list']
+    const note = await author.notes.create({ title: 'Plan', body: '' })
+    await sleep(100)
+    expect(latest().notes).toEqual([])
+
+    await author.notes.share({ id: note.id, email, role: 'reader' })
+    await vi.waitFor(() => {
+      expect(latest().notes).toMatchObject([{ title: 'Plan' }])
+    })
+    await author.notes.update({ id: note.id, title: 'Changed', body: '' })
+    await vi.waitFor(() => {
+      expect(latest().notes).toMatchObject([{ title: 'Changed' }])
+    })
+    await author.notes.delete({ id: note.id })
+    await vi.waitFor(() => {
+      expect(latest().notes).toEqual([])
+    })
+    await watched.stop()
+  })
+
+  test('ends when the session is revoked on another instance', async () => {
+    const email = newEmail()
+    const person = await service.person(email)
+    const elsewhere = await other.person(email)
+    const watched = await watch(person, { topics: ['tasks'] })
+    const { sessions } = await elsewhere.sessions.list()
+    const token = sessions.find(({ isCurrent }) => !isCurrent)?.token ?? ''
+
+    await elsewhere.sessions.revoke({ revokeSessionToken: token })
+
+    await vi.waitFor(() => {
+      expect(watched.error()).toMatchObject({ code: 'UNAUTHORIZED', status: 401 })
+    })
+  })
+})
