@@ -39,6 +39,8 @@ export interface Meta {
   access?: Access | Readonly<Record<Topic, Access>>
   /** The topic with a new state after a call. Every procedure that changes data declares its topic. */
   updates?: Topic
+  /** The topic of the state in the response. */
+  reads?: Topic
   /**
    * The scope that an access token needs. A procedure without a scope rejects access tokens and requires a session
    * cookie.

@@ -32,6 +32,7 @@ const step = publicAccess
 export const counter = {
   get: publicAccess
     .meta({
+      reads: 'counter',
       tool: {
         title: 'Read the counter',
         description: 'Reads the shared counter.',

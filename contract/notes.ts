@@ -70,7 +70,7 @@ const existing = (action: Action) =>
 
 export const notes = {
   list: reading
-    .meta({ form: 2 })
+    .meta({ form: 2, reads: 'notes' })
     .meta({
       tool: {
         title: 'List notes',

@@ -47,7 +47,7 @@ export const RevokeSession = z
 
 export const sessions = {
   list: signedIn
-    .meta({ secrets: true })
+    .meta({ secrets: true, reads: 'sessions' })
     .route({ method: 'GET', path: '/api/sessions', summary: 'List your sessions on every device' })
     .input(Page.optional())
     .output(SessionList),

@@ -66,6 +66,7 @@ const missing = { NOT_FOUND: { status: 404, message: 'Task not found' } }
 export const tasks = {
   list: reading
     .meta({
+      reads: 'tasks',
       tool: {
         title: 'List tasks',
         description:

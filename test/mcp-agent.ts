@@ -43,6 +43,32 @@ export const clientInfo = { name: 'test', version: '1.0.0' }
 export const rpc = (method: string, params: object = {}) => ({ jsonrpc: '2.0', id: 1, method, params })
 export const accept = 'application/json, text/event-stream'
 
+interface Parameters2026 {
+  name?: string
+  uri?: string
+  notifications?: object
+}
+
+/** Returns a request in the format of the MCP revision of 2026, which repeats the method and the name in headers. */
+export function requestByRevision2026(method: string, params: Parameters2026 = {}) {
+  const name = params.name ?? params.uri
+  return {
+    headers: {
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': method,
+      ...(name && { 'mcp-name': name }),
+    },
+    body: rpc(method, {
+      ...params,
+      _meta: {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientInfo': clientInfo,
+        'io.modelcontextprotocol/clientCapabilities': {},
+      },
+    }),
+  }
+}
+
 export function createMcpCalls(service: Service) {
   const call = createFetch(service)
   const url = `${service.origin}/mcp`
@@ -70,28 +96,14 @@ export function createMcpCalls(service: Service) {
   const post = (headers: Record<string, string>, body?: unknown) =>
     call('POST', '/mcp', body, { accept, ...headers })
 
-  /** Sends a request in the format of the MCP revision of 2026, which repeats the method and the name in headers. */
   const postByRevision2026 = (
     credentials: Record<string, string>,
     method: string,
-    params: { name?: string } = {},
-  ) =>
-    post(
-      {
-        ...credentials,
-        'mcp-protocol-version': '2026-07-28',
-        'mcp-method': method,
-        ...(params.name && { 'mcp-name': params.name }),
-      },
-      rpc(method, {
-        ...params,
-        _meta: {
-          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-          'io.modelcontextprotocol/clientInfo': clientInfo,
-          'io.modelcontextprotocol/clientCapabilities': {},
-        },
-      }),
-    )
+    params?: Parameters2026,
+  ) => {
+    const { headers, body } = requestByRevision2026(method, params)
+    return post({ ...credentials, ...headers }, body)
+  }
 
   return { url, call, authorizeAgent, post, postByRevision2026, clients: createClients(url) }
 }

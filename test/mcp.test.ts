@@ -43,7 +43,7 @@ describe('a request to /mcp', () => {
           id: 1,
           result: {
             protocolVersion,
-            capabilities: { tools: { listChanged: false } },
+            capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
             serverInfo: { name: 'tallystick', title: 'Tallystick', version: '1.0.0' },
           },
         },
@@ -57,7 +57,13 @@ describe('a request to /mcp', () => {
       status: 200,
       body: {
         id: 1,
-        result: { supportedVersions: ['2026-07-28'], capabilities: { tools: { listChanged: false } } },
+        result: {
+          supportedVersions: ['2026-07-28'],
+          capabilities: {
+            tools: { listChanged: false },
+            resources: { listChanged: false, subscribe: true },
+          },
+        },
       },
     })
   })
@@ -72,9 +78,9 @@ describe('a request to /mcp', () => {
     expect(body).toMatchObject({ error: { code: expect.any(Number) } })
   })
 
-  test('cannot subscribe', async () => {
+  test('cannot subscribe without a filter', async () => {
     expect(await postByRevision2026(agent.credentials, 'subscriptions/listen')).toMatchObject({
-      body: { error: { code: -32603 } },
+      body: { error: { code: -32602 } },
     })
   })
 

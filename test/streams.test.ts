@@ -11,6 +11,7 @@ import { z } from 'zod'
 import { contract } from '../contract/index.ts'
 import { createApp } from '../src/http/app.ts'
 import { settingsWithAddress, newEmail, startService } from './service.ts'
+import { requestByRevision2026, rpc } from './mcp-agent.ts'
 import { bearer, registerApp } from './oauth-app.ts'
 import { signInOverHttp } from './http.ts'
 
@@ -56,7 +57,7 @@ traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedur
   if (isStream(inputSchema) || isStream(outputSchema)) streams.push(name)
 })
 
-/** The methods of MCP that could use a stream. */
+/** The methods of MCP that could use a stream. A subscription is a stream only if it has a resource. */
 const calls: [string, object][] = [
   [
     'initialize',
@@ -65,19 +66,26 @@ const calls: [string, object][] = [
   ['ping', {}],
   ['tools/list', {}],
   ['tools/call', { name: 'counter_get', arguments: {}, _meta: { progressToken: 1 } }],
-  ['resources/subscribe', { uri: 'x:y' }],
+  ['resources/list', {}],
+  ['resources/read', { uri: 'tallystick://tasks' }],
+  ['resources/subscribe', { uri: 'tallystick://tasks' }],
   ['logging/setLevel', { level: 'debug' }],
   ['subscriptions/listen', { notifications: { toolsListChanged: true } }],
 ]
-for (const [method, params] of calls)
-  for (const version of ['2025-06-18', '2026-07-28'])
+for (const [method, params] of calls) {
+  const requests = {
+    '2025-06-18': { headers: { 'mcp-protocol-version': '2025-06-18' }, body: rpc(method, params) },
+    '2026-07-28': requestByRevision2026(method, params),
+  }
+  for (const [version, { headers, body }] of Object.entries(requests))
     streamRequests.push({
       name: `MCP’s ${method}, as of ${version}`,
       method: 'POST',
       path: '/mcp',
-      body: { jsonrpc: '2.0', id: 1, method, params },
-      headers: { ...bearer(tokens), 'mcp-protocol-version': version, 'mcp-method': method },
+      body,
+      headers: { ...bearer(tokens), ...headers },
     })
+}
 for (const method of ['GET', 'DELETE', 'OPTIONS'])
   streamRequests.push({ name: `MCP by ${method}`, method, path: '/mcp', headers: bearer(tokens) })
 for (const path of ['/docs', '/authorize', '/api/health/ready', '/api/auth/get-session', '/nowhere'])

@@ -34,6 +34,13 @@ export interface EncodedError {
   headers: Record<string, string>
 }
 
+/** Returns the error that an AI agent receives. Internal errors contain no details. */
+export function toAgentError(error: unknown) {
+  const isKnown = isORPCError(error) && (error.status < 500 || error.status === 503)
+  const { code, message, data } = errorBody(isKnown ? error : new ORPCError('INTERNAL_SERVER_ERROR'))
+  return { code, message, data }
+}
+
 const JSON_TYPE = 'application/json'
 const PROBLEM_TYPE = 'application/problem+json'
 

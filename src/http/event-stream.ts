@@ -58,19 +58,15 @@ export async function sendLive({ response, stream, format, services }: LiveOptio
     stream.close()
     return true
   }
-  response.emit(STREAMING)
-  response.setHeader('content-type', EVENT_STREAM)
-  response.setHeader('x-accel-buffering', 'no')
+  const { metrics, log, closing } = services
+  const stopKeepAlive = startStream(response)
   if (response.req.method === 'HEAD') {
+    stopKeepAlive()
     stream.close()
     response.end()
     return true
   }
-  const { metrics, log, closing } = services
-  response.setTimeout(MAX_SILENCE, () => response.destroy())
-  const keepAlive = setInterval(() => response.write(KEEP_ALIVE), KEEP_ALIVE_INTERVAL).unref()
   response.once('close', stream.close)
-  response.flushHeaders()
   try {
     for (let event = await stream.next(); event; event = await stream.next()) {
       const { id, snapshot } = event
@@ -85,7 +81,7 @@ export async function sendLive({ response, stream, format, services }: LiveOptio
     // A revoked session ends the stream. The client connects again, and receives 401.
     if (!(error instanceof ORPCError)) log.error({ err: error }, 'an event stream failed')
   } finally {
-    clearInterval(keepAlive)
+    stopKeepAlive()
     stream.close()
   }
   if (closing.signal.aborted)
@@ -94,7 +90,25 @@ export async function sendLive({ response, stream, format, services }: LiveOptio
   return true
 }
 
-const drained = (response: ServerResponse) =>
+/**
+ * Sends the headers of a live stream, frees the slot of admission control, and sends comments while the stream is idle.
+ * Returns the function that ends the comments.
+ */
+export function startStream(response: ServerResponse) {
+  response.emit(STREAMING)
+  response.setHeader('content-type', EVENT_STREAM)
+  // Prevents nginx from collecting events in a buffer.
+  response.setHeader('x-accel-buffering', 'no')
+  response.setTimeout(MAX_SILENCE, () => response.destroy())
+  const keepAlive = setInterval(() => response.write(KEEP_ALIVE), KEEP_ALIVE_INTERVAL).unref()
+  response.flushHeaders()
+  return () => {
+    clearInterval(keepAlive)
+  }
+}
+
+/** Waits until the client has accepted the written data, or until the response closes. */
+export const drained = (response: ServerResponse) =>
   new Promise<void>((resolve) => {
     const finish = () => {
       response.off('drain', finish).off('close', finish)

@@ -4,19 +4,26 @@ import { type AnyProcedure, createProcedureClient, getRouter, isProcedure, ORPCE
 import { traverseContractProcedures } from '@orpc/server'
 
 import { type Meta, metaOf, type Tool } from '../../contract/base.ts'
-import { errorBody } from '../../contract/errors.ts'
 import { contract } from '../../contract/index.ts'
 import { nextCursor } from '../../contract/link.ts'
 import type { Context, Services } from '../context.ts'
 import { createContext, isBearer } from '../guard/authentication.ts'
 import { schemaConverter } from '../openapi/document.ts'
 import { router } from '../procedures/index.ts'
+import { toAgentError } from './errors.ts'
+import {
+  CallEvents,
+  readListening,
+  refuseScope,
+  registerResources,
+  sendNotifications,
+} from './mcp-resources.ts'
 import { answer, answerProcedure, type Call, sendError, type Protocol } from './protocol.ts'
 
 const PATH = '/mcp'
 
 /**
- * Creates the endpoint for AI agents: tools over the Model Context Protocol (MCP), without MCP sessions. Requires an
+ * Creates the endpoint for AI agents: tools and resources over the Model Context Protocol (MCP), without MCP sessions. Requires an
  * access token, and ignores cookies.
  */
 export function createMcp(services: Services): Protocol {
@@ -53,16 +60,27 @@ export function createMcp(services: Services): Protocol {
       return answer(response, 400, JSON.stringify({ jsonrpc: '2.0', id: null, error }))
     }
 
+    const events = new CallEvents()
     const handler = mcp.createMcpHandler(createServer(context), {
-      // Allows no subscriptions to changes of the tool list, because the list never changes.
-      maxSubscriptions: 0,
+      bus: events,
+      maxSubscriptions: 1,
+      keepAliveMs: 0,
       onerror: (error) => {
         services.log.warn({ err: error }, 'an agent was refused')
       },
     })
     const { scopes = [], session } = caller
+    const listening = readListening(body, scopes)
     const authInfo = { token: '', clientId: session.clientId ?? '', scopes, resourceMetadataUrl }
-    const result = await handler.fetch(mcpRequest(url(), headers), { parsedBody: body, authInfo })
+    const result = listening?.missingScope
+      ? refuseScope(listening.missingScope, resourceMetadataUrl)
+      : await handler.fetch(mcpRequest(url(), headers), { parsedBody: listening?.message ?? body, authInfo })
+    if (listening && result.body && events.isSubscribed)
+      return sendNotifications(
+        { topics: listening.topics, caller, context, events, handler, body: result.body },
+        response,
+        services,
+      )
     const text = await result.text()
     response.setHeaders(result.headers)
     if (text === '') {
@@ -133,30 +151,30 @@ traverseContractProcedures({ router: contract, path: [] }, ({ contract: declared
     tools.push({ path, procedure, config: describe(tool, procedure['~orpc']) })
 })
 
-/** Creates the MCP server for one call. The tools call procedures with the permissions of the call's access token. */
-const createServer = (context: Context) => () => {
-  const identity = { name: 'tallystick', title: 'Tallystick', version: '1.0.0' }
-  const server = new mcp.McpServer(identity, { capabilities: { tools: { listChanged: false } } })
-  for (const { path, procedure, config } of tools)
-    server.registerTool(path.join('_'), config, async (input): Promise<mcp.CallToolResult> => {
-      try {
-        const output: unknown = await createProcedureClient(procedure, { context, path })(input)
-        const cursor = nextCursor(context.reply.get('link'))
-        context.reply.delete('link')
-        const content = [output, ...(cursor ? [{ nextCursor: cursor }] : [])].flatMap(textOf)
-        return { content, structuredContent: output as mcp.JSONObject }
-      } catch (error) {
-        return { content: textOf(failureOf(error)), isError: true }
-      }
-    })
-  return server
-}
+/**
+ * Creates the MCP server for one call. The tools and resources call procedures with the permissions of the call's access
+ * token. Subscriptions exist since the revision of 2026.
+ */
+const createServer =
+  (context: Context): mcp.McpServerFactory =>
+  ({ era }) => {
+    const identity = { name: 'tallystick', title: 'Tallystick', version: '1.0.0' }
+    const resources = { listChanged: false, ...(era === 'modern' && { subscribe: true }) }
+    const server = new mcp.McpServer(identity, { capabilities: { tools: { listChanged: false }, resources } })
+    registerResources(server, context)
+    for (const { path, procedure, config } of tools)
+      server.registerTool(path.join('_'), config, async (input): Promise<mcp.CallToolResult> => {
+        try {
+          const output: unknown = await createProcedureClient(procedure, { context, path })(input)
+          const cursor = nextCursor(context.reply.get('link'))
+          context.reply.delete('link')
+          const content = [output, ...(cursor ? [{ nextCursor: cursor }] : [])].flatMap(textOf)
+          return { content, structuredContent: output as mcp.JSONObject }
+        } catch (error) {
+          return { content: textOf(toAgentError(error)), isError: true }
+        }
+      })
+    return server
+  }
 
 const textOf = (value: unknown) => [{ type: 'text' as const, text: JSON.stringify(value) }]
-
-/** Converts an error to the error that an agent receives. Internal errors contain no details. */
-function failureOf(error: unknown) {
-  const known = error instanceof ORPCError && (error.status < 500 || error.status === 503)
-  const { code, message, data } = errorBody(known ? error : new ORPCError('INTERNAL_SERVER_ERROR'))
-  return { code, message, data }
-}

@@ -1,0 +1,213 @@
+import * as mcp from '@modelcontextprotocol/server'
+import {
+  type AnyProcedure,
+  createProcedureClient,
+  getRouter,
+  isProcedure,
+  ORPCError,
+  traverseContractProcedures,
+} from '@orpc/server'
+import { isObject } from '@orpc/shared'
+import type { ServerResponse } from 'node:http'
+
+import { metaOf, type Scope, type Topic } from '../../contract/base.ts'
+import { contract } from '../../contract/index.ts'
+import type { Caller, Context, Services } from '../context.ts'
+import { router } from '../procedures/index.ts'
+import { toAgentError } from './errors.ts'
+import { drained, startStream } from './event-stream.ts'
+import { setReplyHeaders } from './protocol.ts'
+
+const JSON_TYPE = 'application/json'
+const LISTEN = 'subscriptions/listen'
+
+/** A topic as a resource of MCP. The content is the output of the procedure that reads the topic. */
+interface Resource {
+  topic: Topic
+  uri: string
+  description: string
+  /** The scope that an access token needs. Undefined if every access token can read the resource. */
+  scope: Scope | undefined
+  path: readonly string[]
+  procedure: AnyProcedure
+}
+
+const uriOf = (topic: Topic) => `tallystick://${topic}`
+
+/** The topics that an access token can read, with the URI of the resource as key. */
+const resources = new Map<unknown, Resource>()
+
+traverseContractProcedures({ router: contract, path: [] }, ({ contract: declared, path }) => {
+  const { reads: topic, access, scope } = metaOf(declared)
+  const procedure = getRouter(router, path)
+  const isReadable = access === 'public' || scope !== undefined
+  if (!topic || !isReadable || !isProcedure(procedure)) return
+  const description = declared['~orpc'].route.summary ?? ''
+  resources.set(uriOf(topic), { topic, uri: uriOf(topic), description, scope, path, procedure })
+})
+
+/** Adds the resources to the MCP server of one call. */
+export function registerResources(server: mcp.McpServer, context: Context) {
+  for (const { topic, uri, description, scope, path, procedure } of resources.values())
+    server.registerResource(
+      topic,
+      uri,
+      { description, mimeType: JSON_TYPE, ...(scope && { scopeChallenge: mcp.requireScopes(scope) }) },
+      async () => {
+        try {
+          const state: unknown = await createProcedureClient(procedure, { context, path })(undefined)
+          return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(state) }] }
+        } catch (error) {
+          const { message, ...data } = toAgentError(error)
+          throw new mcp.ProtocolError(mcp.ProtocolErrorCode.InternalError, message, data)
+        } finally {
+          // The header has the URL of the next page in REST.
+          context.reply.delete('link')
+        }
+      },
+    )
+}
+
+/** The events for the subscription of one call. The MCP library subscribes if it accepts the call. */
+export class CallEvents implements mcp.ServerEventBus {
+  #listener: ((event: mcp.ServerEvent) => void) | undefined
+
+  get isSubscribed() {
+    return this.#listener !== undefined
+  }
+
+  publish(event: mcp.ServerEvent) {
+    this.#listener?.(event)
+  }
+
+  subscribe(listener: (event: mcp.ServerEvent) => void) {
+    this.#listener = listener
+    return () => {
+      this.#listener = undefined
+    }
+  }
+}
+
+interface Listening {
+  /** The topics of the requested resources. */
+  topics: Topic[]
+  /** The message without unknown URIs. The acknowledgement lists the remaining URIs. */
+  message: Record<string, unknown>
+  /** The first scope that the token lacks. */
+  missingScope: Scope | undefined
+}
+
+/** Reads the message of a call that subscribes to resources. Returns undefined for other messages. */
+export function readListening(message: Record<string, unknown>, scopes: string[]): Listening | undefined {
+  const { method, params } = message
+  if (method !== LISTEN || !isObject(params) || !isObject(params.notifications)) return undefined
+  const { notifications } = params
+  const uris: unknown = notifications.resourceSubscriptions
+  if (!Array.isArray(uris)) return undefined
+  const requested = [...new Set<unknown>(uris)].flatMap((uri) => resources.get(uri) ?? [])
+  // The MCP library rejects values that are not strings.
+  const resourceSubscriptions = uris.filter((uri) => typeof uri !== 'string' || resources.has(uri))
+  return {
+    topics: requested.map(({ topic }) => topic),
+    message: {
+      ...message,
+      params: { ...params, notifications: { ...notifications, resourceSubscriptions } },
+    },
+    missingScope: requested.find(({ scope }) => scope && !scopes.includes(scope))?.scope,
+  }
+}
+
+/** Returns the same response as for a tool whose scope the token lacks: 403, with the scope in `WWW-Authenticate`. */
+export const refuseScope = (scope: Scope, resourceMetadataUrl: string) =>
+  mcp.bearerAuthChallengeResponse(
+    new mcp.OAuthError(mcp.OAuthErrorCode.InsufficientScope, 'Insufficient scope'),
+    { requiredScopes: [scope], resourceMetadataUrl },
+  )
+
+interface Subscription {
+  topics: Topic[]
+  caller: Caller
+  context: Context
+  events: CallEvents
+  handler: mcp.McpHttpHandler
+  /** The messages to send, which the MCP library has encoded. */
+  body: ReadableStream<Uint8Array>
+}
+
+/**
+ * Sends an accepted subscription as a live stream: the acknowledgement, then a notification for each change of a
+ * resource. A slow client skips notifications, because the next change is read only when the client has accepted the
+ * earlier notifications.
+ */
+export async function sendNotifications(
+  { topics, caller, context, events, handler, body }: Subscription,
+  response: ServerResponse,
+  { metrics, log, closing }: Services,
+) {
+  const reader = body.getReader()
+  const stream = await openStream(topics, caller, context, response).catch(async (error: unknown) => {
+    await reader.cancel()
+    throw error
+  })
+  if (response.headersSent || response.closed) {
+    stream.close()
+    await reader.cancel()
+    return true
+  }
+  const sendNext = async () => {
+    const { value } = await reader.read()
+    if (value && !response.write(value)) await drained(response)
+  }
+  const stopKeepAlive = startStream(response)
+  try {
+    await sendNext()
+    for (let delivery = await stream.next(); delivery; delivery = await stream.next()) {
+      const { topic, since } = delivery.snapshot
+      events.publish({ kind: 'resource_updated', uri: uriOf(topic) })
+      metrics?.delivered(since)
+      await sendNext()
+    }
+    if (closing.signal.aborted) {
+      // The MCP library creates the result of the call, which tells the client that the service ended the subscription.
+      await handler.close()
+      await sendNext()
+    }
+  } catch (error) {
+    // A revoked grant or an expired token ends the stream. The client connects again, and receives 401.
+    if (!(error instanceof ORPCError)) log.error({ err: error }, 'an event stream failed')
+  } finally {
+    stopKeepAlive()
+    stream.close()
+    await reader.cancel()
+  }
+  response.end()
+  return true
+}
+
+/**
+ * Opens a live stream, and reads the current states, so that the stream contains only later changes. A client that reads
+ * a resource after the acknowledgement therefore misses no change.
+ */
+async function openStream(
+  topics: Topic[],
+  caller: Caller,
+  { live, reply, address }: Context,
+  response: ServerResponse,
+) {
+  try {
+    reply.set('cache-control', 'no-transform')
+    const stream = await live.open({ topics, caller, address: address?.(), reply, isFirstForm: false })
+    response.once('close', stream.close)
+    if (response.closed) stream.close()
+    const unread = new Set(topics)
+    while (unread.size > 0) {
+      const delivery = await stream.next()
+      if (!delivery) break
+      unread.delete(delivery.snapshot.topic)
+    }
+    return stream
+  } finally {
+    // `Retry-After`, if the stream was refused.
+    setReplyHeaders(response, reply)
+  }
+}
