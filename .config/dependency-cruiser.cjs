@@ -46,7 +46,7 @@ module.exports = {
       to: { path: ['^contract/query\\.ts$', 'tanstack'] },
     },
     only('db', '^db/', []),
-    only('context', '^src/context\\.ts$', ['^db/', '^src/settings\\.ts$']),
+    only('context', '^src/context\\.ts$', ['^contract/', '^db/', '^src/settings\\.ts$']),
     only('settings', '^src/settings\\.ts$', [
       '^contract/',
       '^db/private\\.ts$',
@@ -71,6 +71,7 @@ module.exports = {
       '^src/messages/',
       '^src/views/',
     ]),
+    only('live', '^src/live/', [...shared, '^src/(guard|procedures)/', '^db/']),
     only('http', '^src/http/', [
       ...shared,
       '^src/procedures/index\\.ts$',

@@ -4,7 +4,6 @@ import { z } from 'zod'
 import {
   type Access,
   publicAccess,
-  requestSchemas,
   responseSchemas,
   signedInErrors,
   type Topic,
@@ -41,9 +40,7 @@ const Topics = z
     examples: [['counter', 'tasks']],
   })
 
-export const WatchInput = z
-  .object({ topics: Topics, tasks: TaskFilter.optional() })
-  .register(requestSchemas, { id: 'WatchInput', example: { topics: ['counter', 'tasks'] } })
+const WatchInput = z.object({ topics: Topics, tasks: TaskFilter.optional() })
 
 const update = <Name extends Topic, State extends z.ZodType>(topic: Name, state: State) =>
   z.object({ topic: z.literal(topic), state })
@@ -59,14 +56,9 @@ export const LiveUpdate = z
   .register(responseSchemas, { id: 'LiveUpdate', example: { topic: 'counter', state: { count: 7 } } })
 export type LiveUpdate = z.infer<typeof LiveUpdate>
 
-const events = `id: counter=c2zL8kJb0xQe
-data: {"topic":"counter","state":{"count":7}}
-
-`
-
 export const live = {
   watch: publicAccess
-    .meta({ access: topicAccess, scope: 'read', events, secrets: true })
+    .meta({ access: topicAccess, scope: 'read', secrets: true })
     .errors(signedInErrors)
     .route({
       method: 'GET',

@@ -60,7 +60,7 @@ export function createServerNotifications(url: string, sender: postgres.Sql): No
  */
 async function listenUntilLost(url: string, { receive, connected }: Subscriber, signal: AbortSignal) {
   const ping = randomUUID()
-  let receivePing = () => undefined as void
+  let receivePing: () => void = () => undefined
   let lose: (error: Error) => void = () => undefined
   const lost = new Promise<never>((_, reject) => (lose = reject))
   lost.catch(() => undefined)

@@ -90,7 +90,10 @@ function requestsOf({ requestBody }: Operation): { type?: string; body?: object 
 const headersFor = (type?: string): Record<string, string> =>
   type === undefined ? {} : { 'content-type': type }
 
-describe.each(operations)('$operationId', (operation) => {
+/** Operations that answer with a stream of events only. */
+const isStream = ({ responses }: Operation) => !('application/json' in (responses['200']?.content ?? {}))
+
+describe.each(operations.filter((operation) => !isStream(operation)))('$operationId', (operation) => {
   const { operationId, method, security, responses } = operation
   const isPublic = security.length === 0
 
@@ -149,32 +152,68 @@ describe.each(operations)('$operationId', (operation) => {
 })
 
 describe('the examples of server-sent events', () => {
-  test.each(operations.filter(({ responses }) => responses['200']?.content?.['text/event-stream']))(
-    'of $operationId equal the answer, except for ids',
-    async (operation) => {
-      const { method, path, responses } = operation
-      const cookie = await service.signIn(newEmail())
-      await call('POST', '/api/counter/set', { inputValue: 7 })
-      const { body: note } = await call(
-        'POST',
-        '/api/notes',
-        { newNote: 'Milk and bread' },
-        { cookie, accept: 'application/json;version=1' },
-      )
-      const { id } = note as { id: number }
-      if (method === 'POST') await call('DELETE', `/api/notes/${id}`, undefined, { cookie })
-      const body = method === 'POST' ? { newNote: 'Milk and bread' } : undefined
-
-      const answer = await call(method, path.replace('{id}', String(id)), body, {
-        cookie,
-        accept: 'text/event-stream',
-      })
-
-      expect(String(answer.body).replace(/(?<=note-|note |notes\/)\d+/g, '7')).toBe(
-        responses['200']?.content?.['text/event-stream']?.example,
-      )
-    },
+  const withExample = operations.filter(
+    ({ responses }) => responses['200']?.content?.['text/event-stream']?.example,
   )
+  test.each(withExample)('of $operationId equal the answer, except for ids', async (operation) => {
+    const { method, path, responses } = operation
+    const cookie = await service.signIn(newEmail())
+    await call('POST', '/api/counter/set', { inputValue: 7 })
+    const { body: note } = await call(
+      'POST',
+      '/api/notes',
+      { newNote: 'Milk and bread' },
+      { cookie, accept: 'application/json;version=1' },
+    )
+    const { id } = note as { id: number }
+    if (method === 'POST') await call('DELETE', `/api/notes/${id}`, undefined, { cookie })
+    const body = method === 'POST' ? { newNote: 'Milk and bread' } : undefined
+
+    const answer = await call(method, path.replace('{id}', String(id)), body, {
+      cookie,
+      accept: 'text/event-stream',
+    })
+
+    expect(String(answer.body).replace(/(?<=note-|note |notes\/)\d+/g, '7')).toBe(
+      responses['200']?.content?.['text/event-stream']?.example,
+    )
+  })
+})
+
+describe('the stream live_watch', () => {
+  const [stream] = operations.filter(isStream)
+
+  test('sends events with documented data', async () => {
+    const { cookie } = await createFixture()
+    const media = stream?.responses['200']?.content?.['text/event-stream']
+    const validate = ajv.compile(resolvable(media?.schema ?? false))
+    const topics = ['counter', 'tasks', 'notes', 'sessions']
+
+    const response = await fetch(`${service.origin}/api/live?topics=${topics.join()}&tasks[limit]=5`, {
+      headers: { cookie },
+    })
+
+    const seen: unknown[] = []
+    for await (const text of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      for (const [, data = ''] of text.matchAll(/^data: (.*)$/gm)) {
+        const update = JSON.parse(data) as { topic: string }
+        expect(validate(update) ? [] : validate.errors, data).toEqual([])
+        seen.push(update.topic)
+      }
+      if (seen.length === topics.length) break
+    }
+    expect(seen).toEqual(topics)
+  })
+
+  test.each([
+    ['400', '/api/live?topics=x', {}],
+    ['401', '/api/live?topics=tasks', {}],
+  ])('returns the documented error %s', async (status, path, headers) => {
+    const answer = await call('GET', path, undefined, headers)
+
+    expect(answer.status).toBe(Number(status))
+    expectDocumented(stream ?? ({} as Operation), answer)
+  })
 })
 
 describe('a rate limit', () => {

@@ -1,9 +1,10 @@
 import type { AnyContractRouter } from '@orpc/contract'
 import { type AnyRouter, createRouterClient, implement, traverseContractProcedures } from '@orpc/server'
+import { isAsyncIteratorObject } from '@orpc/shared'
 import { eq, sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
-import { type Meta, metaOf, type Scope, scopes } from '../contract/base.ts'
+import { type Access, type Meta, metaOf, type Scope, scopes } from '../contract/base.ts'
 import type { Client } from '../contract/client.ts'
 import { contract } from '../contract/index.ts'
 import { resourceNamesOf } from '../contract/scopes.ts'
@@ -38,10 +39,29 @@ function proceduresOf(router: AnyRouter | AnyContractRouter) {
   return found
 }
 
-/** Calls a procedure by its path. The input contains only `id`, because REST needs this parameter for some URLs. */
-async function callOf(client: object, path: readonly string[], options?: object) {
+/**
+ * Calls a procedure by its path. The input contains only `id`, because REST needs this parameter for some URLs, and the
+ * topics of `live.watch`. Ends a stream.
+ */
+async function callOf(
+  client: object,
+  path: readonly string[],
+  options?: object,
+  topics: readonly string[] = [],
+) {
   const procedure = path.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], client)
-  return (procedure as (input: unknown, options?: object) => Promise<unknown>)({ id: 1 }, options)
+  const output = await (procedure as (input: unknown, options?: object) => Promise<unknown>)(
+    { id: 1, topics },
+    options,
+  )
+  if (isAsyncIteratorObject(output)) await output.return?.()
+  return output
+}
+
+/** Lists the inputs of a procedure that need an access: none, one without topics, or one for each topic. */
+const topicsWith = ({ access = 'public' }: Meta, expected: Access): string[][] => {
+  if (typeof access !== 'object') return access === expected ? [[]] : []
+  return Object.entries(access).flatMap(([topic, each]) => (each === expected ? [[topic]] : []))
 }
 
 const isUnauthorized = (error: unknown) => (error as { code?: string }).code === 'UNAUTHORIZED'
@@ -50,9 +70,9 @@ const isUnauthorized = (error: unknown) => (error as { code?: string }).code ===
 async function unguarded(router: AnyRouter, client: object) {
   const names: string[] = []
   for (const { name, path, meta } of proceduresOf(router))
-    if (meta.access !== 'public') {
-      const isRefused = await callOf(client, path).then(() => false, isUnauthorized)
-      if (!isRefused) names.push(name)
+    for (const topics of topicsWith(meta, 'signedIn')) {
+      const isRefused = await callOf(client, path, {}, topics).then(() => false, isUnauthorized)
+      if (!isRefused) names.push([name, ...topics].join(' '))
     }
   return names
 }
@@ -63,14 +83,20 @@ describe('the guard', () => {
       expect(await unguarded(router, stranger)).toEqual([])
     })
 
-    test.each(proceduresOf(router).filter(({ meta }) => meta.access === 'public'))(
-      'accepts unauthenticated callers of $name',
-      async ({ path }) => {
-        const error = await callOf(stranger, path).catch((error: unknown) => error)
-
-        expect(isUnauthorized(error)).toBe(false)
-      },
+    const publicCalls = proceduresOf(router).flatMap(({ name, path, meta }) =>
+      topicsWith(meta, 'public').map((topics) => ({ name: [name, ...topics].join(' '), path, topics })),
     )
+    test.each(publicCalls)('accepts unauthenticated callers of $name', async ({ path, topics }) => {
+      const error = await callOf(stranger, path, {}, topics).catch((error: unknown) => error)
+
+      expect(isUnauthorized(error)).toBe(false)
+    })
+
+    test('requires a session if one of several topics does', async () => {
+      const call = callOf(stranger, ['live', 'watch'], {}, ['counter', 'tasks'])
+
+      await expect(call).rejects.toSatisfy(isUnauthorized)
+    })
   })
 
   test('the check finds a procedure without the guard', async () => {
@@ -119,7 +145,10 @@ const consentHtml = (scope: Scope) => {
 
 /** Lists the resources that the scope allows an app to access, but that the consent page does not name. */
 const unnamedResources = (html: string, scope: Scope) => {
-  const granted = proceduresOf(contract).filter(({ meta }) => meta.scope === scope)
+  // `live.watch` gives access to the resources of its topics.
+  const granted = proceduresOf(contract).filter(
+    ({ meta, path }) => meta.scope === scope && path[0] !== 'live',
+  )
   const names = granted.map(({ path }) => nameOf(path[0] ?? ''))
   return [...new Set(names)].filter((name) => !html.includes(name))
 }

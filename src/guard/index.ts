@@ -88,7 +88,7 @@ function publishAfter<Output>(
     () =>
       mapMaybePromise(run(), (output) => {
         publish()
-        return output as Output
+        return output
       }),
     (error) => {
       if (!(error instanceof ORPCError) || error.status >= 500) publish()

@@ -80,9 +80,10 @@ export function createDatastar(services: Services): Protocol {
     const result = await liveHandler.handle(request, { context })
     if (!result.matched) return false
     setReplyHeaders(response, context.reply)
-    return opened.stream
-      ? sendLive({ response, stream: opened.stream, format: patchFrame, services })
-      : sendError(response, result.response.body as ORPCError<string, unknown>)
+    const { body } = result.response
+    if (body instanceof ORPCError || !opened.stream)
+      return sendError(response, body as ORPCError<string, unknown>)
+    return sendLive({ response, stream: opened.stream, format: patchFrame, services })
   }
 
   const handler = new StandardOpenAPIHandler<Context>(router, {

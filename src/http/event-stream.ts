@@ -37,7 +37,10 @@ export async function sendEvents(
 /** Interval of the comments that keep an idle stream open through proxies, in milliseconds. */
 const KEEP_ALIVE_INTERVAL = 15_000
 const KEEP_ALIVE = ': \n\n'
-/** Time after which a client that accepts nothing is disconnected, in milliseconds. */
+/**
+ * Time after which a client that accepts nothing is disconnected, in milliseconds. Node reports the timeout after one or
+ * two such periods.
+ */
 const MAX_SILENCE = 30_000
 /** Limits of the random time after which a client should connect again if the service stops, in milliseconds. */
 const RECONNECT_DELAY = { min: 500, max: 5000 }

@@ -9,6 +9,11 @@ import type { Source } from './shared-state.ts'
 /** The key of a change: the topic, and the account that owns the data. */
 export const keyOf = (topic: Topic, owner = '') => (topic === 'counter' ? topic : `${topic}:${owner}`)
 
+interface Parts {
+  keys?: Source['keys']
+  input?: unknown
+}
+
 /** The context for reading a state, without a request. */
 type ReadContext = (caller: Caller | undefined) => Context
 
@@ -28,11 +33,7 @@ export function sourceOf(topic: Topic, call: WatchCall, contextFor: ReadContext)
   if (!caller) throw new ORPCError('UNAUTHORIZED')
   const { user, session } = caller
   const own = () => Promise.resolve([keyOf(topic, user.id)])
-  const source = (
-    detail: string,
-    procedure: AnyProcedure,
-    { keys = own, input = undefined as unknown } = {},
-  ) => ({
+  const source = (detail: string, procedure: AnyProcedure, { keys = own, input }: Parts = {}): Source => ({
     topic,
     id: `${keyOf(topic, user.id)} ${detail}`,
     keys,

@@ -28,12 +28,20 @@ const ifNoneMatch = header(
   'Returns 304, without a body, if the current ETag is in this list.',
   { examples: ['"1"'] },
 )
+const lastEventId = header(
+  'Last-Event-ID',
+  'Continues a stream: the `id` of the last event that the client received.',
+  { examples: ['counter=c2zL8kJb0xQe'] },
+)
 const link: OpenAPI.HeaderObject = {
   description: 'URL of the next page, if there is one: `<…?limit=…&cursor=…>; rel="next"` (RFC 8288).',
   schema: { type: 'string' },
 }
-const limitHeaders: Record<string, OpenAPI.HeaderObject> = {
+const retryAfter: Record<string, OpenAPI.HeaderObject> = {
   'Retry-After': { description: 'Seconds until the next accepted request.', schema: { type: 'integer' } },
+}
+const limitHeaders: Record<string, OpenAPI.HeaderObject> = {
+  ...retryAfter,
   RateLimit: {
     description: 'The limit, remaining requests (`r`) and seconds until the reset (`t`).',
     schema: { type: 'string' },
@@ -48,7 +56,7 @@ const etag = { description: 'The current version of the resource.', schema: { ty
 /** Documents the request and response headers of an operation, as declared in the contract. */
 export function addHeaders(
   operation: OpenAPI.OperationObject,
-  { creates, changes, tagged, limit }: Meta,
+  { creates, changes, tagged, limit, isStream }: Meta & { isStream: boolean },
   method?: string,
 ) {
   const reads = tagged === true && method === 'GET'
@@ -57,6 +65,7 @@ export function addHeaders(
     ...includeIf(creates, idempotencyKey),
     ...includeIf(Boolean(changes), ifMatch),
     ...includeIf(reads, ifNoneMatch),
+    ...includeIf(isStream, lastEventId),
   ]
   if (requestHeaders.length > 0) operation.parameters = [...(operation.parameters ?? []), ...requestHeaders]
   const isPaginated = operation.parameters?.some((given) => 'name' in given && given.name === 'cursor')
@@ -65,6 +74,7 @@ export function addHeaders(
     ...includeIf(reads, ['304', { ETag: etag }] as const),
     ...includeIf(isPaginated, ['200', { Link: link }] as const),
     ...includeIf(Boolean(limit), ['429', limitHeaders] as const),
+    ...includeIf(isStream, ['429', retryAfter] as const),
   ]
   const responses = (operation.responses ??= {})
   for (const [status, headers] of responseHeaders)

@@ -1,4 +1,5 @@
 import type { HTTPMethod, HTTPPath } from '@orpc/client'
+import { type AnySchema, getEventIteratorSchemaDetails } from '@orpc/contract'
 import type { OpenAPI } from '@orpc/openapi'
 import { STATUS_CODES } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
@@ -12,7 +13,7 @@ const JSON_TYPE = 'application/json'
 
 /** The parts of a procedure that the document needs in addition to the parts that the generator of oRPC reads. */
 export interface DocumentedProcedure {
-  '~orpc': { meta: Meta; route: { path?: HTTPPath; method?: HTTPMethod } }
+  '~orpc': { meta: Meta; route: { path?: HTTPPath; method?: HTTPMethod }; outputSchema?: AnySchema }
 }
 
 const toPlainJson = (schema: unknown): unknown => JSON.parse(JSON.stringify(schema ?? null))
@@ -20,15 +21,18 @@ const toPlainJson = (schema: unknown): unknown => JSON.parse(JSON.stringify(sche
 /** Adds the parts that the generator omits: security requirements, headers, and all possible responses. */
 export function completeOperation(
   operation: OpenAPI.OperationObject,
-  { '~orpc': { route, meta } }: DocumentedProcedure,
+  { '~orpc': { route, meta, outputSchema } }: DocumentedProcedure,
   path: readonly string[],
   { schemas }: Components,
 ) {
   operation.operationId = path.join('_')
   operation.tags = [path[0] ?? '']
   const { access, scope, limit, events } = meta
-  operation.security = access === 'public' ? [] : [{ session: [] }, ...(scope ? [{ token: [scope] }] : [])]
-  removeQueryFlags(operation)
+  const isStream = getEventIteratorSchemaDetails(outputSchema) !== undefined
+  const credentials = [{ session: [] }, ...(scope ? [{ token: [scope] }] : [])]
+  const anonymous = typeof access === 'object' && Object.values(access).includes('public') ? [{}] : []
+  operation.security = access === 'public' ? [] : [...anonymous, ...credentials]
+  correctParameters(operation)
 
   const body = contentOf(operation.requestBody)?.[JSON_TYPE]
   const component = Object.keys(schemas).find((name) =>
@@ -37,27 +41,31 @@ export function completeOperation(
   if (body && component) body.schema = reference(component)
 
   // Every request can be malformed: the limit of the query applies to all paths.
-  const statuses = [400, ...(body ? [413, 415] : []), ...(limit ? [429] : [])]
+  const statuses = [400, ...(body ? [413, 415] : []), ...(limit || isStream ? [429] : [])]
   operation.responses = {
     ...Object.fromEntries(statuses.map((status) => [status, anyError()])),
     ...operation.responses,
   }
-  addHeaders(operation, meta, route.method)
+  addHeaders(operation, { ...meta, isStream }, route.method)
   for (const [status, response] of Object.entries(operation.responses))
     operation.responses[status] = { ...response, description: STATUS_CODES[status] ?? '' }
   operation.responses.default = anyError()
   if (events !== undefined) addEvents(operation, events)
+  if (isStream) describeStream(operation)
 }
 
 /**
- * Removes two flags that the generator sets on every query parameter. The service refuses empty values, and clients
- * must encode reserved characters.
+ * Removes two flags that the generator sets on every query parameter: the service refuses empty values, and clients must
+ * encode reserved characters. Lists are documented as values with commas.
  */
-function removeQueryFlags({ parameters = [] }: OpenAPI.OperationObject) {
+function correctParameters({ parameters = [] }: OpenAPI.OperationObject) {
   for (const parameter of parameters)
     if (!('$ref' in parameter)) {
       delete parameter.allowEmptyValue
       delete parameter.allowReserved
+      const { schema } = parameter
+      if (schema && 'type' in schema && schema.type === 'array')
+        Object.assign(parameter, { style: 'form', explode: false })
     }
 }
 
@@ -72,6 +80,20 @@ function addEvents(operation: OpenAPI.OperationObject, example: string) {
   addDescription(
     operation,
     'Datastar pages receive server-sent events: requests with `Datastar-Request: true`, or that prefer `text/event-stream` in `Accept`.',
+  )
+}
+
+/** Documents the data of an event as the schema of the stream, which OpenAPI 3.1 cannot describe otherwise. */
+function describeStream(operation: OpenAPI.OperationObject) {
+  const media = contentOf(operation.responses?.['200'])?.['text/event-stream']
+  // The generator describes an event as an object with the property `data`.
+  const { oneOf: [event] = [] } = media?.schema as {
+    oneOf?: { properties: { data: OpenAPI.SchemaObject } }[]
+  }
+  if (media) media.schema = event?.properties.data ?? {}
+  addDescription(
+    operation,
+    'Sends server-sent events without end, and a comment every 15 seconds. The schema is the schema of the `data` of each event. To continue after a lost connection, send the `id` of the last event as `Last-Event-ID`: states that have not changed are not sent again. With the header `Datastar-Request: true`, the events are patches of Datastar pages.',
   )
 }
 
