@@ -11,13 +11,14 @@ import { decodeErrorBody } from './errors.ts'
 import { type Contract, contract } from './index.ts'
 import { firstFormMediaType } from './legacy-notes.ts'
 import { nextCursor } from './link.ts'
+import { resume, type ResumeContext } from './resume.ts'
 
 export { isDefinedError, ORPCError, safe } from '@orpc/client'
 export { decodeErrorBody, isValidationError } from './errors.ts'
 export { type Contract, contract } from './index.ts'
 
 /** Options of a single call: `client.tasks.update(changes, { context: { headers: { 'if-match': tag } } })`. */
-export interface CallContext {
+export interface CallContext extends ResumeContext {
   headers?: Record<string, string>
   /** The client adds the response headers to this map, with names in lower case. */
   reply?: Map<string, string | string[]>
@@ -68,6 +69,7 @@ export function createClient<Context extends CallContext = CallContext>(
     ...options,
     url: new URL('/rpc', origin),
     headers: ({ context }) => ({ ...headers, ...context.headers }),
+    interceptors: [resume],
     clientInterceptors: [fillReply],
   })
   return createORPCClient(link)
@@ -101,7 +103,7 @@ export function createRestClient(origin: string, { headers, ...options }: Client
       ...context.headers,
     }),
     customErrorResponseBodyDecoder: decodeErrorBody,
-    interceptors: [replaceInvalidNoteId],
+    interceptors: [resume, replaceInvalidNoteId],
     clientInterceptors: [fillReply],
   })
   return createORPCClient(link)

@@ -10,7 +10,7 @@ export type ActorOperation = (actor: Actor, context: ActorContext, turn: number)
 /** Number of tasks, or of notes, from which an actor deletes its oldest task or note. */
 const ROW_LIMIT = 15
 
-type Send<Value> = (call: { context: Required<CallContext> }) => Promise<Value>
+type Send<Value> = (call: { context: Required<Omit<CallContext, 'onRetry'>> }) => Promise<Value>
 
 const callWith = (headers: Record<string, string>) => ({
   context: { headers, reply: new Map<string, string | string[]>() },

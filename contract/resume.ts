@@ -1,0 +1,120 @@
+import { AsyncIteratorClass, type ClientContext, getEventMeta, ORPCError } from '@orpc/client'
+import type { ClientRetryPluginContext } from '@orpc/client/plugins'
+import type { StandardLinkOptions } from '@orpc/client/standard'
+
+/**
+ * Limits of the delay before the client connects again, in milliseconds. The delay is random, because many clients lose
+ * their connections at the same time. Its upper limit begins at `FIRST_DELAY`, and doubles with each failure.
+ */
+const FIRST_DELAY = 1000
+const MAX_DELAY = 10_000
+
+type Interceptor<Context extends ClientContext> = NonNullable<
+  StandardLinkOptions<Context>['interceptors']
+>[number]
+type Call<Context extends ClientContext> = Parameters<Interceptor<Context>>[0]
+
+export interface ResumeContext {
+  /**
+   * Called before the client resumes a stream of `live.watch`. The client calls the returned function with the result of
+   * the attempt.
+   */
+  onRetry?: ClientRetryPluginContext['onRetry']
+}
+
+/**
+ * An interceptor that resumes `live.watch` after a lost connection. The service continues after the last event that the
+ * client has received. Does not change other calls.
+ *
+ * Has the same purpose as oRPC's ClientRetryPlugin, and differs from the plugin as follows:
+ *
+ * - The end of a stream is a lost connection, because the service ends a stream if the session is revoked or if the
+ *   service stops. After a revocation, the next attempt receives the error 401.
+ * - `return()` and `signal` also end the delay between two attempts.
+ * - The delay depends on the failures since the last event, not on all failures of the stream.
+ *
+ * A ClientRetryPlugin of the link does not retry `live.watch` in addition, unless the context of the call has `retry`. In
+ * this case, the interceptor does nothing.
+ */
+export async function resume<Context extends ResumeContext>(call: Call<Context>): Promise<unknown> {
+  const { context, next } = call
+  if (call.path.join('.') !== 'live.watch' || 'retry' in context) return next()
+  const stop = new AbortController()
+  const signal = call.signal ? AbortSignal.any([call.signal, stop.signal]) : stop.signal
+  let { lastEventId } = call
+  let lastEventRetry: number | undefined
+  /** Number of failures since the last event. */
+  let attemptIndex = 0
+  let connectedAt = Infinity
+
+  const connect = async () => {
+    const answer = await next({ ...call, signal, lastEventId, context: { ...context, retry: 0 } })
+    if (!isEvents(answer)) throw new Error('The answer is not an event stream')
+    connectedAt = Date.now()
+    return answer
+  }
+  const connectAfter = async (error: unknown) => {
+    for (;;) {
+      if (signal.aborted || !isTemporary(error)) throw error
+      if (Date.now() - connectedAt > MAX_DELAY) attemptIndex = 0
+      connectedAt = Infinity
+      const report = context.onRetry?.({ ...call, attemptIndex, error, lastEventRetry })
+      const delay = Math.random() * Math.min(FIRST_DELAY * 2 ** attemptIndex++, MAX_DELAY)
+      await sleep((lastEventRetry ?? 0) + delay, signal)
+      try {
+        const answer = await connect()
+        report?.(true)
+        return answer
+      } catch (cause) {
+        report?.(false)
+        error = cause
+      }
+    }
+  }
+  let events = await connect().catch(connectAfter)
+
+  const nextEvent = async (): Promise<IteratorResult<unknown>> => {
+    for (;;) {
+      try {
+        const event = await events.next()
+        const { id = lastEventId, retry = lastEventRetry } = getEventMeta(event.value) ?? {}
+        lastEventId = id
+        lastEventRetry = retry
+        if (event.done) throw new Error('The service ended the stream')
+        attemptIndex = 0
+        return event
+      } catch (error) {
+        events = await connectAfter(error)
+      }
+    }
+  }
+  return new AsyncIteratorClass<unknown>(
+    () =>
+      nextEvent().catch((error: unknown) => {
+        if (stop.signal.aborted) return { done: true, value: undefined }
+        throw error
+      }),
+    async () => {
+      stop.abort()
+      await events.return?.().catch(() => undefined)
+    },
+  )
+}
+
+/** Returns whether the same call may succeed later: the service did not answer, is overloaded, or has failed. */
+const isTemporary = (error: unknown) =>
+  !(error instanceof ORPCError) || error.status >= 500 || error.status === 429
+
+const isEvents = (answer: unknown): answer is AsyncIterator<unknown> => Symbol.asyncIterator in Object(answer)
+
+/** Waits. An abort of the signal ends the wait. */
+const sleep = (delay: number, signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    const finish = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', finish)
+      resolve()
+    }
+    const timer = setTimeout(finish, delay)
+    signal.addEventListener('abort', finish)
+  })
