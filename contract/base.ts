@@ -37,8 +37,8 @@ export interface Meta {
    * topics in its input does.
    */
   access?: Access | Readonly<Record<Topic, Access>>
-  /** The topic with a new state after a call. Every procedure that changes data declares its topic. */
-  updates?: Topic
+  /** The topic with a new state after a call. Every procedure that changes data declares its topic, or `nothing`. */
+  updates?: Topic | 'nothing'
   /** The topic of the state in the response. */
   reads?: Topic
   /**
@@ -127,7 +127,8 @@ export const headerErrors = {
 const { PRECONDITION_FAILED, ...idempotencyErrors } = headerErrors
 
 /** Builder of procedures that create a resource. Supports `Idempotency-Key`, so that clients can retry. */
-export const creating = (updates: Topic) => writing.meta({ creates: true, updates }).errors(idempotencyErrors)
+export const creating = (updates: NonNullable<Meta['updates']>) =>
+  writing.meta({ creates: true, updates }).errors(idempotencyErrors)
 
 /** Builder of procedures that change a resource. Supports `If-Match`, to detect concurrent changes. */
 export const changing = (changes: TaggedResource) =>

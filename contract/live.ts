@@ -1,13 +1,7 @@
 import { eventIterator } from '@orpc/contract'
 import { z } from 'zod'
 
-import {
-  type Access,
-  publicAccess,
-  responseSchemas,
-  signedInErrors,
-  type Topic,
-} from './base.ts'
+import { type Access, publicAccess, responseSchemas, signedInErrors, type Topic } from './base.ts'
 import { Counter } from './counter.ts'
 import { NoteList } from './notes.ts'
 import { SessionList } from './sessions.ts'

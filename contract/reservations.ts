@@ -34,7 +34,7 @@ export const ReservationResult = z.object({ message: z.string() }).register(resp
 
 export const reservations = {
   create: publicAccess
-    .meta({ limit: 'reservations' })
+    .meta({ limit: 'reservations', updates: 'nothing' })
     .errors({
       INVALID_RESERVATION: {
         status: 400,

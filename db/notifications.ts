@@ -41,7 +41,9 @@ export function createServerNotifications(url: string, sender: postgres.Sql): No
       const stopping = new AbortController()
       const run = async () => {
         while (!stopping.signal.aborted) {
-          await listenUntilLost(url, subscriber, stopping.signal).catch(subscriber.disconnected)
+          await listenUntilLost(url, subscriber, stopping.signal).catch((error: unknown) => {
+            if (!stopping.signal.aborted) subscriber.disconnected(error)
+          })
           await sleep(RETRY_DELAY, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined)
         }
       }

@@ -80,7 +80,7 @@ function publishAfter<Output>(
   topic: Meta['updates'],
   owner: string | undefined,
 ): Promisable<Output> {
-  if (!topic) return run()
+  if (!topic || topic === 'nothing') return run()
   const publish = () => {
     live.publish(topic, owner)
   }

@@ -34,7 +34,8 @@ export function createBus({ notify, listen }: Notifications, log: Logger): Bus {
   const subscriptions = new Map<string, Set<() => void>>()
   const changed = new Set<string>()
   let timer: NodeJS.Timeout | undefined
-  let isConnected = false
+  /** Undefined until the first attempt to connect has ended. */
+  let isConnected: boolean | undefined
 
   const callAll = (callbacks: Iterable<() => void>) => {
     for (const callback of [...callbacks]) callback()
@@ -70,7 +71,8 @@ export function createBus({ notify, listen }: Notifications, log: Logger): Bus {
       dispatch([ALL])
     },
     disconnected(error) {
-      if (isConnected) log.warn({ err: error }, 'changes of other processes do not arrive; connecting again')
+      if (isConnected !== false)
+        log.warn({ err: error }, 'changes of other processes do not arrive; connecting again')
       isConnected = false
     },
   })
@@ -87,7 +89,7 @@ export function createBus({ notify, listen }: Notifications, log: Logger): Bus {
         if (callbacks.delete(onChange) && callbacks.size === 0) subscriptions.delete(key)
       }
     },
-    isConnected: () => isConnected,
+    isConnected: () => isConnected === true,
     async stop() {
       clearTimeout(timer)
       if (changed.size > 0) await flush()
