@@ -79,11 +79,13 @@ export function createDatastar(services: Services): Protocol {
     const request = standardRequest({ ...call, context }, toAbortSignal(response))
     const result = await liveHandler.handle(request, { context })
     if (!result.matched) return false
-    setReplyHeaders(response, context.reply)
     const { body } = result.response
-    if (body instanceof ORPCError || !opened.stream)
-      return sendError(response, body as ORPCError<string, unknown>)
-    return sendLive({ response, stream: opened.stream, format: patchFrame, services })
+    const { stream } = opened
+    const { reply } = context
+    if (stream && !(body instanceof ORPCError))
+      return sendLive({ response, reply, stream, format: patchFrame, services })
+    setReplyHeaders(response, reply)
+    return sendError(response, body as ORPCError<string, unknown>)
   }
 
   const handler = new StandardOpenAPIHandler<Context>(router, {

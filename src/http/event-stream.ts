@@ -3,8 +3,9 @@ import { sendStandardResponse } from '@orpc/standard-server-node'
 import { randomInt } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 
-import type { Format, LiveStream, Services } from '../context.ts'
+import type { Format, LiveStream, Reply, Services } from '../context.ts'
 import { EVENT_STREAM } from './datastar-events.ts'
+import { setReplyHeaders } from './protocol.ts'
 
 export const isEventStream = (response: ServerResponse) => response.getHeader('content-type') === EVENT_STREAM
 
@@ -50,17 +51,20 @@ export const STREAMING = Symbol('streaming')
 
 interface LiveOptions {
   response: ServerResponse
+  reply: Reply
   stream: LiveStream
   format: Format
   services: Services
 }
 
-/** Sends a live stream as server-sent events. The caller has set the headers. */
-export async function sendLive({ response, stream, format, services }: LiveOptions) {
+/** Sends a live stream as server-sent events. */
+export async function sendLive({ response, reply, stream, format, services }: LiveOptions) {
+  // ANSWER_TIMEOUT has passed and the service has sent 503, or the client has disconnected.
   if (response.headersSent || response.closed) {
     stream.close()
     return true
   }
+  setReplyHeaders(response, reply)
   const { metrics, log, closing } = services
   const stopKeepAlive = startStream(response)
   if (response.req.method === 'HEAD') {

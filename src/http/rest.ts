@@ -35,8 +35,8 @@ export function createRest(services: Services): Protocol {
     const { stream } = opened
     if (!stream && !(body instanceof ORPCError))
       return answerProcedure({ call, response }, { status, text: JSON.stringify(body) }, true)
+    if (stream) return sendLive({ response, reply: context.reply, stream, format: restFrame, services })
     setReplyHeaders(response, context.reply)
-    if (stream) return sendLive({ response, stream, format: restFrame, services })
     return sendError(response, body as ORPCError<string, unknown>)
   }
   return Object.assign(answer, { methodsAt })

@@ -8,7 +8,7 @@ import { createBatch, type OccupySlot, type RunCall } from './batch.ts'
 import { parseObject } from './body.ts'
 import { sendLive } from './event-stream.ts'
 import { router } from '../procedures/index.ts'
-import { answerProcedure, type Call, setReplyHeaders, standardRequest, type Protocol } from './protocol.ts'
+import { answerProcedure, type Call, standardRequest, type Protocol } from './protocol.ts'
 import { BATCH, isBatch, RPC, rpcSerializer } from './rpc-format.ts'
 
 const METHODS = ['GET', 'POST']
@@ -38,8 +38,13 @@ export function createRpc(services: Services, occupySlot: OccupySlot): Protocol 
     // StrictGetMethodPlugin has refused GET.
     if (status === 405) response.setHeader('allow', 'POST, OPTIONS')
     if (!opened.stream) return answerProcedure({ call, response }, { status, text: JSON.stringify(body) })
-    setReplyHeaders(response, call.context.reply)
-    return sendLive({ response, stream: opened.stream, format: rpcFrame, services })
+    return sendLive({
+      response,
+      reply: call.context.reply,
+      stream: opened.stream,
+      format: rpcFrame,
+      services,
+    })
   }
   return Object.assign(answer, { methodsAt: createMethodsAt() })
 }

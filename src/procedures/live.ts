@@ -20,6 +20,7 @@ export const live = os.router({
     })
     if (opened) opened.stream = stream
     signal?.addEventListener('abort', stream.close)
+    if (signal?.aborted) stream.close()
     return eventsOf(stream)
   }),
 })
