@@ -40,7 +40,7 @@ describe('live.watch', () => {
     await watched.stop()
   })
 
-  test('sends the notes of an author to the people with whom they are shared', async () => {
+  test('sends shared notes to readers, and removes a deleted note', async () => {
     const email = newEmail()
     const reader = await other.person(email)
     const author = await service.person()

@@ -93,7 +93,7 @@ export function createLive(services: Omit<Services, 'live'>, notifications: Noti
   return live
 }
 
-/** The accounts whose sessions, roles and bans decide about the stream: the caller, and an impersonating administrator. */
+/** The stream depends on the sessions, the roles and the bans of these accounts: the caller, and an impersonating administrator. */
 const accountsOf = ({ caller }: WatchCall) =>
   caller
     ? [caller.user.id, ...(caller.session.impersonatedBy === null ? [] : [caller.session.impersonatedBy])]

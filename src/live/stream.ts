@@ -19,7 +19,7 @@ interface Options {
   caller: Caller | undefined
   /** Returns the caller with current data, or undefined if the session or the token is no longer valid. */
   verify: (caller: Caller) => Promise<Caller | undefined>
-  /** Creates the error at the end of a stream whose caller is no longer valid. */
+  /** Creates the error for a caller without a valid session or token. */
   refuse: () => Error
   onClose: () => void
 }
@@ -83,7 +83,7 @@ export class Stream implements LiveStream {
     this.#wake()
   }
 
-  /** Returns a topic whose current state the client does not have. */
+  /** Returns the first topic with a state that the client has not received. */
   #findPending() {
     for (const subscription of this.#options.subscriptions) {
       const { snapshot } = subscription.state
