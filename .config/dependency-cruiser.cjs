@@ -1,7 +1,11 @@
 /** Imports go in one direction: http -> guard -> procedures -> db. docs/decisions.md explains the folders. */
 
 /** The modules that every folder of src/ can import. */
-const shared = ['^contract/', '^src/(context|maybe-promise|outages|output|settings)\\.ts$', '^src/telemetry/']
+const shared = [
+  '^contract/',
+  '^src/(context|limits|maybe-promise|outages|output|settings)\\.ts$',
+  '^src/telemetry/',
+]
 
 /**
  * Returns a rule: the files at `from` can import only packages, Node's modules, their own folder and the paths in
@@ -46,14 +50,15 @@ module.exports = {
       to: { path: ['^contract/query\\.ts$', 'tanstack'] },
     },
     only('db', '^db/', []),
-    only('context', '^src/context\\.ts$', ['^contract/', '^db/', '^src/settings\\.ts$']),
+    only('context', '^src/context\\.ts$', ['^contract/', '^db/', '^src/(limits|settings)\\.ts$']),
     only('settings', '^src/settings\\.ts$', [
       '^contract/',
+      '^src/limits\\.ts$',
       '^db/private\\.ts$',
       // Validates OAUTH_CLIENTS. Permitted, because this file imports no other file of the service.
       '^src/identity/client-metadata\\.ts$',
     ]),
-    only('shared', '^src/(maybe-promise|outages|output)\\.ts$', [
+    only('shared', '^src/(limits|maybe-promise|outages|output)\\.ts$', [
       '^contract/',
       '^db/errors\\.ts$',
       '^src/maybe-promise\\.ts$',

@@ -62,7 +62,7 @@ export interface Meta {
    */
   form?: 1 | 2
   /**
-   * The rate limit of the procedure (src/settings.ts). `steps` and `reservations` limit the calls from a network.
+   * The rate limit of the procedure (src/limits.ts). `steps` and `reservations` limit the calls from a network.
    * `writes` and `exports` limit the calls of an account.
    */
   limit?: 'steps' | 'reservations' | 'writes' | 'exports'

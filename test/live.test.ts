@@ -1,4 +1,5 @@
 import { consumeEventIterator } from '@orpc/client'
+import { sql } from 'drizzle-orm'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 
@@ -78,5 +79,33 @@ describe('live.watch', () => {
     await vi.waitFor(() => {
       expect(watched.error()).toMatchObject({ code: 'UNAUTHORIZED', status: 401 })
     })
+  })
+
+  test('notices a change and a revocation while the connection for notifications is lost', async () => {
+    const email = newEmail()
+    const revoked = await watch(await service.person(email), { topics: ['tasks'] })
+    const counting = await watch(service.stranger, { topics: ['counter'] })
+    const { db } = service.services
+
+    await db.execute(sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name = 'tallystick-live' and datname = current_database()`)
+    const { count } = await other.stranger.counter.increment()
+    await db.execute(sql`delete from sessions where user_id = (select id from users where email = ${email})`)
+
+    const timeout = 5000
+    await vi.waitFor(
+      () => {
+        expect(revoked.error()).toMatchObject({ code: 'UNAUTHORIZED' })
+      },
+      { timeout },
+    )
+    await vi.waitFor(
+      () => {
+        expect(counting.latest()).toEqual({ count })
+      },
+      { timeout },
+    )
+    await counting.stop()
   })
 })

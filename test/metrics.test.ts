@@ -5,6 +5,7 @@ import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { createApp } from '../src/http/app.ts'
 import { createTallystick } from '../src/testing.ts'
+import { openEvents } from './event-source.ts'
 import { freePort } from './postgres.ts'
 import { createFetch, signInOverHttp } from './http.ts'
 import { withTableLocked, type Service, newEmail, startService } from './service.ts'
@@ -52,6 +53,23 @@ const expectIncrease = (name: string, expected: Figures) =>
   })
 
 describe('/metrics', () => {
+  test('shows open streams, deliveries, and whether changes of other processes arrive', async () => {
+    const metrics = () => scrape(address)
+    await expect.poll(async () => (await metrics()).tallystick_live_connected).toBe(1)
+    const count = 'tallystick_live_delivery_delay_seconds_count'
+    const source = await openEvents(service.origin, '/api/live?topics=counter')
+    await expect.poll(() => source.events.length).toBe(1)
+
+    await call('POST', '/api/counter/increment')
+
+    await expect.poll(() => source.events.length).toBe(2)
+    const now = await metrics()
+    expect(now.tallystick_live_streams).toBe(1)
+    expect((now[count] ?? 0) - (before[count] ?? 0)).toBe(2)
+    source.close()
+    await expect.poll(async () => (await metrics()).tallystick_live_streams).toBe(0)
+  })
+
   test('counts and times requests of every protocol by operation and status', async () => {
     const ada = { cookie: await service.signIn(newEmail()) }
     await call('GET', '/api/tasks', undefined, ada)

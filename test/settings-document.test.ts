@@ -3,7 +3,8 @@ import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
-import { limits, readSettings } from '../src/settings.ts'
+import { limits } from '../src/limits.ts'
+import { readSettings } from '../src/settings.ts'
 
 const document = readFileSync('docs/settings.md', 'utf8')
 

@@ -6,7 +6,7 @@ import type { Database } from '../../db/database.ts'
 import { limits as schema } from '../../db/limits.ts'
 import { listIpAddresses } from '../../db/networks.ts'
 import type { ConsumeRateLimit, LimitRefusal } from '../context.ts'
-import { type Limit, type LimitName, limits } from '../settings.ts'
+import { type Limit, type LimitName, limits } from '../limits.ts'
 
 const { IPv6 } = ipaddr
 

@@ -1,7 +1,6 @@
-import { type HTTPPath, ORPCError } from '@orpc/client'
+import type { HTTPPath } from '@orpc/client'
 import { randomUUID } from 'node:crypto'
-import { createServer, type IncomingMessage, type Server, STATUS_CODES, type ServerResponse } from 'node:http'
-import type { Duplex } from 'node:stream'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { pinoHttp } from 'pino-http'
 
 import { unavailable } from '../../contract/errors.ts'
@@ -14,14 +13,15 @@ import { createAuthEndpoints } from './auth.ts'
 import { hasBody } from './body.ts'
 import { createDatastar } from './datastar.ts'
 import { createEndpoints } from './endpoints.ts'
-import { encodeError, toKnownError } from './errors.ts'
+import { toKnownError } from './errors.ts'
 import { isEventStream } from './event-stream.ts'
 import { createProceed, handleExpectations } from './expectation.ts'
 import { createFastPath } from './fast/index.ts'
 import { createHealthEndpoints, isHealthCheck } from './health.ts'
 import { createMcp } from './mcp.ts'
 import { createOAuthEndpoints } from './oauth.ts'
-import { type Call, LINGER, type Protocol, sendAllowedMethods, sendError } from './protocol.ts'
+import { type Call, type Protocol, sendAllowedMethods, sendError } from './protocol.ts'
+import { refuseUnparsable } from './parser-errors.ts'
 import { createReferenceEndpoints } from './reference.ts'
 import { createOriginLog } from './rejected-origins.ts'
 import { createRequestReader, MAX_HEADERS } from './request.ts'
@@ -221,40 +221,4 @@ function createRequestLog(
       err: describeError,
     },
   })
-}
-
-const PARSER_ERRORS: Record<string, number> = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }
-
-/** Sends the error of a request that Node cannot parse. */
-function refuseUnparsable(error: ParserError, socket: Duplex) {
-  // The service has already answered the request. The error is in the rest of the request, which the service does not
-  // read.
-  if (socket.writableEnded) return
-  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
-  const status = PARSER_ERRORS[error.code ?? ''] ?? 400
-  const message = STATUS_CODES[status] ?? ''
-  const code = message.toUpperCase().replaceAll(' ', '_')
-  const { type, text } = encodeError(readHead(error), new ORPCError(code, { status, message }))
-  const head = `HTTP/1.1 ${status} ${message}\r\nconnection: close\r\ncontent-type: ${type}`
-  socket.end(`${head}\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`)
-  const deadline = setTimeout(() => socket.destroy(), LINGER).unref()
-  socket.once('close', () => {
-    clearTimeout(deadline)
-  })
-}
-
-type ParserError = NodeJS.ErrnoException & { rawPacket?: Buffer }
-
-/**
- * Reads the path and the headers that select the representation of an error. Finds nothing if Node has received
- * the start of the request in an earlier packet.
- */
-function readHead({ rawPacket }: ParserError) {
-  const head = rawPacket?.toString('latin1') ?? ''
-  const [, url] = /^[A-Z]+ (\S+) HTTP/.exec(head) ?? []
-  const lines = [...head.matchAll(/\r\n(accept|x-orpc-batch):([^\r]*)/gi)]
-  return {
-    url,
-    headers: Object.fromEntries(lines.map(([, name = '', value]) => [name.toLowerCase(), value])),
-  }
 }

@@ -1,6 +1,6 @@
 import { Agent } from 'node:http'
 
-import { limits } from '../../src/settings.ts'
+import { limits } from '../../src/limits.ts'
 import { forEachConcurrently } from './concurrency.ts'
 import { type HttpResponse, sendRequest } from './http-client.ts'
 import { createTemporaryFolder, readCode, signIn, startService } from './service-process.ts'
