@@ -3,12 +3,14 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { signInOverHttp } from './http.ts'
 import { pathOf } from './programs.ts'
-import { settingsWithAddress, startService } from './service.ts'
+import { startProxy } from './proxy.ts'
+import { newEmail, settingsWithAddress, startService } from './service.ts'
 
 const service = await startService(await settingsWithAddress())
 const program = [pathOf('cli'), '--at', service.origin]
@@ -104,5 +106,183 @@ describe('the command line', { timeout: 60_000 }, () => {
     expect(stdout).toContain('tasks.list')
     expect(stdout).toContain('List your tasks, newest first')
     expect(stdout).toContain('reservations.create')
+  })
+})
+
+/** Starts `tallystick watch`. */
+function startWatch(topics: string[], origin = service.origin) {
+  const child = spawn(process.execPath, [pathOf('cli'), '--at', origin, 'watch', ...topics], {
+    env: environment,
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const output = { stdout: '', stderr: '' }
+  for (const stream of ['stdout', 'stderr'] as const)
+    child[stream].on('data', (chunk) => (output[stream] += String(chunk)))
+  const lines = () =>
+    output.stdout
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as unknown)
+  return {
+    child,
+    output,
+    exit: once(child, 'exit'),
+    receives: (...expected: unknown[]) =>
+      vi.waitFor(
+        () => {
+          expect(lines()).toMatchObject(expected)
+        },
+        { timeout: 10_000 },
+      ),
+  }
+}
+
+const countIs = (count: number) => ({ topic: 'counter', state: { count } })
+
+describe('tallystick watch', { timeout: 60_000 }, () => {
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  test('prints the counter without a sign-in, and ends without an error on SIGINT', async () => {
+    await run('logout')
+    await service.stranger.counter.set({ inputValue: 5 })
+    const { child, output, exit, receives } = startWatch(['counter'])
+    await receives(countIs(5))
+
+    await service.stranger.counter.increment()
+
+    await receives(countIs(5), countIs(6))
+    child.kill('SIGINT')
+    expect(await exit).toEqual([0, null])
+    expect(output.stderr).toBe('')
+  })
+
+  test('connects again after a lost connection, and prints no state twice', async () => {
+    const proxy = await startProxy(service.origin)
+    onTestFinished(proxy.close)
+    await service.stranger.counter.set({ inputValue: 5 })
+    const { output, receives } = startWatch(['counter'], new URL(proxy.url).origin)
+    await receives(countIs(5))
+
+    proxy.reset()
+    await vi.waitFor(
+      () => {
+        expect(proxy.clients).toHaveLength(2)
+      },
+      { timeout: 10_000 },
+    )
+    await service.stranger.counter.increment()
+
+    await receives(countIs(5), countIs(6))
+    expect(output.stderr).toBe('')
+  })
+
+  test('gets a new token when the token expires, and prints no state twice', async () => {
+    const email = newEmail()
+    await login(email)
+    const person = await service.person(email)
+    await person.tasks.create({ taskTitle: 'Done' })
+    const { output, receives } = startWatch(['tasks', 'counter', '--status', 'pending', '--limit', '1'])
+    const counter = countIs((await service.stranger.counter.get()).count)
+    await receives({ topic: 'tasks', state: { tasks: [{ title: 'Done' }] } }, counter)
+
+    await expireToken()
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 11 * 60_000 })
+    await vi.waitFor(
+      async () => {
+        expect(await readFile(credentialsFile(), 'utf8')).not.toMatch(/"expiresAt": 0/)
+      },
+      {
+        timeout: 10_000,
+      },
+    )
+    await person.tasks.create({ taskTitle: 'New' })
+
+    await receives({}, counter, { topic: 'tasks', state: { tasks: [{ title: 'New' }] } })
+    expect(output.stderr).toBe('')
+  })
+
+  test('ends when the grant is revoked', async () => {
+    const email = newEmail()
+    const cookie = await login(email)
+    const { output, exit, receives } = startWatch(['tasks'])
+    await receives({ topic: 'tasks' })
+
+    const client = service.client({ cookie })
+    const { sessions } = await client.sessions.list()
+    const { token = '' } = sessions.find(({ isCurrent }) => !isCurrent) ?? {}
+    await client.sessions.revoke({ revokeSessionToken: token })
+
+    expect(await exit).toEqual([1, null])
+    expect(output.stderr).toContain('"code": "UNAUTHORIZED"')
+  })
+
+  test('ends after a sign-out', async () => {
+    await login(newEmail())
+    const { output, exit, receives } = startWatch(['tasks'])
+    await receives({ topic: 'tasks' })
+
+    await run('logout')
+
+    expect(await exit).toEqual([1, null])
+    expect(output.stderr).toContain('Run: tallystick login')
+  })
+
+  test('reports once that the service does not respond, and does not end', async () => {
+    const proxy = await startProxy(service.origin)
+    const { child, output, exit, receives } = startWatch(['counter'], new URL(proxy.url).origin)
+    await receives({ topic: 'counter' })
+
+    proxy.close()
+    await vi.waitFor(
+      () => {
+        expect(output.stderr).toContain('Connecting again')
+      },
+      { timeout: 10_000 },
+    )
+    await sleep(5000)
+
+    expect(output.stderr).toMatch(/^Connecting again after an error: fetch failed\n$/)
+    child.kill('SIGTERM')
+    expect(await exit).toEqual([0, null])
+  })
+
+  test('ends when the program that reads its output ends', async () => {
+    const words = [pathOf('cli'), '--at', service.origin, 'watch', 'counter']
+    const child = spawn(
+      'bash',
+      ['--norc', '-o', 'pipefail', '-c', '"$0" "$@" | head -1', process.execPath, ...words],
+      {
+        env: environment,
+      },
+    )
+    let text = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += String(chunk)))
+
+    const exit = once(child, 'exit')
+    await once(child.stdout, 'data')
+
+    while (child.exitCode === null) {
+      await service.stranger.counter.increment()
+      await sleep(100)
+    }
+
+    expect(await exit).toEqual([0, null])
+    expect(JSON.parse(text)).toMatchObject({ topic: 'counter' })
+  })
+
+  test('fails if the service refuses the call or does not respond', async () => {
+    await run('logout')
+    expect(await run('watch', 'counter', 'tasks')).toContain('Run: tallystick login')
+    await login(newEmail())
+
+    expect(await run('watch', 'burn')).toContain('"code": "BAD_REQUEST"')
+    expect(await run('watch', 'tasks', '--limit', '0')).toContain('"path": "tasks.limit"')
+    expect(await run('watch', 'tasks', '--limit', 'x')).toContain('--limit x: must be a whole number')
+    expect(await run('watch', 'sessions')).toContain('"code": "INSUFFICIENT_SCOPE"')
+    const { output, exit } = startWatch(['counter'], 'http://127.0.0.1:9')
+    expect(await exit).toEqual([1, null])
+    expect(output.stderr).toMatch(/fetch failed/)
   })
 })

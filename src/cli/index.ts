@@ -2,11 +2,15 @@
 import { isContractProcedure } from '@orpc/contract'
 import { Command } from 'commander'
 
+import type { Topic } from '../../contract/base.ts'
 import { createClient, ORPCError } from '../../contract/client.ts'
 import { contract } from '../../contract/index.ts'
+import { topicAccess } from '../../contract/live.ts'
+import type { TaskFilter } from '../../contract/tasks.ts'
 import { addOperatorCommands } from '../operator/commands.ts'
 import { toErrorMessage } from '../telemetry/error-message.ts'
 import { terminalJson, terminalLine } from './terminal.ts'
+import { watch } from './watch.ts'
 
 /** Imported only if needed, so that `tallystick doctor` can report a missing package. */
 const signIn = () => import('./sign-in.ts')
@@ -43,6 +47,11 @@ function parseInput(input: string): unknown {
   } catch (error) {
     throw new Error(`The input is not valid JSON: ${toErrorMessage(error)}`, { cause: error })
   }
+}
+
+function parseLimit(limit: string) {
+  if (!/^\d+$/.test(limit)) throw new Error(`--limit ${limit}: must be a whole number`)
+  return Number(limit)
 }
 
 const program = new Command('tallystick')
@@ -91,6 +100,16 @@ program
     ),
   )
   .action((name: string, input?: string) => call(origin(), name, input))
+program
+  .command('watch')
+  .description('print the current state of topics, and each new state, as lines of JSON')
+  .argument('<topics...>', Object.keys(topicAccess).join(', '))
+  .option('--status <status>', 'only tasks with this status')
+  .option('--limit <number>', 'maximum number of tasks')
+  .action((topics: Topic[], { status, limit }: { status?: TaskFilter['status']; limit?: string }) => {
+    const tasks = { status, limit: limit === undefined ? undefined : parseLimit(limit) }
+    return watch(origin(), { topics, tasks }, () => getAccessToken(origin()))
+  })
 const print = (line: string) => process.stdout.write(`${terminalLine(line)}\n`)
 addOperatorCommands(program, { environment: process.env, print })
 

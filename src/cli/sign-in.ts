@@ -52,11 +52,15 @@ export async function login(origin: string, scope: string) {
   }
 }
 
+class NotSignedIn extends Error {
+  override readonly name = 'NotSignedIn'
+}
+
 /** Returns a valid access token. If the stored token is about to expire, replaces the stored token with a new token. */
 export const getAccessToken = (origin: string) =>
   updateCredentials(async (credentials) => {
     const credential = credentials[origin]
-    if (!credential) throw new Error(`Not signed in to ${origin}. Run: tallystick login`)
+    if (!credential) throw new NotSignedIn(`Not signed in to ${origin}. Run: tallystick login`)
     if (credential.expiresAt - RENEWAL_MARGIN > Date.now()) return credential.accessToken
     const tokens = await openid.refreshTokenGrant(await discover(origin, credential), credential.refreshToken)
     credentials[origin] = toCredential(credential.clientId, tokens, credential)
