@@ -69,6 +69,8 @@ async function listenUntilLost(url: string, { receive, connected }: Subscriber, 
   const options = {
     ...socketOptions(url, 3 * PING_INTERVAL),
     max: 1,
+    // By default, the driver closes a connection after 30 to 60 minutes.
+    max_lifetime: null,
     connect_timeout: CONNECT_TIMEOUT,
     connection: { application_name: 'tallystick-live' },
     onnotice: () => undefined,
