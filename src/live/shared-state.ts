@@ -21,8 +21,10 @@ export interface Source {
   topic: Topic
   /** Identifies the state. Streams with the same id share the state. */
   id: string
-  /** Returns the keys of the changes that may affect the state. */
-  keys: () => Promise<readonly string[]>
+  /** The key of the changes that affect the state, or the result of `otherKeys`. */
+  key: string
+  /** Returns further keys of the changes that may affect the state. */
+  otherKeys?: (() => Promise<readonly string[]>) | undefined
   read: () => Promise<unknown>
 }
 
@@ -70,13 +72,14 @@ class SharedState {
   constructor(source: Source, bus: Bus) {
     this.#source = source
     this.#bus = bus
+    this.#subscribe([])
   }
 
   /** Reads the state. The read begins after the call, or joins a read that has not begun yet. */
   refresh = (): Promise<void> => {
     if (!this.#isStale || !this.#reading) this.#since = performance.now()
     this.#isStale = true
-    return (this.#reading ??= this.#readUntilFresh().finally(() => (this.#reading = undefined)))
+    return (this.#reading ??= this.#readUntilFresh())
   }
 
   close() {
@@ -97,23 +100,29 @@ class SharedState {
   }
 
   async #readUntilFresh() {
-    while (this.#isStale) {
-      await limitReads('', async () => {
-        this.#isStale = false
-        const since = this.#since
-        try {
-          const keys = await this.#source.keys()
-          // All streams have left.
-          if (this.streams.size === 0) return
-          this.#subscribe(keys)
-          this.#accept(new Snapshot(this.#source.topic, await this.#source.read(), since))
-        } catch (error) {
-          this.#isStale = true
-          throw error
-        }
-      })
+    try {
+      while (this.#isStale) await limitReads('', this.#read)
+    } finally {
+      // In the same step as the check of #isStale: a later call of `refresh` must begin a new read.
+      this.#reading = undefined
     }
     this.#schedule(COMPARE_INTERVAL)
+  }
+
+  readonly #read = async () => {
+    this.#isStale = false
+    const since = this.#since
+    const { topic, otherKeys, read } = this.#source
+    try {
+      const others = await otherKeys?.()
+      // All streams have left.
+      if (this.streams.size === 0) return
+      if (others) this.#subscribe(others)
+      this.#accept(new Snapshot(topic, await read(), since))
+    } catch (error) {
+      this.#isStale = true
+      throw error
+    }
   }
 
   #accept(snapshot: Snapshot) {
@@ -122,7 +131,9 @@ class SharedState {
     for (const wake of this.streams) wake()
   }
 
-  #subscribe(keys: readonly string[]) {
+  /** Subscribes to the key of the source and to other keys. */
+  #subscribe(others: readonly string[]) {
+    const keys = [this.#source.key, ...others]
     for (const [key, unsubscribe] of this.#subscriptions)
       if (!keys.includes(key)) {
         unsubscribe()

@@ -10,7 +10,7 @@ import type { Source } from './shared-state.ts'
 export const keyOf = (topic: Topic, owner = '') => (topic === 'counter' ? topic : `${topic}:${owner}`)
 
 interface Parts {
-  keys?: Source['keys']
+  otherKeys?: Source['otherKeys']
   input?: unknown
 }
 
@@ -27,16 +27,17 @@ export function sourceOf(topic: Topic, call: WatchCall, contextFor: ReadContext)
     return {
       topic,
       id: topic,
-      keys: () => Promise.resolve([keyOf(topic)]),
+      key: keyOf(topic),
       read: readWith(router.counter.get, () => contextFor(undefined)),
     }
   if (!caller) throw new ORPCError('UNAUTHORIZED')
   const { user, session } = caller
-  const own = () => Promise.resolve([keyOf(topic, user.id)])
-  const source = (detail: string, procedure: AnyProcedure, { keys = own, input }: Parts = {}): Source => ({
+  const key = keyOf(topic, user.id)
+  const source = (detail: string, procedure: AnyProcedure, { otherKeys, input }: Parts = {}): Source => ({
     topic,
-    id: `${keyOf(topic, user.id)} ${detail}`,
-    keys,
+    id: `${key} ${detail}`,
+    key,
+    otherKeys,
     read: readWith(procedure, () => contextFor(caller), input),
   })
   switch (topic) {
@@ -48,9 +49,9 @@ export function sourceOf(topic: Topic, call: WatchCall, contextFor: ReadContext)
     case 'notes':
       if (isFirstForm) return source('1', router.legacyNotes.list)
       return source('2', router.notes.list, {
-        keys: async () => {
+        otherKeys: async () => {
           const authors = await listAuthors(contextFor(caller).db, user.email)
-          return [user.id, ...authors].map((id) => keyOf(topic, id))
+          return authors.map((id) => keyOf(topic, id))
         },
       })
   }

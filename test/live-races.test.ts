@@ -1,0 +1,83 @@
+import { setImmediate } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+
+import { createBus } from '../src/live/bus.ts'
+import { createSharedStates, type Source } from '../src/live/shared-state.ts'
+import { startService } from './service.ts'
+
+const service = await startService()
+
+/** A bus without other processes. `announce` delivers a change at once, as if another process had announced it. */
+function createTestBus() {
+  const receivers: ((payload: string) => void)[] = []
+  const notifications: Parameters<typeof createBus>[0] = {
+    notify: () => Promise.resolve(),
+    listen: ({ receive }) => {
+      receivers.push(receive)
+      return () => Promise.resolve()
+    },
+  }
+  const announce = (key: string) => {
+    for (const receive of receivers) receive(`other ${key}`)
+  }
+  return { bus: createBus(notifications, service.services.log), announce }
+}
+
+function join(bus: ReturnType<typeof createBus>, source: Partial<Source>) {
+  const defaults: Source = { topic: 'notes', id: '1', key: 'notes:ada', read: () => Promise.resolve({}) }
+  return createSharedStates(bus).join({ ...defaults, ...source }, () => undefined)
+}
+
+/** Waits until all promises that can settle have settled. */
+async function settled() {
+  for (let step = 0; step < 5; step++) await setImmediate()
+}
+
+describe('a state that streams share', () => {
+  test('is read again for a stream that opens at the end of a read', async () => {
+    for (let steps = 0; steps < 30; steps++) {
+      const reads: (() => void)[] = []
+      const read = () =>
+        new Promise((resolve) => {
+          reads.push(() => {
+            resolve({})
+          })
+        })
+      const { state, leave } = join(createTestBus().bus, { read })
+      const first = state.refresh()
+      await settled()
+      reads[0]?.()
+      for (let step = 0; step < steps; step++) await Promise.resolve()
+
+      let isRefreshed = false
+      const second = state.refresh().then(() => (isRefreshed = true))
+      await settled()
+      expect(isRefreshed, `after ${steps} steps`).toBe(false)
+
+      expect(reads).toHaveLength(2)
+      reads[1]?.()
+      await Promise.all([first, second])
+      leave()
+    }
+  })
+
+  test('is read again after a share that is committed while the keys are read for the first time', async () => {
+    const { bus, announce } = createTestBus()
+    const shares: string[] = []
+    let reads = 0
+    const otherKeys = async () => {
+      const found = [...shares]
+      await Promise.resolve()
+      if (shares.push('notes:bob') === 1) announce('notes:ada')
+      return found
+    }
+    const { state, leave } = join(bus, { otherKeys, read: () => Promise.resolve({ reads: ++reads }) })
+    await state.refresh()
+    const before = reads
+
+    announce('notes:bob')
+
+    await expect.poll(() => reads).toBeGreaterThan(before)
+    leave()
+  })
+})
