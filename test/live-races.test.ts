@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 import { createBus } from '../src/live/bus.ts'
 import { createSharedStates, type Source } from '../src/live/shared-state.ts'
+import { findByToken } from '../db/sessions.ts'
 import { startService } from './service.ts'
 
 const service = await startService()
@@ -79,5 +80,20 @@ describe('a state that streams share', () => {
 
     await expect.poll(() => reads).toBeGreaterThan(before)
     leave()
+  })
+})
+
+describe('a stream', () => {
+  test('does not open for a session that ended after its authentication', async () => {
+    const cookie = await service.signIn('ada@example.com')
+    const { db, live } = service.services
+    const token = decodeURIComponent(cookie).replace(/^[^=]*=|\..*/g, '')
+    const caller = await findByToken(db, token)
+    expect(caller).toBeDefined()
+    await service.services.identity.signOut(cookie)
+
+    const opened = live.open({ topics: ['tasks'], caller, reply: new Map(), isFirstForm: false })
+
+    await expect(opened).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
   })
 })

@@ -71,7 +71,8 @@ export function createLive(services: Omit<Services, 'live'>, notifications: Noti
             ...(tag && { tag }),
           })
         }
-        await Promise.all(subscriptions.map(({ state }) => state.refresh()))
+        // The session may have ended after its authentication, and before the subscription above.
+        await Promise.all([stream.verify(), ...subscriptions.map(({ state }) => state.refresh())])
       } catch (error) {
         stream.close()
         throw error

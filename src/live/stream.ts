@@ -68,7 +68,7 @@ export class Stream implements LiveStream {
       const woken = new Promise<void>((resolve) => (this.#wake = resolve))
       const pending = this.#findPending()
       const mustVerify = this.#mustVerify || (pending?.subscription.isPrivate && !this.#isVerified)
-      const isPermitted = !mustVerify || (await this.#verify())
+      const isPermitted = !mustVerify || (await this.verify())
       if (pending && isPermitted) return this.#deliver(pending)
       await woken
     }
@@ -101,7 +101,7 @@ export class Stream implements LiveStream {
    * Returns whether the caller is still valid. Throws if the session or the token has ended. Returns false if the
    * database does not answer. In this case, the next tick verifies again.
    */
-  async #verify() {
+  async verify() {
     if (!this.#caller) return true
     this.#mustVerify = false
     this.#isVerified = true
