@@ -2,7 +2,7 @@ import { chmod, chown, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { SMTPServer } from 'smtp-server'
-import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
 
 import {
   emptyFolder,
@@ -135,6 +135,32 @@ describe('tallystick seed', () => {
     expect((await run(environment, 'seed', 'nobody', '--force')).problem).toContain(
       'nobody is not an e-mail address',
     )
+  })
+
+  test('announces the tasks and notes to the open streams of a running service', async () => {
+    const environment = await serverDatabase()
+    await withService(environment, async ({ person, services }) => {
+      const client = await person('ada@example.com')
+      const latest: Record<string, unknown> = {}
+      const read = async () => {
+        for await (const { topic, state } of await client.live.watch({ topics: ['tasks', 'notes'] }))
+          latest[topic] = state
+      }
+      const ended = read()
+      await vi.waitFor(() => {
+        expect(latest).toMatchObject({ tasks: { tasks: [] }, notes: { notes: [] } })
+      })
+
+      await run(environment, 'seed')
+
+      const expected = { tasks: await client.tasks.list(), notes: await client.notes.list() }
+      expect(expected.tasks.taskCount).toBeGreaterThan(0)
+      await vi.waitFor(() => {
+        expect(latest).toEqual(expected)
+      })
+      services.closing.abort()
+      await ended
+    })
   })
 })
 

@@ -29,6 +29,10 @@ export interface Bus {
   stop: () => Promise<void>
 }
 
+/** Announces committed changes of a process without a bus, for example of an operator command. */
+export const announce = ({ notify }: Pick<Notifications, 'notify'>, keys: readonly string[]) =>
+  notify(['operator', ...keys].join(' '))
+
 export function createBus({ notify, listen }: Notifications, log: Logger): Bus {
   const sender = randomUUID()
   const subscriptions = new Map<string, Set<() => void>>()

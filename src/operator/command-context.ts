@@ -1,4 +1,4 @@
-import type { Database } from '../../db/database.ts'
+import type { Connection, Database } from '../../db/database.ts'
 import { open } from '../../db/index.ts'
 import { readSettings, type Settings } from '../settings.ts'
 
@@ -24,12 +24,12 @@ export function readCommandSettings({ environment }: CommandContext): Settings {
 /** Opens the database (which applies pending migrations), runs `work`, and closes the database. */
 export async function withDatabase(
   context: CommandContext,
-  work: (db: Database, settings: Settings) => Promise<void>,
+  work: (db: Database, settings: Settings, notifications: Connection['notifications']) => Promise<void>,
 ) {
   const settings = readCommandSettings(context)
-  const { db, close } = await open(settings.databaseUrl)
+  const { db, notifications, close } = await open(settings.databaseUrl)
   try {
-    await work(db, settings)
+    await work(db, settings, notifications)
   } finally {
     await close()
   }

@@ -6,6 +6,8 @@ import type { Database } from '../../db/database.ts'
 import * as notes from '../../db/notes.ts'
 import * as shares from '../../db/shares.ts'
 import * as tasks from '../../db/tasks.ts'
+import { announce } from '../live/bus.ts'
+import { keyOf } from '../live/topics.ts'
 import { type SampleAccount, sampleAccounts } from './sample-data.ts'
 import { withDatabase, readCommandSettings, type CommandContext } from './command-context.ts'
 
@@ -21,17 +23,23 @@ export async function seed(context: CommandContext, address: string, { force = f
     )
   const { success, data: email } = z.email().toLowerCase().safeParse(address)
   if (!success) throw new Error(`${address} is not an e-mail address.`)
-  await withDatabase(context, (db) =>
-    db.transaction(async (tx) => {
-      for (const account of sampleAccounts(email)) await addAccount(tx, account)
-    }),
-  )
+  await withDatabase(context, async (db, _, notifications) => {
+    const ids: string[] = []
+    await db.transaction(async (tx) => {
+      for (const account of sampleAccounts(email)) ids.push(await addAccount(tx, account))
+    })
+    await announce(
+      notifications,
+      ids.flatMap((id) => [keyOf('tasks', id), keyOf('notes', id)]),
+    )
+  })
   const delivery =
     smtpUrl === undefined ? `is in the log of the service, and in ${outbox}` : 'is sent to this address'
   context.print(`${email} has sample tasks and notes. Some notes are shared with another account.`)
   context.print(`Start the service, and sign in as ${email}: tallystick login. The code ${delivery}.`)
 }
 
+/** Adds an account with tasks and notes. Returns the id of the account. */
 async function addAccount(db: Database, account: SampleAccount) {
   const user = await findOrCreate(db, { email: account.email, name: account.name })
   await audit.insert(db, {
@@ -52,4 +60,5 @@ async function addAccount(db: Database, account: SampleAccount) {
     const { uuid } = await notes.insert(db, user.id, note)
     for (const [email, role] of note.shares) await shares.put(db, user, uuid, email, role)
   }
+  return user.id
 }
