@@ -29,10 +29,11 @@ module.exports = {
     },
     {
       name: 'contract-packages',
-      comment: 'The contract ships to applications: it imports oRPC and zod only.',
+      comment:
+        'The contract ships to applications: it imports oRPC and zod, and for TanStack Query its core, only.',
       severity: 'error',
       from: { path: '^contract/' },
-      to: { path: 'node_modules', pathNot: ['node_modules/(@orpc/|zod/)'] },
+      to: { path: 'node_modules', pathNot: ['node_modules/(@orpc/|zod/|@tanstack/query-core/)'] },
     },
     {
       name: 'contract-no-core',
@@ -46,8 +47,8 @@ module.exports = {
       name: 'query-behind-its-entry',
       comment: 'TanStack Query is optional for applications.',
       severity: 'error',
-      from: { path: '^(contract|db|src)/', pathNot: '^contract/query\\.ts$' },
-      to: { path: ['^contract/query\\.ts$', 'tanstack'] },
+      from: { path: '^(contract|db|src)/', pathNot: '^contract/query/' },
+      to: { path: ['^contract/query/', 'tanstack'] },
     },
     only('db', '^db/', []),
     only('context', '^src/context\\.ts$', ['^contract/', '^db/', '^src/(limits|settings)\\.ts$']),

@@ -5,6 +5,8 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 
 import type { Client } from '../contract/client.ts'
+import { BreakableConnection } from './breakable-connection.ts'
+import { sessionTokenIn } from './http.ts'
 import { writeRecipe } from './recipe.ts'
 import { newEmail, startService } from './service.ts'
 
@@ -20,7 +22,7 @@ async function bundleRecipe() {
     entryPoints: [join(folder, 'main.tsx')],
     alias: {
       'tallystick-client': resolve('contract/client.ts'),
-      'tallystick-client/query': resolve('contract/query.ts'),
+      'tallystick-client/query': resolve('contract/query/index.ts'),
     },
     bundle: true,
     format: 'esm',
@@ -42,26 +44,30 @@ beforeAll(async () => {
 afterAll(() => browser.close())
 
 /** Signs in a new person. `open` opens the application in the browser, with the session of this person. */
-async function signIn() {
-  const cookie = await service.signIn(newEmail())
+async function signIn(origin = service.origin) {
+  const email = newEmail()
+  const cookie = await service.signIn(email)
   const [name = '', value = ''] = cookie.split('=')
   const context = await browser.newContext()
   onTestFinished(() => context.close())
-  await context.addCookies([{ name, value, url: service.origin }])
-  const page = await context.newPage()
-  page.setDefaultTimeout(10_000)
+  await context.addCookies([{ name, value, url: origin }])
   const html = `<!doctype html><title>Recipe</title><body><script type="module" src="/recipe.js"></script>`
-  await page.route(/\/recipe(\?|$)/, (route) => route.fulfill({ contentType: 'text/html', body: html }))
-  await page.route('**/recipe.js', (route) => route.fulfill({ contentType: 'text/javascript', body: script }))
-  const open = async (query = '') => {
-    await page.goto(`${service.origin}/recipe${query}`)
+  await context.route(/\/recipe(\?|$)/, (route) => route.fulfill({ contentType: 'text/html', body: html }))
+  await context.route('**/recipe.js', (route) =>
+    route.fulfill({ contentType: 'text/javascript', body: script }),
+  )
+  context.setDefaultTimeout(10_000)
+  const page = await context.newPage()
+  const open = async (query = '', window = page) => {
+    await window.goto(`${origin}/recipe${query}`)
   }
-  return { client: service.client({ cookie }), page, open }
+  return { client: service.client({ cookie }), context, cookie, email, page, open }
 }
 
 /** Opens the page of a new task. */
-async function openTask() {
+async function openTask({ hasLiveUpdates = true } = {}) {
   const { client, page, open } = await signIn()
+  if (!hasLiveUpdates) await page.route('**/rpc/live/watch', (route) => route.abort())
   const { id } = await client.tasks.create({ taskTitle: 'Write' })
   await open(`?task=${id}`)
   await page.getByRole('heading', { name: 'Write' }).waitFor()
@@ -121,7 +127,7 @@ test('an update is visible before the answer, and sends the entity tag of the ta
 })
 
 test('an update of a task that was changed elsewhere is rejected, and the page shows the current task', async () => {
-  const { client, page, id } = await openTask()
+  const { client, page, id } = await openTask({ hasLiveUpdates: false })
   await client.tasks.update({ id, title: 'Changed elsewhere' })
 
   await rename(page, 'Lost')
@@ -143,4 +149,69 @@ test('a form shows the fields that violate the schema, and a created task appear
   await page.getByRole('listitem').getByText('Plan').waitFor()
   await page.getByText('Pending: 1').waitFor()
   expect(await page.getByRole('alert').count()).toBe(0)
+})
+
+/** Records the RPC requests of a page: the procedure with its input. */
+function recordRequests(page: Page) {
+  const requests: { procedure: string; input: unknown }[] = []
+  page.on('request', (request) => {
+    const [, procedure] = /\/rpc\/(.*)$/.exec(request.url()) ?? []
+    const body = request.postDataJSON() as { json?: unknown } | null
+    if (procedure) requests.push({ procedure, input: body?.json })
+  })
+  return requests
+}
+
+test('changes in another window and of another client appear with requests for queries with other inputs only', async () => {
+  const { client, context, page, open } = await signIn()
+  await createTasks(client, 2)
+  const second = await context.newPage()
+  for (const window of [page, second]) {
+    await open('', window)
+    await window.getByRole('status').getByText('connected').waitFor()
+    await window.getByText('Pending: 2').waitFor()
+  }
+  await page.waitForTimeout(500)
+  const requests = recordRequests(page)
+
+  const { count } = await client.counter.increment()
+  for (const window of [page, second]) await window.getByText(`Counter: ${count}`, { exact: true }).waitFor()
+  expect(requests).toEqual([])
+
+  await second.getByLabel('Title of the new task').fill('Elsewhere')
+  await second.getByRole('button', { name: 'Add' }).click()
+  await page.getByText('Pending: 3').waitFor()
+  await page.getByRole('listitem').getByText('Elsewhere').waitFor()
+  expect(requests).toEqual([{ procedure: 'tasks/list', input: { limit: 20 } }])
+})
+
+test('a page shows changes that were made while its connection was lost', async () => {
+  const connection = new BreakableConnection('127.0.0.1', Number(new URL(service.origin).port))
+  onTestFinished(() => {
+    connection.close()
+  })
+  const { client, page, open } = await signIn(`http://127.0.0.1:${await connection.listen()}`)
+  await open()
+  await page.getByRole('status').getByText('connected').waitFor()
+  await page.getByText('Pending: 0').waitFor()
+
+  connection.cut()
+  await page.getByRole('status').getByText('connecting').waitFor()
+  await client.tasks.create({ taskTitle: 'Write' })
+  connection.state = 'open'
+
+  await page.getByText('Pending: 1').waitFor()
+  await page.getByRole('status').getByText('connected').waitFor()
+})
+
+test('a page asks the person to sign in again after the session is revoked', async () => {
+  const { cookie, page, open, email } = await signIn()
+  await open()
+  await page.getByRole('status').getByText('connected').waitFor()
+
+  const elsewhere = service.client({ cookie: await service.signIn(email) })
+  await elsewhere.sessions.revoke({ revokeSessionToken: sessionTokenIn(cookie) })
+
+  await page.getByText('Sign in again').waitFor()
+  expect(await page.getByRole('status').textContent()).toBe('closed')
 })

@@ -1,8 +1,8 @@
 import { type Client as Procedure, type ClientContext, createORPCClient } from '@orpc/client'
 import { createTanstackQueryUtils, type RouterUtils } from '@orpc/tanstack-query'
 
-import type { CallContext, Client } from './client.ts'
-import { nextCursor } from './link.ts'
+import type { CallContext, Client } from '../client.ts'
+import { nextCursor } from '../link.ts'
 
 /** Values from response headers. */
 interface FromHeaders {
@@ -26,12 +26,13 @@ type WithHeaders<Procedures> = {
 /** A client that adds the entity tag and the cursor of the next page to the outputs. */
 export type ClientWithHeaders = { [Resource in keyof Client]: WithHeaders<Client[Resource]> }
 
+export type QueryUtils = RouterUtils<ClientWithHeaders>
+
 /**
  * Creates oRPC's helpers for TanStack Query: `useQuery(orpc.tasks.get.queryOptions({ input: { id } }))`. Cached outputs
  * contain `etag` and `nextCursor`, because TanStack Query caches no response headers.
  */
-export const createQueryUtils = (client: Client): RouterUtils<ClientWithHeaders> =>
-  createTanstackQueryUtils(withHeaders(client))
+export const createQueryUtils = (client: Client): QueryUtils => createTanstackQueryUtils(withHeaders(client))
 
 function withHeaders(client: Client): ClientWithHeaders {
   return createORPCClient<ClientWithHeaders>({
