@@ -68,7 +68,7 @@ module.exports = {
     only('guard', '^src/guard/', [...shared, '^db/']),
     only('identity', '^src/identity/', [...shared, '^db/', '^src/messages/']),
     only('openapi', '^src/openapi/', shared),
-    only('messages', '^src/messages/', []),
+    only('messages', '^src/messages/', ['^contract/languages\\.ts$']),
     only('views', '^src/views/', ['^contract/', '^src/messages/']),
     only('procedures', '^src/procedures/', [
       ...shared,
@@ -97,6 +97,7 @@ module.exports = {
       from: { pathNot: '^(src/http/fast/|test/)' },
       to: { path: '^src/http/fast/', pathNot: '^src/http/fast/index\\.ts$' },
     },
+    only('app', '^app/', ['^contract/']),
     only('cli', '^src/cli/', [
       '^src/telemetry/error-message\\.ts$',
       '^src/operator/commands\\.ts$',

@@ -3,9 +3,16 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { basename, dirname, extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import { build as buildWithVite } from 'vite'
 
 /** Builds all pages to `dist/pages`. `src/http/files.ts` serves the result. */
-export const buildPages = () => Promise.all(readdirSync('pages').map(buildPage))
+export const buildPages = () => Promise.all([...readdirSync('pages').map(buildPage), buildApp()])
+
+/** Builds the page at `/` with Vite. */
+async function buildApp() {
+  await buildWithVite({ configFile: '.config/vite.ts' })
+  await compressFolder('dist/pages/app')
+}
 
 /**
  * Builds the page `pages/<name>`: bundles `main.ts`, with a content hash in each file name, and inserts the names into

@@ -17,6 +17,7 @@ import { toKnownError } from './errors.ts'
 import { isEventStream } from './event-stream.ts'
 import { createProceed, handleExpectations } from './expectation.ts'
 import { createFastPath } from './fast/index.ts'
+import { createPageEndpoints } from './files.ts'
 import { createHealthEndpoints, isHealthCheck } from './health.ts'
 import { createMcp } from './mcp.ts'
 import { createOAuthEndpoints } from './oauth.ts'
@@ -50,6 +51,7 @@ export function createApp(services: Services): Server {
       services,
       createHealthEndpoints(services),
       createReferenceEndpoints(),
+      createPageEndpoints('app', '/'),
       createAuthEndpoints(services),
       createOAuthEndpoints(services),
     ),

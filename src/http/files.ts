@@ -3,7 +3,7 @@ import fresh from 'fresh'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { extname, join, relative, sep } from 'node:path'
+import { extname, join, posix, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { type Coding, preferredCoding } from './accept.ts'
@@ -75,13 +75,29 @@ const TYPES: Record<string, string> = {
 const EXTENSIONS = { br: '.br', gzip: '.gz' }
 
 /**
- * Creates the endpoints of a built page: `index.html` at `/<name>`, and each other file at its own path below. Only
- * files that exist at the start have an endpoint, so a request cannot reach other files. The names of the files in
- * `assets/` contain a content hash: caches may store these files forever. All other files are revalidated.
+ * The Content-Security-Policy of a page. Allows scripts, styles and images only from this service, and images in `data:`
+ * URLs.
  */
-export function createPageEndpoints(name: string, contentSecurityPolicy: string): Endpoints {
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/**
+ * Creates the endpoints of a built page: `index.html` at `path`, and each other file at its own path below, without the
+ * extension `.html`. Only files that exist at the start have an endpoint, so a request cannot reach other files. The
+ * names of the files in `assets/` contain a content hash: caches may store these files forever. All other files are
+ * revalidated.
+ */
+export function createPageEndpoints(name: string, path: string): Endpoints {
   const folder = pages && join(pages, name)
-  if (!folder || !existsSync(folder)) return { [`/${name}`]: notBuilt }
+  if (!folder || !existsSync(folder)) return { [path]: notBuilt }
   const files = new Set(
     readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
@@ -89,7 +105,7 @@ export function createPageEndpoints(name: string, contentSecurityPolicy: string)
   )
   const setHeaders: Endpoint['setHeaders'] = (response) => {
     setPageHeaders(response)
-    response.setHeader('content-security-policy', contentSecurityPolicy)
+    response.setHeader('content-security-policy', POLICY)
   }
   return Object.fromEntries(
     [...files].flatMap((file) => {
@@ -104,7 +120,7 @@ export function createPageEndpoints(name: string, contentSecurityPolicy: string)
         },
         setHeaders,
       })
-      return [[file === 'index.html' ? `/${name}` : `/${name}/${file}`, endpoint]]
+      return [[file === 'index.html' ? path : posix.join(path, file.replace(/\.html$/, '')), endpoint]]
     }),
   )
 }

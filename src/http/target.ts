@@ -43,7 +43,8 @@ const PATH = /^\/(?:[\w.~!$&'()*+,;=:@/-]|%[\da-f]{2})*$/i
  */
 const END = '[/;]|%(?:25)*(?:2f|5c|3b)'
 const DOT_SEGMENT = new RegExp(`(?:${END})(?:\\.|%(?:25)*2e){1,2}(?=$|${END})`, 'i')
-const EMPTY_SEGMENT = /\/(\/|$)/
+/** An empty segment, except in the path `/`. */
+const EMPTY_SEGMENT = /\/\/|.\/$/
 const QUERY_ITEM = /[&[]|%5b/gi
 
 /**

@@ -1,3 +1,4 @@
+import type { Language } from '../../contract/languages.ts'
 import { am } from './am.ts'
 import { ar } from './ar.ts'
 import { de } from './de.ts'
@@ -41,14 +42,7 @@ export const catalogues = {
   uk,
   'zh-Hans': zhHans,
   'zh-Hant': zhHant,
-} satisfies Record<string, Catalogue>
+} satisfies Record<Language, Catalogue>
 
 export type { Message }
-export type Language = keyof typeof catalogues
-
-const isLanguage = (tag: string): tag is Language => Object.hasOwn(catalogues, tag)
-
-/** The languages of reservations, pages and e-mails. */
-export const languages = Object.keys(catalogues).filter(isLanguage)
-
 export const isMessage = (key: string): key is Message => Object.hasOwn(en, key)

@@ -1,7 +1,8 @@
 import { IntlMessageFormat, type MessageFormatPart } from 'intl-messageformat'
 import { LRUCache } from 'lru-cache'
 
-import { catalogues, isMessage, type Language } from './catalogues.ts'
+import type { Language } from '../../contract/languages.ts'
+import { catalogues, isMessage } from './catalogues.ts'
 
 export type Values = Record<string, string | number | undefined>
 

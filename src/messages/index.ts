@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import Negotiator from 'negotiator'
 
-import { isMessage, type Language, languages, type Message } from './catalogues.ts'
+import { isRightToLeft, type Language, languages, matchLanguage } from '../../contract/languages.ts'
+import { isMessage, type Message } from './catalogues.ts'
 import { formatParts, type Values } from './format.ts'
 import { resourceNames } from './resources.ts'
 
@@ -15,18 +16,14 @@ export interface Writer {
 
 const plainWriter: Writer = { text: (text) => text, value: (value) => value }
 
-/** Scripts that are written from right to left. */
-const RTL_SCRIPTS = ['Arab', 'Hebr']
-
 /** British English has no comma before “and”, as the texts of the catalogue. */
 const LIST_LOCALES: Partial<Record<Language, string>> = { en: 'en-GB' }
 
 function createTranslator(language: Language) {
-  const { script = '' } = new Intl.Locale(language).maximize()
   const listFormat = new Intl.ListFormat(LIST_LOCALES[language] ?? language)
   return {
     language,
-    direction: RTL_SCRIPTS.includes(script) ? 'rtl' : 'ltr',
+    direction: isRightToLeft(language) ? 'rtl' : 'ltr',
     translate: (message: string, values: Values = {}, { text, value }: Writer = plainWriter) =>
       formatParts(language, message, values)
         .map((part) =>
@@ -41,23 +38,7 @@ function createTranslator(language: Language) {
 
 export type Translator = ReturnType<typeof createTranslator>
 
-/**
- * Returns the language and script of a tag, with likely values for missing parts: `zh-TW` becomes `zh-Hant`, `iw`
- * becomes `he-Hebr`. Ignores the region, so that `pt-PT` matches `pt-BR`. Returns an empty string for an invalid tag.
- */
-function languageAndScript(tag: string) {
-  try {
-    const { language, script } = new Intl.Locale(tag).maximize()
-    return `${language}-${script}`
-  } catch {
-    return ''
-  }
-}
-
-const english = createTranslator('en')
-const translators = new Map<string, Translator>(
-  languages.map((language) => [languageAndScript(language), createTranslator(language)]),
-)
+const translators = new Map(languages.map((language) => [language, createTranslator(language)]))
 
 /** Maximum number of language tags that are read from one header. */
 const MAX_TAGS = 50
@@ -85,9 +66,10 @@ export function negotiateLanguage(acceptLanguage = '') {
  * English.
  */
 function selectTranslator(acceptLanguage: string) {
-  const wanted = new Negotiator({ headers: { 'accept-language': acceptLanguage } })
+  const tags = new Negotiator({ headers: { 'accept-language': acceptLanguage } })
     .languages()
     .slice(0, MAX_TAGS)
-  const tags = wanted.map(languageAndScript)
-  return translators.get(tags.find((tag) => translators.has(tag)) ?? '') ?? english
+  return translatorOf(matchLanguage(tags))
 }
+
+const translatorOf = (language: Language) => translators.get(language) ?? createTranslator(language)

@@ -1,4 +1,4 @@
-import type { Language } from './catalogues.ts'
+import type { Language } from '../../contract/languages.ts'
 
 /** The names of resources on the consent page, in every language. The keys are the names of contract/scopes.ts. */
 export const resourceNames: Record<string, Record<Language, string>> = {

@@ -1,0 +1,77 @@
+import { queryOptions } from '@tanstack/react-query'
+
+import { ORPCError } from '../contract/client.ts'
+
+export interface User {
+  id: string
+  name: string
+  email: string
+  role: 'user' | 'admin'
+  banned: boolean | null
+  banReason: string | null
+  /** ISO 8601 */
+  banExpires: string | null
+  /** ISO 8601 */
+  createdAt: string
+}
+
+export interface Session {
+  user: User
+  session: {
+    id: string
+    /** The id of the administrator who acts as this person. */
+    impersonatedBy: string | null
+  }
+}
+
+/** Calls an endpoint of the sign-in, which is no procedure of the contract. Errors have the body of all other errors. */
+async function call<Answer>(path: string, body?: object, headers?: Record<string, string>): Promise<Answer> {
+  const response = await fetch(`/api/auth/${path}`, {
+    ...(body && { method: 'POST', body: JSON.stringify(body) }),
+    headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
+  })
+  const answer: unknown = await response.json()
+  if (response.ok) return answer as Answer
+  const { code, message, data } = answer as { code: string; message: string; data?: unknown }
+  throw new ORPCError(code, {
+    status: response.status,
+    message,
+    data: { ...Object(data), retryAfter: retryAfterOf(response) },
+  })
+}
+
+const retryAfterOf = ({ headers }: Response) => Number(headers.get('retry-after')) || undefined
+
+/** The session of the browser, or null. */
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: () => call<Session | null>('get-session'),
+})
+
+export const sendCode = (email: string, language: string) =>
+  call('email-otp/send-verification-otp', { email, type: 'sign-in' }, { 'accept-language': language })
+export const signIn = (email: string, otp: string) => call('sign-in/email-otp', { email, otp })
+export const signOut = () => call('sign-out', {})
+export const updateName = (name: string) => call('update-user', { name })
+
+export interface UserPage {
+  users: User[]
+  total: number
+}
+
+/** Returns a page of all accounts, the newest first. `search` is a part of the e-mail address. */
+export const listUsers = ({ search, offset, limit }: { search: string; offset: number; limit: number }) => {
+  const query = new URLSearchParams({
+    limit: String(limit),
+    offset: String(offset),
+    sortBy: 'createdAt',
+    sortDirection: 'desc',
+  })
+  if (search) query.set('searchValue', search)
+  return call<UserPage>(`admin/list-users?${query}`)
+}
+export const setRole = (userId: string, role: User['role']) => call('admin/set-role', { userId, role })
+export const banUser = (userId: string, banReason?: string) => call('admin/ban-user', { userId, banReason })
+export const unbanUser = (userId: string) => call('admin/unban-user', { userId })
+export const impersonate = (userId: string) => call('admin/impersonate-user', { userId })
+export const stopImpersonating = () => call('admin/stop-impersonating', {})

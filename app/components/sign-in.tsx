@@ -1,0 +1,154 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+
+import { forgetPerson, orpc, retryAfterOf } from '../api.ts'
+import { sendCode, sessionQuery, signIn } from '../auth.ts'
+import { useLanguage } from '../language.tsx'
+import { Problem } from './problem.tsx'
+
+/** Waiting time before another code can be requested, in seconds. */
+const RESEND_DELAY = 30
+
+/** Returns the seconds until `end`, which is a time in milliseconds. */
+function useCountdown(end: number) {
+  const [now, setNow] = useState(Date.now)
+  const seconds = Math.max(0, Math.ceil((end - now) / 1000))
+  useEffect(() => {
+    const timer = setInterval(() => {
+      setNow(Date.now())
+    }, 250)
+    return () => {
+      clearInterval(timer)
+    }
+  }, [])
+  return seconds
+}
+
+/** Signs a person in with a code that the service sends by e-mail. */
+export function SignIn() {
+  const { t, language } = useLanguage()
+  const queryClient = useQueryClient()
+  const [email, setEmail] = useState('')
+  const [otp, setOtp] = useState('')
+  const [step, setStep] = useState<'email' | 'code'>('email')
+  const [resendAt, setResendAt] = useState(0)
+  const waiting = useCountdown(resendAt)
+
+  const wait = (seconds: number) => {
+    setResendAt(Date.now() + seconds * 1000)
+  }
+  const send = useMutation({
+    mutationFn: () => sendCode(email, language),
+    onSuccess: () => {
+      setStep('code')
+      setOtp('')
+      enter.reset()
+      wait(RESEND_DELAY)
+    },
+    onError: (error) => {
+      wait(retryAfterOf(error) ?? 0)
+    },
+  })
+  const enter = useMutation({
+    mutationFn: () => signIn(email, otp.replaceAll(/\D/g, '')),
+    onSuccess: async () => {
+      forgetPerson()
+      // The session may have another role than the answer of the sign-in.
+      await queryClient.invalidateQueries(sessionQuery)
+    },
+  })
+
+  if (step === 'email')
+    return (
+      <section className="sign-in" aria-labelledby="sign-in-title">
+        <h2 id="sign-in-title">{t('signInTitle')}</h2>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            send.mutate()
+          }}
+        >
+          <label>
+            {t('email')}
+            <input
+              type="email"
+              autoComplete="email"
+              required
+              value={email}
+              onChange={({ target }) => {
+                setEmail(target.value)
+              }}
+            />
+          </label>
+          <button aria-busy={send.isPending} disabled={send.isPending || waiting > 0}>
+            {t('sendCode')}
+          </button>
+          <Problem error={send.error} />
+        </form>
+      </section>
+    )
+  return (
+    <section className="sign-in" aria-labelledby="sign-in-title">
+      <h2 id="sign-in-title">{t('signInTitle')}</h2>
+      <p role="status">
+        {t('codeSent', { email })} <DevelopmentHint />
+      </p>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          enter.mutate()
+        }}
+      >
+        <label>
+          {t('code')}
+          <input
+            inputMode="numeric"
+            autoComplete="one-time-code"
+            // Spaces and hyphens are allowed, because some mail programs copy them with the code.
+            pattern="\D*(\d\D*){6}"
+            required
+            autoFocus
+            value={otp}
+            onChange={({ target }) => {
+              setOtp(target.value)
+            }}
+          />
+        </label>
+        <button aria-busy={enter.isPending} disabled={enter.isPending}>
+          {t('signIn')}
+        </button>
+        <Problem error={enter.error ?? send.error} />
+      </form>
+      <div className="row">
+        <button
+          type="button"
+          className="secondary"
+          disabled={waiting > 0 || send.isPending}
+          onClick={() => {
+            send.mutate()
+          }}
+        >
+          {waiting > 0 ? t('resendCodeIn', { seconds: waiting }) : t('resendCode')}
+        </button>
+        <button
+          type="button"
+          className="secondary"
+          onClick={() => {
+            setStep('email')
+          }}
+        >
+          {t('changeEmail')}
+        </button>
+      </div>
+    </section>
+  )
+}
+
+const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]']
+
+/** Tells a developer where the code is. */
+function DevelopmentHint() {
+  const { t } = useLanguage()
+  const { data } = useQuery(orpc.status.get.queryOptions())
+  return data?.release === 'local' && LOCAL_HOSTS.includes(location.hostname) ? t('codeInLog') : null
+}

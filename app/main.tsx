@@ -1,0 +1,25 @@
+import '@picocss/pico/css/pico.classless.min.css'
+import './styles.css'
+
+import { QueryClientProvider } from '@tanstack/react-query'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+
+import { queryClient } from './api.ts'
+import { LanguageProvider } from './language.tsx'
+import { Page } from './page.tsx'
+import { applyTheme } from './theme.ts'
+
+applyTheme()
+
+const root = document.getElementById('page')
+if (!root) throw new Error('index.html has no element #page')
+createRoot(root).render(
+  <StrictMode>
+    <QueryClientProvider client={queryClient}>
+      <LanguageProvider>
+        <Page />
+      </LanguageProvider>
+    </QueryClientProvider>
+  </StrictMode>,
+)

@@ -1,0 +1,88 @@
+/** The source catalogue, in ICU MessageFormat. The catalogue of every other language has exactly these keys. */
+export const catalogue = {
+  // Shell
+  counter: 'Counter',
+  tasks: 'Tasks',
+  notes: 'Notes',
+  devices: 'Devices',
+  account: 'Account',
+  people: 'People',
+  reservation: 'Reservation',
+  home: 'Home',
+  mainNavigation: 'Main',
+  language: 'Language',
+  theme: 'Theme',
+  themeAuto: 'As the system',
+  themeLight: 'Light',
+  themeDark: 'Dark',
+  signOut: 'Sign out',
+  reference: 'API reference',
+  document: 'OpenAPI document',
+  skipToContent: 'Skip to the content',
+  loading: 'Loading…',
+  retry: 'Try again',
+  cancel: 'Cancel',
+  close: 'Close',
+  notFound: 'There is no such page.',
+  offline: 'You are offline. The page updates when the connection is back.',
+  connecting: 'The connection is lost. Connecting again…',
+  connected: 'Connected again.',
+  signedOutElsewhere: 'Your session has ended. Sign in again to continue.',
+  impersonation: 'You are using Tallystick as {email}.',
+  stopImpersonation: 'Return to your own account',
+
+  // Start page
+  introduction: 'Tallystick keeps a shared counter, your tasks, and notes that you share with other people.',
+  introductionCallers:
+    'Programs and AI agents can do everything that this page can do, with the same permissions.',
+  introductionAccess:
+    'You decide which apps have access to your data, and can revoke the access at any time.',
+  forAgents: 'AI agents connect to {address}.',
+  increment: 'Increment',
+  decrement: 'Decrement',
+  resetCounter: 'Reset counter',
+  newValue: 'New value',
+  setCounter: 'Set counter',
+
+  // Sign-in
+  signInTitle: 'Sign in',
+  email: 'E-mail',
+  sendCode: 'Send code',
+  codeSent: 'We sent a code to {email}.',
+  codeInLog: 'This service runs in development: the code is in its log, and in a file in .data/outbox.',
+  code: 'Code',
+  signIn: 'Sign in',
+  resendCode: 'Send another code',
+  resendCodeIn: 'Send another code in {seconds, plural, one {# second} other {# seconds}}',
+  changeEmail: 'Use another address',
+
+  // Tasks
+
+  // Notes
+
+  // Devices and apps
+
+  // Account
+
+  // People
+
+  // Reservation
+
+  // Errors, by code
+  BAD_REQUEST: 'Please check your input.',
+  BANNED_USER: 'This account is blocked. Please contact the administrator of the service.',
+  CONFLICT: 'The counter is at its limit.',
+  FORBIDDEN: 'You do not have the permission to do this.',
+  INTERNAL_SERVER_ERROR: 'Something went wrong. Please try again later.',
+  INVALID_OTP: 'This code is not correct. Check the code in the newest e-mail.',
+  NETWORK: 'The service does not answer. Check your connection, and try again.',
+  NOT_FOUND: 'This no longer exists.',
+  OTP_EXPIRED: 'This code has expired. Send another code.',
+  SERVICE_UNAVAILABLE: 'The service does not answer at the moment. Please try again in a minute.',
+  TOO_MANY_ATTEMPTS: 'Too many wrong codes. Send another code.',
+  TOO_MANY_REQUESTS: 'Too many requests. Please try again later.',
+  UNAUTHORIZED: 'You are no longer signed in. Sign in again.',
+}
+
+export type Catalogue = Record<keyof typeof catalogue, string>
+export type Message = keyof Catalogue

@@ -1,0 +1,208 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { type ComponentType, useEffect, useRef, useState } from 'react'
+import { Link, useLocation } from 'wouter'
+
+import type { Language } from '../contract/languages.ts'
+import { restart } from './api.ts'
+import { type Session, sessionQuery, signOut, stopImpersonating } from './auth.ts'
+import { Loaded } from './components/loaded.tsx'
+import { ConnectionStatus, Live } from './components/live.tsx'
+import { SignIn } from './components/sign-in.tsx'
+import { languageNames, useLanguage } from './language.tsx'
+import type { Message } from './messages/index.ts'
+import { type Path, paths } from './paths.ts'
+import { applyTheme, storedTheme, type Theme, themes } from './theme.ts'
+import { Home } from './views/home.tsx'
+import { Reservation } from './views/reservation.tsx'
+import { People } from './views/people.tsx'
+import { Account } from './views/account.tsx'
+import { Devices } from './views/devices.tsx'
+import { Notes } from './views/notes.tsx'
+import { Tasks } from './views/tasks.tsx'
+
+interface View {
+  title: Message
+  /** Who can open the view, and sees the link to the view. */
+  access: 'public' | 'signedIn' | 'admin'
+  Content: ComponentType
+}
+
+const views: Record<Path, View> = {
+  '/': { title: 'home', access: 'public', Content: Home },
+  '/tasks': { title: 'tasks', access: 'signedIn', Content: Tasks },
+  '/notes': { title: 'notes', access: 'signedIn', Content: Notes },
+  '/devices': { title: 'devices', access: 'signedIn', Content: Devices },
+  '/account': { title: 'account', access: 'signedIn', Content: Account },
+  '/people': { title: 'people', access: 'admin', Content: People },
+  '/reservation': { title: 'reservation', access: 'public', Content: Reservation },
+}
+
+const isOpen = ({ access }: View, session: Session | null) =>
+  access === 'public' || (session !== null && (access === 'signedIn' || session.user.role === 'admin'))
+
+/** The frame of all views: header, navigation, messages about the connection, and footer. */
+export function Page() {
+  const session = useQuery(sessionQuery)
+  return (
+    <Loaded query={session}>
+      {(data) => (
+        <Live key={data?.user.id} userId={data?.user.id}>
+          <Header session={data} />
+          <Content session={data} />
+          <Footer />
+        </Live>
+      )}
+    </Loaded>
+  )
+}
+
+function Header({ session }: { session: Session | null }) {
+  const { t } = useLanguage()
+  const [location] = useLocation()
+  const leave = useMutation({ mutationFn: signOut, onSuccess: restart })
+  const stop = useMutation({ mutationFn: stopImpersonating, onSettled: restart })
+  const links = paths.filter((path) => isOpen(views[path], session))
+  return (
+    <header>
+      <a className="skip" href="#content">
+        {t('skipToContent')}
+      </a>
+      <div className="bar">
+        <h1>Tallystick</h1>
+        {session && (
+          <p className="row">
+            <bdi>{session.user.name || session.user.email}</bdi>{' '}
+            <button
+              className="secondary"
+              onClick={() => {
+                leave.mutate()
+              }}
+            >
+              {t('signOut')}
+            </button>
+          </p>
+        )}
+      </div>
+      {session?.session.impersonatedBy && (
+        <div role="alert" className="impersonation">
+          <p>{t('impersonation', { email: session.user.email })}</p>
+          <button
+            onClick={() => {
+              stop.mutate()
+            }}
+          >
+            {t('stopImpersonation')}
+          </button>
+        </div>
+      )}
+      <nav aria-label={t('mainNavigation')}>
+        <ul>
+          {links.map((path) => (
+            <li key={path}>
+              <Link href={path} aria-current={location === path ? 'page' : undefined}>
+                {t(views[path].title)}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <ConnectionStatus />
+    </header>
+  )
+}
+
+function Content({ session }: { session: Session | null }) {
+  const { t } = useLanguage()
+  const [location] = useLocation()
+  const path = paths.find((known) => known === location)
+  const view = path && views[path]
+  const title = view && path !== '/' && t(view.title)
+  const hasEnded = useHasEnded(session)
+  const main = useRef<HTMLElement>(null)
+  const lastLocation = useRef(location)
+
+  useEffect(() => {
+    document.title = title ? `${title} – Tallystick` : 'Tallystick'
+    // Screen readers then announce the view. The first view keeps the focus of the browser.
+    if (lastLocation.current !== location) main.current?.focus()
+    lastLocation.current = location
+  }, [title, location])
+
+  const content = () => {
+    if (!view) return <p>{t('notFound')}</p>
+    if (isOpen(view, session)) return <view.Content />
+    return session ? <p>{t('FORBIDDEN')}</p> : <SignIn />
+  }
+  return (
+    <main id="content" ref={main} tabIndex={-1}>
+      {hasEnded && <p role="alert">{t('signedOutElsewhere')}</p>}
+      {content()}
+    </main>
+  )
+}
+
+/** Returns whether a session ended that the person did not end on this page. */
+function useHasEnded(session: Session | null) {
+  const [last, setLast] = useState(session)
+  const [hasEnded, setHasEnded] = useState(false)
+  if (last !== session) {
+    setLast(session)
+    setHasEnded(last !== null && session === null)
+  }
+  return hasEnded
+}
+
+function Footer() {
+  const { t, language, choose } = useLanguage()
+  const [theme, setTheme] = useState(storedTheme)
+  return (
+    <footer>
+      <p>
+        <a href="/docs">{t('reference')}</a>
+        {' · '}
+        <a href="/api/openapi.json">{t('document')}</a>
+        {' · '}
+        {t('forAgents', { address: `${window.location.origin}/mcp` })}
+      </p>
+      <div className="row">
+        <label>
+          {t('language')}
+          <select
+            value={language}
+            onChange={({ target }) => {
+              choose(target.value as Language)
+            }}
+          >
+            {languageNames.map((each) => (
+              <option key={each.language} value={each.language} lang={each.language}>
+                {each.name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          {t('theme')}
+          <select
+            value={theme}
+            onChange={({ target }) => {
+              const next = target.value as Theme
+              setTheme(next)
+              applyTheme(next)
+            }}
+          >
+            {themes.map((each) => (
+              <option key={each} value={each}>
+                {t(themeTitles[each])}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+    </footer>
+  )
+}
+
+const themeTitles = { auto: 'themeAuto', light: 'themeLight', dark: 'themeDark' } satisfies Record<
+  Theme,
+  Message
+>

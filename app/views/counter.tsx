@@ -1,0 +1,90 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+
+import { orpc } from '../api.ts'
+import { Problem } from '../components/problem.tsx'
+import { useLanguage } from '../language.tsx'
+
+/** The shared counter. Changes of other people appear without a request. */
+export function Counter() {
+  const { t, formatNumber } = useLanguage()
+  const queryClient = useQueryClient()
+  const [value, setValue] = useState('')
+  const { data, error, refetch } = useQuery(orpc.counter.get.queryOptions())
+  const onSuccess = (counter: { count: number }) => {
+    queryClient.setQueryData(orpc.counter.get.queryKey(), counter)
+  }
+  const increment = useMutation(orpc.counter.increment.mutationOptions({ onSuccess }))
+  const decrement = useMutation(orpc.counter.decrement.mutationOptions({ onSuccess }))
+  const reset = useMutation(orpc.counter.reset.mutationOptions({ onSuccess }))
+  const set = useMutation(orpc.counter.set.mutationOptions({ onSuccess }))
+  const mutations = [increment, decrement, reset, set]
+  const failed = mutations.filter(({ isError }) => isError).sort((a, b) => b.submittedAt - a.submittedAt)[0]
+
+  return (
+    <section className="counter" aria-labelledby="counter-title">
+      <h2 id="counter-title">{t('counter')}</h2>
+      <output aria-label={t('counter')} aria-busy={!data}>
+        {data ? formatNumber(data.count) : '…'}
+      </output>
+      <div className="row">
+        <button
+          onClick={() => {
+            decrement.mutate(undefined)
+          }}
+        >
+          {t('decrement')}
+        </button>
+        <button
+          onClick={() => {
+            increment.mutate(undefined)
+          }}
+        >
+          {t('increment')}
+        </button>
+        <button
+          className="secondary"
+          onClick={() => {
+            reset.mutate(undefined)
+          }}
+        >
+          {t('resetCounter')}
+        </button>
+      </div>
+      <form
+        className="row end"
+        onSubmit={(event) => {
+          event.preventDefault()
+          set.mutate(
+            { inputValue: Number(value) },
+            {
+              onSuccess: () => {
+                setValue('')
+              },
+            },
+          )
+        }}
+      >
+        <label>
+          {t('newValue')}
+          <input
+            type="number"
+            step="1"
+            min={Number.MIN_SAFE_INTEGER}
+            max={Number.MAX_SAFE_INTEGER}
+            required
+            value={value}
+            onChange={({ target }) => {
+              setValue(target.value)
+            }}
+          />
+        </label>
+        <button className="secondary">{t('setCounter')}</button>
+      </form>
+      <Problem
+        error={failed?.error ?? (data ? undefined : error)}
+        {...(!failed && { onRetry: () => void refetch() })}
+      />
+    </section>
+  )
+}

@@ -1,0 +1,23 @@
+import { useSession } from '../components/session.tsx'
+import { SignIn } from '../components/sign-in.tsx'
+import { useLanguage } from '../language.tsx'
+import { Counter } from './counter.tsx'
+
+/** The start page. Explains the service and offers the sign-in if nobody is signed in. */
+export function Home() {
+  const session = useSession()
+  const { t } = useLanguage()
+  return (
+    <>
+      {!session && (
+        <section className="introduction">
+          <p>{t('introduction')}</p>
+          <p>{t('introductionCallers')}</p>
+          <p>{t('introductionAccess')}</p>
+        </section>
+      )}
+      <Counter />
+      {!session && <SignIn />}
+    </>
+  )
+}

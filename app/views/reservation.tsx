@@ -1,0 +1,3 @@
+export function Reservation() {
+  return null
+}
