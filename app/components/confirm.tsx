@@ -1,0 +1,74 @@
+import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
+
+import { useLanguage } from '../language.tsx'
+import { Problem } from './problem.tsx'
+
+interface Props {
+  title: string
+  /** Name of the button that confirms. */
+  action: string
+  onConfirm: () => void
+  onClose: () => void
+  isPending?: boolean
+  isDisabled?: boolean
+  error?: unknown
+  /** The consequences, and fields if the person must enter something. */
+  children: ReactNode
+}
+
+/**
+ * Asks for a confirmation. A view shows the component while the question is open. Afterwards, the browser returns the
+ * focus to the element that had the focus before.
+ */
+export function Confirm({
+  title,
+  action,
+  onConfirm,
+  onClose,
+  isPending = false,
+  isDisabled = false,
+  error,
+  children,
+}: Props) {
+  const { t } = useLanguage()
+  const titleId = useId()
+  const dialog = useRef<HTMLDialogElement>(null)
+
+  // A layout effect ends before the dialog leaves the document, so that the browser can return the focus.
+  useLayoutEffect(() => {
+    const element = dialog.current
+    element?.showModal()
+    return () => {
+      element?.close()
+    }
+  }, [])
+
+  // In development, React runs the effect twice: the event of the first run arrives while the dialog is open.
+  const closeIfClosed = () => {
+    if (!dialog.current?.open) onClose()
+  }
+  return (
+    <dialog ref={dialog} aria-labelledby={titleId} onClose={closeIfClosed}>
+      <article>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            onConfirm()
+          }}
+        >
+          <h2 id={titleId}>{title}</h2>
+          {children}
+          <Problem error={error} />
+          <div className="row actions">
+            <button type="button" className="secondary" onClick={onClose}>
+              {t('cancel')}
+            </button>
+            <button className="danger" aria-busy={isPending} disabled={isPending || isDisabled}>
+              {action}
+            </button>
+          </div>
+        </form>
+      </article>
+    </dialog>
+  )
+}
