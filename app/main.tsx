@@ -5,12 +5,16 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 
-import { queryClient } from './api.ts'
+import { orpc, queryClient } from './api.ts'
+import { sessionQuery } from './auth.ts'
 import { LanguageProvider } from './language.tsx'
 import { Page } from './page.tsx'
 import { applyTheme } from './theme.ts'
 
 applyTheme()
+// Requested now, because the first view needs the session before it can show the counter.
+void queryClient.prefetchQuery(sessionQuery)
+void queryClient.prefetchQuery(orpc.counter.get.queryOptions())
 
 const root = document.getElementById('page')
 if (!root) throw new Error('index.html has no element #page')

@@ -46,7 +46,7 @@ export function Page() {
   return (
     <Loaded query={session}>
       {(data) => (
-        <Live key={data?.user.id} userId={data?.user.id}>
+        <Live userId={data?.user.id}>
           <Header session={data} />
           <Content session={data} />
           <Footer />

@@ -39,34 +39,36 @@ const subscribeToOnline = (onChange: () => void) => {
 export const useOnline = () => useSyncExternalStore(subscribeToOnline, () => navigator.onLine)
 
 /** Time after which the page announces a lost connection, in milliseconds. */
-const ANNOUNCE_DELAY = 2000
+const LOST_DELAY = 2000
+/** Time for which the page shows that it is connected again, in milliseconds. */
+const CONNECTED_DURATION = 5000
 
 /** Announces a lost connection, and the next connection. */
 export function ConnectionStatus() {
   const { t } = useLanguage()
   const isOnline = useOnline()
   const status = useContext(LiveContext)
-  const isConnected = isOnline && status === 'connected'
-  const [isLost, setLost] = useState(false)
-  const [wasLost, setWasLost] = useState(false)
+  const [message, setMessage] = useState<'offline' | 'connecting' | 'connected'>()
 
   useEffect(() => {
-    if (isConnected) {
-      setLost(false)
+    if (!isOnline) {
+      setMessage('offline')
       return undefined
     }
-    const timer = setTimeout(() => {
-      setLost(true)
-      setWasLost(true)
-    }, ANNOUNCE_DELAY)
+    if (status === 'connected') setMessage((last) => last && 'connected')
+    const timer = setTimeout(
+      () => {
+        setMessage(status === 'connected' ? undefined : 'connecting')
+      },
+      status === 'connected' ? CONNECTED_DURATION : LOST_DELAY,
+    )
     return () => {
       clearTimeout(timer)
     }
-  }, [isConnected])
+  }, [isOnline, status])
 
-  const message = !isOnline ? 'offline' : isLost ? 'connecting' : wasLost ? 'connected' : undefined
   return (
-    <p role="status" className={isLost || !isOnline ? 'connection lost' : 'connection'}>
+    <p role="status" className={message === 'connected' ? 'connection' : 'connection lost'}>
       {message && t(message)}
     </p>
   )
