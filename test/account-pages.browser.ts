@@ -1,8 +1,9 @@
 import axe, { type AxeResults } from 'axe-core'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { type Language, languages, negotiateLanguage } from '../src/messages/index.ts'
+import { launchBrowser } from './browser.ts'
 import { codeSentTo, wrongCodeFor } from './http.ts'
 import { registerApp } from './oauth-app.ts'
 import { newEmail, settingsWithAddress, startService } from './service.ts'
@@ -13,10 +14,7 @@ const emphatic = await registerApp(service, { client_name: 'Notes!' })
 let browser: Browser
 
 beforeAll(async () => {
-  browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
-  })
+  browser = await launchBrowser()
 })
 
 afterAll(() => browser.close())

@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { createRestClient } from '../contract/client.ts'
+import { launchBrowser } from './browser.ts'
 import { codeSentTo, createFetch, signInOverHttp, wrongCodeFor } from './http.ts'
 import { bearer, registerApp, type Tokens } from './oauth-app.ts'
 import { newEmail, settingsWithAddress, startService } from './service.ts'
@@ -39,16 +40,7 @@ const listen = async (address: string) => {
 
 beforeAll(async () => {
   loopback = await listen('127.0.0.1')
-  browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--host-resolver-rules=MAP tallystick.test 127.0.0.1',
-    ],
-  })
+  browser = await launchBrowser('--host-resolver-rules=MAP tallystick.test 127.0.0.1')
 })
 
 afterAll(async () => {

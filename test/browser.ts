@@ -12,18 +12,23 @@ import { newEmail, type Service } from './service.ts'
 
 let browser: Browser
 
-/** Starts Chromium for the tests of one file: Debian's, or the program at the path in CHROMIUM. */
+/** Starts Chromium: Debian's, or the program at the path in CHROMIUM. */
+export const launchBrowser = (...args: string[]) =>
+  chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--disable-component-update',
+      ...args,
+    ],
+  })
+
+/** Starts Chromium for the tests of one file. */
 export function useBrowser() {
   beforeAll(async () => {
-    browser = await chromium.launch({
-      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-      args: [
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-background-networking',
-        '--disable-component-update',
-      ],
-    })
+    browser = await launchBrowser()
   })
   afterAll(() => browser.close())
 }

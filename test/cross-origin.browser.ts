@@ -3,9 +3,10 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Browser, chromium } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
+import { launchBrowser } from './browser.ts'
 import { codeSentTo, createFetch } from './http.ts'
 import { registerApp } from './oauth-app.ts'
 import { newEmail, settingsWithAddress, startService } from './service.ts'
@@ -53,16 +54,7 @@ beforeAll(async () => {
   const options = { bundle: true, write: false, format: 'iife' } as const
   const { outputFiles } = await build({ stdin: { contents, resolveDir: '.', loader: 'ts' }, ...options })
   for (const { setScript } of [pages, otherPages]) setScript(outputFiles[0]?.text ?? '')
-  browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--host-resolver-rules=MAP tallystick.test 127.0.0.1',
-    ],
-  })
+  browser = await launchBrowser('--host-resolver-rules=MAP tallystick.test 127.0.0.1')
 })
 afterAll(() => browser.close())
 

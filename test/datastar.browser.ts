@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
+import { launchBrowser } from './browser.ts'
 import { codeSentTo } from './http.ts'
 import { newEmail, settingsWithAddress, startService } from './service.ts'
 
@@ -18,10 +19,7 @@ let page: Page
 let problems: string[]
 
 beforeAll(async () => {
-  browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
-  })
+  browser = await launchBrowser()
 })
 
 afterAll(() => browser.close())

@@ -1,7 +1,8 @@
 import axe, { type AxeResults } from 'axe-core'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
+import { launchBrowser } from './browser.ts'
 import { codeSentTo, wrongCodeFor } from './http.ts'
 import { newEmail, startService } from './service.ts'
 
@@ -11,10 +12,7 @@ let page: Page
 let problems: string[]
 
 beforeAll(async () => {
-  browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
-  })
+  browser = await launchBrowser()
 })
 
 afterAll(() => browser.close())

@@ -1,10 +1,11 @@
 import { build } from 'esbuild'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 
 import type { Client } from '../contract/client.ts'
+import { launchBrowser } from './browser.ts'
 import { BreakableConnection } from './breakable-connection.ts'
 import { sessionTokenIn } from './http.ts'
 import { writeRecipe } from './recipe.ts'
@@ -35,10 +36,7 @@ async function bundleRecipe() {
 
 beforeAll(async () => {
   script = await bundleRecipe()
-  browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
-  })
+  browser = await launchBrowser()
 })
 
 afterAll(() => browser.close())
