@@ -23,6 +23,7 @@ const slowTests = [
   'large-lists',
   'leaks',
   'lists',
+  'live-clients',
   'live-http',
   'live-limits',
   'live-readers',

@@ -51,6 +51,8 @@ export interface Meta {
    * person.
    */
   noImpersonation?: true
+  /** Rejects callers who are not administrators with 403. */
+  administratorsOnly?: true
   /**
    * The permission that the caller needs for the resource with the id in the input (`id`). The response is 404 if the
    * resource does not exist, and 403 if the caller lacks the permission.
@@ -79,7 +81,10 @@ export interface Meta {
    * stream.
    */
   events?: string
-  /** Responses contain tokens. Such responses have `Cache-Control: no-transform`, and are never compressed. */
+  /**
+   * Responses contain tokens, or data of people beside texts that any caller can choose. Such responses have
+   * `Cache-Control: no-transform`, and are never compressed.
+   */
   secrets?: true
   tool?: Tool
 }
@@ -106,6 +111,11 @@ export const signedIn = publicAccess.meta({ access: 'signedIn' }).errors(signedI
  */
 export const sensitive = signedIn.meta({ noImpersonation: true }).errors({
   FORBIDDEN: { status: 403, message: 'Not permitted during an impersonation' },
+})
+
+/** Builder of procedures that only an administrator in person can call. */
+export const administrative = signedIn.meta({ noImpersonation: true, administratorsOnly: true }).errors({
+  FORBIDDEN: { status: 403, message: 'Only administrators may do this, and not during an impersonation' },
 })
 
 /** Builder of procedures for signed-in callers and for apps with the scope `read`. */

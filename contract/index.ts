@@ -1,4 +1,6 @@
 import { account } from './account.ts'
+import { apps } from './apps.ts'
+import { audit } from './audit.ts'
 import { counter } from './counter.ts'
 import { legacyNotes } from './legacy-notes.ts'
 import { live } from './live.ts'
@@ -18,6 +20,8 @@ export const contract = {
   sessions,
   reservations,
   live,
+  apps,
+  audit,
 }
 
 export type Contract = typeof contract

@@ -45,6 +45,10 @@ export const RevokeSession = z
   .object({ revokeSessionToken: text({ min: 1 }) })
   .register(requestSchemas, { id: 'RevokeSession', example: { revokeSessionToken: example.token } })
 
+export const OtherSessionsRevoked = z
+  .object({ revokedCount: z.int() })
+  .register(responseSchemas, { id: 'OtherSessionsRevoked', example: { revokedCount: 2 } })
+
 export const sessions = {
   list: signedIn
     .meta({ secrets: true, reads: 'sessions' })
@@ -60,4 +64,12 @@ export const sessions = {
     .route({ method: 'POST', path: '/api/sessions/revoke', summary: 'End another of your sessions' })
     .input(RevokeSession)
     .output(Success),
+  revokeOthers: sensitive
+    .meta({ updates: 'sessions' })
+    .route({
+      method: 'POST',
+      path: '/api/sessions/revoke-others',
+      summary: 'End all of your sessions except the current one; apps keep their access',
+    })
+    .output(OtherSessionsRevoked),
 }

@@ -1,4 +1,4 @@
-import { and, eq, gt, isNull, like, lt, notExists, or, sql } from 'drizzle-orm'
+import { and, eq, gt, inArray, isNull, like, lt, notExists, or, sql } from 'drizzle-orm'
 import { index, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
 
 import { createdAt, timestamptz } from './columns.ts'
@@ -72,6 +72,15 @@ export const removeBySubject = (db: Database, userId: string) =>
 
 export const findClient = async (db: Database, id: string) =>
   (await db.select().from(clients).where(eq(clients.id, id))).at(0)
+
+/** Returns a map from ids of registered apps to their redirect URIs. Omits ids that do not exist. */
+export async function findRedirectUris(db: Database, ids: string[]) {
+  const rows = await db
+    .select({ id: clients.id, redirectUris: clients.redirectUris })
+    .from(clients)
+    .where(inArray(clients.id, ids))
+  return new Map(rows.map(({ id, redirectUris }) => [id, redirectUris]))
+}
 
 export const insertClient = (db: Database, client: typeof clients.$inferInsert) =>
   db.insert(clients).values(client)

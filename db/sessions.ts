@@ -9,6 +9,7 @@ import {
   inArray,
   isNotNull,
   isNull,
+  ne,
   not,
   or,
   type SQL,
@@ -153,24 +154,36 @@ export const findOwner = async (db: Database, token: string) =>
   (await db.select({ id: sessions.userId }).from(sessions).where(eq(sessions.token, token))).at(0)?.id ?? null
 
 const isOfPerson = and(eq(sessions.userId, sql.placeholder('userId')), isActive)
+const isGrantOfPerson = and(isOfPerson, isNotNull(sessions.clientId))
 
 const order = [desc(sessions.updatedAt), desc(sessions.id)]
 
-const selectList = prepared((db) => {
-  const rows = db
-    .select()
-    .from(sessions)
-    .where(and(isOfPerson, isAfterPosition(sessions.updatedAt, sessions.id)))
-    .orderBy(...order)
-    .limit(sql.placeholder('limit'))
-    .as('sessions')
-  return limitBytes(db, rows, getTableColumns(sessions), { texts: [sessions.userAgent], order }).prepare(
-    'sessions_list',
-  )
-})
+const prepareList = (name: string, condition: SQL | undefined) =>
+  prepared((db) => {
+    const rows = db
+      .select()
+      .from(sessions)
+      .where(and(condition, isAfterPosition(sessions.updatedAt, sessions.id)))
+      .orderBy(...order)
+      .limit(sql.placeholder('limit'))
+      .as('sessions')
+    const options = { texts: [sessions.userAgent], order }
+    return limitBytes(db, rows, getTableColumns(sessions), options).prepare(name)
+  })
+const selectList = prepareList('sessions_list', isOfPerson)
+const selectGrants = prepareList('sessions_list_grants', isGrantOfPerson)
 
+/** Lists the active sessions of a person, including grants of apps. */
 export const list = (db: Database, userId: string, page: PageRequest): Promise<SizedRow<SessionRow>[]> =>
   selectList(listConnections(db)).execute({ userId, ...pageParameters(page) })
+
+/** Lists the active grants of a person. */
+export const listGrants = (
+  db: Database,
+  userId: string,
+  page: PageRequest,
+): Promise<SizedRow<SessionRow>[]> =>
+  selectGrants(listConnections(db)).execute({ userId, ...pageParameters(page) })
 
 /** Lists all active sessions and grants of a person, without pagination, for the operator commands. */
 export const listAll = (db: Database, userId: string) =>
@@ -180,13 +193,18 @@ export const listAll = (db: Database, userId: string) =>
     .where(and(eq(sessions.userId, userId), isActive))
     .orderBy(...order)
 
-const selectCount = prepared((db) =>
-  db.select({ count: count() }).from(sessions).where(isOfPerson).prepare('sessions_count'),
-)
+const prepareCount = (name: string, condition: SQL | undefined) =>
+  prepared((db) => db.select({ count: count() }).from(sessions).where(condition).prepare(name))
+const selectCount = prepareCount('sessions_count', isOfPerson)
+const selectGrantCount = prepareCount('sessions_count_grants', isGrantOfPerson)
 
 /** Counts all active sessions and grants of a person, not only the rows of one page. */
 export const countAll = async (db: Database, userId: string) =>
   requireRow(await selectCount(listConnections(db)).execute({ userId })).count
+
+/** Counts all active grants of a person, not only the rows of one page. */
+export const countGrants = async (db: Database, userId: string) =>
+  requireRow(await selectGrantCount(listConnections(db)).execute({ userId })).count
 
 /** Sets the time of the last activity to the current time. */
 export const touch = (db: Database, userId: string, id: string) =>
@@ -233,6 +251,15 @@ export const remove = async (db: Database, userId: string, token: string, source
  */
 export const end = (db: Database, userId: string, id: string, source: audit.Source, reason?: string) =>
   endMatching(db, userId, eq(sessions.id, id), source, reason)
+
+/** Ends all sessions of a person except one. Does not end grants of apps. */
+export const endOthers = (db: Database, userId: string, currentId: string, source: audit.Source) =>
+  endMatching(db, userId, and(ne(sessions.id, currentId), isNull(sessions.clientId), isActive), source)
+
+/** Ends the active grant with an id. Returns false if there is no such grant. */
+export const endGrant = async (db: Database, userId: string, id: string, source: audit.Source) =>
+  (await endMatching(db, userId, and(eq(sessions.id, id), isNotNull(sessions.clientId), isActive), source))
+    .length > 0
 
 export const endAll = (db: Database, userId: string, source: audit.Source) =>
   endMatching(db, userId, undefined, source)

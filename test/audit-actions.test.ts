@@ -81,6 +81,10 @@ const scenarios: Record<Action, Scenario> = {
       expected: { actor: root.id, subject: ada.id },
     }
   },
+  'admin.list-audit': async ({ root, ada }) => ({
+    entries: await entriesDuring(() => get(`/api/audit?person=${ada.email}`, root.cookie)),
+    expected: { actor: root.id, subject: ada.id },
+  }),
   'admin.list-users': administration('list-users', () => ({ limit: '1' })),
   'admin.get-user': administration('get-user', ({ id }) => ({ id })),
   'admin.create-user': async ({ root }) => {

@@ -130,6 +130,18 @@ describe.each(Object.entries(services))('%s', (_, service) => {
     }
   })
 
+  test('never compress the audit trail, and forbid it to proxies', async () => {
+    for (let index = 0; index < 6; index++) await signIn()
+    const admin = await signIn(ADMIN)
+
+    const { status, headers, body } = await exchange('GET', '/api/audit', { ...admin, ...COMPRESSED })
+
+    expect(status).toBe(200)
+    expect(body.length).toBeGreaterThan(1024)
+    expect(headers).not.toHaveProperty('content-encoding')
+    expect(headers['cache-control']).toBe('no-store, no-transform')
+  })
+
   test('do not compress an answer of an endpoint outside the contract', async () => {
     for (let index = 0; index < 6; index++) await signIn()
     const admin = await signIn(ADMIN)

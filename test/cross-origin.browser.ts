@@ -122,6 +122,24 @@ describe('a page of a trusted origin on another port', () => {
       ),
     ).toEqual(expect.arrayContaining(['etag', 'x-request-id']))
   })
+
+  test('receives live updates, also when it resumes a stream', async () => {
+    const evaluate = await openPage(pages.origin)
+    await signIn(evaluate)
+    const open = (options: string) =>
+      `(async () => { for await (const { state } of await client.live.watch({ topics: ['tasks'] }, ${options})) return state })()`
+    const source = `new EventSource('${baseUrl}/api/live?topics=tasks', { withCredentials: true })`
+
+    await evaluate("client.tasks.create({ taskTitle: 'One' })")
+
+    for (const options of ['{}', "{ lastEventId: 'tasks=x' }"])
+      expect(await evaluate(open(options))).toMatchObject({ taskCount: 1 })
+    expect(
+      await evaluate(
+        `new Promise((done) => Object.assign(${source}, { onmessage: ({ data }) => done(JSON.parse(data)) }))`,
+      ),
+    ).toMatchObject({ topic: 'tasks', state: { taskCount: 1 } })
+  })
 })
 
 describe('a page of a trusted origin on another site', () => {

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 
@@ -108,6 +109,26 @@ describe.each([
     })
     expect(await ada.notes.delete({ id })).toEqual({ id })
     expect((await bob.notes.list()).notes).toEqual([])
+  })
+
+  test('a stream shows each change, and ends when its session is revoked', async () => {
+    const watcher = await tallystick.person('watcher@example.com')
+    const elsewhere = await tallystick.person('watcher@example.com')
+    const updates = await watcher.live.watch({ topics: ['tasks'] })
+    expect((await updates.next()).value).toMatchObject({ topic: 'tasks', state: { taskCount: 0 } })
+
+    await elsewhere.tasks.create(input)
+    expect((await updates.next()).value).toMatchObject({
+      topic: 'tasks',
+      state: { tasks: [{ title: 'Write' }] },
+    })
+
+    const { sessions } = await elsewhere.sessions.list()
+    const { token = '' } = sessions.find(({ isCurrent }) => !isCurrent) ?? {}
+    const ended = updates.next().catch((error: unknown) => error)
+    await elsewhere.sessions.revoke({ revokeSessionToken: token })
+
+    expect(await Promise.race([ended, sleep(1000, 'still open')])).toMatchObject({ code: 'UNAUTHORIZED' })
   })
 
   test('both forms of notes use one table', async () => {

@@ -1,7 +1,11 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
+import { eq } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
+import { OPERATOR } from '../db/audit.ts'
+import { users } from '../db/auth.ts'
+import * as grants from '../db/grants.ts'
 import { createDocument } from '../src/openapi/document.ts'
 import { type Answer, createFetch, sessionTokenIn } from './http.ts'
 import { newEmail, startService } from './service.ts'
@@ -55,7 +59,7 @@ function expectDocumented({ operationId, responses }: Operation, { status, heade
 const resolvable = (schema: object | false) =>
   JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"document#/')) as object
 
-/** Signs in, and creates a task, a note and a second session. Returns the values to insert into the examples. */
+/** Signs in an administrator with a task, a note, an app and a second session. Returns the values to insert into the examples. */
 async function createFixture() {
   const email = newEmail()
   const [cookie, other] = [await service.signIn(email), await service.signIn(email)]
@@ -63,7 +67,13 @@ async function createFixture() {
   const { id: taskId } = await client.tasks.create({ taskTitle: 'Write' })
   const { id: noteId } = await client.notes.create({ title: 'Plan', body: '' })
   const { notes } = await client.legacyNotes.list()
+  const { db } = service.services
+  const [user] = await db.update(users).set({ role: 'admin' }).where(eq(users.email, email)).returning()
+  const expiresAt = new Date(Date.now() + 60_000)
+  const app = { userId: user?.id ?? '', clientId: 'app', scope: 'read', userAgent: 'App', expiresAt }
+  const { id: grantId } = await grants.insert(db, app, OPERATOR)
   const values: Record<string, object> = {
+    apps_revoke: { id: grantId },
     account_delete: { email },
     sessions_revoke: { revokeSessionToken: sessionTokenIn(other) },
   }
@@ -138,7 +148,8 @@ describe.each(operations.filter((operation) => !isStream(operation)))('$operatio
         413: [pathOf(operation), body],
         415: [pathOf(operation), 'x', { 'content-type': 'text/plain' }],
       }),
-      ...('404' in responses && { 404: [operation.path.replace('{id}', '987654321'), {}] }),
+      ...('404' in responses &&
+        operation.path.includes('{id}') && { 404: [operation.path.replace('{id}', '987654321'), {}] }),
     }
     for (const [status, [path, body, headers]] of Object.entries(cases)) {
       const sent = method === 'GET' ? undefined : body

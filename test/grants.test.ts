@@ -85,6 +85,10 @@ describe('a scope', () => {
       '/api/me/delete',
       '/api/sessions',
       '/api/sessions/revoke',
+      '/api/sessions/revoke-others',
+      '/api/apps',
+      '/api/apps/revoke',
+      '/api/audit',
     ])
   })
 

@@ -288,6 +288,16 @@ const errorCases: Record<string, (fixture: Fixture) => Promise<unknown>> = {
     return ada.sessions.revoke({ revokeSessionToken: token })
   },
   'sessions.revoke SESSION_NOT_FOUND': ({ ada }) => ada.sessions.revoke({ revokeSessionToken: 'none' }),
+  'sessions.revokeOthers FORBIDDEN': async ({ ada }) => {
+    await impersonate(ada)
+    return ada.sessions.revokeOthers()
+  },
+  'apps.revoke FORBIDDEN': async ({ ada }) => {
+    await impersonate(ada)
+    return ada.apps.revoke({ id: 'none' })
+  },
+  'apps.revoke NOT_FOUND': ({ ada }) => ada.apps.revoke({ id: 'none' }),
+  'audit.list FORBIDDEN': ({ ada }) => ada.audit.list(),
   'reservations.create INVALID_RESERVATION': ({ ada }) => ada.reservations.create({ name: '', guests: 0 }),
 }
 // These calls need no valid input, because the guard checks the idempotency key before the input.

@@ -6,6 +6,9 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 
 import { type Client, createClient, createRestClient, ORPCError } from '../contract/client.ts'
 import { contract } from '../contract/index.ts'
+import { OPERATOR } from '../db/audit.ts'
+import { users } from '../db/auth.ts'
+import * as grants from '../db/grants.ts'
 import { idempotency } from '../db/idempotency.ts'
 import { createSerializer } from '../src/http/fast/serializer.ts'
 import { faults, SECRET } from './faulty-handlers.ts'
@@ -56,6 +59,8 @@ interface Fixture {
   noteId: string
   number: number
   token: string
+  /** The id of the grant of an app. */
+  grant: string
   email: string
 }
 
@@ -88,6 +93,10 @@ const calls: Record<string, (client: Client, fixture: Fixture) => Promise<unknow
   'legacyNotes.reset': (client) => client.legacyNotes.reset(),
   'sessions.list': (client) => client.sessions.list(),
   'sessions.revoke': (client, { token }) => client.sessions.revoke({ revokeSessionToken: token }),
+  'sessions.revokeOthers': (client) => client.sessions.revokeOthers(),
+  'apps.list': (client) => client.apps.list(),
+  'apps.revoke': (client, { grant }) => client.apps.revoke({ id: grant }),
+  'audit.list': (client) => client.audit.list(),
   'reservations.create': (client) => client.reservations.create({ name: 'Ada', guests: 2 }),
   'account.delete': (client, { email }) => client.account.delete({ email }),
 }
@@ -100,7 +109,15 @@ async function createFixture(service: Service) {
   const { id: noteId } = await client.notes.create(note)
   const { id: number } = await client.legacyNotes.create({ newNote: 'Text' })
   const token = /session_token=([^.]+)/.exec(other)?.[1] ?? ''
-  return { cookie, fixture: { taskId, noteId, number, token, email } }
+  const { db } = service.services
+  const [user] = await db.update(users).set({ role: 'admin' }).where(eq(users.email, email)).returning()
+  const app = { userId: user?.id ?? '', clientId: 'app', scope: 'read', userAgent: 'App' }
+  const { id: grant } = await grants.insert(
+    db,
+    { ...app, expiresAt: new Date(Date.now() + 60_000) },
+    OPERATOR,
+  )
+  return { cookie, fixture: { taskId, noteId, number, token, grant, email } }
 }
 
 beforeEach(() => {

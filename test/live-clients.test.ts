@@ -1,5 +1,8 @@
-import { getEventMeta } from '@orpc/client'
+import { createORPCClient, getEventMeta } from '@orpc/client'
 import { ClientRetryPlugin, type ClientRetryPluginContext } from '@orpc/client/plugins'
+import type { ContractRouterClient } from '@orpc/contract'
+import type { JsonifiedClient } from '@orpc/openapi-client'
+import { OpenAPILink } from '@orpc/openapi-client/fetch'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
@@ -9,10 +12,15 @@ import { afterAll, describe, expect, expectTypeOf, onTestFinished, test, vi } fr
 import {
   type CallContext,
   type Client,
+  type Contract,
+  contract,
   createClient,
   createRestClient,
+  decodeErrorBody,
   type Inputs,
+  isDefinedError,
   type Outputs,
+  safe,
 } from '../contract/client.ts'
 import type { LiveUpdate } from '../contract/live.ts'
 import { createApp } from '../src/http/app.ts'
@@ -289,6 +297,7 @@ describe.each([
 
     await owner.sessions.revoke({ revokeSessionToken: revoked?.token ?? '' })
 
+    await vi.waitUntil(() => lost.length > 0, { timeout: 1000, interval: 10 })
     expect((await watched.end()).error).toMatchObject({ code: 'UNAUTHORIZED', status: 401, defined: true })
     expect(lost).toMatchObject([{ message: 'The service ended the stream' }])
   })
@@ -379,6 +388,38 @@ describe('live.watch with a ClientRetryPlugin of the caller', () => {
     await watched.end()
     expect(retried).toHaveLength(2)
     expect(connections()).toBe(3)
+  })
+})
+
+describe("live.watch with oRPC's own OpenAPILink", () => {
+  const connectStock = (url: string): LiveClient =>
+    createORPCClient<JsonifiedClient<ContractRouterClient<Contract, ClientRetryPluginContext>>>(
+      new OpenAPILink(contract, {
+        url,
+        customErrorResponseBodyDecoder: decodeErrorBody,
+        plugins: [new ClientRetryPlugin()],
+      }),
+    )
+
+  test('is resumed by ClientRetryPlugin, and repeats no state', async () => {
+    const { origin, cut, connections } = await startSwitch()
+    await setCounter(1)
+    const context = { retry: Infinity, retryDelay: 10 }
+    const watched = await watch(connectStock(origin), { topics: ['counter'] }, { context })
+    await watched.waitFor('counter', { count: 1 })
+
+    cut()
+    await vi.waitUntil(() => connections() === 2)
+    await setCounter(2)
+
+    await watched.waitFor('counter', { count: 2 })
+    expect(watched.statesOf('counter')).toEqual([{ count: 1 }, { count: 2 }])
+  })
+
+  test('is refused with a typed error', async () => {
+    const { error } = await safe(connectStock(service.origin).live.watch({ topics: ['tasks'] }))
+
+    expect(isDefinedError(error) && error.code).toBe('UNAUTHORIZED')
   })
 })
 

@@ -4,6 +4,8 @@ import { describe, expect, test, vi } from 'vitest'
 import { metaOf } from '../contract/base.ts'
 import type { Client } from '../contract/client.ts'
 import { contract } from '../contract/index.ts'
+import { OPERATOR } from '../db/audit.ts'
+import * as grants from '../db/grants.ts'
 import { createTallystick } from '../src/testing.ts'
 import { newEmail, startService } from './service.ts'
 
@@ -17,6 +19,8 @@ interface Writer {
   task: number
   /** The token of another session of the person. */
   token: string
+  /** The id of the grant of an app. */
+  grant: string
 }
 
 /** For each procedure that updates a topic, a call that changes the state. */
@@ -40,6 +44,8 @@ const writes: Record<string, (writer: Writer) => Promise<unknown>> = {
     return person.legacyNotes.delete({ id: notes[0]?.id ?? 0 })
   },
   'legacyNotes.reset': ({ person }) => person.legacyNotes.reset(),
+  'sessions.revokeOthers': ({ person }) => person.sessions.revokeOthers(),
+  'apps.revoke': ({ person, grant }) => person.apps.revoke({ id: grant }),
   'sessions.revoke': ({ person, token }) => person.sessions.revoke({ revokeSessionToken: token }),
 }
 
@@ -76,6 +82,15 @@ describe('a procedure that changes data', () => {
       await service.signIn(email)
       const { sessions } = await person.sessions.list()
       const token = sessions.find(({ isCurrent, token }) => !isCurrent && token)?.token ?? ''
+      const { id: userId } = await person.account.get()
+      const app = {
+        userId,
+        clientId: 'app',
+        scope: 'read',
+        userAgent: 'App',
+        expiresAt: new Date(Date.now() + 60_000),
+      }
+      const { id: grant } = await grants.insert(service.services.db, app, OPERATOR)
       if (updates === 'counter') await service.stranger.counter.set({ inputValue: 1 })
       const updated: unknown[] = []
       const read = async () => {
@@ -87,7 +102,7 @@ describe('a procedure that changes data', () => {
         expect(updated).toHaveLength(1)
       })
 
-      await writes[name]?.({ person, email, note, task, token })
+      await writes[name]?.({ person, email, note, task, token, grant })
 
       await vi.waitFor(
         () => {

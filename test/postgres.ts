@@ -93,8 +93,11 @@ const handleOf = (
 ) => ({
   databaseDir,
   url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
-  /** Stops the server and keeps its data for `start`. SIGINT is a fast shutdown, SIGQUIT an immediate shutdown. */
-  halt: async (signal: 'SIGINT' | 'SIGQUIT') => {
+  /**
+   * Stops the server and keeps its data for `start`. SIGINT is a fast shutdown, SIGQUIT an immediate shutdown. After
+   * SIGKILL, the other processes of the server end on their own.
+   */
+  halt: async (signal: 'SIGINT' | 'SIGQUIT' | 'SIGKILL') => {
     const pid = parseInt(await readFile(join(databaseDir, 'postmaster.pid'), 'utf8'))
     process.kill(pid, signal)
     while (isRunning(pid)) await sleep(10)

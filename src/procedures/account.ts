@@ -1,10 +1,10 @@
 import * as query from '../../db/account.ts'
 import * as audit from '../../db/audit.ts'
 import { lockPerson } from '../../db/auth.ts'
-import { scopes } from '../../contract/base.ts'
 import { signOut } from '../guard/authentication.ts'
 import { auditSourceOf } from '../telemetry/audit.ts'
 import { signedIn } from '../guard/index.ts'
+import { scopesOf } from './apps.ts'
 import { toUnixSeconds } from './time.ts'
 import { view as taskView } from './tasks.ts'
 
@@ -107,9 +107,7 @@ function sessionView({ id, ipAddress, userAgent, impersonatedBy, ...row }: Sessi
 const appView = ({ id, clientId, userAgent, scope, ...row }: Session) =>
   clientId === null
     ? []
-    : [{ id, clientId, name: userAgent ?? '', scopes: scopesOf(scope ?? ''), ...lifetime(row) }]
-
-const scopesOf = (granted: string) => scopes.filter((scope) => granted.split(' ').includes(scope))
+    : [{ id, clientId, name: userAgent ?? '', scopes: scopesOf(scope), ...lifetime(row) }]
 
 /**
  * Replaces ids of accounts with words, for example `self` or `administrator`, because the export must not contain ids

@@ -1,4 +1,6 @@
 import { account } from './account.ts'
+import { apps } from './apps.ts'
+import { audit } from './audit.ts'
 import { counter } from './counter.ts'
 import { legacyNotes } from './legacy-notes.ts'
 import { live } from './live.ts'
@@ -19,4 +21,6 @@ export const router = implementer.router({
   sessions,
   reservations,
   live,
+  apps,
+  audit,
 })

@@ -24,9 +24,15 @@ export const sessions = os.router({
     if (!(await query.remove(db, user.id, token, auditSourceOf(context)))) throw errors.SESSION_NOT_FOUND()
     return { success: true }
   }),
+
+  revokeOthers: os.revokeOthers.handler(async ({ context }) => {
+    const { db, user, session } = context
+    const ended = await query.endOthers(db, user.id, session.id, auditSourceOf(context))
+    return { revokedCount: ended.length }
+  }),
 })
 
-const latestFirst: Order<query.SessionRow> = {
+export const latestFirst: Order<query.SessionRow> = {
   positionOf: ({ updatedAt, id }) => ({ at: updatedAt, id }),
   cursorPattern: /^(\d{1,13})\.([\w-]{1,100})$/,
 }

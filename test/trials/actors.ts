@@ -101,7 +101,8 @@ let addresses = 0
 /** Returns a new IP address for each request, because better-auth limits the sign-ins of one address. */
 const nextAddress = () => `10.${[16, 8, 0].map((bits) => (addresses >> bits) & 255).join('.')}`
 
-const createPost =
+/** Creates a function that sends POST requests and throws the typed errors of their responses. */
+export const createPost =
   (origin: string, send: typeof fetch): Post =>
   async (path, body, headers) => {
     addresses++

@@ -16,8 +16,14 @@ const ToolResponse = z.object({
 })
 const Failure = z.object({ code: z.string(), message: z.string() })
 
+/** An OAuth client that calls MCP tools. */
+interface Agent {
+  post: (path: string, body: object, headers: Record<string, string>) => Promise<{ body: unknown }>
+  app: { tokens?: { access_token: string } | undefined }
+}
+
 /** Calls an MCP tool with the access token of the actor's OAuth client. */
-async function callTool({ post, app: { tokens } }: Actor, name: string, input: object) {
+export async function callTool({ post, app: { tokens } }: Agent, name: string, input: object) {
   const headers = {
     authorization: `Bearer ${tokens?.access_token ?? ''}`,
     accept: 'application/json, text/event-stream',

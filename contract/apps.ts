@@ -1,0 +1,60 @@
+import { z } from 'zod'
+
+import {
+  Page,
+  requestSchemas,
+  responseSchemas,
+  scopes,
+  sensitive,
+  signedIn,
+  Success,
+  text,
+  Timestamp,
+} from './base.ts'
+
+const example = {
+  id: '019b7a2e-5c80-7d3f-9a41-6b0c2d8e4f17',
+  clientId: 'https://app.example/client.json',
+  name: 'Example app',
+  hosts: ['app.example'],
+  scopes: ['read' as const],
+  lastActive: 1767261600,
+  createdAt: 1767175200,
+  expiresAt: 1769853600,
+}
+
+/** An app to which the person has granted access. */
+export const App = z
+  .object({
+    id: z.string().meta({ description: 'Identifies the grant for its revocation' }),
+    clientId: z.string(),
+    name: z.string().meta({ description: 'The name that the app has given itself' }),
+    hosts: z.array(z.string()).meta({
+      description:
+        'The host of the metadata document of the app, or the hosts and private schemes of its registered redirect URIs. Empty for an app of OAUTH_CLIENTS',
+    }),
+    scopes: z.array(z.enum(scopes)),
+    lastActive: Timestamp,
+    createdAt: Timestamp,
+    expiresAt: Timestamp,
+  })
+  .register(responseSchemas, { id: 'App', example })
+export const AppList = z
+  .object({ apps: z.array(App), appCount: z.int() })
+  .register(responseSchemas, { id: 'AppList', example: { apps: [example], appCount: 1 } })
+export const RevokeApp = z
+  .object({ id: text({ min: 1, max: 100 }) })
+  .register(requestSchemas, { id: 'RevokeApp', example: { id: example.id } })
+
+export const apps = {
+  list: signedIn
+    .route({ method: 'GET', path: '/api/apps', summary: 'List the apps to which you have granted access' })
+    .input(Page.optional())
+    .output(AppList),
+  revoke: sensitive
+    .meta({ updates: 'sessions' })
+    .errors({ NOT_FOUND: { status: 404, message: 'App not found or already revoked' } })
+    .route({ method: 'POST', path: '/api/apps/revoke', summary: 'Revoke the access of an app' })
+    .input(RevokeApp)
+    .output(Success),
+}

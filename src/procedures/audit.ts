@@ -1,0 +1,51 @@
+import { badRequest } from '../../contract/errors.ts'
+import * as query from '../../db/audit.ts'
+import { findEmails, findId } from '../../db/auth.ts'
+import { signedIn } from '../guard/index.ts'
+import { auditSourceOf } from '../telemetry/audit.ts'
+import { newestFirst, readPage } from './pages.ts'
+import { toUnixSeconds } from './time.ts'
+
+const os = signedIn.audit
+
+export const audit = os.router({
+  list: os.list.handler(async (call) => {
+    const { context, input } = call
+    const { db } = context
+    const entry = { ...auditSourceOf(context), action: 'admin.list-audit' } as const
+    const person = input?.person === undefined ? undefined : await findId(db, '', input.person)
+    const outcome = person === null ? 'refused' : 'accepted'
+    await query.insert(db, { ...entry, outcome, subject: person ?? null })
+    if (person === null) throw badRequest([{ path: ['person'], message: 'No account has this address' }])
+    const { rows } = await readPage<query.AuditRow>(call, newestFirst, async (page) =>
+      // An entry has no long text, so the number of rows also limits the bytes of a page.
+      (await query.list(db, person, page)).map((row) => ({ ...row, bytes: 0 })),
+    )
+    const emails = await findEmails(
+      db,
+      rows.flatMap(({ actor, subject }) => [actor, subject]),
+    )
+    return { entries: rows.map((row) => view(row, emails)) }
+  }),
+})
+
+const view = (
+  { id, createdAt, action, outcome, actor, subject, ...row }: query.AuditRow,
+  emails: Emails,
+) => ({
+  id,
+  at: toUnixSeconds(createdAt),
+  action,
+  outcome,
+  actor: partyView(actor, emails),
+  subject: partyView(subject, emails),
+  ipAddress: row.ipAddress,
+  userAgent: row.userAgent,
+  detail: row.detail,
+})
+
+/** The e-mail addresses of accounts by id. */
+type Emails = ReadonlyMap<string, string>
+
+const partyView = (id: string | null, emails: Emails) =>
+  id === null ? null : { id, email: emails.get(id) ?? null }
