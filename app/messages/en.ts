@@ -63,10 +63,34 @@ export const catalogue = {
   // Devices and apps
 
   // Account
+  profile: 'Profile',
+  name: 'Name',
+  nameExplanation: 'People with whom you share notes see your e-mail address, not your name.',
+  nameTooLong: 'The name can have 120 characters at most.',
+  saveName: 'Save name',
+  nameSaved: 'Name saved.',
+  ownersOnly: 'Only the owner of the account can export the data or delete the account.',
+  exportTitle: 'Export your data',
+  exportExplanation: 'Download your tasks, notes, devices, apps and activity as a JSON file.',
+  exportData: 'Export data',
+  exporting: 'Preparing the file…',
+  exported: 'The file {file} is in your downloads.',
+  deleteAccountTitle: 'Delete your account',
+  deleteAccountExplanation:
+    'This deletes your tasks and notes, also the notes that you share with other people, and signs you out everywhere. This cannot be undone.',
+  deleteAccount: 'Delete account',
+  deleteAccountQuestion: 'Delete your account?',
+  confirmEmail: 'To confirm, type {email}',
 
   // People
 
   // Reservation
+  reservationTitle: 'Reserve a table',
+  reservationExplanation: 'A demonstration of languages: nothing is stored or booked.',
+  guestName: 'Name',
+  guests: 'Guests',
+  answerLanguage: 'Language of the answer',
+  reserve: 'Reserve',
 
   // Errors, by code
   BAD_REQUEST: 'Please check your input.',
@@ -81,7 +105,10 @@ export const catalogue = {
   SERVICE_UNAVAILABLE: 'The service does not answer at the moment. Please try again in a minute.',
   TOO_MANY_ATTEMPTS: 'Too many wrong codes. Send another code.',
   TOO_MANY_REQUESTS: 'Too many requests. Please try again later.',
+  TOO_LARGE:
+    'Your data is too large for one file. Programs can read the lists page by page: see the API reference.',
   UNAUTHORIZED: 'You are no longer signed in. Sign in again.',
+  WRONG_ADDRESS: 'This is not the e-mail address of your account.',
 }
 
 export type Catalogue = Record<keyof typeof catalogue, string>

@@ -1,3 +1,25 @@
+import { useSession } from '../components/session.tsx'
+import { useLanguage } from '../language.tsx'
+import { DeleteAccount } from './account/delete.tsx'
+import { Export } from './account/export.tsx'
+import { Profile } from './account/profile.tsx'
+
 export function Account() {
-  return null
+  const { t } = useLanguage()
+  const session = useSession()
+  return (
+    <>
+      <Profile />
+      {session?.session.impersonatedBy ? (
+        <section>
+          <p>{t('ownersOnly')}</p>
+        </section>
+      ) : (
+        <>
+          <Export />
+          <DeleteAccount />
+        </>
+      )}
+    </>
+  )
 }

@@ -1,3 +1,91 @@
+import { useMutation } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+
+import { isDefinedError } from '../../contract/client.ts'
+import { isRightToLeft, type Language } from '../../contract/languages.ts'
+import { orpc } from '../api.ts'
+import { Field } from '../components/field.tsx'
+import { Problem } from '../components/problem.tsx'
+import { languageNames, useLanguage } from '../language.tsx'
+
+/** Checks a reservation. The service answers in the language of the `Accept-Language` header. */
 export function Reservation() {
-  return null
+  const { t, language: languageOfPage } = useLanguage()
+  const [name, setName] = useState('')
+  const [guests, setGuests] = useState('2')
+  const [chosen, setChosen] = useState<Language>()
+  const form = useRef<HTMLFormElement>(null)
+  const language = chosen ?? languageOfPage
+  const [answerLanguage, setAnswerLanguage] = useState(language)
+  const ofAnswer = { lang: answerLanguage, dir: isRightToLeft(answerLanguage) ? 'rtl' : 'ltr' }
+
+  const reserve = useMutation(
+    orpc.reservations.create.mutationOptions({ context: { headers: { 'accept-language': language } } }),
+  )
+  const { error } = reserve
+  // INVALID_RESERVATION is the only error of the contract for this procedure.
+  const refusals = isDefinedError(error) ? error.data : undefined
+
+  useEffect(() => {
+    if (refusals) form.current?.querySelector<HTMLInputElement>('[aria-invalid]')?.focus()
+  }, [refusals])
+
+  return (
+    <section aria-labelledby="reservation-title">
+      <h2 id="reservation-title">{t('reservationTitle')}</h2>
+      <p className="muted">{t('reservationExplanation')}</p>
+      <form
+        ref={form}
+        className="narrow"
+        // The service checks the fields, and answers in the chosen language.
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          setAnswerLanguage(language)
+          reserve.mutate({ name, guests: Number(guests) })
+        }}
+      >
+        <Field
+          label={t('guestName')}
+          autoComplete="name"
+          dir="auto"
+          value={name}
+          onValue={setName}
+          error={refusals?.name}
+          languageOfError={ofAnswer}
+        />
+        <Field
+          label={t('guests')}
+          type="number"
+          inputMode="numeric"
+          value={guests}
+          onValue={setGuests}
+          error={refusals?.guests}
+          languageOfError={ofAnswer}
+        />
+        <label>
+          {t('answerLanguage')}
+          <select
+            value={language}
+            onChange={({ target }) => {
+              setChosen(target.value as Language)
+            }}
+          >
+            {languageNames.map((each) => (
+              <option key={each.language} value={each.language} lang={each.language}>
+                {each.name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button aria-busy={reserve.isPending} disabled={reserve.isPending}>
+          {t('reserve')}
+        </button>
+      </form>
+      {!refusals && <Problem error={error} />}
+      <p role="status" className="answer text" {...ofAnswer}>
+        {reserve.data?.message}
+      </p>
+    </section>
+  )
 }

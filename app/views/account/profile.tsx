@@ -1,0 +1,69 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+
+import { sessionQuery, updateName } from '../../auth.ts'
+import { Problem } from '../../components/problem.tsx'
+import { usePerson } from '../../components/session.tsx'
+import { useLanguage } from '../../language.tsx'
+
+/** Maximum length of a name, in code points. */
+const MAX_NAME = 120
+
+export function Profile() {
+  const { t } = useLanguage()
+  const person = usePerson()
+  const queryClient = useQueryClient()
+  const [name, setName] = useState(person.name)
+  const input = useRef<HTMLInputElement>(null)
+  const save = useMutation({
+    mutationFn: updateName,
+    onSuccess: () => queryClient.invalidateQueries(sessionQuery),
+  })
+
+  useEffect(() => {
+    // The attribute `maxlength` counts the two halves of an emoji.
+    input.current?.setCustomValidity(Array.from(name).length > MAX_NAME ? t('nameTooLong') : '')
+  }, [name, t])
+
+  return (
+    <section aria-labelledby="profile-title">
+      <h2 id="profile-title">{t('profile')}</h2>
+      <dl>
+        <dt>{t('email')}</dt>
+        <dd>
+          <bdi>{person.email}</bdi>
+        </dd>
+      </dl>
+      <form
+        className="narrow"
+        onSubmit={(event) => {
+          event.preventDefault()
+          save.mutate(name.trim())
+        }}
+      >
+        <label>
+          {t('name')}
+          <input
+            ref={input}
+            autoComplete="name"
+            dir="auto"
+            aria-describedby="name-explanation"
+            value={name}
+            onChange={({ target }) => {
+              setName(target.value)
+              save.reset()
+            }}
+          />
+          <small id="name-explanation">{t('nameExplanation')}</small>
+        </label>
+        <div className="row">
+          <button aria-busy={save.isPending} disabled={save.isPending}>
+            {t('saveName')}
+          </button>
+          <span role="status">{save.isSuccess && t('nameSaved')}</span>
+        </div>
+        <Problem error={save.error} />
+      </form>
+    </section>
+  )
+}
