@@ -61,6 +61,36 @@ export const catalogue = {
   // Notes
 
   // Devices and apps
+  devicesExplanation: 'You are signed in on these devices. Revoke a device that you do not recognize.',
+  thisDevice: 'This device',
+  unknownDevice: 'Unknown browser',
+  address: 'Address {address}',
+  addressUnknown: 'Address unknown',
+  lastActive: 'Active {age}',
+  signedIn: 'Signed in {time}',
+  revoke: 'Revoke',
+  deviceRevoked: 'The device is signed out.',
+  revokeOthers: 'Revoke all other devices',
+  revokeOthersQuestion: 'Revoke all other devices?',
+  revokeOthersExplanation: 'All devices except this one are signed out at once. Apps keep their access.',
+  othersRevoked:
+    '{count, plural, =0 {No other device was signed in.} one {# device is signed out.} other {# devices are signed out.}}',
+  apps: 'Apps',
+  appsExplanation: 'These apps have access to your data. Each app chose its name itself.',
+  noApps: 'No app has access to your data. Apps and AI agents that you allow appear here.',
+  scopeRead: 'Sees your tasks, notes and account',
+  scopeWrite: 'Adds, changes, shares and deletes your tasks and notes',
+  granted: 'Allowed {time}',
+  expires: 'Until {time}',
+  appRevoked: 'The app has no more access.',
+  agentsTitle: 'Connect an AI agent',
+  agentsExplanation:
+    'Enter this address as an MCP server (HTTP) in your agent. The agent then opens your browser, where you sign in and allow the access.',
+  agentConfiguration: 'For agents with a configuration file',
+  copyAddress: 'Copy address',
+  copyConfiguration: 'Copy configuration',
+  copied: 'Copied.',
+  notCopied: 'The browser does not allow copying. Select the text instead.',
 
   // Account
   profile: 'Profile',

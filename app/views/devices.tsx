@@ -1,3 +1,13 @@
+import { AgentInstructions } from './devices/agents.tsx'
+import { AppList } from './devices/apps.tsx'
+import { DeviceList } from './devices/sessions.tsx'
+
 export function Devices() {
-  return null
+  return (
+    <>
+      <DeviceList />
+      <AppList />
+      <AgentInstructions />
+    </>
+  )
 }

@@ -29,7 +29,7 @@ const resources = {
   counter: ['counter'],
   tasks: ['tasks'],
   notes: ['notes', 'legacyNotes'],
-  sessions: ['sessions'],
+  sessions: ['sessions', 'apps'],
 } as const satisfies Record<Topic, (keyof QueryUtils)[]>
 
 /**
