@@ -40,6 +40,6 @@ export const restart = () => {
 
 /** Removes the data of the last person, whose session ended elsewhere, before another person signs in. */
 export function forgetPerson() {
-  for (const { key } of [orpc.account, orpc.tasks, orpc.notes, orpc.sessions])
+  for (const { key } of [orpc.account, orpc.tasks, orpc.notes, orpc.sessions, orpc.apps])
     queryClient.removeQueries({ queryKey: key() })
 }

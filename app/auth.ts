@@ -59,6 +59,9 @@ export interface UserPage {
   total: number
 }
 
+/** The key of all queries about other accounts. */
+export const peopleKey = ['people']
+
 /** Returns a page of all accounts, the newest first. `search` is a part of the e-mail address. */
 export const listUsers = ({ search, offset, limit }: { search: string; offset: number; limit: number }) => {
   const query = new URLSearchParams({

@@ -113,6 +113,38 @@ export const catalogue = {
   confirmEmail: 'To confirm, type {email}',
 
   // People
+  searchPeople: 'Search by e-mail',
+  nobodyFound: 'No account has this address.',
+  peopleShown: '{from}–{to} of {total, plural, one {# account} other {# accounts}}',
+  previousPage: 'Previous page',
+  nextPage: 'Next page',
+  you: 'You',
+  administrator: 'Administrator',
+  banned: 'Banned',
+  memberSince: 'Since {time}',
+  promote: 'Make administrator',
+  promoteExplanation:
+    'Administrators see all accounts and the audit trail, ban people, and act as other people.',
+  demote: 'Remove administrator',
+  demoteExplanation: 'This person keeps the account, but can no longer administer other accounts.',
+  ownDemotionExplanation:
+    'This is your own account. You can no longer open this page afterwards, and only another administrator can make you an administrator again.',
+  ban: 'Ban',
+  banExplanation: 'This person is signed out on all devices at once, and cannot sign in.',
+  banReason: 'Reason (optional)',
+  unban: 'Unban',
+  unbanExplanation: 'This person can sign in again.',
+  impersonate: 'Act as this person',
+  impersonateExplanation:
+    'For one hour, you see and change the data of this person. The audit trail contains the start and the end.',
+  personChanged: 'The account {email} is changed.',
+  trail: 'Audit trail',
+  trailExplanation: 'The newest entries are first. Opening this list adds an entry.',
+  trailOf: 'Only entries about',
+  showTrail: 'Show entries',
+  refused: 'Refused',
+  unknownPerson: 'Unknown person',
+  loadMore: 'Load more',
 
   // Reservation
   reservationTitle: 'Reserve a table',
@@ -138,6 +170,7 @@ export const catalogue = {
   TOO_LARGE:
     'Your data is too large for one file. Programs can read the lists page by page: see the API reference.',
   UNAUTHORIZED: 'You are no longer signed in. Sign in again.',
+  USER_NOT_FOUND: 'This account no longer exists.',
   WRONG_ADDRESS: 'This is not the e-mail address of your account.',
 }
 
