@@ -18,6 +18,7 @@ import { People } from './views/people.tsx'
 import { Account } from './views/account.tsx'
 import { Devices } from './views/devices.tsx'
 import { Notes } from './views/notes.tsx'
+import { sendDeletions } from './views/tasks/deletions.ts'
 import { Tasks } from './views/tasks.tsx'
 
 interface View {
@@ -59,7 +60,13 @@ export function Page() {
 function Header({ session }: { session: Session | null }) {
   const { t } = useLanguage()
   const [location] = useLocation()
-  const leave = useMutation({ mutationFn: signOut, onSuccess: restart })
+  const leave = useMutation({
+    mutationFn: async () => {
+      await sendDeletions()
+      await signOut()
+    },
+    onSuccess: restart,
+  })
   const stop = useMutation({ mutationFn: stopImpersonating, onSettled: restart })
   const links = paths.filter((path) => isOpen(views[path], session))
   return (

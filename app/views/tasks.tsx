@@ -1,3 +1,93 @@
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+
+import { orpc } from '../api.ts'
+import { Confirm } from '../components/confirm.tsx'
+import { useLanguage } from '../language.tsx'
+import { NewTask } from './tasks/new-task.tsx'
+import { refreshTasks, type Status, statuses, statusNames } from './tasks/task.ts'
+import { TaskList, useTasks } from './tasks/task-list.tsx'
+import { Undo } from './tasks/undo.tsx'
+
+/** The tasks of the person. Changes by other devices appear without a request of the person. */
 export function Tasks() {
-  return null
+  const { t } = useLanguage()
+  const [status, setStatus] = useState<Status>()
+  const [isAsking, setAsking] = useState(false)
+  const { query, tasks, count } = useTasks(status)
+  const reset = useMutation(
+    orpc.tasks.reset.mutationOptions({
+      onSuccess: async () => {
+        await refreshTasks()
+        setAsking(false)
+      },
+    }),
+  )
+  return (
+    <>
+      <section aria-labelledby="tasks-title">
+        <h2 id="tasks-title">{t('tasks')}</h2>
+        <NewTask
+          onAdd={() => {
+            // With another filter, the new task would not be visible.
+            if (status !== 'pending') setStatus(undefined)
+          }}
+        />
+        {(count !== 0 || status) && (
+          <div className="row toolbar">
+            <label>
+              {t('filter')}
+              <select
+                value={status ?? ''}
+                onChange={({ target }) => {
+                  setStatus(statuses.find((each) => each === target.value))
+                }}
+              >
+                <option value="">{t('allTasks')}</option>
+                {statuses.map((each) => (
+                  <option key={each} value={each}>
+                    {t(statusNames[each])}
+                  </option>
+                ))}
+              </select>
+            </label>
+            <p role="status" className="muted">
+              {count !== undefined && t('taskCount', { count })}
+            </p>
+            {Boolean(count) && (
+              <p className="quiet">
+                <button
+                  className="danger"
+                  onClick={() => {
+                    setAsking(true)
+                  }}
+                >
+                  {t('deleteAllTasks')}
+                </button>
+              </p>
+            )}
+          </div>
+        )}
+        <TaskList query={query} tasks={tasks} status={status} />
+        <Undo />
+      </section>
+      {isAsking && (
+        <Confirm
+          title={t('deleteAllTasks')}
+          action={t('deleteAllTasks')}
+          isPending={reset.isPending}
+          error={reset.error}
+          onConfirm={() => {
+            reset.mutate(undefined)
+          }}
+          onClose={() => {
+            reset.reset()
+            setAsking(false)
+          }}
+        >
+          <p>{t('deleteAllTasksText')}</p>
+        </Confirm>
+      )}
+    </>
+  )
 }

@@ -1,0 +1,24 @@
+import { useLayoutEffect, useRef } from 'react'
+
+/**
+ * Keeps the focus in a list: if the item with the focus leaves the list, the same control of the next item receives the
+ * focus. Without another item, the content of the page does.
+ */
+export function useFocusOfList() {
+  const ref = useRef<HTMLLIElement>(null)
+  useLayoutEffect(() => {
+    const item = ref.current
+    return () => {
+      if (!item?.contains(document.activeElement)) return
+      const index = controlsOf(item).findIndex((control) => control === document.activeElement)
+      const controls = controlsOf(item.nextElementSibling ?? item.previousElementSibling)
+      const next = controls[index] ?? controls.at(-1) ?? document.getElementById('content')
+      next?.focus()
+    }
+  }, [])
+  return ref
+}
+
+const controlsOf = (item: Element | null) => [
+  ...(item?.querySelectorAll<HTMLElement>('input, select, textarea, button') ?? []),
+]

@@ -1,0 +1,93 @@
+import { useMutation } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
+
+import { ORPCError } from '../../../contract/client.ts'
+import { codeOf, orpc } from '../../api.ts'
+import { Conflict } from '../../components/conflict.tsx'
+import { Problem } from '../../components/problem.tsx'
+import { useLanguage } from '../../language.tsx'
+import { isEqual, refreshTasks, type TaggedTask, type Task, type TaskFields } from './task.ts'
+import { TaskForm, TaskVersion } from './task-form.tsx'
+
+interface Props {
+  /** The version of the task when the person began to edit. */
+  base: TaggedTask
+  /** The task in the list, which changes while the person edits. */
+  current: Task
+  onClose: () => void
+}
+
+/** Edits a task in its place in the list. A change by another device is not overwritten without a decision. */
+export function EditTask({ base, current, onClose }: Props) {
+  const { t } = useLanguage()
+  const { id } = base
+  const [mine, setMine] = useState<TaskFields>(base)
+  /** The version that the service had when it refused to save. */
+  const [found, setFound] = useState<Task>()
+  const [isDeleted, setDeleted] = useState(false)
+  const conflict = useRef<HTMLDivElement>(null)
+
+  const newest = isEqual(current, base) ? found : current
+  const theirs = newest && !isEqual(newest, mine) ? newest : undefined
+
+  const save = useMutation({
+    /** Saves if the task still is the version that the person has seen. */
+    mutationFn: async (seen: TaskFields) => {
+      const { title, description, status } = mine
+      if (isDeleted) return orpc.tasks.create.call({ taskTitle: title, taskDesc: description ?? '' })
+      const version = seen === base ? base : await orpc.tasks.get.call({ id })
+      if (!isEqual(version, seen)) throw new ORPCError('PRECONDITION_FAILED')
+      const headers = { 'if-match': version.etag ?? '*' }
+      return orpc.tasks.update.call({ id, title, description, status }, { context: { headers } })
+    },
+    onSuccess: async () => {
+      await refreshTasks()
+      onClose()
+    },
+    onError: async (error) => {
+      if (codeOf(error) !== 'PRECONDITION_FAILED' && codeOf(error) !== 'NOT_FOUND') return
+      void refreshTasks()
+      try {
+        const task = await orpc.tasks.get.call({ id })
+        if (isEqual(task, mine)) onClose()
+        else setFound(task)
+      } catch (cause) {
+        setDeleted(codeOf(cause) === 'NOT_FOUND')
+      }
+    },
+  })
+  const isDecided = ['PRECONDITION_FAILED', 'NOT_FOUND'].includes(codeOf(save.error) ?? '')
+
+  return (
+    <TaskForm
+      fields={mine}
+      onChange={setMine}
+      onClose={onClose}
+      action={t(isDeleted ? 'saveAsNewTask' : 'save')}
+      isPending={save.isPending}
+      onSubmit={() => {
+        if (theirs && !isDeleted) conflict.current?.focus()
+        else save.mutate(base)
+      }}
+    >
+      {isDeleted ? (
+        <p role="alert">{t('taskDeletedElsewhere')}</p>
+      ) : (
+        theirs && (
+          <Conflict
+            ref={conflict}
+            message={t('taskChangedElsewhere')}
+            mine={<TaskVersion fields={mine} />}
+            theirs={<TaskVersion fields={theirs} />}
+            isPending={save.isPending}
+            onKeep={() => {
+              save.mutate(theirs)
+            }}
+            onTake={onClose}
+          />
+        )
+      )}
+      <Problem error={isDecided ? undefined : save.error} />
+    </TaskForm>
+  )
+}

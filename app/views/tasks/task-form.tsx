@@ -1,0 +1,97 @@
+import type { ReactNode } from 'react'
+
+import { Field } from '../../components/field.tsx'
+import { useLanguage } from '../../language.tsx'
+import { type Status, statuses, statusNames, type TaskFields } from './task.ts'
+
+interface Props {
+  fields: TaskFields
+  onChange: (fields: TaskFields) => void
+  onSubmit: () => void
+  onClose: () => void
+  /** Name of the button that saves. */
+  action: string
+  isPending: boolean
+  /** Messages, between the fields and the buttons. */
+  children: ReactNode
+}
+
+/** The fields of a task. */
+export function TaskForm({ fields, onChange, onSubmit, onClose, action, isPending, children }: Props) {
+  const { t } = useLanguage()
+  const { title, description, status } = fields
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSubmit()
+      }}
+    >
+      <Field
+        label={t('title')}
+        dir="auto"
+        required
+        autoFocus
+        value={title}
+        onValue={(value) => {
+          onChange({ ...fields, title: value })
+        }}
+      />
+      <label>
+        {t('description')}
+        <textarea
+          dir="auto"
+          rows={3}
+          value={description ?? ''}
+          onChange={({ target }) => {
+            onChange({ ...fields, description: target.value || null })
+          }}
+        />
+      </label>
+      <label>
+        {t('status')}
+        <select
+          value={status}
+          onChange={({ target }) => {
+            onChange({ ...fields, status: target.value as Status })
+          }}
+        >
+          {statuses.map((each) => (
+            <option key={each} value={each}>
+              {t(statusNames[each])}
+            </option>
+          ))}
+        </select>
+      </label>
+      {children}
+      <div className="row">
+        <button aria-busy={isPending} disabled={isPending}>
+          {action}
+        </button>
+        <button type="button" className="secondary" onClick={onClose}>
+          {t('cancel')}
+        </button>
+      </div>
+    </form>
+  )
+}
+
+/** Shows a version of a task. */
+export function TaskVersion({ fields: { title, description, status } }: { fields: TaskFields }) {
+  const { t } = useLanguage()
+  return (
+    <>
+      <p>
+        <strong>
+          <bdi>{title}</bdi>
+        </strong>{' '}
+        <small className="badge">{t(statusNames[status])}</small>
+      </p>
+      {description && (
+        <p className="text" dir="auto">
+          {description}
+        </p>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,97 @@
+import { useMutation } from '@tanstack/react-query'
+import { memo, useEffect, useId, useRef } from 'react'
+
+import { orpc } from '../../api.ts'
+import { useFocusOfList } from '../../components/focus.ts'
+import { Problem } from '../../components/problem.tsx'
+import { useLanguage } from '../../language.tsx'
+import { deleteLater } from './deletions.ts'
+import { EditTask } from './edit-task.tsx'
+import { refreshTasks, type TaggedTask, type Task } from './task.ts'
+
+interface Props {
+  task: Task
+  /** The version that the person is editing. */
+  edited: TaggedTask | undefined
+  onEdit: (task: TaggedTask) => void
+  onClose: (id: number) => void
+}
+
+/** A task in the list. Memoized, because a list can have hundreds of tasks. */
+export const TaskItem = memo(function TaskItem({ task, edited, onEdit, onClose }: Props) {
+  const { t } = useLanguage()
+  const titleId = useId()
+  const item = useFocusOfList()
+  const editButton = useRef<HTMLButtonElement>(null)
+  const wasEdited = useRef(false)
+  const { id } = task
+  const update = useMutation(
+    orpc.tasks.update.mutationOptions({ scope: { id: `tasks/${id}` }, onSettled: refreshTasks }),
+  )
+  // Requests the current version, because a list has no entity tags.
+  const open = useMutation({ mutationFn: () => orpc.tasks.get.call({ id }), onSuccess: onEdit })
+  const { title, description, status } = update.isPending ? { ...task, ...update.variables } : task
+
+  useEffect(() => {
+    if (wasEdited.current && !edited) editButton.current?.focus()
+    wasEdited.current = edited !== undefined
+  }, [edited])
+
+  if (edited)
+    return (
+      <li ref={item}>
+        <EditTask
+          base={edited}
+          current={task}
+          onClose={() => {
+            onClose(id)
+          }}
+        />
+      </li>
+    )
+  return (
+    <li ref={item} className={status === 'completed' ? 'task completed' : 'task'}>
+      <input
+        type="checkbox"
+        aria-label={t('done')}
+        aria-describedby={titleId}
+        checked={status === 'completed'}
+        onChange={({ target }) => {
+          update.mutate({ id, status: target.checked ? 'completed' : 'pending' })
+        }}
+      />
+      <div className="grow">
+        <bdi id={titleId}>{title}</bdi>
+        {status === 'in_progress' && <small className="badge">{t('statusInProgress')}</small>}
+        {description && (
+          <p className="text muted" dir="auto">
+            {description}
+          </p>
+        )}
+        <Problem error={update.error ?? open.error} />
+      </div>
+      <div className="row quiet">
+        <button
+          ref={editButton}
+          className="secondary"
+          aria-describedby={titleId}
+          aria-busy={open.isPending}
+          onClick={() => {
+            open.mutate()
+          }}
+        >
+          {t('edit')}
+        </button>
+        <button
+          className="danger"
+          aria-describedby={titleId}
+          onClick={() => {
+            deleteLater(id)
+          }}
+        >
+          {t('delete')}
+        </button>
+      </div>
+    </li>
+  )
+})

@@ -1,0 +1,88 @@
+import { keepPreviousData, useInfiniteQuery, useMutationState } from '@tanstack/react-query'
+import { useCallback, useState } from 'react'
+
+import type { Inputs } from '../../../contract/client.ts'
+import { orpc } from '../../api.ts'
+import { Loaded } from '../../components/loaded.tsx'
+import { More } from '../../components/more.tsx'
+import { useLanguage } from '../../language.tsx'
+import { useDeletions } from './deletions.ts'
+import type { Status, TaggedTask } from './task.ts'
+import { TaskItem } from './task-item.tsx'
+
+const PAGE_SIZE = 100
+
+/** Returns the tasks of a status, or all tasks, in pages, without the tasks that the person has deleted. */
+export function useTasks(status: Status | undefined) {
+  const query = useInfiniteQuery(
+    orpc.tasks.list.infiniteOptions({
+      input: (cursor: string | undefined) => ({ limit: PAGE_SIZE, cursor, ...(status && { status }) }),
+      initialPageParam: undefined,
+      getNextPageParam: ({ nextCursor }) => nextCursor,
+      placeholderData: keepPreviousData,
+    }),
+  )
+  const { pending, sent } = useDeletions()
+  const deleted = new Set([...pending, ...sent])
+  const loaded = query.data?.pages.flatMap((page) => page.tasks) ?? []
+  const tasks = loaded.filter(({ id }) => !deleted.has(id))
+  const total = query.data?.pages[0]?.taskCount
+  return { query, tasks, count: total && total - (loaded.length - tasks.length) }
+}
+
+/** Returns the titles of the tasks that the page has sent, and that the service has not answered yet. */
+const usePendingTitles = () =>
+  useMutationState({
+    filters: { mutationKey: orpc.tasks.create.mutationKey(), status: 'pending' },
+    select: ({ state }) => (state.variables as Inputs['tasks']['create']).taskTitle,
+  }).reverse()
+
+/** The tasks of a status, or all tasks. The newest first. */
+export function TaskList({
+  query,
+  tasks: listed,
+  status,
+}: Pick<ReturnType<typeof useTasks>, 'query' | 'tasks'> & { status: Status | undefined }) {
+  const { t } = useLanguage()
+  const pendingTitles = usePendingTitles()
+  const [edited, setEdited] = useState<readonly TaggedTask[]>([])
+  const onEdit = useCallback((task: TaggedTask) => {
+    setEdited((tasks) => [...tasks, task])
+  }, [])
+  const onClose = useCallback((id: number) => {
+    setEdited((tasks) => tasks.filter((task) => task.id !== id))
+  }, [])
+  const ids = new Set(listed.map(({ id }) => id))
+  // A task stays while the person edits the task, also if the task was deleted elsewhere or has another status.
+  const tasks = [...edited.filter(({ id }) => !ids.has(id)), ...listed]
+
+  return (
+    <Loaded query={query}>
+      {() =>
+        tasks.length + pendingTitles.length === 0 && !query.hasNextPage ? (
+          <p className="muted">{t(status ? 'noMatchingTasks' : 'noTasks')}</p>
+        ) : (
+          <>
+            <ul aria-label={t('tasks')} className="tasks" aria-busy={query.isPlaceholderData}>
+              {pendingTitles.map((title, index) => (
+                <li key={index} className="task" aria-busy="true">
+                  <bdi className="grow">{title}</bdi>
+                </li>
+              ))}
+              {tasks.map((task) => (
+                <TaskItem
+                  key={task.id}
+                  task={task}
+                  edited={edited.find(({ id }) => id === task.id)}
+                  onEdit={onEdit}
+                  onClose={onClose}
+                />
+              ))}
+            </ul>
+            <More query={query} />
+          </>
+        )
+      }
+    </Loaded>
+  )
+}

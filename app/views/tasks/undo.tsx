@@ -1,0 +1,40 @@
+import { useEffect } from 'react'
+
+import { Problem } from '../../components/problem.tsx'
+import { useLanguage } from '../../language.tsx'
+import { undoDeletions, useDeletions } from './deletions.ts'
+
+/** Announces deletions, and offers to undo them with a button and with Ctrl+Z. */
+export function Undo() {
+  const { t } = useLanguage()
+  const { pending, error } = useDeletions()
+
+  useEffect(() => {
+    if (pending.length === 0) return undefined
+    const onKey = (event: KeyboardEvent) => {
+      const isText =
+        event.target instanceof Element && event.target.matches('textarea, input:not([type=checkbox])')
+      if (isText || event.key !== 'z' || !(event.ctrlKey || event.metaKey)) return
+      event.preventDefault()
+      undoDeletions()
+    }
+    addEventListener('keydown', onKey)
+    return () => {
+      removeEventListener('keydown', onKey)
+    }
+  }, [pending])
+
+  return (
+    <>
+      <div className="undo">
+        <p role="status">{pending.length > 0 && t('tasksDeleted', { count: pending.length })}</p>
+        {pending.length > 0 && (
+          <button aria-keyshortcuts="Control+Z Meta+Z" onClick={undoDeletions}>
+            {t('undo')}
+          </button>
+        )}
+      </div>
+      <Problem error={error} />
+    </>
+  )
+}
