@@ -10,7 +10,7 @@ import { useLanguage } from '../../language.tsx'
 
 type Entry = Outputs['audit']['list']['entries'][number]
 
-const PAGE_SIZE = 50
+const PAGE_SIZE = 20
 
 interface Props {
   /** Shows only the entries about this address. All entries if empty. Undefined until the person chooses a filter. */
