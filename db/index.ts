@@ -8,6 +8,7 @@ import type { Connection, Database } from './database.ts'
 import { start } from './embedded.ts'
 import { createEmbeddedNotifications } from './notifications.ts'
 import { observed } from './observer.ts'
+import { withRowReaders } from './row-reader.ts'
 import { casing, migrateServer, migrationsFolder, openServer, type OpenOptions } from './server.ts'
 
 /** Returns whether a database URL is the address of a PostgreSQL server. Otherwise the database is embedded. */
@@ -36,7 +37,11 @@ export const connect = (url: string): Promise<Connection> =>
 
 async function openEmbedded(folder: string) {
   const { client, close } = await start(folder)
-  return { db: drizzle(client, { casing }), notifications: createEmbeddedNotifications(client), close }
+  return {
+    db: withRowReaders(drizzle(client, { casing })),
+    notifications: createEmbeddedNotifications(client),
+    close,
+  }
 }
 
 /** Timeout for the query of the readiness check, in milliseconds. */

@@ -10,6 +10,7 @@ import { createServerNotifications } from './notifications.ts'
 import { observed, type StatementObserver } from './observer.ts'
 import { setListConnections } from './pages.ts'
 import { CONNECT_TIMEOUT, socketOptions } from './pg-socket.ts'
+import { withRowReaders } from './row-reader.ts'
 
 if (!('patchedFor' in postgres))
   throw new Error(
@@ -106,7 +107,8 @@ export async function openServer(
     await close()
     throw error
   })
-  const createDatabase = (client: postgres.Sql) => observers.reduce(observed, drizzle(client, { casing }))
+  const createDatabase = (client: postgres.Sql) =>
+    observers.reduce(observed, withRowReaders(drizzle(client, { casing })))
   const db = withReplicas(createDatabase(writes), [createDatabase(reads)])
   setListConnections(db, createDatabase(lists))
   return { db, notifications: createServerNotifications(directUrl ?? url, writes), close }

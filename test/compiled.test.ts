@@ -365,7 +365,8 @@ describe('the fast path', () => {
     ['a list', 'GET', '/api/tasks', {}, 0],
     ['a list, over RPC', 'POST', '/rpc/tasks/list', {}, 0],
     ['one note', 'POST', `/api/notes/${uuid(1)}`, {}, 0],
-    ['a filtered list', 'GET', '/api/tasks?status=pending', {}, 1],
+    ['a filtered list', 'GET', '/api/tasks?status=pending&limit=2', {}, 0],
+    ['an escaped query', 'GET', '/api/tasks?status=%70ending', {}, 1],
     ['events', 'GET', '/api/counter/fragment', { 'datastar-request': 'true' }, 1],
     ['the first form', 'GET', '/api/notes', { accept: 'application/json;version=1' }, 0],
   ])('handles common requests and passes others on: %s', async (_, method, path, headers, left) => {

@@ -52,7 +52,7 @@ export function createBatch(services: Services, run: RunCall, occupySlot: Occupy
       { ...call.request.headers, ...headers },
       { attributes, address: call.context.address, malformed: target.malformed },
     )
-    return { ...call, plainPath: undefined, url: target.url, body, context }
+    return { ...call, plain: undefined, url: target.url, body, context }
   }
 
   const runCall = async (call: Call, { response, signal }: Batch) => {

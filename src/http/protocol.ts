@@ -8,15 +8,12 @@ import { finished } from 'node:stream'
 import type { Context, LimitRefusal, Reply } from '../context.ts'
 import { compressors, MIN_COMPRESSED, selectCoding } from './compression.ts'
 import { encodeError, type PublicError } from './errors.ts'
+import type { PlainTarget } from './target.ts'
 
 /** A request with its parsed body, in the form that every protocol uses. */
 export interface Call {
   method: string
-  /**
-   * The path, if the target has at most 256 characters, and only letters, digits, `_`, `-` and `/`. Otherwise
-   * undefined. The fast path handles only such paths, because they need no URL parser.
-   */
-  plainPath: HTTPPath | undefined
+  plain: PlainTarget | undefined
   url: () => URL
   /** The JSON object of the body, or undefined if the request has no body. */
   body: Record<string, unknown> | undefined

@@ -60,7 +60,7 @@ export function createRequestReader(
       const { body, malformed, refusal } = parseBody(request, target, bytes)
       return {
         method: method === 'HEAD' ? 'GET' : method,
-        plainPath: target.plainPath,
+        plain: target.plain,
         url: target.url,
         request,
         body,

@@ -9,14 +9,19 @@ const MAX_TARGET = 8 * 1024
  */
 const MAX_QUERY_ITEMS = 100
 
+/**
+ * A target of at most 256 characters, with non-empty segments of only letters, digits, `_` and `-`, and a query of at
+ * most 10 parameters without escapes. The fast path handles only such targets, because they need no URL parser.
+ */
+export interface PlainTarget {
+  path: HTTPPath
+  query: string | undefined
+}
+
 /** The normalized target of a request, which routing, admission, log and traces use. */
 export interface Target {
   path: string
-  /**
-   * The path, if the target has at most 256 characters, and consists of non-empty segments with only letters, digits,
-   * `_` and `-`. Otherwise undefined. The fast path handles only such targets, because they need no URL parser.
-   */
-  plainPath: HTTPPath | undefined
+  plain: PlainTarget | undefined
   url: () => URL
   /** The error of an invalid target. The server throws this error before it reads the body. */
   refusal?: ORPCError<string, unknown>
@@ -31,7 +36,12 @@ const badRequest = (message: string) => new ORPCError('BAD_REQUEST', { message }
 
 export const notFound = () => new ORPCError('NOT_FOUND', { message: 'There is nothing at this address' })
 
-const isPlain = (target: string): target is HTTPPath => target.length <= 256 && /^(\/[\w-]+)+$/.test(target)
+const PLAIN = /^((?:\/[\w-]+)+)(?:\?([\w.-]+=[\w.-]*(?:&[\w.-]+=[\w.-]*){0,9}))?$/
+
+function readPlain(target: string): PlainTarget | undefined {
+  const match = target.length <= 256 ? PLAIN.exec(target) : null
+  return match ? { path: match[1] as HTTPPath, query: match[2] } : undefined
+}
 
 /** A valid `Host` header (RFC 9112, section 3.2): one host, without user information. */
 const HOST = /^([\w.~-]+|\[[\da-f:.]+\])(:\d*)?$/i
@@ -57,13 +67,14 @@ export function readTarget(
 ): Target {
   const refuse = (refusal: ORPCError<string, unknown>, path = UNREADABLE): Target => ({
     path,
-    plainPath: undefined,
+    plain: undefined,
     url: () => new URL(baseUrl),
     refusal,
   })
   if (host === undefined ? httpVersion === '1.1' : !HOST.test(host))
     return refuse(badRequest('Send exactly one Host header, with a host and an optional port'))
-  if (isPlain(url)) return { path: url, plainPath: url, url: () => new URL(baseUrl + url) }
+  const plain = readPlain(url)
+  if (plain) return { path: plain.path, plain, url: () => new URL(baseUrl + url) }
   if (url.length > MAX_TARGET)
     return refuse(new ORPCError('URI_TOO_LONG', { status: 414, message: 'The address is too long' }))
   const originForm = originFormOf(url, host)
@@ -74,7 +85,7 @@ export function readTarget(
   const isComplex = (query.match(QUERY_ITEM)?.length ?? 0) > MAX_QUERY_ITEMS
   const parsed = new URL(baseUrl + (isComplex || query === '' ? path : `${path}?${query}`))
   const malformed = badRequest(`A query may have at most ${MAX_QUERY_ITEMS} parameters and brackets`)
-  return { path, plainPath: undefined, url: () => parsed, ...(isComplex && { malformed }) }
+  return { path, plain: undefined, url: () => parsed, ...(isComplex && { malformed }) }
 }
 
 /**

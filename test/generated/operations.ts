@@ -21,6 +21,8 @@ export interface Values {
   noteNumber: number
   /** The token of another session of the caller. */
   token: string
+  /** The id of the grant of an app. */
+  grantId: string
   email: string
   inputValue: number
   guests: number
@@ -40,9 +42,11 @@ type Call<Data> = (values: Values) => Promise<Outcome<Data>>
 export const FIRST_FORM = 'application/json;version=1'
 
 type FirstForm = 'legacyNotes_list' | 'legacyNotes_create'
+/** No generated client reads event streams. */
+type Stream = 'live_watch'
 
-/** A call of each operation with a generated client. The compiler compares the generated types with the contract. */
-export type SecondFormCalls = { [Id in Exclude<keyof Answers, FirstForm>]: Call<Answers[Id]> }
+/** A call of each other operation with a generated client. The compiler compares the generated types with the contract. */
+export type SecondFormCalls = { [Id in Exclude<keyof Answers, FirstForm | Stream>]: Call<Answers[Id]> }
 
 /** The calls with a client that distinguishes the media types of the two forms of notes. */
 export type Calls = SecondFormCalls & { [Id in FirstForm]: Call<Answers[Id]> }

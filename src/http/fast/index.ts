@@ -55,7 +55,8 @@ function rest(form: Form): WireFormat {
   return {
     matcher: new StandardOpenAPIMatcher({ filter: hasForm(form) }),
     codec: new StandardOpenAPICodec(serializer),
-    inputOf: ({ method, body }) => (method === 'GET' ? {} : body),
+    inputOf: ({ method, body, plain }) =>
+      method === 'GET' ? serializer.deserialize(new URLSearchParams(plain?.query)) : body,
     wrap: (json) => json,
     isRest: true,
   }
@@ -85,7 +86,7 @@ type FastPath = (exchange: Exchange) => Promisable<boolean>
  * Creates the fast path: answers common requests over REST and RPC at a fraction of the cost of the standard handlers
  * of oRPC. The fast path uses the same matchers, codecs and procedures, but composes each procedure once, not in every
  * call. Its answers equal those of the standard handlers, byte by byte. The standard handlers answer all other
- * requests: requests without `plainPath` (for example, with a query), requests of Datastar pages, RPC requests that use
+ * requests: requests without a plain target (for example, with an escaped query), requests of Datastar pages, RPC requests that use
  * GET, contain `meta` or are a batch, and procedures that answer with events. For `checks`, see `compile`.
  */
 export function createFastPath(checks: boolean): FastPath {
@@ -100,13 +101,14 @@ export function createFastPath(checks: boolean): FastPath {
 
   return (exchange) => {
     const { call } = exchange
-    const { plainPath, method, body, request } = call
-    if (plainPath === undefined || isDatastar(request.headers)) return false
-    if (!plainPath.startsWith(RPC)) return overRest[formOf(call)](exchange, plainPath)
+    const { plain, method, body, request } = call
+    if (plain === undefined || isDatastar(request.headers)) return false
+    const { path } = plain
+    if (!path.startsWith(RPC)) return overRest[formOf(call)](exchange, path)
     return (
       method === 'POST' &&
       !(body && ('meta' in body || isBatch(request.headers))) &&
-      overRpc(exchange, `/${plainPath.slice(RPC.length)}`)
+      overRpc(exchange, `/${path.slice(RPC.length)}`)
     )
   }
 }
@@ -149,7 +151,7 @@ function createAnswerer(format: WireFormat, compiledOf: CompiledOf) {
 
   const serve = (exchange: Exchange, route: Route) => {
     const { call } = exchange
-    const input = route.params ? { ...call.body, ...route.params } : inputOf(call)
+    const input = route.params ? { ...(inputOf(call) as object), ...route.params } : inputOf(call)
     return catchMaybePromise(
       () => mapMaybePromise(route.run(call.context, input), (output) => sendOutput(exchange, route, output)),
       (error) => sendError(exchange, route, error),

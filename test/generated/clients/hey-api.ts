@@ -46,6 +46,10 @@ export function connect(baseUrl: string, cookie: string): SecondFormCalls {
     sessions_list: () => outcome(sdk.sessionsList({ client })),
     sessions_revoke: ({ token }) =>
       outcome(sdk.sessionsRevoke({ client, body: { revokeSessionToken: token } })),
+    sessions_revokeOthers: () => outcome(sdk.sessionsRevokeOthers({ client })),
+    apps_list: () => outcome(sdk.appsList({ client })),
+    apps_revoke: ({ grantId: id }) => outcome(sdk.appsRevoke({ client, body: { id } })),
+    audit_list: () => outcome(sdk.auditList({ client, query: { limit: 10 } })),
     reservations_create: async ({ guests }) => {
       const call = sdk.reservationsCreate({ client, body: { name: 'Ada', guests } })
       const { error } = await call

@@ -66,6 +66,10 @@ export function connect(baseUrl: string, cookie: string): Calls {
     sessions_list: () => outcome(client.GET('/api/sessions')),
     sessions_revoke: ({ token }) =>
       outcome(client.POST('/api/sessions/revoke', { body: { revokeSessionToken: token } })),
+    sessions_revokeOthers: () => outcome(client.POST('/api/sessions/revoke-others')),
+    apps_list: () => outcome(client.GET('/api/apps')),
+    apps_revoke: ({ grantId: id }) => outcome(client.POST('/api/apps/revoke', { body: { id } })),
+    audit_list: () => outcome(client.GET('/api/audit', { params: { query: { limit: 10 } } })),
     reservations_create: async ({ guests }) => {
       const call = client.POST('/api/reservations', { body: { name: 'Ada', guests } })
       const { error } = await call

@@ -60,6 +60,10 @@ export function connect(_: string, cookie: string): Calls {
     legacyNotes_reset: () => outcome(api.legacyNotesReset({ headers })),
     sessions_list: () => outcome(api.sessionsList({}, { headers })),
     sessions_revoke: ({ token }) => outcome(api.sessionsRevoke({ revokeSessionToken: token }, { headers })),
+    sessions_revokeOthers: () => outcome(api.sessionsRevokeOthers({ headers })),
+    apps_list: () => outcome(api.appsList({}, { headers })),
+    apps_revoke: ({ grantId: id }) => outcome(api.appsRevoke({ id }, { headers })),
+    audit_list: () => outcome(api.auditList({ limit: 10 }, { headers })),
     reservations_create: async ({ guests }) => {
       const result = await api.reservationsCreate({ name: 'Ada', guests }, { headers })
       const violation = result.status === 400 && result.data.defined ? result.data.data.guests : undefined

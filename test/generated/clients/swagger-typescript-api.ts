@@ -39,6 +39,10 @@ export function connect(baseUrl: string, cookie: string): SecondFormCalls {
     legacyNotes_reset: () => outcome(api.legacyNotesReset()),
     sessions_list: () => outcome(api.sessionsList()),
     sessions_revoke: ({ token }) => outcome(api.sessionsRevoke({ revokeSessionToken: token })),
+    sessions_revokeOthers: () => outcome(api.sessionsRevokeOthers()),
+    apps_list: () => outcome(api.appsList()),
+    apps_revoke: ({ grantId: id }) => outcome(api.appsRevoke({ id })),
+    audit_list: () => outcome(api.auditList({ limit: 10 })),
     reservations_create: async ({ guests }) => {
       const response = await api.reservationsCreate({ name: 'Ada', guests })
       const { error } = response
