@@ -1,0 +1,62 @@
+import { once } from 'node:events'
+import { type BrowserContextOptions, chromium } from 'playwright-core'
+
+import { createApp } from '../src/http/app.ts'
+import { sampleAccounts } from '../src/operator/sample-data.ts'
+import { createTallystick } from '../src/testing.ts'
+
+// Writes the screenshots of README.md to docs/, with the sample data of `tallystick seed`.
+
+const PORT = '3210'
+const origin = `http://localhost:${PORT}`
+
+const tallystick = await createTallystick({ PORT })
+const server = createApp(tallystick.services).listen(Number(PORT))
+await once(server, 'listening')
+
+const [ada, charles] = sampleAccounts('ada@example.com')
+const cookies = new Map<string, string>()
+for (const account of [charles, ada]) {
+  if (!account) continue
+  const cookie = await tallystick.signIn(account.email)
+  cookies.set(account.email, cookie)
+  const client = tallystick.client({ cookie })
+  for (const { title, description, status } of account.tasks.toReversed()) {
+    const { id } = await client.tasks.create({ taskTitle: title, taskDesc: description ?? undefined })
+    if (status !== 'pending') await client.tasks.update({ id, status })
+  }
+  for (const { shares, ...note } of account.notes.toReversed()) {
+    const { id } = await client.notes.create(note)
+    for (const [email, role] of shares) await client.notes.share({ id, email, role })
+  }
+}
+await tallystick.stranger.counter.set({ inputValue: 1842 })
+
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-gpu'],
+})
+
+async function capture(name: string, path: string, email: string, options: BrowserContextOptions) {
+  const context = await browser.newContext({ locale: 'en', ...options })
+  const [cookie = '', value = ''] = (cookies.get(email) ?? '').split('=')
+  if (value) await context.addCookies([{ name: cookie, value, url: origin }])
+  const page = await context.newPage()
+  await page.goto(origin + path)
+  await page.getByRole('contentinfo').waitFor()
+  await page.waitForTimeout(1000)
+  await page.screenshot({ path: `docs/${name}.png` })
+  await context.close()
+}
+
+await capture('page-home', '/', '', { viewport: { width: 720, height: 640 } })
+await capture('page-notes', '/notes', 'ada@example.com', {
+  viewport: { width: 720, height: 640 },
+  colorScheme: 'dark',
+})
+await capture('page-tasks', '/tasks', 'ada@example.com', { viewport: { width: 360, height: 640 } })
+
+await browser.close()
+server.closeAllConnections()
+server.close()
+await tallystick.close()
