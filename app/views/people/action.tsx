@@ -57,6 +57,8 @@ export function ActionDialog({ action, user, onDone, onClose }: Props) {
         restart()
         return
       }
+      // Otherwise, a first request of a list continues, and its response may be older than the action.
+      await queryClient.cancelQueries({ queryKey: peopleKey })
       await queryClient.invalidateQueries({ queryKey: peopleKey })
       onDone(t('personChanged', { email: user.email }))
       onClose()
