@@ -138,7 +138,7 @@ describe('an administrator', () => {
     expect(await page.getByRole('link', { name: 'People' }).count()).toBe(0)
   })
 
-  test('bans a person with a reason, who is signed out immediately, and unbans the person', async () => {
+  test('bans a person with a reason, ends the sessions immediately, and unbans the person', async () => {
     const ada = await createPerson()
     const adasPage = await openApp(service, { email: ada.email })
     adasPage.expectStatus(401)
