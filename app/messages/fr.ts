@@ -1,6 +1,6 @@
 import type { Catalogue } from './en.ts'
 
-export const catalogue: Catalogue = {
+export const catalogue: Partial<Catalogue> = {
   counter: 'Compteur',
   tasks: 'Tâches',
   notes: 'Notes',
