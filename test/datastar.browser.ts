@@ -54,6 +54,7 @@ async function signIn() {
   await page.getByLabel('Code').fill(codeSentTo(service, email) ?? '')
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByText('No notes yet').waitFor()
+  return email
 }
 
 async function add(text: string) {
@@ -98,6 +99,24 @@ describe.skipIf(bundle === '')('the page of README.md', () => {
 
     expect(await notes().count()).toBe(1)
     expect(await notes().textContent()).toBe('Two <b>& "three" Delete')
+    expect(problems).toEqual([])
+  })
+
+  test('shows changes of other clients, until the session is revoked', async () => {
+    const email = await signIn()
+    const elsewhere = service.client({ cookie: await service.signIn(email) })
+
+    await elsewhere.legacyNotes.create({ newNote: 'Elsewhere' })
+    await notes().getByText('Elsewhere').waitFor()
+    await page.getByText('Notes: 1').waitFor()
+    const { count } = await elsewhere.counter.increment()
+    await page.locator('#server-fragment').getByText(String(count), { exact: true }).waitFor()
+    const { sessions } = await elsewhere.sessions.list()
+    const { token = '' } = sessions.find(({ isCurrent }) => !isCurrent) ?? {}
+    await elsewhere.sessions.revoke({ revokeSessionToken: token })
+    await error().getByText('Sign in first').waitFor()
+
+    expect(await notes().count()).toBe(1)
     expect(problems).toEqual([])
   })
 

@@ -159,6 +159,18 @@ describe('a Datastar page', () => {
     await expect.poll(() => second.events.length).toBe(2)
   })
 
+  test('receives the error when the session is revoked', async () => {
+    const email = newEmail()
+    const cookie = await service.signIn(email)
+    const source = await events('/api/live?topics=notes', { cookie, ...datastar })
+    const owner = service.client({ cookie: await service.signIn(email) })
+
+    await owner.sessions.revoke({ revokeSessionToken: sessionTokenIn(cookie) })
+
+    await waitForEnd(source)
+    expect(source.events.at(-1)?.data).toContain('id="error"')
+  })
+
   test.each(['tasks', 'sessions', 'counter,tasks'])('cannot watch %s', async (topics) => {
     const cookie = await service.signIn(newEmail())
 
@@ -259,15 +271,21 @@ describe('a stream ends', () => {
     const server = createApp(second.services).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    const sources = await Promise.all(
-      Array.from({ length: 5 }, () => openEvents(address, '/api/live?topics=counter')),
-    )
+    const open = (headers?: Record<string, string>) =>
+      openEvents(address, '/api/live?topics=counter', headers)
+    const sources = await Promise.all(Array.from({ length: 5 }, () => open()))
+    // Datastar's client connects again only after a broken connection.
+    const page = await open({ 'datastar-request': 'true' })
 
     second.services.closing.abort()
     server.close()
 
     for (const source of sources) await waitForEnd(source)
-    const delays = sources.map(({ events: received }) => Number(received.at(-1)?.retry))
+    await expect.poll(() => page.response.destroyed).toBe(true)
+    expect(page.isComplete()).toBe(false)
+    const delays = [...sources, page].map(({ events: received }) =>
+      Number(received.findLast(({ retry }) => retry)?.retry),
+    )
     expect(new Set(delays).size).toBeGreaterThan(1)
     for (const delay of delays) expect(delay).toBeGreaterThan(0)
   })

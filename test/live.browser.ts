@@ -1,6 +1,10 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
+import { createApp } from '../src/http/app.ts'
+import { createTallystick } from '../src/testing.ts'
 import { BreakableConnection } from './breakable-connection.ts'
 import { sessionTokenIn } from './http.ts'
 import { newEmail, startService } from './service.ts'
@@ -89,4 +93,30 @@ describe('an EventSource of a browser', () => {
 
     expect(await page.evaluate('updates')).toEqual([])
   })
+})
+
+test('a page that reads a stream as the client of Datastar does receives an error when the service stops', async () => {
+  const instance = await createTallystick({ DATABASE_URL: service.databaseUrl })
+  const server = createApp(instance.services).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const page = await browser.newPage()
+  await page.route('**/page', (route) => route.fulfill({ contentType: 'text/html', body: '<!doctype html>' }))
+  await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/page`)
+  await page.evaluate(`
+    globalThis.received = ''
+    globalThis.reading = (async () => {
+      const { body } = await fetch('/api/live?topics=counter', { headers: { 'datastar-request': 'true' } })
+      const reader = body.pipeThrough(new TextDecoderStream()).getReader()
+      for (let part = await reader.read(); !part.done; part = await reader.read()) received += part.value
+    })().catch((error) => error.message);
+    undefined`)
+  await page.waitForFunction("received.includes('patch-signals')")
+
+  instance.services.closing.abort()
+
+  expect(await page.evaluate('reading')).toBe('network error')
+  expect(await page.evaluate('received')).toMatch(/\nretry: \d+\n\n/)
+  await page.close()
+  server.close()
+  await instance.close()
 })

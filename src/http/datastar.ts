@@ -83,7 +83,7 @@ export function createDatastar(services: Services): Protocol {
     const { stream } = opened
     const { reply } = context
     if (stream && !(body instanceof ORPCError))
-      return sendLive({ response, reply, stream, format: patchFrame, services })
+      return sendLive({ response, reply, stream, format: patchFrame, services, isDatastar: true })
     setReplyHeaders(response, reply)
     return sendError(response, body as ORPCError<string, unknown>)
   }

@@ -3,8 +3,9 @@ import { sendStandardResponse } from '@orpc/standard-server-node'
 import { randomInt } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 
+import { errorBody } from '../../contract/errors.ts'
 import type { Format, LiveStream, Reply, Services } from '../context.ts'
-import { EVENT_STREAM } from './datastar-events.ts'
+import { errorEvents, EVENT_STREAM } from './datastar-events.ts'
 import { setReplyHeaders } from './protocol.ts'
 
 export const isEventStream = (response: ServerResponse) => response.getHeader('content-type') === EVENT_STREAM
@@ -55,10 +56,11 @@ interface LiveOptions {
   stream: LiveStream
   format: Format
   services: Services
+  isDatastar?: boolean
 }
 
 /** Sends a live stream as server-sent events. */
-export async function sendLive({ response, reply, stream, format, services }: LiveOptions) {
+export async function sendLive({ response, reply, stream, format, services, isDatastar }: LiveOptions) {
   // ANSWER_TIMEOUT has passed and the service has sent 503, or the client has disconnected.
   if (response.headersSent || response.closed) {
     stream.close()
@@ -74,6 +76,7 @@ export async function sendLive({ response, reply, stream, format, services }: Li
     return true
   }
   response.once('close', stream.close)
+  let mustReconnect = isDatastar
   try {
     for (let event = await stream.next(); event; event = await stream.next()) {
       const { id, snapshot } = event
@@ -85,15 +88,21 @@ export async function sendLive({ response, reply, stream, format, services }: Li
       if (!isReady) await drained(response)
     }
   } catch (error) {
-    // A revoked session ends the stream. The client connects again, and receives 401.
+    // A revoked session ends the stream. The client connects again, and receives 401. A Datastar page receives the error.
     if (!(error instanceof ORPCError)) log.error({ err: error }, 'an event stream failed')
+    else if (isDatastar) {
+      mustReconnect = false
+      response.write(errorEvents(errorBody(error)))
+    }
   } finally {
     stopKeepAlive()
     stream.close()
   }
   if (closing.signal.aborted)
     response.write(`retry: ${randomInt(RECONNECT_DELAY.min, RECONNECT_DELAY.max)}\n\n`)
-  response.end()
+  // Datastar's client connects again after a broken connection, but not after the end of a stream.
+  if (mustReconnect) response.write(KEEP_ALIVE, () => response.destroy())
+  else response.end()
   return true
 }
 
