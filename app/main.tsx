@@ -13,8 +13,9 @@ import { applyTheme } from './theme.ts'
 
 applyTheme()
 // Requested now, because the first view needs the session before it can show the counter.
-void queryClient.prefetchQuery(sessionQuery)
-void queryClient.prefetchQuery(orpc.counter.get.queryOptions())
+// The views show the errors of these requests.
+queryClient.query(sessionQuery).catch(() => undefined)
+queryClient.query(orpc.counter.get.queryOptions()).catch(() => undefined)
 
 const root = document.getElementById('page')
 if (!root) throw new Error('index.html has no element #page')
