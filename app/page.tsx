@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { type ComponentType, useEffect, useRef, useState } from 'react'
+import { type ComponentType, lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 
 import type { Language } from '../contract/languages.ts'
@@ -14,12 +14,14 @@ import { type Path, paths } from './paths.ts'
 import { applyTheme, storedTheme, type Theme, themes } from './theme.ts'
 import { Home } from './views/home.tsx'
 import { Reservation } from './views/reservation.tsx'
-import { People } from './views/people.tsx'
 import { Account } from './views/account.tsx'
 import { Devices } from './views/devices.tsx'
 import { Notes } from './views/notes.tsx'
 import { sendDeletions } from './views/tasks/deletions.ts'
 import { Tasks } from './views/tasks.tsx'
+
+/** Loaded on demand, because only administrators need this view. */
+const People = lazy(async () => ({ default: (await import('./views/people.tsx')).People }))
 
 interface View {
   title: Message
@@ -143,7 +145,7 @@ function Content({ session }: { session: Session | null }) {
   return (
     <main id="content" ref={main} tabIndex={-1}>
       {hasEnded && <p role="alert">{t('signedOutElsewhere')}</p>}
-      {content()}
+      <Suspense>{content()}</Suspense>
     </main>
   )
 }

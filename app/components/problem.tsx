@@ -1,10 +1,9 @@
 import { codeOf } from '../api.ts'
 import { useLanguage } from '../language.tsx'
-import { isMessage } from '../messages/index.ts'
 
 /** Shows an error, and the button for another attempt if `onRetry` is given. Shows nothing without an error. */
 export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
-  const { t } = useLanguage()
+  const { t, isMessage } = useLanguage()
   if (!error) return null
   const code = codeOf(error) ?? 'NETWORK'
   return (

@@ -1,19 +1,18 @@
 import { IntlMessageFormat } from 'intl-messageformat'
 
 import type { Language } from '../../contract/languages.ts'
-import { catalogue as english, type Catalogue, type Message } from './en.ts'
+import type { Catalogue, Message } from './en.ts'
 
 export type { Message }
 
-const catalogues = import.meta.glob<{ catalogue: Catalogue }>(['./*.ts', '!./index.ts', '!./en.ts'])
+const catalogues = import.meta.glob<{ catalogue: Catalogue }>(['./*.ts', '!./index.ts'])
 
 /** Loads the texts of a language. */
 export async function loadCatalogue(language: Language): Promise<Catalogue> {
   const load = catalogues[`./${language}.ts`]
-  return load ? (await load()).catalogue : english
+  if (!load) throw new Error(`app/messages/ has no texts for ${language}`)
+  return (await load()).catalogue
 }
-
-export const isMessage = (key: string): key is Message => Object.hasOwn(english, key)
 
 export type Values = Record<string, string | number>
 
@@ -31,6 +30,7 @@ export function createTranslator(language: Language, catalogue: Catalogue) {
 
   return {
     language,
+    isMessage: (key: string): key is Message => Object.hasOwn(catalogue, key),
     /** Returns a message, with the values inserted. */
     t: (message: Message, values?: Values): string => {
       const format = formats.get(message) ?? new IntlMessageFormat(catalogue[message], language)
