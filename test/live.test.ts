@@ -41,6 +41,24 @@ describe('live.watch', () => {
     await watched.stop()
   })
 
+  test('reads a state that changes often at most every 100 ms, and sends the last state', async () => {
+    const watched = await watch(service.stranger, { topics: ['counter'] })
+    const before = watched.updates.length
+
+    const start = performance.now()
+    for (let inputValue = 1; inputValue <= 20; inputValue++) {
+      await service.stranger.counter.set({ inputValue })
+      await sleep(25)
+    }
+    await vi.waitFor(() => {
+      expect(watched.latest()).toEqual({ count: 20 })
+    })
+
+    const most = (performance.now() - start) / 100 + 2
+    expect(watched.updates.length - before).toBeLessThanOrEqual(most)
+    await watched.stop()
+  })
+
   test('sends shared notes to readers, and removes a deleted note', async () => {
     const email = newEmail()
     const reader = await other.person(email)

@@ -1,3 +1,8 @@
+import {
+  getCurrentAuthContextAsyncLocalStorage,
+  getCurrentDBAdapterAsyncLocalStorage,
+  getRequestStateAsyncLocalStorage,
+} from '@better-auth/core/context'
 import { betterAuth, type BetterAuthOptions } from 'better-auth'
 import { createAuthMiddleware } from 'better-auth/api'
 import { drizzleAdapter } from 'better-auth/adapters/drizzle'
@@ -11,6 +16,7 @@ import * as audit from '../../db/audit.ts'
 import * as tables from '../../db/auth.ts'
 import type { Database } from '../../db/database.ts'
 import { sessions } from '../../db/sessions.ts'
+import { addStorages } from '../telemetry/async-storages.ts'
 import { currentDatabase, amendEntry, createTransactionalAdapter } from '../telemetry/audit.ts'
 import { audited } from './audited-endpoints.ts'
 import { cookieOptions, createCookieReader } from './cookies.ts'
@@ -182,6 +188,12 @@ const MAX_VERIFIED_COOKIES = 4_000_000
  */
 export async function createCookieIdentity(auth: Auth): Promise<Omit<Identity, 'verifyToken'>> {
   const context = await auth.$context
+  addStorages(
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- no other function returns this storage
+    await getCurrentAuthContextAsyncLocalStorage(),
+    await getRequestStateAsyncLocalStorage(),
+    await getCurrentDBAdapterAsyncLocalStorage(),
+  )
   const { expiresIn, updateAge } = context.sessionConfig
   const read = createCookieReader(context)
   const verified = new LRUCache<string, string>({

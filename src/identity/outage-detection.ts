@@ -1,9 +1,8 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
-
 import { isOutage } from '../../db/errors.ts'
+import { createStorage, disableStoragesAfter } from '../telemetry/async-storages.ts'
 
 /** The current operation of better-auth. `outage` is the database outage that occurred during the operation, if any. */
-const operations = new AsyncLocalStorage<{ outage?: Error }>()
+const operations = createStorage<{ outage?: Error }>()
 
 /**
  * Wraps the database adapter of better-auth. If a method of the adapter fails because of an outage, records the outage
@@ -32,7 +31,7 @@ export const detectOutages = <Adapter extends object>(adapter: Adapter): Adapter
  */
 export async function rethrowOutages<Result>(run: () => Promise<Result>): Promise<Result> {
   const operation: { outage?: Error } = {}
-  const result = await operations.run(operation, run).catch((error: unknown) => {
+  const result = await disableStoragesAfter(() => operations.run(operation, run)).catch((error: unknown) => {
     throw operation.outage ?? error
   })
   if (operation.outage) throw operation.outage

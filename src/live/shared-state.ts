@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { Topic } from '../../contract/base.ts'
 import type { Format } from '../context.ts'
@@ -10,6 +11,11 @@ import type { Bus } from './bus.ts'
  * and the notification.
  */
 const COMPARE_INTERVAL = 30_000
+/**
+ * Minimum time between the beginnings of two reads of one state, in milliseconds. Limits the cost of a state that changes
+ * often. The first change after this time is read at once.
+ */
+const READ_INTERVAL = 100
 /** Time until a failed read is repeated, in milliseconds. */
 const RETRY_DELAY = 1000
 
@@ -66,6 +72,8 @@ class SharedState {
   #subscriptions = new Map<string, () => void>()
   #isStale = true
   #since = 0
+  /** When the last read began. */
+  #lastRead = -READ_INTERVAL
   #reading: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
 
@@ -101,7 +109,11 @@ class SharedState {
 
   async #readUntilFresh() {
     try {
-      while (this.#isStale) await limitReads('', this.#read)
+      while (this.#isStale) {
+        const delay = this.#lastRead + READ_INTERVAL - performance.now()
+        if (delay > 0) await sleep(delay, undefined, { ref: false })
+        await limitReads('', this.#read)
+      }
     } finally {
       // In the same step as the check of #isStale: a later call of `refresh` must begin a new read.
       this.#reading = undefined
@@ -111,6 +123,7 @@ class SharedState {
 
   readonly #read = async () => {
     this.#isStale = false
+    this.#lastRead = performance.now()
     const since = this.#since
     const { topic, otherKeys, read } = this.#source
     try {

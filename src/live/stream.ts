@@ -116,8 +116,12 @@ export class Stream implements LiveStream {
 const expiryOf = ({ session, tokenExpiresAt }: Caller) => tokenExpiresAt ?? session.expiresAt
 
 /** The event id: the tags of all topics that the client has, for example `counter=c2zL8kJb0xQe,tasks=…`. */
-const encodeTags = (subscriptions: readonly Subscription[]) =>
-  subscriptions.flatMap(({ topic, tag }) => (tag === undefined ? [] : [`${topic}=${tag}`])).join(',')
+function encodeTags(subscriptions: readonly Subscription[]) {
+  let id = ''
+  for (const { topic, tag } of subscriptions)
+    if (tag !== undefined) id += `${id === '' ? '' : ','}${topic}=${tag}`
+  return id
+}
 
 /** Returns the tag of a topic in an event id. Undefined if the client does not have the topic. */
 export const tagOf = (lastEventId: string | undefined, topic: Topic) =>

@@ -1,8 +1,7 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
-
 import type { Entry, Source } from '../../db/audit.ts'
 import type { Database } from '../../db/database.ts'
 import type { Context } from '../context.ts'
+import { createStorage, disableStoragesAfter } from './async-storages.ts'
 
 /** Maximum stored length of a `User-Agent` header, in characters. */
 const MAX_AGENT = 256
@@ -20,13 +19,14 @@ export const auditSourceOf = ({
   userAgent: headers['user-agent']?.slice(0, MAX_AGENT) ?? null,
 })
 
-const contexts = new AsyncLocalStorage<Context>()
+const contexts = createStorage<Context>()
 
 /**
  * Makes the context of a call available to `currentAuditSource`, because better-auth and OpenAuth do not pass the
  * context to the functions that they call.
  */
-export const withAuditContext = <Result>(context: Context, work: () => Result) => contexts.run(context, work)
+export const withAuditContext = <Result>(context: Context, work: () => Promise<Result>) =>
+  disableStoragesAfter(() => contexts.run(context, work))
 
 const UNKNOWN: Source = { actor: null, ipAddress: null, userAgent: null }
 
@@ -46,7 +46,7 @@ interface Transaction {
   overrides: Partial<Entry>
 }
 
-const transactions = new AsyncLocalStorage<Transaction>()
+const transactions = createStorage<Transaction>()
 
 /** Returns the current transaction of better-auth. Outside a transaction, returns the given database. */
 export const currentDatabase = (db: Database) => transactions.getStore()?.db ?? db
