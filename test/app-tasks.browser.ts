@@ -19,7 +19,7 @@ async function addTask(page: Page, title: string) {
 
 const titlesOf = async (client: Client) => (await client.tasks.list()).tasks.map(({ title }) => title)
 
-/** Opens the tasks of a person who has tasks with these titles. The last title is the newest. */
+/** Opens the tasks of a new person, with these titles. The last title is the newest. */
 async function openTasks(titles: string[] = []) {
   const app = await openApp(service, { path: '/tasks' })
   const ids = []

@@ -87,6 +87,31 @@ export const catalogue = {
   showMore: 'Show more',
 
   // Notes
+  newNote: 'New note',
+  body: 'Body',
+  tooLong: '{max} characters at most.',
+  saveNote: 'Save note',
+  saveAsNewNote: 'Save as a new note',
+  noNotes: 'You have no notes. Write your first note above.',
+  sharedWith: '{count, plural, =0 {Not shared} one {Shared with # person} other {Shared with # people}}',
+  sharedToRead: 'Shared with you to read',
+  sharedToEdit: 'Shared with you to edit',
+  share: 'Share',
+  shareWith: 'Share with',
+  role: 'Role',
+  reader: 'Reader',
+  editor: 'Editor',
+  shareNote: 'Share note',
+  shareExplanation:
+    'Readers see the note, and editors can also change the note. Share again to change the role.',
+  shared: 'Shared with {email}.',
+  ownAddress: 'This is your own address.',
+  deleteNote: 'Delete note',
+  deleteNoteText:
+    '{count, plural, =0 {The note is deleted permanently.} one {The note is deleted permanently, also for the person you share it with.} other {The note is deleted permanently, also for the # people you share it with.}}',
+  noteChangedElsewhere: 'This note was changed elsewhere. Which version do you want to keep?',
+  noteGone: 'This note was deleted, or is no longer shared with you. You can save your text as a new note.',
+  noteNotEditable: 'You can no longer change this note. You can save your text as a new note.',
 
   // Devices and apps
   devicesExplanation: 'You are signed in on these devices. Revoke a device that you do not recognize.',

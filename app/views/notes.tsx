@@ -1,3 +1,103 @@
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
+import { useCallback, useState } from 'react'
+
+import { orpc } from '../api.ts'
+import { Confirm } from '../components/confirm.tsx'
+import { Loaded } from '../components/loaded.tsx'
+import { More } from '../components/more.tsx'
+import { useLanguage } from '../language.tsx'
+import { NewNote } from './notes/new-note.tsx'
+import { type Note, notesQuery, refreshNotes } from './notes/note.ts'
+import { NoteItem } from './notes/note-item.tsx'
+
+/** The notes of the person, and the notes that other people share with the person. Changes by other people appear by themselves. */
 export function Notes() {
-  return null
+  const { t } = useLanguage()
+  const query = useInfiniteQuery(notesQuery)
+  const [edited, setEdited] = useState<readonly Note[]>([])
+  const [deleting, setDeleting] = useState<Note>()
+  const onEdit = useCallback((note: Note) => {
+    setEdited((notes) => [...notes, note])
+  }, [])
+  const onClose = useCallback((id: string) => {
+    setEdited((notes) => notes.filter((note) => note.id !== id))
+  }, [])
+
+  const listed = query.data?.pages.flatMap((page) => page.notes) ?? []
+  const current = new Map(listed.map((note) => [note.id, note]))
+  // A note stays while the person edits the note, also if the note was deleted or is no longer shared.
+  const notes = [...edited.filter(({ id }) => !current.has(id)), ...listed]
+  return (
+    <>
+      {query.data?.pages[0]?.can.CREATE_NOTE !== false && <NewNote isHidden={edited.length > 0} />}
+      <section aria-labelledby="notes-title">
+        <h2 id="notes-title">{t('notes')}</h2>
+        <Loaded query={query}>
+          {() =>
+            notes.length === 0 ? (
+              <p className="muted">{t('noNotes')}</p>
+            ) : (
+              <>
+                <ul aria-label={t('notes')} className="notes">
+                  {notes.map((note) => (
+                    <NoteItem
+                      key={note.id}
+                      note={note}
+                      // With further pages, the list does not tell whether a missing note still exists.
+                      current={current.get(note.id) ?? (query.hasNextPage ? note : undefined)}
+                      edited={edited.find(({ id }) => id === note.id)}
+                      onEdit={onEdit}
+                      onClose={onClose}
+                      onDelete={setDeleting}
+                    />
+                  ))}
+                </ul>
+                <More query={query} />
+              </>
+            )
+          }
+        </Loaded>
+      </section>
+      {deleting && (
+        <DeleteNote
+          note={deleting}
+          onClose={() => {
+            setDeleting(undefined)
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+/** Asks before a note is deleted. */
+function DeleteNote({ note: { id, title, sharedWith }, onClose }: { note: Note; onClose: () => void }) {
+  const { t } = useLanguage()
+  const remove = useMutation(
+    orpc.notes.delete.mutationOptions({
+      onSuccess: () => {
+        onClose()
+        return refreshNotes()
+      },
+    }),
+  )
+  return (
+    <Confirm
+      title={t('deleteNote')}
+      action={t('deleteNote')}
+      isPending={remove.isPending}
+      error={remove.error}
+      onConfirm={() => {
+        remove.mutate({ id })
+      }}
+      onClose={onClose}
+    >
+      <p>
+        <strong>
+          <bdi>{title}</bdi>
+        </strong>
+      </p>
+      <p>{t('deleteNoteText', { count: sharedWith })}</p>
+    </Confirm>
+  )
 }

@@ -18,8 +18,10 @@ export function Tasks() {
   const reset = useMutation(
     orpc.tasks.reset.mutationOptions({
       onSuccess: async () => {
-        await refreshTasks()
         setAsking(false)
+        await refreshTasks()
+        // The button that opened the dialog is gone.
+        document.getElementById('content')?.focus()
       },
     }),
   )

@@ -6,9 +6,9 @@ import { createClient } from '../../../contract/client.ts'
 const UNDO_TIME = 6000
 
 interface Deletions {
-  /** Ids of the tasks whose deletion can be undone. The service still has these tasks. */
+  /** Ids of the tasks that the person has deleted and can restore. The service still has these tasks. */
   pending: readonly number[]
-  /** Ids of the tasks whose deletion was sent. */
+  /** Ids of the tasks that the page has asked the service to delete. */
   sent: readonly number[]
   /** Why the last deletion failed. */
   error: unknown
@@ -47,7 +47,7 @@ export function undoDeletions() {
   change({ pending: [] })
 }
 
-/** Sends the deletions that can still be undone. A task whose deletion fails is visible again. */
+/** Sends the deletions that can still be undone. After a failed deletion, the task is visible again. */
 export async function sendDeletions() {
   clearTimeout(timer)
   const { pending, sent } = deletions

@@ -7,7 +7,7 @@ import { Problem } from '../../components/problem.tsx'
 import { useLanguage } from '../../language.tsx'
 import { deleteLater } from './deletions.ts'
 import { EditTask } from './edit-task.tsx'
-import { refreshTasks, type TaggedTask, type Task } from './task.ts'
+import { isEqual, refreshTasks, type TaggedTask, type Task } from './task.ts'
 
 interface Props {
   task: Task
@@ -17,8 +17,8 @@ interface Props {
   onClose: (id: number) => void
 }
 
-/** A task in the list. Memoized, because a list can have hundreds of tasks. */
-export const TaskItem = memo(function TaskItem({ task, edited, onEdit, onClose }: Props) {
+/** A task in the list. */
+function Item({ task, edited, onEdit, onClose }: Props) {
   const { t } = useLanguage()
   const titleId = useId()
   const item = useFocusOfList()
@@ -94,4 +94,13 @@ export const TaskItem = memo(function TaskItem({ task, edited, onEdit, onClose }
       </div>
     </li>
   )
-})
+}
+
+/**
+ * Renders again only if the content changes, because a list can have hundreds of tasks. A new task moves all other tasks to
+ * other positions, and TanStack Query then creates new objects for them.
+ */
+export const TaskItem = memo(
+  Item,
+  (last, next) => last.edited === next.edited && isEqual(last.task, next.task),
+)

@@ -1,0 +1,74 @@
+import { useMutation } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
+
+import { codeOf, orpc } from '../../api.ts'
+import { Conflict } from '../../components/conflict.tsx'
+import { Problem } from '../../components/problem.tsx'
+import { useLanguage } from '../../language.tsx'
+import { isEqual, keepTag, type Note, type NoteFields, refreshNotes, replaceNote } from './note.ts'
+import { NoteForm, NoteVersion } from './note-form.tsx'
+
+interface Props {
+  /** The version of the note when the person began to edit. */
+  base: Note
+  /** The note in the list, which changes while the person edits. Undefined if the note was deleted or is no longer shared. */
+  current: Note | undefined
+  onClose: () => void
+}
+
+/** The errors that the form explains in its own words. */
+const explained = ['PRECONDITION_FAILED', 'NOT_FOUND', 'FORBIDDEN']
+
+/** Edits a note in its place in the list. A change by another person is not overwritten without a decision. */
+export function EditNote({ base, current, onClose }: Props) {
+  const { t } = useLanguage()
+  const [mine, setMine] = useState<NoteFields>(base)
+  const [isRefused, setRefused] = useState(false)
+  const conflict = useRef<HTMLDivElement>(null)
+
+  const canEdit = current?.can.EDIT_NOTE === true && !isRefused
+  const theirs = current && !isEqual(current, base) && !isEqual(current, mine) ? current : undefined
+
+  const save = useMutation({
+    /** Saves if the note still is the version that the person has seen. A note that the person cannot edit becomes a new note. */
+    mutationFn: (seen: Note) => (canEdit ? replaceNote(seen, mine) : orpc.notes.create.call(mine)),
+    onSuccess: async (note) => {
+      keepTag(note)
+      await refreshNotes()
+      onClose()
+    },
+    onError: (error) => {
+      setRefused(['NOT_FOUND', 'FORBIDDEN'].includes(codeOf(error) ?? ''))
+    },
+  })
+
+  return (
+    <NoteForm
+      fields={mine}
+      onChange={setMine}
+      onClose={onClose}
+      action={t(canEdit ? 'saveNote' : 'saveAsNewNote')}
+      isPending={save.isPending}
+      onSubmit={() => {
+        if (theirs && canEdit) conflict.current?.focus()
+        else save.mutate(current ?? base)
+      }}
+    >
+      {!canEdit && !save.isPending && <p role="alert">{t(current ? 'noteNotEditable' : 'noteGone')}</p>}
+      {canEdit && theirs && (
+        <Conflict
+          ref={conflict}
+          message={t('noteChangedElsewhere')}
+          mine={<NoteVersion fields={mine} />}
+          theirs={<NoteVersion fields={theirs} />}
+          isPending={save.isPending}
+          onKeep={() => {
+            save.mutate(theirs)
+          }}
+          onTake={onClose}
+        />
+      )}
+      <Problem error={explained.includes(codeOf(save.error) ?? '') ? undefined : save.error} />
+    </NoteForm>
+  )
+}

@@ -1,0 +1,93 @@
+import type { ReactNode } from 'react'
+
+import { Field } from '../../components/field.tsx'
+import { useLanguage } from '../../language.tsx'
+import type { NoteFields } from './note.ts'
+
+/** Maximum lengths, in code points. */
+const MAX_TITLE = 120
+const MAX_BODY = 4000
+
+const isTooLong = (text: string, max: number) => text.length > max && Array.from(text).length > max
+
+interface Props {
+  fields: NoteFields
+  onChange: (fields: NoteFields) => void
+  onSubmit: () => void
+  /** Absent for a new note. */
+  onClose?: () => void
+  /** Name of the button that saves. */
+  action: string
+  isPending: boolean
+  /** Messages, between the fields and the buttons. */
+  children?: ReactNode
+}
+
+/** The fields of a note. */
+export function NoteForm({ fields, onChange, onSubmit, onClose, action, isPending, children }: Props) {
+  const { t } = useLanguage()
+  const { title, body } = fields
+  const isTitleTooLong = isTooLong(title.trim(), MAX_TITLE)
+  const isBodyTooLong = isTooLong(body, MAX_BODY)
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (title.trim() && !isTitleTooLong && !isBodyTooLong) onSubmit()
+      }}
+    >
+      <Field
+        label={t('title')}
+        dir="auto"
+        required
+        autoFocus={onClose !== undefined}
+        autoComplete="off"
+        value={title}
+        onValue={(value) => {
+          onChange({ title: value, body })
+        }}
+        error={isTitleTooLong ? t('tooLong', { max: MAX_TITLE }) : undefined}
+      />
+      <label>
+        {t('body')}
+        <textarea
+          dir="auto"
+          rows={4}
+          value={body}
+          aria-invalid={isBodyTooLong || undefined}
+          onChange={({ target }) => {
+            onChange({ title, body: target.value })
+          }}
+        />
+        {isBodyTooLong && <small>{t('tooLong', { max: MAX_BODY })}</small>}
+      </label>
+      {children}
+      <div className="row">
+        <button aria-busy={isPending} disabled={isPending}>
+          {action}
+        </button>
+        {onClose && (
+          <button type="button" className="secondary" onClick={onClose}>
+            {t('cancel')}
+          </button>
+        )}
+      </div>
+    </form>
+  )
+}
+
+/** Shows a version of a note. */
+export function NoteVersion({ fields: { title, body } }: { fields: NoteFields }) {
+  return (
+    <>
+      <p>
+        <strong>
+          <bdi>{title}</bdi>
+        </strong>
+      </p>
+      <p className="text" dir="auto">
+        {body}
+      </p>
+    </>
+  )
+}

@@ -1,0 +1,117 @@
+import { memo, useEffect, useId, useRef, useState } from 'react'
+
+import { useFocusOfList } from '../../components/focus.ts'
+import { useLanguage } from '../../language.tsx'
+import { EditNote } from './edit-note.tsx'
+import type { Note } from './note.ts'
+import { ShareNote } from './share-note.tsx'
+
+interface Props {
+  note: Note
+  /** The note in the list. Undefined if the note was deleted or is no longer shared. */
+  current: Note | undefined
+  /** The version that the person is editing. */
+  edited: Note | undefined
+  onEdit: (note: Note) => void
+  onClose: (id: string) => void
+  onDelete: (note: Note) => void
+}
+
+/** A note in the list, with the actions that the person has the permission for. */
+export const NoteItem = memo(function NoteItem({ note, current, edited, onEdit, onClose, onDelete }: Props) {
+  const { t, formatAge, formatTime } = useLanguage()
+  const titleId = useId()
+  const item = useFocusOfList()
+  const editButton = useRef<HTMLButtonElement>(null)
+  const shareButton = useRef<HTMLButtonElement>(null)
+  const wasEdited = useRef(false)
+  const [isSharing, setSharing] = useState(false)
+  const { title, body, mine, sharedWith, can } = note
+  const updatedAt = Date.parse(note.updatedAt) / 1000
+
+  useEffect(() => {
+    if (wasEdited.current && !edited) editButton.current?.focus()
+    wasEdited.current = edited !== undefined
+  }, [edited])
+
+  return (
+    <li ref={item} className={mine ? 'note' : 'note shared'}>
+      <h3 id={titleId}>
+        <bdi>{title}</bdi>
+      </h3>
+      <p className="muted meta">
+        {mine ? (
+          t('sharedWith', { count: sharedWith })
+        ) : (
+          <span className="badge">{t(can.EDIT_NOTE ? 'sharedToEdit' : 'sharedToRead')}</span>
+        )}
+        {' · '}
+        <time dateTime={note.updatedAt} title={formatTime(updatedAt)}>
+          {formatAge(updatedAt)}
+        </time>
+      </p>
+      {edited ? (
+        <EditNote
+          base={edited}
+          current={current}
+          onClose={() => {
+            onClose(note.id)
+          }}
+        />
+      ) : (
+        <p className="text" dir="auto">
+          {body}
+        </p>
+      )}
+      {!edited && (
+        <div className="row quiet">
+          {can.EDIT_NOTE && (
+            <button
+              ref={editButton}
+              className="secondary"
+              aria-describedby={titleId}
+              onClick={() => {
+                onEdit(note)
+              }}
+            >
+              {t('edit')}
+            </button>
+          )}
+          {can.SHARE_NOTE && (
+            <button
+              ref={shareButton}
+              className="secondary"
+              aria-describedby={titleId}
+              aria-expanded={isSharing}
+              onClick={() => {
+                setSharing(!isSharing)
+              }}
+            >
+              {t('share')}
+            </button>
+          )}
+          {can.DELETE_NOTE && (
+            <button
+              className="danger"
+              aria-describedby={titleId}
+              onClick={() => {
+                onDelete(note)
+              }}
+            >
+              {t('delete')}
+            </button>
+          )}
+        </div>
+      )}
+      {isSharing && can.SHARE_NOTE && !edited && (
+        <ShareNote
+          note={note}
+          onClose={() => {
+            setSharing(false)
+            shareButton.current?.focus()
+          }}
+        />
+      )}
+    </li>
+  )
+})
