@@ -4,6 +4,7 @@ import { admin, emailOTP } from 'better-auth/plugins'
 
 import { accounts, users, verifications } from '../db/auth.ts'
 import { sessions } from '../db/sessions.ts'
+import { SIGN_IN_CODE } from './environment.ts'
 
 interface Options {
   baseUrl: string
@@ -25,5 +26,8 @@ export const createAuth = ({ baseUrl, secret }: Options, db: DB) =>
     }),
     telemetry: { enabled: false },
     rateLimit: { enabled: false },
-    plugins: [emailOTP({ sendVerificationOTP: () => Promise.resolve() }), admin()],
+    plugins: [
+      emailOTP({ generateOTP: () => SIGN_IN_CODE, sendVerificationOTP: () => Promise.resolve() }),
+      admin(),
+    ],
   })

@@ -2,57 +2,77 @@ import { isDeepStrictEqual } from 'node:util'
 import postgres from 'postgres'
 import { z } from 'zod'
 
-import { headersOf, type Operation, requestOf } from './operations.ts'
-import type { Cookies } from './seed.ts'
-import type { Contender, Server } from './servers.ts'
+import type { Contender } from './contenders.ts'
+import type { Operation, Protocol } from './operations.ts'
+import type { Server } from './servers.ts'
 
-async function send(contender: Contender, operation: Operation, cookie?: string, body?: string) {
-  const request = { ...requestOf(operation, contender.rpc), ...(body !== undefined && { body }) }
-  const response = await fetch(contender.server.origin + request.path, {
-    method: request.method,
-    body: request.body,
-    headers: { ...headersOf(operation, request), ...(cookie !== undefined && { cookie }) },
+const RpcBody = z.object({ json: z.unknown() })
+const ToolResult = z.object({ result: z.object({ structuredContent: z.unknown() }) })
+
+/** Returns the output of a procedure in a response of each protocol. */
+const outputIn: Record<Protocol, (text: string) => unknown> = {
+  rest: (text) => JSON.parse(text) as unknown,
+  rpc: (text) => RpcBody.parse(JSON.parse(text)).json,
+  mcp: (text) =>
+    ToolResult.parse(JSON.parse(/^data: (.+)$/m.exec(text)?.[1] ?? text)).result.structuredContent,
+}
+
+async function send(
+  { server, protocol }: Contender,
+  operation: Operation,
+  headers: Record<string, string> = {},
+  body?: string,
+) {
+  const request = operation[protocol]
+  const response = await fetch(server.origin + (request?.path ?? ''), {
+    ...request,
+    ...(body !== undefined && { body }),
+    headers: { ...request?.headers, ...headers },
   })
   const text = await response.text()
   if (!response.ok) return { status: response.status, body: text }
-  const parsed: unknown = JSON.parse(text)
-  const unwrapped = contender.rpc ? z.object({ json: z.unknown() }).parse(parsed).json : parsed
-  return { status: response.status, body: operation.normalize(unwrapped) }
+  const output = outputIn[protocol](text)
+  return { status: response.status, body: operation.normalize ? operation.normalize(output) : output }
 }
 
+const supporting = (contenders: Contender[], operation: Operation) =>
+  contenders.filter(({ protocol, takesPart }) => operation[protocol] && takesPart(operation))
+
 /** Throws unless all contenders respond 200 with the same body, for every operation and each of its callers. */
-export async function checkEqualResponses(
-  contenders: Contender[],
-  operations: Operation[],
-  cookies: Cookies,
-) {
-  for (const operation of operations)
-    for (const cookie of operation.callers === 'anyone' ? [undefined] : cookies[operation.callers]) {
-      const responses = await Promise.all(contenders.map((contender) => send(contender, operation, cookie)))
-      const different = contenders.filter((_, index) => !isDeepStrictEqual(responses[index], responses[0]))
+export async function checkEqualResponses(contenders: Contender[], operations: Operation[]) {
+  for (const operation of operations) {
+    const compared = supporting(contenders, operation).filter(({ ownData }) => !ownData)
+    const credentials = await Promise.all(compared.map((contender) => contender.credentials()))
+    const callers = credentials[0]?.[operation.callers] ?? []
+    for (const caller of callers.keys()) {
+      const responses = await Promise.all(
+        compared.map((contender, index) =>
+          send(contender, operation, credentials[index]?.[operation.callers][caller]),
+        ),
+      )
+      const different = compared.filter((_, index) => !isDeepStrictEqual(responses[index], responses[0]))
       if (different.length > 0 || responses[0]?.status !== 200)
         throw new Error(
           `${operation.name}: ${different.map(({ name }) => name).join(', ')} give a different response\n${JSON.stringify(responses, null, 2)}`,
         )
     }
+  }
 }
 
 /** Throws unless all contenders reject missing and forged sessions with 401, and invalid bodies with 400. */
-export async function checkRefusals(contenders: Contender[], operations: Operation[], cookies: Cookies) {
-  const invalid = { cookie: 'better-auth.session_token=forged.c2lnbmF0dXJl', body: '{"other":7}' }
-  for (const contender of contenders)
-    for (const operation of operations) {
-      const [cookie] = cookies[operation.callers]
+export async function checkRefusals(contenders: Contender[], operations: Operation[]) {
+  const forged = { cookie: 'better-auth.session_token=forged.c2lnbmF0dXJl', authorization: 'Bearer forged' }
+  for (const operation of operations)
+    for (const contender of supporting(contenders, operation)) {
+      const [caller] = (await contender.credentials())[operation.callers]
+      const isOpen = operation.callers === 'anyone'
+      // Tools describe their errors with status 200. `{}` is the body of a call without input.
+      const hasInput = contender.protocol !== 'mcp' && (operation[contender.protocol]?.body ?? '{}') !== '{}'
       const responses = [
-        ...(operation.callers === 'anyone'
-          ? []
-          : [send(contender, operation), send(contender, operation, invalid.cookie)]),
-        ...(operation.body === undefined ? [] : [send(contender, operation, cookie, invalid.body)]),
+        ...(isOpen ? [] : [send(contender, operation), send(contender, operation, forged)]),
+        ...(hasInput ? [send(contender, operation, caller, '{"json":{"limit":-7},"other":7}')] : []),
       ]
-      const expected = [
-        ...(operation.callers === 'anyone' ? [] : [401, 401]),
-        ...(operation.body === undefined ? [] : [400]),
-      ]
+      const expected = [...(isOpen ? [] : [401, 401]), ...(hasInput ? [400] : [])]
       const statuses = (await Promise.all(responses)).map(({ status }) => status)
       if (!isDeepStrictEqual(statuses, expected))
         throw new Error(

@@ -1,3 +1,6 @@
+/** The code of every sign-in at a peer. Tallystick sends its codes by e-mail. */
+export const SIGN_IN_CODE = '135790'
+
 /** Reads the settings that Tallystick and the peers have in common. */
 export function readEnvironment() {
   const { PORT, DATABASE_URL, AUTH_SECRET, BASE_URL, SERVICE = 'bench', RELEASE = 'bench' } = process.env

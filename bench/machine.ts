@@ -4,6 +4,7 @@ import postgres from 'postgres'
 import { z } from 'zod'
 
 import { canPin } from './cpu-affinity.ts'
+import { versionOf as nodeVersionOf } from './node-versions.ts'
 
 const LIBRARIES = [
   '@orpc/server',
@@ -19,6 +20,7 @@ const LIBRARIES = [
   'hono',
   '@hono/zod-openapi',
   '@hono/node-server',
+  '@modelcontextprotocol/sdk',
   'autocannon',
 ]
 
@@ -28,7 +30,7 @@ const versionOf = (name: string) =>
   Package.parse(JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8'))).version
 
 /** Describes the environment of a benchmark run: the date, the machine, and the versions of the software. */
-export async function describeMachine(databaseUrl: string) {
+export async function describeMachine(databaseUrl: string, nodes: string[], generator: string) {
   const sql = postgres(databaseUrl, { max: 1 })
   const [settings] = await sql`
     select current_setting('server_version') as version, current_setting('fsync') as fsync,
@@ -44,7 +46,8 @@ export async function describeMachine(databaseUrl: string) {
     Cores: canPin
       ? `servers on the first, ${isExternal ? '' : 'PostgreSQL and '}the load generator on the second`
       : 'shared by servers, PostgreSQL and the load generator: this system has no `taskset`',
-    Node: process.version,
+    Node: nodes.map(nodeVersionOf).join(' and '),
+    'Load generator': generator,
     PostgreSQL: `${version}, fsync ${fsync}, synchronous_commit ${commit}${isExternal ? ', an external server' : ''}`,
     Libraries: LIBRARIES.map((name) => `${name} ${versionOf(name)}`).join(', '),
   }

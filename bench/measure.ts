@@ -1,73 +1,46 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { type LoadOptions, LoadResult } from './load-generator.ts'
-import { headersOf, type Operation, requestOf } from './operations.ts'
-import type { Cookies } from './seed.ts'
-import type { Contender, Server } from './servers.ts'
+import type { Contender } from './contenders.ts'
+import { type Generator, sendLoad } from './load.ts'
+import type { Operation } from './operations.ts'
+import type { Server } from './servers.ts'
 
 export interface Slice {
+  /** Responses per second. */
   rate: number
+  /** Response times in ms. */
   p50: number
   p99: number
   /** Mean CPU time that the server used per request, in µs. */
   cpu: number
   /** CPU time of the server divided by the elapsed time: 1 means that the server used one full core. */
   busy: number
-  /** All responses, including responses during the ramp-up. */
   responses: number
 }
 
-/**
- * Starts the load generator as a child process. Uses the `advanced` serialization for messages, because the default,
- * JSON, cannot represent `Infinity`.
- */
-export const startGenerator = () => fork('bench/load-generator.ts', { serialization: 'advanced' })
-
-/** Duration of the load before the measurement starts, in ms. */
-const RAMP_UP = 100
-
-export function createSliceMeter(generator: ChildProcess, cookies: Cookies) {
-  /** Measures one contender for `length` ms, while the other contenders are idle. */
-  return async (
-    contender: Contender,
-    operation: Operation,
-    connections: number,
-    length: number,
-  ): Promise<Slice> => {
-    const { server, rpc, name } = contender
-    const request = requestOf(operation, rpc)
-    const options: LoadOptions = {
-      url: server.origin + request.path,
-      method: request.method,
-      body: request.body,
-      headers: headersOf(operation, request),
-      cookies: cookies[operation.callers],
-      connections,
-    }
-    generator.send(options)
-    await sleep(RAMP_UP)
-    const from = await server.usage()
-    await sleep(length)
-    const to = await server.usage()
-    const reply = once(generator, 'message')
-    generator.send({ from: from.at, to: to.at })
-    const { requests, p50, p99, responses, failed } = LoadResult.parse((await reply)[0])
-    if (failed > 0)
-      throw new Error(`${name}: ${failed} of ${responses} requests failed for ${operation.name}`)
-    await waitUntilIdle(server)
-    const window = to.at - from.at
-    const cpu = to.cpu - from.cpu
-    return {
-      rate: (requests / window) * 1000,
-      p50,
-      p99,
-      cpu: cpu / requests,
-      busy: cpu / window / 1000,
-      responses,
-    }
-  }
+/** Loads one contender for some seconds, while the other contenders are idle. */
+export async function measureSlice(
+  generator: Generator,
+  { name, server, protocol, credentials }: Contender,
+  operation: Operation,
+  connections: number,
+  seconds: number,
+): Promise<Slice> {
+  const request = operation[protocol]
+  if (!request) throw new Error(`${name} does not support ${operation.name}`)
+  const { method, path, body, headers } = request
+  const callers = (await credentials())[operation.callers]
+  const before = await server.usage()
+  const { responses, rate, p50, p99, failed } = await sendLoad(generator, {
+    origin: server.origin,
+    ...{ method, path, body, connections, seconds },
+    headers: callers.map((caller) => ({ ...headers, ...caller })),
+  })
+  const after = await server.usage()
+  if (failed > 0) throw new Error(`${name}: ${failed} of ${responses} requests failed for ${operation.name}`)
+  await waitUntilIdle(server)
+  const cpu = after.cpu - before.cpu
+  return { rate, p50, p99, cpu: cpu / responses, busy: cpu / (seconds * 1e6), responses }
 }
 
 /**

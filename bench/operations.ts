@@ -4,27 +4,36 @@ export interface Request {
   method: 'GET' | 'POST'
   path: string
   body?: string
+  headers?: Record<string, string>
 }
 
-export interface Operation extends Request {
+export const PROTOCOLS = ['rest', 'rpc', 'mcp'] as const
+export type Protocol = (typeof PROTOCOLS)[number]
+
+export interface Operation extends Partial<Record<Protocol, Request>> {
   name: string
-  /** The request of the typed client for the same operation. */
-  rpc: { path: string; body: string }
   /**
    * The sessions of the callers: `anyone` has no session. `readers` and `writers` are signed in. `readers` only read
    * data, and `writers` change data.
    */
   callers: 'anyone' | 'readers' | 'writers'
-  headers?: Record<string, string>
   /**
    * Replaces ids, times and other values that differ between requests with a description of their type, so that
    * responses can be compared.
    */
-  normalize: (body: unknown) => unknown
+  normalize?: (body: unknown) => unknown
 }
 
-const json = (value: object) => JSON.stringify(value)
-const unchanged = (body: unknown) => body
+const post = (path: string, body?: object, headers?: Record<string, string>): Request => ({
+  method: 'POST',
+  path,
+  ...(body && { body: JSON.stringify(body) }),
+  headers: { ...(body && { 'content-type': 'application/json' }), ...headers },
+})
+const get = (path: string): Request => ({ method: 'GET', path })
+/** A call of the typed client. */
+const call = (path: string, input?: object, headers?: Record<string, string>) =>
+  post(`/rpc/${path}`, input === undefined ? {} : { json: input }, headers)
 
 const TaskBody = z.strictObject({
   id: z
@@ -41,76 +50,61 @@ const TaskBody = z.strictObject({
 const CounterBody = z.strictObject({ count: z.int().transform(() => 'a number') })
 
 const reservation = { name: 'Олена', guests: 4 }
+const languages = { 'accept-language': 'uk-UA,uk;q=0.9,en;q=0.8' }
 const task = { taskTitle: 'Write the report', taskDesc: 'What it is about, in some words' }
+const listTasks = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params: { name: 'tasks_list', arguments: {} },
+}
+const mcpHeaders = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' }
+
+export const INCREMENT = 'POST /api/counter/increment'
+export const MCP = 'tasks_list over MCP'
 
 export const operations: Operation[] = [
-  {
-    name: 'GET /api/status',
-    method: 'GET',
-    path: '/api/status',
-    rpc: { path: '/rpc/status/get', body: '{}' },
-    callers: 'anyone',
-    normalize: unchanged,
-  },
+  { name: 'GET /api/status', callers: 'anyone', rest: get('/api/status'), rpc: call('status/get') },
   {
     name: 'POST /api/reservations',
-    method: 'POST',
-    path: '/api/reservations',
-    body: json(reservation),
-    rpc: { path: '/rpc/reservations/create', body: json({ json: reservation }) },
     callers: 'anyone',
-    headers: { 'accept-language': 'uk-UA,uk;q=0.9,en;q=0.8' },
-    normalize: unchanged,
+    rest: post('/api/reservations', reservation, languages),
+    rpc: call('reservations/create', reservation, languages),
   },
+  { name: 'GET /api/counter', callers: 'anyone', rest: get('/api/counter'), rpc: call('counter/get') },
   {
-    name: 'GET /api/counter',
-    method: 'GET',
-    path: '/api/counter',
-    rpc: { path: '/rpc/counter/get', body: '{}' },
+    name: INCREMENT,
     callers: 'anyone',
-    normalize: unchanged,
-  },
-  {
-    name: 'POST /api/counter/increment',
-    method: 'POST',
-    path: '/api/counter/increment',
-    rpc: { path: '/rpc/counter/increment', body: '{}' },
-    callers: 'anyone',
+    rest: post('/api/counter/increment'),
+    rpc: call('counter/increment'),
     normalize: (body) => CounterBody.parse(body),
   },
+  { name: 'GET /api/tasks', callers: 'readers', rest: get('/api/tasks'), rpc: call('tasks/list') },
   {
-    name: 'GET /api/tasks',
-    method: 'GET',
-    path: '/api/tasks',
-    rpc: { path: '/rpc/tasks/list', body: '{}' },
+    name: 'GET /api/tasks?limit=20',
     callers: 'readers',
-    normalize: unchanged,
+    rest: get('/api/tasks?limit=20'),
+    rpc: call('tasks/list', { limit: 20 }),
+  },
+  {
+    name: 'GET /api/tasks?status=pending',
+    callers: 'readers',
+    rest: get('/api/tasks?status=pending'),
+    rpc: call('tasks/list', { status: 'pending' }),
   },
   {
     name: 'POST /api/tasks',
-    method: 'POST',
-    path: '/api/tasks',
-    body: json(task),
-    rpc: { path: '/rpc/tasks/create', body: json({ json: task }) },
     callers: 'writers',
+    rest: post('/api/tasks', task),
+    rpc: call('tasks/create', task),
     normalize: (body) => TaskBody.parse(body),
   },
+  { name: 'GET /api/notes', callers: 'readers', rest: get('/api/notes'), rpc: call('notes/list') },
   {
-    name: 'GET /api/notes',
-    method: 'GET',
-    path: '/api/notes',
-    rpc: { path: '/rpc/notes/list', body: '{}' },
+    name: 'GET /api/notes?limit=100',
     callers: 'readers',
-    normalize: unchanged,
+    rest: get('/api/notes?limit=100'),
+    rpc: call('notes/list', { limit: 100 }),
   },
+  { name: MCP, callers: 'readers', mcp: post('/mcp', listTasks, mcpHeaders) },
 ]
-
-export const requestOf = (operation: Operation, rpc: boolean): Request =>
-  rpc
-    ? { method: 'POST', ...operation.rpc }
-    : { method: operation.method, path: operation.path, body: operation.body }
-
-export const headersOf = (operation: Operation, { body }: Request) => ({
-  ...(body !== undefined && { 'content-type': 'application/json' }),
-  ...operation.headers,
-})

@@ -3,41 +3,34 @@ import { negotiateLanguage } from '../src/messages/index.ts'
 // Hand-written code that creates the response bodies of the peers. The bodies must equal the response bodies of
 // Tallystick.
 
+/** A row of the table `tasks`, with times in Unix seconds: the same as the task in a response. */
 export interface TaskRow {
   id: number
   userId: string
   title: string
   description: string | null
   status: 'pending' | 'in_progress' | 'completed'
-  createdAt: Date
-  updatedAt: Date
+  createdAt: number
+  updatedAt: number
 }
+
+/** The number of rows of a list without `limit`. */
+export const MAX_ROWS = 1000
 
 export interface NoteRow {
   uuid: string
   userId: string
   title: string
   body: string
-  updatedAt: Date
+  /** Milliseconds since the Unix epoch. */
+  updatedAt: number
   role: 'reader' | 'editor' | null
   sharedWith: number
 }
 
-const unixSeconds = (time: Date) => Math.floor(time.getTime() / 1000)
+export const taskList = (tasks: TaskRow[]) => ({ tasks, taskCount: tasks.length })
 
-export const taskBody = ({ id, userId, title, description, status, createdAt, updatedAt }: TaskRow) => ({
-  id,
-  userId,
-  title,
-  description,
-  status,
-  createdAt: unixSeconds(createdAt),
-  updatedAt: unixSeconds(updatedAt),
-})
-
-export const taskList = (rows: TaskRow[]) => ({ tasks: rows.map(taskBody), taskCount: rows.length })
-
-export function noteBody(row: NoteRow, viewerId: string) {
+function noteBody(row: NoteRow, viewerId: string) {
   const mine = row.userId === viewerId
   return {
     id: row.uuid,
@@ -45,7 +38,7 @@ export function noteBody(row: NoteRow, viewerId: string) {
     body: row.body,
     mine,
     sharedWith: mine ? row.sharedWith : 0,
-    updatedAt: row.updatedAt.toISOString(),
+    updatedAt: new Date(row.updatedAt).toISOString(),
     can: {
       VIEW_NOTE: true,
       EDIT_NOTE: mine || row.role === 'editor',

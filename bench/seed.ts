@@ -1,8 +1,5 @@
 import postgres from 'postgres'
 
-import { SECRET } from './servers.ts'
-import { signCookie } from './session-cookie.ts'
-
 export interface DatasetSize {
   people: number
   /** Number of tasks per owner, and number of notes per owner. Owners are the first `owners` people (default: all). */
@@ -51,15 +48,6 @@ export async function seed(url: string, { people, rows, owners = people }: Datas
   await sql.end()
 }
 
-/** Session cookies. The keys are the kinds of callers (bench/operations.ts). */
-export type Cookies = Record<'anyone' | 'readers' | 'writers', string[]>
-
-/** Returns the session cookies of `count` people, starting with person number `from` (numbers start at 1). */
-export async function cookiesOf(url: string, from: number, count: number) {
-  const sql = postgres(url, { max: 1 })
-  const ids = Array.from({ length: count }, (_, index) => `person-${from + index}`)
-  const rows = await sql<{ token: string }[]>`
-    select token from sessions where user_id in ${sql(ids)} order by length(id), id`
-  await sql.end()
-  return rows.map(({ token }) => signCookie(token, SECRET))
-}
+/** The e-mail addresses of `count` people, starting with person number `from` (numbers start at 1). */
+export const emailsOf = (from: number, count: number) =>
+  Array.from({ length: count }, (_, index) => `person-${from + index}@example.com`)

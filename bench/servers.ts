@@ -1,6 +1,7 @@
 import { buildSync } from 'esbuild'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
@@ -18,22 +19,15 @@ const Usage = z.object({ at: z.number(), cpu: z.number(), memory: z.number() })
 export type Usage = z.infer<typeof Usage>
 
 export interface Server {
-  name: string
   origin: string
   usage: () => Promise<Usage>
   stop: (signal?: NodeJS.Signals) => Promise<void>
 }
 
-/** A row of the result tables: a server, and the protocol of the requests to this server. If `rpc` is false: REST. */
-export interface Contender {
-  name: string
-  server: Server
-  rpc: boolean
-}
+const SECRET = 'a secret of the benchmark, of no use elsewhere'
 
-export const SECRET = 'a secret of the benchmark, of no use elsewhere'
-
-export const peers = ['raw', 'fastify', 'fastify-better-auth', 'hono'] as const
+export const peers = ['fastify', 'fastify-better-auth', 'hono', 'mcp'] as const
+export type Peer = (typeof peers)[number]
 
 const children: ChildProcess[] = []
 // Kills the servers when this process exits, even if the run fails.
@@ -61,13 +55,19 @@ export function buildPeers() {
   })
 }
 
-export const startPeer = (name: (typeof peers)[number], databaseUrl: string) =>
-  start(name, join(BUILD_FOLDER, `${name}.mjs`), { DATABASE_URL: databaseUrl })
+export const startPeer = (name: Peer, node: string, databaseUrl: string) =>
+  start([node, join(BUILD_FOLDER, `${name}.mjs`)], { DATABASE_URL: databaseUrl })
 
-export const startTallystick = (settings: Record<string, string>, cores?: string) =>
+const Package = z.object({ scripts: z.object({ start: z.string() }) })
+/** The command of `npm start`. */
+const [, ...startArguments] = Package.parse(
+  JSON.parse(readFileSync('package.json', 'utf8')),
+).scripts.start.split(' ')
+
+/** Starts Tallystick with the command of `npm start`, in production unless `settings` say otherwise. */
+export const startTallystick = (node: string, settings: Record<string, string>, cores?: string) =>
   start(
-    'tallystick',
-    'dist/start/main.js',
+    [node, ...startArguments],
     {
       LOG_LEVEL: 'silent',
       RATE_LIMITS: 'off',
@@ -79,16 +79,18 @@ export const startTallystick = (settings: Record<string, string>, cores?: string
   )
 
 async function start(
-  name: string,
-  program: string,
+  [node = '', ...program]: string[],
   settings: Record<string, string>,
   cores = '0',
 ): Promise<Server> {
   const port = await freePort()
   const origin = `http://127.0.0.1:${port}`
   const usage = pathToFileURL(join(BUILD_FOLDER, 'usage.mjs')).href
-  const command = [...(canPin ? ['taskset', '-c', cores] : []), process.execPath, '--import', usage, program]
-  const child = spawn(command[0] ?? '', command.slice(1), {
+  const [command = '', ...parameters] = [
+    ...(canPin ? ['taskset', '-c', cores] : []),
+    ...[node, '--import', usage, ...program],
+  ]
+  const child = spawn(command, parameters, {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: {
       PATH: process.env.PATH,
@@ -104,7 +106,6 @@ async function start(
   children.push(child)
   await waitUntilReady(child, `${origin}/api/status`)
   return {
-    name,
     origin,
     usage: async () => {
       const reply = once(child, 'message')

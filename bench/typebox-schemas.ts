@@ -1,5 +1,7 @@
 import { Type } from '@fastify/type-provider-typebox'
 
+import { MAX_ROWS } from './responses.ts'
+
 // TypeBox schemas of the API, written in the usual style of Fastify applications.
 
 export const Status = Type.Object({
@@ -16,6 +18,8 @@ export const ReservationErrors = Type.Object({
   guests: Type.Optional(Type.String()),
 })
 
+export const SignIn = Type.Object({ email: Type.String(), otp: Type.String() })
+
 export const Counter = Type.Object({ count: Type.Integer() })
 
 export const Task = Type.Object({
@@ -30,6 +34,10 @@ export const Task = Type.Object({
   updatedAt: Type.Integer(),
 })
 export const TaskList = Type.Object({ tasks: Type.Array(Task), taskCount: Type.Integer() })
+const status = Type.Union([Type.Literal('pending'), Type.Literal('in_progress'), Type.Literal('completed')])
+const limit = Type.Integer({ minimum: 1, maximum: MAX_ROWS, default: MAX_ROWS })
+export const TaskQuery = Type.Object({ status: Type.Optional(status), limit })
+export const NoteQuery = Type.Object({ limit })
 export const NewTask = Type.Object({
   taskTitle: Type.String({ minLength: 1 }),
   taskDesc: Type.Optional(Type.String()),

@@ -1,8 +1,9 @@
 import { median } from '../measure.ts'
-import { headersOf, type Operation, requestOf } from '../operations.ts'
+import type { Operation } from '../operations.ts'
 import { createDatabase } from '../postgres.ts'
-import { cookiesOf, type DatasetSize, seed } from '../seed.ts'
+import { type DatasetSize, emailsOf, seed } from '../seed.ts'
 import { type Server, startTallystick } from '../servers.ts'
+import { type Mailbox, signIn } from '../sign-in.ts'
 
 /** Measurement of one operation, which is called sequentially on a database of one size. */
 export interface SizeMeasurement {
@@ -24,21 +25,29 @@ const CALLS = 200
  */
 const TIME_LIMIT = 2000
 
+interface Options {
+  postgresUrl: string
+  mailbox: Mailbox
+  operations: Operation[]
+  size: DatasetSize
+  inspect?: (server: Server, databaseUrl: string, cookie: string) => Promise<void>
+}
+
 /**
  * Creates a database of the given size, measures the operations on this database, calls `inspect`, and drops the
  * database.
  */
-export async function measureSize(
-  postgresUrl: string,
-  size: DatasetSize,
-  operations: Operation[],
-  inspect?: (server: Server, databaseUrl: string, cookie: string) => Promise<void>,
-): Promise<SizeMeasurement[]> {
+export async function measureSize({ postgresUrl, mailbox, operations, size, inspect }: Options) {
   const database = await createDatabase(postgresUrl, 'tallystick_growth')
   try {
     await seed(database.url, size)
-    const server = await startTallystick({ DATABASE_URL: database.url })
-    const cookies = await cookiesOf(database.url, 1, Math.min(size.people, 16))
+    const server = await startTallystick(process.execPath, {
+      DATABASE_URL: database.url,
+      SMTP_URL: mailbox.url,
+    })
+    const cookies = await Promise.all(
+      emailsOf(1, Math.min(size.people, 16)).map((email) => signIn(server.origin, email, mailbox)),
+    )
     const { people, rows } = size
     const results: SizeMeasurement[] = []
     for (const operation of operations) {
@@ -59,17 +68,17 @@ export async function measureSize(
 }
 
 async function measureCalls(server: Server, operation: Operation, cookies: string[], minimum: number) {
-  const request = requestOf(operation, false)
+  const { path = '', method, body, headers } = operation.rest ?? {}
   const times: number[] = []
   let bytes = 0
   const before = await server.usage()
   const deadline = performance.now() + TIME_LIMIT
   while (times.length < CALLS && (times.length < minimum || performance.now() < deadline)) {
     const start = performance.now()
-    const response = await fetch(server.origin + request.path, {
-      method: request.method,
-      body: request.body,
-      headers: { ...headersOf(operation, request), cookie: cookies[times.length % cookies.length] ?? '' },
+    const response = await fetch(server.origin + path, {
+      method,
+      body,
+      headers: { ...headers, cookie: cookies[times.length % cookies.length] ?? '' },
     })
     bytes = (await response.arrayBuffer()).byteLength
     if (!response.ok) throw new Error(`${operation.name} was answered with status ${response.status}`)

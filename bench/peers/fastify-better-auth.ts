@@ -5,19 +5,21 @@ import fastify, { type FastifyRequest } from 'fastify'
 import { Pool } from 'pg'
 
 import { createAuth } from '../better-auth.ts'
-import { addTask, increment, listNotes, listTasks, readCounter } from '../drizzle-queries.ts'
+import { prepareQueries } from '../drizzle-queries.ts'
 import { readEnvironment, reportListening } from '../environment.ts'
-import { noteList, reserve, taskBody, taskList } from '../responses.ts'
+import { noteList, reserve, taskList } from '../responses.ts'
 import {
   Confirmation,
   Counter,
   NewTask,
   NoteList,
+  NoteQuery,
   Reservation,
   ReservationErrors,
   Status,
   Task,
   TaskList,
+  TaskQuery,
 } from '../typebox-schemas.ts'
 
 // Fastify with TypeBox, authentication by better-auth, and Drizzle on `pg`.
@@ -37,6 +39,7 @@ const environment = readEnvironment()
 
 const pool = new Pool({ connectionString: environment.databaseUrl, max: 10 })
 const db = drizzle(pool, { casing: 'snake_case' })
+const queries = prepareQueries(db)
 const auth = createAuth(environment, db)
 
 async function requireSession(request: FastifyRequest) {
@@ -47,6 +50,19 @@ async function requireSession(request: FastifyRequest) {
 
 const app = fastify({ logger: false }).withTypeProvider<TypeBoxTypeProvider>()
 app.decorateRequest('user')
+
+// As in the documentation of better-auth for Fastify.
+app.post('/api/auth/*', async (request, reply) => {
+  const url = new URL(request.url, environment.baseUrl)
+  const body = JSON.stringify(request.body)
+  const response = await auth.handler(
+    new Request(url, { method: 'POST', headers: fromNodeHeaders(request.headers), body }),
+  )
+  return reply
+    .code(response.status)
+    .headers(Object.fromEntries(response.headers))
+    .send(await response.text())
+})
 
 app.get('/api/status', { schema: { response: { 200: Status } } }, () => environment.status)
 
@@ -62,34 +78,40 @@ app.post(
 )
 
 app.get('/api/counter', { schema: { response: { 200: Counter } } }, async () => {
-  const [row] = await readCounter(db)
+  const [row] = await queries.readCounter.execute()
   return row
 })
 
 app.post('/api/counter/increment', { schema: { response: { 200: Counter } } }, async () => {
-  const [row] = await increment(db)
+  const [row] = await queries.increment.execute()
   return row
 })
 
 app.get(
   '/api/tasks',
-  { preHandler: requireSession, schema: { response: { 200: TaskList } } },
-  async ({ user }) => taskList(await listTasks(db, user.id)),
+  { preHandler: requireSession, schema: { querystring: TaskQuery, response: { 200: TaskList } } },
+  async ({ user: { id: userId }, query: { limit, status } }) =>
+    taskList(
+      status === undefined
+        ? await queries.listTasks.execute({ userId, limit })
+        : await queries.listTasksByStatus.execute({ userId, limit, status }),
+    ),
 )
 
 app.post(
   '/api/tasks',
   { preHandler: requireSession, schema: { body: NewTask, response: { 200: Task } } },
-  async ({ user, body: { taskTitle, taskDesc } }) => {
-    const [task] = await addTask(db, user.id, taskTitle, taskDesc)
-    return task && taskBody(task)
+  async ({ user, body: { taskTitle, taskDesc = null } }) => {
+    const [task] = await queries.addTask.execute({ userId: user.id, taskTitle, taskDesc })
+    return task
   },
 )
 
 app.get(
   '/api/notes',
-  { preHandler: requireSession, schema: { response: { 200: NoteList } } },
-  async ({ user: { id, email } }) => noteList(await listNotes(db, id, email), id),
+  { preHandler: requireSession, schema: { querystring: NoteQuery, response: { 200: NoteList } } },
+  async ({ user: { id: userId, email }, query: { limit } }) =>
+    noteList(await queries.listNotes.execute({ userId, email, limit }), userId),
 )
 
 await app.listen({ port: environment.port, host: '127.0.0.1' })

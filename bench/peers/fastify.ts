@@ -1,17 +1,20 @@
 import cookie from '@fastify/cookie'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyRequest } from 'fastify'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { Pool, types } from 'pg'
 
-import { readEnvironment, reportListening } from '../environment.ts'
-import { noteList, type NoteRow, reserve, taskBody, taskList, type TaskRow } from '../responses.ts'
-import { COOKIE_NAME, verifyCookie } from '../session-cookie.ts'
+import { readEnvironment, reportListening, SIGN_IN_CODE } from '../environment.ts'
+import { noteList, type NoteRow, reserve, taskList, type TaskRow } from '../responses.ts'
+import { COOKIE_NAME, signCookie, verifyCookie } from '../session-cookie.ts'
 import {
+  ADD_SESSION,
   ADD_TASK,
   FIND_SESSION,
   INCREMENT_COUNTER,
   LIST_NOTES,
   LIST_TASKS,
+  LIST_TASKS_BY_STATUS,
   READ_COUNTER,
 } from '../sql-queries.ts'
 import {
@@ -19,11 +22,14 @@ import {
   Counter,
   NewTask,
   NoteList,
+  NoteQuery,
   Reservation,
   ReservationErrors,
+  SignIn,
   Status,
   Task,
   TaskList,
+  TaskQuery,
 } from '../typebox-schemas.ts'
 
 // This peer uses Fastify with TypeBox schemas for validation and serialization, and `pg` with prepared statements.
@@ -44,8 +50,11 @@ const { port, databaseUrl, secret, status } = readEnvironment()
 types.setTypeParser(types.builtins.INT8, Number)
 const pool = new Pool({ connectionString: databaseUrl, max: 10 })
 
-const query = async <Row extends object>(name: string, text: string, ...values: (string | undefined)[]) =>
-  (await pool.query<Row>({ name, text, values })).rows
+const query = async <Row extends object>(
+  name: string,
+  text: string,
+  ...values: (string | number | undefined)[]
+) => (await pool.query<Row>({ name, text, values })).rows
 
 async function requireSession(request: FastifyRequest) {
   const token = verifyCookie(request.cookies[COOKIE_NAME], secret)
@@ -57,6 +66,13 @@ async function requireSession(request: FastifyRequest) {
 const app = fastify({ logger: false }).withTypeProvider<TypeBoxTypeProvider>()
 await app.register(cookie)
 app.decorateRequest('user')
+
+app.post('/api/auth/sign-in/email-otp', { schema: { body: SignIn } }, async ({ body }, reply) => {
+  if (body.otp !== SIGN_IN_CODE) throw Object.assign(new Error('Invalid code'), { statusCode: 400 })
+  const token = randomBytes(24).toString('base64url')
+  await query('sign-in', ADD_SESSION, randomUUID(), token, body.email)
+  return reply.header('set-cookie', signCookie(token, secret)).send({})
+})
 
 app.get('/api/status', { schema: { response: { 200: Status } } }, () => status)
 
@@ -83,8 +99,13 @@ app.post('/api/counter/increment', { schema: { response: { 200: Counter } } }, a
 
 app.get(
   '/api/tasks',
-  { preHandler: requireSession, schema: { response: { 200: TaskList } } },
-  async ({ user }) => taskList(await query<TaskRow>('tasks', LIST_TASKS, user.id)),
+  { preHandler: requireSession, schema: { querystring: TaskQuery, response: { 200: TaskList } } },
+  async ({ user: { id }, query: { limit, status } }) =>
+    taskList(
+      status === undefined
+        ? await query<TaskRow>('tasks', LIST_TASKS, id, limit)
+        : await query<TaskRow>('tasks-by-status', LIST_TASKS_BY_STATUS, id, limit, status),
+    ),
 )
 
 app.post(
@@ -92,14 +113,15 @@ app.post(
   { preHandler: requireSession, schema: { body: NewTask, response: { 200: Task } } },
   async ({ user, body: { taskTitle, taskDesc } }) => {
     const [task] = await query<TaskRow>('add-task', ADD_TASK, user.id, taskTitle, taskDesc)
-    return task && taskBody(task)
+    return task
   },
 )
 
 app.get(
   '/api/notes',
-  { preHandler: requireSession, schema: { response: { 200: NoteList } } },
-  async ({ user: { id, email } }) => noteList(await query<NoteRow>('notes', LIST_NOTES, id, email), id),
+  { preHandler: requireSession, schema: { querystring: NoteQuery, response: { 200: NoteList } } },
+  async ({ user: { id, email }, query: { limit } }) =>
+    noteList(await query<NoteRow>('notes', LIST_NOTES, id, email, limit), id),
 )
 
 await app.listen({ port, host: '127.0.0.1' })

@@ -6,9 +6,9 @@ import { HTTPException } from 'hono/http-exception'
 import postgres from 'postgres'
 
 import { createAuth } from '../better-auth.ts'
-import { addTask, increment, listNotes, listTasks, readCounter } from '../drizzle-queries.ts'
+import { prepareQueries } from '../drizzle-queries.ts'
 import { readEnvironment, reportListening } from '../environment.ts'
-import { noteList, reserve, taskBody, taskList } from '../responses.ts'
+import { MAX_ROWS, noteList, reserve, taskList } from '../responses.ts'
 
 // Hono with zod-openapi, authentication by better-auth, and Drizzle on postgres.js.
 
@@ -19,6 +19,7 @@ interface Env {
 const environment = readEnvironment()
 
 const db = drizzle(postgres(environment.databaseUrl, { max: 10 }), { casing: 'snake_case' })
+const queries = prepareQueries(db)
 const auth = createAuth(environment, db)
 
 const requireSession = createMiddleware<Env>(async (context, next) => {
@@ -39,6 +40,8 @@ const Task = z.object({
   createdAt: z.int(),
   updatedAt: z.int(),
 })
+const NoteQuery = z.object({ limit: z.coerce.number().int().min(1).max(MAX_ROWS).default(MAX_ROWS) })
+const TaskQuery = NoteQuery.extend({ status: Task.shape.status.optional() })
 const TaskList = z.object({ tasks: z.array(Task), taskCount: z.int() })
 const Note = z.object({
   id: z.string(),
@@ -64,6 +67,8 @@ const ok = <Schema extends z.ZodType>(schema: Schema) => ({ 200: { description: 
 
 const app = new OpenAPIHono<Env>()
 
+app.post('/api/auth/*', (context) => auth.handler(context.req.raw))
+
 app.openapi(createRoute({ method: 'get', path: '/api/status', responses: ok(Status) }), (context) =>
   context.json(environment.status, 200),
 )
@@ -87,17 +92,31 @@ app.openapi(
 )
 
 app.openapi(createRoute({ method: 'get', path: '/api/counter', responses: ok(Counter) }), async (context) =>
-  context.json(one(await readCounter(db)), 200),
+  context.json(one(await queries.readCounter.execute()), 200),
 )
 
 app.openapi(
   createRoute({ method: 'post', path: '/api/counter/increment', responses: ok(Counter) }),
-  async (context) => context.json(one(await increment(db)), 200),
+  async (context) => context.json(one(await queries.increment.execute()), 200),
 )
 
 app.openapi(
-  createRoute({ method: 'get', path: '/api/tasks', middleware: requireSession, responses: ok(TaskList) }),
-  async (context) => context.json(taskList(await listTasks(db, context.get('user').id)), 200),
+  createRoute({
+    method: 'get',
+    path: '/api/tasks',
+    middleware: requireSession,
+    request: { query: TaskQuery },
+    responses: ok(TaskList),
+  }),
+  async (context) => {
+    const userId = context.get('user').id
+    const { limit, status } = context.req.valid('query')
+    const rows =
+      status === undefined
+        ? await queries.listTasks.execute({ userId, limit })
+        : await queries.listTasksByStatus.execute({ userId, limit, status })
+    return context.json(taskList(rows), 200)
+  },
 )
 
 app.openapi(
@@ -109,16 +128,24 @@ app.openapi(
     responses: ok(Task),
   }),
   async (context) => {
-    const { taskTitle, taskDesc } = context.req.valid('json')
-    return context.json(taskBody(one(await addTask(db, context.get('user').id, taskTitle, taskDesc))), 200)
+    const { taskTitle, taskDesc = null } = context.req.valid('json')
+    const userId = context.get('user').id
+    return context.json(one(await queries.addTask.execute({ userId, taskTitle, taskDesc })), 200)
   },
 )
 
 app.openapi(
-  createRoute({ method: 'get', path: '/api/notes', middleware: requireSession, responses: ok(NoteList) }),
+  createRoute({
+    method: 'get',
+    path: '/api/notes',
+    middleware: requireSession,
+    request: { query: NoteQuery },
+    responses: ok(NoteList),
+  }),
   async (context) => {
-    const { id, email } = context.get('user')
-    return context.json(noteList(await listNotes(db, id, email), id), 200)
+    const { id: userId, email } = context.get('user')
+    const { limit } = context.req.valid('query')
+    return context.json(noteList(await queries.listNotes.execute({ userId, email, limit }), userId), 200)
   },
 )
 

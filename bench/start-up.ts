@@ -2,19 +2,19 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { median } from '../measure.ts'
-import { startTallystick } from '../servers.ts'
+import { median } from './measure.ts'
+import { startTallystick } from './servers.ts'
 
 /**
  * Measures the time from the start of the process to the first response, in a new data folder and in an existing data
  * folder.
  */
-export async function measureStartUp(times: number) {
+export async function measureStartUp(node: string, times: number) {
   const folder = await mkdtemp(join(tmpdir(), 'tallystick-bench-'))
   try {
-    const cold = await startIn(folder)
+    const cold = await startIn(node, folder)
     const warm = []
-    for (let time = 0; time < times; time++) warm.push(await startIn(folder))
+    for (let time = 0; time < times; time++) warm.push(await startIn(node, folder))
     return {
       cold,
       warm: {
@@ -32,9 +32,10 @@ export async function measureStartUp(times: number) {
  * Returns the elapsed time and the CPU time (user and system) until the first response, in seconds. Also returns the
  * memory in bytes.
  */
-async function startIn(folder: string) {
+async function startIn(node: string, folder: string) {
   const start = performance.now()
   const server = await startTallystick(
+    node,
     { DATA_DIR: folder, NODE_ENV: 'development' },
     `0-${cpus().length - 1}`,
   )

@@ -1,0 +1,128 @@
+import autocannon from 'autocannon'
+import { execFile, execFileSync } from 'node:child_process'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { z } from 'zod'
+
+/** Requests for one URL that differ only in their headers. The load generator sends them in turn. */
+export interface Load {
+  origin: string
+  method: 'GET' | 'POST'
+  path: string
+  body: string | undefined
+  /** The headers of each request; at least one element. */
+  headers: Record<string, string>[]
+  connections: number
+  seconds: number
+}
+
+const LoadResult = z.object({
+  responses: z.number(),
+  /** Responses per second. */
+  rate: z.number(),
+  /** Response times in milliseconds. */
+  p50: z.number(),
+  p99: z.number(),
+  failed: z.number(),
+})
+export type LoadResult = z.infer<typeof LoadResult>
+
+const run = promisify(execFile)
+
+function hasWrk() {
+  try {
+    execFileSync('wrk', ['--version'], { stdio: 'ignore' })
+    return true
+  } catch (error) {
+    // `wrk --version` prints the version and exits with 1.
+    return !(error instanceof Error && 'code' in error && error.code === 'ENOENT')
+  }
+}
+
+export const GENERATORS = ['wrk', 'autocannon'] as const
+export type Generator = (typeof GENERATORS)[number]
+
+/** The default generator: wrk, because it uses the least CPU time. autocannon if wrk is not installed. */
+export const defaultGenerator = (): Generator => (hasWrk() ? 'wrk' : 'autocannon')
+
+export const sendLoad = (generator: Generator, load: Load): Promise<LoadResult> =>
+  generator === 'wrk' ? loadByWrk(load) : loadByAutocannon(load)
+
+/** Converts text to a string literal of Lua. The escapes that `JSON.stringify` uses for this text also exist in Lua. */
+const lua = (text: string | undefined) => (text === undefined ? 'nil' : JSON.stringify(text))
+const luaTable = (headers: Record<string, string>) => {
+  const fields = Object.entries(headers).map(([name, value]) => `[${lua(name)}]=${lua(value)}`)
+  return `{${fields.join()}}`
+}
+
+/** The result of wrk as JSON. wrk measures times in microseconds. */
+const REPORT = `
+function done(summary, latency)
+  local errors = summary.errors
+  io.write(string.format('\\nresult {"responses":%d,"rate":%f,"p50":%f,"p99":%f,"failed":%d}\\n',
+    summary.requests, summary.requests / summary.duration * 1e6,
+    latency:percentile(50) / 1000, latency:percentile(99) / 1000,
+    errors.connect + errors.read + errors.write + errors.status + errors.timeout))
+end`
+
+const script = join(mkdtempSync(join(tmpdir(), 'tallystick-wrk-')), 'load.lua')
+
+async function loadByWrk({ origin, method, path, body, headers, connections, seconds }: Load) {
+  const requests = headers.map(
+    (each) => `wrk.format(${lua(method)}, ${lua(path)}, ${luaTable(each)}, ${lua(body)})`,
+  )
+  writeFileSync(
+    script,
+    `local requests, index = {}, 0
+    function init() requests = {${requests.join(',\n')}} end
+    function request()
+      index = index % ${requests.length} + 1
+      return requests[index]
+    end${REPORT}`,
+  )
+  const flags = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', script]
+  const { stdout } = await run('wrk', [...flags, origin + path])
+  return LoadResult.parse(JSON.parse(/^result (.+)$/m.exec(stdout)?.[1] ?? 'null'))
+}
+
+async function loadByAutocannon({ origin, path, headers, ...load }: Load) {
+  const { connections, seconds, method, body } = load
+  const times: number[] = []
+  let connection = 0
+  const started = performance.now()
+  let finish: (result: autocannon.Result) => void
+  const completed = new Promise<autocannon.Result>((resolve) => {
+    finish = resolve
+  })
+  const options: autocannon.Options = {
+    url: origin + path,
+    method,
+    ...(body !== undefined && { body }),
+    connections,
+    duration: seconds,
+    sampleInt: 20,
+    // Each connection uses one element of `headers`.
+    setupClient: (client) => {
+      client.setHeaders(headers[connection++ % headers.length] ?? {})
+    },
+  }
+  const instance = autocannon(options, (_error, result) => {
+    finish(result)
+  })
+  instance.on('response', (_client, _status, _bytes, duration) => {
+    times.push(duration)
+  })
+  const { errors, timeouts, non2xx } = await completed
+  const elapsed = (performance.now() - started) / 1000
+  times.sort((a, b) => a - b)
+  const quantile = (fraction: number) => times[Math.floor(fraction * (times.length - 1))] ?? NaN
+  return LoadResult.parse({
+    responses: times.length,
+    rate: times.length / elapsed,
+    p50: quantile(0.5),
+    p99: quantile(0.99),
+    failed: errors + timeouts + non2xx,
+  })
+}
