@@ -173,6 +173,22 @@ describe('the frame', () => {
     },
   )
 
+  test.each(['ar', 'de', 'ja'])('fits 320 px in the language %s', async (locale) => {
+    const viewport = { width: 320, height: 640 }
+    const start = await openApp(service, { email: '', locale, viewport })
+    await start.page.getByRole('status').getByText(/\d/).waitFor()
+    expect(await overflows(start.page)).toBe(false)
+
+    const { page, client } = await openApp(service, { path: '/tasks', locale, viewport })
+    await client.tasks.create({ taskTitle: 'Donaudampfschifffahrtsgesellschaft' })
+    await page.getByRole('checkbox').waitFor()
+    expect(await overflows(page)).toBe(false)
+
+    await page.goto(`${service.origin}/devices`)
+    await page.locator('main li').first().waitFor()
+    expect(await overflows(page)).toBe(false)
+  })
+
   test('follows the language of the browser, and keeps a chosen language', async () => {
     const { page } = await openApp(service, { email: '', locale: 'he-IL' })
     expect(await page.locator('html').getAttribute('dir')).toBe('rtl')
