@@ -1,6 +1,6 @@
 import type { Catalogue } from './en.ts'
 
-export const catalogue: Partial<Catalogue> = {
+export const catalogue: Catalogue = {
   counter: 'ቆጣሪ',
   tasks: 'ተግባራት',
   notes: 'ማስታወሻዎች',
@@ -80,6 +80,31 @@ export const catalogue: Partial<Catalogue> = {
   theirs: 'ሌላው ስሪት',
   takeTheirs: 'ሌላውን ውሰድ',
   showMore: 'ተጨማሪ አሳይ',
+
+  newNote: 'አዲስ ማስታወሻ',
+  body: 'ጽሑፍ',
+  tooLong: 'ቢበዛ {max} ቁምፊዎች።',
+  saveNote: 'ማስታወሻውን አስቀምጥ',
+  saveAsNewNote: 'እንደ አዲስ ማስታወሻ አስቀምጥ',
+  noNotes: 'ምንም ማስታወሻ የለዎትም። የመጀመሪያ ማስታወሻዎን ከላይ ይጻፉ።',
+  sharedWith: '{count, plural, =0 {አልተጋራም} one {ከ# ሰው ጋር ተጋርቷል} other {ከ# ሰዎች ጋር ተጋርቷል}}',
+  sharedToRead: 'እንዲያነቡት ተጋርቶልዎታል',
+  sharedToEdit: 'እንዲያርትዑት ተጋርቶልዎታል',
+  share: 'አጋራ',
+  shareWith: 'የሚጋራለት ሰው',
+  role: 'ሚና',
+  reader: 'አንባቢ',
+  editor: 'አርታዒ',
+  shareNote: 'ማስታወሻውን አጋራ',
+  shareExplanation: 'አንባቢዎች ማስታወሻውን ያያሉ፤ አርታዒዎች ደግሞ ሊቀይሩትም ይችላሉ። ሚናውን ለመቀየር እንደገና ያጋሩ።',
+  shared: 'ከ{email} ጋር ተጋርቷል።',
+  ownAddress: 'ይህ የራስዎ አድራሻ ነው።',
+  deleteNote: 'ማስታወሻውን ሰርዝ',
+  deleteNoteText:
+    '{count, plural, =0 {ማስታወሻው በቋሚነት ይሰረዛል።} one {ማስታወሻው በቋሚነት ይሰረዛል፤ ለሚያጋሩት # ሰውም ጭምር።} other {ማስታወሻው በቋሚነት ይሰረዛል፤ ለሚያጋሯቸው # ሰዎችም ጭምር።}}',
+  noteChangedElsewhere: 'ይህ ማስታወሻ በሌላ ቦታ ተቀይሯል። የትኛውን ስሪት ማቆየት ይፈልጋሉ?',
+  noteGone: 'ይህ ማስታወሻ ተሰርዟል ወይም ከእንግዲህ ለእርስዎ አልተጋራም። ጽሑፍዎን እንደ አዲስ ማስታወሻ ማስቀመጥ ይችላሉ።',
+  noteNotEditable: 'ይህን ማስታወሻ ከእንግዲህ መቀየር አይችሉም። ጽሑፍዎን እንደ አዲስ ማስታወሻ ማስቀመጥ ይችላሉ።',
 
   devicesExplanation: 'በእነዚህ መሣሪያዎች ላይ ገብተዋል። የማያውቁትን መሣሪያ መዳረሻ ይሻሩ።',
   thisDevice: 'ይህ መሣሪያ',

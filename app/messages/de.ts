@@ -1,6 +1,6 @@
 import type { Catalogue } from './en.ts'
 
-export const catalogue: Partial<Catalogue> = {
+export const catalogue: Catalogue = {
   counter: 'Zähler',
   tasks: 'Aufgaben',
   notes: 'Notizen',
@@ -85,6 +85,34 @@ export const catalogue: Partial<Catalogue> = {
   theirs: 'Andere Fassung',
   takeTheirs: 'Andere übernehmen',
   showMore: 'Mehr anzeigen',
+
+  newNote: 'Neue Notiz',
+  body: 'Text',
+  tooLong: 'Höchstens {max} Zeichen.',
+  saveNote: 'Notiz speichern',
+  saveAsNewNote: 'Als neue Notiz speichern',
+  noNotes: 'Sie haben keine Notizen. Schreiben Sie oben Ihre erste Notiz.',
+  sharedWith: '{count, plural, =0 {Nicht geteilt} one {Mit # Person geteilt} other {Mit # Personen geteilt}}',
+  sharedToRead: 'Mit Ihnen geteilt, zum Lesen',
+  sharedToEdit: 'Mit Ihnen geteilt, zum Bearbeiten',
+  share: 'Teilen',
+  shareWith: 'Teilen mit',
+  role: 'Rolle',
+  reader: 'Lesen',
+  editor: 'Bearbeiten',
+  shareNote: 'Notiz teilen',
+  shareExplanation:
+    '„Lesen“ erlaubt, die Notiz zu sehen, „Bearbeiten“ auch, sie zu ändern. Teilen Sie die Notiz noch einmal, um die Rolle zu ändern.',
+  shared: 'Mit {email} geteilt.',
+  ownAddress: 'Das ist Ihre eigene Adresse.',
+  deleteNote: 'Notiz löschen',
+  deleteNoteText:
+    '{count, plural, =0 {Die Notiz wird endgültig gelöscht.} one {Die Notiz wird endgültig gelöscht, auch für die Person, mit der Sie die Notiz teilen.} other {Die Notiz wird endgültig gelöscht, auch für die # Personen, mit denen Sie die Notiz teilen.}}',
+  noteChangedElsewhere: 'Diese Notiz wurde anderswo geändert. Welche Fassung möchten Sie behalten?',
+  noteGone:
+    'Diese Notiz wurde gelöscht oder ist nicht mehr mit Ihnen geteilt. Sie können Ihren Text als neue Notiz speichern.',
+  noteNotEditable:
+    'Sie können diese Notiz nicht mehr ändern. Sie können Ihren Text als neue Notiz speichern.',
 
   devicesExplanation:
     'Auf diesen Geräten sind Sie angemeldet. Widerrufen Sie den Zugriff eines Geräts, das Sie nicht kennen.',

@@ -1,6 +1,6 @@
 import type { Catalogue } from './en.ts'
 
-export const catalogue: Partial<Catalogue> = {
+export const catalogue: Catalogue = {
   counter: 'Contador',
   tasks: 'Tareas',
   notes: 'Notas',
@@ -86,6 +86,33 @@ export const catalogue: Partial<Catalogue> = {
   theirs: 'La otra versión',
   takeTheirs: 'Tomar la otra',
   showMore: 'Mostrar más',
+
+  newNote: 'Nota nueva',
+  body: 'Texto',
+  tooLong: '{max} caracteres como máximo.',
+  saveNote: 'Guardar nota',
+  saveAsNewNote: 'Guardar como nota nueva',
+  noNotes: 'No tiene notas. Escriba arriba su primera nota.',
+  sharedWith:
+    '{count, plural, =0 {No compartida} one {Compartida con # persona} many {Compartida con # de personas} other {Compartida con # personas}}',
+  sharedToRead: 'Compartida con usted para leer',
+  sharedToEdit: 'Compartida con usted para editar',
+  share: 'Compartir',
+  shareWith: 'Compartir con',
+  role: 'Permiso',
+  reader: 'Lectura',
+  editor: 'Edición',
+  shareNote: 'Compartir nota',
+  shareExplanation:
+    'La lectura permite ver la nota; la edición permite también modificarla. Comparta de nuevo para cambiar el permiso.',
+  shared: 'Compartida con {email}.',
+  ownAddress: 'Esta es su propia dirección.',
+  deleteNote: 'Eliminar nota',
+  deleteNoteText:
+    '{count, plural, =0 {La nota se eliminará definitivamente.} one {La nota se eliminará definitivamente, también para la persona con quien la comparte.} many {La nota se eliminará definitivamente, también para las # de personas con quienes la comparte.} other {La nota se eliminará definitivamente, también para las # personas con quienes la comparte.}}',
+  noteChangedElsewhere: 'Esta nota se modificó en otro lugar. ¿Qué versión desea conservar?',
+  noteGone: 'Esta nota se eliminó o ya no se comparte con usted. Puede guardar su texto como nota nueva.',
+  noteNotEditable: 'Ya no puede modificar esta nota. Puede guardar su texto como nota nueva.',
 
   devicesExplanation:
     'Tiene la sesión iniciada en estos dispositivos. Revoque el acceso de un dispositivo que no reconozca.',

@@ -1,6 +1,6 @@
 import type { Catalogue } from './en.ts'
 
-export const catalogue: Partial<Catalogue> = {
+export const catalogue: Catalogue = {
   counter: 'Compteur',
   tasks: 'Tâches',
   notes: 'Notes',
@@ -87,6 +87,35 @@ export const catalogue: Partial<Catalogue> = {
   theirs: 'L’autre version',
   takeTheirs: 'Prendre l’autre',
   showMore: 'Afficher plus',
+
+  newNote: 'Nouvelle note',
+  body: 'Texte',
+  tooLong: '{max} caractères au maximum.',
+  saveNote: 'Enregistrer la note',
+  saveAsNewNote: 'Enregistrer comme nouvelle note',
+  noNotes: 'Vous n’avez aucune note. Écrivez votre première note ci-dessus.',
+  sharedWith:
+    '{count, plural, =0 {Non partagée} one {Partagée avec # personne} many {Partagée avec # de personnes} other {Partagée avec # personnes}}',
+  sharedToRead: 'Partagée avec vous pour lecture',
+  sharedToEdit: 'Partagée avec vous pour modification',
+  share: 'Partager',
+  shareWith: 'Partager avec',
+  role: 'Rôle',
+  reader: 'Lecture',
+  editor: 'Modification',
+  shareNote: 'Partager la note',
+  shareExplanation:
+    'La lecture permet de voir la note, la modification permet aussi de la changer. Partagez à nouveau pour changer le rôle.',
+  shared: 'Partagée avec {email}.',
+  ownAddress: 'Ceci est votre propre adresse.',
+  deleteNote: 'Supprimer la note',
+  deleteNoteText:
+    '{count, plural, =0 {La note sera définitivement supprimée.} one {La note sera définitivement supprimée, y compris pour la personne avec qui vous la partagez.} many {La note sera définitivement supprimée, y compris pour les # de personnes avec qui vous la partagez.} other {La note sera définitivement supprimée, y compris pour les # personnes avec qui vous la partagez.}}',
+  noteChangedElsewhere: 'Cette note a été modifiée ailleurs. Quelle version voulez-vous garder ?',
+  noteGone:
+    'Cette note a été supprimée ou n’est plus partagée avec vous. Vous pouvez enregistrer votre texte comme nouvelle note.',
+  noteNotEditable:
+    'Vous ne pouvez plus modifier cette note. Vous pouvez enregistrer votre texte comme nouvelle note.',
 
   devicesExplanation:
     'Vous êtes connecté sur ces appareils. Révoquez l’accès d’un appareil que vous ne reconnaissez pas.',

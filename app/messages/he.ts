@@ -1,6 +1,6 @@
 import type { Catalogue } from './en.ts'
 
-export const catalogue: Partial<Catalogue> = {
+export const catalogue: Catalogue = {
   counter: 'מונה',
   tasks: 'משימות',
   notes: 'פתקים',
@@ -80,6 +80,33 @@ export const catalogue: Partial<Catalogue> = {
   theirs: 'הגרסה האחרת',
   takeTheirs: 'בחירת הגרסה האחרת',
   showMore: 'הצגת עוד',
+
+  newNote: 'פתק חדש',
+  body: 'תוכן',
+  tooLong: '{max} תווים לכל היותר.',
+  saveNote: 'שמירת הפתק',
+  saveAsNewNote: 'שמירה כפתק חדש',
+  noNotes: 'אין לך פתקים. אפשר לכתוב את הפתק הראשון למעלה.',
+  sharedWith:
+    '{count, plural, =0 {לא משותף} one {משותף עם אדם אחד} two {משותף עם שני אנשים} other {משותף עם # אנשים}}',
+  sharedToRead: 'משותף איתך לקריאה',
+  sharedToEdit: 'משותף איתך לעריכה',
+  share: 'שיתוף',
+  shareWith: 'שיתוף עם',
+  role: 'הרשאה',
+  reader: 'קריאה',
+  editor: 'עריכה',
+  shareNote: 'שיתוף הפתק',
+  shareExplanation:
+    'הרשאת קריאה מאפשרת לראות את הפתק, והרשאת עריכה מאפשרת גם לשנות אותו. כדי לשנות את ההרשאה יש לשתף שוב.',
+  shared: 'הפתק שותף עם {email}.',
+  ownAddress: 'זאת הכתובת שלך.',
+  deleteNote: 'מחיקת הפתק',
+  deleteNoteText:
+    '{count, plural, =0 {הפתק יימחק לצמיתות.} one {הפתק יימחק לצמיתות, גם אצל האדם שאיתו הוא משותף.} two {הפתק יימחק לצמיתות, גם אצל שני האנשים שאיתם הוא משותף.} other {הפתק יימחק לצמיתות, גם אצל # האנשים שאיתם הוא משותף.}}',
+  noteChangedElsewhere: 'הפתק הזה השתנה במקום אחר. איזו גרסה לשמור?',
+  noteGone: 'הפתק הזה נמחק, או שאינו משותף איתך עוד. אפשר לשמור את הטקסט שלך כפתק חדש.',
+  noteNotEditable: 'אי אפשר עוד לשנות את הפתק הזה. אפשר לשמור את הטקסט שלך כפתק חדש.',
 
   devicesExplanation: 'יש לך חיבור פעיל במכשירים האלה. יש לבטל את הגישה של מכשיר שאינו מוכר לך.',
   thisDevice: 'המכשיר הזה',

@@ -1,6 +1,6 @@
 import type { Catalogue } from './en.ts'
 
-export const catalogue: Partial<Catalogue> = {
+export const catalogue: Catalogue = {
   counter: 'काउंटर',
   tasks: 'कार्य',
   notes: 'नोट',
@@ -80,6 +80,31 @@ export const catalogue: Partial<Catalogue> = {
   theirs: 'दूसरा संस्करण',
   takeTheirs: 'दूसरा लें',
   showMore: 'और दिखाएँ',
+
+  newNote: 'नया नोट',
+  body: 'टेक्स्ट',
+  tooLong: 'अधिक से अधिक {max} वर्ण।',
+  saveNote: 'नोट सहेजें',
+  saveAsNewNote: 'नए नोट के रूप में सहेजें',
+  noNotes: 'आपका कोई नोट नहीं है। अपना पहला नोट ऊपर लिखें।',
+  sharedWith: '{count, plural, =0 {साझा नहीं किया गया} one {# व्यक्ति के साथ साझा} other {# लोगों के साथ साझा}}',
+  sharedToRead: 'पढ़ने के लिए आपके साथ साझा',
+  sharedToEdit: 'संपादन के लिए आपके साथ साझा',
+  share: 'साझा करें',
+  shareWith: 'इनके साथ साझा करें',
+  role: 'भूमिका',
+  reader: 'पाठक',
+  editor: 'संपादक',
+  shareNote: 'नोट साझा करें',
+  shareExplanation: 'पाठक नोट देख सकते हैं, और संपादक नोट बदल भी सकते हैं। भूमिका बदलने के लिए फिर से साझा करें।',
+  shared: '{email} के साथ साझा किया गया।',
+  ownAddress: 'यह आपका अपना पता है।',
+  deleteNote: 'नोट हटाएँ',
+  deleteNoteText:
+    '{count, plural, =0 {नोट हमेशा के लिए हटा दिया जाएगा।} one {नोट हमेशा के लिए हटा दिया जाएगा, उस # व्यक्ति के लिए भी जिसके साथ आप इसे साझा करते हैं।} other {नोट हमेशा के लिए हटा दिया जाएगा, उन # लोगों के लिए भी जिनके साथ आप इसे साझा करते हैं।}}',
+  noteChangedElsewhere: 'यह नोट कहीं और बदला गया है। आप कौन-सा संस्करण रखना चाहते हैं?',
+  noteGone: 'यह नोट हटा दिया गया है या अब आपके साथ साझा नहीं है। आप अपना टेक्स्ट नए नोट के रूप में सहेज सकते हैं।',
+  noteNotEditable: 'आप अब यह नोट नहीं बदल सकते। आप अपना टेक्स्ट नए नोट के रूप में सहेज सकते हैं।',
 
   devicesExplanation: 'आप इन डिवाइस पर साइन इन हैं। जिस डिवाइस को आप नहीं पहचानते, उसका ऐक्सेस रद्द करें।',
   thisDevice: 'यह डिवाइस',

@@ -1,6 +1,6 @@
 import type { Catalogue } from './en.ts'
 
-export const catalogue: Partial<Catalogue> = {
+export const catalogue: Catalogue = {
   counter: 'Contatore',
   tasks: 'Attività',
   notes: 'Note',
@@ -88,6 +88,34 @@ export const catalogue: Partial<Catalogue> = {
   theirs: 'L’altra versione',
   takeTheirs: 'Prendi l’altra',
   showMore: 'Mostra altro',
+
+  newNote: 'Nuova nota',
+  body: 'Testo',
+  tooLong: 'Al massimo {max} caratteri.',
+  saveNote: 'Salva nota',
+  saveAsNewNote: 'Salva come nuova nota',
+  noNotes: 'Non ha note. Scriva qui sopra la Sua prima nota.',
+  sharedWith:
+    '{count, plural, =0 {Non condivisa} one {Condivisa con # persona} many {Condivisa con # di persone} other {Condivisa con # persone}}',
+  sharedToRead: 'Condivisa con Lei per la lettura',
+  sharedToEdit: 'Condivisa con Lei per la modifica',
+  share: 'Condividi',
+  shareWith: 'Condividi con',
+  role: 'Ruolo',
+  reader: 'Lettura',
+  editor: 'Modifica',
+  shareNote: 'Condividi nota',
+  shareExplanation:
+    'La lettura permette di vedere la nota, la modifica permette anche di cambiarla. Condivida di nuovo per cambiare il ruolo.',
+  shared: 'Condivisa con {email}.',
+  ownAddress: 'Questo è il Suo indirizzo.',
+  deleteNote: 'Elimina nota',
+  deleteNoteText:
+    '{count, plural, =0 {La nota verrà eliminata definitivamente.} one {La nota verrà eliminata definitivamente, anche per la persona con cui la condivide.} many {La nota verrà eliminata definitivamente, anche per i # di persone con cui la condivide.} other {La nota verrà eliminata definitivamente, anche per le # persone con cui la condivide.}}',
+  noteChangedElsewhere: 'Questa nota è stata modificata altrove. Quale versione vuole tenere?',
+  noteGone:
+    'Questa nota è stata eliminata o non è più condivisa con Lei. Può salvare il Suo testo come nuova nota.',
+  noteNotEditable: 'Non può più modificare questa nota. Può salvare il Suo testo come nuova nota.',
 
   devicesExplanation:
     'Ha effettuato l’accesso su questi dispositivi. Revochi l’accesso di un dispositivo che non riconosce.',

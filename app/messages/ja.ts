@@ -1,6 +1,6 @@
 import type { Catalogue } from './en.ts'
 
-export const catalogue: Partial<Catalogue> = {
+export const catalogue: Catalogue = {
   counter: 'カウンター',
   tasks: 'タスク',
   notes: 'メモ',
@@ -82,6 +82,32 @@ export const catalogue: Partial<Catalogue> = {
   theirs: 'もう一方の版',
   takeTheirs: 'もう一方の版を使う',
   showMore: 'さらに表示',
+
+  newNote: '新しいメモ',
+  body: '本文',
+  tooLong: '{max}文字以内で入力してください。',
+  saveNote: 'メモを保存',
+  saveAsNewNote: '新しいメモとして保存',
+  noNotes: 'メモはありません。上の欄に最初のメモを入力してください。',
+  sharedWith: '{count, plural, =0 {共有なし} other {#人と共有中}}',
+  sharedToRead: '共有されたメモ（閲覧可）',
+  sharedToEdit: '共有されたメモ（編集可）',
+  share: '共有',
+  shareWith: '共有する相手',
+  role: '権限',
+  reader: '閲覧者',
+  editor: '編集者',
+  shareNote: 'メモを共有',
+  shareExplanation:
+    '閲覧者はメモを見ることができ、編集者は変更もできます。権限を変えるには、もう一度共有してください。',
+  shared: '{email} と共有しました。',
+  ownAddress: 'これはご自分のアドレスです。',
+  deleteNote: 'メモを削除',
+  deleteNoteText:
+    '{count, plural, =0 {メモは完全に削除されます。} other {メモは完全に削除されます。共有している#人も見られなくなります。}}',
+  noteChangedElsewhere: 'このメモは別の場所で変更されました。どちらの版を残しますか？',
+  noteGone: 'このメモは削除されたか、共有が終了しました。入力したテキストを新しいメモとして保存できます。',
+  noteNotEditable: 'このメモはもう変更できません。入力したテキストを新しいメモとして保存できます。',
 
   devicesExplanation:
     'これらのデバイスでサインインしています。心当たりのないデバイスのアクセスは取り消してください。',

@@ -1,6 +1,6 @@
 import type { Catalogue } from './en.ts'
 
-export const catalogue: Partial<Catalogue> = {
+export const catalogue: Catalogue = {
   counter: '카운터',
   tasks: '할 일',
   notes: '메모',
@@ -81,6 +81,32 @@ export const catalogue: Partial<Catalogue> = {
   theirs: '다른 버전',
   takeTheirs: '다른 버전 사용',
   showMore: '더 보기',
+
+  newNote: '새 메모',
+  body: '내용',
+  tooLong: '최대 {max}자까지 입력할 수 있습니다.',
+  saveNote: '메모 저장',
+  saveAsNewNote: '새 메모로 저장',
+  noNotes: '메모가 없습니다. 위에 첫 번째 메모를 적어 주세요.',
+  sharedWith: '{count, plural, =0 {공유 안 함} other {#명과 공유}}',
+  sharedToRead: '공유받음(보기)',
+  sharedToEdit: '공유받음(편집)',
+  share: '공유',
+  shareWith: '공유 대상',
+  role: '역할',
+  reader: '보기 권한',
+  editor: '편집 권한',
+  shareNote: '메모 공유',
+  shareExplanation:
+    '보기 권한으로는 메모를 볼 수 있고, 편집 권한으로는 변경도 할 수 있습니다. 역할을 바꾸려면 다시 공유해 주세요.',
+  shared: '{email} 주소와 공유했습니다.',
+  ownAddress: '본인의 주소입니다.',
+  deleteNote: '메모 삭제',
+  deleteNoteText:
+    '{count, plural, =0 {메모가 영구적으로 삭제됩니다.} other {메모가 영구적으로 삭제되며, 메모를 공유하는 #명에게서도 삭제됩니다.}}',
+  noteChangedElsewhere: '이 메모가 다른 곳에서 변경되었습니다. 어느 버전을 유지하시겠습니까?',
+  noteGone: '이 메모가 삭제되었거나 더 이상 공유되지 않습니다. 작성한 내용을 새 메모로 저장할 수 있습니다.',
+  noteNotEditable: '이 메모를 더 이상 변경할 수 없습니다. 작성한 내용을 새 메모로 저장할 수 있습니다.',
 
   devicesExplanation: '다음 기기에서 로그인되어 있습니다. 모르는 기기의 액세스를 취소해 주세요.',
   thisDevice: '이 기기',

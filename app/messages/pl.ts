@@ -1,6 +1,6 @@
 import type { Catalogue } from './en.ts'
 
-export const catalogue: Partial<Catalogue> = {
+export const catalogue: Catalogue = {
   counter: 'Licznik',
   tasks: 'Zadania',
   notes: 'Notatki',
@@ -86,6 +86,34 @@ export const catalogue: Partial<Catalogue> = {
   theirs: 'Inna wersja',
   takeTheirs: 'Przyjmij inną',
   showMore: 'Pokaż więcej',
+
+  newNote: 'Nowa notatka',
+  body: 'Treść',
+  tooLong: 'Najwyżej {max} znaków.',
+  saveNote: 'Zapisz notatkę',
+  saveAsNewNote: 'Zapisz jako nową notatkę',
+  noNotes: 'Nie ma żadnych notatek. Pierwszą notatkę można wpisać powyżej.',
+  sharedWith:
+    '{count, plural, =0 {Nieudostępniona} one {Udostępniona # osobie} few {Udostępniona # osobom} many {Udostępniona # osobom} other {Udostępniona # osoby}}',
+  sharedToRead: 'Udostępniona Państwu do odczytu',
+  sharedToEdit: 'Udostępniona Państwu do edycji',
+  share: 'Udostępnij',
+  shareWith: 'Udostępnij osobie',
+  role: 'Rola',
+  reader: 'Odczyt',
+  editor: 'Edycja',
+  shareNote: 'Udostępnij notatkę',
+  shareExplanation:
+    'Odczyt pozwala widzieć notatkę, a edycja także ją zmieniać. Aby zmienić rolę, proszę udostępnić notatkę ponownie.',
+  shared: 'Udostępniono: {email}.',
+  ownAddress: 'To jest Państwa własny adres.',
+  deleteNote: 'Usuń notatkę',
+  deleteNoteText:
+    '{count, plural, =0 {Notatka zostanie trwale usunięta.} one {Notatka zostanie trwale usunięta, także dla osoby, której jest udostępniona.} few {Notatka zostanie trwale usunięta, także dla # osób, którym jest udostępniona.} many {Notatka zostanie trwale usunięta, także dla # osób, którym jest udostępniona.} other {Notatka zostanie trwale usunięta, także dla # osoby, którym jest udostępniona.}}',
+  noteChangedElsewhere: 'Ta notatka została zmieniona w innym miejscu. Którą wersję zachować?',
+  noteGone:
+    'Ta notatka została usunięta lub nie jest już Państwu udostępniona. Można zapisać swój tekst jako nową notatkę.',
+  noteNotEditable: 'Tej notatki nie można już zmieniać. Można zapisać swój tekst jako nową notatkę.',
 
   devicesExplanation:
     'Na tych urządzeniach są Państwo zalogowani. Proszę cofnąć dostęp urządzenia, którego Państwo nie rozpoznają.',

@@ -1,6 +1,6 @@
 import type { Catalogue } from './en.ts'
 
-export const catalogue: Partial<Catalogue> = {
+export const catalogue: Catalogue = {
   counter: 'Contador',
   tasks: 'Tarefas',
   notes: 'Notas',
@@ -87,6 +87,34 @@ export const catalogue: Partial<Catalogue> = {
   theirs: 'A outra versão',
   takeTheirs: 'Usar a outra',
   showMore: 'Mostrar mais',
+
+  newNote: 'Nova nota',
+  body: 'Texto',
+  tooLong: 'No máximo {max} caracteres.',
+  saveNote: 'Salvar nota',
+  saveAsNewNote: 'Salvar como nova nota',
+  noNotes: 'Você não tem notas. Escreva acima sua primeira nota.',
+  sharedWith:
+    '{count, plural, =0 {Não compartilhada} one {Compartilhada com # pessoa} many {Compartilhada com # de pessoas} other {Compartilhada com # pessoas}}',
+  sharedToRead: 'Compartilhada com você para leitura',
+  sharedToEdit: 'Compartilhada com você para edição',
+  share: 'Compartilhar',
+  shareWith: 'Compartilhar com',
+  role: 'Permissão',
+  reader: 'Leitura',
+  editor: 'Edição',
+  shareNote: 'Compartilhar nota',
+  shareExplanation:
+    'A leitura permite ver a nota; a edição permite também alterá-la. Compartilhe novamente para mudar a permissão.',
+  shared: 'Compartilhada com {email}.',
+  ownAddress: 'Este é o seu próprio endereço.',
+  deleteNote: 'Excluir nota',
+  deleteNoteText:
+    '{count, plural, =0 {A nota será excluída definitivamente.} one {A nota será excluída definitivamente, também para a pessoa com quem você a compartilha.} many {A nota será excluída definitivamente, também para os # de pessoas com quem você a compartilha.} other {A nota será excluída definitivamente, também para as # pessoas com quem você a compartilha.}}',
+  noteChangedElsewhere: 'Esta nota foi alterada em outro lugar. Qual versão você quer manter?',
+  noteGone:
+    'Esta nota foi excluída ou não está mais compartilhada com você. Você pode salvar seu texto como uma nova nota.',
+  noteNotEditable: 'Você não pode mais alterar esta nota. Você pode salvar seu texto como uma nova nota.',
 
   devicesExplanation:
     'Você entrou nestes dispositivos. Revogue o acesso de um dispositivo que você não reconhece.',

@@ -1,6 +1,6 @@
 import type { Catalogue } from './en.ts'
 
-export const catalogue: Partial<Catalogue> = {
+export const catalogue: Catalogue = {
   counter: 'ตัวนับ',
   tasks: 'งาน',
   notes: 'บันทึก',
@@ -80,6 +80,30 @@ export const catalogue: Partial<Catalogue> = {
   theirs: 'อีกเวอร์ชันหนึ่ง',
   takeTheirs: 'ใช้อีกเวอร์ชัน',
   showMore: 'แสดงเพิ่มเติม',
+
+  newNote: 'บันทึกใหม่',
+  body: 'เนื้อหา',
+  tooLong: 'ไม่เกิน {max} อักขระ',
+  saveNote: 'บันทึกเนื้อหา',
+  saveAsNewNote: 'บันทึกเป็นบันทึกใหม่',
+  noNotes: 'คุณยังไม่มีบันทึก เขียนบันทึกแรกของคุณด้านบน',
+  sharedWith: '{count, plural, =0 {ไม่ได้แชร์} other {แชร์กับ # คน}}',
+  sharedToRead: 'แชร์กับคุณให้อ่าน',
+  sharedToEdit: 'แชร์กับคุณให้แก้ไข',
+  share: 'แชร์',
+  shareWith: 'แชร์กับ',
+  role: 'บทบาท',
+  reader: 'ผู้อ่าน',
+  editor: 'ผู้แก้ไข',
+  shareNote: 'แชร์บันทึก',
+  shareExplanation: 'ผู้อ่านดูบันทึกได้ ส่วนผู้แก้ไขเปลี่ยนบันทึกได้ด้วย แชร์อีกครั้งเพื่อเปลี่ยนบทบาท',
+  shared: 'แชร์กับ {email} แล้ว',
+  ownAddress: 'นี่คือที่อยู่ของคุณเอง',
+  deleteNote: 'ลบบันทึก',
+  deleteNoteText: '{count, plural, =0 {บันทึกจะถูกลบถาวร} other {บันทึกจะถูกลบถาวร รวมถึงสำหรับ # คนที่คุณแชร์ด้วย}}',
+  noteChangedElsewhere: 'บันทึกนี้ถูกเปลี่ยนจากที่อื่น คุณต้องการเก็บเวอร์ชันใด',
+  noteGone: 'บันทึกนี้ถูกลบหรือไม่ได้แชร์กับคุณแล้ว คุณบันทึกข้อความของคุณเป็นบันทึกใหม่ได้',
+  noteNotEditable: 'คุณเปลี่ยนบันทึกนี้ไม่ได้อีกแล้ว คุณบันทึกข้อความของคุณเป็นบันทึกใหม่ได้',
 
   devicesExplanation: 'คุณลงชื่อเข้าใช้อยู่บนอุปกรณ์เหล่านี้ โปรดเพิกถอนสิทธิ์เข้าถึงของอุปกรณ์ที่คุณไม่รู้จัก',
   thisDevice: 'อุปกรณ์นี้',

@@ -1,6 +1,6 @@
 import type { Catalogue } from './en.ts'
 
-export const catalogue: Partial<Catalogue> = {
+export const catalogue: Catalogue = {
   counter: 'Sayaç',
   tasks: 'Görevler',
   notes: 'Notlar',
@@ -84,6 +84,32 @@ export const catalogue: Partial<Catalogue> = {
   theirs: 'Diğer sürüm',
   takeTheirs: 'Diğerini al',
   showMore: 'Daha fazla göster',
+
+  newNote: 'Yeni not',
+  body: 'Metin',
+  tooLong: 'En fazla {max} karakter.',
+  saveNote: 'Notu kaydet',
+  saveAsNewNote: 'Yeni not olarak kaydet',
+  noNotes: 'Notunuz yok. İlk notunuzu yukarıya yazın.',
+  sharedWith: '{count, plural, =0 {Paylaşılmadı} one {# kişiyle paylaşıldı} other {# kişiyle paylaşıldı}}',
+  sharedToRead: 'Sizinle okumanız için paylaşıldı',
+  sharedToEdit: 'Sizinle düzenlemeniz için paylaşıldı',
+  share: 'Paylaş',
+  shareWith: 'Şu kişiyle paylaş',
+  role: 'Rol',
+  reader: 'Okuyan',
+  editor: 'Düzenleyen',
+  shareNote: 'Notu paylaş',
+  shareExplanation:
+    'Okuyanlar notu görür, düzenleyenler notu değiştirebilir de. Rolü değiştirmek için yeniden paylaşın.',
+  shared: '{email} ile paylaşıldı.',
+  ownAddress: 'Bu sizin kendi adresiniz.',
+  deleteNote: 'Notu sil',
+  deleteNoteText:
+    '{count, plural, =0 {Not kalıcı olarak silinir.} one {Not, paylaştığınız # kişi için de kalıcı olarak silinir.} other {Not, paylaştığınız # kişi için de kalıcı olarak silinir.}}',
+  noteChangedElsewhere: 'Bu not başka bir yerde değiştirildi. Hangi sürümü tutmak istiyorsunuz?',
+  noteGone: 'Bu not silindi ya da artık sizinle paylaşılmıyor. Metninizi yeni not olarak kaydedebilirsiniz.',
+  noteNotEditable: 'Bu notu artık değiştiremezsiniz. Metninizi yeni not olarak kaydedebilirsiniz.',
 
   devicesExplanation: 'Bu cihazlarda oturumunuz açık. Tanımadığınız bir cihazın erişimini iptal edin.',
   thisDevice: 'Bu cihaz',

@@ -1,6 +1,6 @@
 import type { Catalogue } from './en.ts'
 
-export const catalogue: Partial<Catalogue> = {
+export const catalogue: Catalogue = {
   counter: '计数器',
   tasks: '任务',
   notes: '笔记',
@@ -80,6 +80,31 @@ export const catalogue: Partial<Catalogue> = {
   theirs: '另一个版本',
   takeTheirs: '采用另一个版本',
   showMore: '显示更多',
+
+  newNote: '新笔记',
+  body: '正文',
+  tooLong: '最多 {max} 个字符。',
+  saveNote: '保存笔记',
+  saveAsNewNote: '另存为新笔记',
+  noNotes: '您没有笔记。请在上方写下第一条笔记。',
+  sharedWith: '{count, plural, =0 {未共享} other {已与 # 人共享}}',
+  sharedToRead: '与您共享，可查看',
+  sharedToEdit: '与您共享，可编辑',
+  share: '共享',
+  shareWith: '共享给',
+  role: '角色',
+  reader: '查看者',
+  editor: '编辑者',
+  shareNote: '共享笔记',
+  shareExplanation: '查看者可以查看笔记，编辑者还可以更改笔记。再次共享即可更改角色。',
+  shared: '已共享给 {email}。',
+  ownAddress: '这是您自己的地址。',
+  deleteNote: '删除笔记',
+  deleteNoteText:
+    '{count, plural, =0 {该笔记将被永久删除。} other {该笔记将被永久删除，与您共享此笔记的 # 人也将无法再查看。}}',
+  noteChangedElsewhere: '此笔记已在别处更改。您要保留哪个版本？',
+  noteGone: '此笔记已被删除，或不再与您共享。您可以将您的文本另存为新笔记。',
+  noteNotEditable: '您不能再更改此笔记。您可以将您的文本另存为新笔记。',
 
   devicesExplanation: '您已在以下设备上登录。如有不认识的设备，请撤销其访问权限。',
   thisDevice: '此设备',

@@ -1,6 +1,6 @@
 import type { Catalogue } from './en.ts'
 
-export const catalogue: Partial<Catalogue> = {
+export const catalogue: Catalogue = {
   counter: '計數器',
   tasks: '工作',
   notes: '筆記',
@@ -80,6 +80,31 @@ export const catalogue: Partial<Catalogue> = {
   theirs: '另一個版本',
   takeTheirs: '採用另一個版本',
   showMore: '顯示更多',
+
+  newNote: '新筆記',
+  body: '內文',
+  tooLong: '最多 {max} 個字元。',
+  saveNote: '儲存筆記',
+  saveAsNewNote: '另存為新筆記',
+  noNotes: '您沒有筆記。請在上方寫下第一則筆記。',
+  sharedWith: '{count, plural, =0 {未分享} other {已與 # 人分享}}',
+  sharedToRead: '與您分享，可檢視',
+  sharedToEdit: '與您分享，可編輯',
+  share: '分享',
+  shareWith: '分享給',
+  role: '角色',
+  reader: '檢視者',
+  editor: '編輯者',
+  shareNote: '分享筆記',
+  shareExplanation: '檢視者可以檢視筆記，編輯者還可以變更筆記。再次分享即可變更角色。',
+  shared: '已分享給 {email}。',
+  ownAddress: '這是您自己的地址。',
+  deleteNote: '刪除筆記',
+  deleteNoteText:
+    '{count, plural, =0 {此筆記將永久刪除。} other {此筆記將永久刪除，與您分享此筆記的 # 人也將無法再檢視。}}',
+  noteChangedElsewhere: '此筆記已在別處變更。您要保留哪個版本？',
+  noteGone: '此筆記已遭刪除，或不再與您分享。您可以將您的文字另存為新筆記。',
+  noteNotEditable: '您不能再變更此筆記。您可以將您的文字另存為新筆記。',
 
   devicesExplanation: '您已在下列裝置上登入。如有不認得的裝置，請撤銷其存取權。',
   thisDevice: '這部裝置',
