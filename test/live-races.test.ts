@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test, vi } from 'vitest'
 
 import { createBus } from '../src/live/bus.ts'
@@ -61,6 +61,20 @@ describe('a state that streams share', () => {
       await Promise.all([first, second])
       leave()
     }
+  })
+
+  test('is complete for a new stream after one read, even if changes arrive faster than reads end', async () => {
+    const { bus, announce } = createTestBus()
+    const { state, leave } = join(bus, { read: () => sleep(10, {}) })
+    const changes = setInterval(() => {
+      announce('notes:ada')
+    }, 2)
+
+    const result = await Promise.race([state.refresh().then(() => 'read'), sleep(1000)])
+
+    clearInterval(changes)
+    leave()
+    expect(result).toBe('read')
   })
 
   test('is read again after a share that is committed while the keys are read for the first time', async () => {

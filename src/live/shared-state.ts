@@ -60,9 +60,8 @@ export class Snapshot {
 }
 
 /**
- * The current state of one topic, for all streams of this process that need the same state.
- * - Fresh: the snapshot is the result of a read that began after the last change.
- * - Stale: something changed. One read runs at a time. A change during a read causes another read.
+ * The current state of one topic, for all streams of this process that need the same state. One read runs at a time. All
+ * changes during a read share the next read.
  */
 class SharedState {
   snapshot: Snapshot | undefined
@@ -70,11 +69,12 @@ class SharedState {
   readonly #source
   readonly #bus
   #subscriptions = new Map<string, () => void>()
-  #isStale = true
-  #since = 0
   /** When the last read began. */
   #lastRead = -READ_INTERVAL
+  /** The latest read that has begun. */
   #reading: Promise<void> | undefined
+  /** The read that has not begun. */
+  #nextRead: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
 
   constructor(source: Source, bus: Bus) {
@@ -83,12 +83,11 @@ class SharedState {
     this.#subscribe([])
   }
 
-  /** Reads the state. The read begins after the call, or joins a read that has not begun yet. */
-  refresh = (): Promise<void> => {
-    if (!this.#isStale || !this.#reading) this.#since = performance.now()
-    this.#isStale = true
-    return (this.#reading ??= this.#readUntilFresh())
-  }
+  /**
+   * Reads the state. The read begins after the call, or joins a read that has not begun yet. Does not wait for later
+   * changes, because the state may change more often than one read takes.
+   */
+  refresh = () => (this.#nextRead ??= this.#readAfter(this.#reading, performance.now()))
 
   close() {
     for (const unsubscribe of this.#subscriptions.values()) unsubscribe()
@@ -107,35 +106,26 @@ class SharedState {
     if (this.streams.size > 0) this.#timer = setTimeout(this.#refreshLater, delay).unref()
   }
 
-  async #readUntilFresh() {
-    try {
-      while (this.#isStale) {
-        const delay = this.#lastRead + READ_INTERVAL - performance.now()
-        if (delay > 0) await sleep(delay, undefined, { ref: false })
-        await limitReads('', this.#read)
-      }
-    } finally {
-      // In the same step as the check of #isStale: a later call of `refresh` must begin a new read.
-      this.#reading = undefined
-    }
+  async #readAfter(previous: Promise<void> | undefined, since: number) {
+    await previous?.catch(() => undefined)
+    const delay = this.#lastRead + READ_INTERVAL - performance.now()
+    if (delay > 0) await sleep(delay, undefined, { ref: false })
+    await limitReads('', async () => {
+      this.#reading = this.#nextRead
+      this.#nextRead = undefined
+      this.#lastRead = performance.now()
+      await this.#read(since)
+    })
     this.#schedule(COMPARE_INTERVAL)
   }
 
-  readonly #read = async () => {
-    this.#isStale = false
-    this.#lastRead = performance.now()
-    const since = this.#since
+  async #read(since: number) {
     const { topic, otherKeys, read } = this.#source
-    try {
-      const others = await otherKeys?.()
-      // All streams have left.
-      if (this.streams.size === 0) return
-      if (others) this.#subscribe(others)
-      this.#accept(new Snapshot(topic, await read(), since))
-    } catch (error) {
-      this.#isStale = true
-      throw error
-    }
+    const others = await otherKeys?.()
+    // All streams have left.
+    if (this.streams.size === 0) return
+    if (others) this.#subscribe(others)
+    this.#accept(new Snapshot(topic, await read(), since))
   }
 
   #accept(snapshot: Snapshot) {
