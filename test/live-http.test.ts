@@ -3,9 +3,9 @@ import { BatchLinkPlugin } from '@orpc/client/plugins'
 import { createORPCClient } from '@orpc/client'
 import { eq, sql } from 'drizzle-orm'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 
 import type { Client } from '../contract/client.ts'
 import { users } from '../db/auth.ts'
@@ -116,6 +116,21 @@ describe('GET /api/live', () => {
     const { body } = await call('POST', '/api/counter/increment')
 
     for (const source of sources) await waitForState(source, 'counter', body)
+  })
+
+  test('a connection with further requests behind the stream is closed after ANSWER_TIMEOUT', async () => {
+    const socket = connect(Number(new URL(origin).port), '127.0.0.1').on('error', () => undefined)
+    onTestFinished(() => void socket.destroy())
+    const closed = once(socket, 'close')
+    const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`
+    socket.write(get('/api/live?topics=counter'))
+    await once(socket, 'data')
+    socket.write(get('/api/counter').repeat(3))
+    await expect.poll(async () => (await call('GET', '/api/counter')).status).toBe(503)
+
+    await closed
+
+    expect((await call('GET', '/api/counter')).status).toBe(200)
   })
 
   test('a browser’s EventSource, which prefers event streams, receives the same events', async () => {

@@ -116,6 +116,8 @@ export function createApp(services: Services): Server {
     // An event stream may last longer. src/http/event-stream.ts disconnects clients that do not read.
     if (response.headersSent && isEventStream(response)) return
     metrics?.shed('late')
+    // Queued behind a live stream of the same connection (HTTP pipelining), so the answer cannot be sent.
+    if (!response.socket) return void response.req.socket.destroy()
     if (response.headersSent) return void response.destroy()
     sendUnavailable(response, 'The answer took too long')
   })
