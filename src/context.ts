@@ -56,6 +56,8 @@ export interface WatchCall {
   lastEventId?: string | undefined
   /** Whether notes have the first form (src/http/note-forms.ts). */
   isFirstForm: boolean
+  /** Closes the stream. */
+  signal?: AbortSignal | undefined
 }
 
 /** An open stream of one caller. */
@@ -76,9 +78,9 @@ export interface Delivery {
     state: unknown
     /** Returns the data of the event in one protocol. All streams share the result. */
     frame: (format: Format) => Buffer
-    /** When the change was noticed, in milliseconds since the start of the process. */
-    since: number
   }
+  /** When the change was noticed, or the stream was opened, in milliseconds since the start of the process. */
+  since: number
 }
 
 /** Converts a state to the data of an event in one protocol. */

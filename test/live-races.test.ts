@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test, vi } from 'vitest'
 
@@ -99,6 +100,22 @@ describe('a state that streams share', () => {
 })
 
 describe('a stream', () => {
+  test('leaves no listener on the signal of its caller', async () => {
+    const { signal } = new AbortController()
+    const events = await service.stranger.live.watch({ topics: ['counter'] }, { signal })
+    expect(getEventListeners(signal, 'abort')).not.toEqual([])
+
+    await events.return()
+
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+  })
+
+  test('ends if its caller has aborted the signal before the call', async () => {
+    const events = await service.stranger.live.watch({ topics: ['counter'] }, { signal: AbortSignal.abort() })
+
+    expect(await events.next()).toMatchObject({ done: true })
+  })
+
   test('does not open for a session that ended after its authentication', async () => {
     const cookie = await service.signIn('ada@example.com')
     const { db, live } = service.services

@@ -1,12 +1,16 @@
 import { sql } from 'drizzle-orm'
 import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 
+import { createApp } from '../src/http/app.ts'
+import { createTallystick } from '../src/testing.ts'
 import { openEvents, waitForState } from './event-source.ts'
 import { newEmail, startService } from './service.ts'
 
-const service = await startService()
+const secret = { AUTH_SECRET: 'x'.repeat(40) }
+const service = await startService(secret)
 const { db } = service.services
 const events = (path: string, headers?: Record<string, string>) => openEvents(service.origin, path, headers)
 
@@ -46,6 +50,28 @@ describe.concurrent('an event stream', () => {
     await waitForState(slow, 'tasks', await client.tasks.list())
     expect(slow.events.length).toBeGreaterThan(1)
     expect(slow.events.length).toBeLessThan(CHANGES / 2)
+  })
+
+  test('does not delay the stop of the service if the reader accepts nothing', async () => {
+    const second = await createTallystick({ DATABASE_URL: service.databaseUrl, ...secret })
+    const server = createApp(second.services).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { cookie, client } = await signInWithLargeList()
+    const stuck = await openEvents(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, path, {
+      cookie,
+    })
+    stuck.response.pause()
+    for (let index = 0; index < 30; index++) {
+      await client.tasks.create({ taskTitle: String(index) })
+      await sleep(30)
+    }
+
+    const closed = once(server.close(), 'close')
+    second.services.closing.abort()
+
+    expect(await Promise.race([closed, sleep(5000, 'open')])).not.toBe('open')
+    stuck.close()
+    await second.close()
   })
 
   // Node reports a timeout after the second period in which the socket has sent nothing.

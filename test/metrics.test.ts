@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { createApp } from '../src/http/app.ts'
@@ -66,7 +67,13 @@ describe('/metrics', () => {
     const now = await metrics()
     expect(now.tallystick_live_streams).toBe(1)
     expect((now[count] ?? 0) - (before[count] ?? 0)).toBe(2)
+    await sleep(2000)
+    const later = await openEvents(service.origin, '/api/live?topics=counter')
+    await expect.poll(() => later.events.length).toBe(1)
+    const sum = 'tallystick_live_delivery_delay_seconds_sum'
+    expect(((await metrics())[sum] ?? 0) - (now[sum] ?? 0), 'delay of an old state').toBeLessThan(1.5)
     source.close()
+    later.close()
     await expect.poll(async () => (await metrics()).tallystick_live_streams).toBe(0)
   })
 

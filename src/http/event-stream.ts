@@ -44,6 +44,8 @@ const KEEP_ALIVE = ': \n\n'
  * two such periods.
  */
 const MAX_SILENCE = 30_000
+/** Time in which a client must accept the end of its stream if the service stops, in milliseconds. */
+const MAX_END_TIME = 1000
 /** Limits of the random time after which a client should connect again if the service stops, in milliseconds. */
 const RECONNECT_DELAY = { min: 500, max: 5000 }
 
@@ -79,13 +81,13 @@ export async function sendLive({ response, reply, stream, format, services, isDa
   let mustReconnect = isDatastar
   try {
     for (let event = await stream.next(); event; event = await stream.next()) {
-      const { id, snapshot } = event
+      const { id, snapshot, since } = event
       response.cork()
       response.write(`id: ${id}\n`, 'latin1')
       const isReady = response.write(snapshot.frame(format))
       response.uncork()
-      metrics?.delivered(snapshot.since)
-      if (!isReady) await drained(response)
+      metrics?.delivered(since)
+      if (!isReady) await drained(response, closing.signal)
     }
   } catch (error) {
     // A revoked session ends the stream. The client connects again, and receives 401. A Datastar page receives the error.
@@ -101,8 +103,8 @@ export async function sendLive({ response, reply, stream, format, services, isDa
   if (closing.signal.aborted)
     response.write(`retry: ${randomInt(RECONNECT_DELAY.min, RECONNECT_DELAY.max)}\n\n`)
   // Datastar's client connects again after a broken connection, but not after the end of a stream.
-  if (mustReconnect) response.write(KEEP_ALIVE, () => response.destroy())
-  else response.end()
+  if (mustReconnect) breakStream(response, closing.signal)
+  else endStream(response, closing.signal)
   return true
 }
 
@@ -123,12 +125,35 @@ export function startStream(response: ServerResponse) {
   }
 }
 
-/** Waits until the client has accepted the written data, or until the response closes. */
-export const drained = (response: ServerResponse) =>
+/** Ends a live stream. */
+export function endStream(response: ServerResponse, closing: AbortSignal) {
+  response.end()
+  if (closing.aborted) disconnectLater(response)
+}
+
+/** Closes the connection of a live stream after the client has received all data. */
+function breakStream(response: ServerResponse, closing: AbortSignal) {
+  response.write(KEEP_ALIVE, () => response.destroy())
+  if (closing.aborted) disconnectLater(response)
+}
+
+/** Disconnects a client that does not read, because the client would delay the stop of the service. */
+function disconnectLater(response: ServerResponse) {
+  setTimeout(() => response.destroy(), MAX_END_TIME).unref()
+}
+
+/** Waits until the client has accepted the written data, until the response closes, or until the service stops. */
+export const drained = (response: ServerResponse, closing: AbortSignal) =>
   new Promise<void>((resolve) => {
     const finish = () => {
       response.off('drain', finish).off('close', finish)
+      closing.removeEventListener('abort', finish)
       resolve()
     }
+    if (closing.aborted) {
+      resolve()
+      return
+    }
     response.on('drain', finish).on('close', finish)
+    closing.addEventListener('abort', finish)
   })

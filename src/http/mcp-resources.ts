@@ -8,6 +8,7 @@ import {
   traverseContractProcedures,
 } from '@orpc/server'
 import { isObject } from '@orpc/shared'
+import { toAbortSignal } from '@orpc/standard-server-node'
 import type { ServerResponse } from 'node:http'
 
 import { metaOf, type Scope, type Topic } from '../../contract/base.ts'
@@ -15,7 +16,7 @@ import { contract } from '../../contract/index.ts'
 import type { Caller, Context, Services } from '../context.ts'
 import { router } from '../procedures/index.ts'
 import { toAgentError } from './errors.ts'
-import { drained, startStream } from './event-stream.ts'
+import { drained, endStream, startStream } from './event-stream.ts'
 import { setReplyHeaders } from './protocol.ts'
 
 const JSON_TYPE = 'application/json'
@@ -156,15 +157,14 @@ export async function sendNotifications(
   }
   const sendNext = async () => {
     const { value } = await reader.read()
-    if (value && !response.write(value)) await drained(response)
+    if (value && !response.write(value)) await drained(response, closing.signal)
   }
   const stopKeepAlive = startStream(response)
   try {
     await sendNext()
     for (let delivery = await stream.next(); delivery; delivery = await stream.next()) {
-      const { topic, since } = delivery.snapshot
-      events.publish({ kind: 'resource_updated', uri: uriOf(topic) })
-      metrics?.delivered(since)
+      events.publish({ kind: 'resource_updated', uri: uriOf(delivery.snapshot.topic) })
+      metrics?.delivered(delivery.since)
       await sendNext()
     }
     if (closing.signal.aborted) {
@@ -180,7 +180,7 @@ export async function sendNotifications(
     stream.close()
     await reader.cancel()
   }
-  response.end()
+  endStream(response, closing.signal)
   return true
 }
 
@@ -196,9 +196,14 @@ async function openStream(
 ) {
   try {
     reply.set('cache-control', 'no-transform')
-    const stream = await live.open({ topics, caller, address: address?.(), reply, isFirstForm: false })
-    response.once('close', stream.close)
-    if (response.closed) stream.close()
+    const stream = await live.open({
+      topics,
+      caller,
+      address: address?.(),
+      reply,
+      isFirstForm: false,
+      signal: toAbortSignal(response),
+    })
     const unread = new Set(topics)
     while (unread.size > 0) {
       const delivery = await stream.next()

@@ -40,7 +40,7 @@ export function createLive(services: Omit<Services, 'live'>, notifications: Noti
     },
 
     async open(call) {
-      const { caller, reply, lastEventId } = call
+      const { caller, reply, lastEventId, signal } = call
       if (closing.signal.aborted)
         throw new ORPCError('SERVICE_UNAVAILABLE', { message: 'The service is stopping' })
       const free = limits.occupy(caller?.user.id, networkOf(call.address), reply)
@@ -57,6 +57,8 @@ export function createLive(services: Omit<Services, 'live'>, notifications: Noti
         },
       })
       streams.add(stream)
+      signal?.addEventListener('abort', stream.close)
+      unsubscribes.push(() => signal?.removeEventListener('abort', stream.close))
       for (const account of accountsOf(call))
         unsubscribes.push(bus.subscribe(keyOf('sessions', account), stream.recheck))
       try {
@@ -77,6 +79,8 @@ export function createLive(services: Omit<Services, 'live'>, notifications: Noti
         stream.close()
         throw error
       }
+      // A signal that was aborted before the call emits no event.
+      if (signal?.aborted) stream.close()
       return stream
     },
 

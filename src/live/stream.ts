@@ -36,6 +36,7 @@ export class Stream implements LiveStream {
   /** Whether the caller must be verified, even if nothing is to be delivered. */
   #mustVerify = false
   #isClosed = false
+  readonly #openedAt = performance.now()
   #wake: () => void = () => undefined
 
   constructor(options: Options) {
@@ -94,7 +95,11 @@ export class Stream implements LiveStream {
 
   #deliver({ subscription, snapshot }: { subscription: Subscription; snapshot: Snapshot }): Delivery {
     subscription.tag = snapshot.tag
-    return { snapshot, id: encodeTags(this.#options.subscriptions) }
+    return {
+      snapshot,
+      id: encodeTags(this.#options.subscriptions),
+      since: Math.max(snapshot.since, this.#openedAt),
+    }
   }
 
   /**

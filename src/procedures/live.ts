@@ -17,10 +17,9 @@ export const live = os.router({
       reply,
       lastEventId,
       isFirstForm,
+      signal,
     })
     if (opened) opened.stream = stream
-    signal?.addEventListener('abort', stream.close)
-    if (signal?.aborted) stream.close()
     return eventsOf(stream)
   }),
 })

@@ -52,7 +52,7 @@ export function createMetrics(settings: Settings) {
   const deliveries = new Histogram({
     ...describe(
       'live_delivery_delay_seconds',
-      'Time from the moment at which this process notices a change to writing the new state to a stream, for each delivery.',
+      'Time from the moment at which this process notices a change, or opens the stream, to writing the state to a stream, for each delivery.',
     ),
     buckets,
   })
