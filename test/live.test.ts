@@ -126,4 +126,22 @@ describe('live.watch', () => {
     )
     await counting.stop()
   })
+
+  test('does not prevent a change in a session with an empty search_path, as of pg_restore', async () => {
+    const { db } = service.services
+    const email = newEmail()
+    const watched = await watch(await service.person(email), { topics: ['tasks'] })
+
+    await db.transaction(async (tx) => {
+      await tx.execute(sql`set local search_path = ''`)
+      await tx.execute(sql`
+        delete from public.sessions where user_id = (select id from public.users where email = ${email})`)
+      await tx.execute(sql`update public.users set name = 'Ada' where email = ${email}`)
+      await tx.execute(sql`delete from public.note_shares where email = ${email}`)
+    })
+
+    await vi.waitFor(() => {
+      expect(watched.error()).toMatchObject({ code: 'UNAUTHORIZED' })
+    })
+  })
 })

@@ -1,6 +1,7 @@
 -- Notifies the processes of changes that concern access: sessions, roles, bans and shares. The notification belongs to
--- the transaction of the change, so that it cannot be lost. Payload: see db/notifications.ts.
-CREATE FUNCTION "live_notify"(changed text[]) RETURNS void LANGUAGE plpgsql AS $$
+-- the transaction of the change, so that it cannot be lost. Payload: see db/notifications.ts. pg_restore and logical
+-- replication set an empty search_path, so each function has the search_path of this migration.
+CREATE FUNCTION "live_notify"(changed text[]) RETURNS void LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
 	IF cardinality(changed) > 100 THEN
 		PERFORM pg_notify('tallystick', 'database all');
@@ -9,13 +10,13 @@ BEGIN
 	END IF;
 END
 $$;--> statement-breakpoint
-CREATE FUNCTION "live_sessions_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION "live_sessions_changed"() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
 	PERFORM live_notify(array(SELECT DISTINCT 'sessions:' || user_id FROM changed));
 	RETURN NULL;
 END
 $$;--> statement-breakpoint
-CREATE FUNCTION "live_users_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION "live_users_changed"() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
 	PERFORM live_notify(array(
 		SELECT 'sessions:' || after.id FROM changed AS after JOIN previous AS before ON before.id = after.id
@@ -24,7 +25,7 @@ BEGIN
 	RETURN NULL;
 END
 $$;--> statement-breakpoint
-CREATE FUNCTION "live_shares_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION "live_shares_changed"() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
 	PERFORM live_notify(array(
 		SELECT DISTINCT 'notes:' || users.id FROM changed JOIN users ON users.email = changed.email
