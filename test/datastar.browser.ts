@@ -3,6 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { launchBrowser } from './browser.ts'
+import { BreakableConnection } from './breakable-connection.ts'
 import { codeSentTo } from './http.ts'
 import { newEmail, settingsWithAddress, startService } from './service.ts'
 
@@ -13,7 +14,11 @@ const html = /^```html\n(.*?)^```$/ms.exec(readFileSync('README.md', 'utf8'))?.[
 /** The policy that README.md states. */
 const policy = `default-src 'none'; connect-src 'self'; ${/`(script-src [^`]*)`/.exec(readFileSync('README.md', 'utf8'))?.[1] ?? ''}`
 
-const service = await startService(await settingsWithAddress())
+const settings = await settingsWithAddress()
+/** The page reads through this connection, as behind a proxy. */
+const connection = new BreakableConnection('127.0.0.1', Number(settings.PORT))
+const origin = `http://127.0.0.1:${await connection.listen()}`
+const service = await startService({ ...settings, BASE_URL: origin })
 let browser: Browser
 let page: Page
 let problems: string[]
@@ -22,22 +27,25 @@ beforeAll(async () => {
   browser = await launchBrowser()
 })
 
-afterAll(() => browser.close())
+afterAll(async () => {
+  await browser.close()
+  connection.close()
+})
 
-/** Opens the page on the origin of the service, as behind a proxy that serves the two files. */
+/** Opens the page on the origin of the connection, as behind a proxy that serves the two files. */
 beforeEach(async () => {
   problems = []
   page = await browser.newPage()
   page.on('console', (message) => problems.push(message.text()))
   page.on('pageerror', (error) => problems.push(error.message))
-  await page.route(`${service.origin}/`, (route) =>
+  await page.route(`${origin}/`, (route) =>
     route.fulfill({ body: html, contentType: 'text/html', headers: { 'content-security-policy': policy } }),
   )
   await page.route('**/datastar.js', (route) =>
     route.fulfill({ path: bundle, contentType: 'text/javascript' }),
   )
   await page.route('**/favicon.ico', (route) => route.fulfill({ status: 204 }))
-  await page.goto(service.origin)
+  await page.goto(origin)
 })
 
 afterEach(() => page.close())
@@ -117,6 +125,36 @@ describe.skipIf(bundle === '')('the page of README.md', () => {
     await error().getByText('Sign in first').waitFor()
 
     expect(await notes().count()).toBe(1)
+    expect(problems).toEqual([])
+  })
+
+  test('connects again after a broken connection and an error of a proxy', async () => {
+    const email = await signIn()
+    const answers = [502]
+    await page.route('**/api/live?**', (route) => {
+      const status = answers.shift()
+      return status ? route.fulfill({ status }) : route.continue()
+    })
+
+    connection.reset()
+    const elsewhere = service.client({ cookie: await service.signIn(email) })
+    await elsewhere.legacyNotes.create({ newNote: 'Elsewhere' })
+    await notes().getByText('Elsewhere').waitFor()
+
+    expect(answers).toEqual([])
+  })
+
+  test('sends no values of the forms when the page becomes visible again', async () => {
+    const email = await signIn()
+    await page.getByLabel('Note', { exact: true }).fill('界'.repeat(4000))
+
+    const request = page.waitForRequest('**/api/live?**')
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(new URL((await request).url()).searchParams.get('datastar')).toBe('{}')
+    const elsewhere = service.client({ cookie: await service.signIn(email) })
+    await elsewhere.legacyNotes.create({ newNote: 'Elsewhere' })
+    await notes().getByText('Elsewhere').waitFor()
+
     expect(problems).toEqual([])
   })
 
