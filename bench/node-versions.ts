@@ -13,7 +13,9 @@ export function findNode(major: NodeMajor) {
   if (process.version.startsWith(`v${major}.`)) return process.execPath
   const packages = ['--yes', `--package=node@${VERSIONS[major]}`]
   const print = ['--', 'node', '--print', 'process.execPath']
-  return execFileSync('npx', [...packages, ...print], { encoding: 'utf8' }).trim()
+  const node = execFileSync('npx', [...packages, ...print], { encoding: 'utf8' }).trim()
+  if (!versionOf(node).startsWith(`v${major}.`)) throw new Error(`npm did not install Node ${major}`)
+  return node
 }
 
 export const versionOf = (node: string) => execFileSync(node, ['--version'], { encoding: 'utf8' }).trim()
