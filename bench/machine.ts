@@ -22,6 +22,7 @@ const LIBRARIES = [
   '@hono/node-server',
   '@modelcontextprotocol/sdk',
   'autocannon',
+  'ioredis',
 ]
 
 const Package = z.object({ version: z.string() })

@@ -10,17 +10,19 @@ import { z } from 'zod'
 import { freePort } from '../test/postgres.ts'
 import { canPin } from './cpu-affinity.ts'
 
-const Usage = z.object({ at: z.number(), cpu: z.number(), memory: z.number() })
+const Usage = z.object({ at: z.number(), cpu: z.number(), memory: z.number(), heap: z.number() })
 
 /**
  * The resource usage of a server: the time of the measurement in ms since the Unix epoch (`at`), the CPU time since
- * the start of the process in µs (user and system), and the resident memory in bytes.
+ * the start of the process in µs (user and system), the resident memory in bytes, and the
+ * part of it that the objects use.
  */
 export type Usage = z.infer<typeof Usage>
 
 export interface Server {
   origin: string
-  usage: () => Promise<Usage>
+  /** `collect` causes a garbage collection before the measurement. */
+  usage: (kind?: 'now' | 'collect') => Promise<Usage>
   stop: (signal?: NodeJS.Signals) => Promise<void>
 }
 
@@ -28,6 +30,8 @@ const SECRET = 'a secret of the benchmark, of no use elsewhere'
 
 export const peers = ['fastify', 'fastify-better-auth', 'hono', 'mcp'] as const
 export type Peer = (typeof peers)[number]
+/** The peer for streams (`npm run bench:streams`). */
+const STREAM_PEER = 'orpc-redis'
 
 const children: ChildProcess[] = []
 // Kills the servers when this process exits, even if the run fails.
@@ -43,7 +47,7 @@ const BUILD_FOLDER = 'node_modules/.cache/tallystick-bench'
  */
 export function buildPeers() {
   buildSync({
-    entryPoints: ['bench/usage.ts', ...peers.map((name) => `bench/peers/${name}.ts`)],
+    entryPoints: ['bench/usage.ts', ...[...peers, STREAM_PEER].map((name) => `bench/peers/${name}.ts`)],
     entryNames: '[name]',
     outdir: BUILD_FOLDER,
     bundle: true,
@@ -57,6 +61,9 @@ export function buildPeers() {
 
 export const startPeer = (name: Peer, node: string, databaseUrl: string) =>
   start([node, join(BUILD_FOLDER, `${name}.mjs`)], { DATABASE_URL: databaseUrl })
+
+export const startStreamPeer = (node: string, redisUrl: string) =>
+  start([node, join(BUILD_FOLDER, `${STREAM_PEER}.mjs`)], { REDIS_URL: redisUrl })
 
 const Package = z.object({ scripts: z.object({ start: z.string() }) })
 /** The command of `npm start`. */
@@ -107,9 +114,9 @@ async function start(
   await waitUntilReady(child, `${origin}/api/status`)
   return {
     origin,
-    usage: async () => {
+    usage: async (kind = 'now') => {
       const reply = once(child, 'message')
-      child.send('usage')
+      child.send(kind)
       return Usage.parse((await reply)[0])
     },
     stop: async (signal = 'SIGKILL') => {
