@@ -84,6 +84,8 @@ export default defineConfig({
           include: ['test/**/*.browser.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
+          // The time that Playwright waits for an element in these tests.
+          expect: { poll: { timeout: 10_000 } },
         },
       },
     ],

@@ -215,7 +215,7 @@ describe('a deletion', () => {
     await itemOf(page, 'First').waitFor({ state: 'detached' })
     expect(await titlesOf(client)).toHaveLength(2)
 
-    await expect.poll(() => titlesOf(client), { timeout: 10_000 }).toEqual(['Second'])
+    await expect.poll(() => titlesOf(client)).toEqual(['Second'])
     await button(page, 'Undo').waitFor({ state: 'detached' })
     expect(await itemsOf(page).count()).toBe(1)
   })
