@@ -15,7 +15,7 @@ export function AgentInstructions() {
       </p>
       <Copy label={t('copyAddress')} text={url} />
       <h3>{t('agentConfiguration')}</h3>
-      <pre className="text">
+      <pre className="text" dir="ltr">
         <code>{configuration}</code>
       </pre>
       <Copy label={t('copyConfiguration')} text={configuration} />
