@@ -45,6 +45,9 @@ async function capture(name: string, path: string, email: string, options: Brows
   await page.goto(origin + path)
   await page.getByRole('contentinfo').waitFor()
   await page.waitForTimeout(1000)
+  // On the view of notes, the list is below the form.
+  if (path === '/notes') await page.mouse.wheel(0, 480)
+  await page.waitForTimeout(300)
   await page.screenshot({ path: `docs/${name}.png` })
   await context.close()
 }
