@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { findViolations, openApp, overflows, useBrowser } from './browser.ts'
 import { newEmail, startService } from './service.ts'
 
-const service = await startService()
+const service = await startService({ DATABASE_URL: 'memory:' })
 useBrowser()
 
 const openAccount = (options: Parameters<typeof openApp>[1] = {}) =>

@@ -7,7 +7,11 @@ import { bearer, registerApp } from './oauth-app.ts'
 import { newEmail, settingsWithAddress, startService } from './service.ts'
 
 const ROOT = 'root@example.com'
-const service = await startService({ ...(await settingsWithAddress()), ADMIN_EMAILS: ROOT })
+const service = await startService({
+  ...(await settingsWithAddress()),
+  DATABASE_URL: 'memory:',
+  ADMIN_EMAILS: ROOT,
+})
 const call = createFetch(service)
 useBrowser()
 

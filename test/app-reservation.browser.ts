@@ -4,7 +4,7 @@ import { languages } from '../contract/languages.ts'
 import { findViolations, openApp, overflows, useBrowser } from './browser.ts'
 import { startService } from './service.ts'
 
-const service = await startService()
+const service = await startService({ DATABASE_URL: 'memory:' })
 useBrowser()
 
 const openReservation = async (options: Partial<Parameters<typeof openApp>[1]> = {}) => {

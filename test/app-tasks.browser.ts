@@ -5,7 +5,7 @@ import type { Client } from '../contract/client.ts'
 import { findViolations, openApp, overflows, useBrowser } from './browser.ts'
 import { startService } from './service.ts'
 
-const service = await startService()
+const service = await startService({ DATABASE_URL: 'memory:' })
 useBrowser()
 
 const itemsOf = (page: Page) => page.getByRole('list', { name: 'Tasks' }).getByRole('listitem')

@@ -4,7 +4,7 @@ import { findViolations, openApp, openContext, overflows, useBrowser } from './b
 import { codeSentTo, wrongCodeFor } from './http.ts'
 import { newEmail, startService } from './service.ts'
 
-const service = await startService()
+const service = await startService({ DATABASE_URL: 'memory:' })
 useBrowser()
 
 const requestCode = async (page: Awaited<ReturnType<typeof openApp>>['page'], email: string) => {
