@@ -1,4 +1,4 @@
-import { MutationCache, QueryClient } from '@tanstack/react-query'
+import { MutationCache, notifyManager, QueryClient } from '@tanstack/react-query'
 
 import { createClient, ORPCError } from '../contract/client.ts'
 import { createQueryUtils } from '../contract/query/index.ts'
@@ -11,6 +11,9 @@ export const orpc = createQueryUtils(client)
 const checkSession = (error: unknown) => {
   if (codeOf(error) === 'UNAUTHORIZED') void queryClient.invalidateQueries(sessionQuery)
 }
+
+// Components show a mutation in the same task as the event. With the default, a checkbox would change back for a moment.
+notifyManager.setScheduler(queueMicrotask)
 
 export const queryClient: QueryClient = new QueryClient({
   defaultOptions: {
