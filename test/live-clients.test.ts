@@ -250,7 +250,7 @@ describe.each([
       route.target = undefined
       cut()
       await setCounter(count)
-      await vi.waitUntil(() => results.includes(false))
+      await vi.waitUntil(() => results.includes(false), { timeout: 10_000 })
       route.target = service.origin
       await watched.waitFor('counter', { count })
     }
@@ -329,7 +329,7 @@ describe.each([
     await returned.waitFor('counter', {})
     route.target = undefined
     cut()
-    await vi.waitUntil(() => lost.length === 2)
+    await vi.waitUntil(() => lost.length === 2, { timeout: 10_000 })
     const before = connections()
 
     controller.abort()

@@ -117,6 +117,9 @@ describe('tallystick migrate', () => {
   })
 })
 
+/** The time until a stream must show a state. The test measures no time, so this time is long. */
+const WAIT = { timeout: 10_000 }
+
 describe('tallystick seed', () => {
   const production = {
     NODE_ENV: 'production',
@@ -149,7 +152,7 @@ describe('tallystick seed', () => {
       const ended = read()
       await vi.waitFor(() => {
         expect(latest).toMatchObject({ tasks: { tasks: [] }, notes: { notes: [] } })
-      })
+      }, WAIT)
 
       await run(environment, 'seed')
 
@@ -157,7 +160,7 @@ describe('tallystick seed', () => {
       expect(expected.tasks.taskCount).toBeGreaterThan(0)
       await vi.waitFor(() => {
         expect(latest).toEqual(expected)
-      })
+      }, WAIT)
       services.closing.abort()
       await ended
     })
