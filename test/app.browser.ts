@@ -119,7 +119,7 @@ describe('the session', () => {
 
     await page.getByRole('button', { name: 'Sign out' }).click()
 
-    await page.getByRole('textbox', { name: 'E-mail' }).waitFor()
+    await page.getByRole('button', { name: 'Send code' }).waitFor()
     expect(await page.getByText(email).count()).toBe(0)
     expect(await page.getByRole('link', { name: 'Tasks' }).count()).toBe(0)
   })
