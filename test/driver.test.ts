@@ -2,8 +2,9 @@ import { once } from 'node:events'
 import { connect as connectTcp, Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import fc from 'fast-check'
 import postgres from 'postgres'
-import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
 
 import { errorResponse, message, readyForQuery, type Script, startProxy } from './proxy.ts'
 
@@ -461,5 +462,51 @@ describe('a statement that fails', () => {
     await admin`select pg_advisory_unlock(${key})`
 
     expect(await all).toEqual([[[{ n: '1', yes: true, doc: { a: 1 } }], [{ lock: '' }]], [{ name: 'next' }]])
+  })
+})
+
+describe('a pool', () => {
+  test('does not grow while its connections are busy (no upstream issue)', async () => {
+    const { default: createQueue } = (await import(
+      // @ts-expect-error -- the package exports no types for this file
+      '../node_modules/postgres/src/queue.js'
+    )) as { default: (initial: object[]) => Queue }
+    const queue = createQueue([{}, {}])
+    for (let turn = 0; turn < 1000; turn++) queue.push(queue.shift())
+    const search = vi.spyOn(Array.prototype, 'indexOf')
+
+    queue.remove({})
+
+    const [searched = []] = search.mock.contexts as unknown[][]
+    search.mockRestore()
+    expect(queue.length).toBe(2)
+    expect(searched.length).toBeLessThan(10)
+  })
+})
+
+interface Queue {
+  length: number
+  push: (connection: object) => void
+  shift: () => object
+  remove: (connection: object) => void
+}
+
+describe('a row', () => {
+  test('contains the texts that PostgreSQL sent, ASCII or not (no upstream issue)', async () => {
+    const sql = connect(server)
+    const Text = fc.string({
+      unit: fc.constantFrom('a', ' ', '"', '\n', '\x7f', 'é', '語', '🙂'),
+      maxLength: 300,
+    })
+    const Texts = fc.array(fc.option(Text), { minLength: 3, maxLength: 3 })
+    await fc.assert(
+      fc.asyncProperty(fc.array(Texts, { minLength: 1, maxLength: 5 }), async (rows) => {
+        const values = rows.map(
+          (_, row) => `(${row}, ${[1, 2, 3].map((n) => `$${row * 3 + n}::text`).join()})`,
+        )
+        const received = await sql.unsafe(`values ${values.join()}`, rows.flat()).values()
+        expect([...received]).toEqual(rows.map((texts, row) => [row, ...texts]))
+      }),
+    )
   })
 })
