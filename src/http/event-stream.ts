@@ -82,10 +82,9 @@ export async function sendLive({ response, reply, stream, format, services, isDa
   try {
     for (let event = await stream.next(); event; event = await stream.next()) {
       const { id, snapshot, since } = event
-      response.cork()
+      // Node sends all writes of one tick with one system call. After `cork`, Node would send each part separately.
       response.write(`id: ${id}\n`, 'latin1')
       const isReady = response.write(snapshot.frame(format))
-      response.uncork()
       metrics?.delivered(since)
       if (!isReady) await drained(response, closing.signal)
     }
