@@ -6,7 +6,7 @@ import { v7 } from 'uuid'
 import * as audit from './audit.ts'
 import type { Database } from './database.ts'
 import { isActive, selectCaller, sessions, toCaller } from './sessions.ts'
-import { prepared } from './statements.ts'
+import { coalesced, prepared } from './statements.ts'
 
 // A grant permits an app to access a person's account. A grant is stored as a session with a `clientId`. Revoking the
 // session revokes the grant.
@@ -32,17 +32,20 @@ export const insert = (db: Database, grant: NewGrant, source: audit.Source) =>
     return session
   })
 
-const selectById = prepared((db) =>
+const selectByIds = prepared((db) =>
   selectCaller(db)
-    .where(and(eq(sessions.id, sql.placeholder('id')), isNotNull(sessions.clientId), isActive))
-    .prepare('sessions_find_grant'),
+    .where(and(sql`${sessions.id} = any(${sql.placeholder('ids')})`, isNotNull(sessions.clientId), isActive))
+    .prepare('sessions_find_grants'),
 )
 
+const callers = coalesced(2, async (db, ids: readonly string[]) => {
+  const rows = await selectByIds(db).execute({ ids })
+  const callersById = new Map(rows.map((row) => [row.session.id, toCaller(row)]))
+  return ids.map((id) => callersById.get(id))
+})
+
 /** Finds a grant by its id. The result also contains the person who gave the grant. */
-export const find = async (db: Database, id: string) => {
-  const [row] = await selectById(db).execute({ id })
-  return row && toCaller(row)
-}
+export const find = (db: Database, id: string) => callers(db).load(id)
 
 /**
  * Extends the expiry time of a grant. Called when an app redeems an authorization code or a refresh token. Returns

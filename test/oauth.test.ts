@@ -356,6 +356,11 @@ describe('a token', () => {
 
     expect([599, 600]).toContain(expires_in)
     expect(exp - Date.now() / 1000).toBeCloseTo(600, -1)
+    const client = createRestClient(origin, { headers: { authorization: `Bearer ${access_token}` } })
+    expect(await client.tasks.list()).toHaveProperty('taskCount')
+    vi.setSystemTime(exp * 1000)
+    const expired = client.tasks.list().finally(() => vi.useRealTimers())
+    await expect(expired).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
   })
 
   test('for refresh expires thirty days after its last use, with the grant', async () => {
