@@ -82,9 +82,7 @@ export async function sendLive({ response, reply, stream, format, services, isDa
   try {
     for (let event = await stream.next(); event; event = await stream.next()) {
       const { id, snapshot, since } = event
-      // Node sends all writes of one tick with one system call. After `cork`, Node would send each part separately.
-      response.write(`id: ${id}\n`, 'latin1')
-      const isReady = response.write(snapshot.frame(format))
+      const isReady = writeEvent(response, id, snapshot.frame(format))
       metrics?.delivered(since)
       if (!isReady) await drained(response, closing.signal)
     }
@@ -141,11 +139,35 @@ function disconnectLater(response: ServerResponse) {
   setTimeout(() => response.destroy(), MAX_END_TIME).unref()
 }
 
+/** Size up to which the data of an event is copied for each stream, in bytes. Streams share larger data. */
+const MAX_COPIED = 4096
+const CRLF = Buffer.from('\r\n')
+
+/**
+ * Writes an event, and returns false if the caller must wait for `drained`. Sends a small event as one chunk (RFC 9112,
+ * section 7.1) with one write to the socket. `response.write` would write the event in eight parts, which takes a quarter
+ * more CPU time.
+ */
+function writeEvent(response: ServerResponse, id: string, data: Buffer) {
+  const line = `id: ${id}\n`
+  const { socket, chunkedEncoding } = response
+  if (!socket || !chunkedEncoding || data.length > MAX_COPIED) {
+    // Not corked: after `cork`, Node would send each part with a system call of its own.
+    response.write(line, 'latin1')
+    return response.write(data)
+  }
+  const start = `${(line.length + data.length).toString(16)}\r\n${line}`
+  return socket.write(Buffer.concat([Buffer.from(start, 'latin1'), data, CRLF]))
+}
+
 /** Waits until the client has accepted the written data, until the response closes, or until the service stops. */
 export const drained = (response: ServerResponse, closing: AbortSignal) =>
   new Promise<void>((resolve) => {
+    // A response behind another response of the same connection has no socket yet.
+    const writable = response.socket ?? response
     const finish = () => {
-      response.off('drain', finish).off('close', finish)
+      writable.off('drain', finish)
+      response.off('close', finish)
       closing.removeEventListener('abort', finish)
       resolve()
     }
@@ -153,6 +175,7 @@ export const drained = (response: ServerResponse, closing: AbortSignal) =>
       resolve()
       return
     }
-    response.on('drain', finish).on('close', finish)
+    writable.on('drain', finish)
+    response.on('close', finish)
     closing.addEventListener('abort', finish)
   })
