@@ -5,6 +5,7 @@ import { emailsOf, seed } from '../seed.ts'
 import { createDatabase } from '../postgres.ts'
 import { startTallystick } from '../servers.ts'
 import { type Mailbox, signIn } from '../sign-in.ts'
+import { waitUntilIdle } from './deliveries.ts'
 import { startReaders } from './readers.ts'
 
 const ROUNDS = 8
@@ -21,75 +22,63 @@ interface Options {
   mailbox: Mailbox
 }
 
-/** Starts a service with a database of its own, and signs in the people who write. */
-async function startWithDatabase({ postgresUrl, node, mailbox }: Options, name: string) {
-  const { url } = await createDatabase(postgresUrl, name)
-  await seed(url, { people: WRITERS, rows: 1 })
-  const settings = { DATABASE_URL: url, SMTP_URL: mailbox.url, MAX_ADDRESS_STREAMS: '1000' }
-  const server = await startTallystick(node, settings)
-  const cookies = await Promise.all(
-    emailsOf(1, WRITERS).map((email) => signIn(server.origin, email, mailbox)),
-  )
-  return { server, cookies }
-}
-
 /**
- * Compares the throughput of writes of two services on two databases: one with streams that receive the changes, one
- * without streams. The slices of the services alternate.
+ * Compares the throughput of writes with and without streams that receive the changes. Both are measured at the same
+ * process in alternating slices, because two processes with the same code differ by up to a third.
  */
-export async function measureWrites(options: Options) {
-  const watched = await startWithDatabase(options, 'tallystick_watched')
-  const plain = await startWithDatabase(options, 'tallystick_plain')
+export async function measureWrites({ postgresUrl, node, generator, mailbox }: Options) {
+  const database = await createDatabase(postgresUrl, 'tallystick_writes')
+  // With an almost empty table, PostgreSQL would plan the lists without an index, and would keep this plan.
+  await seed(database.url, { people: WRITERS, rows: 500 })
+  const settings = { DATABASE_URL: database.url, SMTP_URL: mailbox.url, MAX_ADDRESS_STREAMS: '1000' }
+  const server = await startTallystick(node, settings)
+  const { origin } = server
+  const cookies = await Promise.all(emailsOf(1, WRITERS).map((email) => signIn(origin, email, mailbox)))
   const scenarios = [
     {
       name: 'POST /api/counter/increment',
       topic: 'counter',
-      cookies: Array.from({ length: COUNTER_STREAMS }, () => ''),
+      marker: '"count":',
+      streams: Array.from({ length: COUNTER_STREAMS }, () => ''),
     },
-    { name: 'POST /api/tasks', topic: 'tasks', cookies: watched.cookies },
+    { name: 'POST /api/tasks', topic: 'tasks', marker: '"taskCount":', streams: cookies },
   ]
   const results = []
-  for (const scenario of scenarios) {
-    process.stdout.write(`${scenario.name} with and without streams\n`)
-    const request = operations.find(({ name }) => name === scenario.name)?.rest
-    if (!request) throw new Error(`There is no operation ${scenario.name}`)
+  for (const { name, topic, marker, streams } of scenarios) {
+    process.stdout.write(`${name} with and without streams\n`)
+    const request = operations.find((operation) => operation.name === name)?.rest
+    if (!request) throw new Error(`There is no operation ${name}`)
     const { method, path, body, headers } = request
     const readers = startReaders()
-    const { topic } = scenario
-    await readers.send({
-      do: 'open',
-      origin: watched.server.origin,
-      topic,
-      marker: '"',
-      cookies: scenario.cookies,
-    })
+    const measure = async () => {
+      const { rate, failed } = await sendLoad(generator, {
+        ...{ origin, method, path, body, connections: CONNECTIONS, seconds: SLICE },
+        headers: cookies.map((cookie) => ({ ...headers, cookie })),
+      })
+      if (failed > 0) throw new Error(`${failed} requests failed for ${name}`)
+      await waitUntilIdle(server)
+      return rate
+    }
     const rates: { watched: number; plain: number }[] = []
     for (let round = 0; round <= ROUNDS; round++) {
-      const measure = async ({ server: { origin }, cookies }: typeof plain) => {
-        const load = { origin, method, path, body, connections: CONNECTIONS, seconds: SLICE }
-        const { rate, failed } = await sendLoad(options.generator, {
-          ...load,
-          headers: cookies.map((cookie) => ({ ...headers, cookie })),
-        })
-        if (failed > 0) throw new Error(`${failed} requests failed for ${scenario.name}`)
-        return rate
-      }
-      const each = { watched: await measure(watched), plain: await measure(plain) }
+      await readers.send({ do: 'open', origin, topic, marker, cookies: streams })
+      const watched = await measure()
+      await readers.send({ do: 'close' })
+      await waitUntilIdle(server)
+      const each = { watched, plain: await measure() }
       // The first round is a warm-up.
       if (round > 0) rates.push(each)
     }
-    await readers.send({ do: 'close' })
     readers.stop()
     results.push({
-      name: scenario.name,
-      streams: scenario.cookies.length,
+      name,
+      streams: streams.length,
       watched: median(rates.map((each) => each.watched)),
       plain: median(rates.map((each) => each.plain)),
       ratio: median(rates.map((each) => each.watched / each.plain)),
     })
   }
-  await watched.server.stop()
-  await plain.server.stop()
+  await server.stop()
   return results
 }
 

@@ -12,10 +12,12 @@ import type { Bus } from './bus.ts'
  */
 const COMPARE_INTERVAL = 30_000
 /**
- * Minimum time between the beginnings of two reads of one state, in milliseconds. Limits the cost of a state that changes
- * often. The first change after this time is read at once.
+ * Limits of the time between the beginnings of two reads of one state, in milliseconds. Between these limits, the time is
+ * READ_FACTOR times the duration of the last read. Limits the cost of a state that changes often. The first change after
+ * this time is read at once.
  */
-const READ_INTERVAL = 100
+const READ_INTERVAL = { min: 100, max: 200 }
+const READ_FACTOR = 20
 /** Time until a failed read is repeated, in milliseconds. */
 const RETRY_DELAY = 1000
 
@@ -70,7 +72,9 @@ class SharedState {
   readonly #bus
   #subscriptions = new Map<string, () => void>()
   /** When the last read began. */
-  #lastRead = -READ_INTERVAL
+  #lastRead = -READ_INTERVAL.max
+  /** Minimum time between the last read and the next read. */
+  #interval = READ_INTERVAL.min
   /** The latest read that has begun. */
   #reading: Promise<void> | undefined
   /** The read that has not begun. */
@@ -108,13 +112,15 @@ class SharedState {
 
   async #readAfter(previous: Promise<void> | undefined, since: number) {
     await previous?.catch(() => undefined)
-    const delay = this.#lastRead + READ_INTERVAL - performance.now()
+    const delay = this.#lastRead + this.#interval - performance.now()
     if (delay > 0) await sleep(delay, undefined, { ref: false })
     await limitReads('', async () => {
       this.#reading = this.#nextRead
       this.#nextRead = undefined
       this.#lastRead = performance.now()
       await this.#read(since)
+      const interval = READ_FACTOR * (performance.now() - this.#lastRead)
+      this.#interval = Math.min(Math.max(interval, READ_INTERVAL.min), READ_INTERVAL.max)
     })
     this.#schedule(COMPARE_INTERVAL)
   }
