@@ -50,7 +50,7 @@ try {
     contenders,
     operations: selected,
     generator,
-    rounds: quick ? 1 : 5,
+    rounds: quick ? 1 : 3,
     seconds: 1,
     complete: !quick,
     readCounter: () => readCounter(sql),
