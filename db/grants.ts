@@ -5,8 +5,7 @@ import { v7 } from 'uuid'
 
 import * as audit from './audit.ts'
 import type { Database } from './database.ts'
-import { isActive, selectCaller, sessions, toCaller } from './sessions.ts'
-import { coalesced, prepared } from './statements.ts'
+import { createCallerLookup, isActive, sessions } from './sessions.ts'
 
 // A grant permits an app to access a person's account. A grant is stored as a session with a `clientId`. Revoking the
 // session revokes the grant.
@@ -32,20 +31,8 @@ export const insert = (db: Database, grant: NewGrant, source: audit.Source) =>
     return session
   })
 
-const selectByIds = prepared((db) =>
-  selectCaller(db)
-    .where(and(sql`${sessions.id} = any(${sql.placeholder('ids')})`, isNotNull(sessions.clientId), isActive))
-    .prepare('sessions_find_grants'),
-)
-
-const callers = coalesced(2, async (db, ids: readonly string[]) => {
-  const rows = await selectByIds(db).execute({ ids })
-  const callersById = new Map(rows.map((row) => [row.session.id, toCaller(row)]))
-  return ids.map((id) => callersById.get(id))
-})
-
-/** Finds a grant by its id. The result also contains the person who gave the grant. */
-export const find = (db: Database, id: string) => callers(db).load(id)
+/** Finds the active grant with an id, and the person who gave the grant. */
+export const find = createCallerLookup('id', isNotNull(sessions.clientId))
 
 /**
  * Extends the expiry time of a grant. Called when an app redeems an authorization code or a refresh token. Returns

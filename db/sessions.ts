@@ -98,7 +98,7 @@ const isEffective = (db: Database) =>
   sql<boolean>`case when ${sessions.impersonatedBy} is null then true
     else ${users.role} is distinct from 'admin' and ${exists(currentAdministrator(db))} end`
 
-export const selectCaller = (db: Database) =>
+const selectCaller = (db: Database) =>
   db
     .select({
       session: {
@@ -124,27 +124,31 @@ export const selectCaller = (db: Database) =>
     .from(sessions)
     .innerJoin(users, eq(users.id, sessions.userId))
 
-const selectByTokens = prepared((db) =>
-  selectCaller(db)
-    .where(
-      and(sql`${sessions.token} = any(${sql.placeholder('tokens')})`, isNull(sessions.clientId), isActive),
+/**
+ * Creates the function that finds the active session with a value of a column, and the person of the session. Concurrent
+ * calls share one statement.
+ */
+export function createCallerLookup(key: 'token' | 'id', condition: SQL) {
+  const select = prepared((db) =>
+    selectCaller(db)
+      .where(and(sql`${sessions[key]} = any(${sql.placeholder('values')})`, condition, isActive))
+      .prepare(`sessions_find_by_${key}s`),
+  )
+  const callers = coalesced(2, async (db, values: readonly string[]) => {
+    const rows = await select(db).execute({ values })
+    const callersByValue = new Map(
+      rows.map(({ isEffective, session, user }) => [
+        session[key],
+        isEffective ? { session, user } : undefined,
+      ]),
     )
-    .prepare('sessions_find_by_tokens'),
-)
-
-type CallerRow = Awaited<ReturnType<typeof selectCaller>>[number]
-
-export const toCaller = ({ isEffective, session, user }: CallerRow) =>
-  isEffective ? { session, user } : undefined
-
-const callers = coalesced(2, async (db, tokens: readonly string[]) => {
-  const rows = await selectByTokens(db).execute({ tokens })
-  const callersByToken = new Map(rows.map((row) => [row.session.token, toCaller(row)]))
-  return tokens.map((token) => callersByToken.get(token))
-})
+    return values.map((value) => callersByValue.get(value))
+  })
+  return (db: Database, value: string) => callers(db).load(value)
+}
 
 /** Finds the active session with a token, and the person of the session. Does not find grants. */
-export const findByToken = (db: Database, token: string) => callers(db).load(token)
+export const findByToken = createCallerLookup('token', isNull(sessions.clientId))
 
 /**
  * Returns the id of the person with a session token, or null for an unknown token. Also finds expired sessions and

@@ -225,7 +225,7 @@ function createKeySet(db: Database) {
 }
 
 /** Maximum size of the cache of verified tokens, in characters. */
-const MAX_CACHED = 4 * 1024 * 1024
+const MAX_VERIFIED_TOKENS = 4_000_000
 
 /**
  * Creates the function that verifies the signature, expiry, issuer and audience of an access token. The function
@@ -235,7 +235,7 @@ const MAX_CACHED = 4 * 1024 * 1024
 export function createVerifier(db: Database, issuer: string) {
   const keys = createKeySet(db)
   const verified = new LRUCache<string, z.infer<typeof Claims>>({
-    maxSize: MAX_CACHED,
+    maxSize: MAX_VERIFIED_TOKENS,
     sizeCalculation: (_, key) => key.length,
   })
 

@@ -14,7 +14,7 @@ const COMPARE_INTERVAL = 30_000
 /**
  * Limits of the time between the beginnings of two reads of one state, in milliseconds. Between these limits, the time is
  * READ_FACTOR times the duration of the last read. Limits the cost of a state that changes often. The first change after
- * this time is read at once.
+ * this time is read immediately.
  */
 const READ_INTERVAL = { min: 100, max: 200 }
 const READ_FACTOR = 20
@@ -73,7 +73,7 @@ class SharedState {
   #subscriptions = new Map<string, () => void>()
   /** When the last read began. */
   #lastRead = -READ_INTERVAL.max
-  /** Minimum time between the last read and the next read. */
+  /** Minimum time between the beginnings of the last read and the next read. */
   #interval = READ_INTERVAL.min
   /** The latest read that has begun. */
   #reading: Promise<void> | undefined
