@@ -3,7 +3,7 @@ import { OURS } from './contenders.ts'
 import type { checkIncrements } from './correctness.ts'
 import type { describeMachine } from './machine.ts'
 import type { Resources } from './resources.ts'
-import { fixed, mebibytes, table, whole } from './table.ts'
+import { fixed, mebibytes, properties, table, whole } from './table.ts'
 import type { Target } from './targets.ts'
 
 export interface Results {
@@ -19,9 +19,7 @@ export function report({ machine, measurements, targets, increments, resources }
   return [
     '# Results',
     'Written by `npm run bench`. Absolute figures hold for this machine and day; ratios within one run are comparable.',
-    Object.entries(machine)
-      .map(([name, value]) => `- ${name}: ${value}`)
-      .join('\n'),
+    properties(machine),
     '## Targets',
     targetTable(targets),
     PREAMBLE,

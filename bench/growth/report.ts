@@ -1,5 +1,5 @@
 import type { describeMachine } from '../machine.ts'
-import { fixed, mebibytes, table, whole } from '../table.ts'
+import { fixed, mebibytes, properties, table, whole } from '../table.ts'
 import type { Growth } from './growth.ts'
 
 type Machine = Awaited<ReturnType<typeof describeMachine>>
@@ -9,9 +9,7 @@ export function reportGrowth(machine: Machine, { rows, people, memory, plans, bu
   return [
     '# Growth',
     'Written by `npm run bench:growth`.',
-    Object.entries(machine)
-      .map(([name, value]) => `- ${name}: ${value}`)
-      .join('\n'),
+    properties(machine),
     '## Rows and people',
     sizes(rows),
     sizes(people),

@@ -1,5 +1,5 @@
 import type { describeMachine } from '../machine.ts'
-import { table, whole } from '../table.ts'
+import { properties, table, whole } from '../table.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { Writes } from './writes.ts'
 
@@ -43,9 +43,7 @@ export function report(results: Results) {
   return [
     '# Streams',
     'Written by `npm run bench:streams`. Absolute figures hold for this machine and day.',
-    Object.entries(machine)
-      .map(([name, value]) => `- ${name}: ${value}`)
-      .join('\n'),
+    properties(machine),
     '## Targets',
     table(
       ['Measured', 'Target', 'Result', 'Met'],
@@ -105,11 +103,11 @@ const DELIVERIES = [
   'delivered, the reader was slow and received a later state. The CPU time per delivery is the CPU time of the server',
   'divided by the number of deliveries. It includes the requests for the changes; in the row of tasks also the read of each',
   'list and the verification of each session. Memory is resident memory after a garbage collection, and the part',
-  'of it that objects use. A negative value means that the process returned memory of an earlier measurement.',
+  'of it that objects use. A negative value means that the process released memory of an earlier measurement.',
   'The peer reads no database: the state comes in the Redis message.',
 ].join('\n')
 
 const WRITES = [
-  'Two services with a database each receive the same requests over 64 connections, in alternating slices of 1 s. The',
-  'streams of one service watch the counter, or 50 tasks of each person who writes. The ratio is the median of the ratios of the rounds.',
+  'One service receives requests over 64 connections in slices of 1 s, alternately with and without open streams. The streams',
+  'watch the counter, or 50 tasks of each person who writes. The ratio is the median of the ratios of the rounds.',
 ].join('\n')
