@@ -105,7 +105,7 @@ describe('a list of tasks', () => {
     expect(await itemsOf(page).count()).toBe(4)
   })
 
-  test('shows changes by another device of the person at once, and no tasks of another person', async () => {
+  test('shows changes by another device of the person without a reload, and no tasks of another person', async () => {
     const { page, email } = await openTasks(['Local'])
     const elsewhere = await openApp(service, { path: '/tasks', email })
     const other = await openApp(service, { path: '/tasks' })
@@ -157,7 +157,7 @@ describe('a list of tasks', () => {
 })
 
 describe('a change', () => {
-  test('is visible before the service has answered, and is taken back if the service refuses it', async () => {
+  test('is visible before the service has answered, and is reverted if the service refuses the change', async () => {
     const { page, client } = await openTasks(['Write'])
     const fail = await hold(page, 'update')
 

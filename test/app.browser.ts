@@ -124,7 +124,7 @@ describe('the session', () => {
     expect(await page.getByRole('link', { name: 'Tasks' }).count()).toBe(0)
   })
 
-  test('that is revoked elsewhere shows the sign-in at once, and the same view after the next sign-in', async () => {
+  test('that is revoked elsewhere shows the sign-in immediately, and the same view after the next sign-in', async () => {
     const { page, email, client, expectStatus } = await openApp(service, { path: '/tasks' })
     // The client resumes the stream, which the service refuses.
     expectStatus(401)
