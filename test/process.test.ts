@@ -111,6 +111,25 @@ describe.concurrent('main', { timeout: 60_000 }, () => {
     },
   )
 
+  test('logs positions of the source files', async ({ start, databaseUrl }) => {
+    const failure = 'Intl.PluralRules.prototype.select = () => { throw new Error() }'
+    const { origin, output } = await start({
+      DATABASE_URL: databaseUrl,
+      NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(failure)}`,
+    })
+
+    const response = await fetch(`${origin}/api/reservations`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'Ada', guests: 3 }),
+    })
+
+    expect(response.status).toBe(500)
+    await vi.waitFor(() => {
+      expect(output()).toMatch(/at .*src\/procedures\/reservations\.ts:\d+/)
+    }, WAIT_OPTIONS)
+  })
+
   test('keeps data and sessions after SIGKILL, and locks its folder against other processes', async ({
     start,
     folder,

@@ -53,7 +53,7 @@ export async function startService(environment: Record<string, string> = {}): Pr
   const origin = `http://127.0.0.1:${port}`
   const file = join(await createTemporaryFolder(), 'log')
   const output = openSync(file, 'a')
-  const child = spawn(process.execPath, ['--enable-source-maps', 'dist/start/main.js'], {
+  const child = spawn(process.execPath, ['dist/start/main.js'], {
     stdio: ['ignore', output, output],
     env: { PATH: process.env.PATH, BASE_URL: origin, ...environment, PORT: port, DATA_DIR: dataDir },
   })
