@@ -23,7 +23,7 @@ export function prepared<Statement>(build: (db: Database) => Statement): (db: Da
  * - Idle (fewer than `maxInFlight` statements run): the statement is sent in the next microtask, without a noticeable
  *   delay.
  * - Busy (`maxInFlight` statements run): new callers wait until a running statement ends, then share the next
- *   statement.
+ *   statement. If more than `maxBatchSize` callers wait, the others share the statement after that.
  *
  * Trade-off: the throughput under load is higher, but a call may wait for a running statement. A statement starts
  * after its callers have arrived, so no caller receives a result older than its call. If `execute` rejects, every
@@ -32,27 +32,29 @@ export function prepared<Statement>(build: (db: Database) => Statement): (db: Da
 export const coalesced = <Key, Value>(
   maxInFlight: number,
   execute: (db: Database, keys: readonly Key[]) => Promise<readonly (Value | Error)[]>,
+  maxBatchSize = Infinity,
 ) =>
   prepared((db) => {
     let inFlight = 0
-    let pendingSend: (() => void) | undefined
+    const pendingSends: (() => void)[] = []
     const load = (keys: readonly Key[]) => {
-      inFlight++
       const values = execute(db, keys)
       values.then(finish, finish)
       return values
     }
     const finish = () => {
-      inFlight--
-      const send = pendingSend
-      pendingSend = undefined
-      send?.()
+      const send = pendingSends.shift()
+      if (send) send()
+      else inFlight--
     }
     const schedule = (send: () => void) => {
-      if (inFlight < maxInFlight) queueMicrotask(send)
-      else pendingSend = send
+      if (inFlight === maxInFlight) pendingSends.push(send)
+      else {
+        inFlight++
+        queueMicrotask(send)
+      }
     }
-    return new DataLoader<Key, Value>(load, { cache: false, batchScheduleFn: schedule })
+    return new DataLoader<Key, Value>(load, { cache: false, maxBatchSize, batchScheduleFn: schedule })
   })
 
 /** A table with one row, for statements that select only expressions. The query builder requires a table. */

@@ -97,40 +97,57 @@ const selectOne = prepared((db) =>
 export const find = async (db: Database, userId: string, id: number) =>
   (await selectOne(db).execute({ userId, id })).at(0)
 
-const insertValues = prepared((db) =>
-  db
-    .insert(tasks)
-    .values({
-      userId: sql.placeholder('userId'),
-      title: sql.placeholder('title'),
-      description: sql.placeholder('description'),
-    })
-    .returning()
-    .prepare('tasks_insert'),
-)
-
 type NewTask = Pick<TaskRow, 'userId' | 'title' | 'description'>
 
-const insertOne = async (db: Database, task: NewTask) =>
-  requireRow(await insertValues(db).execute({ ...task }))
+/** Maximum number of tasks in one statement. */
+const MAX_INSERTED = 32
+
+/** The statements that insert 1, 2, … MAX_INSERTED tasks. */
+const insertStatements = Array.from({ length: MAX_INSERTED }, (_, index) =>
+  prepared((db) => {
+    const rows = Array.from({ length: index + 1 }, (_, row) => ({
+      userId: sql.placeholder(`userId${row}`),
+      title: sql.placeholder(`title${row}`),
+      description: sql.placeholder(`description${row}`),
+    }))
+    return db
+      .insert(tasks)
+      .values(rows)
+      .returning()
+      .prepare(`tasks_insert_${index + 1}`)
+  }),
+)
+
+function insertAll(db: Database, newTasks: readonly NewTask[]): Promise<TaskRow[]> {
+  const values: Record<string, string | null> = {}
+  for (const [row, { userId, title, description }] of newTasks.entries()) {
+    values[`userId${row}`] = userId
+    values[`title${row}`] = title
+    values[`description${row}`] = description
+  }
+  const insert = insertStatements[newTasks.length - 1]
+  if (!insert) throw new Error(`A statement cannot insert ${newTasks.length} tasks`)
+  return insert(db).execute(values)
+}
 
 /**
  * Combines the inserts of concurrent callers into one statement with one commit. If a row violates a constraint,
  * inserts each row separately, so that only the callers of invalid rows receive an error.
  */
-const inserts = coalesced(4, async (db, newTasks: readonly NewTask[]): Promise<(TaskRow | Error)[]> => {
-  const [first] = newTasks
-  if (first && newTasks.length === 1) return [await insertOne(db, first)]
-  try {
-    return await db
-      .insert(tasks)
-      .values([...newTasks])
-      .returning()
-  } catch (error) {
-    if (!isConstraintViolation(error)) throw error
-    return Promise.all(newTasks.map((task) => insertOne(db, task).catch((error: unknown) => error as Error)))
-  }
-})
+const inserts = coalesced(
+  4,
+  async (db, newTasks: readonly NewTask[]): Promise<(TaskRow | Error)[]> => {
+    try {
+      return await insertAll(db, newTasks)
+    } catch (error) {
+      if (!isConstraintViolation(error)) throw error
+      return Promise.all(
+        newTasks.map((task) => insertAll(db, [task]).then(requireRow, (error: unknown) => error as Error)),
+      )
+    }
+  },
+  MAX_INSERTED,
+)
 
 export const insert = (
   db: Database,

@@ -7,22 +7,22 @@ import { describeTransports, startService } from './service.ts'
 const service = await startService()
 
 describe('concurrent tasks.create', () => {
-  test('creates a task for each caller, in the order of arrival', async () => {
+  test('creates the task of each caller, also if one statement cannot insert all tasks', async () => {
     const people = await Promise.all(Array.from({ length: 5 }, () => service.person()))
     // The service verifies the signature of a new cookie asynchronously, and caches verified cookies. These requests
-    // fill the cache, so that the service handles the next requests in their order of arrival.
+    // fill the cache, so that the service handles the next requests at the same time.
     await Promise.all(people.map((person) => person.account.get()))
-    const wanted = Array.from({ length: 10 }, (_, round) =>
+    const wanted = Array.from({ length: 40 }, (_, round) =>
       people.map((who, index) => ({ who, title: `Task ${round} of ${index}` })),
     ).flat()
 
     const added = await Promise.all(wanted.map(({ who, title }) => who.tasks.create({ taskTitle: title })))
 
     expect(added.map((task) => task.title)).toEqual(wanted.map(({ title }) => title))
-    expect(new Set(added.map((task) => task.id)).size).toBe(50)
+    expect(new Set(added.map((task) => task.id)).size).toBe(200)
     for (const [index, person] of people.entries()) {
       const { tasks } = await person.tasks.list()
-      expect(tasks).toEqual(added.filter((_, at) => at % 5 === index).reverse())
+      expect(new Set(tasks)).toEqual(new Set(added.filter((_, at) => at % 5 === index)))
     }
   })
 
