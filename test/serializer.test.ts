@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 
 import { InvalidOutput } from '../src/output.ts'
-import { createSerializer } from '../src/http/fast/serializer.ts'
+import { createSerializer } from '../src/http/serializer.ts'
 
 /** Schemas with a compiled serializer, and schemas that fall back to zod. */
 const schemas: Record<string, z.ZodType> = {

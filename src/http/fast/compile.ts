@@ -12,7 +12,7 @@ import {
 import { type Meta, metaOf } from '../../../contract/base.ts'
 import { mapMaybePromise } from '../../maybe-promise.ts'
 import { validateOutput } from '../../output.ts'
-import { createSerializer, type Serialize } from './serializer.ts'
+import { createSerializer, type Serialize } from '../serializer.ts'
 
 /** The internal definition of a procedure in @orpc/server 1.16.1. */
 interface Definition {

@@ -1,7 +1,7 @@
 import type { AnySchema } from '@orpc/contract'
 import { z } from 'zod'
 
-import { InvalidOutput } from '../../output.ts'
+import { InvalidOutput } from '../output.ts'
 
 export type Serialize = (value: unknown) => string
 
