@@ -109,5 +109,6 @@ const DELIVERIES = [
 
 const WRITES = [
   'One service receives requests over 64 connections in slices of 1 s, alternately with and without open streams. The streams',
-  'watch the counter, or 50 tasks of each person who writes. The ratio is the median of the ratios of the rounds.',
+  'watch the counter, or 50 tasks of each person who writes. Before each slice, each person has 500 tasks. The ratio is the',
+  'median of the ratios of the rounds.',
 ].join('\n')

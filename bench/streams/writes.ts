@@ -1,3 +1,5 @@
+import postgres from 'postgres'
+
 import { type Generator, sendLoad } from '../load.ts'
 import { median } from '../measure.ts'
 import { operations } from '../operations.ts'
@@ -13,6 +15,11 @@ const ROUNDS = 8
 const SLICE = 1
 const CONNECTIONS = 64
 const WRITERS = 16
+/**
+ * The number of tasks of each writer before a slice. With an almost empty table, PostgreSQL would plan the lists without
+ * an index, and would keep this plan.
+ */
+const TASKS = 500
 const COUNTER_STREAMS = 100
 
 interface Options {
@@ -28,8 +35,12 @@ interface Options {
  */
 export async function measureWrites({ postgresUrl, node, generator, mailbox }: Options) {
   const database = await createDatabase(postgresUrl, 'tallystick_writes')
-  // With an almost empty table, PostgreSQL would plan the lists without an index, and would keep this plan.
-  await seed(database.url, { people: WRITERS, rows: 500 })
+  await seed(database.url, { people: WRITERS, rows: TASKS })
+  const sql = postgres(database.url, { max: 1, onnotice: () => undefined })
+  const removeNewTasks = async () => {
+    await sql`delete from tasks where id > ${TASKS * WRITERS}`
+    await sql`vacuum tasks`
+  }
   const settings = { DATABASE_URL: database.url, SMTP_URL: mailbox.url, MAX_ADDRESS_STREAMS: '1000' }
   const server = await startTallystick(node, settings)
   const { origin } = server
@@ -51,6 +62,7 @@ export async function measureWrites({ postgresUrl, node, generator, mailbox }: O
     const { method, path, body, headers } = request
     const readers = startReaders()
     const measure = async () => {
+      await removeNewTasks()
       const { rate, failed } = await sendLoad(generator, {
         ...{ origin, method, path, body, connections: CONNECTIONS, seconds: SLICE },
         headers: cookies.map((cookie) => ({ ...headers, cookie })),
@@ -78,6 +90,7 @@ export async function measureWrites({ postgresUrl, node, generator, mailbox }: O
       ratio: median(rates.map((each) => each.watched / each.plain)),
     })
   }
+  await sql.end()
   await server.stop()
   return results
 }
