@@ -3,7 +3,7 @@ import { bigint, index, integer, pgTable, primaryKey, text, unionAll, uuid } fro
 import { v7, validate } from 'uuid'
 
 import { userId } from './auth.ts'
-import { createdAt, updatedAt, updatedIfChanged, version } from './columns.ts'
+import { createdAt, timestamptz, updatedAt, updatedIfChanged, version } from './columns.ts'
 import type { Database } from './database.ts'
 import {
   isAfterPosition,
@@ -50,8 +50,16 @@ export const shares = pgTable(
     role: text({ enum: ['reader', 'editor'] }).notNull(),
     createdAt,
     updatedAt,
+    /**
+     * The `createdAt` of the note, so that an index returns the shared notes in the order of the list. A trigger sets this
+     * column.
+     */
+    noteCreatedAt: timestamptz().notNull().defaultNow(),
   },
-  (table) => [primaryKey({ columns: [table.noteId, table.email] }), index().on(table.email)],
+  (table) => [
+    primaryKey({ columns: [table.noteId, table.email] }),
+    index().on(table.email, table.noteCreatedAt, table.noteId),
+  ],
 )
 
 /** The person who reads or changes notes. Shares contain the e-mail address of a person instead of the id. */
@@ -124,29 +132,23 @@ const selectList = prepared((db) => {
     })
     .from(own)
     .leftJoin(counts, eq(counts.noteId, id))
-  const hasEmail = eq(shares.email, sql.placeholder('email'))
-  const sharedIds = db.select({ id: shares.noteId }).from(shares).where(hasEmail)
-  const role = db
-    .select({ role: shares.role })
-    .from(shares)
-    .where(and(eq(shares.noteId, notes.id), hasEmail))
   const sharedNotes = db
     .select({
       note: columns,
-      role: sql<Role | null>`(${role})`.as('role'),
+      role: sql<Role | null>`${shares.role}`.as('role'),
       // Only the author may know the number of shares.
       sharedWith: sql<number>`0`.as('shared_with'),
     })
-    .from(notes)
+    .from(shares)
+    .innerJoin(notes, eq(notes.id, shares.noteId))
     .where(
       and(
-        // Uses an array instead of a join. With a join and this order, PostgreSQL would scan the notes of all people.
-        sql`${notes.id} = any(array(${sharedIds}))`,
+        eq(shares.email, sql.placeholder('email')),
         ne(notes.userId, sql.placeholder('userId')),
-        listing.isAfterPosition,
+        isAfterPosition(shares.noteCreatedAt, shares.noteId),
       ),
     )
-    .orderBy(...listing.order)
+    .orderBy(desc(shares.noteCreatedAt), desc(shares.noteId))
     .limit(sql.placeholder('limit'))
   const rows = unionAll(sharedNotes, ownNotes)
     .orderBy(desc(sql.identifier('created_at')), desc(sql.identifier('id')))

@@ -1,4 +1,4 @@
-import { and, count, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { bigint, index, pgTable, text } from 'drizzle-orm/pg-core'
 
 import { userId } from './auth.ts'
@@ -29,8 +29,22 @@ export const tasks = pgTable(
     updatedAt,
     version,
   },
-  (table) => [index().on(table.userId, table.createdAt, table.id)],
+  (table) => [
+    index().on(table.userId, table.createdAt, table.id),
+    index().on(table.userId, table.status, table.createdAt, table.id),
+  ],
 )
+
+/**
+ * The number of tasks of each person. The triggers in migrations/0006_growth.sql update this table. Without this table,
+ * a list would count all tasks: 30 ms for 100,000 tasks.
+ */
+export const taskCounts = pgTable('task_counts', {
+  userId: userId().primaryKey(),
+  pending: bigint({ mode: 'number' }).notNull(),
+  inProgress: bigint({ mode: 'number' }).notNull(),
+  completed: bigint({ mode: 'number' }).notNull(),
+})
 
 export type TaskRow = typeof tasks.$inferSelect
 type Status = TaskRow['status']
@@ -73,18 +87,23 @@ export const list = (
 export const listTitles = (db: Database, userId: string) =>
   db.select({ title: tasks.title }).from(tasks).where(eq(tasks.userId, userId))
 
-const prepareCount = (name: string, condition: SQL | undefined) =>
-  prepared((db) => db.select({ count: count() }).from(tasks).where(condition).prepare(name))
-const countOfPerson = prepareCount('tasks_count', ofPerson)
-const countByStatus = prepareCount('tasks_count_by_status', ofStatus)
+const selectCounts = prepared((db) =>
+  db
+    .select({
+      pending: taskCounts.pending,
+      in_progress: taskCounts.inProgress,
+      completed: taskCounts.completed,
+    })
+    .from(taskCounts)
+    .where(eq(taskCounts.userId, sql.placeholder('userId')))
+    .prepare('tasks_count'),
+)
 
 /** Counts all tasks of a person, not only those of one page. If `status` is set, counts only tasks with this status. */
-export const countAll = async (db: Database, userId: string, status?: Status) =>
-  requireRow(
-    await (status === undefined
-      ? countOfPerson(listConnections(db)).execute({ userId })
-      : countByStatus(listConnections(db)).execute({ userId, status })),
-  ).count
+export async function countAll(db: Database, userId: string, status?: Status) {
+  const [counts = { pending: 0, in_progress: 0, completed: 0 }] = await selectCounts(db).execute({ userId })
+  return status ? counts[status] : counts.pending + counts.in_progress + counts.completed
+}
 
 const selectOne = prepared((db) =>
   db

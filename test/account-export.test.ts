@@ -56,6 +56,8 @@ const omitted: Record<string, string> = {
   counter: 'shared by all users',
   idempotency: 'responses to requests, for a day: the data itself is exported',
   'notes.sharing': 'a version of the shares',
+  'note_shares.note_created_at': 'a copy of the time of the note',
+  task_counts: 'the numbers of the exported tasks',
 }
 
 const camelCase = (name: string) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
