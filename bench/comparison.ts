@@ -1,4 +1,7 @@
+import postgres from 'postgres'
+
 import { type Contender, LEAN, OURS } from './contenders.ts'
+import { readCounter } from './correctness.ts'
 import type { Generator } from './load.ts'
 import { measureSlice, median, type Slice } from './measure.ts'
 import { INCREMENT, type Operation } from './operations.ts'
@@ -48,7 +51,6 @@ export interface Plan {
   seconds: number
   /** If false, measures only the comparisons with the lean peer and the MCP SDK at 64 connections. */
   complete: boolean
-  readCounter: () => Promise<number>
 }
 
 function* cells({ contenders, operations, complete }: Plan) {
@@ -70,16 +72,12 @@ function* cells({ contenders, operations, complete }: Plan) {
  * contenders equally. The results of the first round of each operation are discarded.
  */
 export async function measureAll(plan: Plan) {
-  const { generator, rounds, seconds, readCounter } = plan
   const measurements: Measurement[] = []
   for (const { operation, connections, contenders } of cells(plan)) {
     const slices = new Map<string, Slice[]>(contenders.map(({ name }) => [name, []]))
-    for (let round = -1; round < rounds; round++)
+    for (let round = -1; round < plan.rounds; round++)
       for (const contender of contenders) {
-        const before = await readCounter()
-        const slice = await measureSlice(generator, contender, operation, connections, seconds)
-        if (operation.name === INCREMENT && !contender.ownData)
-          checkCounter(contender.name, (await readCounter()) - before, slice.responses, connections)
+        const slice = await measureChecked(plan, contender, operation, connections)
         if (round >= 0) slices.get(contender.name)?.push(slice)
       }
     for (const [contender, measured] of slices)
@@ -87,6 +85,24 @@ export async function measureAll(plan: Plan) {
     process.stdout.write(`${operation.name} at ${connections}\n`)
   }
   return measurements
+}
+
+/** Measures a slice. If the operation increments the counter, checks that no increment was lost. */
+async function measureChecked(
+  { generator, seconds }: Plan,
+  contender: Contender,
+  operation: Operation,
+  connections: number,
+) {
+  const { name, database } = contender
+  const measure = () => measureSlice(generator, contender, operation, connections, seconds)
+  if (operation.name !== INCREMENT || database === undefined) return measure()
+  const sql = postgres(database, { max: 1 })
+  const before = await readCounter(sql)
+  const slice = await measure()
+  checkCounter(name, (await readCounter(sql)) - before, slice.responses, connections)
+  await sql.end()
+  return slice
 }
 
 function checkCounter(name: string, growth: number, responses: number, inFlight: number) {

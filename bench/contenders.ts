@@ -17,8 +17,8 @@ export interface Contender {
   protocol: Protocol
   /** Whether this contender takes part in an operation. */
   takesPart: (operation: Operation) => boolean
-  /** Whether the contender uses a database of its own, so that its responses contain other ids. */
-  ownData?: boolean
+  /** The URL of the database. Undefined for the embedded database, which has other ids in its responses. */
+  database: string | undefined
   credentials: () => Promise<Credentials>
 }
 
@@ -78,40 +78,54 @@ const signedIn = ({ callers }: Operation) => callers !== 'anyone'
 const SAMPLE = ['GET /api/status', 'GET /api/counter', INCREMENT, 'GET /api/tasks', 'POST /api/tasks']
 const inSample = ({ name }: Operation) => SAMPLE.includes(name)
 
-/** Starts all servers on one database, and signs in at each of them. `nodes`: the programs of Node 24 and Node 20. */
-export async function startContenders(databaseUrl: string, nodes: { 24: string; 20: string }) {
+/**
+ * Starts all servers, and signs in at each of them. `databases`: the URLs for Tallystick and for the peers, with the same
+ * data. `nodes`: the programs of Node 24 and Node 20.
+ */
+export async function startContenders(
+  databases: { ours: string; peers: string },
+  nodes: { 24: string; 20: string },
+) {
   const mailbox = await startMailbox()
-  const settings = { DATABASE_URL: databaseUrl, SMTP_URL: mailbox.url }
+  const settings = { DATABASE_URL: databases.ours, SMTP_URL: mailbox.url }
   const contenders: Contender[] = []
-  const add = async (name: string, server: Server, takesPart: Contender['takesPart'] = always) => {
+  const add = async (
+    name: string,
+    server: Server,
+    database: string | undefined,
+    takesPart: Contender['takesPart'] = always,
+  ) => {
     const cookies = await cookieCredentials(server, mailbox)
     const credentials = () => Promise.resolve(cookies)
-    contenders.push({ name, server, protocol: 'rest', takesPart, credentials })
+    contenders.push({ name, server, database, protocol: 'rest', takesPart, credentials })
     return { server, cookies, credentials }
   }
 
-  const ours = await add(OURS, await startTallystick(nodes[24], settings))
+  const ours = await add(OURS, await startTallystick(nodes[24], settings), databases.ours)
   const { server, credentials } = ours
   const { origin } = server
+  const database = databases.ours
   const bearer = await tokenCredentials(server, ours.cookies, origin)
   const agents = await tokenCredentials(server, ours.cookies, `${origin}/mcp`)
   contenders.push(
-    { name: `${OURS} over RPC`, server, protocol: 'rpc', takesPart: always, credentials },
+    { name: `${OURS} over RPC`, server, database, protocol: 'rpc', takesPart: always, credentials },
     {
       name: `${OURS} with a bearer token`,
       server,
+      database,
       protocol: 'rest',
       takesPart: signedIn,
       credentials: bearer,
     },
-    { name: `${OURS} over MCP`, server, protocol: 'mcp', takesPart: always, credentials: agents },
+    { name: `${OURS} over MCP`, server, database, protocol: 'mcp', takesPart: always, credentials: agents },
   )
   const started = new Map<Peer, Awaited<ReturnType<typeof add>>>()
   for (const name of peers.filter((peer) => peer !== 'mcp'))
-    started.set(name, await add(name, await startPeer(name, nodes[24], databaseUrl)))
+    started.set(name, await add(name, await startPeer(name, nodes[24], databases.peers), databases.peers))
   contenders.push({
     name: 'official MCP SDK',
-    server: await startPeer('mcp', nodes[24], databaseUrl),
+    server: await startPeer('mcp', nodes[24], databases.peers),
+    database: databases.peers,
     protocol: 'mcp',
     takesPart: ({ name }) => name === MCP,
     // The session of another peer is valid, because the peers share one database.
@@ -120,14 +134,13 @@ export async function startContenders(databaseUrl: string, nodes: { 24: string; 
         (await started.get('fastify')?.credentials()) ?? { anyone: [], readers: [], writers: [] },
       ),
   })
-  await add(onNode20(OURS), await startTallystick(nodes[20], settings))
-  await add(onNode20(LEAN), await startPeer('fastify', nodes[20], databaseUrl))
+  await add(onNode20(OURS), await startTallystick(nodes[20], settings), database)
+  await add(onNode20(LEAN), await startPeer('fastify', nodes[20], databases.peers), databases.peers)
   const development = { ...settings, NODE_ENV: 'development', LOG_LEVEL: 'info' }
-  await add(`${OURS} in development`, await startTallystick(nodes[24], development), inSample)
+  await add(`${OURS} in development`, await startTallystick(nodes[24], development), database, inSample)
   const folder = await mkdtemp(join(tmpdir(), 'tallystick-bench-'))
   const embedded = await startTallystick(nodes[24], { SMTP_URL: mailbox.url, DATA_DIR: folder })
-  const { cookies } = await add(`${OURS}, embedded database`, embedded, inSample)
-  for (const contender of contenders) if (contender.server === embedded) contender.ownData = true
+  const { cookies } = await add(`${OURS}, embedded database`, embedded, undefined, inSample)
   await addTasks(embedded, cookies)
   return contenders
 }

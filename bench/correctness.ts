@@ -41,7 +41,7 @@ const supporting = (contenders: Contender[], operation: Operation) =>
 /** Throws unless all contenders respond 200 with the same body, for every operation and each of its callers. */
 export async function checkEqualResponses(contenders: Contender[], operations: Operation[]) {
   for (const operation of operations) {
-    const compared = supporting(contenders, operation).filter(({ ownData }) => !ownData)
+    const compared = supporting(contenders, operation).filter(({ database }) => database !== undefined)
     const credentials = await Promise.all(compared.map((contender) => contender.credentials()))
     const callers = credentials[0]?.[operation.callers] ?? []
     for (const caller of callers.keys()) {

@@ -17,11 +17,27 @@ export async function createDatabase(server: string, name: string) {
   await admin`create database ${admin(name)}`
   const url = databaseUrl(server, name)
   await (await open(url)).close()
-  return {
-    url,
-    drop: async () => {
-      await admin`drop database ${admin(name)} with (force)`
-      await admin.end()
-    },
-  }
+  return { url, drop: () => dropDatabase(admin, name) }
+}
+
+async function dropDatabase(admin: postgres.Sql, name: string) {
+  await admin`drop database ${admin(name)} with (force)`
+  await admin.end()
+}
+
+/**
+ * Copies a database for the peers. The copy has no triggers on tasks, because the peers do not count tasks, and no index
+ * that only these counts and filtered lists of many tasks need.
+ */
+export async function createPeerDatabase(server: string, template: string, name: string) {
+  const admin = postgres(server, { max: 1, onnotice: () => undefined })
+  await admin`drop database if exists ${admin(name)} with (force)`
+  await admin`create database ${admin(name)} template ${admin(template)}`
+  const url = databaseUrl(server, name)
+  const sql = postgres(url, { max: 1 })
+  for (const event of ['inserted', 'updated', 'deleted'])
+    await sql`drop trigger ${sql(`task_counts_${event}`)} on tasks`
+  await sql`drop index tasks_user_id_status_created_at_id_index`
+  await sql.end()
+  return { url, drop: () => dropDatabase(admin, name) }
 }

@@ -1,18 +1,17 @@
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import postgres from 'postgres'
 import { format, resolveConfig } from 'prettier'
 import { z } from 'zod'
 
 import { measureAll } from './comparison.ts'
 import { startContenders } from './contenders.ts'
-import { checkEqualResponses, checkIncrements, checkRefusals, readCounter } from './correctness.ts'
+import { checkEqualResponses, checkIncrements, checkRefusals } from './correctness.ts'
 import { pinCurrentProcess } from './cpu-affinity.ts'
 import { defaultGenerator, GENERATORS } from './load.ts'
 import { describeMachine } from './machine.ts'
 import { findNode } from './node-versions.ts'
 import { operations } from './operations.ts'
-import { createDatabase, findPostgres } from './postgres.ts'
+import { createDatabase, createPeerDatabase, findPostgres } from './postgres.ts'
 import { report } from './report.ts'
 import { measureResources } from './resources.ts'
 import { seed } from './seed.ts'
@@ -41,11 +40,11 @@ const server = await findPostgres()
 try {
   const database = await createDatabase(server.url, 'tallystick_bench')
   await seed(database.url, { people: 32, rows: 20, owners: 16 })
-  const contenders = await startContenders(database.url, nodes)
+  const peerDatabase = await createPeerDatabase(server.url, 'tallystick_bench', 'tallystick_bench_peers')
+  const contenders = await startContenders({ ours: database.url, peers: peerDatabase.url }, nodes)
   const selected = operations.filter(({ name }) => name.includes(only))
   await checkEqualResponses(contenders, operations)
   await checkRefusals(contenders, operations)
-  const sql = postgres(database.url, { max: 1 })
   const measurements = await measureAll({
     contenders,
     operations: selected,
@@ -53,13 +52,12 @@ try {
     rounds: quick ? 1 : 3,
     seconds: 1,
     complete: !quick,
-    readCounter: () => readCounter(sql),
   })
-  await sql.end()
   const [ours] = contenders
   const increments = ours && complete ? await checkIncrements(ours.server, database.url, 5000) : undefined
   for (const stopped of new Set(contenders.map((contender) => contender.server))) await stopped.stop()
   const resources = complete ? await measureResources(generator, database.url, nodes) : undefined
+  await peerDatabase.drop()
   await database.drop()
   const machine = await describeMachine(server.url, [nodes[24], nodes[20]], generator)
   const targets = targetsOf(measurements, resources)

@@ -1,13 +1,22 @@
-import { operations } from '../operations.ts'
+import { type Operation, operations } from '../operations.ts'
 import { startMailbox } from '../sign-in.ts'
 import { measureBundle } from './bundle-size.ts'
 import { measureSize } from './database-size.ts'
 import { measureMemory } from './memory.ts'
 import { checkPlans } from './query-plans.ts'
+import { measureWorkers } from './workers.ts'
 
 const ROWS = [10, 1000, 100_000]
 const PEOPLE = [1, 1000, 100_000]
 const CONNECTIONS = [0, 100, 1000]
+const WORKERS = [1, 2, 4]
+
+/** Pages of 100 rows. Only one task in 1,000 is completed, and a quarter of the notes of the other person are shared. */
+const PAGES: Operation[] = [
+  '/api/tasks?limit=100',
+  '/api/tasks?limit=100&status=completed',
+  '/api/notes?limit=100',
+].map((path) => ({ name: `GET ${path}`, callers: 'readers', rest: { method: 'GET', path } }))
 
 export type Growth = Awaited<ReturnType<typeof measureGrowth>>
 
@@ -19,8 +28,9 @@ export async function measureGrowth(postgresUrl: string) {
   const calls = operations.filter(
     ({ callers, name, rest }) => rest && (callers !== 'anyone' || name === 'GET /api/counter'),
   )
+  const limited = PAGES.filter(({ name }) => calls.every((call) => call.name !== name))
   const mailbox = await startMailbox()
-  const measure = { postgresUrl, mailbox, operations: calls }
+  const measure = { postgresUrl, mailbox, operations: [...calls, ...limited] }
   const log = (text: string) => process.stdout.write(`${text}\n`)
   const rows = []
   for (const count of ROWS) {
@@ -40,5 +50,7 @@ export async function measureGrowth(postgresUrl: string) {
     const size = { people: count, rows: 10 }
     people.push(...(await measureSize({ ...measure, size, ...(isLargest && { inspect }) })))
   }
-  return { rows, people, memory, plans, bundle: await measureBundle() }
+  log('workers')
+  const workers = await measureWorkers({ ...measure, operations: calls }, WORKERS)
+  return { rows, people, memory, plans, workers, bundle: await measureBundle() }
 }

@@ -1,10 +1,12 @@
+import { cpus } from 'node:os'
+
 import type { describeMachine } from '../machine.ts'
 import { fixed, mebibytes, properties, table, whole } from '../table.ts'
 import type { Growth } from './growth.ts'
 
 type Machine = Awaited<ReturnType<typeof describeMachine>>
 
-export function reportGrowth(machine: Machine, { rows, people, memory, plans, bundle }: Growth) {
+export function reportGrowth(machine: Machine, { rows, people, memory, plans, workers, bundle }: Growth) {
   const scans = plans.filter(({ scanned }) => scanned.length > 0)
   return [
     '# Growth',
@@ -17,6 +19,17 @@ export function reportGrowth(machine: Machine, { rows, people, memory, plans, bu
       (scans.length === 0
         ? 'none of users, sessions, tasks, notes or shares.'
         : scans.map(({ call, scanned }) => `**${call} scans ${scanned.join(', ')}**`).join('; ')),
+    '## Workers',
+    `Over 64 connections. The processes share ${cpus().length} cores with PostgreSQL and the load generator.`,
+    table(
+      ['Operation', 'WORKERS', 'Requests/s', 'p99 ms'],
+      workers.map(({ operation, workers, rate, p99 }) => [
+        operation,
+        whole(workers),
+        whole(rate),
+        fixed(p99),
+      ]),
+    ),
     '## Memory',
     'Each open connection has received one event. The event stream of the counter ends after its first event.',
     table(
