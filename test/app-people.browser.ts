@@ -12,8 +12,13 @@ useBrowser()
 
 const HOSTILE = '<img src=x onerror=alert(1)> \u202Eאב 😀'
 
-const openPeople = (options: Parameters<typeof openApp>[1] = {}) =>
-  openApp(service, { path: '/people', email: ROOT, ...options })
+/** Opens the administration, and waits for its first requests, which are refused if the role is removed. */
+async function openPeople(options: Parameters<typeof openApp>[1] = {}) {
+  const app = await openApp(service, { path: '/people', email: ROOT, ...options })
+  for (const name of ['People', 'Audit trail'])
+    await app.page.getByRole('list', { name }).getByRole('listitem').first().waitFor()
+  return app
+}
 
 /** Signs in a new person. Returns the address, and functions that act as the person and as the administrator. */
 async function createPerson(name = '') {
@@ -41,9 +46,14 @@ const search = (page: Page, text: string) =>
 const itemOf = (page: Page, email: string) =>
   page.getByRole('list', { name: 'People' }).getByRole('listitem').filter({ hasText: email })
 
+async function findPerson(page: Page, email: string) {
+  await search(page, email)
+  await page.getByText('1–1 of 1 account').waitFor()
+}
+
 /** Presses the button of a person, and the button in the dialog. */
 async function act(page: Page, email: string, action: string, reason?: string) {
-  await search(page, email)
+  await findPerson(page, email)
   await itemOf(page, email).getByRole('button', { name: action, exact: true }).click()
   const dialog = page.getByRole('dialog', { name: `${action}: ${email}` })
   if (reason !== undefined) await dialog.getByRole('textbox', { name: 'Reason' }).fill(reason)
@@ -126,7 +136,7 @@ describe('an administrator', () => {
     await act(other, ada.email, 'Make administrator')
     await other.getByText('is changed').waitFor()
     const { page } = await openPeople({ email: ada.email })
-    await search(page, ada.email)
+    await findPerson(page, ada.email)
     expect(await itemOf(page, ada.email).getByRole('button', { name: 'Ban' }).count()).toBe(0)
 
     await itemOf(page, ada.email).getByRole('button', { name: 'Remove administrator' }).click()
