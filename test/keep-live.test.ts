@@ -4,17 +4,18 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { createClient, isDefinedError } from '../contract/client.ts'
 import { createQueryUtils, keepLive, type KeepLiveOptions, type LiveStatus } from '../contract/query/index.ts'
+import { BreakableConnection } from './breakable-connection.ts'
 import { sessionTokenIn } from './http.ts'
 import { newEmail, startService } from './service.ts'
 
 const service = await startService()
 
 /** Signs in a new person. Returns a query client, the helpers, and the paths of all requests so far. */
-async function signIn() {
+async function signIn(origin = service.origin) {
   const email = newEmail()
   const cookie = await service.signIn(email)
   const requests: string[] = []
-  const client = createClient(service.origin, {
+  const client = createClient(origin, {
     headers: { cookie },
     fetch: (request, init) => {
       requests.push(new URL(request.url).pathname)
@@ -228,6 +229,33 @@ describe('keepLive', () => {
 
     for (const { queryKey } of [equal, different])
       expect(queryClient.getQueryData(queryKey)?.taskCount).toBe(1)
+  })
+
+  test('replaces a response from the time without a connection, even if the state has changed back', async () => {
+    const connection = new BreakableConnection('127.0.0.1', Number(new URL(service.origin).port))
+    onTestFinished(() => {
+      connection.close()
+    })
+    const person = await signIn(`http://127.0.0.1:${await connection.listen()}`)
+    const { queryClient, orpc, keep, writer, statuses } = person
+    const options = orpc.tasks.list.queryOptions({ input: { limit: 5 } })
+    const countOf = () => queryClient.getQueryData(options.queryKey)?.taskCount
+    observe(queryClient, { ...options, queryFn: () => writer.tasks.list({ limit: 5 }) })
+    keep({ topics: ['tasks'] })
+    await settle(person)
+
+    connection.cut()
+    await vi.waitUntil(() => statuses.at(-1) === 'connecting')
+    const { id } = await writer.tasks.create({ taskTitle: 'Write' })
+    await queryClient.refetchQueries({ queryKey: options.queryKey })
+    expect(countOf()).toBe(1)
+    await writer.tasks.delete({ id })
+    connection.state = 'open'
+
+    await vi.waitUntil(() => statuses.at(-1) === 'connected', { timeout: 10_000 })
+    await vi.waitFor(() => {
+      expect(countOf()).toBe(0)
+    })
   })
 
   test('ends without a report when the returned function is called', async () => {

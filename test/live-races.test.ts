@@ -78,6 +78,30 @@ describe('a state that streams share', () => {
     expect(result).toBe('read')
   })
 
+  test('is sent again after two changes that cancel each other out, but not after changes of other accounts', async () => {
+    const { bus, announce } = createTestBus()
+    let reads = 0
+    const { state, leave } = join(bus, {
+      otherKeys: () => Promise.resolve(['notes:bob']),
+      read: () => Promise.resolve({ isSame: ++reads > 0 }),
+    })
+    await state.refresh()
+    const { snapshot } = state
+    const readAfter = async (key: string) => {
+      const before = reads
+      announce(key)
+      await expect.poll(() => reads).toBe(before + 1)
+      await settled()
+      return state.snapshot
+    }
+
+    expect(await readAfter('notes:bob notes:bob')).toBe(snapshot)
+    expect(await readAfter('notes:ada')).toBe(snapshot)
+    expect(await readAfter('notes:ada notes:ada')).not.toBe(snapshot)
+    expect(state.snapshot?.tag).toBe(snapshot?.tag)
+    leave()
+  })
+
   test('is read again after a share that is committed while the keys are read for the first time', async () => {
     const { bus, announce } = createTestBus()
     const shares: string[] = []

@@ -1,5 +1,5 @@
 import type { InferClientErrors } from '@orpc/client'
-import type { QueryClient } from '@tanstack/query-core'
+import type { Query, QueryClient } from '@tanstack/query-core'
 
 import type { Client, Inputs, Outputs } from '../client.ts'
 import type { QueryUtils } from './orpc.ts'
@@ -47,7 +47,10 @@ export function keepLive(
   const onRetry = () => {
     onStatus?.('connecting')
     return (isSuccess: boolean) => {
-      if (isSuccess) onStatus?.('connected')
+      if (!isSuccess) return
+      // The service does not send a state that has changed and then changed back. A query may have requested it in between.
+      for (const topic of input.topics) requestAgain(queryClient, queriesOf(queryClient, orpc, topic))
+      onStatus?.('connected')
     }
   }
   const run = async () => {
@@ -68,9 +71,7 @@ export function keepLive(
 
 function applyUpdate(queryClient: QueryClient, orpc: QueryUtils, update: Update, input: Input) {
   const cache = queryClient.getQueryCache()
-  const others = new Set(
-    resources[update.topic].flatMap((name) => cache.findAll({ queryKey: orpc[name].key() })),
-  )
+  const others = new Set(queriesOf(queryClient, orpc, update.topic))
   for (const queryKey of queryKeysOf(orpc, update.topic, input.tasks)) {
     const query = cache.find({ queryKey, exact: true })
     if (!query) continue
@@ -79,7 +80,15 @@ function applyUpdate(queryClient: QueryClient, orpc: QueryUtils, update: Update,
     const output = queryClient.setQueryData<object>(queryKey, (cached) => ({ ...cached, ...update.state }))
     if (!hasNextPage(output, update)) others.delete(query)
   }
-  for (const { promise, queryKey, state } of others) {
+  requestAgain(queryClient, others)
+}
+
+/** Returns the cached queries that depend on the state of the topic. */
+const queriesOf = (queryClient: QueryClient, orpc: QueryUtils, topic: Topic) =>
+  resources[topic].flatMap((name) => queryClient.getQueryCache().findAll({ queryKey: orpc[name].key() }))
+
+function requestAgain(queryClient: QueryClient, queries: Iterable<Query>) {
+  for (const { promise, queryKey, state } of queries) {
     // TanStack Query does not cancel the first request of a query. Its response may be older than the update.
     const firstRequest = state.data === undefined ? promise?.catch(() => undefined) : undefined
     void Promise.resolve(firstRequest).then(() => queryClient.invalidateQueries({ queryKey, exact: true }))

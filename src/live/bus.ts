@@ -4,8 +4,8 @@ import type { Logger } from 'pino'
 import { MAX_PAYLOAD, type Notifications } from '../../db/notifications.ts'
 
 /**
- * Time for which changes are collected, in milliseconds. One notification for all of these changes costs almost nothing.
- * A notification for each change would reduce the throughput of writes to one fifth.
+ * Time for which changes are collected for other processes, in milliseconds. One notification for all of these changes
+ * costs almost nothing. A notification for each change would reduce the throughput of writes to one fifth.
  */
 const FLUSH_DELAY = 15
 /** Time until a failed notification is sent again, in milliseconds. */
@@ -21,7 +21,10 @@ const ALL = 'all'
 export interface Bus {
   /** Announces a change that is committed. */
   publish: (key: string) => void
-  /** Calls `onChange` after each change of a key. Returns the function that ends the subscription. */
+  /**
+   * Calls `onChange` after changes of a key: once after one change, at least twice after several changes. Returns the
+   * function that ends the subscription.
+   */
   subscribe: (key: string, onChange: () => void) => () => void
   /** Whether changes of other processes arrive. If false, changes may be lost. */
   isConnected: () => boolean
@@ -36,30 +39,37 @@ export const announce = ({ notify }: Pick<Notifications, 'notify'>, keys: readon
 export function createBus({ notify, listen }: Notifications, log: Logger): Bus {
   const sender = randomUUID()
   const subscriptions = new Map<string, Set<() => void>>()
-  const changed = new Set<string>()
+  /** The changes to announce. The value tells whether the key has changed more than once. */
+  const changed = new Map<string, boolean>()
   let timer: NodeJS.Timeout | undefined
   /** Undefined until the first attempt to connect has ended. */
   let isConnected: boolean | undefined
 
+  const collect = (key: string) => {
+    changed.set(key, changed.has(key))
+  }
   const callAll = (callbacks: Iterable<() => void>) => {
     for (const callback of [...callbacks]) callback()
   }
   const dispatch = (keys: readonly string[]) => {
-    if (keys.includes(ALL)) callAll([...subscriptions.values()].flatMap((callbacks) => [...callbacks]))
-    else for (const key of keys) callAll(subscriptions.get(key) ?? [])
+    if (keys.includes(ALL)) {
+      const callbacks = [...subscriptions.values()].flatMap((each) => [...each])
+      // The number of changes is unknown.
+      callAll(callbacks)
+      callAll(callbacks)
+    } else for (const key of keys) callAll(subscriptions.get(key) ?? [])
   }
 
   const flush = async () => {
     timer = undefined
-    const keys = [...changed]
+    const keys = [...changed].flatMap(([key, isRepeated]) => (isRepeated ? [key, key] : [key]))
     changed.clear()
-    dispatch(keys)
     const payload = [sender, ...keys].join(' ')
     try {
       await notify(Buffer.byteLength(payload) > MAX_PAYLOAD ? `${sender} ${ALL}` : payload)
     } catch (error) {
       log.warn({ err: error }, 'a change could not be announced to other processes; trying again')
-      for (const key of keys) changed.add(key)
+      for (const key of keys) collect(key)
       timer ??= setTimeout(() => void flush(), RETRY_DELAY).unref()
     }
   }
@@ -83,7 +93,8 @@ export function createBus({ notify, listen }: Notifications, log: Logger): Bus {
 
   return {
     publish(key) {
-      changed.add(key)
+      dispatch([key])
+      collect(key)
       timer ??= setTimeout(() => void flush(), FLUSH_DELAY)
     },
     subscribe(key, onChange) {

@@ -65,16 +65,15 @@ export function createLive(services: Omit<Services, 'live'>, notifications: Noti
         for (const topic of call.topics) {
           const source = sourceOf(topic, call, readContext)
           const joined = states.join(source, stream.wake)
-          const tag = tagOf(lastEventId, topic)
-          subscriptions.push({
-            ...joined,
-            topic,
-            isPrivate: topicAccess[topic] !== 'public',
-            ...(tag && { tag }),
-          })
+          subscriptions.push({ ...joined, topic, isPrivate: topicAccess[topic] !== 'public' })
         }
         // The session may have ended after its authentication, and before the subscription above.
         await Promise.all([stream.verify(), ...subscriptions.map(({ state }) => state.refresh())])
+        for (const subscription of subscriptions) {
+          const { topic, state } = subscription
+          const { snapshot } = state
+          if (snapshot && snapshot.tag === tagOf(lastEventId, topic)) subscription.received = snapshot
+        }
       } catch (error) {
         stream.close()
         throw error

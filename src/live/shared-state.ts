@@ -31,7 +31,7 @@ export interface Source {
   id: string
   /** The key of the changes that affect the state, or the result of `otherKeys`. */
   key: string
-  /** Returns further keys of the changes that may affect the state. */
+  /** Returns further keys of the changes that may affect the state, for example of other accounts. */
   otherKeys?: (() => Promise<readonly string[]>) | undefined
   read: () => Promise<unknown>
 }
@@ -71,6 +71,10 @@ class SharedState {
   readonly #source
   readonly #bus
   #subscriptions = new Map<string, () => void>()
+  /** Number of changes with the key of the source. */
+  #changes = 0
+  /** Number of these changes at the beginning of the last successful read. */
+  #readChanges = 0
   /** When the last read began. */
   #lastRead = -READ_INTERVAL.max
   /** Minimum time between the beginnings of the last read and the next read. */
@@ -96,6 +100,12 @@ class SharedState {
   close() {
     for (const unsubscribe of this.#subscriptions.values()) unsubscribe()
     clearTimeout(this.#timer)
+  }
+
+  /** Changes with other keys are not counted: an event without a new state would show when other accounts write. */
+  readonly #onChange = () => {
+    this.#changes++
+    this.#refreshLater()
   }
 
   readonly #refreshLater = () => {
@@ -131,18 +141,26 @@ class SharedState {
     // All streams have left.
     if (this.streams.size === 0) return
     if (others) this.#subscribe(others)
-    this.#accept(new Snapshot(topic, await read(), since))
+    const changes = this.#changes
+    this.#accept(new Snapshot(topic, await read(), since), changes)
   }
 
-  #accept(snapshot: Snapshot) {
-    if (snapshot.tag === this.snapshot?.tag) return
+  /**
+   * Skips an equal snapshot after one change, because the last read has seen that change. Does not skip an equal snapshot
+   * after several changes: they may have cancelled each other out, and a client may have requested the state in between.
+   */
+  #accept(snapshot: Snapshot, changes: number) {
+    const newChanges = changes - this.#readChanges
+    this.#readChanges = changes
+    if (snapshot.tag === this.snapshot?.tag && newChanges < 2) return
     this.snapshot = snapshot
     for (const wake of this.streams) wake()
   }
 
   /** Subscribes to the key of the source and to other keys. */
   #subscribe(others: readonly string[]) {
-    const keys = [this.#source.key, ...others]
+    const { key: ownKey } = this.#source
+    const keys = [ownKey, ...others]
     for (const [key, unsubscribe] of this.#subscriptions)
       if (!keys.includes(key)) {
         unsubscribe()
@@ -150,7 +168,10 @@ class SharedState {
       }
     for (const key of keys)
       if (!this.#subscriptions.has(key))
-        this.#subscriptions.set(key, this.#bus.subscribe(key, this.#refreshLater))
+        this.#subscriptions.set(
+          key,
+          this.#bus.subscribe(key, key === ownKey ? this.#onChange : this.#refreshLater),
+        )
   }
 }
 

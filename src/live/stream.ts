@@ -9,8 +9,8 @@ export interface Subscription {
   leave: () => void
   /** Whether only a signed-in caller may receive the topic. */
   isPrivate: boolean
-  /** Identifies the state that the client has. */
-  tag?: string
+  /** The snapshot that the client has. */
+  received?: Snapshot
 }
 
 interface Options {
@@ -25,8 +25,8 @@ interface Options {
 }
 
 /**
- * The stream of one caller: a live query, not a log of events. The stream remembers only the tag of the last state of
- * each topic. A slow reader therefore skips states, and receives the current state when it reads again.
+ * The stream of one caller: a live query, not a log of events. The stream remembers only the last snapshot of each
+ * topic. A slow reader therefore skips states, and receives the current state when it reads again.
  */
 export class Stream implements LiveStream {
   readonly #options
@@ -84,17 +84,17 @@ export class Stream implements LiveStream {
     this.#wake()
   }
 
-  /** Returns the first topic with a state that the client has not received. */
+  /** Returns the first topic with a snapshot that the client has not received. */
   #findPending() {
     for (const subscription of this.#options.subscriptions) {
       const { snapshot } = subscription.state
-      if (snapshot && snapshot.tag !== subscription.tag) return { subscription, snapshot }
+      if (snapshot && snapshot !== subscription.received) return { subscription, snapshot }
     }
     return undefined
   }
 
   #deliver({ subscription, snapshot }: { subscription: Subscription; snapshot: Snapshot }): Delivery {
-    subscription.tag = snapshot.tag
+    subscription.received = snapshot
     return {
       snapshot,
       id: encodeTags(this.#options.subscriptions),
@@ -123,8 +123,8 @@ const expiryOf = ({ session, tokenExpiresAt }: Caller) => tokenExpiresAt ?? sess
 /** The event id: the tags of all topics that the client has, for example `counter=c2zL8kJb0xQe,tasks=…`. */
 function encodeTags(subscriptions: readonly Subscription[]) {
   let id = ''
-  for (const { topic, tag } of subscriptions)
-    if (tag !== undefined) id += `${id === '' ? '' : ','}${topic}=${tag}`
+  for (const { topic, received } of subscriptions)
+    if (received) id += `${id === '' ? '' : ','}${topic}=${received.tag}`
   return id
 }
 
