@@ -67,6 +67,11 @@ export interface LiveStream {
    * if the session or the token of the caller ends.
    */
   next: () => Promise<Delivery | undefined>
+  /**
+   * Calls `receive` with each result of `next`, until the end of the stream. If `receive` returns a promise, waits for it
+   * before the next call.
+   */
+  forEach: (receive: (delivery: Delivery) => Promise<void> | undefined) => Promise<void>
   close: () => void
 }
 

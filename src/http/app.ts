@@ -47,6 +47,7 @@ export function createApp(services: Services): Server {
   const { receive, createCall } = createRequestReader(services, trackIncomplete)
   const fastPath = settings.compiled ? createFastPath(!settings.production) : undefined
   const protocols: Protocol[] = [
+    createRpc(services, () => admission.occupy() ?? (metrics?.shed('full'), undefined)),
     createEndpoints(
       services,
       createHealthEndpoints(services),
@@ -58,7 +59,6 @@ export function createApp(services: Services): Server {
     createMcp(services),
     createDatastar(services),
     createRest(services),
-    createRpc(services, () => admission.occupy() ?? (metrics?.shed('full'), undefined)),
   ]
   const responseHeadersFor = createResponseHeaders(settings)
   const cors = createCors(settings)

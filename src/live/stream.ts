@@ -13,6 +13,14 @@ export interface Subscription {
   received?: Snapshot
 }
 
+/** A snapshot that the client has not received. */
+interface Pending {
+  subscription: Subscription
+  snapshot: Snapshot
+}
+
+type Receive = Parameters<LiveStream['forEach']>[0]
+
 interface Options {
   subscriptions: Subscription[]
   /** The caller of a stream with private topics. */
@@ -68,12 +76,53 @@ export class Stream implements LiveStream {
       // Created before the checks, so that a change during the checks is not lost.
       const woken = new Promise<void>((resolve) => (this.#wake = resolve))
       const pending = this.#findPending()
-      const mustVerify = this.#mustVerify || (pending?.subscription.isPrivate && !this.#isVerified)
-      const isPermitted = !mustVerify || (await this.verify())
+      const isPermitted = !this.#mustVerifyFor(pending) || (await this.verify())
       if (pending && isPermitted) return this.#deliver(pending)
       await woken
     }
     return undefined
+  }
+
+  async forEach(receive: Receive) {
+    for (let delivery = await this.next(); delivery; delivery = await this.next()) {
+      await receive(delivery)
+      await this.#receiveChanges(receive)
+    }
+  }
+
+  /**
+   * Calls `receive` synchronously in each change, until something asynchronous is necessary. A stream that waits for a
+   * change then has no promises, which garbage collections would have to copy.
+   */
+  #receiveChanges(receive: Receive) {
+    return new Promise<void>((resolve, reject) => {
+      this.#wake = () => {
+        try {
+          const step = this.#receivePending(receive)
+          if (!step) return
+          resolve(step)
+        } catch (error) {
+          reject(new Error('A state could not be sent', { cause: error }))
+        }
+        this.#wake = () => undefined
+      }
+      this.#wake()
+    })
+  }
+
+  /** Returns a promise if the next state needs something asynchronous, and undefined if the client has all states. */
+  #receivePending(receive: Receive): Promise<void> | undefined {
+    for (;;) {
+      const pending = this.#findPending()
+      if (this.#isClosed || this.#mustVerifyFor(pending)) return Promise.resolve()
+      if (!pending) return undefined
+      const waiting = receive(this.#deliver(pending))
+      if (waiting) return waiting
+    }
+  }
+
+  #mustVerifyFor(pending: Pending | undefined) {
+    return this.#mustVerify || (pending?.subscription.isPrivate && !this.#isVerified)
   }
 
   close = () => {
@@ -85,7 +134,7 @@ export class Stream implements LiveStream {
   }
 
   /** Returns the first topic with a snapshot that the client has not received. */
-  #findPending() {
+  #findPending(): Pending | undefined {
     for (const subscription of this.#options.subscriptions) {
       const { snapshot } = subscription.state
       if (snapshot && snapshot !== subscription.received) return { subscription, snapshot }
@@ -93,7 +142,7 @@ export class Stream implements LiveStream {
     return undefined
   }
 
-  #deliver({ subscription, snapshot }: { subscription: Subscription; snapshot: Snapshot }): Delivery {
+  #deliver({ subscription, snapshot }: Pending): Delivery {
     subscription.received = snapshot
     return {
       snapshot,
