@@ -2,6 +2,7 @@ import * as mcp from '@modelcontextprotocol/server'
 import type { AnySchema } from '@orpc/contract'
 import { type AnyProcedure, createProcedureClient, getRouter, isProcedure, ORPCError } from '@orpc/server'
 import { traverseContractProcedures } from '@orpc/server'
+import { isObject } from '@orpc/shared'
 
 import { type Meta, metaOf, type Tool } from '../../contract/base.ts'
 import { contract } from '../../contract/index.ts'
@@ -61,7 +62,7 @@ export function createMcp(services: Services): Protocol {
     }
 
     const events = new CallEvents()
-    const handler = mcp.createMcpHandler(createServer(context), {
+    const handler = mcp.createMcpHandler(createServer(context, body), {
       bus: events,
       maxSubscriptions: 1,
       keepAliveMs: 0,
@@ -141,28 +142,40 @@ function published(schema: AnySchema | undefined, strategy: 'input' | 'output') 
   return { '~standard': standard } as mcp.StandardSchemaWithJSON
 }
 
-/** The procedures with `tool` in their meta, in the order of the contract. */
-const tools: { path: readonly string[]; procedure: AnyProcedure; config: ReturnType<typeof describe> }[] = []
+interface RegisteredTool {
+  path: readonly string[]
+  procedure: AnyProcedure
+  config: ReturnType<typeof describe>
+}
+
+/** The procedures with `tool` in their meta, by the name of the tool, in the order of the contract. */
+const tools = new Map<unknown, RegisteredTool>()
 
 traverseContractProcedures({ router: contract, path: [] }, ({ contract: declared, path }) => {
   const { tool } = metaOf(declared)
   const procedure = getRouter(router, path)
   if (tool && isProcedure(procedure))
-    tools.push({ path, procedure, config: describe(tool, procedure['~orpc']) })
+    tools.set(path.join('_'), { path, procedure, config: describe(tool, procedure['~orpc']) })
 })
 
+/** Returns the tool that a message calls. Undefined for other messages, and for a call of an unknown tool. */
+const findCalledTool = ({ method, params }: Record<string, unknown>) =>
+  method === 'tools/call' && isObject(params) ? tools.get(params.name) : undefined
+
 /**
- * Creates the MCP server for one call. The tools and resources call procedures with the permissions of the call's access
- * token. Subscriptions exist since the revision of 2026.
+ * Creates the MCP server for one message. The tools and resources call procedures with the permissions of the message's
+ * access token. Subscriptions exist since the revision of 2026. A server for a tool call has only this tool, because the
+ * other tools and the resources would take most of the time of the call.
  */
 const createServer =
-  (context: Context): mcp.McpServerFactory =>
+  (context: Context, message: Record<string, unknown>): mcp.McpServerFactory =>
   ({ era }) => {
     const identity = { name: 'tallystick', title: 'Tallystick', version: '1.0.0' }
     const resources = { listChanged: false, ...(era === 'modern' && { subscribe: true }) }
     const server = new mcp.McpServer(identity, { capabilities: { tools: { listChanged: false }, resources } })
-    registerResources(server, context)
-    for (const { path, procedure, config } of tools)
+    const called = findCalledTool(message)
+    if (!called) registerResources(server, context)
+    for (const { path, procedure, config } of called ? [called] : tools.values())
       server.registerTool(path.join('_'), config, async (input): Promise<mcp.CallToolResult> => {
         try {
           const output: unknown = await createProcedureClient(procedure, { context, path })(input)
