@@ -4,6 +4,7 @@ import { createSocket } from 'node:dgram'
 import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { appWithId, createOAuthCalls, openPage, redirectUri } from './oauth-app.ts'
@@ -89,9 +90,11 @@ const requestConsent = async (id: string, headers: Record<string, string> = {}, 
   return { status: response.status, headers: response.headers, html: await response.text() }
 }
 const from = (address: string) => ({ 'x-forwarded-for': address })
-const advanceClock = (milliseconds: number) => {
+const advanceClock = async (milliseconds: number) => {
   const now = performance.now() + milliseconds
   vi.spyOn(performance, 'now').mockImplementation(() => now)
+  // lru-cache reads the clock at most once per millisecond.
+  await setTimeout(5)
 }
 
 describe('an app with a client document', () => {
@@ -207,11 +210,11 @@ describe.runIf(hasOpenssl)('a client document', () => {
       const id = `${origin}/app.json`
       await requestConsent(id)
 
-      advanceClock(fresh * 1000)
+      await advanceClock(fresh * 1000)
       expect((await requestConsent(id)).status).toBe(200)
       expect(requests).toHaveLength(1)
       vi.restoreAllMocks()
-      advanceClock(stale * 1000)
+      await advanceClock(stale * 1000)
       expect((await requestConsent(id)).status).toBe(200)
       expect(requests).toHaveLength(2)
     },
@@ -247,7 +250,7 @@ describe.runIf(hasOpenssl)('a client document', () => {
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([400]))
     expect(requests).toEqual(['/app.json'])
 
-    advanceClock(11_000)
+    await advanceClock(11_000)
     await requestConsent(id)
     expect(requests).toEqual(['/app.json', '/app.json'])
   })
