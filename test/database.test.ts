@@ -5,9 +5,14 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 
 import { safe } from '../contract/client.ts'
 import * as counter from '../db/counter.ts'
-import type { Connection } from '../db/database.ts'
+import type { Connection, Database } from '../db/database.ts'
 import { isOutage } from '../db/errors.ts'
+import * as grants from '../db/grants.ts'
 import { open } from '../db/index.ts'
+import * as legacyNotes from '../db/legacy-notes.ts'
+import * as notes from '../db/notes.ts'
+import { listConnections } from '../db/pages.ts'
+import * as sessions from '../db/sessions.ts'
 import * as tasks from '../db/tasks.ts'
 import { createTallystick, type Tallystick } from '../src/testing.ts'
 import { databaseUrl } from './postgres.ts'
@@ -161,7 +166,7 @@ async function makeRole(limits: Record<string, string>) {
 }
 
 /** Runs a query 32 times concurrently, so that every connection of the pool runs the query. */
-const queryAll = (ask: () => PromiseLike<unknown>) => Promise.all(Array.from({ length: 32 }, ask))
+const queryAll = <Result>(ask: () => PromiseLike<Result>) => Promise.all(Array.from({ length: 32 }, ask))
 
 describe('open through a pooler', () => {
   test('leaves no prepared statements on a connection, and keeps the timeouts of its role', async () => {
@@ -204,6 +209,41 @@ describe('open through a pooler', () => {
 })
 
 describe('open', () => {
+  test('PostgreSQL plans the statements of frequent reads only a few times', async () => {
+    const connection = await open(service.databaseUrl)
+    const { db } = connection
+    const { $replicas: reads = [] } = db as Database & { $replicas?: Database[] }
+    const frequent = [
+      () => counter.get(db),
+      () => sessions.findByToken(db, 'unknown'),
+      () => grants.find(db, 'unknown'),
+      () => tasks.list(db, 'nobody', { limit: 20 }),
+      () => tasks.list(db, 'nobody', { limit: 20 }, 'pending'),
+      () => tasks.countAll(db, 'nobody'),
+      () => notes.list(db, { id: 'nobody', email: '' }, { limit: 20 }),
+      () => legacyNotes.list(db, 'nobody', { limit: 20 }),
+      () => sessions.list(db, 'nobody', { limit: 20 }),
+    ]
+
+    for (const read of frequent) for (let call = 0; call < 40; call++) await read()
+    const fields = { statement: sql<string>`statement`, customPlans: sql`custom_plans`.mapWith(Number) }
+    const statements = await Promise.all(
+      [...reads, listConnections(db)].map((each) =>
+        queryAll(() =>
+          each
+            .select(fields)
+            .from(sql`pg_prepared_statements`)
+            .where(sql`not from_sql`),
+        ),
+      ),
+    )
+
+    const customPlans = new Map(statements.flat(2).map((each) => [each.statement, each.customPlans]))
+    expect(customPlans.size).toBeGreaterThanOrEqual(frequent.length)
+    expect([...customPlans].filter(([, plans]) => plans > 5)).toEqual([])
+    await connection.close()
+  })
+
   test('lets several processes migrate one empty database concurrently', async () => {
     const { url } = inject('postgres')
     const name = `tallystick_empty_${process.pid}`
