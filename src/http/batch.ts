@@ -2,7 +2,6 @@ import { ORPCError } from '@orpc/client'
 import { isAsyncIteratorObject } from '@orpc/shared'
 import type { StandardResponse } from '@orpc/standard-server'
 import { toBatchResponse } from '@orpc/standard-server/batch'
-import { toAbortSignal } from '@orpc/standard-server-node'
 import type { ServerResponse } from 'node:http'
 
 import { unavailable } from '../../contract/errors.ts'
@@ -20,14 +19,13 @@ import { notFound } from './target.ts'
 export type OccupySlot = () => (() => void) | undefined
 
 /** Runs one call. Returns undefined if the path is not the path of a procedure. */
-export type RunCall = (call: Call, signal: AbortSignal) => Promise<StandardResponse | undefined>
+export type RunCall = (call: Call) => Promise<StandardResponse | undefined>
 
 type Part = StandardResponse & { index: number }
 
 interface Batch {
   call: Call
   response: ServerResponse
-  signal: AbortSignal
 }
 
 /** Maximum number of errors in the answer to a batch that is too long. */
@@ -55,8 +53,8 @@ export function createBatch(services: Services, run: RunCall, occupySlot: Occupy
     return { ...call, plain: undefined, url: target.url, body, context }
   }
 
-  const runCall = async (call: Call, { response, signal }: Batch) => {
-    const result = await run(call, signal)
+  const runCall = async (call: Call, { response }: Batch) => {
+    const result = await run(call)
     if (!result) throw notFound()
     if (!isAsyncIteratorObject(result.body)) return { ...result, headers: headersOf(call.context, response) }
     await result.body.return?.()
@@ -91,7 +89,7 @@ export function createBatch(services: Services, run: RunCall, occupySlot: Occupy
     // report an outage themselves.
     await context.caller().catch(() => undefined)
     setReplyHeaders(response, context.reply)
-    const batch = { call, response, signal: toAbortSignal(response) }
+    const batch = { call, response }
     const parts = items.map((item, index) => answerItem(batch, item, index))
     await Promise.race(parts)
     const mode = request.headers['x-orpc-batch'] === 'buffered' ? 'buffered' : 'streaming'

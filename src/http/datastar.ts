@@ -1,7 +1,6 @@
 import { StandardOpenAPIHandler } from '@orpc/openapi/standard'
 import { createRouterClient, ORPCError, type RouterClient } from '@orpc/server'
 import { isObject } from '@orpc/shared'
-import { toAbortSignal } from '@orpc/standard-server-node'
 
 import type { Page, Topic } from '../../contract/base.ts'
 import { badRequest } from '../../contract/errors.ts'
@@ -76,7 +75,7 @@ export function createDatastar(services: Services): Protocol {
     const opened: Context['opened'] = {}
     const { 'last-event-id': _, ...headers } = call.context.headers
     const context = { ...call.context, headers, opened, isFirstForm: true }
-    const request = standardRequest({ ...call, context }, toAbortSignal(response))
+    const request = standardRequest({ ...call, context })
     const result = await liveHandler.handle(request, { context })
     if (!result.matched) return false
     const { body } = result.response
@@ -104,7 +103,7 @@ export function createDatastar(services: Services): Protocol {
     if (!isDatastar(request.headers)) return false
     // A browser's EventSource, which sends only the header `Accept`, receives the events of REST.
     if (call.url().pathname === LIVE) return hasDatastarHeader(request.headers) && answerLive(call, response)
-    const result = await handler.handle(standardRequest(call, toAbortSignal(response)), { context })
+    const result = await handler.handle(standardRequest(call), { context })
     if (!result.matched) return false
     // Removes the `Link` header with the URL of the next results, because a patch replaces the whole list.
     context.reply.delete('link')

@@ -36,9 +36,17 @@ export async function sendEvents(
   return true
 }
 
-/** Interval of the comments that keep an idle stream open through proxies, in milliseconds. */
-const KEEP_ALIVE_INTERVAL = 15_000
 const KEEP_ALIVE = ': \n\n'
+/**
+ * Every 15 seconds, each open stream receives a comment, which keeps an idle stream open through proxies. Every second is the
+ * turn of another group, so that the comments do not delay the states of other streams.
+ */
+const keepAliveGroups = Array.from({ length: 15 }, () => new Set<ServerResponse>())
+let turn = 0
+setInterval(() => {
+  turn++
+  for (const response of keepAliveGroups[turn % keepAliveGroups.length] ?? []) response.write(KEEP_ALIVE)
+}, 1000).unref()
 /**
  * Time after which a client that accepts nothing is disconnected, in milliseconds. Node reports the timeout after one or
  * two such periods.
@@ -80,6 +88,7 @@ export function sendLive(options: LiveOptions) {
     response.end()
     return true
   }
+  response.once('close', stream.close)
   void deliver(options, stopKeepAlive)
   return true
 }
@@ -125,11 +134,10 @@ export function startStream(response: ServerResponse) {
   // Prevents nginx from collecting events in a buffer.
   response.setHeader('x-accel-buffering', 'no')
   response.setTimeout(MAX_SILENCE, () => response.destroy())
-  const keepAlive = setInterval(() => response.write(KEEP_ALIVE), KEEP_ALIVE_INTERVAL).unref()
+  const group = keepAliveGroups[turn % keepAliveGroups.length]
+  group?.add(response)
   response.flushHeaders()
-  return () => {
-    clearInterval(keepAlive)
-  }
+  return () => group?.delete(response)
 }
 
 /** Ends a live stream. */

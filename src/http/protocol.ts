@@ -32,10 +32,13 @@ export interface Protocol {
 }
 
 /** Converts a call to the request type of oRPC's standard handlers. */
-export const standardRequest = (
-  { method, url, body, context: { headers } }: Call,
-  signal: AbortSignal,
-): StandardLazyRequest => ({ method, url: url(), headers, body: () => Promise.resolve(body), signal })
+export const standardRequest = ({ method, url, body, context: { headers } }: Call): StandardLazyRequest => ({
+  method,
+  url: url(),
+  headers,
+  body: () => Promise.resolve(body),
+  signal: undefined,
+})
 
 /** Returns whether the status must be 304, because `If-None-Match` contains the entity tag of the answer. */
 export function isNotModified({ method, request: { headers }, context: { reply } }: Call) {

@@ -1,7 +1,6 @@
 import { type HTTPPath, ORPCError } from '@orpc/client'
 import { StandardOpenAPIHandler, StandardOpenAPIMatcher } from '@orpc/openapi/standard'
 import type { StandardHandlerOptions } from '@orpc/server/standard'
-import { toAbortSignal } from '@orpc/standard-server-node'
 
 import { metaOf } from '../../contract/base.ts'
 import type { Context, Format, Services } from '../context.ts'
@@ -28,7 +27,7 @@ export function createRest(services: Services): Protocol {
   const answer: Protocol = async (call, response) => {
     const opened: Context['opened'] = {}
     const context = { ...call.context, opened }
-    const request = standardRequest(call, toAbortSignal(response))
+    const request = standardRequest(call)
     const result = await handlers[formOf(call)].handle(request, { context })
     if (!result.matched) return false
     const { status, body } = result.response

@@ -1,7 +1,6 @@
 import { ORPCError } from '@orpc/client'
 import { StandardRPCHandler, StandardRPCMatcher } from '@orpc/server/standard'
 import { StrictGetMethodPlugin } from '@orpc/server/plugins'
-import { toAbortSignal } from '@orpc/standard-server-node'
 
 import type { Context, Format, Services } from '../context.ts'
 import { createBatch, type OccupySlot, type RunCall } from './batch.ts'
@@ -19,10 +18,10 @@ export function createRpc(services: Services, occupySlot: OccupySlot): Protocol 
     plugins: [new StrictGetMethodPlugin()],
   })
 
-  const run: RunCall = async (call, signal) => {
+  const run: RunCall = async (call) => {
     const malformed = call.context.malformed ?? malformationOf(call)
     const context = { ...call.context, malformed }
-    const request = standardRequest(malformed ? emptied(call) : call, signal)
+    const request = standardRequest(malformed ? emptied(call) : call)
     const { response: result } = await handler.handle(request, { context, prefix: '/rpc' })
     return result
   }
@@ -32,7 +31,7 @@ export function createRpc(services: Services, occupySlot: OccupySlot): Protocol 
     if (!call.url().pathname.startsWith(RPC) || !METHODS.includes(call.method)) return false
     if (isBatch(call.request.headers)) return answerBatch(call, response)
     const opened: Context['opened'] = {}
-    const result = await run({ ...call, context: { ...call.context, opened } }, toAbortSignal(response))
+    const result = await run({ ...call, context: { ...call.context, opened } })
     if (!result) return false
     const { status, body } = result
     // StrictGetMethodPlugin has refused GET.

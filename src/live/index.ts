@@ -3,14 +3,14 @@ import { ORPCError } from '@orpc/client'
 import { signedInErrors } from '../../contract/base.ts'
 import { topicAccess } from '../../contract/live.ts'
 import type { Notifications } from '../../db/notifications.ts'
-import type { Context, Live, Services, WatchCall } from '../context.ts'
+import type { Caller, Context, Live, Services, WatchCall } from '../context.ts'
 import { createContext, findCurrentCaller } from '../guard/authentication.ts'
 import { networkOf } from '../guard/rate-limits.ts'
 import { createBus } from './bus.ts'
 import { createSharedStates } from './shared-state.ts'
 import { Stream, type Subscription, tagOf } from './stream.ts'
 import { createStreamLimits } from './stream-limits.ts'
-import { keyOf, sourceOf } from './topics.ts'
+import { keyOf, sourcesOf } from './topics.ts'
 
 /** Interval of the checks for ended sessions and tokens, in milliseconds. */
 const TICK = 1000
@@ -28,6 +28,8 @@ export function createLive(services: Omit<Services, 'live'>, notifications: Noti
     const isConnected = bus.isConnected()
     for (const stream of streams) stream.tick(isConnected, now)
   }, TICK).unref()
+  const verify = (current: Caller) => findCurrentCaller(db, current)
+  const refuse = () => new ORPCError('UNAUTHORIZED', { ...signedInErrors.UNAUTHORIZED, defined: true })
   const closeAll = () => {
     for (const stream of streams) stream.close()
   }
@@ -43,30 +45,34 @@ export function createLive(services: Omit<Services, 'live'>, notifications: Noti
       const { caller, reply, lastEventId, signal } = call
       if (closing.signal.aborted)
         throw new ORPCError('SERVICE_UNAVAILABLE', { message: 'The service is stopping' })
+      const sources = sourcesOf(call, readContext)
       const free = limits.occupy(caller?.user.id, networkOf(call.address), reply)
+      // An open stream keeps the variables that closures use. So no closure uses `call`, which contains the request.
       const unsubscribes = [free]
-      const subscriptions: Subscription[] = []
       const stream: Stream = new Stream({
-        subscriptions,
         caller,
-        verify: (current) => findCurrentCaller(db, current),
-        refuse: () => new ORPCError('UNAUTHORIZED', { ...signedInErrors.UNAUTHORIZED, defined: true }),
+        verify,
+        refuse,
         onClose: () => {
           streams.delete(stream)
           for (const unsubscribe of unsubscribes) unsubscribe()
         },
       })
       streams.add(stream)
-      signal?.addEventListener('abort', stream.close)
-      unsubscribes.push(() => signal?.removeEventListener('abort', stream.close))
+      if (signal) {
+        signal.addEventListener('abort', stream.close)
+        unsubscribes.push(() => {
+          signal.removeEventListener('abort', stream.close)
+        })
+      }
       for (const account of accountsOf(call))
         unsubscribes.push(bus.subscribe(keyOf('sessions', account), stream.recheck))
+      const subscriptions = sources.map((source): Subscription => {
+        const { topic } = source
+        return { ...states.join(source, stream.wake), topic, isPrivate: topicAccess[topic] !== 'public' }
+      })
+      stream.subscriptions = subscriptions
       try {
-        for (const topic of call.topics) {
-          const source = sourceOf(topic, call, readContext)
-          const joined = states.join(source, stream.wake)
-          subscriptions.push({ ...joined, topic, isPrivate: topicAccess[topic] !== 'public' })
-        }
         // The session may have ended after its authentication, and before the subscription above.
         await Promise.all([stream.verify(), ...subscriptions.map(({ state }) => state.refresh())])
         for (const subscription of subscriptions) {

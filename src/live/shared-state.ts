@@ -66,6 +66,7 @@ export class Snapshot {
  * changes during a read share the next read.
  */
 class SharedState {
+  readonly id
   snapshot: Snapshot | undefined
   readonly streams = new Set<() => void>()
   readonly #source
@@ -86,6 +87,7 @@ class SharedState {
   #timer: NodeJS.Timeout | undefined
 
   constructor(source: Source, bus: Bus) {
+    this.id = source.id
     this.#source = source
     this.#bus = bus
     this.#subscribe([])
@@ -189,8 +191,8 @@ export function createSharedStates(bus: Bus) {
       state.streams.add(wake)
       const leave = () => {
         state.streams.delete(wake)
-        if (state.streams.size > 0 || states.get(source.id) !== state) return
-        states.delete(source.id)
+        if (state.streams.size > 0 || states.get(state.id) !== state) return
+        states.delete(state.id)
         state.close()
       }
       return { state, leave }

@@ -16,34 +16,39 @@ interface Limits {
 export function createStreamLimits({ maxStreams, maxPersonStreams, maxAddressStreams }: Limits) {
   let total = 0
   const counts = new Map<string, number>()
+  const isFull = (key: string | undefined, limit: number) =>
+    key !== undefined && (counts.get(key) ?? 0) >= limit
+  const add = (key: string | undefined, step: number) => {
+    if (key === undefined) return
+    const count = (counts.get(key) ?? 0) + step
+    if (count === 0) counts.delete(key)
+    else counts.set(key, count)
+  }
+  const findRefusal = (personKey: string | undefined, networkKey: string | undefined) => {
+    if (isFull(personKey, maxPersonStreams) || isFull(networkKey, maxAddressStreams))
+      return new ORPCError('TOO_MANY_REQUESTS', { message: 'Too many open streams; close one first' })
+    return total >= maxStreams ? unavailable('The service is at its limit of open streams') : undefined
+  }
 
   return {
     count: () => total,
     /** Counts a stream. Returns the function that ends the count. */
     occupy(person: string | undefined, network: string | undefined, reply: Reply) {
-      const keys: [key: string, limit: number][] = []
-      if (person !== undefined) keys.push([`person ${person}`, maxPersonStreams])
-      if (network !== undefined) keys.push([`network ${network}`, maxAddressStreams])
-      const refuse = (error: Error) => {
+      const personKey = person && `person ${person}`
+      const networkKey = network && `network ${network}`
+      const refusal = findRefusal(personKey, networkKey)
+      if (refusal) {
         reply.set('retry-after', RETRY_AFTER)
-        return error
+        throw refusal
       }
-      if (keys.some(([key, limit]) => (counts.get(key) ?? 0) >= limit))
-        throw refuse(
-          new ORPCError('TOO_MANY_REQUESTS', { message: 'Too many open streams; close one first' }),
-        )
-      if (total >= maxStreams) throw refuse(unavailable('The service is at its limit of open streams'))
-      const add = (step: number) => {
+      const count = (step: number) => {
         total += step
-        for (const [key] of keys) {
-          const count = (counts.get(key) ?? 0) + step
-          if (count === 0) counts.delete(key)
-          else counts.set(key, count)
-        }
+        add(personKey, step)
+        add(networkKey, step)
       }
-      add(1)
+      count(1)
       return () => {
-        add(-1)
+        count(-1)
       }
     },
   }

@@ -22,7 +22,6 @@ interface Pending {
 type Receive = Parameters<LiveStream['forEach']>[0]
 
 interface Options {
-  subscriptions: Subscription[]
   /** The caller of a stream with private topics. */
   caller: Caller | undefined
   /** Returns the caller with current data, or undefined if the session or the token is no longer valid. */
@@ -37,6 +36,8 @@ interface Options {
  * topic. A slow reader therefore skips states, and receives the current state when it reads again.
  */
 export class Stream implements LiveStream {
+  /** The topics of the stream. */
+  subscriptions: readonly Subscription[] = []
   readonly #options
   #caller
   /** Whether the caller has been verified since the last change. */
@@ -128,14 +129,14 @@ export class Stream implements LiveStream {
   close = () => {
     if (this.#isClosed) return
     this.#isClosed = true
-    for (const { leave } of this.#options.subscriptions) leave()
+    for (const { leave } of this.subscriptions) leave()
     this.#options.onClose()
     this.#wake()
   }
 
   /** Returns the first topic with a snapshot that the client has not received. */
   #findPending(): Pending | undefined {
-    for (const subscription of this.#options.subscriptions) {
+    for (const subscription of this.subscriptions) {
       const { snapshot } = subscription.state
       if (snapshot && snapshot !== subscription.received) return { subscription, snapshot }
     }
@@ -146,7 +147,7 @@ export class Stream implements LiveStream {
     subscription.received = snapshot
     return {
       snapshot,
-      id: encodeTags(this.#options.subscriptions),
+      id: encodeTags(this.subscriptions),
       since: Math.max(snapshot.since, this.#openedAt),
     }
   }

@@ -17,11 +17,15 @@ interface Parts {
 /** The context for reading a state, without a request. */
 type ReadContext = (caller: Caller | undefined) => Context
 
+/** Returns where the states of a call come from. */
+export const sourcesOf = (call: WatchCall, contextFor: ReadContext) =>
+  call.topics.map((topic) => sourceOf(topic, call, contextFor))
+
 /**
  * Returns where the state of a topic comes from. The state is the output of a read operation, so that guard, validation
  * and limits are the same as for a call.
  */
-export function sourceOf(topic: Topic, call: WatchCall, contextFor: ReadContext): Source {
+function sourceOf(topic: Topic, call: WatchCall, contextFor: ReadContext): Source {
   const { caller, tasks, isFirstForm } = call
   if (topic === 'counter')
     return {
