@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
+import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test, vi } from 'vitest'
 
@@ -58,6 +59,20 @@ describe('live.watch', () => {
       await expectNoOpenStream()
     },
   )
+
+  test('closes a stream whose pipelined request loses its connection before the first state', async () => {
+    const { hostname, port } = new URL(service.origin)
+    const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`
+    await withTableLocked(service.databaseUrl, 'counter', async () => {
+      const socket = connect(Number(port), hostname)
+      socket.write(get('/api/counter') + get('/api/live?topics=counter'))
+      await sleep(100)
+      socket.destroy()
+      await sleep(100)
+    })
+
+    await expectNoOpenStream()
+  })
 
   test('closes the stream of a call in a batch', async () => {
     const headers = { 'x-orpc-batch': 'buffered', 'content-type': 'application/json' }
