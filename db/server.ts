@@ -57,6 +57,8 @@ const application_name = 'tallystick'
  * - Reads are pipelined, so one connection has a higher throughput than several connections.
  * - Lists have separate connections, so that short reads do not wait for a long result.
  * - Writes wait for the disk. With several connections, PostgreSQL flushes several commits together (group commit).
+ * - PostgreSQL plans a prepared statement once, without its parameters (`force_generic_plan`). By default, PostgreSQL plans
+ *   each call of a list again if some people have far more rows than others, which halves the throughput of lists.
  * - A pooler can use a different server connection for each transaction. Statements therefore cannot be prepared. The
  *   driver does not pipeline unprepared statements, so more connections are needed. Connections through a pooler
  *   cannot set timeouts, so the database role must set the timeouts.
@@ -65,7 +67,7 @@ const CONNECTION_PLANS = {
   direct: {
     counts: { reads: 1, lists: 2, writes: 4 },
     prepare: true,
-    connection: { application_name, ...TIMEOUTS },
+    connection: { application_name, plan_cache_mode: 'force_generic_plan', ...TIMEOUTS },
   },
   pooled: { counts: { reads: 8, lists: 4, writes: 8 }, prepare: false, connection: { application_name } },
 }

@@ -126,19 +126,12 @@ const selectCaller = (db: Database) =>
 
 /**
  * Creates the function that finds the active session with a value of a column, and the person of the session. Concurrent
- * calls share one statement. `array(select …)` hides the number of values from the planner. Otherwise, PostgreSQL would
- * plan the statement again for each call.
+ * calls share one statement.
  */
 export function createCallerLookup(key: 'token' | 'id', condition: SQL) {
   const select = prepared((db) =>
     selectCaller(db)
-      .where(
-        and(
-          sql`${sessions[key]} = any(array(select unnest(${sql.placeholder('values')}::text[])))`,
-          condition,
-          isActive,
-        ),
-      )
+      .where(and(sql`${sessions[key]} = any(${sql.placeholder('values')})`, condition, isActive))
       .prepare(`sessions_find_by_${key}s`),
   )
   const callers = coalesced(2, async (db, values: readonly string[]) => {

@@ -209,7 +209,11 @@ describe('open through a pooler', () => {
 })
 
 describe('open', () => {
-  test('PostgreSQL plans the statements of frequent reads only a few times', async () => {
+  test('PostgreSQL plans frequent reads without their parameters, also if one person has most rows', async () => {
+    const { id } = await (await service.person()).account.get()
+    const admin = postgres(service.databaseUrl, { max: 1 })
+    await admin`insert into tasks (user_id, title) select ${id}, 'x' from generate_series(1, 20000)`
+    await admin`analyze tasks`
     const connection = await open(service.databaseUrl)
     const { db } = connection
     const { $replicas: reads = [] } = db as Database & { $replicas?: Database[] }
@@ -225,7 +229,7 @@ describe('open', () => {
       () => sessions.list(db, 'nobody', { limit: 20 }),
     ]
 
-    for (const read of frequent) for (let call = 0; call < 40; call++) await read()
+    for (const read of frequent) for (let call = 0; call < 10; call++) await read()
     const fields = { statement: sql<string>`statement`, customPlans: sql`custom_plans`.mapWith(Number) }
     const statements = await Promise.all(
       [...reads, listConnections(db)].map((each) =>
@@ -240,8 +244,9 @@ describe('open', () => {
 
     const customPlans = new Map(statements.flat(2).map((each) => [each.statement, each.customPlans]))
     expect(customPlans.size).toBeGreaterThanOrEqual(frequent.length)
-    expect([...customPlans].filter(([, plans]) => plans > 5)).toEqual([])
+    expect([...customPlans].filter(([, plans]) => plans > 0)).toEqual([])
     await connection.close()
+    await admin.end()
   })
 
   test('lets several processes migrate one empty database concurrently', async () => {
