@@ -1,17 +1,18 @@
 import postgres from 'postgres'
 
-import { type Contender, LEAN, OURS } from './contenders.ts'
+import { type Contender, LEAN, OURS, supports } from './contenders.ts'
 import { readCounter } from './correctness.ts'
 import type { Generator } from './load.ts'
 import { measureSlice, median, type Slice } from './measure.ts'
-import { INCREMENT, type Operation } from './operations.ts'
+import { INCREMENT, type Operation, operations } from './operations.ts'
+import type { Server } from './servers.ts'
 
 /** The result of one contender, for one operation at one number of connections. */
 export interface Measurement {
   operation: string
   connections: number
   contender: string
-  /** One slice for each round, without the warm-up round. */
+  /** One slice for each round. */
   slices: Slice[]
 }
 
@@ -46,46 +47,75 @@ export interface Plan {
   contenders: Contender[]
   operations: Operation[]
   generator: Generator
-  /** Number of rounds, besides one warm-up round. */
-  rounds: number
+  /** Duration of a slice, and of the warm-up before it. */
   seconds: number
   /** If false, measures only the comparisons with the lean peer and the MCP SDK at 64 connections. */
   complete: boolean
 }
 
-function* cells({ contenders, operations, complete }: Plan) {
-  const pair = contenders.filter(({ name }) => name === OURS || name === LEAN)
-  const compared = complete
-    ? contenders
-    : [...pair, ...contenders.filter(({ protocol }) => protocol === 'mcp')]
-  for (const operation of operations) {
-    const supports = ({ protocol, takesPart }: Contender) => operation[protocol] && takesPart(operation)
-    yield { operation, connections: ALL, contenders: compared.filter(supports) }
-    if (!complete || !operation.rest) continue
+const isLeanOrOurs = ({ name }: Contender) => name === OURS || name === LEAN
+
+const comparedContenders = ({ contenders, complete }: Plan) =>
+  contenders.filter((contender) => complete || isLeanOrOurs(contender) || contender.protocol === 'mcp')
+
+function* cells(plan: Plan) {
+  const compared = comparedContenders(plan)
+  for (const operation of plan.operations) {
+    yield {
+      operation,
+      connections: ALL,
+      contenders: compared.filter((contender) => supports(contender, operation)),
+    }
+    if (!plan.complete || !operation.rest) continue
     for (const connections of operation.name === INCREMENT ? [...FEW, MANY] : FEW)
-      yield { operation, connections, contenders: pair }
+      yield { operation, connections, contenders: compared.filter(isLeanOrOurs) }
   }
 }
 
+/** The result of one contender in one round. */
+type Result = Omit<Measurement, 'slices'> & { slice: Slice }
+
 /**
- * Measures the contenders in rotation (A B C A B C) in short slices, so that other load on the machine affects all
- * contenders equally. The results of the first round of each operation are discarded.
+ * Measures every contender once for each operation, in short slices, so that other load on the machine affects all
+ * contenders equally. Before the slices of an operation, each contender has a warm-up of the same duration, because Node.js
+ * compiles code again after a change of the operation.
  */
-export async function measureAll(plan: Plan) {
-  const measurements: Measurement[] = []
+export async function measureRound(plan: Plan) {
+  await warmUp(plan)
+  const results: Result[] = []
   for (const { operation, connections, contenders } of cells(plan)) {
-    const slices = new Map<string, Slice[]>(contenders.map(({ name }) => [name, []]))
-    for (let round = -1; round < plan.rounds; round++)
-      for (const contender of contenders) {
-        const slice = await measureChecked(plan, contender, operation, connections)
-        if (round >= 0) slices.get(contender.name)?.push(slice)
-      }
-    for (const [contender, measured] of slices)
-      measurements.push({ operation: operation.name, connections, contender, slices: measured })
+    for (const contender of contenders) await measureChecked(plan, contender, operation, connections)
+    for (const contender of contenders) {
+      const slice = await measureChecked(plan, contender, operation, connections)
+      results.push({ operation: operation.name, connections, contender: contender.name, slice })
+    }
     process.stdout.write(`${operation.name} at ${connections}\n`)
   }
-  return measurements
+  return results
 }
+
+const FIRST_OPERATION = 'GET /api/tasks'
+/** Duration of the first load of a new process, in seconds. */
+const FIRST_LOAD = 3
+
+/** Loads every server, because a new process is slow until Node.js has compiled its code. */
+async function warmUp(plan: Plan) {
+  const [list] = operations.filter(({ name }) => name === FIRST_OPERATION)
+  if (!list) throw new Error(`There is no operation ${FIRST_OPERATION}`)
+  const servers = new Set<Server>()
+  for (const contender of comparedContenders(plan)) {
+    if (servers.has(contender.server) || !supports(contender, list)) continue
+    servers.add(contender.server)
+    await measureSlice(plan.generator, contender, list, ALL, FIRST_LOAD)
+  }
+}
+
+/** Combines the results of all rounds, which have the same order. */
+export const combineRounds = ([first = [], ...rest]: Result[][]): Measurement[] =>
+  first.map(({ slice, ...measured }, index) => ({
+    ...measured,
+    slices: [slice, ...rest.flatMap((round) => round[index]?.slice ?? [])],
+  }))
 
 /** Measures a slice. If the operation increments the counter, checks that no increment was lost. */
 async function measureChecked(

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { INCREMENT, MCP, type Operation, operations, type Protocol } from './operations.ts'
 import { emailsOf } from './seed.ts'
 import { type Peer, peers, type Server, startPeer, startTallystick } from './servers.ts'
-import { authorize, type Mailbox, registerApp, signIn, startMailbox } from './sign-in.ts'
+import { authorize, type Mailbox, registerApp, signIn } from './sign-in.ts'
 
 /** The headers of the requests of each caller. */
 export type Credentials = Record<Operation['callers'], Record<string, string>[]>
@@ -21,6 +21,9 @@ export interface Contender {
   database: string | undefined
   credentials: () => Promise<Credentials>
 }
+
+export const supports = ({ protocol, takesPart }: Contender, operation: Operation) =>
+  operation[protocol] !== undefined && takesPart(operation)
 
 export const OURS = 'tallystick'
 export const LEAN = 'fastify'
@@ -85,8 +88,8 @@ const inSample = ({ name }: Operation) => SAMPLE.includes(name)
 export async function startContenders(
   databases: { ours: string; peers: string },
   nodes: { 24: string; 20: string },
+  mailbox: Mailbox,
 ) {
-  const mailbox = await startMailbox()
   const settings = { DATABASE_URL: databases.ours, SMTP_URL: mailbox.url }
   const contenders: Contender[] = []
   const add = async (

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import postgres from 'postgres'
 import { z } from 'zod'
 
-import type { Contender } from './contenders.ts'
+import { type Contender, supports } from './contenders.ts'
 import type { Operation, Protocol } from './operations.ts'
 import type { Server } from './servers.ts'
 
@@ -35,13 +35,12 @@ async function send(
   return { status: response.status, body: operation.normalize ? operation.normalize(output) : output }
 }
 
-const supporting = (contenders: Contender[], operation: Operation) =>
-  contenders.filter(({ protocol, takesPart }) => operation[protocol] && takesPart(operation))
-
 /** Throws unless all contenders respond 200 with the same body, for every operation and each of its callers. */
 export async function checkEqualResponses(contenders: Contender[], operations: Operation[]) {
   for (const operation of operations) {
-    const compared = supporting(contenders, operation).filter(({ database }) => database !== undefined)
+    const compared = contenders
+      .filter((contender) => supports(contender, operation))
+      .filter(({ database }) => database !== undefined)
     const credentials = await Promise.all(compared.map((contender) => contender.credentials()))
     const callers = credentials[0]?.[operation.callers] ?? []
     for (const caller of callers.keys()) {
@@ -63,7 +62,7 @@ export async function checkEqualResponses(contenders: Contender[], operations: O
 export async function checkRefusals(contenders: Contender[], operations: Operation[]) {
   const forged = { cookie: 'better-auth.session_token=forged.c2lnbmF0dXJl', authorization: 'Bearer forged' }
   for (const operation of operations)
-    for (const contender of supporting(contenders, operation)) {
+    for (const contender of contenders.filter((contender) => supports(contender, operation))) {
       const [caller] = (await contender.credentials())[operation.callers]
       const isOpen = operation.callers === 'anyone'
       // Tools describe their errors with status 200. `{}` is the body of a call without input.

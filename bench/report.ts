@@ -35,8 +35,8 @@ export function report({ machine, measurements, targets, increments, resources }
 
 const PREAMBLE = [
   'Each ratio is the median of the ratios of the rounds, ± half of the distance between their quartiles. In a round every',
-  'server has one slice, so a temporary slowdown of the machine does not change the ratio. _Within the spread_: the target',
-  'is missed by less than this spread.',
+  'server has a new process and one slice, so a temporary slowdown of the machine does not change the ratio. _Within the',
+  'spread_: the target is missed by less than this spread.',
   '',
   'Columns of the tables below: number of connections; requests per second (median, minimum and maximum of the slices);',
   'ratio of the requests per second of Tallystick over REST to those of the server; latency; CPU time of the server for',

@@ -2,7 +2,7 @@ import { cookieCredentials, LEAN, onNode20, OURS } from './contenders.ts'
 import { measureStartUp } from './start-up.ts'
 import { type Generator, sendLoad } from './load.ts'
 import { startPeer, startTallystick } from './servers.ts'
-import { startMailbox } from './sign-in.ts'
+import type { Mailbox } from './sign-in.ts'
 
 const SECONDS = 60
 
@@ -16,8 +16,8 @@ export async function measureResources(
   generator: Generator,
   databaseUrl: string,
   nodes: { 24: string; 20: string },
+  mailbox: Mailbox,
 ) {
-  const mailbox = await startMailbox()
   const settings = { DATABASE_URL: databaseUrl, SMTP_URL: mailbox.url }
   const starts = {
     [OURS]: () => startTallystick(nodes[24], settings),
