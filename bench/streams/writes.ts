@@ -11,6 +11,8 @@ import { waitUntilIdle } from './deliveries.ts'
 import { startReaders } from './readers.ts'
 
 const ROUNDS = 8
+/** Rounds without a result, because a new process is slow until Node.js has compiled its code. */
+const WARM_UP_ROUNDS = 4
 /** Duration of a slice, in seconds. */
 const SLICE = 1
 const CONNECTIONS = 64
@@ -31,7 +33,8 @@ interface Options {
 
 /**
  * Compares the throughput of writes with and without streams that receive the changes. Both are measured at the same
- * process in alternating slices, because two processes with the same code differ by up to a third.
+ * process in alternating slices, because two processes with the same code differ by up to a third. The order changes in
+ * each round.
  */
 export async function measureWrites({ postgresUrl, node, generator, mailbox }: Options) {
   const database = await createDatabase(postgresUrl, 'tallystick_writes')
@@ -71,15 +74,20 @@ export async function measureWrites({ postgresUrl, node, generator, mailbox }: O
       await waitUntilIdle(server)
       return rate
     }
-    const rates: { watched: number; plain: number }[] = []
-    for (let round = 0; round <= ROUNDS; round++) {
+    const measureWatched = async () => {
       await readers.send({ do: 'open', origin, topic, marker, cookies: streams })
-      const watched = await measure()
+      const rate = await measure()
       await readers.send({ do: 'close' })
       await waitUntilIdle(server)
-      const each = { watched, plain: await measure() }
-      // The first round is a warm-up.
-      if (round > 0) rates.push(each)
+      return rate
+    }
+    const rates: { watched: number; plain: number }[] = []
+    for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
+      const watchedFirst = round % 2 === 0
+      const first = watchedFirst ? await measureWatched() : await measure()
+      const second = watchedFirst ? await measure() : await measureWatched()
+      if (round < 0) continue
+      rates.push(watchedFirst ? { watched: first, plain: second } : { watched: second, plain: first })
     }
     readers.stop()
     results.push({
