@@ -1,5 +1,5 @@
 import { build } from 'esbuild'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
@@ -17,6 +17,7 @@ let script: string
 
 /** Bundles the application of docs/tanstack-query.md with the sources of the client package. */
 async function bundleRecipe() {
+  await mkdir(resolve('node_modules/.cache'), { recursive: true })
   const folder = await mkdtemp(resolve('node_modules/.cache/tallystick-recipe-'))
   await writeRecipe(folder)
   const { outputFiles } = await build({
