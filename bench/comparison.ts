@@ -94,19 +94,19 @@ export async function measureRound(plan: Plan) {
   return results
 }
 
-const FIRST_OPERATION = 'GET /api/tasks'
+const WARM_UP_OPERATION = 'GET /api/tasks'
 /** Duration of the first load of a new process, in seconds. */
-const FIRST_LOAD = 3
+const WARM_UP_SECONDS = 3
 
 /** Loads every server, because a new process is slow until Node.js has compiled its code. */
 async function warmUp(plan: Plan) {
-  const [list] = operations.filter(({ name }) => name === FIRST_OPERATION)
-  if (!list) throw new Error(`There is no operation ${FIRST_OPERATION}`)
+  const operation = operations.find(({ name }) => name === WARM_UP_OPERATION)
+  if (!operation) throw new Error(`There is no operation ${WARM_UP_OPERATION}`)
   const servers = new Set<Server>()
   for (const contender of comparedContenders(plan)) {
-    if (servers.has(contender.server) || !supports(contender, list)) continue
+    if (servers.has(contender.server) || !supports(contender, operation)) continue
     servers.add(contender.server)
-    await measureSlice(plan.generator, contender, list, ALL, FIRST_LOAD)
+    await measureSlice(plan.generator, contender, operation, ALL, WARM_UP_SECONDS)
   }
 }
 

@@ -38,9 +38,9 @@ async function send(
 /** Throws unless all contenders respond 200 with the same body, for every operation and each of its callers. */
 export async function checkEqualResponses(contenders: Contender[], operations: Operation[]) {
   for (const operation of operations) {
-    const compared = contenders
-      .filter((contender) => supports(contender, operation))
-      .filter(({ database }) => database !== undefined)
+    const compared = contenders.filter(
+      (contender) => contender.database !== undefined && supports(contender, operation),
+    )
     const credentials = await Promise.all(compared.map((contender) => contender.credentials()))
     const callers = credentials[0]?.[operation.callers] ?? []
     for (const caller of callers.keys()) {

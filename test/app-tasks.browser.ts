@@ -28,6 +28,8 @@ async function openTasks(titles: string[] = []) {
   return { ...app, id: ids[0] ?? 0 }
 }
 
+type Tasks = Awaited<ReturnType<typeof openTasks>>
+
 /** Holds the requests of a procedure. The returned function makes all of them fail, without an answer of the service. */
 async function hold(page: Page, procedure: string) {
   let fail: () => void = () => undefined
@@ -221,11 +223,13 @@ describe('a deletion', () => {
   })
 
   test.each([
-    ['the person leaves the page', (page: Page) => page.goto('about:blank')],
-    ['the person closes the page', (page: Page) => page.close({ runBeforeUnload: true })],
+    ['the person leaves the page', ({ page }: Tasks) => page.goto('about:blank')],
+    ['the person closes the page', ({ page }: Tasks) => page.close({ runBeforeUnload: true })],
     [
       'the person signs out',
-      async (page: Page) => {
+      async ({ page, expectStatus }: Tasks) => {
+        // The page requests the list again after the deletion, possibly after the sign-out.
+        expectStatus(401)
         await button(page, 'Sign out').click()
         // The sign-out continues after the deletion. Chromium sometimes does not close a page that is being loaded.
         await button(page, 'Send code').waitFor()
@@ -233,20 +237,19 @@ describe('a deletion', () => {
     ],
     [
       'the page is hidden',
-      (page: Page) =>
+      ({ page }: Tasks) =>
         page.evaluate(`
           Object.defineProperty(document, 'visibilityState', { value: 'hidden' })
           document.dispatchEvent(new Event('visibilitychange'))`),
     ],
   ])('is sent at once if %s', async (_, leave) => {
-    const { page, email, expectStatus } = await openTasks(['First', 'Second'])
-    // The page requests the list again after the deletion, possibly after the sign-out.
-    expectStatus(401)
+    const tasks = await openTasks(['First', 'Second'])
+    const { page, email } = tasks
     const client = service.client({ cookie: await service.signIn(email) })
     await button(itemOf(page, 'First'), 'Delete').click()
     await button(page, 'Undo').waitFor()
 
-    await leave(page)
+    await leave(tasks)
 
     await expect.poll(() => titlesOf(client), { timeout: 3000 }).toEqual(['Second'])
   })

@@ -60,7 +60,7 @@ describe('live.watch', () => {
     },
   )
 
-  test('closes a stream whose pipelined request loses its connection before the first state', async () => {
+  test('closes the stream of a pipelined request if the connection is lost before the first state', async () => {
     const { hostname, port } = new URL(service.origin)
     const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`
     await withTableLocked(service.databaseUrl, 'counter', async () => {
@@ -84,7 +84,7 @@ describe('live.watch', () => {
     await expectNoOpenStream()
   })
 
-  test('closes a stream whose caller in the same process aborts the call before the first state', async () => {
+  test('closes the stream of a caller in the same process if the call is aborted before the first state', async () => {
     const person = await service.person()
     const aborting = new AbortController()
     const topics: ['tasks'] = ['tasks']

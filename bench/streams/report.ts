@@ -102,8 +102,8 @@ const DELIVERIES = [
   'The latency is the time from the request for a change to the delivery, so it includes the write. If a state is not',
   'delivered, the reader was slow and received a later state. The CPU time per delivery is the CPU time of the server',
   'divided by the number of deliveries. It includes the requests for the changes; in the row of tasks also the read of each',
-  'list and the verification of each session. Memory is resident memory after a garbage collection, and the part',
-  'of it that objects use. A negative value means that the process released memory of an earlier measurement.',
+  'list and the verification of each session. Memory is resident memory after a garbage collection; the last column',
+  'counts only objects. A negative value means that the process released memory of an earlier measurement.',
   'The peer reads no database: the state comes in the Redis message.',
 ].join('\n')
 

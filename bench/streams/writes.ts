@@ -81,13 +81,14 @@ export async function measureWrites({ postgresUrl, node, generator, mailbox }: O
       await waitUntilIdle(server)
       return rate
     }
+    const slices = { watched: measureWatched, plain: measure }
+    const order: (keyof typeof slices)[] = ['watched', 'plain']
     const rates: { watched: number; plain: number }[] = []
     for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
-      const watchedFirst = round % 2 === 0
-      const first = watchedFirst ? await measureWatched() : await measure()
-      const second = watchedFirst ? await measure() : await measureWatched()
-      if (round < 0) continue
-      rates.push(watchedFirst ? { watched: first, plain: second } : { watched: second, plain: first })
+      const rate = { watched: 0, plain: 0 }
+      for (const slice of order) rate[slice] = await slices[slice]()
+      order.reverse()
+      if (round >= 0) rates.push(rate)
     }
     readers.stop()
     results.push({

@@ -68,16 +68,16 @@ const pipelined = new WeakMap<Socket, Set<ServerResponse>>()
 
 /**
  * With HTTP pipelining, a connection can have several requests without a complete answer. When the connection closes,
- * Node emits `close` only on the response that is being sent. This function ensures that a queued response also emits
- * `close`, so that admission control frees its slot.
+ * Node destroys only the response that is being sent. This function also destroys the queued responses, which then emit
+ * `close` like the first response, so that admission control frees their slots.
  */
-export function emitCloseWithConnection({ socket }: IncomingMessage, response: ServerResponse) {
+export function destroyWithConnection({ socket }: IncomingMessage, response: ServerResponse) {
   if (response.socket) return
   const waiting = pipelined.get(socket) ?? new Set()
   if (!pipelined.has(socket)) {
     pipelined.set(socket, waiting)
     socket.once('close', () => {
-      for (const each of waiting) if (!each.socket) each.emit('close')
+      for (const each of waiting) if (!each.socket) each.destroy().emit('close')
     })
   }
   waiting.add(response)

@@ -8,7 +8,7 @@ import type { AttributesOf, RequestAttributes, Services } from '../context.ts'
 import { catchMaybePromise, mapMaybePromise } from '../maybe-promise.ts'
 import { describeError, MAX_PATH } from '../telemetry/log.ts'
 import { tracing } from '../telemetry/tracing.ts'
-import { createAdmission, createIncompleteLimit, emitCloseWithConnection } from './admission.ts'
+import { createAdmission, createIncompleteLimit, destroyWithConnection } from './admission.ts'
 import { createAuthEndpoints } from './auth.ts'
 import { hasBody } from './body.ts'
 import { createDatastar } from './datastar.ts'
@@ -159,7 +159,7 @@ export function createApp(services: Services): Server {
   }
   const observedListener = tracing?.serve(listener, attributesOf) ?? listener
   const server = createServer({ ...LIMITS }, (request, response) => {
-    emitCloseWithConnection(request, response)
+    destroyWithConnection(request, response)
     const target = readTarget(request, settings.baseUrl)
     // From here on, `request.url` is the normalized path without the query string.
     request.url = target.path

@@ -75,9 +75,8 @@ interface LiveOptions {
  */
 export function sendLive(options: LiveOptions) {
   const { response, reply, stream } = options
-  // ANSWER_TIMEOUT has passed and the service has sent 503, or the client has disconnected. The response to a pipelined
-  // request, behind another response, is not marked as closed.
-  if (response.headersSent || response.req.socket.destroyed) {
+  // ANSWER_TIMEOUT has passed and the service has sent 503, or the client has disconnected.
+  if (response.headersSent || response.destroyed) {
     stream.close()
     return true
   }

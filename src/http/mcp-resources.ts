@@ -150,7 +150,7 @@ export async function sendNotifications(
     await reader.cancel()
     throw error
   })
-  if (response.headersSent || response.closed) {
+  if (response.headersSent || response.destroyed) {
     stream.close()
     await reader.cancel()
     return true
