@@ -3,7 +3,7 @@ import type { SelectedFieldsOrdered } from 'drizzle-orm/pg-core'
 
 import type { Database } from './database.ts'
 
-type Row = Record<string, unknown>
+type ReadRow = (values: unknown[]) => Record<string, unknown>
 type Decode = (value: unknown) => unknown
 
 /**
@@ -24,16 +24,18 @@ export function withRowReaders<Reading extends Database>(db: Reading): Reading {
 /** Returns a function that reads rows of flat fields. Undefined if a field is part of an object, for example after a join. */
 function createRowReader(fields: SelectedFieldsOrdered) {
   if (fields.some(({ path }) => path.length !== 1)) return undefined
-  const columns = fields.map(({ path: [name = ''], field }) => ({ name, decode: decoderOf(field) }))
-  return (rows: unknown[][]) =>
-    rows.map((values) => {
-      const row: Row = {}
-      for (const [index, { name, decode }] of columns.entries()) {
-        const value = values[index]
-        row[name] = value === null || !decode ? value : decode(value)
-      }
-      return row
-    })
+  const decoders = fields.map(({ field }) => decoderOf(field))
+  const properties = fields.map(({ path }, index) => {
+    const value = `values[${index}]`
+    const decoded = `${value} === null ? null : decoders[${index}](${value})`
+    return `${JSON.stringify(path[0])}: ${decoders[index] ? decoded : value}`
+  })
+  // The code contains only names of fields. V8 creates an object from a literal faster than from assignments in a loop.
+  // eslint-disable-next-line @typescript-eslint/no-implied-eval, @typescript-eslint/no-unsafe-call
+  const readRow = new Function('decoders', `return (values) => ({ ${properties.join()} })`)(
+    decoders,
+  ) as ReadRow
+  return (rows: unknown[][]) => rows.map(readRow)
 }
 
 /** Returns the function that decodes the values of a field. Undefined if the values need no decoding. */
