@@ -32,7 +32,12 @@ export interface Ratio {
 export function ratio(key: 'rate' | 'cpu' | 'p50' | 'p99', ours: Measurement, theirs: Measurement): Ratio {
   const ratios = ours.slices.map((slice, round) => slice[key] / (theirs.slices[round]?.[key] ?? NaN))
   const sorted = ratios.toSorted((a, b) => a - b)
-  const quartile = (fraction: number) => sorted[Math.round(fraction * (sorted.length - 1))] ?? NaN
+  /** Interpolates between the two nearest ratios. */
+  const quartile = (fraction: number) => {
+    const position = fraction * (sorted.length - 1)
+    const [below = NaN, above = NaN] = [sorted[Math.floor(position)], sorted[Math.ceil(position)]]
+    return below + (above - below) * (position % 1)
+  }
   return { median: median(ratios), spread: (quartile(0.75) - quartile(0.25)) / 2 }
 }
 

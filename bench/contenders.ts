@@ -82,13 +82,15 @@ const SAMPLE = ['GET /api/status', 'GET /api/counter', INCREMENT, 'GET /api/task
 const inSample = ({ name }: Operation) => SAMPLE.includes(name)
 
 /**
- * Starts all servers, and signs in at each of them. `databases`: the URLs for Tallystick and for the peers, with the same
- * data. `nodes`: the programs of Node 24 and Node 20.
+ * Starts the servers, and signs in at each of them. `databases`: the URLs for Tallystick and for the peers, with the same
+ * data. `nodes`: the programs of Node 24 and Node 20. Without `complete`, starts only Tallystick, the lean peer and the
+ * MCP SDK.
  */
 export async function startContenders(
   databases: { ours: string; peers: string },
   nodes: { 24: string; 20: string },
   mailbox: Mailbox,
+  complete: boolean,
 ) {
   const settings = { DATABASE_URL: databases.ours, SMTP_URL: mailbox.url }
   const contenders: Contender[] = []
@@ -123,7 +125,7 @@ export async function startContenders(
     { name: `${OURS} over MCP`, server, database, protocol: 'mcp', takesPart: always, credentials: agents },
   )
   const started = new Map<Peer, Awaited<ReturnType<typeof add>>>()
-  for (const name of peers.filter((peer) => peer !== 'mcp'))
+  for (const name of peers.filter((peer) => (complete ? peer !== 'mcp' : peer === LEAN)))
     started.set(name, await add(name, await startPeer(name, nodes[24], databases.peers), databases.peers))
   contenders.push({
     name: 'official MCP SDK',
@@ -137,6 +139,7 @@ export async function startContenders(
         (await started.get('fastify')?.credentials()) ?? { anyone: [], readers: [], writers: [] },
       ),
   })
+  if (!complete) return contenders
   await add(onNode20(OURS), await startTallystick(nodes[20], settings), database)
   await add(onNode20(LEAN), await startPeer('fastify', nodes[20], databases.peers), databases.peers)
   const development = { ...settings, NODE_ENV: 'development', LOG_LEVEL: 'info' }

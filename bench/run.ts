@@ -50,7 +50,7 @@ try {
   const rounds = []
   let increments
   for (let round = 0; round < (quick ? 1 : ROUNDS); round++) {
-    const contenders = await startContenders(databases, nodes, mailbox)
+    const contenders = await startContenders(databases, nodes, mailbox, !quick)
     if (round === 0) {
       await checkEqualResponses(contenders, operations)
       await checkRefusals(contenders, operations)
