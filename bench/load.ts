@@ -50,11 +50,17 @@ export const defaultGenerator = (): Generator => (hasWrk() ? 'wrk' : 'autocannon
 export const sendLoad = (generator: Generator, load: Load): Promise<LoadResult> =>
   generator === 'wrk' ? loadByWrk(load) : loadByAutocannon(load)
 
-/** Converts text to a string literal of Lua. The escapes that `JSON.stringify` uses for this text also exist in Lua. */
-const lua = (text: string | undefined) => (text === undefined ? 'nil' : JSON.stringify(text))
-const luaTable = (headers: Record<string, string>) => {
-  const fields = Object.entries(headers).map(([name, value]) => `[${lua(name)}]=${lua(value)}`)
-  return `{${fields.join()}}`
+/**
+ * Formats one request for each element of `headers`. `wrk.format` is not used: the order of its headers differs between
+ * two runs of wrk, and for each new order, Node.js compiles the code that reads headers again.
+ */
+function formatRequests({ origin, method, path, body, headers }: Load) {
+  const size = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
+  return headers.map((each) => {
+    const fields = Object.entries({ host: new URL(origin).host, ...each, ...size })
+    const head = [`${method} ${path} HTTP/1.1`, ...fields.map(([name, value]) => `${name}: ${value}`)]
+    return [...head, '', body ?? ''].join('\r\n')
+  })
 }
 
 /** The result of wrk as JSON. wrk measures times in microseconds. */
@@ -69,14 +75,13 @@ end`
 
 const script = join(mkdtempSync(join(tmpdir(), 'tallystick-wrk-')), 'load.lua')
 
-async function loadByWrk({ origin, method, path, body, headers, connections, seconds }: Load) {
-  const requests = headers.map(
-    (each) => `wrk.format(${lua(method)}, ${lua(path)}, ${luaTable(each)}, ${lua(body)})`,
-  )
+async function loadByWrk(load: Load) {
+  const { origin, path, connections, seconds } = load
+  // The escapes that `JSON.stringify` uses for these texts also exist in Lua.
+  const requests = formatRequests(load).map((text) => JSON.stringify(text))
   writeFileSync(
     script,
-    `local requests, index = {}, 0
-    function init() requests = {${requests.join(',\n')}} end
+    `local requests, index = {${requests.join(',\n')}}, 0
     function request()
       index = index % ${requests.length} + 1
       return requests[index]
