@@ -52,8 +52,10 @@ export interface Plan {
   contenders: Contender[]
   operations: Operation[]
   generator: Generator
-  /** Duration of a slice, and of the warm-up before it. */
+  /** Duration of a slice, in seconds. */
   seconds: number
+  /** Duration of the warm-up before the slices of an operation, in seconds. */
+  warmUp: number
   /** If false, measures only the comparisons with the lean peer and the MCP SDK at 64 connections. */
   complete: boolean
 }
@@ -82,16 +84,17 @@ type Result = Omit<Measurement, 'slices'> & { slice: Slice }
 
 /**
  * Measures every contender once for each operation, in short slices, so that other load on the machine affects all
- * contenders equally. Before the slices of an operation, each contender has a warm-up of the same duration, because Node.js
- * compiles code again after a change of the operation.
+ * contenders equally. Before the slices of an operation, each contender has a warm-up, because Node.js compiles code again
+ * after a change of the operation.
  */
 export async function measureRound(plan: Plan) {
   await warmUp(plan)
   const results: Result[] = []
   for (const { operation, connections, contenders } of cells(plan)) {
-    for (const contender of contenders) await measureChecked(plan, contender, operation, connections)
+    for (const contender of contenders)
+      await measureChecked(plan, contender, operation, connections, plan.warmUp)
     for (const contender of contenders) {
-      const slice = await measureChecked(plan, contender, operation, connections)
+      const slice = await measureChecked(plan, contender, operation, connections, plan.seconds)
       results.push({ operation: operation.name, connections, contender: contender.name, slice })
     }
     process.stdout.write(`${operation.name} at ${connections}\n`)
@@ -124,10 +127,11 @@ export const combineRounds = ([first = [], ...rest]: Result[][]): Measurement[] 
 
 /** Measures a slice. If the operation increments the counter, checks that no increment was lost. */
 async function measureChecked(
-  { generator, seconds }: Plan,
+  { generator }: Plan,
   contender: Contender,
   operation: Operation,
   connections: number,
+  seconds: number,
 ) {
   const { name, database } = contender
   const measure = () => measureSlice(generator, contender, operation, connections, seconds)

@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { INCREMENT, MCP, type Operation, operations, type Protocol } from './operations.ts'
+import { INCREMENT, LISTS, MCP, type Operation, operations, type Protocol } from './operations.ts'
 import { emailsOf } from './seed.ts'
 import { type Peer, peers, type Server, startPeer, startTallystick } from './servers.ts'
 import { authorize, type Mailbox, registerApp, signIn } from './sign-in.ts'
@@ -80,6 +80,7 @@ const signedIn = ({ callers }: Operation) => callers !== 'anyone'
 /** A few operations, for contenders without targets. */
 const SAMPLE = ['GET /api/status', 'GET /api/counter', INCREMENT, 'GET /api/tasks', 'POST /api/tasks']
 const inSample = ({ name }: Operation) => SAMPLE.includes(name)
+const isList = ({ name }: Operation) => LISTS.includes(name)
 
 /**
  * Starts the servers, and signs in at each of them. `databases`: the URLs for Tallystick and for the peers, with the same
@@ -126,7 +127,15 @@ export async function startContenders(
   )
   const started = new Map<Peer, Awaited<ReturnType<typeof add>>>()
   for (const name of peers.filter((peer) => (complete ? peer !== 'mcp' : peer === LEAN)))
-    started.set(name, await add(name, await startPeer(name, nodes[24], databases.peers), databases.peers))
+    started.set(
+      name,
+      await add(
+        name,
+        await startPeer(name, nodes[24], databases.peers),
+        databases.peers,
+        name === LEAN ? always : isList,
+      ),
+    )
   contenders.push({
     name: 'official MCP SDK',
     server: await startPeer('mcp', nodes[24], databases.peers),

@@ -62,6 +62,7 @@ const mcpHeaders = { accept: 'application/json, text/event-stream', 'mcp-protoco
 
 export const INCREMENT = 'POST /api/counter/increment'
 export const MCP = 'tasks_list over MCP'
+export const LISTS = ['GET /api/tasks', 'GET /api/notes']
 
 export const operations: Operation[] = [
   { name: 'GET /api/status', callers: 'anyone', rest: get('/api/status'), rpc: call('status/get') },

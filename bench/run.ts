@@ -57,7 +57,8 @@ try {
       const [ours] = contenders
       if (ours && complete) increments = await checkIncrements(ours.server, database.url, 5000)
     }
-    const plan = { contenders, operations: selected, generator, seconds: 1, complete: !quick }
+    const durations = { seconds: 1, warmUp: quick ? 1 : 2 }
+    const plan = { contenders, operations: selected, generator, ...durations, complete: !quick }
     rounds.push(await measureRound(plan))
     for (const stopped of new Set(contenders.map((contender) => contender.server))) await stopped.stop()
   }

@@ -1,5 +1,6 @@
 import { ALL, type Measurement, medianOf, type Ratio, ratio } from './comparison.ts'
 import { LEAN, onNode20, OURS } from './contenders.ts'
+import { INCREMENT, LISTS } from './operations.ts'
 import type { Resources } from './resources.ts'
 
 export interface Target {
@@ -25,9 +26,7 @@ interface Comparison {
   required: number
 }
 
-const LISTS = ['GET /api/tasks', 'GET /api/notes']
 const QUERIES = ['GET /api/tasks?limit=20', 'GET /api/tasks?status=pending', 'GET /api/notes?limit=100']
-const INCREMENT = 'POST /api/counter/increment'
 
 const each = (operations: string[], comparison: Omit<Comparison, 'operation'>): Comparison[] =>
   operations.map((operation) => ({ operation, ...comparison }))
