@@ -54,7 +54,7 @@ export interface Plan {
   generator: Generator
   /** Duration of a slice, in seconds. */
   seconds: number
-  /** Duration of the warm-up before the slices of an operation, in seconds. */
+  /** Duration of the warm-up before each slice, in seconds. */
   warmUp: number
   /** If false, measures only the comparisons with the lean peer and the MCP SDK at 64 connections. */
   complete: boolean
@@ -84,16 +84,15 @@ type Result = Omit<Measurement, 'slices'> & { slice: Slice }
 
 /**
  * Measures every contender once for each operation, in short slices, so that other load on the machine affects all
- * contenders equally. Before the slices of an operation, each contender has a warm-up, because Node.js compiles code again
- * after a change of the operation.
+ * contenders equally. Immediately before its slice, each contender has a warm-up, because Node.js compiles code again
+ * after a change of the operation and after a pause.
  */
 export async function measureRound(plan: Plan) {
   await warmUp(plan)
   const results: Result[] = []
   for (const { operation, connections, contenders } of cells(plan)) {
-    for (const contender of contenders)
-      await measureChecked(plan, contender, operation, connections, plan.warmUp)
     for (const contender of contenders) {
+      await measureChecked(plan, contender, operation, connections, plan.warmUp)
       const slice = await measureChecked(plan, contender, operation, connections, plan.seconds)
       results.push({ operation: operation.name, connections, contender: contender.name, slice })
     }

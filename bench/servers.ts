@@ -59,8 +59,9 @@ export function buildPeers() {
   })
 }
 
+/** Starts a peer. Like Tallystick, the peer keeps its compiled code during the slices of other servers. */
 export const startPeer = (name: Peer, node: string, databaseUrl: string) =>
-  start([node, join(BUILD_FOLDER, `${name}.mjs`)], { DATABASE_URL: databaseUrl })
+  start([node, '--no-memory-reducer', join(BUILD_FOLDER, `${name}.mjs`)], { DATABASE_URL: databaseUrl })
 
 export const startStreamPeer = (node: string, redisUrl: string) =>
   start([node, join(BUILD_FOLDER, `${STREAM_PEER}.mjs`)], { REDIS_URL: redisUrl })
