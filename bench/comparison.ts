@@ -2,10 +2,9 @@ import postgres from 'postgres'
 
 import { type Contender, LEAN, OURS, supports } from './contenders.ts'
 import { readCounter } from './correctness.ts'
-import type { Generator } from './load.ts'
-import { measureSlice, median, type Slice } from './measure.ts'
-import { INCREMENT, type Operation, operations } from './operations.ts'
-import type { Server } from './servers.ts'
+import { type Generator, sendLoad } from './load.ts'
+import { measureSlice, median, requestsOf, type Slice } from './measure.ts'
+import { INCREMENT, type Operation, operations, type Request } from './operations.ts'
 
 /** The result of one contender, for one operation at one number of connections. */
 export interface Measurement {
@@ -101,20 +100,33 @@ export async function measureRound(plan: Plan) {
   return results
 }
 
-const WARM_UP_OPERATION = 'GET /api/tasks'
 /** Duration of the first load of a new process, in seconds. */
-const WARM_UP_SECONDS = 3
+const WARM_UP_SECONDS = 5
 
-/** Loads every server, because a new process is slow until Node.js has compiled its code. */
+/**
+ * Loads every server with a mix of all its requests, like a server in use. A new process is slow until Node.js has compiled
+ * its code. With one kind of request after another, Node.js would compile the code again at each change.
+ */
 async function warmUp(plan: Plan) {
-  const operation = operations.find(({ name }) => name === WARM_UP_OPERATION)
-  if (!operation) throw new Error(`There is no operation ${WARM_UP_OPERATION}`)
-  const servers = new Set<Server>()
-  for (const contender of comparedContenders(plan)) {
-    if (servers.has(contender.server) || !supports(contender, operation)) continue
-    servers.add(contender.server)
-    await measureSlice(plan.generator, contender, operation, ALL, WARM_UP_SECONDS)
+  const contenders = comparedContenders(plan)
+  for (const server of new Set(contenders.map((contender) => contender.server))) {
+    const requests = await mixedRequests(contenders.filter((contender) => contender.server === server))
+    const load = { origin: server.origin, requests, connections: ALL, seconds: WARM_UP_SECONDS }
+    const { failed } = await sendLoad(plan.generator, load)
+    if (failed > 0) throw new Error(`${failed} requests of the warm-up failed`)
   }
+}
+
+/** Returns all requests of some contenders, in the order: the first request of each operation, the second, and so on. */
+async function mixedRequests(contenders: Contender[]) {
+  const requests: Request[][] = []
+  for (const operation of operations)
+    for (const contender of contenders)
+      if (supports(contender, operation)) requests.push(await requestsOf(contender, operation))
+  const callers = Math.max(...requests.map((ofCallers) => ofCallers.length))
+  return Array.from({ length: callers }, (_, caller) =>
+    requests.flatMap((ofCallers) => ofCallers[caller % ofCallers.length] ?? []),
+  ).flat()
 }
 
 /** Combines the results of all rounds, which have the same order. */

@@ -6,14 +6,12 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { z } from 'zod'
 
-/** Requests for one URL that differ only in their headers. The load generator sends them in turn. */
+import type { Request } from './operations.ts'
+
 export interface Load {
   origin: string
-  method: 'GET' | 'POST'
-  path: string
-  body: string | undefined
-  /** The headers of each request; at least one element. */
-  headers: Record<string, string>[]
+  /** The load generator sends these requests in turn. At least one element. */
+  requests: Request[]
   connections: number
   seconds: number
 }
@@ -51,16 +49,14 @@ export const sendLoad = (generator: Generator, load: Load): Promise<LoadResult> 
   generator === 'wrk' ? loadByWrk(load) : loadByAutocannon(load)
 
 /**
- * Formats one request for each element of `headers`. `wrk.format` is not used: the order of its headers differs between
- * two runs of wrk, and for each new order, Node.js compiles the code that reads headers again.
+ * Formats a request. `wrk.format` is not used: the order of its headers differs between two runs of wrk, and for each new
+ * order, Node.js compiles the code that reads headers again.
  */
-function formatRequests({ origin, method, path, body, headers }: Load) {
+function formatRequest(host: string, { method, path, body, headers }: Request) {
   const size = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
-  return headers.map((each) => {
-    const fields = Object.entries({ host: new URL(origin).host, ...each, ...size })
-    const head = [`${method} ${path} HTTP/1.1`, ...fields.map(([name, value]) => `${name}: ${value}`)]
-    return [...head, '', body ?? ''].join('\r\n')
-  })
+  const fields = Object.entries({ host, ...headers, ...size })
+  const head = [`${method} ${path} HTTP/1.1`, ...fields.map(([name, value]) => `${name}: ${value}`)]
+  return [...head, '', body ?? ''].join('\r\n')
 }
 
 /** The result of wrk as JSON. wrk measures times in microseconds. */
@@ -75,25 +71,24 @@ end`
 
 const script = join(mkdtempSync(join(tmpdir(), 'tallystick-wrk-')), 'load.lua')
 
-async function loadByWrk(load: Load) {
-  const { origin, path, connections, seconds } = load
+async function loadByWrk({ origin, requests, connections, seconds }: Load) {
+  const { host } = new URL(origin)
   // The escapes that `JSON.stringify` uses for these texts also exist in Lua.
-  const requests = formatRequests(load).map((text) => JSON.stringify(text))
+  const texts = requests.map((request) => JSON.stringify(formatRequest(host, request)))
   writeFileSync(
     script,
-    `local requests, index = {${requests.join(',\n')}}, 0
+    `local requests, index = {${texts.join(',\n')}}, 0
     function request()
       index = index % ${requests.length} + 1
       return requests[index]
     end${REPORT}`,
   )
   const flags = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', script]
-  const { stdout } = await run('wrk', [...flags, origin + path])
+  const { stdout } = await run('wrk', [...flags, origin])
   return LoadResult.parse(JSON.parse(/^result (.+)$/m.exec(stdout)?.[1] ?? 'null'))
 }
 
-async function loadByAutocannon({ origin, path, headers, ...load }: Load) {
-  const { connections, seconds, method, body } = load
+async function loadByAutocannon({ origin, requests, connections, seconds }: Load) {
   const times: number[] = []
   let connection = 0
   const started = performance.now()
@@ -102,15 +97,14 @@ async function loadByAutocannon({ origin, path, headers, ...load }: Load) {
     finish = resolve
   })
   const options: autocannon.Options = {
-    url: origin + path,
-    method,
-    ...(body !== undefined && { body }),
+    url: origin,
     connections,
     duration: seconds,
     sampleInt: 20,
-    // Each connection uses one element of `headers`.
+    // Each connection starts with another request.
     setupClient: (client) => {
-      client.setHeaders(headers[connection++ % headers.length] ?? {})
+      const first = connection++ % requests.length
+      client.setRequests([...requests.slice(first), ...requests.slice(0, first)])
     },
   }
   const instance = autocannon(options, (_error, result) => {

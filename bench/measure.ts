@@ -18,24 +18,27 @@ export interface Slice {
   responses: number
 }
 
+/** Returns the requests of an operation in the protocol of a contender, one for each caller. */
+export async function requestsOf({ name, protocol, credentials }: Contender, operation: Operation) {
+  const request = operation[protocol]
+  if (!request) throw new Error(`${name} does not support ${operation.name}`)
+  const callers = (await credentials())[operation.callers]
+  return callers.map((caller) => ({ ...request, headers: { ...request.headers, ...caller } }))
+}
+
 /** Loads one contender for some seconds, while the other contenders are idle. */
 export async function measureSlice(
   generator: Generator,
-  { name, server, protocol, credentials }: Contender,
+  contender: Contender,
   operation: Operation,
   connections: number,
   seconds: number,
 ): Promise<Slice> {
-  const request = operation[protocol]
-  if (!request) throw new Error(`${name} does not support ${operation.name}`)
-  const { method, path, body, headers } = request
-  const callers = (await credentials())[operation.callers]
+  const { name, server } = contender
+  const requests = await requestsOf(contender, operation)
   const before = await server.usage()
-  const { responses, rate, p50, p99, failed } = await sendLoad(generator, {
-    origin: server.origin,
-    ...{ method, path, body, connections, seconds },
-    headers: callers.map((caller) => ({ ...headers, ...caller })),
-  })
+  const load = { origin: server.origin, requests, connections, seconds }
+  const { responses, rate, p50, p99, failed } = await sendLoad(generator, load)
   const after = await server.usage()
   if (failed > 0) throw new Error(`${name}: ${failed} of ${responses} requests failed for ${operation.name}`)
   await waitUntilIdle(server)

@@ -30,9 +30,8 @@ export async function measureResources(
     process.stdout.write(`memory of ${name}\n`)
     const server = await start()
     const { readers } = await cookieCredentials(server, mailbox)
-    const request = { method: 'GET', path: '/api/tasks', body: undefined } as const
-    const load = { origin: server.origin, headers: readers, connections: 64, seconds: SECONDS }
-    await sendLoad(generator, { ...request, ...load })
+    const requests = readers.map((headers) => ({ method: 'GET', path: '/api/tasks', headers }) as const)
+    await sendLoad(generator, { origin: server.origin, requests, connections: 64, seconds: SECONDS })
     memory.push({ name, bytes: (await server.usage()).memory })
     await server.stop()
   }

@@ -32,12 +32,12 @@ export async function measureWorkers({ postgresUrl, mailbox, operations }: Optio
     const credentials = await cookieCredentials(server, mailbox)
     for (const { name, callers, rest } of operations) {
       if (!rest) continue
+      const requests = credentials[callers].map((each) => ({
+        ...rest,
+        headers: { ...rest.headers, ...each },
+      }))
       const load = (seconds: number) =>
-        sendLoad(defaultGenerator(), {
-          ...{ origin: server.origin, ...rest, body: rest.body },
-          ...{ connections: CONNECTIONS, seconds },
-          headers: credentials[callers].map((each) => ({ ...rest.headers, ...each })),
-        })
+        sendLoad(defaultGenerator(), { origin: server.origin, requests, connections: CONNECTIONS, seconds })
       await load(1)
       const { rate, p99, failed } = await load(DURATION)
       if (failed > 0) throw new Error(`${failed} requests failed for ${name}`)

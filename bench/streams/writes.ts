@@ -62,14 +62,12 @@ export async function measureWrites({ postgresUrl, node, generator, mailbox }: O
     process.stdout.write(`${name} with and without streams\n`)
     const request = operations.find((operation) => operation.name === name)?.rest
     if (!request) throw new Error(`There is no operation ${name}`)
-    const { method, path, body, headers } = request
+    const requests = cookies.map((cookie) => ({ ...request, headers: { ...request.headers, cookie } }))
     const readers = startReaders()
     const measure = async () => {
       await removeNewTasks()
-      const { rate, failed } = await sendLoad(generator, {
-        ...{ origin, method, path, body, connections: CONNECTIONS, seconds: SLICE },
-        headers: cookies.map((cookie) => ({ ...headers, cookie })),
-      })
+      const load = { origin, requests, connections: CONNECTIONS, seconds: SLICE }
+      const { rate, failed } = await sendLoad(generator, load)
       if (failed > 0) throw new Error(`${failed} requests failed for ${name}`)
       await waitUntilIdle(server)
       return rate
