@@ -156,7 +156,8 @@ async function measureChecked(
 }
 
 function checkCounter(name: string, growth: number, responses: number, inFlight: number) {
-  // At the end of a slice, one request of each connection may be in progress, so that its response is not counted.
-  if (growth < responses || growth > responses + inFlight)
+  // Up to `inFlight` requests of the warm-up may increment the counter after the start of the slice, if the disk is slow.
+  // At the end of the slice, as many requests may be in progress, so that their responses are not counted.
+  if (growth < responses || growth > responses + 2 * inFlight)
     throw new Error(`${name} answered ${responses} increments, and the counter grew by ${growth}`)
 }
