@@ -10,7 +10,7 @@ import type { Request } from './operations.ts'
 
 export interface Load {
   origin: string
-  /** The load generator sends these requests in turn. At least one element. */
+  /** At least one request. The load generator repeats the list. */
   requests: Request[]
   connections: number
   seconds: number
