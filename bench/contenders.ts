@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { INCREMENT, LISTS, MCP, type Operation, operations, type Protocol } from './operations.ts'
 import { emailsOf } from './seed.ts'
-import { type Peer, peers, type Server, startPeer, startTallystick } from './servers.ts'
+import { type Server, startPeer, startTallystick } from './servers.ts'
 import { authorize, type Mailbox, registerApp, signIn } from './sign-in.ts'
 
 /** The headers of the requests of each caller. */
@@ -107,10 +107,12 @@ export async function startContenders(
     return { server, cookies, credentials }
   }
 
-  const ours = await add(OURS, await startTallystick(nodes[24], settings), databases.ours)
+  const database = databases.ours
+  const ours = await add(OURS, await startTallystick(nodes[24], settings), database)
+  // Next to Tallystick, because a change of the speed of the machine affects neighbouring slices equally.
+  const lean = await add(LEAN, await startPeer('fastify', nodes[24], databases.peers), databases.peers)
   const { server, credentials } = ours
   const { origin } = server
-  const database = databases.ours
   const bearer = await tokenCredentials(server, ours.cookies, origin)
   const agents = await tokenCredentials(server, ours.cookies, `${origin}/mcp`)
   contenders.push(
@@ -124,31 +126,19 @@ export async function startContenders(
       credentials: bearer,
     },
     { name: `${OURS} over MCP`, server, database, protocol: 'mcp', takesPart: always, credentials: agents },
+    {
+      name: 'official MCP SDK',
+      server: await startPeer('mcp', nodes[24], databases.peers),
+      database: databases.peers,
+      protocol: 'mcp',
+      takesPart: ({ name }) => name === MCP,
+      // The session of another peer is valid, because the peers share one database.
+      credentials: () => Promise.resolve(sessionTokens(lean.cookies)),
+    },
   )
-  const started = new Map<Peer, Awaited<ReturnType<typeof add>>>()
-  for (const name of peers.filter((peer) => (complete ? peer !== 'mcp' : peer === LEAN)))
-    started.set(
-      name,
-      await add(
-        name,
-        await startPeer(name, nodes[24], databases.peers),
-        databases.peers,
-        name === LEAN ? always : isList,
-      ),
-    )
-  contenders.push({
-    name: 'official MCP SDK',
-    server: await startPeer('mcp', nodes[24], databases.peers),
-    database: databases.peers,
-    protocol: 'mcp',
-    takesPart: ({ name }) => name === MCP,
-    // The session of another peer is valid, because the peers share one database.
-    credentials: async () =>
-      sessionTokens(
-        (await started.get('fastify')?.credentials()) ?? { anyone: [], readers: [], writers: [] },
-      ),
-  })
   if (!complete) return contenders
+  for (const name of ['fastify-better-auth', 'hono'] as const)
+    await add(name, await startPeer(name, nodes[24], databases.peers), databases.peers, isList)
   await add(onNode20(OURS), await startTallystick(nodes[20], settings), database)
   await add(onNode20(LEAN), await startPeer('fastify', nodes[20], databases.peers), databases.peers)
   const development = { ...settings, NODE_ENV: 'development', LOG_LEVEL: 'info' }

@@ -28,8 +28,8 @@ export interface Server {
 
 const SECRET = 'a secret of the benchmark, of no use elsewhere'
 
-export const peers = ['fastify', 'fastify-better-auth', 'hono', 'mcp'] as const
-export type Peer = (typeof peers)[number]
+const peers = ['fastify', 'fastify-better-auth', 'hono', 'mcp'] as const
+type Peer = (typeof peers)[number]
 /** The peer for streams (`npm run bench:streams`). */
 const STREAM_PEER = 'orpc-redis'
 
