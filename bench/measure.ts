@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { Contender } from './contenders.ts'
 import { type Generator, sendLoad } from './load.ts'
-import type { Operation } from './operations.ts'
+import { forCallers, type Operation } from './operations.ts'
 import type { Server } from './servers.ts'
 
 export interface Slice {
@@ -22,8 +22,7 @@ export interface Slice {
 export async function requestsOf({ name, protocol, credentials }: Contender, operation: Operation) {
   const request = operation[protocol]
   if (!request) throw new Error(`${name} does not support ${operation.name}`)
-  const callers = (await credentials())[operation.callers]
-  return callers.map((caller) => ({ ...request, headers: { ...request.headers, ...caller } }))
+  return forCallers(request, (await credentials())[operation.callers])
 }
 
 /** Loads one contender for some seconds, while the other contenders are idle. */

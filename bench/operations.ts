@@ -7,6 +7,10 @@ export interface Request {
   headers?: Record<string, string>
 }
 
+/** Returns the request of each caller. `callers`: the headers that identify a caller. */
+export const forCallers = (request: Request, callers: Record<string, string>[]): Request[] =>
+  callers.map((caller) => ({ ...request, headers: { ...request.headers, ...caller } }))
+
 export const PROTOCOLS = ['rest', 'rpc', 'mcp'] as const
 export type Protocol = (typeof PROTOCOLS)[number]
 

@@ -77,7 +77,7 @@ const operationTable = (measurements: Measurement[]) =>
 const incrementLine = ({ total, distinct, growth, durable }: NonNullable<Results['increments']>) =>
   `${whole(total)} increments over 64 connections: ${whole(distinct)} distinct values, the counter grew by ${whole(growth)}, and` +
   ` every value was committed before its response${durable ? ', with fsync on' : ' (with fsync or synchronous_commit off)'}.` +
-  ' In every slice above, the counter grew by the number of responses, plus interrupted requests.'
+  ' In every slice above, the counter grew by the number of responses, plus requests in progress at its start or end.'
 
 const resourceParts = ({ memory, startUp }: Resources) => [
   '## Memory',

@@ -1,6 +1,7 @@
 import { cookieCredentials, LEAN, onNode20, OURS } from './contenders.ts'
 import { measureStartUp } from './start-up.ts'
 import { type Generator, sendLoad } from './load.ts'
+import { forCallers } from './operations.ts'
 import { startPeer, startTallystick } from './servers.ts'
 import type { Mailbox } from './sign-in.ts'
 
@@ -30,7 +31,7 @@ export async function measureResources(
     process.stdout.write(`memory of ${name}\n`)
     const server = await start()
     const { readers } = await cookieCredentials(server, mailbox)
-    const requests = readers.map((headers) => ({ method: 'GET', path: '/api/tasks', headers }) as const)
+    const requests = forCallers({ method: 'GET', path: '/api/tasks' }, readers)
     await sendLoad(generator, { origin: server.origin, requests, connections: 64, seconds: SECONDS })
     memory.push({ name, bytes: (await server.usage()).memory })
     await server.stop()

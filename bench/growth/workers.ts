@@ -2,7 +2,7 @@ import { cpus } from 'node:os'
 
 import { cookieCredentials } from '../contenders.ts'
 import { defaultGenerator, sendLoad } from '../load.ts'
-import type { Operation } from '../operations.ts'
+import { forCallers, type Operation } from '../operations.ts'
 import { createDatabase } from '../postgres.ts'
 import { seed } from '../seed.ts'
 import { startTallystick } from '../servers.ts'
@@ -32,10 +32,7 @@ export async function measureWorkers({ postgresUrl, mailbox, operations }: Optio
     const credentials = await cookieCredentials(server, mailbox)
     for (const { name, callers, rest } of operations) {
       if (!rest) continue
-      const requests = credentials[callers].map((each) => ({
-        ...rest,
-        headers: { ...rest.headers, ...each },
-      }))
+      const requests = forCallers(rest, credentials[callers])
       const load = (seconds: number) =>
         sendLoad(defaultGenerator(), { origin: server.origin, requests, connections: CONNECTIONS, seconds })
       await load(1)

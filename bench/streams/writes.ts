@@ -2,7 +2,7 @@ import postgres from 'postgres'
 
 import { type Generator, sendLoad } from '../load.ts'
 import { median } from '../measure.ts'
-import { operations } from '../operations.ts'
+import { forCallers, operations } from '../operations.ts'
 import { emailsOf, seed } from '../seed.ts'
 import { createDatabase } from '../postgres.ts'
 import { startTallystick } from '../servers.ts'
@@ -62,7 +62,10 @@ export async function measureWrites({ postgresUrl, node, generator, mailbox }: O
     process.stdout.write(`${name} with and without streams\n`)
     const request = operations.find((operation) => operation.name === name)?.rest
     if (!request) throw new Error(`There is no operation ${name}`)
-    const requests = cookies.map((cookie) => ({ ...request, headers: { ...request.headers, cookie } }))
+    const requests = forCallers(
+      request,
+      cookies.map((cookie) => ({ cookie })),
+    )
     const readers = startReaders()
     const measure = async () => {
       await removeNewTasks()
