@@ -1,79 +1,55 @@
 import { defineConfig } from 'vitest/config'
 
-/** Tests that take several seconds, start processes, replace modules or depend on timing. */
-const slowTests = [
-  'administration',
-  'admission',
-  'audit-actions',
-  'audit-embedded',
-  'cli',
-  'client-package',
-  'client-documents',
-  'compiled',
-  'credentials',
-  'cuts',
-  'database',
-  'deletion',
-  'failover',
-  'first-resource',
-  'health',
-  'impersonation',
-  'input-validation',
-  'isolation',
-  'large-lists',
-  'leaks',
-  'lists',
-  'live-clients',
-  'live-http',
-  'live-limits',
-  'live-readers',
-  'mcp-tools',
-  'openauth-tokens',
-  'operator',
-  'operator-databases',
-  'operator-process',
-  'package',
-  'primary',
-  'private',
-  'process',
-  'production-log',
-  'random-requests',
-  'raw',
-  'requests',
-  'streams',
-  'tracing',
-].map((name) => `test/${name}.test.ts`)
-
 const timeouts = { testTimeout: 20_000, hookTimeout: 60_000 }
 
+/** Imports the service once for all test files of a worker, because an import takes longer than most tests. */
+const sharedImports = { isolate: false }
+
+// The name of a test file tells its project:
+// - `*.test.ts` (quick): takes less than a few seconds, and needs no build.
+// - `*.slow.test.ts`: takes several seconds, starts processes or serves built pages.
+// - `*.isolated.test.ts`: replaces modules, or depends on the order of imports.
+// - `*.long.test.ts`: takes up to minutes. Only `npm run test:all` runs these tests.
+// - `*.browser.ts`: needs a browser.
 export default defineConfig({
   test: {
-    // The global setup runs once for all projects.
-    globalSetup: ['test/postgres.ts', 'test/pages.ts'],
+    // Vitest leaves one processor free by default, which doubles the duration on two processors.
+    maxWorkers: '100%',
+    slowTestThreshold: 60_000,
+    globalSetup: 'test/setup/postgres.ts',
     // Coverage does not include code that runs in child processes: main, workers and parts of the command line.
     coverage: {
       include: ['contract/**/*.ts', 'db/**/*.ts', 'src/**/*.ts'],
       exclude: ['db/drizzle.config.ts'],
       reporter: ['text-summary'],
       // In percent, one below the last full run.
-      thresholds: { statements: 91, branches: 89, functions: 90, lines: 92 },
+      thresholds: { statements: 92, branches: 89, functions: 90, lines: 92 },
     },
     projects: [
       {
         test: {
           name: 'quick',
           include: ['test/**/*.test.ts'],
-          exclude: slowTests,
-          // Imports the service once for all test files, because an import takes longer than most tests.
-          isolate: false,
+          exclude: ['test/**/*.{slow,isolated,long}.test.ts'],
+          ...sharedImports,
           ...timeouts,
         },
       },
       {
         test: {
           name: 'slow',
-          include: slowTests,
-          globalSetup: 'test/bundle.ts',
+          include: ['test/**/*.slow.test.ts'],
+          globalSetup: 'test/setup/build.ts',
+          ...sharedImports,
+          ...timeouts,
+        },
+      },
+      { test: { name: 'isolated', include: ['test/**/*.isolated.test.ts'], ...timeouts } },
+      {
+        test: {
+          name: 'long',
+          include: ['test/**/*.long.test.ts'],
+          globalSetup: 'test/setup/build.ts',
           ...timeouts,
         },
       },
@@ -82,6 +58,7 @@ export default defineConfig({
         test: {
           name: 'browser',
           include: ['test/**/*.browser.ts'],
+          globalSetup: 'test/setup/build.ts',
           testTimeout: 60_000,
           hookTimeout: 60_000,
           // The time that Playwright waits for an element in these tests.

@@ -5,8 +5,13 @@ import { basename, dirname, extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
+import { buildIfChanged } from './inputs.ts'
+
 /** Builds all pages to `dist/pages`. `src/http/files.ts` serves the result. */
-export const buildPages = () => Promise.all([...readdirSync('pages').map(buildPage), buildApp()])
+export const buildPages = () =>
+  buildIfChanged('dist/pages', ['.config', 'app', 'contract', 'pages', 'package-lock.json'], () =>
+    Promise.all([...readdirSync('pages').map(buildPage), buildApp()]),
+  )
 
 /** Builds the page at `/` with Vite. */
 async function buildApp() {

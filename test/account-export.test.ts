@@ -4,8 +4,8 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 
 import { AccountExport } from '../contract/account.ts'
-import { createAccountCalls } from './full-account.ts'
-import { describeTransports, settingsWithAddress, startService } from './service.ts'
+import { createAccountCalls } from './fixtures/full-account.ts'
+import { describeTransports, settingsWithAddress, startService } from './fixtures/service.ts'
 
 const ROOT = 'root@example.com'
 const service = await startService({ ...(await settingsWithAddress()), ADMIN_EMAILS: ROOT })

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 
-import { createAccountCalls, type FullAccount } from './full-account.ts'
-import { codeSentTo, signInOverHttp } from './http.ts'
-import { bearer, INVALID_GRANT } from './oauth-app.ts'
-import { describeTransports, newEmail, settingsWithAddress, startService } from './service.ts'
+import { createAccountCalls, type FullAccount } from './fixtures/full-account.ts'
+import { codeSentTo, signInOverHttp } from './fixtures/http.ts'
+import { bearer, INVALID_GRANT } from './fixtures/oauth-app.ts'
+import { describeTransports, newEmail, settingsWithAddress, startService } from './fixtures/service.ts'
 
 const ROOT = 'root@example.com'
 const service = await startService({ ...(await settingsWithAddress()), ADMIN_EMAILS: ROOT })

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 
 import { OPERATOR } from '../db/audit.ts'
 import * as grants from '../db/grants.ts'
-import { createFetch, signInOverHttp } from './http.ts'
-import { bearer, redirectUri, registerApp } from './oauth-app.ts'
-import { describeTransports, newEmail, settingsWithAddress, startService } from './service.ts'
+import { createFetch, signInOverHttp } from './fixtures/http.ts'
+import { bearer, redirectUri, registerApp } from './fixtures/oauth-app.ts'
+import { describeTransports, newEmail, settingsWithAddress, startService } from './fixtures/service.ts'
 
 const service = await startService(await settingsWithAddress())
 const call = createFetch(service)

@@ -8,9 +8,9 @@ import { CreateTask } from '../contract/tasks.ts'
 import { notes } from '../db/notes.ts'
 import { tasks } from '../db/tasks.ts'
 import { sampleAccounts } from '../src/operator/sample-data.ts'
-import { createFetch, signInOverHttp } from './http.ts'
-import { describeTransports, newEmail, startService } from './service.ts'
-import { registerApp } from './oauth-app.ts'
+import { createFetch, signInOverHttp } from './fixtures/http.ts'
+import { describeTransports, newEmail, startService } from './fixtures/service.ts'
+import { registerApp } from './fixtures/oauth-app.ts'
 
 const service = await startService()
 const { db } = service.services

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 
 import { add, get, set } from '../db/counter.ts'
 import { createTallystick } from '../src/testing.ts'
-import { describeTransports, startService } from './service.ts'
+import { describeTransports, startService } from './fixtures/service.ts'
 
 const service = await startService()
 const other = await createTallystick({ DATABASE_URL: service.databaseUrl })

@@ -19,7 +19,7 @@ import { negotiateLanguage } from '../src/messages/index.ts'
 import { resourceNames as translations } from '../src/messages/resources.ts'
 import { router } from '../src/procedures/index.ts'
 import { consentPage } from '../src/views/account.ts'
-import { describeTransports, newEmail, startService } from './service.ts'
+import { describeTransports, newEmail, startService } from './fixtures/service.ts'
 
 const service = await startService()
 const { db } = service.services

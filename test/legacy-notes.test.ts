@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { safe } from '../contract/client.ts'
-import { createFetch } from './http.ts'
-import { describeTransports, newEmail, startService } from './service.ts'
+import { createFetch } from './fixtures/http.ts'
+import { describeTransports, newEmail, startService } from './fixtures/service.ts'
 
 const service = await startService()
 const call = createFetch(service)

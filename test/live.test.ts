@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test, vi } from 'vitest'
 
 import type { Client, Outputs } from '../contract/client.ts'
 import { createTallystick } from '../src/testing.ts'
-import { newEmail, startService } from './service.ts'
+import { newEmail, startService } from './fixtures/service.ts'
 
 const service = await startService()
 const other = await createTallystick({ DATABASE_URL: service.databaseUrl, AUTH_SECRET: 'x'.repeat(40) })

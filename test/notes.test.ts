@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 
 import { type Client, createRestClient, safe } from '../contract/client.ts'
-import { createFetch } from './http.ts'
-import { describeTransports, newEmail, startService } from './service.ts'
+import { createFetch } from './fixtures/http.ts'
+import { describeTransports, newEmail, startService } from './fixtures/service.ts'
 
 const service = await startService()
 const call = createFetch(service)

@@ -2,8 +2,8 @@ import { describe, expect, expectTypeOf, test } from 'vitest'
 
 import { isDefinedError, safe } from '../contract/client.ts'
 import { languages, negotiateLanguage } from '../src/messages/index.ts'
-import { createFetch } from './http.ts'
-import { describeTransports, startService, transports } from './service.ts'
+import { createFetch } from './fixtures/http.ts'
+import { describeTransports, startService, transports } from './fixtures/service.ts'
 
 const service = await startService()
 const call = createFetch(service)

@@ -4,8 +4,8 @@ import { afterAll, describe, expect, test } from 'vitest'
 import type { Client } from '../contract/client.ts'
 import { sessions } from '../db/sessions.ts'
 import { createTallystick } from '../src/testing.ts'
-import { createFetch, signInOverHttp } from './http.ts'
-import { describeTransports, newEmail, startService, transports } from './service.ts'
+import { createFetch, signInOverHttp } from './fixtures/http.ts'
+import { describeTransports, newEmail, startService, transports } from './fixtures/service.ts'
 
 const service = await startService()
 const { db, settings } = service.services

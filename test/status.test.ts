@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { describe, expect, test } from 'vitest'
 
-import { describeTransports, startService } from './service.ts'
+import { describeTransports, startService } from './fixtures/service.ts'
 
 const named = await startService({ SERVICE: 'tally-1', RELEASE: '2024.7' })
 const unnamed = await startService()

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import { users } from '../db/auth.ts'
 import { insert, list } from '../db/tasks.ts'
-import { describeTransports, startService } from './service.ts'
+import { describeTransports, startService } from './fixtures/service.ts'
 
 const service = await startService()
 

@@ -5,7 +5,7 @@ import postgres from 'postgres'
 
 import type { Topic } from '../../contract/base.ts'
 import { createRestClient } from '../../contract/client.ts'
-import { freePort } from '../postgres.ts'
+import { freePort } from '../setup/postgres.ts'
 import { quantile } from './http-client.ts'
 import { createInstanceSettings } from './instance-settings.ts'
 import { type FaultContext, faults, lastFault } from './live-faults.ts'

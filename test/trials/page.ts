@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
 
-import { launchBrowser } from '../browser.ts'
+import { launchBrowser } from '../fixtures/browser.ts'
 import { startService } from './service-process.ts'
 import { trial } from './trial.ts'
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { cookieOf } from '../../src/testing.ts'
-import { freePort } from '../postgres.ts'
+import { freePort } from '../setup/postgres.ts'
 
 interface Exit {
   code: number | null

@@ -1,4 +1,4 @@
-import { startPostgres } from '../postgres.ts'
+import { startPostgres } from '../setup/postgres.ts'
 
 const cleanups: (() => Promise<void>)[] = []
 

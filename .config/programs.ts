@@ -1,0 +1,41 @@
+import { build, type BuildOptions } from 'esbuild'
+import { cpSync, rmSync } from 'node:fs'
+
+import { buildIfChanged } from './inputs.ts'
+
+/** These packages read files next to their own code, so they cannot be part of the bundle. */
+export const external = ['@electric-sql/pglite', 'fs-native-extensions', 'open']
+
+const options = {
+  bundle: true,
+  splitting: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  sourcemap: true,
+  sourcesContent: false,
+  minifySyntax: true,
+  minifyWhitespace: true,
+  external,
+  // CommonJS packages in the bundle call `require`, which ES modules do not define.
+  banner: {
+    js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+  },
+  logLevel: 'warning',
+} satisfies BuildOptions
+
+/**
+ * Bundles the server's entry points together with their packages to `dist/start`, so that every installation of the
+ * package contains the patched PostgreSQL driver. The bundle also starts three times as fast as the separate modules of
+ * a hundred packages.
+ */
+export const buildPrograms = () =>
+  buildIfChanged('dist/start', ['.config', 'contract', 'db', 'src', 'package-lock.json'], async () => {
+    rmSync('dist/start', { recursive: true, force: true })
+    await build({
+      ...options,
+      entryPoints: { main: 'src/main.ts', cli: 'src/cli/index.ts', testing: 'src/testing.ts' },
+      outdir: 'dist/start',
+    })
+    cpSync('db/migrations', 'dist/start/migrations', { recursive: true })
+  })

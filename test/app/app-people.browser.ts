@@ -1,0 +1,275 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+
+import { findViolations, openApp, overflows, useBrowser } from '../fixtures/browser.ts'
+import { codeSentTo, createFetch, wrongCodeFor } from '../fixtures/http.ts'
+import { newEmail, startService } from '../fixtures/service.ts'
+
+const ROOT = 'root@example.com'
+const service = await startService({ DATABASE_URL: 'memory:', ADMIN_EMAILS: ROOT })
+const call = createFetch(service)
+useBrowser()
+
+const HOSTILE = '<img src=x onerror=alert(1)> \u202Eאב 😀'
+
+/** Opens the administration, and waits for its first requests, which are refused if the role is removed. */
+async function openPeople(options: Parameters<typeof openApp>[1] = {}) {
+  const app = await openApp(service, { path: '/people', email: ROOT, ...options })
+  for (const name of ['People', 'Audit trail'])
+    await app.page.getByRole('list', { name }).getByRole('listitem').first().waitFor()
+  return app
+}
+
+/** Signs in a new person. Returns the address, and functions that act as the person and as the administrator. */
+async function createPerson(name = '') {
+  const email = newEmail()
+  const cookie = await service.signIn(email)
+  if (name) await call('POST', '/api/auth/update-user', { name }, { cookie })
+  return { email, cookie, client: service.client({ cookie }) }
+}
+
+/** Enters a wrong code, so that the audit trail contains a refusal. */
+async function failSignIn(email: string) {
+  await call('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
+  const otp = wrongCodeFor(codeSentTo(service, email) ?? '')
+  await call('POST', '/api/auth/sign-in/email-otp', { email, otp })
+}
+
+/** Calls an endpoint of the administration as another administrator than the one in the browser. */
+async function administrate(operation: string, body: object) {
+  return call('POST', `/api/auth/admin/${operation}`, body, { cookie: await service.signIn(ROOT) })
+}
+
+const search = (page: Page, text: string) =>
+  page.getByRole('searchbox', { name: 'Search by e-mail' }).fill(text)
+
+const itemOf = (page: Page, email: string) =>
+  page.getByRole('list', { name: 'People' }).getByRole('listitem').filter({ hasText: email })
+
+async function findPerson(page: Page, email: string) {
+  await search(page, email)
+  await page.getByText('1–1 of 1 account').waitFor()
+}
+
+/** Presses the button of a person, and the button in the dialog. */
+async function act(page: Page, email: string, action: string, reason?: string) {
+  await findPerson(page, email)
+  await itemOf(page, email).getByRole('button', { name: action, exact: true }).click()
+  const dialog = page.getByRole('dialog', { name: `${action}: ${email}` })
+  if (reason !== undefined) await dialog.getByRole('textbox', { name: 'Reason' }).fill(reason)
+  await dialog.getByRole('button', { name: action, exact: true }).click()
+}
+
+describe('the view of people', () => {
+  test('is closed to people who are no administrators', async () => {
+    const { page } = await openApp(service, { path: '/people' })
+
+    await page.getByText('You do not have the permission').waitFor()
+    expect(await page.getByRole('link', { name: 'People' }).count()).toBe(0)
+  })
+
+  test('finds people by a part of the address, with one request for the typed text', async () => {
+    const ada = await createPerson(HOSTILE)
+    const { page } = await openPeople()
+    await itemOf(page, ROOT).first().waitFor()
+    const requests: string[] = []
+    page.on('request', (request) => {
+      if (request.url().includes('list-users')) requests.push(request.url())
+    })
+
+    await page.getByRole('searchbox').pressSequentially(ada.email.slice(2, 30))
+
+    await page.getByText('1–1 of 1 account').waitFor()
+    await itemOf(page, ada.email).waitFor()
+    expect(await itemOf(page, ada.email).locator('strong').textContent()).toBe(HOSTILE)
+    expect(requests.length).toBeLessThanOrEqual(2)
+
+    await search(page, 'nobody-has-this-address')
+    await page.getByText('No account has this address.').waitFor()
+    expect(await page.getByRole('list', { name: 'People' }).getByRole('listitem').count()).toBe(0)
+  })
+
+  test('shows many people in pages', async () => {
+    const mark = `page${Date.now()}`
+    const cookie = await service.signIn(ROOT)
+    for (let index = 1; index <= 21; index++)
+      await call(
+        'POST',
+        '/api/auth/admin/create-user',
+        { email: `${index}@${mark}.example`, name: '' },
+        { cookie },
+      )
+    const { page } = await openPeople()
+    await search(page, mark)
+    await page.getByText('1–20 of 21 accounts').waitFor()
+    expect(await page.getByRole('button', { name: 'Previous page' }).isDisabled()).toBe(true)
+
+    await page.getByRole('button', { name: 'Next page' }).click()
+
+    await page.getByText('21–21 of 21 accounts').waitFor()
+    await itemOf(page, `1@${mark}.example`).waitFor()
+    expect(await page.getByRole('button', { name: 'Next page' }).isDisabled()).toBe(true)
+    await page.getByRole('button', { name: 'Previous page' }).click()
+    await itemOf(page, `21@${mark}.example`).waitFor()
+  })
+})
+
+describe('an administrator', () => {
+  test('makes a person an administrator, and removes the role again', async () => {
+    const ada = await createPerson()
+    const { page } = await openPeople()
+
+    await act(page, ada.email, 'Make administrator')
+    await page.getByText(`The account ${ada.email} is changed.`).waitFor()
+    await itemOf(page, ada.email).getByText('Administrator', { exact: true }).waitFor()
+    expect(await itemOf(page, ada.email).getByRole('button', { name: 'Act as' }).count()).toBe(0)
+    expect(await page.locator(':focus').textContent()).toBe('Remove administrator')
+    await openPeople({ email: ada.email })
+
+    await act(page, ada.email, 'Remove administrator')
+    await itemOf(page, ada.email).getByText('Administrator', { exact: true }).waitFor({ state: 'detached' })
+  })
+
+  test('is warned before removing the own role, and then leaves the administration', async () => {
+    const ada = await createPerson()
+    const { page: other } = await openPeople()
+    await act(other, ada.email, 'Make administrator')
+    await other.getByText('is changed').waitFor()
+    const { page } = await openPeople({ email: ada.email })
+    await findPerson(page, ada.email)
+    expect(await itemOf(page, ada.email).getByRole('button', { name: 'Ban' }).count()).toBe(0)
+
+    await itemOf(page, ada.email).getByRole('button', { name: 'Remove administrator' }).click()
+    await page.getByRole('dialog').getByText('This is your own account.').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove administrator' }).click()
+
+    await page.waitForURL(`${service.origin}/`)
+    await page.getByRole('link', { name: 'Tasks' }).waitFor()
+    expect(await page.getByRole('link', { name: 'People' }).count()).toBe(0)
+  })
+
+  test('bans a person with a reason, ends the sessions immediately, and unbans the person', async () => {
+    const ada = await createPerson()
+    const adasPage = await openApp(service, { email: ada.email })
+    adasPage.expectStatus(401)
+    const { page } = await openPeople()
+
+    await act(page, ada.email, 'Ban', HOSTILE)
+    await itemOf(page, ada.email).getByText('Banned', { exact: true }).waitFor()
+    expect(await itemOf(page, ada.email).textContent()).toContain(HOSTILE)
+    await adasPage.page.getByText('Your session has ended').waitFor()
+    await expect(ada.client.account.get()).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
+
+    await act(page, ada.email, 'Unban')
+    await itemOf(page, ada.email).getByText('Banned', { exact: true }).waitFor({ state: 'detached' })
+    expect(await service.signIn(ada.email)).toContain('session_token')
+  })
+
+  test('acts as a person, with a banner and without sensitive actions, and returns', async () => {
+    const ada = await createPerson()
+    await ada.client.tasks.create({ taskTitle: 'Of Ada' })
+    await service.signIn(ada.email)
+    const { page } = await openPeople()
+
+    await act(page, ada.email, 'Act as this person')
+    const banner = page.getByRole('alert').filter({ hasText: `You are using Tallystick as ${ada.email}.` })
+    await banner.waitFor()
+    expect(await page.getByRole('link', { name: 'People' }).count()).toBe(0)
+    await page.getByRole('link', { name: 'Devices' }).click()
+    await page.getByRole('list', { name: 'Devices' }).getByText('This device').waitFor()
+    expect(await page.getByRole('list', { name: 'Devices' }).getByRole('listitem').count()).toBe(3)
+    expect(await page.getByRole('button', { name: /Revoke/ }).count()).toBe(0)
+    await page.getByRole('link', { name: 'Account' }).click()
+    await page.getByText('Only the owner of the account').waitFor()
+    expect(await page.getByRole('button', { name: /Export|Delete/ }).count()).toBe(0)
+
+    await banner.getByRole('button', { name: 'Return to your own account' }).click()
+    await page.getByRole('link', { name: 'People' }).waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+  })
+
+  test('sees why an action was refused', async () => {
+    const ada = await createPerson()
+    const { id } = await ada.client.account.get()
+    const { page, expectStatus } = await openPeople()
+    expectStatus(404)
+    await search(page, ada.email)
+    await itemOf(page, ada.email).waitFor()
+    await administrate('remove-user', { userId: id })
+
+    await itemOf(page, ada.email).getByRole('button', { name: 'Make administrator' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Make administrator' }).click()
+
+    await page.getByRole('dialog').getByText('This account no longer exists.').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  })
+})
+
+describe('the audit trail', () => {
+  const entriesOf = (page: Page) => page.getByRole('list', { name: 'Audit trail' }).getByRole('listitem')
+
+  test('shows the entries about a person, and marks refused calls', async () => {
+    const ada = await createPerson()
+    await failSignIn(ada.email)
+    const { page, expectStatus } = await openPeople()
+    expectStatus(400)
+
+    await search(page, ada.email)
+    await itemOf(page, ada.email).getByRole('button', { name: 'Show entries' }).click()
+
+    const refused = entriesOf(page).filter({ hasText: 'Refused' })
+    await refused.getByText('sign-in').waitFor()
+    await refused.getByText(`Unknown person → ${ada.email}`).waitFor()
+    expect(await page.locator(':focus').textContent()).toBe('Audit trail')
+    expect(await entriesOf(page).filter({ hasText: 'sign-in' }).count()).toBe(2)
+    expect(await refused.count()).toBe(1)
+
+    await page.getByRole('textbox', { name: 'Only entries about' }).fill(newEmail())
+    await page.keyboard.press('Enter')
+    await page.getByText('No account has this address.').waitFor()
+    expect(await page.getByRole('textbox', { name: 'Only entries about' }).getAttribute('aria-invalid')).toBe(
+      'true',
+    )
+  })
+
+  test('loads further entries on request, and nothing when the window receives the focus', async () => {
+    for (let index = 0; index < 22; index++) await service.signIn(newEmail())
+    const { page } = await openPeople()
+    await entriesOf(page).nth(19).waitFor()
+    expect(await entriesOf(page).count()).toBe(20)
+    const requests: string[] = []
+    page.on('request', (request) => {
+      if (/audit|list-users/.test(request.url())) requests.push(request.url())
+    })
+
+    await page.evaluate(
+      "window.dispatchEvent(new Event('focus')); document.dispatchEvent(new Event('visibilitychange'))",
+    )
+    await page.getByRole('button', { name: 'Load more' }).click()
+
+    await entriesOf(page).nth(39).waitFor()
+    expect(requests).toHaveLength(1)
+  })
+})
+
+test.each(['light', 'dark'] as const)(
+  'the administration has no accessibility violations, and fits 320 px: %s',
+  async (colorScheme) => {
+    const ada = await createPerson('x'.repeat(120))
+    const { id } = await ada.client.account.get()
+    await administrate('ban-user', { userId: id, banReason: 'x'.repeat(120) })
+    await failSignIn(newEmail())
+    const { page } = await openPeople({ colorScheme, viewport: { width: 320, height: 640 } })
+    await search(page, ada.email)
+    await page.getByText('1–1 of 1 account').waitFor()
+    await page.getByText('Refused').first().waitFor()
+    expect(await findViolations(page)).toEqual([])
+    expect(await overflows(page)).toBe(false)
+
+    await itemOf(page, ada.email).getByRole('button', { name: 'Unban' }).click()
+    await page.getByRole('dialog').waitFor()
+    expect(await findViolations(page)).toEqual([])
+    expect(await overflows(page)).toBe(false)
+  },
+)

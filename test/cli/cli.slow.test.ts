@@ -1,0 +1,288 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+
+import { signInOverHttp } from '../fixtures/http.ts'
+import { pathOf } from '../fixtures/programs.ts'
+import { startProxy } from '../fixtures/proxy.ts'
+import { newEmail, settingsWithAddress, startService } from '../fixtures/service.ts'
+
+const service = await startService(await settingsWithAddress())
+const program = [pathOf('cli'), '--at', service.origin]
+let folder: string
+let environment: NodeJS.ProcessEnv
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tallystick-cli-'))
+  environment = { PATH: process.env.PATH, BROWSER: 'none', TALLYSTICK_CONFIG: folder }
+})
+
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+/** Runs the command line. Returns its output, parsed as JSON, or its error message. */
+async function run(...words: string[]) {
+  const failed = (error: { stderr: string }) => ({ stdout: '', stderr: error.stderr })
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [...program, ...words], {
+    env: environment,
+  }).catch(failed)
+  return stdout === '' ? stderr : (JSON.parse(stdout) as unknown)
+}
+
+/** Runs `tallystick login`. Opens the printed address as a signed-in user does in a browser, and allows the access. */
+async function login(email: string, ...words: string[]) {
+  const child = spawn(process.execPath, [...program, 'login', ...words], { env: environment })
+  let text = ''
+  child.stderr.on('data', (chunk) => (text += String(chunk)))
+  while (!/Sign in at \S+\n/.test(text)) await once(child.stderr, 'data')
+  const { cookie } = await signInOverHttp(service, email)
+  const consent = await fetch(/Sign in at (\S+)/.exec(text)?.[1] ?? '', {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { cookie, 'content-type': 'application/x-www-form-urlencoded' },
+    body: 'action=allow',
+  })
+  const exit = once(child, 'exit')
+  await fetch(consent.headers.get('location') ?? '')
+  expect(await exit).toEqual([0, null])
+  return cookie
+}
+
+const credentialsFile = () => join(folder, 'credentials.json')
+
+/** Marks the stored access token as expired. */
+async function expireToken() {
+  const credentials = await readFile(credentialsFile(), 'utf8')
+  await writeFile(credentialsFile(), credentials.replace(/"expiresAt": \d+/, '"expiresAt": 0'))
+}
+
+describe('the command line', { timeout: 60_000 }, () => {
+  test('signs in, calls procedures, refreshes its token, and signs out', async () => {
+    expect(await run('whoami')).toContain('tallystick login')
+
+    const cookie = await login('ada@example.com')
+    expect((await stat(credentialsFile())).mode & 0o777).toBe(0o600)
+    expect(await run('whoami')).toMatchObject({ email: 'ada@example.com' })
+    expect(await run('call', 'tasks.create', '{"taskTitle":"From a shell"}')).toMatchObject({
+      title: 'From a shell',
+    })
+    expect(await run('call', 'tasks.list', '{"status":"pending"}')).toMatchObject({ taskCount: 1 })
+
+    const { stdout: token } = await promisify(execFile)(process.execPath, [...program, 'token'], {
+      env: environment,
+    })
+    const headers = { authorization: `Bearer ${token.trim()}` }
+    expect((await fetch(`${service.origin}/api/me`, { headers })).status).toBe(200)
+
+    await expireToken()
+    const responses = await Promise.all([run('whoami'), run('call', 'tasks.list')])
+    expect(responses).toMatchObject([{ email: 'ada@example.com' }, { taskCount: 1 }])
+
+    const client = service.client({ cookie })
+    expect((await client.sessions.list()).sessions.map(({ userAgent }) => userAgent)).toContain(
+      'Tallystick command line',
+    )
+    await run('logout')
+    expect((await client.sessions.list()).sessionCount).toBe(1)
+    expect(await run('whoami')).toContain('Not signed in')
+  })
+
+  test('prints the errors of procedures, scopes and JSON', async () => {
+    await login('bob@example.com', '--scope', 'read')
+
+    expect(await run('call', 'tasks.burn')).toContain('Unknown procedure tasks.burn')
+    expect(await run('call', 'tasks.get', '{"id":0}')).toContain('"code": "NOT_FOUND"')
+    expect(await run('call', 'tasks.create', '{"taskTitle":"x"}')).toContain('"code": "INSUFFICIENT_SCOPE"')
+    expect(await run('call', 'tasks.create', '{')).toMatch(/JSON/)
+  })
+
+  test('lists the procedures in its help', async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [...program, 'call', '--help'])
+
+    expect(stdout).toContain('tasks.list')
+    expect(stdout).toContain('List your tasks, newest first')
+    expect(stdout).toContain('reservations.create')
+  })
+})
+
+/** Starts `tallystick watch`. */
+function startWatch(topics: string[], origin = service.origin) {
+  const child = spawn(process.execPath, [pathOf('cli'), '--at', origin, 'watch', ...topics], {
+    env: environment,
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const output = { stdout: '', stderr: '' }
+  for (const stream of ['stdout', 'stderr'] as const)
+    child[stream].on('data', (chunk) => (output[stream] += String(chunk)))
+  const lines = () =>
+    output.stdout
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as unknown)
+  return {
+    child,
+    output,
+    exit: once(child, 'exit'),
+    receives: (...expected: unknown[]) =>
+      vi.waitFor(
+        () => {
+          expect(lines()).toMatchObject(expected)
+        },
+        { timeout: 10_000 },
+      ),
+  }
+}
+
+const countIs = (count: number) => ({ topic: 'counter', state: { count } })
+
+describe('tallystick watch', { timeout: 60_000 }, () => {
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  test('prints the counter without a sign-in, and ends without an error on SIGINT', async () => {
+    await run('logout')
+    await service.stranger.counter.set({ inputValue: 5 })
+    const { child, output, exit, receives } = startWatch(['counter'])
+    await receives(countIs(5))
+
+    await service.stranger.counter.increment()
+
+    await receives(countIs(5), countIs(6))
+    child.kill('SIGINT')
+    expect(await exit).toEqual([0, null])
+    expect(output.stderr).toBe('')
+  })
+
+  test('connects again after a lost connection, and prints no state twice', async () => {
+    const proxy = await startProxy(service.origin)
+    onTestFinished(proxy.close)
+    await service.stranger.counter.set({ inputValue: 5 })
+    const { output, receives } = startWatch(['counter'], new URL(proxy.url).origin)
+    await receives(countIs(5))
+
+    proxy.reset()
+    await vi.waitFor(
+      () => {
+        expect(proxy.clients).toHaveLength(2)
+      },
+      { timeout: 10_000 },
+    )
+    await service.stranger.counter.increment()
+
+    await receives(countIs(5), countIs(6))
+    expect(output.stderr).toBe('')
+  })
+
+  test('gets a new token when the token expires, and prints no state twice', async () => {
+    const email = newEmail()
+    await login(email)
+    const person = await service.person(email)
+    await person.tasks.create({ taskTitle: 'Done' })
+    const { output, receives } = startWatch(['tasks', 'counter', '--status', 'pending', '--limit', '1'])
+    const counter = countIs((await service.stranger.counter.get()).count)
+    await receives({ topic: 'tasks', state: { tasks: [{ title: 'Done' }] } }, counter)
+
+    await expireToken()
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 11 * 60_000 })
+    await vi.waitFor(
+      async () => {
+        expect(await readFile(credentialsFile(), 'utf8')).not.toMatch(/"expiresAt": 0/)
+      },
+      {
+        timeout: 10_000,
+      },
+    )
+    await person.tasks.create({ taskTitle: 'New' })
+
+    await receives({}, counter, { topic: 'tasks', state: { tasks: [{ title: 'New' }] } })
+    expect(output.stderr).toBe('')
+  })
+
+  test('ends when the grant is revoked', async () => {
+    const email = newEmail()
+    const cookie = await login(email)
+    const { output, exit, receives } = startWatch(['tasks'])
+    await receives({ topic: 'tasks' })
+
+    const client = service.client({ cookie })
+    const { sessions } = await client.sessions.list()
+    const { token = '' } = sessions.find(({ isCurrent }) => !isCurrent) ?? {}
+    await client.sessions.revoke({ revokeSessionToken: token })
+
+    expect(await exit).toEqual([1, null])
+    expect(output.stderr).toContain('"code": "UNAUTHORIZED"')
+  })
+
+  test('ends after a sign-out', async () => {
+    await login(newEmail())
+    const { output, exit, receives } = startWatch(['tasks'])
+    await receives({ topic: 'tasks' })
+
+    await run('logout')
+
+    expect(await exit).toEqual([1, null])
+    expect(output.stderr).toContain('Run: tallystick login')
+  })
+
+  test('reports once that the service does not respond, and does not end', async () => {
+    const proxy = await startProxy(service.origin)
+    const { child, output, exit, receives } = startWatch(['counter'], new URL(proxy.url).origin)
+    await receives({ topic: 'counter' })
+
+    proxy.close()
+    await vi.waitFor(
+      () => {
+        expect(output.stderr).toContain('Connecting again')
+      },
+      { timeout: 10_000 },
+    )
+    await sleep(5000)
+
+    expect(output.stderr).toMatch(/^Connecting again after an error: fetch failed\n$/)
+    child.kill('SIGTERM')
+    expect(await exit).toEqual([0, null])
+  })
+
+  test('ends when the program that reads its output ends', async () => {
+    const words = [pathOf('cli'), '--at', service.origin, 'watch', 'counter']
+    const child = spawn(
+      'bash',
+      ['--norc', '-o', 'pipefail', '-c', '"$0" "$@" | head -1', process.execPath, ...words],
+      {
+        env: environment,
+      },
+    )
+    let text = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += String(chunk)))
+
+    const exit = once(child, 'exit')
+    await once(child.stdout, 'data')
+
+    while (child.exitCode === null) {
+      await service.stranger.counter.increment()
+      await sleep(100)
+    }
+
+    expect(await exit).toEqual([0, null])
+    expect(JSON.parse(text)).toMatchObject({ topic: 'counter' })
+  })
+
+  test('fails if the service refuses the call or does not respond', async () => {
+    await run('logout')
+    expect(await run('watch', 'counter', 'tasks')).toContain('Run: tallystick login')
+    await login(newEmail())
+
+    expect(await run('watch', 'burn')).toContain('"code": "BAD_REQUEST"')
+    expect(await run('watch', 'tasks', '--limit', '0')).toContain('"path": "tasks.limit"')
+    expect(await run('watch', 'tasks', '--limit', 'x')).toContain('--limit x: must be a whole number')
+    expect(await run('watch', 'sessions')).toContain('"code": "INSUFFICIENT_SCOPE"')
+    const { output, exit } = startWatch(['counter'], 'http://127.0.0.1:9')
+    expect(await exit).toEqual([1, null])
+    expect(output.stderr).toMatch(/fetch failed/)
+  })
+})

@@ -1,0 +1,89 @@
+import postgres from 'postgres'
+import { describe, expect, test, vi } from 'vitest'
+
+import { isOutage } from '../../db/errors.ts'
+import { open } from '../../db/index.ts'
+import { createTallystick } from '../../src/testing.ts'
+import { databaseUrl, freePort, startPostgres } from '../setup/postgres.ts'
+import { startService } from '../fixtures/service.ts'
+import { BreakableConnection } from '../fixtures/breakable-connection.ts'
+
+const service = await startService()
+
+/** Opens a connection that can write even if the database is read-only, so that the test can change the mode. */
+const administer = (url: string) =>
+  postgres(url, { max: 1, connection: { options: '-c default_transaction_read_only=off' } })
+
+const nameOf = (url: string) => new URL(url).pathname.slice(1)
+
+describe('a DATABASE_URL of several servers', { timeout: 60_000 }, () => {
+  test('connects to the server that accepts writes, and after a failover to the new primary', async () => {
+    const first = new URL(service.databaseUrl)
+    const wire = new BreakableConnection(first.hostname, Number(first.port))
+    const standby = await startPostgres(['-c', 'fsync=off', '-c', 'default_transaction_read_only=on'])
+    const admin = administer(standby.url)
+    const name = nameOf(first.href)
+    await admin`create database ${admin(name)}`
+    await admin`alter database ${admin(name)} set default_transaction_read_only = off`
+    await (await open(databaseUrl(standby.url, name))).close()
+    await admin`alter database ${admin(name)} reset default_transaction_read_only`
+    const both = new URL(first)
+    both.hostname = 'servers'
+    both.port = ''
+    const servers = `127.0.0.1:${new URL(standby.url).port},127.0.0.1:${await wire.listen()}`
+    const tallystick = await createTallystick({ DATABASE_URL: both.href.replace('servers', servers) })
+    const { counter } = tallystick.stranger
+
+    await counter.set({ inputValue: 7 })
+    expect(await service.stranger.counter.get()).toEqual({ count: 7 })
+
+    wire.cut()
+    await expect(counter.set({ inputValue: 8 })).rejects.toMatchObject({ status: 503 })
+    await expect(counter.get()).rejects.toMatchObject({ status: 503 })
+    await admin`alter database ${admin(name)} set default_transaction_read_only = off`
+    await vi.waitFor(async () => {
+      expect(await counter.set({ inputValue: 9 })).toEqual({ count: 9 })
+      expect(await counter.get()).toEqual({ count: 9 })
+    }, 10_000)
+
+    expect(await service.stranger.counter.get()).toEqual({ count: 7 })
+    await tallystick.close()
+    await admin.end()
+    await standby.stop()
+    wire.close()
+  })
+
+  test('fails immediately if no server is available', async () => {
+    const ports = [await freePort(), await freePort()]
+    const nowhere = `postgres://nobody:x@127.0.0.1:${ports[0]},127.0.0.1:${ports[1]}/nothing`
+
+    const refusal: unknown = await open(nowhere).catch((error: unknown) => error)
+
+    expect(isOutage(refusal)).toBe(true)
+    expect(String(refusal)).toMatch(new RegExp(`None of .*:${ports[0]}.*:${ports[1]}`))
+  })
+})
+
+describe('a read-only server', () => {
+  test('causes 503 for changes, and is used again when it accepts writes', async () => {
+    const { counter } = service.stranger
+    const admin = administer(service.databaseUrl)
+    const restrict = async (to: string) => {
+      await admin`alter database ${admin(nameOf(service.databaseUrl))} set default_transaction_read_only = ${admin(to)}`
+      // Closes the other connections, because existing connections keep the previous mode.
+      await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
+    }
+
+    await restrict('on')
+    await vi.waitFor(async () => {
+      expect(await counter.get()).toEqual({ count: 7 })
+    })
+    await expect(counter.increment()).rejects.toMatchObject({ status: 503 })
+    await restrict('off')
+    await admin.end()
+
+    await vi.waitFor(async () => {
+      expect(await counter.increment()).toEqual({ count: 8 })
+    })
+  })
+})

@@ -1,0 +1,115 @@
+import { eq, sql } from 'drizzle-orm'
+import { drizzle } from 'drizzle-orm/postgres-js'
+import { migrate } from 'drizzle-orm/postgres-js/migrator'
+import * as fc from 'fast-check'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { expect, onTestFinished, test } from 'vitest'
+
+import { users } from '../../db/auth.ts'
+import type { Database } from '../../db/database.ts'
+import { open } from '../../db/index.ts'
+import * as notes from '../../db/notes.ts'
+import * as query from '../../db/tasks.ts'
+import { createDatabase, startService } from '../fixtures/service.ts'
+
+const { services } = await startService()
+
+const readCounts = (db: Database) => db.select().from(query.taskCounts).orderBy(query.taskCounts.userId)
+
+const numberOf = (status: query.TaskRow['status']) =>
+  sql<number>`count(*) filter (where ${query.tasks.status} = ${status})::int`
+
+const countTasks = (db: Database) =>
+  db
+    .select({
+      userId: query.tasks.userId,
+      pending: numberOf('pending'),
+      inProgress: numberOf('in_progress'),
+      completed: numberOf('completed'),
+    })
+    .from(query.tasks)
+    .groupBy(query.tasks.userId)
+    .orderBy(query.tasks.userId)
+
+const PEOPLE = ['ada', 'bob', 'eve']
+
+const changes = fc.record({
+  userId: fc.constantFrom(...PEOPLE),
+  kind: fc.constantFrom('insert', 'insert', 'insert', 'insert', 'update', 'update', 'remove', 'clear'),
+  status: fc.constantFrom('pending', 'in_progress', 'completed'),
+  index: fc.nat(20),
+})
+
+test('the counts equal the number of tasks after concurrent changes', async () => {
+  const { db } = services
+  await db.insert(users).values(PEOPLE.map((id) => ({ id, name: '', email: `${id}@example.com` })))
+  const apply = async ({ userId, kind, status, index }: (typeof sequence)[number]) => {
+    if (kind === 'insert') return query.insert(db, userId, { title: status })
+    if (kind === 'clear') return index === 0 ? query.clear(db, userId) : undefined
+    const task = (await query.list(db, userId, { limit: 20 })).at(index)
+    if (!task) return
+    return kind === 'update'
+      ? query.update(db, userId, task.id, { status })
+      : query.remove(db, userId, task.id)
+  }
+  const sequence = fc.sample(changes, 600)
+  for (let start = 0; start < sequence.length; start += 40)
+    await Promise.all(sequence.slice(start, start + 40).map(apply))
+
+  await query.insert(db, 'ada', { title: 'Last' })
+
+  const counts = await readCounts(db)
+  expect(counts.filter(({ pending, inProgress, completed }) => pending + inProgress + completed > 0)).toEqual(
+    await countTasks(db),
+  )
+  const [ada] = counts
+  expect(ada?.userId).toBe('ada')
+  expect(await query.countAll(db, 'ada', 'in_progress')).toBe(ada?.inProgress)
+
+  await db.delete(users).where(eq(users.id, 'ada'))
+  expect(await readCounts(db)).toEqual(counts.filter(({ userId }) => userId !== 'ada'))
+})
+
+test('a migration counts the tasks of an earlier release, and sorts its shared notes', async () => {
+  const database = await createDatabase('template1')
+  onTestFinished(() => database.drop())
+  const client = postgres(database.url, { max: 1 })
+  await migrate(drizzle(client), { migrationsFolder: migrationsBefore('0006_growth') })
+  await client`insert into users (id, name, email) values ('ada', '', 'ada@example.com'), ('bob', '', 'bob@example.com')`
+  await client`insert into tasks (user_id, title, status) values ('ada', '1', 'pending'), ('ada', '2', 'pending'), ('bob', '3', 'completed')`
+  // The note with the lower id is the newer note.
+  await client`
+    insert into notes (uuid, user_id, title, body, created_at)
+    values (gen_random_uuid(), 'ada', 'newer', '', '2026-02-01'), (gen_random_uuid(), 'ada', 'older', '', '2026-01-01')`
+  await client`insert into note_shares (note_id, email, role) select id, 'bob@example.com', 'reader' from notes`
+  await client.end()
+
+  const { db, close } = await open(database.url)
+  onTestFinished(close)
+
+  expect(await readCounts(db)).toEqual([
+    { userId: 'ada', pending: 2, inProgress: 0, completed: 0 },
+    { userId: 'bob', pending: 0, inProgress: 0, completed: 1 },
+  ])
+  const titles = async (limit: number) =>
+    (await notes.list(db, { id: 'bob', email: 'bob@example.com' }, { limit })).map(({ note }) => note.title)
+  expect(await titles(10)).toEqual(['newer', 'older'])
+  expect(await titles(1)).toEqual(['newer'])
+})
+
+/** Copies the migrations before a migration to a temporary folder. */
+function migrationsBefore(tag: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'tallystick-'))
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true })
+  })
+  cpSync('db/migrations', folder, { recursive: true })
+  const file = join(folder, 'meta/_journal.json')
+  const journal = JSON.parse(readFileSync(file, 'utf8')) as { entries: { tag: string }[] }
+  const entries = journal.entries.filter((entry) => entry.tag < tag)
+  writeFileSync(file, JSON.stringify({ ...journal, entries }))
+  return folder
+}

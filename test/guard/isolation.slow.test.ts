@@ -1,0 +1,111 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+
+import { limitConcurrency } from '../../src/procedures/concurrency.ts'
+import { queueListRead } from '../../src/procedures/list-queue.ts'
+import { withTableLocked, newEmail, startService } from '../fixtures/service.ts'
+
+const service = await startService()
+
+describe('a waiting list', () => {
+  test('does not delay session lookups', async () => {
+    const cookie = await service.signIn(newEmail())
+    const ada = service.client({ cookie })
+    const done: string[] = []
+
+    await withTableLocked(service.databaseUrl, 'tasks', async () => {
+      const list = ada.tasks.list().finally(() => done.push('list'))
+      for (let turn = 0; turn < 3; turn++) await ada.account.get()
+      done.push('lookups')
+      void list.catch(() => undefined)
+    })
+
+    expect(done[0]).toBe('lookups')
+  })
+})
+
+describe('large lists', () => {
+  test('are read one at a time for all callers, with an iteration of the event loop between two reads', async () => {
+    let [reading, peak, turn] = [0, 0, 0]
+    const turns: number[] = []
+    const count = () => {
+      turn++
+      if (turns.length < 6) setImmediate(count)
+    }
+    const read = (bytes: number) => async () => {
+      peak = Math.max(peak, ++reading)
+      await Promise.resolve()
+      reading--
+      turns.push(turn)
+      return [{ bytes }]
+    }
+    const people = ['ada', 'bob', 'cleo', 'dan', 'eve', 'fay']
+    for (const person of people) await queueListRead(person, read(100_000))
+    ;[turns.length, peak] = [0, 0]
+    setImmediate(count)
+
+    await Promise.all(people.map((person) => queueListRead(person, read(100_000))))
+
+    expect(peak).toBe(1)
+    expect(new Set(turns).size).toBe(people.length)
+  })
+
+  test('do not delay a small list of another person', async () => {
+    await queueListRead('with large lists', () => Promise.resolve([{ bytes: 100_000 }]))
+    void queueListRead('with large lists', () => new Promise<never>(() => undefined))
+
+    const small = await queueListRead('with small lists', () => Promise.resolve([{ bytes: 100 }]))
+
+    expect(small).toEqual([{ bytes: 100 }])
+  })
+})
+
+describe('limitConcurrency', () => {
+  const calls = fc.array(fc.record({ person: fc.constantFrom('ada', 'bob', 'cleo'), fails: fc.boolean() }), {
+    maxLength: 30,
+  })
+
+  test('limits the concurrent calls of one person, and runs each call once and in order', async () => {
+    const law = fc.asyncProperty(
+      fc.scheduler(),
+      calls,
+      fc.integer({ min: 1, max: 3 }),
+      async (s, calls, most) => {
+        const inTurn = limitConcurrency(most)
+        const running = new Map<string, number>()
+        const begun = new Map<string, number[]>()
+        let peak = 0
+        const made = calls.map(({ person, fails }, index) =>
+          inTurn(person, async () => {
+            begun.set(person, [...(begun.get(person) ?? []), index])
+            running.set(person, (running.get(person) ?? 0) + 1)
+            peak = Math.max(peak, running.get(person) ?? 0)
+            await s.schedule(Promise.resolve())
+            running.set(person, (running.get(person) ?? 0) - 1)
+            if (fails) throw new Error('fails')
+            return index
+          }),
+        )
+
+        const outcomes = Promise.allSettled(made)
+        await s.waitFor(outcomes)
+
+        expect(peak).toBeLessThanOrEqual(most)
+        expect((await outcomes).map(({ status }) => status === 'rejected')).toEqual(
+          calls.map(({ fails }) => fails),
+        )
+        for (const indices of begun.values()) expect(indices).toEqual(indices.toSorted((a, b) => a - b))
+      },
+    )
+
+    await fc.assert(law)
+  })
+
+  test('does not delay calls of other people', async () => {
+    const inTurn = limitConcurrency(1)
+    void inTurn('ada', () => new Promise(() => undefined))
+    void inTurn('ada', () => new Promise(() => undefined))
+
+    expect(await inTurn('bob', () => Promise.resolve('answered'))).toBe('answered')
+  })
+})

@@ -1,0 +1,282 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { traverseContractProcedures } from '@orpc/server'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+
+import { metaOf } from '../../contract/base.ts'
+import { contract } from '../../contract/index.ts'
+import { topicAccess } from '../../contract/live.ts'
+import { createApp } from '../../src/http/app.ts'
+import { createTallystick } from '../../src/testing.ts'
+import { accept, clientInfo, createMcpCalls, requestByRevision2026 } from '../fixtures/mcp-agent.ts'
+import { newEmail, settingsWithAddress, startService } from '../fixtures/service.ts'
+
+const shared = { AUTH_SECRET: 'x'.repeat(40), ...(await settingsWithAddress()) }
+const service = await startService(shared)
+const { authorizeAgent, postByRevision2026, call } = createMcpCalls(service)
+
+/** Starts another instance on the same database. The access tokens of the service are valid for all instances. */
+async function startInstance(environment: Record<string, string> = {}) {
+  const instance = await createTallystick({ ...shared, DATABASE_URL: service.databaseUrl, ...environment })
+  const server = createApp(instance.services).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  afterAll(async () => {
+    server.close().closeAllConnections()
+    await instance.close()
+  })
+  return { ...instance, url: `http://127.0.0.1:${port}/mcp` }
+}
+
+const other = await startInstance()
+
+const uris = ['tallystick://counter', 'tallystick://tasks', 'tallystick://notes']
+
+async function connect(headers: Record<string, string>, url = other.url) {
+  const client = new Client(clientInfo, { versionNegotiation: { mode: { pin: '2026-07-28' } } })
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }))
+  onTestFinished(() => client.close())
+  const updated: string[] = []
+  client.setNotificationHandler(
+    'notifications/resources/updated',
+    ({ params }) => void updated.push(params.uri),
+  )
+  return {
+    client,
+    updated,
+    listen: (...resourceSubscriptions: string[]) => client.listen({ resourceSubscriptions }),
+    read: async (uri: string) => {
+      const { contents } = await client.readResource({ uri })
+      const [content] = contents
+      return content && 'text' in content ? (JSON.parse(content.text) as unknown) : undefined
+    },
+  }
+}
+
+/** Subscribes without a client library. */
+function subscribe(credentials: Record<string, string>, url: string, ...resourceSubscriptions: string[]) {
+  const { headers, body } = requestByRevision2026('subscriptions/listen', {
+    notifications: { resourceSubscriptions },
+  })
+  const aborting = new AbortController()
+  onTestFinished(() => {
+    aborting.abort()
+  })
+  return fetch(url, {
+    method: 'POST',
+    headers: { accept, 'content-type': 'application/json', ...headers, ...credentials },
+    body: JSON.stringify(body),
+    signal: aborting.signal,
+  })
+}
+
+/** Returns a function that reads the stream until the text arrives. */
+function readerOf({ body }: Response) {
+  const stream = body?.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  return async (expected: string) => {
+    while (!text.includes(expected)) {
+      const { value, done } = (await stream?.read()) ?? { done: true }
+      if (done) throw new Error(`The stream ended after: ${text}`)
+      text += value
+    }
+    return text
+  }
+}
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+test('Each topic has one procedure that reads its state', () => {
+  const topics: unknown[] = []
+  traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure }) => {
+    const { reads } = metaOf(procedure)
+    if (reads) topics.push(reads)
+  })
+
+  expect(topics.sort()).toEqual(Object.keys(topicAccess).sort())
+})
+
+describe('the resources', () => {
+  test('are the topics that an access token can read', async () => {
+    const { credentials } = await authorizeAgent()
+    const { client } = await connect(credentials)
+
+    const { resources } = await client.listResources()
+
+    expect(resources.map(({ uri }) => uri)).toEqual(uris)
+    expect(resources[1]).toEqual({
+      uri: 'tallystick://tasks',
+      name: 'tasks',
+      description: 'List your tasks, newest first',
+      mimeType: 'application/json',
+    })
+  })
+
+  test('have the same content as the answers of REST', async () => {
+    const email = newEmail()
+    const person = await service.person(email)
+    await person.tasks.create({ taskTitle: 'Write' })
+    await person.notes.create({ title: 'Plan', body: '' })
+    const { credentials } = await authorizeAgent({ email })
+    const { credentials: restCredentials } = await authorizeAgent({ email, resource: service.origin })
+    const { read } = await connect(credentials)
+
+    for (const uri of uris) {
+      const path = `/api/${new URL(uri).host}`
+      expect(await read(uri), uri).toEqual((await call('GET', path, undefined, restCredentials)).body)
+    }
+    expect(await read('tallystick://tasks')).toMatchObject({ tasks: [{ title: 'Write' }] })
+  })
+
+  test.each(['tallystick://sessions', 'tallystick://nothing', 'x'])('do not include %s', async (uri) => {
+    const { credentials } = await authorizeAgent()
+    const { read } = await connect(credentials)
+
+    await expect(read(uri)).rejects.toMatchObject({ code: -32602 })
+  })
+
+  test('require the scope of the procedure, to read and to subscribe', async () => {
+    const { credentials } = await authorizeAgent({ scope: 'write' })
+    const challenge = expect.stringMatching(/error="insufficient_scope".* scope="read"/)
+
+    const answers = [
+      await postByRevision2026(credentials, 'resources/read', { uri: 'tallystick://tasks' }),
+      await subscribe(credentials, other.url, 'tallystick://counter', 'tallystick://tasks'),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([403, 403])
+    expect(answers.map(({ headers }) => headers.get('www-authenticate'))).toEqual([challenge, challenge])
+
+    const { read, listen } = await connect(credentials)
+    expect(await read('tallystick://counter')).toEqual(await service.stranger.counter.get())
+    await (await listen('tallystick://counter')).close()
+  })
+})
+
+describe('a subscription', () => {
+  test('notifies of changes on another instance, and only of later changes of its resources', async () => {
+    const email = newEmail()
+    const person = await service.person(email)
+    await person.tasks.create({ taskTitle: 'Before' })
+    const { credentials } = await authorizeAgent({ email })
+    const { updated, listen, read } = await connect(credentials)
+
+    const { honoredFilter } = await listen('tallystick://notes', 'tallystick://tasks', 'tallystick://nothing')
+    expect(honoredFilter).toEqual({ resourceSubscriptions: ['tallystick://notes', 'tallystick://tasks'] })
+
+    await person.tasks.create({ taskTitle: 'After' })
+    await service.stranger.counter.increment()
+    await vi.waitFor(() => {
+      expect(updated).toEqual(['tallystick://tasks'])
+    })
+    expect(await read('tallystick://tasks')).toMatchObject({ taskCount: 2 })
+    await person.notes.create({ title: 'Plan', body: '' })
+    await vi.waitFor(() => {
+      expect(updated).toEqual(['tallystick://tasks', 'tallystick://notes'])
+    })
+  })
+
+  test.each([
+    { filter: { resourceSubscriptions: ['tallystick://sessions'] } },
+    { filter: { toolsListChanged: true } },
+  ])('ends at once if it has no resource: $filter', async ({ filter }) => {
+    const { credentials } = await authorizeAgent()
+    const { client } = await connect(credentials)
+
+    const { honoredFilter, closed } = await client.listen(filter)
+
+    expect(honoredFilter).toEqual({})
+    expect(await closed).toBe('graceful')
+  })
+
+  test.each(['tallystick://tasks', 'tallystick://counter'])(
+    'to %s ends when the grant is revoked on another instance',
+    async (uri) => {
+      const { credentials, revoke } = await authorizeAgent()
+      const { listen } = await connect(credentials)
+      const { closed } = await listen(uri)
+
+      await revoke()
+
+      expect(await Promise.race([closed, vi.waitFor(() => Promise.reject(new Error('still open')))])).toBe(
+        'remote',
+      )
+      expect((await subscribe(credentials, other.url, uri)).status).toBe(401)
+    },
+  )
+
+  test('ends when the access token expires', async () => {
+    const { credentials } = await authorizeAgent()
+    const { listen } = await connect(credentials)
+    const { closed } = await listen('tallystick://tasks')
+
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 11 * 60_000 })
+
+    expect(await closed).toBe('remote')
+  })
+
+  test('ends with a result when the service stops', async () => {
+    const stopping = await startInstance()
+    const { credentials } = await authorizeAgent()
+    const { listen } = await connect(credentials, stopping.url)
+    const { closed } = await listen('tallystick://tasks')
+
+    stopping.services.closing.abort()
+
+    expect(await closed).toBe('graceful')
+    expect((await subscribe(credentials, stopping.url, 'tallystick://tasks')).status).toBe(503)
+  })
+
+  test('occupies no slot for requests, and may last longer than ANSWER_TIMEOUT', async () => {
+    const { url } = await startInstance({ MAX_REQUESTS: '1', ANSWER_TIMEOUT: '1' })
+    const { credentials } = await authorizeAgent()
+    const { updated, listen } = await connect(credentials, url)
+
+    const subscriptions = [await listen('tallystick://counter'), await listen('tallystick://counter')]
+    await new Promise((resolve) => setTimeout(resolve, 2500))
+    await service.stranger.counter.increment()
+
+    await vi.waitFor(() => {
+      expect(updated).toHaveLength(2)
+    })
+    for (const subscription of subscriptions) await subscription.close()
+  })
+
+  test.each([
+    { limit: 'MAX_PERSON_STREAMS', status: 429 },
+    { limit: 'MAX_ADDRESS_STREAMS', status: 429 },
+    { limit: 'MAX_STREAMS', status: 503 },
+  ])('counts for $limit until the client disconnects', async ({ limit, status }) => {
+    const { url } = await startInstance({ [limit]: '1' })
+    const { credentials } = await authorizeAgent()
+    const { listen } = await connect(credentials, url)
+    const first = await listen('tallystick://counter')
+
+    const refused = await subscribe(credentials, url, 'tallystick://counter')
+    expect(refused.status).toBe(status)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    await first.close()
+
+    await vi.waitFor(async () => {
+      expect((await subscribe(credentials, url, 'tallystick://counter')).status).toBe(200)
+    })
+  })
+
+  test('sends a comment every 15 seconds, and cannot be buffered or compressed', async () => {
+    const { credentials } = await authorizeAgent()
+    vi.useFakeTimers({ toFake: ['setInterval'] })
+    const response = await subscribe(credentials, other.url, 'tallystick://counter')
+    const read = readerOf(response)
+    const acknowledgement = await read('\n\n')
+    expect(acknowledgement).toContain('notifications/subscriptions/acknowledged')
+
+    vi.advanceTimersByTime(15_000)
+
+    expect(await read(': \n\n')).toBe(`${acknowledgement}: \n\n`)
+    expect(response.headers.get('content-type')).toBe('text/event-stream')
+    expect(response.headers.get('cache-control')).toContain('no-transform')
+    expect(response.headers.get('x-accel-buffering')).toBe('no')
+  })
+})

@@ -1,0 +1,510 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { describe, expect, test } from 'vitest'
+
+import { ErrorBody } from '../../contract/errors.ts'
+import { createFetch, errorBody, errorBodyAt, notFound, validationError } from '../fixtures/http.ts'
+import { newEmail, startService } from '../fixtures/service.ts'
+
+const service = await startService()
+const call = createFetch(service)
+
+const MIB = 1024 * 1024
+const FIRST_FORM = 'application/json;version=1'
+const signIn = async (email = newEmail()) => ({ cookie: await service.signIn(email) })
+
+const unauthorized = errorBody(401, 'UNAUTHORIZED', 'Sign in first', true)
+const noteNotFound = errorBody(404, 'NOT_FOUND', 'There is no such note', true)
+const taskNotFound = errorBody(404, 'NOT_FOUND', 'Task not found', true)
+const forbidden = errorBody(403, 'FORBIDDEN', 'You may not do this to the note', true)
+const wrongMethod = errorBody(405, 'METHOD_NOT_SUPPORTED', 'Method Not Supported')
+const unreadable = errorBody(400, 'BAD_REQUEST', 'The address cannot be read')
+
+/** Sends a request over a new connection, and returns the parsed response. */
+async function sendRaw(request: string, method = '') {
+  const socket = connect(Number(new URL(service.origin).port), '127.0.0.1')
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', () => undefined)
+  socket.write(request)
+  await once(socket, 'close')
+  const [head = '', body = ''] = Buffer.concat(chunks).toString().split('\r\n\r\n')
+  const parsed = method === 'HEAD' ? undefined : (JSON.parse(body) as unknown)
+  return { status: Number(head.split(' ')[1]), head: head.toLowerCase(), body: parsed }
+}
+
+describe('the order of checks', () => {
+  const bad = ['{bad', '[]', '{"title":1,"body":1,"email":1,"role":1}', '{"title":"\\u0000"}']
+  const paths = { update: '', share: '/share', delete: '/delete' }
+
+  /**
+   * Creates a note. Returns its id, and the cookies of its author, of a reader, and of a user without access to the
+   * note.
+   */
+  async function createSharedNote() {
+    const [ada, readerEmail] = [await signIn(), newEmail()]
+    const { body } = await call('POST', '/api/notes', { title: 'One', body: '' }, ada)
+    const { id } = body as { id: string }
+    await call('POST', `/api/notes/${id}/share`, { email: readerEmail, role: 'reader' }, ada)
+    return { ada, reader: await signIn(readerEmail), other: await signIn(), id }
+  }
+
+  describe.each(Object.entries(paths))('of notes.%s', (name, suffix) => {
+    test.each(bad)('is 401, 404, 403, 400 with the body %s', async (body) => {
+      const { ada, reader, other, id } = await createSharedNote()
+      const post = async (id: string, headers?: Record<string, string>) =>
+        (await call('POST', `/api/notes/${id}${suffix}`, body, headers)).body
+
+      expect(await post(id)).toEqual(unauthorized)
+      expect(await post('absent')).toEqual(unauthorized)
+      expect(await post(crypto.randomUUID(), ada)).toEqual(noteNotFound)
+      expect(await post(id, reader)).toEqual(forbidden)
+      expect(await post(id, other)).toEqual(forbidden)
+      // `notes.delete` accepts every JSON object as its body. Only `{bad` and `[]` are not JSON objects.
+      if (name !== 'delete' || body === '{bad' || body === '[]')
+        expect(await post(id, ada)).toMatchObject({ status: 400, code: 'BAD_REQUEST' })
+    })
+  })
+
+  test.each(bad)('of tasks.update is 401, 404, 400 with the body %s', async (body) => {
+    const [ada, bob] = [await signIn(), await signIn()]
+    const { body: task } = await call('POST', '/api/tasks', { taskTitle: 'One' }, ada)
+    const path = `/api/tasks/${(task as { id: number }).id}`
+
+    expect((await call('PATCH', path, body)).body).toEqual(unauthorized)
+    expect((await call('PATCH', '/api/tasks/abc', body)).body).toEqual(unauthorized)
+    expect((await call('PATCH', '/api/tasks/987654321', body, ada)).body).toEqual(taskNotFound)
+    expect((await call('PATCH', path, body, bob)).body).toEqual(taskNotFound)
+    expect(await call('PATCH', path, body, ada)).toMatchObject({ status: 400, body: { code: 'BAD_REQUEST' } })
+  })
+
+  test.each([
+    ['POST', '/api/tasks'],
+    ['POST', '/api/tasks/reset'],
+    ['DELETE', '/api/tasks/abc'],
+    ['POST', '/api/notes'],
+    ['POST', '/api/notes/reset'],
+    ['DELETE', '/api/notes/abc'],
+    ['POST', '/api/sessions/revoke'],
+  ])('begins with 401 at %s %s', async (method, path) => {
+    for (const body of ['{bad', '[]', '{}'])
+      expect((await call(method, path, body)).body).toEqual(unauthorized)
+  })
+
+  test.each(['/api/auth/update-user', '/api/auth/admin/set-role', '/api/auth/admin/stop-impersonating'])(
+    'begins with 401 at POST %s, which is not in the contract',
+    async (path) => {
+      for (const body of ['{bad', '[]', '{}'])
+        expect((await call('POST', path, body)).body).toEqual({ ...unauthorized, defined: false })
+    },
+  )
+
+  test.each(['/api/tasks/abc', '/api/tasks?status=nope', '/api/me', '/api/sessions', '/api/notes'])(
+    'begins with 401 at GET %s',
+    async (path) => {
+      expect((await call('GET', path)).body).toEqual(unauthorized)
+    },
+  )
+})
+
+describe('RPC', () => {
+  const outputOf = (answer: { body: unknown }) => answer.body as { json: unknown }
+  const malformedJson = {
+    defined: false,
+    code: 'BAD_REQUEST',
+    status: 400,
+    message: 'The body is not valid JSON',
+  }
+
+  test('reports malformed JSON only to a signed-in caller', async () => {
+    const ada = await signIn()
+
+    const anonymous = await call('POST', '/rpc/tasks/create', '{bad')
+    const signedIn = await call('POST', '/rpc/tasks/create', '{bad', ada)
+
+    expect(anonymous.status).toBe(401)
+    expect(outputOf(anonymous).json).toEqual({
+      defined: true,
+      code: 'UNAUTHORIZED',
+      status: 401,
+      message: 'Sign in first',
+    })
+    expect(signedIn.status).toBe(400)
+    expect(outputOf(signedIn).json).toEqual(malformedJson)
+  })
+
+  test.each([undefined, {}, '[]', { json: 1 }, { json: { taskTitle: 'One' }, meta: 5 }, { json: [] }])(
+    'rejects the body %j',
+    async (body) => {
+      const ada = await signIn()
+
+      const answer = await call('POST', '/rpc/tasks/create', body, ada)
+
+      expect(answer.status).toBe(400)
+      expect(outputOf(answer).json).toMatchObject({ defined: false, code: 'BAD_REQUEST', status: 400 })
+    },
+  )
+
+  test.each([
+    ['an invalid `meta`', 'POST', '/rpc/tasks/create', { json: {}, meta: 5 }],
+    ['an invalid query', 'GET', '/rpc/tasks/list?data=%7Bbad', undefined],
+  ])('reports %s only to a signed-in caller', async (_, method, path, body) => {
+    const anonymous = await call(method, path, body)
+    const signedIn = await call(method, path, body, await signIn())
+
+    expect([anonymous.status, signedIn.status]).toEqual([401, 400])
+  })
+
+  test.each(['/rpc/tasks/create', '/rpc/tasks/reset', '/rpc/counter/increment', '/rpc/reservations/create'])(
+    'rejects GET %s without an effect',
+    async (path) => {
+      const ada = await signIn()
+      const { body: before } = await call('GET', '/api/counter')
+
+      const answer = await call('GET', path, undefined, ada)
+
+      expect(answer.status).toBe(405)
+      expect(outputOf(answer).json).toMatchObject({ code: 'METHOD_NOT_SUPPORTED', status: 405 })
+      expect((await call('GET', '/api/counter')).body).toEqual(before)
+    },
+  )
+
+  test.each(['/rpc/', '/rpc/nope', '/rpc/tasks', '/rpc/tasks/create/more', '/rpc/constructor/name'])(
+    'answers 404 at %s',
+    async (path) => {
+      expect((await call('POST', path, {})).body).toEqual(errorBodyAt(path, notFound))
+    },
+  )
+
+  test.each<unknown>([
+    { toString: null },
+    { toString: 1, valueOf: 1 },
+    { deep: [[[]]] },
+    5,
+    null,
+    '['.repeat(1000),
+  ])('treats %j as the id of an absent note', async (id) => {
+    const answer = await call(
+      'POST',
+      '/rpc/notes/update',
+      { json: { id, title: 'x', body: '' } },
+      await signIn(),
+    )
+
+    expect(answer.status).toBe(404)
+  })
+})
+
+describe('a path', () => {
+  test.each(['/api', '/api/nope', '/api//tasks', '//api/tasks', '/api/tasks/1/2', '/api/%ff', '/nope'])(
+    'is not found as %s',
+    async (path) => {
+      const ada = await signIn()
+
+      for (const method of ['GET', 'POST', 'PATCH', 'DELETE', 'PUT'])
+        expect((await call(method, path, undefined, ada)).body).toEqual(notFound)
+    },
+  )
+
+  test.each([
+    ['PUT', '/api/tasks', 'GET, HEAD, POST'],
+    ['DELETE', '/api/tasks', 'GET, HEAD, POST'],
+    ['POST', '/api/tasks/1', 'GET, HEAD, PATCH, DELETE'],
+    ['PUT', '/api/notes', 'GET, HEAD, POST'],
+    ['GET', '/api/notes/1', 'POST, DELETE'],
+    ['GET', '/api/notes/1/share', 'POST'],
+    ['POST', '/api/status', 'GET, HEAD'],
+    ['POST', '/api/me', 'GET, HEAD'],
+    ['GET', '/api/counter/increment', 'POST'],
+    ['GET', '/api/reservations', 'POST'],
+    ['DELETE', '/api/sessions', 'GET, HEAD'],
+    ['POST', '/docs', 'GET, HEAD'],
+    ['POST', '/api/openapi.json', 'GET, HEAD'],
+    ['GET', '/api/auth/sign-out', 'POST'],
+    ['POST', '/api/auth/get-session', 'GET, HEAD'],
+    ['GET', '/api/auth/admin/set-role', 'POST'],
+    ['DELETE', '/authorize', 'GET, HEAD, POST'],
+    ['GET', '/token', 'POST'],
+    ['GET', '/mcp', 'POST'],
+    ['DELETE', '/mcp', 'POST'],
+    ['POST', '/api/health/ready', 'GET, HEAD'],
+    ['PUT', '/rpc/tasks/list', 'GET, HEAD, POST'],
+    ['DELETE', '/rpc/tasks/create', 'POST'],
+    ['GET', '/rpc/tasks/create', 'POST'],
+  ])('is rejected as %s %s, with Allow: %s', async (method, path, allow) => {
+    const ada = await signIn()
+    const answer = await call(method, path, undefined, ada)
+    const options = await call('OPTIONS', path)
+
+    expect(answer.status).toBe(405)
+    expect(answer.headers.get('allow')).toBe(`${allow}, OPTIONS`)
+    expect(answer.body).toEqual(errorBodyAt(path, wrongMethod))
+    expect([options.status, options.body]).toEqual([204, ''])
+    if (path !== '/token') expect(options.headers.get('allow')).toBe(`${allow}, OPTIONS`)
+  })
+
+  describe.each(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'])(
+    'that does not exist',
+    (method) => {
+      test.each([
+        '/nope',
+        '/api/nope',
+        '/rpc/nope',
+        '/rpc/tasks/nope',
+        '/docs/nope',
+        '/api/auth/nope',
+        '/mcp/nope',
+      ])(`is not found as ${method} %s, with any body`, async (path) => {
+        const head = `${method} ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n`
+        const requests = [`${head}\r\n`]
+        if (method !== 'TRACE') requests.push(`${head}content-type: text/csv\r\ncontent-length: 3\r\n\r\na,b`)
+
+        for (const request of requests) {
+          const { status, head, body } = await sendRaw(request, method)
+          expect(status).toBe(404)
+          expect(head).not.toContain('allow:')
+          if (method !== 'HEAD') expect(body).toEqual(errorBodyAt(path, notFound))
+        }
+      })
+    },
+  )
+
+  test.each([
+    '/api/status',
+    '/api/counter',
+    '/api/tasks',
+    '/api/me',
+    '/api/nope',
+    '/docs',
+    '/api/openapi.json',
+  ])('has the same response headers for HEAD as for GET at %s', async (path) => {
+    const ada = await signIn()
+
+    const [get, head] = await Promise.all(
+      ['GET', 'HEAD'].map((method) => fetch(service.origin + path, { method, headers: ada })),
+    )
+
+    expect(head?.status).toBe(get?.status)
+    for (const name of ['content-type', 'content-length', 'cache-control'])
+      expect(head?.headers.get(name)).toBe(get?.headers.get(name))
+    expect(await head?.text()).toBe('')
+  })
+
+  test.each(['/api/tasks/%00', '/api/tasks?status=%00', '/%00', '/api/notes/a%00b/share'])(
+    'is rejected as %s',
+    async (path) => {
+      const ada = await signIn()
+
+      expect(await call('GET', path, undefined, ada)).toMatchObject({ status: 400, body: unreadable })
+    },
+  )
+
+  test.each(['http://', 'ftp://elsewhere.example/api/status', '*', 'api/status'])(
+    'is rejected as the request target %s',
+    async (target) => {
+      const { status, body } = await sendRaw(`GET ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)
+
+      expect(status).toBe(400)
+      expect(ErrorBody.parse(body)).toMatchObject({ status: 400 })
+    },
+  )
+
+  test('is rejected above 8 KiB', async () => {
+    const longest = `/${'a'.repeat(8191)}`
+
+    expect((await call('GET', longest)).body).toEqual(notFound)
+    expect((await call('GET', `${longest}a`)).body).toEqual(
+      errorBody(414, 'URI_TOO_LONG', 'The address is too long'),
+    )
+  })
+})
+
+describe('the HTTP server', () => {
+  test('rejects headers above 16 KiB', async () => {
+    const padding = `x-padding: ${'a'.repeat(17 * 1024)}`
+
+    const { status, head, body } = await sendRaw(`GET /api/status HTTP/1.1\r\nhost: x\r\n${padding}\r\n\r\n`)
+
+    expect(status).toBe(431)
+    expect(head).toContain('content-type: application/json')
+    expect(body).toEqual(errorBody(431, 'REQUEST_HEADER_FIELDS_TOO_LARGE', 'Request Header Fields Too Large'))
+  })
+
+  test('accepts headers below 16 KiB', async () => {
+    const answer = await call('GET', '/api/status', undefined, { 'x-padding': 'a'.repeat(15 * 1024) })
+
+    expect(answer.status).toBe(200)
+  })
+
+  test.each([
+    ['is not HTTP', 'nonsense\r\n\r\n'],
+    [
+      'repeats Content-Length',
+      'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab',
+    ],
+    [
+      'has Content-Length and Transfer-Encoding',
+      'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0',
+    ],
+    ['has an invalid header name', 'GET / HTTP/1.1\r\nhost: x\r\nx y: z\r\n\r\n'],
+  ])('rejects a request that %s', async (_, request) => {
+    expect((await sendRaw(request)).body).toEqual(errorBody(400, 'BAD_REQUEST', 'Bad Request'))
+  })
+
+  test('rejects a body of 20 MB', async () => {
+    const ada = await signIn()
+
+    const answer = await call('POST', '/api/tasks', { taskTitle: 'x'.repeat(20_000_000) }, ada)
+
+    expect(answer.status).toBe(413)
+    expect(answer.body).toEqual(errorBody(413, 'PAYLOAD_TOO_LARGE', `A body may have at most ${MIB} bytes`))
+  })
+
+  test('accepts a body of 1 MiB and rejects a longer body, with and without Content-Length', async () => {
+    const ada = { ...(await signIn()), 'content-type': 'application/json' }
+    const bodyOf = (bytes: number) => JSON.stringify({ taskTitle: 'x', unknown: 'x'.repeat(bytes - 30) })
+    const post = async (body: string | ReadableStream) =>
+      (await fetch(`${service.origin}/api/tasks`, { method: 'POST', headers: ada, body, duplex: 'half' }))
+        .status
+
+    expect(bodyOf(MIB)).toHaveLength(MIB)
+    expect(await post(bodyOf(MIB))).toBe(200)
+    expect(await post(bodyOf(MIB + 1))).toBe(413)
+    expect(await post(new Blob([bodyOf(MIB + 1)]).stream())).toBe(413)
+  })
+})
+
+describe('/api/notes', () => {
+  const first = { id: expect.any(Number), userId: expect.any(String), text: 'One' }
+  const second = { id: expect.any(String), title: 'One', body: 'One', mine: true }
+  const accepts = [
+    ['no Accept header', {}, 2],
+    ['application/json', { accept: 'application/json' }, 2],
+    ['*/*', { accept: '*/*' }, 2],
+    ['text/html first', { accept: 'text/html, */*;q=0.8' }, 2],
+    ['an unknown version', { accept: 'application/json;version=2' }, 2],
+    ['the first form', { accept: FIRST_FORM }, 1],
+    ['the first form, quoted', { accept: 'application/json; version="1"' }, 1],
+    ['the first form preferred', { accept: `application/json;q=0.5, ${FIRST_FORM}` }, 1],
+    ['the second form preferred', { accept: `${FIRST_FORM};q=0.5, application/json` }, 2],
+    ['both forms', { accept: `application/json, ${FIRST_FORM}` }, 2],
+    ['both forms, the first form listed first', { accept: `${FIRST_FORM}, application/json` }, 2],
+    ['both forms with the same weight', { accept: `${FIRST_FORM};q=0.5, application/json; q=0.50` }, 2],
+    ['the first form and any type', { accept: `*/*, ${FIRST_FORM}` }, 1],
+    ['the first form and any application type', { accept: `application/*, ${FIRST_FORM}` }, 1],
+    ['the first form less than any type', { accept: `${FIRST_FORM};q=0.5, */*;q=0.8` }, 2],
+    ['the first form not at all', { accept: `${FIRST_FORM};q=0, application/json;q=0.1` }, 2],
+    ['the first form with an invalid weight', { accept: `${FIRST_FORM};q=high, application/json;q=0.1` }, 2],
+  ] as const
+
+  const typeOf = ({ headers }: { headers: Headers }) => headers.get('content-type')
+  const varyOf = ({ headers }: { headers: Headers }) =>
+    headers
+      .get('vary')
+      ?.split(',')
+      .map((name) => name.trim())
+
+  test.each(accepts)(
+    'returns the form for %s by GET, and names the form in the content type',
+    async (_, accept, form) => {
+      const ada = await signIn()
+      await call('POST', '/api/notes', { newNote: 'One' }, ada)
+
+      const answer = await call('GET', '/api/notes', undefined, { ...ada, ...accept })
+
+      expect(answer.status).toBe(200)
+      expect(typeOf(answer)).toBe(form === 1 ? FIRST_FORM : 'application/json')
+      expect(varyOf(answer)).toEqual(expect.arrayContaining(['Accept', 'Datastar-Request']))
+      expect(answer.body).toMatchObject(
+        form === 1 ? { notes: [first], noteCount: 1 } : { notes: [second], can: { CREATE_NOTE: true } },
+      )
+    },
+  )
+
+  test.each(accepts)('accepts and returns the form for %s by POST', async (_, accept, form) => {
+    const ada = await signIn()
+    const body = form === 1 ? { newNote: 'One' } : { title: 'One', body: 'One' }
+
+    const answer = await call('POST', '/api/notes', body, { ...ada, ...accept })
+
+    expect(typeOf(answer)).toBe(form === 1 ? FIRST_FORM : 'application/json')
+    expect(varyOf(answer)).toEqual(expect.arrayContaining(['Accept', 'Datastar-Request']))
+    expect(answer.body).toMatchObject(form === 1 ? first : second)
+  })
+
+  test('recognizes the first form in the body of a POST', async () => {
+    const ada = await signIn()
+
+    const one = await call('POST', '/api/notes', { newNote: 'One' }, ada)
+    const both = await call('POST', '/api/notes', { newNote: 'One', title: 'Two', body: '' }, ada)
+
+    expect(one).toMatchObject({ status: 200, body: first })
+    expect(typeOf(one)).toBe(FIRST_FORM)
+    expect(both).toMatchObject({ status: 200, body: { title: 'Two' } })
+    expect(typeOf(both)).toBe('application/json')
+  })
+
+  test.each([FIRST_FORM, 'application/json; version="1"', 'application/json; charset=utf-8; VERSION=1'])(
+    'recognizes the first form by the media type %s of the body',
+    async (type) => {
+      const ada = await signIn()
+      const signals = { newNote: 'One', title: 'Two', body: '' }
+
+      const answer = await call('POST', '/api/notes', signals, { ...ada, 'content-type': type })
+
+      expect(answer).toMatchObject({ status: 200, body: first })
+      expect(typeOf(answer)).toBe(FIRST_FORM)
+    },
+  )
+
+  test.each(['application/json;version=2', 'application/json; charset=utf-8', 'application/json;xversion=1'])(
+    'recognizes the second form by the media type %s of the body',
+    async (type) => {
+      const ada = await signIn()
+      const signals = { newNote: 'Two', title: 'One', body: 'One' }
+
+      const answer = await call('POST', '/api/notes', signals, { ...ada, 'content-type': type })
+
+      expect(answer).toMatchObject({ status: 200, body: second })
+    },
+  )
+
+  test.each([
+    ['a title for the first form', { title: 'One', body: '' }, { accept: FIRST_FORM }, 'newNote'],
+    ['nothing for the first form', {}, { accept: FIRST_FORM }, 'newNote'],
+    [
+      'a title in the media type of the first form',
+      { title: 'One' },
+      { 'content-type': FIRST_FORM },
+      'newNote',
+    ],
+    ['no body for the second form', { title: 'One' }, {}, 'body'],
+  ])('rejects by POST %s', async (_, body, accept, field) => {
+    const ada = await signIn()
+
+    const answer = await call('POST', '/api/notes', body, { ...ada, ...accept })
+
+    expect(answer.body).toEqual(validationError(field, 'Invalid input: expected string, received undefined'))
+    expect(varyOf(answer)).toEqual(expect.arrayContaining(['Accept', 'Datastar-Request']))
+  })
+
+  test.each<Record<string, string>>([{}, { accept: FIRST_FORM }, { 'datastar-request': 'true' }])(
+    'rejects a caller without credentials in each form: %j',
+    async (headers) => {
+      const answer = await call('GET', '/api/notes', undefined, headers)
+
+      expect(answer.body).toEqual(unauthorized)
+      expect(varyOf(answer)).toEqual(expect.arrayContaining(['Accept', 'Datastar-Request']))
+    },
+  )
+})
+
+describe('reservations.create', () => {
+  test('examines a limited number of languages in Accept-Language', async () => {
+    const tags = Array.from({ length: 4000 }, (_, index) => `x${index.toString(36)}`).join()
+    const headers = { 'accept-language': tags.slice(0, 15_000) }
+
+    const answer = await call('POST', '/api/reservations', { name: 'Ada', guests: 2 }, headers)
+
+    expect(answer.headers.get('content-language')).toBe('en')
+  })
+})

@@ -1,0 +1,233 @@
+import fc from 'fast-check'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, describe, expect, test } from 'vitest'
+
+import { createApp } from '../../src/http/app.ts'
+import { createLog } from '../../src/telemetry/log.ts'
+import { readTarget } from '../../src/http/target.ts'
+import { createFetch } from '../fixtures/http.ts'
+import { withTableLocked, newEmail, startService } from '../fixtures/service.ts'
+import { exchange } from '../trials/raw-http.ts'
+
+const service = await startService({ MAX_REQUESTS: '1' })
+const lines: string[] = []
+const log = createLog(
+  { logLevel: 'info', service: 'test', release: 'local' },
+  { write: (line) => void lines.push(line) },
+)
+const server = createApp({ ...service.services, log }).listen(0, '127.0.0.1')
+await once(server, 'listening')
+const { port } = server.address() as AddressInfo
+afterAll(() => server.close())
+const cookie = await service.signIn(newEmail())
+
+/** Sends a request with this request target. Returns the response and the log lines. */
+async function ask(target: string, head = 'host: localhost\r\n', method = 'GET') {
+  lines.length = 0
+  const { responses } = await exchange(
+    port,
+    [`${method} ${target} HTTP/1.1\r\n${head}cookie: ${cookie}\r\n\r\n`],
+    {
+      responses: 1,
+      timeout: 5000,
+    },
+  )
+  await expect.poll(() => lines.length).toBeGreaterThan(0)
+  return { status: responses[0]?.status, log: JSON.parse(lines.at(-1) ?? '') as { req: { path: string } } }
+}
+
+/** Parses a request target as the router does. */
+const targetOf = (url: string) =>
+  readTarget({ url, headers: { host: 'localhost' }, httpVersion: '1.1' }, 'http://localhost')
+
+const dots = ['.', '..', '%2e', '%2E', '.%2e', '%2e.', '%2E%2e', '%252e', '%252e%25252E']
+const separators = ['/', '%2f', '%2F', '%5c', '%5C', '%252f', ';', '%3b', ';x=']
+const dotted = dots.flatMap((dot) =>
+  separators.flatMap((separator) => [
+    `/api/health/${dot}${separator}counter`,
+    `/api/health${separator}${dot}/counter`,
+    `/api/health/live${separator}${dot}`,
+  ]),
+)
+
+describe('a request target with dot segments', () => {
+  test.each(dotted)('matches no route, and is logged: %s', async (path) => {
+    const { status, log } = await ask(path)
+
+    expect(status).toBe(404)
+    expect(log).toMatchObject({ req: { path } })
+  })
+
+  test.each([
+    '/api/%2e%2e/api/counter',
+    '/api/./counter',
+    '/api/health/../counter',
+    '/api/health/live/../../counter',
+    '/./api/counter',
+    '/api/counter/.',
+    '/api/counter/..',
+    'http://localhost/api/./counter',
+  ])('matches no operation: %s', async (path) => {
+    expect((await ask(path)).status).toBe(404)
+  })
+
+  test.each(['/api/..\\counter', '/api\\counter', '/api/health/live\\..\\..\\counter'])(
+    'is rejected with backslashes: %s',
+    async (path) => {
+      expect(await ask(path)).toMatchObject({ status: 400, log: { req: { path: '(unreadable)' } } })
+    },
+  )
+})
+
+describe('a request target', () => {
+  test.each([
+    '/API/COUNTER',
+    '/api/counter.',
+    '/api/counter;x=1',
+    '/api//counter',
+    '//api/counter',
+    '/api/counter/',
+    '/%61pi/counter',
+    '/api%2fcounter',
+    '/api/health/live/',
+    '/api/health/LIVE',
+    '/api/health/liv%65',
+    '/api/health/',
+    '/api/health/other',
+  ])('has one valid spelling, and %s is invalid', async (path) => {
+    expect(await ask(path)).toMatchObject({ status: 404, log: { req: { path } } })
+  })
+
+  test.each([
+    '/api/counter#x',
+    '/api/counter#?x',
+    '/api/counter?x#y',
+    '/api/é',
+    '/api/%',
+    '/api/%zz',
+    '/a b',
+  ])('is rejected as %s', async (path) => {
+    const { responses } = await exchange(port, [`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`], {
+      responses: 1,
+      timeout: 5000,
+    })
+
+    expect(responses.map(({ status }) => status)).toEqual([400])
+  })
+
+  test('is parsed to the logged path, or rejected', () => {
+    const piece = fc.oneof(
+      fc.constantFrom(
+        ...dots,
+        ...separators,
+        '/',
+        '//',
+        '?',
+        '#',
+        '\\',
+        '%',
+        '%00',
+        'api',
+        'counter',
+        '@',
+        ':',
+      ),
+      fc.string({ unit: 'binary', maxLength: 4 }),
+      fc.constantFrom(
+        'http://localhost',
+        'https://LOCALHOST',
+        'http://elsewhere',
+        '[',
+        '"',
+        '{',
+        '|',
+        '^',
+        '`',
+      ),
+    )
+    const url = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(''))
+
+    let read = 0
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          url,
+          url.map((rest) => `/api${rest}`),
+        ),
+        (given) => {
+          const target = targetOf(given)
+          if (target.refusal) return
+          read++
+          expect(target.url().pathname).toBe(target.path)
+          expect(target.url().origin).toBe('http://localhost')
+          expect(target.path).toMatch(/^(\/|(\/[^/\\?#]+)+)$/)
+          expect(target.plain?.path ?? target.path).toBe(target.path)
+          expect(target.plain?.query ?? target.url().search.slice(1)).toBe(target.url().search.slice(1))
+        },
+      ),
+      { numRuns: 5000 },
+    )
+    expect(read).toBeGreaterThan(100)
+  })
+
+  test('can be an absolute URL with the host of the Host header', async () => {
+    expect(await ask('http://localhost/api/counter?x=y')).toMatchObject({
+      status: 200,
+      log: { req: { path: '/api/counter' } },
+    })
+    for (const target of ['http://elsewhere/api/counter', 'http://me:secret@localhost/api/counter'])
+      expect(await ask(target)).toMatchObject({ status: 400, log: { req: { path: '(unreadable)' } } })
+  })
+})
+
+describe('Host', () => {
+  test.each([
+    'host: localhost\r\nhost: localhost\r\n',
+    'host: localhost\r\nHost: elsewhere\r\n',
+    'host: me@localhost\r\n',
+    'host: local host\r\n',
+    'host: localhost, elsewhere\r\n',
+    'host: localhost/x\r\n',
+    'host: localhost:x\r\n',
+    'host: \r\n',
+    'host:\r\n',
+    '',
+  ])('is rejected as %j', async (head) => {
+    expect((await ask('/api/counter', head)).status).toBe(400)
+  })
+
+  test.each(['localhost', 'LOCALHOST:3000', '127.0.0.1:3000', '[::1]:3000', '[::1]', 'a-b.example.com:'])(
+    'may be %s',
+    async (host) => {
+      expect((await ask('/api/counter', `host: ${host}\r\n`)).status).toBe(200)
+    },
+  )
+})
+
+describe('a header that must be unique', () => {
+  test('is ignored if two values differ', async () => {
+    const head = 'host: localhost\r\nauthorization: Bearer a.b.c\r\nauthorization: Bearer d.e.f\r\n'
+
+    expect((await ask('/api/tasks', head)).status).toBe(401)
+  })
+})
+
+describe('MAX_REQUESTS', () => {
+  const call = createFetch({ origin: `http://127.0.0.1:${port}` })
+
+  test('applies to every request except health checks in their exact spelling', async () => {
+    await withTableLocked(service.databaseUrl, 'tasks', async () => {
+      const held = call('GET', '/api/tasks', undefined, { cookie })
+      await sleep(300)
+
+      const spellings = ['/api/health/../counter', '/api/health/live/x', '/api/health/%6cive', '/api/health/']
+      for (const path of ['/api/counter', ...spellings]) expect((await ask(path)).status).toBe(503)
+      expect((await call('POST', '/api/health/live', {})).status).toBe(503)
+      for (const path of ['/api/health/live', '/api/health/ready'])
+        expect((await call('GET', path)).status).toBe(200)
+      void held
+    })
+  })
+})

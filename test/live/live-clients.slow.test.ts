@@ -1,0 +1,493 @@
+import { createORPCClient, getEventMeta } from '@orpc/client'
+import { ClientRetryPlugin, type ClientRetryPluginContext } from '@orpc/client/plugins'
+import type { ContractRouterClient } from '@orpc/contract'
+import type { JsonifiedClient } from '@orpc/openapi-client'
+import { OpenAPILink } from '@orpc/openapi-client/fetch'
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, describe, expect, expectTypeOf, onTestFinished, test, vi } from 'vitest'
+
+import {
+  type CallContext,
+  type Client,
+  type Contract,
+  contract,
+  createClient,
+  createRestClient,
+  decodeErrorBody,
+  type Inputs,
+  isDefinedError,
+  type Outputs,
+  safe,
+} from '../../contract/client.ts'
+import type { LiveUpdate } from '../../contract/live.ts'
+import { createApp } from '../../src/http/app.ts'
+import { createTallystick } from '../../src/testing.ts'
+import { createFetch, sessionTokenIn } from '../fixtures/http.ts'
+import { startProxy } from '../fixtures/proxy.ts'
+import { describeTransports, newEmail, startService } from '../fixtures/service.ts'
+
+const secret = { AUTH_SECRET: 'x'.repeat(40) }
+const service = await startService(secret)
+const originOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+/** Starts another instance of the service on the same database. */
+async function startInstance() {
+  const instance = await createTallystick({ DATABASE_URL: service.databaseUrl, ...secret })
+  const server = createApp(instance.services).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const close = async () => {
+    server.close()
+    server.closeAllConnections()
+    await instance.close()
+  }
+  return { ...instance, server, origin: originOf(server), close }
+}
+const other = await startInstance()
+afterAll(() => other.close())
+
+type Input = Inputs['live']['watch']
+type RetryContext = CallContext & ClientRetryPluginContext
+type LiveClient = Pick<Client<RetryContext>, 'live'>
+type Options = Parameters<LiveClient['live']['watch']>[1]
+
+/** Watches topics, and collects the updates until the test ends. */
+async function watch(client: LiveClient, input: Input, options: Options = {}) {
+  const updates: LiveUpdate[] = []
+  const ending: { error?: unknown; isDone?: true } = {}
+  const events = await client.live.watch(input, options)
+  const read = async () => {
+    for await (const update of events) updates.push(update)
+  }
+  const reading = read()
+    .catch((error: unknown) => (ending.error = error))
+    .finally(() => (ending.isDone = true))
+  const stop = async () => {
+    await events.return()
+    await reading
+  }
+  onTestFinished(stop)
+  const statesOf = (topic: string) => updates.filter((each) => each.topic === topic).map(({ state }) => state)
+  return {
+    updates,
+    ending,
+    statesOf,
+    stop,
+    lastEventId: () => getEventMeta(updates.at(-1))?.id,
+    /** Waits until the last state of the topic matches. */
+    waitFor: (topic: string, state: object) =>
+      vi.waitFor(
+        () => {
+          expect(statesOf(topic).at(-1)).toMatchObject(state)
+        },
+        { timeout: 10_000 },
+      ),
+    /** Waits until the iterator ends, and returns the error. */
+    end: () => vi.waitUntil(() => ending.isDone && ending, { timeout: 10_000 }),
+  }
+}
+
+const setCounter = (inputValue: number) => service.stranger.counter.set({ inputValue })
+
+describeTransports(service, ({ stranger, person }) => {
+  describe('live.watch', () => {
+    test('sends the current states, and the states after the changes of every writer', async () => {
+      const email = newEmail()
+      const cookie = await service.signIn(email)
+      const overRest = createFetch(service)
+      const overRpc = createClient(service.origin, { headers: { cookie } })
+      const elsewhere = other.client({ cookie })
+      await setCounter(3)
+      await overRpc.tasks.create({ taskTitle: 'One' })
+
+      const watched = await watch(await person(email), { topics: ['counter', 'tasks', 'notes', 'sessions'] })
+      await watched.waitFor('counter', { count: 3 })
+      await watched.waitFor('tasks', { tasks: [{ title: 'One' }], taskCount: 1 })
+      await watched.waitFor('notes', { notes: [], can: { CREATE_NOTE: true } })
+      await watched.waitFor('sessions', { sessionCount: 2 })
+
+      await overRest('POST', '/api/counter/increment')
+      await watched.waitFor('counter', { count: 4 })
+      await overRpc.counter.increment()
+      await watched.waitFor('counter', { count: 5 })
+      await overRest('POST', '/api/tasks', { taskTitle: 'Two' }, { cookie })
+      await watched.waitFor('tasks', { taskCount: 2 })
+      await elsewhere.tasks.reset()
+      await watched.waitFor('tasks', { tasks: [] })
+      await overRest('POST', '/api/notes', { newNote: 'First form' }, { cookie })
+      await watched.waitFor('notes', { notes: [{ title: 'First form' }] })
+      await elsewhere.notes.create({ title: 'Second form', body: '' })
+      await watched.waitFor('notes', { notes: [{ title: 'Second form' }, { title: 'First form' }] })
+      await service.signIn(email)
+      await watched.waitFor('sessions', { sessionCount: 3 })
+    })
+
+    test('returns the tasks with a status, up to a limit', async () => {
+      const ada = await person()
+      for (const taskTitle of ['One', 'Two', 'Three']) await ada.tasks.create({ taskTitle })
+
+      const watched = await watch(ada, { topics: ['tasks'], tasks: { status: 'pending', limit: 2 } })
+      await watched.waitFor('tasks', await ada.tasks.list({ status: 'pending', limit: 2 }))
+    })
+
+    test('continues after the last event on another instance: unchanged topics are not sent again', async () => {
+      const email = newEmail()
+      const ada = await person(email)
+      const elsewhere = createRestClient(other.origin, { headers: { cookie: await other.signIn(email) } })
+      await setCounter(1)
+      const topics: Input['topics'] = ['counter', 'tasks']
+      const first = await watch(ada, { topics })
+      await first.waitFor('counter', { count: 1 })
+      await first.waitFor('tasks', { taskCount: 0 })
+      const lastEventId = first.lastEventId()
+      await first.stop()
+
+      await ada.tasks.create({ taskTitle: 'One' })
+      await ada.tasks.create({ taskTitle: 'Two' })
+      for (const client of [ada, elsewhere]) {
+        const next = await watch(client, { topics }, { lastEventId })
+        await next.waitFor('tasks', { taskCount: 2 })
+        await sleep(100)
+        expect(next.updates).toHaveLength(1)
+      }
+    })
+
+    test('throws UNAUTHORIZED after the session is revoked on another instance', async () => {
+      const email = newEmail()
+      const cookie = await other.signIn(email)
+      const elsewhere = other.client({ cookie })
+      const { sessions: before } = await elsewhere.sessions.list()
+      const watched = await watch(await person(email), { topics: ['tasks'] })
+      await watched.waitFor('tasks', { taskCount: 0 })
+      const { sessions } = await elsewhere.sessions.list()
+      const added = sessions.find(({ id }) => before.every((each) => each.id !== id))
+
+      await elsewhere.sessions.revoke({ revokeSessionToken: added?.token ?? '' })
+
+      expect((await watched.end()).error).toMatchObject({
+        code: 'UNAUTHORIZED',
+        status: 401,
+        defined: true,
+        message: 'Sign in first',
+      })
+    })
+
+    test('is refused with a typed error before the first event', async () => {
+      const watchAll = (topics: unknown[]) => stranger.live.watch({ topics } as Input)
+
+      await expect(watchAll(['counter', 'tasks'])).rejects.toMatchObject({
+        code: 'UNAUTHORIZED',
+        status: 401,
+      })
+      await expect(watchAll(['weather'])).rejects.toMatchObject({ code: 'BAD_REQUEST', status: 400 })
+      await expect(watchAll([])).rejects.toMatchObject({
+        code: 'BAD_REQUEST',
+        data: { issues: [{ path: 'topics', message: 'Must name at least one topic' }] },
+      })
+    })
+
+    test('ends when the caller aborts the signal or returns the iterator', async () => {
+      const controller = new AbortController()
+      const aborted = await watch(stranger, { topics: ['counter'] }, { signal: controller.signal })
+      const returned = await watch(stranger, { topics: ['counter'] })
+      await vi.waitFor(() => {
+        expect([aborted.updates.length, returned.updates.length]).toEqual([1, 1])
+      })
+
+      controller.abort()
+      await returned.stop()
+
+      await aborted.end()
+      expect(returned.ending).toEqual({ isDone: true })
+    })
+  })
+})
+
+/** Starts a proxy in front of the instances of the service. `target` is the origin of the instance. */
+async function startSwitch() {
+  const route = { target: service.origin as string | undefined }
+  const proxy = await startProxy(service.origin, [], () => (client, startup) => {
+    if (!route.target) return void client.resetAndDestroy()
+    const upstream = connect(Number(new URL(route.target).port), '127.0.0.1')
+    upstream.write(startup)
+    client.pipe(upstream).pipe(client)
+    upstream.on('error', () => undefined).on('close', () => client.destroy())
+    client.on('close', () => upstream.destroy())
+  })
+  onTestFinished(() => {
+    proxy.close()
+  })
+  return {
+    route,
+    origin: new URL(proxy.url).origin,
+    connections: () => proxy.clients.length,
+    cut: () => {
+      for (const client of proxy.clients) client.resetAndDestroy()
+    },
+  }
+}
+
+describe.each([
+  ['over RPC', createClient],
+  ['over REST', createRestClient],
+])('live.watch %s', (_, createTyped) => {
+  test('resumes after the connection is cut: changed topics are sent once, unchanged topics are not', async () => {
+    const { route, origin, cut, connections } = await startSwitch()
+    const cookie = await service.signIn(newEmail())
+    const results: unknown[] = []
+    await setCounter(1)
+    const watched = await watch(
+      createTyped(origin, { headers: { cookie } }),
+      { topics: ['counter', 'tasks'] },
+      { context: { onRetry: () => (isSuccess) => void results.push(isSuccess) } },
+    )
+    await watched.waitFor('tasks', { taskCount: 0 })
+    await watched.waitFor('counter', { count: 1 })
+
+    for (const count of [2, 3]) {
+      route.target = undefined
+      cut()
+      await setCounter(count)
+      await vi.waitUntil(() => results.includes(false), { timeout: 10_000 })
+      route.target = service.origin
+      await watched.waitFor('counter', { count })
+    }
+
+    expect(watched.statesOf('counter')).toEqual([{ count: 1 }, { count: 2 }, { count: 3 }])
+    expect(watched.statesOf('tasks')).toHaveLength(1)
+    expect(results.filter(Boolean)).toHaveLength(2)
+    expect(connections()).toBe(results.length + 1)
+  })
+
+  test('resumes on another instance after the service stops', async () => {
+    const stopping = await startInstance()
+    const { route, origin } = await startSwitch()
+    route.target = stopping.origin
+    await setCounter(1)
+    const watched = await watch(createTyped(origin), { topics: ['counter'] })
+    await watched.waitFor('counter', { count: 1 })
+
+    route.target = other.origin
+    stopping.services.closing.abort()
+    await stopping.close()
+    await setCounter(2)
+
+    await watched.waitFor('counter', { count: 2 })
+    expect(watched.updates).toHaveLength(2)
+  })
+
+  test.each([
+    ['this instance', service],
+    ['another instance', other],
+  ])('connects once more after the session is revoked on %s', async (__, { client }) => {
+    const email = newEmail()
+    const cookie = await service.signIn(email)
+    const lost: unknown[] = []
+    const watched = await watch(
+      createTyped(service.origin, { headers: { cookie } }),
+      { topics: ['counter', 'tasks'] },
+      { context: { onRetry: ({ error }) => void lost.push(error) } },
+    )
+    await watched.waitFor('tasks', { taskCount: 0 })
+    const owner = client({ cookie: await service.signIn(email) })
+    const { sessions } = await owner.sessions.list()
+    const revoked = sessions.find(({ isCurrent }) => !isCurrent)
+
+    await owner.sessions.revoke({ revokeSessionToken: revoked?.token ?? '' })
+
+    await vi.waitUntil(() => lost.length > 0, { timeout: 1000, interval: 10 })
+    expect((await watched.end()).error).toMatchObject({ code: 'UNAUTHORIZED', status: 401, defined: true })
+    expect(lost).toMatchObject([{ message: 'The service ended the stream' }])
+  })
+
+  test('waits for a service that does not answer yet', async () => {
+    const { route, origin } = await startSwitch()
+    route.target = undefined
+    const starting = watch(createTyped(origin), { topics: ['counter'] })
+    await sleep(300)
+    route.target = service.origin
+
+    const watched = await starting
+
+    await watched.waitFor('counter', {})
+  })
+
+  test('ends during the delay if the caller aborts the signal or returns the iterator', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(1)
+    onTestFinished(() => void vi.restoreAllMocks())
+    const { route, origin, cut, connections } = await startSwitch()
+    const lost: unknown[] = []
+    const context: CallContext = { onRetry: ({ error }) => void lost.push(error) }
+    const controller = new AbortController()
+    const { signal } = controller
+    const client = createTyped(origin)
+    const aborted = await watch(client, { topics: ['counter'] }, { signal, context })
+    const returned = await watch(client, { topics: ['counter'] }, { context })
+    await aborted.waitFor('counter', {})
+    await returned.waitFor('counter', {})
+    route.target = undefined
+    cut()
+    await vi.waitUntil(() => lost.length === 2, { timeout: 10_000 })
+    const before = connections()
+
+    controller.abort()
+    const waiting = client.live.watch({ topics: ['counter'] }, { signal })
+    await returned.stop()
+
+    await expect(waiting).rejects.toMatchObject({ name: 'AbortError' })
+    expect((await aborted.end()).error).toMatchObject({ name: 'AbortError' })
+    expect(returned.ending).toEqual({ isDone: true })
+    await sleep(1500)
+    expect(connections()).toBe(before)
+  })
+
+  test('does not retry other calls', async () => {
+    const { route, origin, connections } = await startSwitch()
+    route.target = undefined
+
+    await expect(createTyped(origin).counter.get()).rejects.toThrow()
+
+    expect(connections()).toBe(1)
+  })
+})
+
+describe('live.watch with a ClientRetryPlugin of the caller', () => {
+  const connectWithPlugin = (origin: string, retried: unknown[]) =>
+    createClient<RetryContext>(origin, {
+      plugins: [
+        new ClientRetryPlugin({
+          default: { retry: 9, retryDelay: 0, onRetry: ({ error }) => void retried.push(error) },
+        }),
+      ],
+    })
+
+  test('is resumed by the client only', async () => {
+    const { origin, cut, connections } = await startSwitch()
+    const retried: unknown[] = []
+    const watched = await watch(connectWithPlugin(origin, retried), { topics: ['counter'] })
+    await watched.waitFor('counter', {})
+
+    cut()
+    await vi.waitUntil(() => connections() === 2, { timeout: 3000 })
+
+    expect(retried).toEqual([])
+  })
+
+  test('is resumed by the plugin only, if the context of the call has `retry`', async () => {
+    const { route, origin, cut, connections } = await startSwitch()
+    const retried: unknown[] = []
+    const client = connectWithPlugin(origin, retried)
+    const watched = await watch(client, { topics: ['counter'] }, { context: { retry: 2 } })
+    await watched.waitFor('counter', {})
+
+    route.target = undefined
+    cut()
+
+    await watched.end()
+    expect(retried).toHaveLength(2)
+    expect(connections()).toBe(3)
+  })
+})
+
+describe("live.watch with oRPC's own OpenAPILink", () => {
+  const connectStock = (url: string): LiveClient =>
+    createORPCClient<JsonifiedClient<ContractRouterClient<Contract, ClientRetryPluginContext>>>(
+      new OpenAPILink(contract, {
+        url,
+        customErrorResponseBodyDecoder: decodeErrorBody,
+        plugins: [new ClientRetryPlugin()],
+      }),
+    )
+
+  test('is resumed by ClientRetryPlugin, and repeats no state', async () => {
+    const { origin, cut, connections } = await startSwitch()
+    await setCounter(1)
+    const context = { retry: Infinity, retryDelay: 10 }
+    const watched = await watch(connectStock(origin), { topics: ['counter'] }, { context })
+    await watched.waitFor('counter', { count: 1 })
+
+    cut()
+    await vi.waitUntil(() => connections() === 2)
+    await setCounter(2)
+
+    await watched.waitFor('counter', { count: 2 })
+    expect(watched.statesOf('counter')).toEqual([{ count: 1 }, { count: 2 }])
+  })
+
+  test('is refused with a typed error', async () => {
+    const { error } = await safe(connectStock(service.origin).live.watch({ topics: ['tasks'] }))
+
+    expect(isDefinedError(error) && error.code).toBe('UNAUTHORIZED')
+  })
+})
+
+describe('GET /api/live', () => {
+  /** Reads the stream until it contains `text`, or ends. Returns what the stream contains. */
+  async function read(origin: string, query: string, text: string, headers: Record<string, string> = {}) {
+    const controller = new AbortController()
+    const response = await fetch(`${origin}/api/live?${query}`, { headers, signal: controller.signal })
+    const decoder = new TextDecoder()
+    let received = ''
+    for await (const chunk of response.body ?? []) {
+      received += decoder.decode(chunk as Uint8Array, { stream: true })
+      if (received.includes(text)) break
+    }
+    controller.abort()
+    return received
+  }
+
+  test.each(['topics[0]=counter', 'topics[]=counter', 'topics=counter', 'topics=counter,counter'])(
+    'accepts %s',
+    async (query) => {
+      await setCounter(7)
+
+      expect(await read(service.origin, query, '\n\n')).toMatch(
+        /^id: counter=[\w-]+\ndata: \{"topic":"counter","state":\{"count":7\}\}\n\n$/,
+      )
+    },
+  )
+
+  test.each([
+    'topics[0]=counter&topics[1]=tasks',
+    'topics[]=counter&topics[]=tasks',
+    'topics=counter&topics=tasks',
+    'topics=counter,tasks&tasks[status]=pending',
+  ])('accepts %s', async (query) => {
+    const cookie = await service.signIn(newEmail())
+
+    const events = await read(service.origin, query, '"taskCount":0', { cookie })
+
+    expect(events).toContain('{"topic":"counter","state":{"count":')
+    expect(events).toContain('{"topic":"tasks","state":{"tasks":[],"taskCount":0}}')
+  })
+
+  test.each([
+    ['the same instance', service],
+    ['another instance', other],
+  ])('ends within one second after the session is revoked on %s', async (_, { client }) => {
+    const email = newEmail()
+    const cookie = await service.signIn(email)
+    const response = await fetch(`${service.origin}/api/live?topics=sessions`, { headers: { cookie } })
+    const ended = response.text().then(() => 'ended')
+    const owner = client({ cookie: await service.signIn(email) })
+    const token = sessionTokenIn(cookie)
+
+    await owner.sessions.revoke({ revokeSessionToken: token })
+
+    expect(await Promise.race([ended, sleep(1000, 'still open')])).toBe('ended')
+  })
+})
+
+test('the topic of an update determines the type of its state', () => {
+  const read = (update: LiveUpdate) => {
+    if (update.topic === 'tasks') expectTypeOf(update.state).toEqualTypeOf<Outputs['tasks']['list']>()
+    if (update.topic === 'counter') expectTypeOf(update.state).toEqualTypeOf<Outputs['counter']['get']>()
+    if (update.topic === 'notes') expectTypeOf(update.state).toEqualTypeOf<Outputs['notes']['list']>()
+    if (update.topic === 'sessions') expectTypeOf(update.state).toEqualTypeOf<Outputs['sessions']['list']>()
+  }
+
+  expectTypeOf(read).parameter(0).toEqualTypeOf<LiveUpdate>()
+  expectTypeOf<Outputs['live']['watch']>().toExtend<AsyncIterator<LiveUpdate>>()
+})

@@ -1,0 +1,330 @@
+import { RPCLink } from '@orpc/client/fetch'
+import { BatchLinkPlugin } from '@orpc/client/plugins'
+import { createORPCClient } from '@orpc/client'
+import { eq, sql } from 'drizzle-orm'
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+
+import type { Client } from '../../contract/client.ts'
+import { users } from '../../db/auth.ts'
+import { sessions } from '../../db/sessions.ts'
+import { createApp } from '../../src/http/app.ts'
+import { createTallystick } from '../../src/testing.ts'
+import { openEvents, waitForEnd, waitForState } from '../fixtures/event-source.ts'
+import { createFetch, sessionTokenIn } from '../fixtures/http.ts'
+import { newEmail, startService } from '../fixtures/service.ts'
+
+const service = await startService({ ANSWER_TIMEOUT: '0.5', MAX_REQUESTS: '3' })
+const { origin } = service
+const { db } = service.services
+const call = createFetch(service)
+const events = (path: string, headers?: Record<string, string>) => openEvents(origin, path, headers)
+
+describe('GET /api/live', () => {
+  test('has the headers of an event stream', async () => {
+    const { status, headers } = await events('/api/live?topics=counter')
+
+    expect(status).toBe(200)
+    expect(headers).toMatchObject({
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store, no-transform',
+      'x-accel-buffering': 'no',
+    })
+  })
+
+  test('answers HEAD without events', async () => {
+    const { status, headers } = await fetch(`${origin}/api/live?topics=counter`, { method: 'HEAD' })
+
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+  })
+
+  test.each([
+    ['topics=tasks', 401, 'UNAUTHORIZED'],
+    ['topics=counter,tasks', 401, 'UNAUTHORIZED'],
+    ['topics=tasks,x', 401, 'UNAUTHORIZED'],
+    ['topics=x', 400, 'BAD_REQUEST'],
+    ['topics=', 400, 'BAD_REQUEST'],
+    ['', 400, 'BAD_REQUEST'],
+    ['topics=counter&tasks[limit]=0', 400, 'BAD_REQUEST'],
+    ['topics=counter&tasks[status]=x', 400, 'BAD_REQUEST'],
+  ])('answers an error before the first event: %s', async (query, status, code) => {
+    expect(await call('GET', `/api/live?${query}`)).toMatchObject({ status, body: { code, status } })
+  })
+
+  test.each([
+    'topics=tasks,counter',
+    'topics=tasks&topics=counter',
+    'topics[]=tasks&topics[]=counter',
+    'topics=tasks,counter,tasks',
+  ])('accepts several topics: %s', async (query) => {
+    const source = await events(`/api/live?${query}`, { cookie: await service.signIn(newEmail()) })
+
+    await waitForState(source, 'tasks', { tasks: [], taskCount: 0 })
+    await waitForState(source, 'counter', (await call('GET', '/api/counter')).body)
+    expect(source.events).toHaveLength(2)
+  })
+
+  test('selects tasks by status and limit', async () => {
+    const cookie = await service.signIn(newEmail())
+    const client = service.client({ cookie })
+    const { id } = await client.tasks.create({ taskTitle: 'a' })
+    await client.tasks.create({ taskTitle: 'b' })
+    await client.tasks.create({ taskTitle: 'c' })
+    const source = await events('/api/live?topics=tasks&tasks[status]=pending&tasks[limit]=2', { cookie })
+
+    await client.tasks.update({ id, status: 'completed' })
+
+    await waitForState(source, 'tasks', await client.tasks.list({ status: 'pending', limit: 2 }))
+    expect(source.stateOf('tasks')).toMatchObject({ taskCount: 2, tasks: [{ title: 'c' }, { title: 'b' }] })
+  })
+
+  test('sends again only the topics that have changed since the last event id', async () => {
+    const cookie = await service.signIn(newEmail())
+    const client = service.client({ cookie })
+    const first = await events('/api/live?topics=tasks,notes', { cookie })
+    await waitForState(first, 'notes', await client.notes.list())
+    first.close()
+    await client.notes.create({ title: 'x', body: '' })
+
+    const second = await events('/api/live?topics=tasks,notes', {
+      cookie,
+      'last-event-id': first.events.at(-1)?.id ?? '',
+    })
+
+    await waitForState(second, 'notes', await client.notes.list())
+    expect(second.events).toHaveLength(1)
+  })
+
+  test.each(['', 'x', 'counter', 'counter=', 'tasks=a,counter=b', 'é'.repeat(500)])(
+    'sends all topics after an unknown event id: %s',
+    async (id) => {
+      const source = await events('/api/live?topics=counter', {
+        'last-event-id': encodeURIComponent(id).slice(0, 500),
+      })
+
+      await waitForState(source, 'counter', (await call('GET', '/api/counter')).body)
+    },
+  )
+
+  test('stays open for longer than ANSWER_TIMEOUT, and occupies no slot of MAX_REQUESTS', async () => {
+    const sources = await Promise.all(Array.from({ length: 3 }, () => events('/api/live?topics=counter')))
+    sources.push(...(await Promise.all(Array.from({ length: 3 }, () => events('/api/live?topics=counter')))))
+    await sleep(2500)
+
+    const { body } = await call('POST', '/api/counter/increment')
+
+    for (const source of sources) await waitForState(source, 'counter', body)
+  })
+
+  test('a connection with further requests behind the stream is closed after ANSWER_TIMEOUT', async () => {
+    const socket = connect(Number(new URL(origin).port), '127.0.0.1').on('error', () => undefined)
+    onTestFinished(() => void socket.destroy())
+    const closed = once(socket, 'close')
+    const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`
+    socket.write(get('/api/live?topics=counter'))
+    await once(socket, 'data')
+    socket.write(get('/api/counter').repeat(3))
+    await expect.poll(async () => (await call('GET', '/api/counter')).status).toBe(503)
+
+    await closed
+
+    expect((await call('GET', '/api/counter')).status).toBe(200)
+  })
+
+  test('a browser’s EventSource, which prefers event streams, receives the same events', async () => {
+    const source = await events('/api/live?topics=counter', { accept: 'text/event-stream' })
+
+    await waitForState(source, 'counter', (await call('GET', '/api/counter')).body)
+  })
+})
+
+describe('a Datastar page', () => {
+  const datastar = { 'datastar-request': 'true' }
+
+  test('receives the patches of the fragments', async () => {
+    const cookie = await service.signIn(newEmail())
+    const client = service.client({ cookie })
+    await client.legacyNotes.create({ newNote: 'Milk' })
+    const fragment = await call('GET', '/api/counter/fragment', undefined, datastar)
+    const list = await call('GET', '/api/notes', undefined, { cookie, ...datastar })
+
+    const response = await fetch(`${origin}/api/live?topics=counter,notes`, {
+      headers: { cookie, ...datastar, 'last-event-id': 'x' },
+    })
+
+    let text = ''
+    for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += part
+      if (text.includes('noteCount')) break
+    }
+    expect(text.replace(/^id: .*\n/gm, '')).toBe(String(fragment.body) + String(list.body))
+  })
+
+  test('receives the full state on each connect', async () => {
+    const first = await events('/api/live?topics=counter', datastar)
+    await expect.poll(() => first.events.length).toBe(2)
+
+    const second = await events('/api/live?topics=counter', {
+      ...datastar,
+      'last-event-id': first.events[0]?.id ?? '',
+    })
+
+    await expect.poll(() => second.events.length).toBe(2)
+  })
+
+  test('receives the error when the session is revoked', async () => {
+    const email = newEmail()
+    const cookie = await service.signIn(email)
+    const source = await events('/api/live?topics=notes', { cookie, ...datastar })
+    const owner = service.client({ cookie: await service.signIn(email) })
+
+    await owner.sessions.revoke({ revokeSessionToken: sessionTokenIn(cookie) })
+
+    await waitForEnd(source)
+    expect(source.events.at(-1)?.data).toContain('id="error"')
+  })
+
+  test.each(['tasks', 'sessions', 'counter,tasks'])('cannot watch %s', async (topics) => {
+    const cookie = await service.signIn(newEmail())
+
+    const answer = await call('GET', `/api/live?topics=${topics}`, undefined, { cookie, ...datastar })
+
+    expect(answer).toMatchObject({ status: 400, body: { data: { issues: [{ path: 'topics' }] } } })
+  })
+})
+
+/** Creates a session in which an administrator acts as a person. */
+async function impersonate() {
+  const [admin, person] = [newEmail(), newEmail()]
+  const [adminCookie, cookie] = [await service.signIn(admin), await service.signIn(person)]
+  const token = sessionTokenIn(cookie)
+  await db.update(users).set({ role: 'admin' }).where(eq(users.email, admin))
+  await db
+    .update(sessions)
+    .set({
+      impersonatedBy: sql`(select id from users where email = ${admin})`,
+      administratorSessionId: sql`(select id from sessions where token = ${sessionTokenIn(adminCookie)})`,
+    })
+    .where(eq(sessions.token, token))
+  return { admin, cookie, token }
+}
+
+describe('a stream ends', () => {
+  const open = async (headers: Record<string, string>) => {
+    const source = await events('/api/live?topics=tasks,counter', headers)
+    await waitForState(source, 'tasks', { tasks: [], taskCount: 0 })
+    return source
+  }
+
+  test('within a second after the person is banned', async () => {
+    const email = newEmail()
+    const source = await open({ cookie: await service.signIn(email) })
+
+    await db.update(users).set({ banned: true }).where(eq(users.email, email))
+
+    await waitForEnd(source, 1000)
+  })
+
+  test('within a second after the administrator of an impersonation loses the role', async () => {
+    const { admin, cookie } = await impersonate()
+    const source = await open({ cookie })
+
+    await db.update(users).set({ role: 'user' }).where(eq(users.email, admin))
+
+    await waitForEnd(source, 1000)
+  })
+
+  test('within a second after the account is deleted', async () => {
+    const email = newEmail()
+    const cookie = await service.signIn(email)
+    const source = await open({ cookie })
+
+    await service.client({ cookie }).account.delete({ email })
+
+    await waitForEnd(source, 1000)
+  })
+
+  test('within a second after the person signs out', async () => {
+    const cookie = await service.signIn(newEmail())
+    const source = await open({ cookie })
+
+    await call('POST', '/api/auth/sign-out', {}, { cookie, origin: service.services.settings.baseUrl })
+
+    await waitForEnd(source, 1000)
+  })
+
+  test('when the session expires', async () => {
+    // The service does not renew impersonations.
+    const { cookie, token } = await impersonate()
+    await db
+      .update(sessions)
+      .set({ expiresAt: sql`now() + interval '2 seconds'` })
+      .where(eq(sessions.token, token))
+    const source = await open({ cookie })
+    expect(source.isComplete()).toBe(false)
+
+    await waitForEnd(source, 4000)
+    expect((await call('GET', '/api/live?topics=tasks', undefined, { cookie })).status).toBe(401)
+  })
+
+  test('but continues while only the counter is watched', async () => {
+    const email = newEmail()
+    const source = await events('/api/live?topics=counter', { cookie: await service.signIn(email) })
+    await db.update(users).set({ banned: true }).where(eq(users.email, email))
+
+    const { body } = await call('POST', '/api/counter/increment')
+
+    await waitForState(source, 'counter', body)
+    expect(source.isComplete()).toBe(false)
+  })
+
+  test('when the service stops, with a random time to connect again', async () => {
+    const second = await createTallystick({ DATABASE_URL: service.databaseUrl })
+    afterAll(() => second.close())
+    const server = createApp(second.services).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const open = (headers?: Record<string, string>) =>
+      openEvents(address, '/api/live?topics=counter', headers)
+    const sources = await Promise.all(Array.from({ length: 5 }, () => open()))
+    // Datastar's client connects again only after a broken connection.
+    const page = await open({ 'datastar-request': 'true' })
+
+    second.services.closing.abort()
+    server.close()
+
+    for (const source of sources) await waitForEnd(source)
+    await expect.poll(() => page.response.destroyed).toBe(true)
+    expect(page.isComplete()).toBe(false)
+    const delays = [...sources, page].map(({ events: received }) =>
+      Number(received.findLast(({ retry }) => retry)?.retry),
+    )
+    expect(new Set(delays).size).toBeGreaterThan(1)
+    for (const delay of delays) expect(delay).toBeGreaterThan(0)
+  })
+})
+
+test('a batch refuses streams', async () => {
+  const batching = new BatchLinkPlugin({ groups: [{ condition: () => true, context: {} }] })
+  const client: Client = createORPCClient(new RPCLink({ url: `${origin}/rpc`, plugins: [batching] }))
+
+  const settled = await Promise.allSettled([
+    client.live.watch({ topics: ['counter'] }),
+    client.live.watch({ topics: ['counter'] }),
+  ])
+
+  const error = { reason: { code: 'BAD_REQUEST', status: 400 } }
+  expect(settled).toMatchObject([error, error])
+})
+
+test('RPC accepts GET, and sends the same states', async () => {
+  const data = encodeURIComponent(JSON.stringify({ json: { topics: ['counter'] } }))
+
+  const source = await events(`/rpc/live/watch?data=${data}`)
+
+  await expect.poll(() => source.events.length).toBe(1)
+  const { body } = await call('GET', '/api/counter')
+  expect(JSON.parse(source.events[0]?.data ?? '')).toEqual({ json: { topic: 'counter', state: body } })
+})

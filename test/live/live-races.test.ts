@@ -1,0 +1,155 @@
+import { getEventListeners } from 'node:events'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test, vi } from 'vitest'
+
+import { createBus } from '../../src/live/bus.ts'
+import { createSharedStates, type Source } from '../../src/live/shared-state.ts'
+import { findByToken } from '../../db/sessions.ts'
+import { startService } from '../fixtures/service.ts'
+
+const service = await startService()
+
+/** A bus without other processes. `announce` delivers a change at once, as if another process had announced it. */
+function createTestBus() {
+  const receivers: ((payload: string) => void)[] = []
+  const notifications: Parameters<typeof createBus>[0] = {
+    notify: () => Promise.resolve(),
+    listen: ({ receive }) => {
+      receivers.push(receive)
+      return () => Promise.resolve()
+    },
+  }
+  const announce = (key: string) => {
+    for (const receive of receivers) receive(`other ${key}`)
+  }
+  return { bus: createBus(notifications, service.services.log), announce }
+}
+
+function join(bus: ReturnType<typeof createBus>, source: Partial<Source>) {
+  const defaults: Source = { topic: 'notes', id: '1', key: 'notes:ada', read: () => Promise.resolve({}) }
+  return createSharedStates(bus).join({ ...defaults, ...source }, () => undefined)
+}
+
+/** Waits until all promises that can settle have settled. */
+async function settled() {
+  for (let step = 0; step < 5; step++) await setImmediate()
+}
+
+describe('a state that streams share', () => {
+  test('is read again for a stream that opens at the end of a read', async () => {
+    for (let steps = 0; steps < 30; steps++) {
+      const reads: (() => void)[] = []
+      const read = () =>
+        new Promise((resolve) => {
+          reads.push(() => {
+            resolve({})
+          })
+        })
+      const { state, leave } = join(createTestBus().bus, { read })
+      const first = state.refresh()
+      await settled()
+      reads[0]?.()
+      for (let step = 0; step < steps; step++) await Promise.resolve()
+
+      let isRefreshed = false
+      const second = state.refresh().then(() => (isRefreshed = true))
+      await vi.waitFor(() => {
+        expect(reads, `after ${steps} steps`).toHaveLength(2)
+      })
+      expect(isRefreshed).toBe(false)
+
+      reads[1]?.()
+      await Promise.all([first, second])
+      leave()
+    }
+  })
+
+  test('is complete for a new stream after one read, even if changes arrive faster than reads end', async () => {
+    const { bus, announce } = createTestBus()
+    const { state, leave } = join(bus, { read: () => sleep(10, {}) })
+    const changes = setInterval(() => {
+      announce('notes:ada')
+    }, 2)
+
+    const result = await Promise.race([state.refresh().then(() => 'read'), sleep(1000)])
+
+    clearInterval(changes)
+    leave()
+    expect(result).toBe('read')
+  })
+
+  test('is sent again after two changes that cancel each other out, but not after changes of other accounts', async () => {
+    const { bus, announce } = createTestBus()
+    let reads = 0
+    const { state, leave } = join(bus, {
+      otherKeys: () => Promise.resolve(['notes:bob']),
+      read: () => Promise.resolve({ isSame: ++reads > 0 }),
+    })
+    await state.refresh()
+    const { snapshot } = state
+    const readAfter = async (key: string) => {
+      const before = reads
+      announce(key)
+      await expect.poll(() => reads).toBe(before + 1)
+      await settled()
+      return state.snapshot
+    }
+
+    expect(await readAfter('notes:bob notes:bob')).toBe(snapshot)
+    expect(await readAfter('notes:ada')).toBe(snapshot)
+    expect(await readAfter('notes:ada notes:ada')).not.toBe(snapshot)
+    expect(state.snapshot?.tag).toBe(snapshot?.tag)
+    leave()
+  })
+
+  test('is read again after a share that is committed while the keys are read for the first time', async () => {
+    const { bus, announce } = createTestBus()
+    const shares: string[] = []
+    let reads = 0
+    const otherKeys = async () => {
+      const found = [...shares]
+      await Promise.resolve()
+      if (shares.push('notes:bob') === 1) announce('notes:ada')
+      return found
+    }
+    const { state, leave } = join(bus, { otherKeys, read: () => Promise.resolve({ reads: ++reads }) })
+    await state.refresh()
+    const before = reads
+
+    announce('notes:bob')
+
+    await expect.poll(() => reads).toBeGreaterThan(before)
+    leave()
+  })
+})
+
+describe('a stream', () => {
+  test('leaves no listener on the signal of its caller', async () => {
+    const { signal } = new AbortController()
+    const events = await service.stranger.live.watch({ topics: ['counter'] }, { signal })
+    expect(getEventListeners(signal, 'abort')).not.toEqual([])
+
+    await events.return()
+
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+  })
+
+  test('ends if its caller has aborted the signal before the call', async () => {
+    const events = await service.stranger.live.watch({ topics: ['counter'] }, { signal: AbortSignal.abort() })
+
+    expect(await events.next()).toMatchObject({ done: true })
+  })
+
+  test('does not open for a session that ended after its authentication', async () => {
+    const cookie = await service.signIn('ada@example.com')
+    const { db, live } = service.services
+    const token = decodeURIComponent(cookie).replace(/^[^=]*=|\..*/g, '')
+    const caller = await findByToken(db, token)
+    expect(caller).toBeDefined()
+    await service.services.identity.signOut(cookie)
+
+    const opened = live.open({ topics: ['tasks'], caller, reply: new Map(), isFirstForm: false })
+
+    await expect(opened).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
+  })
+})

@@ -1,0 +1,117 @@
+import { traverseContractProcedures } from '@orpc/server'
+import { describe, expect, test, vi } from 'vitest'
+
+import { metaOf } from '../../contract/base.ts'
+import type { Client } from '../../contract/client.ts'
+import { contract } from '../../contract/index.ts'
+import { OPERATOR } from '../../db/audit.ts'
+import * as grants from '../../db/grants.ts'
+import { createTallystick } from '../../src/testing.ts'
+import { newEmail, startService } from '../fixtures/service.ts'
+
+const service = await startService()
+
+interface Writer {
+  person: Client
+  email: string
+  /** The id of a note in the second form, and of a task. */
+  note: string
+  task: number
+  /** The token of another session of the person. */
+  token: string
+  /** The id of the grant of an app. */
+  grant: string
+}
+
+/** For each procedure that updates a topic, a call that changes the state. */
+const writes: Record<string, (writer: Writer) => Promise<unknown>> = {
+  'account.delete': ({ person, email }) => person.account.delete({ email }),
+  'counter.increment': ({ person }) => person.counter.increment(),
+  'counter.decrement': ({ person }) => person.counter.decrement(),
+  'counter.set': ({ person }) => person.counter.set({ inputValue: 7 }),
+  'counter.reset': ({ person }) => person.counter.reset(),
+  'tasks.create': ({ person }) => person.tasks.create({ taskTitle: 'New' }),
+  'tasks.update': ({ person, task }) => person.tasks.update({ id: task, title: 'Changed' }),
+  'tasks.delete': ({ person, task }) => person.tasks.delete({ id: task }),
+  'tasks.reset': ({ person }) => person.tasks.reset(),
+  'notes.create': ({ person }) => person.notes.create({ title: 'New', body: '' }),
+  'notes.update': ({ person, note }) => person.notes.update({ id: note, title: 'Changed', body: '' }),
+  'notes.share': ({ person, note }) => person.notes.share({ id: note, email: newEmail(), role: 'reader' }),
+  'notes.delete': ({ person, note }) => person.notes.delete({ id: note }),
+  'legacyNotes.create': ({ person }) => person.legacyNotes.create({ newNote: 'New' }),
+  'legacyNotes.delete': async ({ person }) => {
+    const { notes } = await person.legacyNotes.list()
+    return person.legacyNotes.delete({ id: notes[0]?.id ?? 0 })
+  },
+  'legacyNotes.reset': ({ person }) => person.legacyNotes.reset(),
+  'sessions.revokeOthers': ({ person }) => person.sessions.revokeOthers(),
+  'apps.revoke': ({ person, grant }) => person.apps.revoke({ id: grant }),
+  'sessions.revoke': ({ person, token }) => person.sessions.revoke({ revokeSessionToken: token }),
+}
+
+const procedures: { name: string; method: string; updates: string | undefined }[] = []
+traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
+  const { method = 'POST' } = procedure['~orpc'].route
+  procedures.push({ name: path.join('.'), method, updates: metaOf(procedure).updates })
+})
+
+/** Lists the procedures with an unsafe method that declare no topic. */
+const undeclared = (all: typeof procedures) =>
+  all.flatMap(({ name, method, updates }) => (method !== 'GET' && !updates ? [name] : []))
+
+describe('a procedure that changes data', () => {
+  test('declares its topic', () => {
+    const advice = 'Declare the topic (`updates`) in the contract, or `nothing`'
+    expect(undeclared(procedures), advice).toEqual([])
+    expect(procedures.filter(({ method, updates }) => method === 'GET' && updates)).toEqual([])
+  })
+
+  test('the check finds a procedure without a topic', () => {
+    expect(undeclared([{ name: 'x.create', method: 'POST', updates: undefined }])).toEqual(['x.create'])
+  })
+
+  test.each(procedures.filter(({ updates }) => updates && updates !== 'nothing'))(
+    '$name announces the change on another instance',
+    async ({ name, updates }) => {
+      const other = await createTallystick({ DATABASE_URL: service.databaseUrl, AUTH_SECRET: 'x'.repeat(40) })
+      const email = newEmail()
+      const person = await service.person(email)
+      const watcher = await other.person(email)
+      const { id: task } = await person.tasks.create({ taskTitle: 'Old' })
+      const { id: note } = await person.notes.create({ title: 'Old', body: '' })
+      await service.signIn(email)
+      const { sessions } = await person.sessions.list()
+      const token = sessions.find(({ isCurrent, token }) => !isCurrent && token)?.token ?? ''
+      const { id: userId } = await person.account.get()
+      const app = {
+        userId,
+        clientId: 'app',
+        scope: 'read',
+        userAgent: 'App',
+        expiresAt: new Date(Date.now() + 60_000),
+      }
+      const { id: grant } = await grants.insert(service.services.db, app, OPERATOR)
+      if (updates === 'counter') await service.stranger.counter.set({ inputValue: 1 })
+      const updated: unknown[] = []
+      const read = async () => {
+        const topics = [updates as 'counter' | 'tasks' | 'notes' | 'sessions']
+        for await (const { state } of await watcher.live.watch({ topics })) updated.push(state)
+      }
+      const ended = read().catch((error: unknown) => updated.push(error))
+      await vi.waitFor(() => {
+        expect(updated).toHaveLength(1)
+      })
+
+      await writes[name]?.({ person, email, note, task, token, grant })
+
+      await vi.waitFor(
+        () => {
+          expect(updated.length).toBeGreaterThan(1)
+        },
+        { timeout: 2000 },
+      )
+      await other.close()
+      await ended
+    },
+  )
+})

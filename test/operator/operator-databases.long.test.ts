@@ -1,0 +1,182 @@
+import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+import {
+  emptyFolder,
+  emptyServerDatabase,
+  type Environment,
+  run,
+  serverDatabase,
+  withService,
+} from '../fixtures/operator.ts'
+import { freePort } from '../setup/postgres.ts'
+import { startCommand } from '../fixtures/programs.ts'
+
+/**
+ * A folder with sample data and its backup. Tests copy the data, because creating an embedded database takes seconds.
+ */
+let prepared: string
+const backup = () => join(prepared, 'backup')
+
+beforeAll(async () => {
+  prepared = await mkdtemp(join(tmpdir(), 'tallystick-operator-'))
+  const environment = { DATA_DIR: join(prepared, 'data') }
+  await run(environment, 'seed')
+  await run(environment, 'backup', backup())
+}, 120_000)
+
+afterAll(() => rm(prepared, { recursive: true }))
+
+async function copyTo(folder: string) {
+  await cp(join(prepared, 'data'), folder, { recursive: true })
+  return { DATA_DIR: folder }
+}
+
+const embeddedDatabase = async () => copyTo((await emptyFolder()).DATA_DIR)
+
+/** Returns the file names in a data folder, and the inode and modification time of the database folder. */
+async function stateOf({ DATA_DIR = '' }: Environment) {
+  const { ino, mtimeMs } = await stat(join(DATA_DIR, 'db'))
+  return { ino, mtimeMs, files: await readdir(DATA_DIR) }
+}
+
+describe.each<[string, () => Promise<Environment>, () => Promise<Environment>]>([
+  ['the embedded database', embeddedDatabase, emptyFolder],
+  ['a server', serverDatabase, emptyServerDatabase],
+])('on %s', { timeout: 60_000 }, (_, prepared, empty) => {
+  test('migrate --check lists the migrations that an empty database lacks, and applies none', async () => {
+    const environment = await empty()
+    const names = ['0000_', '0001_', '0002_'].map((name) => expect.stringContaining(name) as string)
+    const missing = {
+      lines: expect.arrayContaining(names),
+      problem: expect.stringContaining('Run: tallystick migrate'),
+    }
+
+    expect(await run(environment, 'migrate', '--check')).toMatchObject(missing)
+    expect(await run(environment, 'migrate', '--check')).toMatchObject(missing)
+  })
+
+  test('doctor reports no problem of a database that is up to date', async () => {
+    const { lines, problem } = await run(await prepared(), 'doctor')
+
+    expect(problem).toBeUndefined()
+    for (const subject of [
+      'packages',
+      'settings',
+      'database    PostgreSQL 1',
+      'migrations',
+      'clock',
+      'mail',
+      'folder',
+    ])
+      expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^ok +${subject}`)))
+  })
+
+  test('seed adds a sample account with tasks, notes and shares, once', async () => {
+    const environment = await prepared()
+    await run(environment, 'seed')
+
+    const { text } = await run(environment, 'seed')
+
+    expect(text).toContain('sign in as ada@example.com')
+    await withService(environment, async (service) => {
+      const ada = await service.person('ada@example.com')
+      const { tasks } = await ada.tasks.list({})
+      expect(tasks).toHaveLength(5)
+      expect(new Set(tasks.map(({ status }) => status)).size).toBe(3)
+      const { notes } = await ada.notes.list()
+      expect(notes.map(({ mine, sharedWith }) => [mine, sharedWith]).sort()).toEqual([
+        [false, 0],
+        [true, 0],
+        [true, 1],
+        [true, 1],
+      ])
+      const charles = await service.person('charles@example.com')
+      const shared = (await charles.notes.list()).notes.filter(({ mine }) => !mine)
+      expect(shared.map(({ can }) => can.EDIT_NOTE).sort()).toEqual([false, true])
+      expect(await ada.account.get()).toMatchObject({ name: 'Ada Lovelace', emailVerified: true })
+    })
+  })
+})
+
+describe('tallystick backup and restore', { timeout: 60_000 }, () => {
+  const tasks = (environment: Environment) =>
+    withService(environment, async (service) => (await service.person('ada@example.com')).tasks.list({}))
+
+  test('restore the whole database, and keep the previous one', async () => {
+    const environment = await embeddedDatabase()
+    await withService(environment, async (service) => (await service.person('ada@example.com')).tasks.reset())
+
+    expect((await run(environment, 'restore', backup())).problem).toContain('--force')
+    const { text } = await run(environment, 'restore', backup(), '--force')
+
+    expect((await stat(backup())).mode & 0o777).toBe(0o600)
+    expect(await tasks(environment)).toMatchObject({ taskCount: 5 })
+    const previous = /is in (\S+),/.exec(text)?.[1] ?? ''
+    expect(await readdir(previous)).toContain('PG_VERSION')
+  })
+
+  test('restore a backup into an empty folder', async () => {
+    const environment = await emptyFolder()
+
+    const { lines } = await run(environment, 'restore', backup())
+
+    expect(lines).toHaveLength(1)
+    expect((await readdir(environment.DATA_DIR)).sort()).toEqual(['auth-secret', 'db', 'db.lock'])
+  })
+
+  describe('reject', () => {
+    let environment: Environment
+
+    // A rejected command does not change the folder, so all tests of this group use the same folder.
+    beforeAll(async () => {
+      environment = await copyTo(await mkdtemp(join(prepared, 'reject-')))
+    })
+
+    test.each([
+      ['half of a backup', (content: Buffer) => content.subarray(0, content.length / 2)],
+      ['a file that is not a backup', () => Buffer.from('nothing')],
+      ['a compressed file that is not a backup', () => gzipSync('nothing')],
+    ])('%s, and change nothing', async (_, damage) => {
+      const file = join(environment.DATA_DIR ?? '', 'backup')
+      await writeFile(file, damage(await readFile(backup())))
+      const before = await stateOf(environment)
+
+      expect((await run(environment, 'restore', file, '--force')).problem).toContain('no whole backup')
+
+      expect(await stateOf(environment)).toEqual(before)
+    })
+  })
+
+  test('reject a database that another process uses', async () => {
+    const environment = await embeddedDatabase()
+    const file = backup()
+    const service = await startCommand({ ...environment, PORT: String(await freePort()) }, 'serve')
+
+    for (const words of [
+      ['backup', file],
+      ['restore', file, '--force'],
+      ['admin', 'list'],
+    ])
+      expect((await run(environment, ...words)).problem).toContain(
+        'Another process uses the embedded database',
+      )
+    expect((await run(environment, 'doctor')).text).toMatch(/^ok +database +in use/m)
+    service.child.kill('SIGTERM')
+    expect(await service.exit).toEqual([0, null])
+  })
+
+  test('name the PostgreSQL tool to use for a server, and a missing database or file', async () => {
+    const server = await serverDatabase()
+    const empty = await emptyFolder()
+
+    expect((await run(server, 'backup', 'x')).problem).toMatch(/pg_dump/)
+    expect((await run(server, 'restore', 'x')).problem).toMatch(/pg_restore/)
+    expect((await run(empty, 'backup', 'x')).problem).toContain('There is no database in')
+    expect((await run(empty, 'restore', join(empty.DATA_DIR, 'x'))).problem).toContain('ENOENT')
+    expect(await readdir(empty.DATA_DIR)).toEqual(['auth-secret'])
+  })
+})

@@ -1,0 +1,214 @@
+import { build } from 'esbuild'
+import { execFile, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import postgres from 'postgres'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+
+import { external } from '../../.config/programs.ts'
+import { install, tanstackPackages, versionsOf } from '../fixtures/installation.ts'
+import { databaseUrl, freePort } from '../setup/postgres.ts'
+import { waitUntilListening } from '../fixtures/programs.ts'
+
+const run = promisify(execFile)
+const npx = (name: string) => resolve('node_modules/.bin', name)
+
+let app: string
+let tarball: string
+/** The output of the compiler, which runs while the other tests run. */
+let compilation: Promise<string>
+
+/** Code of an application that uses the package. The compiler must accept this code. */
+const use = `
+import { BatchLinkPlugin, ClientRetryPlugin, type ClientRetryPluginContext } from '@orpc/client/plugins'
+import { type CallContext, createClient, createRestClient, isDefinedError, safe } from 'tallystick/client'
+import { contract } from 'tallystick/contract'
+import { createTallystick } from 'tallystick/testing'
+
+export const paths = Object.keys(contract)
+export const rest = createRestClient('http://localhost:3000', { headers: { cookie: 'a=b' } })
+export const client = createClient('http://localhost:3000')
+export const batching = createClient('http://localhost:3000', {
+  plugins: [new BatchLinkPlugin({ groups: [{ condition: () => true, context: {} }] })],
+})
+export const retrying = createClient<CallContext & ClientRetryPluginContext>('http://localhost:3000', {
+  plugins: [new ClientRetryPlugin()],
+})
+export const retried = () => retrying.status.get(undefined, { context: { retry: 3, headers: {} } })
+export async function reserve() {
+  const { error, data } = await safe(client.reservations.create({ name: 'Ada', guests: 2 }))
+  if (isDefinedError(error) && error.code === 'INVALID_RESERVATION') {
+    const broken: { name?: string; guests?: string } = error.data
+    return broken
+  }
+  const message: string | undefined = data?.message
+  return message
+}
+export async function harness() {
+  const tallystick = await createTallystick()
+  const ada = await tallystick.person()
+  const { taskCount } = await ada.tasks.list({ status: 'pending' })
+  await tallystick.close()
+  return taskCount satisfies number
+}
+`
+
+/** For each kind of mistake, a line of code that the compiler must reject. */
+const mistakes = {
+  'an unknown procedure': 'await client.tasks.burn()',
+  'an invalid status': "await client.tasks.list({ status: 'late' })",
+  'a missing field': "await client.notes.create({ title: 'x' })",
+  'an option of a plugin that the client does not have':
+    'await client.status.get(undefined, { context: { retry: 3 } })',
+  'a field that is not in the output': 'console.log((await client.counter.get()).total)',
+}
+
+const fileOf = (name: string) => `${name.replaceAll(' ', '-')}.ts`
+
+/**
+ * Creates an application that installs the packed package next to packages with which the package shares dependencies.
+ * One run of the compiler checks one file without mistakes and, for each mistake, a separate file.
+ */
+beforeAll(async () => {
+  app = await mkdtemp(join(tmpdir(), 'tallystick-app-'))
+  const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', app])
+  tarball = join(app, stdout.trim().split('\n').at(-1) ?? '')
+  await writeFile(join(app, 'package.json'), '{ "type": "module" }')
+  const neighbours = [...(await tanstackPackages()), ...(await versionsOf('better-auth', '@types/node'))]
+  await install(app, tarball, ...neighbours)
+  await writeFile(join(app, 'use.ts'), use)
+  for (const [name, line] of Object.entries(mistakes))
+    await writeFile(join(app, fileOf(name)), `${use}\n${line}`)
+  await writeFile(
+    join(app, 'tsconfig.json'),
+    JSON.stringify({
+      compilerOptions: {
+        strict: true,
+        noEmit: true,
+        target: 'ES2023',
+        module: 'NodeNext',
+        types: ['node'],
+      },
+    }),
+  )
+  compilation = run(npx('tsc'), ['-p', app]).then(
+    ({ stdout }) => stdout,
+    (error: unknown) => (error as { stdout: string }).stdout,
+  )
+}, 300_000)
+
+afterAll(() => rm(app, { recursive: true, force: true }))
+
+describe.concurrent('the packed package', { timeout: 120_000 }, () => {
+  test('provides the client, the contract and the test harness with types for strict applications', async () => {
+    expect(await compilation).toMatch(/error TS/)
+    expect(await compilation).not.toContain('use.ts')
+  })
+
+  test.each(Object.keys(mistakes))('makes %s a compiler error', async (name) => {
+    const output = await compilation
+
+    expect(output.split('\n').filter((line) => line.includes(fileOf(name)))).toEqual([
+      expect.stringMatching(/error TS/),
+    ])
+  })
+
+  test('runs in process, returns errors that the client recognizes, and closes', async () => {
+    await writeFile(
+      join(app, 'run.mjs'),
+      `import { isDefinedError } from 'tallystick/client'
+       import { createTallystick } from 'tallystick/testing'
+       const tallystick = await createTallystick()
+       const ada = await tallystick.person('ada@example.com')
+       await ada.tasks.create({ taskTitle: 'Try it' })
+       const recognized = await tallystick.stranger.tasks.list().catch(isDefinedError)
+       console.log(JSON.stringify([await ada.tasks.list(), (await ada.account.get()).email, recognized]))
+       await tallystick.close()`,
+    )
+
+    const { stdout } = await run(process.execPath, [join(app, 'run.mjs')])
+
+    expect(JSON.parse(stdout)).toMatchObject([
+      { taskCount: 1, tasks: [{ title: 'Try it' }] },
+      'ada@example.com',
+      true,
+    ])
+  })
+
+  test('contains a command that starts the service, with the PostgreSQL driver', async ({
+    onTestFinished,
+  }) => {
+    const { url } = inject('postgres')
+    const name = `tallystick_package_${process.pid}`
+    const admin = postgres(url, { max: 1, onnotice: () => undefined })
+    await admin`create database ${admin(name)}`
+    const bin = join(app, 'node_modules/tallystick/dist/start/cli.js')
+    const child = spawn(process.execPath, [bin, 'serve'], {
+      cwd: app,
+      env: {
+        PATH: process.env.PATH,
+        DATABASE_URL: databaseUrl(url, name),
+        PORT: String(await freePort()),
+      },
+    })
+    onTestFinished(async () => {
+      child.kill('SIGKILL')
+      await admin`drop database ${admin(name)} with (force)`
+      await admin.end()
+    })
+    const { output, exit } = await waitUntilListening(child)
+    const { status } = await fetch(`${/as (\S+)/.exec(output())?.[1] ?? ''}/api/status`)
+
+    child.kill('SIGTERM')
+
+    expect(status).toBe(200)
+    expect(await exit).toEqual([0, null])
+  })
+
+  test('adds no server code to an application that imports the client', async () => {
+    const { metafile } = await build({
+      entryPoints: [join(app, 'node_modules/tallystick/dist/contract/client.js')],
+      bundle: true,
+      format: 'esm',
+      platform: 'browser',
+      write: false,
+      metafile: true,
+    })
+    const inputs = Object.keys(metafile.inputs)
+
+    expect(inputs.filter((path) => /dist\/(src|db)\/|drizzle|better-auth|@orpc\/server/.test(path))).toEqual(
+      [],
+    )
+  })
+
+  test('passes publint and attw', async () => {
+    await Promise.all([
+      run(npx('publint'), ['--strict', tarball]),
+      run(npx('attw'), [tarball, '--profile', 'esm-only']),
+    ])
+  })
+})
+
+describe('tallystick doctor', () => {
+  test.each(external)('reports that %s is missing', async (name) => {
+    const folders = ['node_modules', 'node_modules/tallystick/node_modules'].map((path) =>
+      join(app, path, name),
+    )
+    const folder = folders.find((path) => existsSync(path)) ?? ''
+    await rename(folder, `${folder}.removed`)
+
+    const result = await run(join(app, 'node_modules/.bin/tallystick'), ['doctor'], {
+      cwd: app,
+      env: { PATH: process.env.PATH },
+    }).catch((error: unknown) => error)
+    await rename(`${folder}.removed`, folder)
+
+    expect(result).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(`^problem +packages +${name} cannot be loaded: install`),
+    })
+  })
+})
