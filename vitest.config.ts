@@ -1,6 +1,10 @@
 import { defineConfig } from 'vitest/config'
 
-const timeouts = { testTimeout: 20_000, hookTimeout: 60_000 }
+/**
+ * Limits of waiting, in milliseconds. A test waits for an event, so these limits only decide how long a broken build waits.
+ * The limits of a test and of a hook are longer than the limit of an event, so that a failure names the event.
+ */
+const limits = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 20_000 } } }
 
 /** Imports the service once for all test files of a worker, because an import takes longer than most tests. */
 const sharedImports = { isolate: false }
@@ -32,7 +36,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/**/*.{slow,isolated,long}.test.ts'],
           ...sharedImports,
-          ...timeouts,
+          ...limits,
         },
       },
       {
@@ -41,16 +45,16 @@ export default defineConfig({
           include: ['test/**/*.slow.test.ts'],
           globalSetup: 'test/setup/build.ts',
           ...sharedImports,
-          ...timeouts,
+          ...limits,
         },
       },
-      { test: { name: 'isolated', include: ['test/**/*.isolated.test.ts'], ...timeouts } },
+      { test: { name: 'isolated', include: ['test/**/*.isolated.test.ts'], ...limits } },
       {
         test: {
           name: 'long',
           include: ['test/**/*.long.test.ts'],
           globalSetup: 'test/setup/build.ts',
-          ...timeouts,
+          ...limits,
         },
       },
       {
@@ -59,10 +63,7 @@ export default defineConfig({
           name: 'browser',
           include: ['test/**/*.browser.ts'],
           globalSetup: 'test/setup/build.ts',
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          // The time that Playwright waits for an element in these tests.
-          expect: { poll: { timeout: 10_000 } },
+          ...limits,
         },
       },
     ],

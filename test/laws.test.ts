@@ -2,7 +2,7 @@ import type { AnyContractRouter } from '@orpc/contract'
 import { type AnyRouter, createRouterClient, implement, traverseContractProcedures } from '@orpc/server'
 import { isAsyncIteratorObject } from '@orpc/shared'
 import { eq, sql } from 'drizzle-orm'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 
 import { type Access, type Meta, metaOf, type Scope, scopes } from '../contract/base.ts'
 import type { Client } from '../contract/client.ts'
@@ -19,7 +19,7 @@ import { negotiateLanguage } from '../src/messages/index.ts'
 import { resourceNames as translations } from '../src/messages/resources.ts'
 import { router } from '../src/procedures/index.ts'
 import { consentPage } from '../src/views/account.ts'
-import { describeTransports, newEmail, startService } from './fixtures/service.ts'
+import { describeTransports, startService } from './fixtures/service.ts'
 
 const service = await startService()
 const { db } = service.services
@@ -318,8 +318,13 @@ describe('every error that the contract declares', () => {
   })
 
   describeTransports(service, ({ person }) => {
+    let bob: Client
+    beforeAll(async () => {
+      bob = await person()
+    })
+
     test.each(Object.entries(errorCases))('%s is a defined error for the client', async (name, provoke) => {
-      const [ada, bob] = [await person(), await person(newEmail())]
+      const ada = await person()
       const { id } = await ada.notes.create(input)
       const { sessions } = await ada.sessions.list()
       const fixture = { ada, bob, id, token: sessions[0]?.token ?? '' }

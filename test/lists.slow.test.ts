@@ -1,6 +1,6 @@
 import { inArray, sql, type SQL } from 'drizzle-orm'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 
 import { type CallContext, type Client, pages, safe } from '../contract/client.ts'
 import { firstFormMediaType } from '../contract/legacy-notes.ts'
@@ -200,11 +200,15 @@ describe.each(each)('%s', (name, list) => {
     expect(found.map(({ count }) => count ?? total)).toEqual([total, total])
   })
 
+  let anyone: Person
+  beforeAll(async () => {
+    anyone = await newPerson()
+  })
+
   test.each(['', '0', '-1', '1001', '010', '1.5', '1e2', '0x10', 'ten', '1&limit=2'])(
     'rejects a limit of %j',
     async (limit) => {
-      const { cookie } = await newPerson()
-
+      const { cookie } = anyone
       const { status, body } = await call('GET', `${list.path}?limit=${limit}`, undefined, {
         cookie,
         ...list.headers,
@@ -216,7 +220,7 @@ describe.each(each)('%s', (name, list) => {
   )
 
   test('accepts its own cursors, and rejects others', async () => {
-    const client = clientOf(await newPerson())
+    const client = clientOf(anyone)
     const number = fc.oneof(
       fc.bigInt({ min: 0n, max: 10n ** 20n }).map(String),
       fc.constantFrom('-1', '1e3', '', 'NaN'),
@@ -253,7 +257,7 @@ describe.each(each)('%s', (name, list) => {
   })
 
   test('returns only own rows for a cursor of another person', async () => {
-    const [ada, bob] = [await newPerson(), await newPerson()]
+    const [ada, bob] = await Promise.all([newPerson(), newPerson()])
     await list.add(ada, 4)
     await list.add(bob, 2, new Date(1e12))
     const reply: CallContext['reply'] = new Map()

@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 
-import { type Client, createRestClient, safe } from '../contract/client.ts'
+import { type Client, createRestClient, type Outputs, safe } from '../contract/client.ts'
 import { createFetch } from './fixtures/http.ts'
 import { describeTransports, newEmail, startService } from './fixtures/service.ts'
 
@@ -29,7 +29,10 @@ const badRequest = (path: string) => ({
   data: { issues: [{ path, message: expect.any(String) }] },
 })
 
+/** Waits until the time of the database, in milliseconds, has changed. */
 const pause = () => new Promise((resolve) => setTimeout(resolve, 10))
+
+type Note = Outputs['notes']['create']
 
 const viewed = async (client: Client, id: string) =>
   (await client.notes.list()).notes.find((note) => note.id === id)
@@ -56,7 +59,7 @@ describeTransports(service, ({ person, stranger }) => {
    */
   async function sharing(role: 'reader' | 'editor') {
     const email = newEmail()
-    const [ada, bob] = [await person(), await person(email)]
+    const [ada, bob] = await Promise.all([person(), person(email)])
     const { id } = await ada.notes.create(content)
     return { ada, bob, email, note: await ada.notes.share({ id, email, role }) }
   }
@@ -113,7 +116,7 @@ describeTransports(service, ({ person, stranger }) => {
 
     test('returns own and shared notes, newest first, and no others', async () => {
       const email = newEmail()
-      const [ada, bob] = [await person(), await person(email)]
+      const [ada, bob] = await Promise.all([person(), person(email)])
       const first = await bob.notes.create({ title: 'One', body: '' })
       const given = await ada.notes.create({ title: 'Two', body: '' })
       const last = await bob.notes.create({ title: 'Three', body: '' })
@@ -177,6 +180,13 @@ describeTransports(service, ({ person, stranger }) => {
   })
 
   describe.each(['create', 'update'] as const)('notes.%s', (verb) => {
+    let ada: Client
+    let note: Note
+    beforeAll(async () => {
+      ada = await person()
+      note = await ada.notes.create(content)
+    })
+
     test.each([
       ['title', { title: '', body: '' }],
       ['title', { title: ' \n ', body: '' }],
@@ -189,9 +199,6 @@ describeTransports(service, ({ person, stranger }) => {
       ['body', { title: 'a', body: null }],
       ['body', { title: 'a' }],
     ])('rejects an invalid %s (%#), and stores nothing', async (path, input) => {
-      const ada = await person()
-      const note = await ada.notes.create(content)
-
       const answer = ada.notes[verb]({ id: note.id, ...input } as never)
 
       await expect(answer).rejects.toMatchObject(badRequest(path))
@@ -244,6 +251,13 @@ describeTransports(service, ({ person, stranger }) => {
   })
 
   describe('notes.share', () => {
+    let author: Client
+    let unshared: Note
+    beforeAll(async () => {
+      author = await person()
+      unshared = await author.notes.create(content)
+    })
+
     test('returns the note, shared with one more address', async () => {
       const ada = await person()
       const note = await ada.notes.create(content)
@@ -316,13 +330,10 @@ describeTransports(service, ({ person, stranger }) => {
       ['role', { email: 'ada@example.com', role: 'author' }],
       ['role', { email: 'ada@example.com' }],
     ])('rejects an invalid %s (%#), and shares nothing', async (path, input) => {
-      const ada = await person()
-      const note = await ada.notes.create(content)
-
-      const answer = ada.notes.share({ id: note.id, ...input } as never)
+      const answer = author.notes.share({ id: unshared.id, ...input } as never)
 
       await expect(answer).rejects.toMatchObject(badRequest(path))
-      expect((await ada.notes.list()).notes).toEqual([note])
+      expect((await author.notes.list()).notes).toEqual([unshared])
     })
   })
 
@@ -345,18 +356,20 @@ describeTransports(service, ({ person, stranger }) => {
     ['share', (client: Client, id: string) => client.notes.share({ id, email: 'none', role: 'reader' })],
     ['delete', (client: Client, id: string) => client.notes.delete({ id, more: '' } as { id: string })],
   ] as const)('notes.%s', (_, attempt: (client: Client, id: string) => Promise<unknown>) => {
+    let eve: Client
+    beforeAll(async () => {
+      eve = await person()
+    })
+
     test.each(['abc', '7', '01890a5d-ac96-774b-bcce-b302099a8057', 'a/b?c', '%', emoji])(
       'returns 404 for %j, even with other errors in the request',
       async (id) => {
-        const ada = await person()
-
-        await expect(attempt(ada, id)).rejects.toMatchObject(notFound)
+        await expect(attempt(eve, id)).rejects.toMatchObject(notFound)
       },
     )
 
     test('returns 403 without the permission, even with other errors in the request', async () => {
       const { bob, note } = await sharing('reader')
-      const eve = await person()
 
       await expect(attempt(bob, note.id)).rejects.toMatchObject(forbidden)
       await expect(attempt(eve, note.id)).rejects.toMatchObject(forbidden)
@@ -365,10 +378,14 @@ describeTransports(service, ({ person, stranger }) => {
 })
 
 describe.each(['', '/share', '/delete'])('POST /api/notes/{id}%s', (operation) => {
+  let [ada, eve, id] = ['', '', '']
+  beforeAll(async () => {
+    ;[ada, eve] = [await service.signIn(newEmail()), await service.signIn(newEmail())]
+    id = (await service.client({ cookie: ada }).notes.create(content)).id
+  })
+
   test.each(['{', '[]', 'null'])('validates the body %s last', async (body) => {
-    const [ada, eve] = [await service.signIn(newEmail()), await service.signIn(newEmail())]
-    const note = await service.client({ cookie: ada }).notes.create(content)
-    const path = `/api/notes/${note.id}${operation}`
+    const path = `/api/notes/${id}${operation}`
 
     const refused = [
       await call('POST', path, body),
@@ -382,12 +399,15 @@ describe.each(['', '/share', '/delete'])('POST /api/notes/{id}%s', (operation) =
 })
 
 describe('notes.update', () => {
+  let ada: Client
+  beforeAll(async () => {
+    ada = createRestClient(service.origin, { headers: { cookie: await service.signIn(newEmail()) } })
+    await ada.notes.create({ title: 'Kept', body: '' })
+  })
+
   test.each(['reset', '', '.', '..', '../tasks', 'a\0b', '\ud800'])(
     'over REST treats %j as an absent note',
     async (id) => {
-      const ada = createRestClient(service.origin, { headers: { cookie: await service.signIn(newEmail()) } })
-      await ada.notes.create({ title: 'Kept', body: '' })
-
       await expect(ada.notes.update({ id, title: 'x', body: '' })).rejects.toMatchObject({
         code: 'NOT_FOUND',
         defined: true,

@@ -4,13 +4,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test as base, vi } from 'vitest'
 
 import { createClient } from '../contract/client.ts'
 import { freePort } from './setup/postgres.ts'
 import { pathOf, waitUntilListening } from './fixtures/programs.ts'
-import { createDatabase } from './fixtures/service.ts'
+import { createDatabase } from './fixtures/database.ts'
 import { signIn as signInByMail } from './trials/service-process.ts'
 
 interface Running {
@@ -60,9 +59,12 @@ const test = base.extend<Fixtures>({
 /** Timeout in milliseconds. The timeout is long, because concurrent tests share the processors. */
 const WAIT_OPTIONS = { timeout: 20_000, interval: 100 }
 
-describe.concurrent('main', { timeout: 60_000 }, () => {
-  test('prints its address, the reference and how to sign in, and logs requests', async ({ start }) => {
-    const { origin, output, child, exit } = await start({ DATABASE_URL: 'memory:' })
+describe.concurrent('main', { timeout: 120_000 }, () => {
+  test('prints its address, the reference and how to sign in, and logs requests', async ({
+    start,
+    databaseUrl,
+  }) => {
+    const { origin, output, child, exit } = await start({ DATABASE_URL: databaseUrl })
 
     expect(output()).toContain('Tallystick listens on 127.0.0.1:')
     expect(output()).toContain('/docs')
@@ -161,19 +163,19 @@ describe.concurrent('main', { timeout: 60_000 }, () => {
     const { origin, child, exit } = await start({ DATABASE_URL: databaseUrl })
     const slow = request(`${origin}/api/counter/set`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { 'content-type': 'application/json', expect: '100-continue' },
     })
+    const response = once(slow, 'response') as Promise<[{ statusCode: number }]>
+    slow.flushHeaders()
+    await once(slow, 'continue')
     slow.write('{"inputValue":')
-    await sleep(300)
 
     child.kill('SIGTERM')
-    await sleep(300)
+    await vi.waitFor(() => expect(fetch(`${origin}/api/status`)).rejects.toThrow(), WAIT_OPTIONS)
     slow.end('7}')
 
-    const [response] = (await once(slow, 'response')) as [NodeJS.ReadableStream & { statusCode: number }]
-    expect(response.statusCode).toBe(200)
+    expect((await response)[0].statusCode).toBe(200)
     expect(await exit).toEqual([0, null])
-    await expect(fetch(`${origin}/api/status`)).rejects.toThrow()
   })
 
   test('runs several workers on one port, replaces a worker that exits, and stops all workers', async ({
@@ -181,9 +183,8 @@ describe.concurrent('main', { timeout: 60_000 }, () => {
     databaseUrl,
   }) => {
     const { origin, child, exit } = await start({ DATABASE_URL: databaseUrl, WORKERS: '2' })
-    const workers = async () => {
-      // The requests have a timeout, because a request that a worker accepts just before SIGKILL gets no response.
-      const options = { headers: { connection: 'close' }, signal: AbortSignal.timeout(2000) }
+    const workers = async (timeout = WAIT_OPTIONS.timeout) => {
+      const options = { headers: { connection: 'close' }, signal: AbortSignal.timeout(timeout) }
       const responses = Array.from({ length: 20 }, () =>
         fetch(`${origin}/api/status`, options).then((response) => response.json()),
       )
@@ -196,12 +197,15 @@ describe.concurrent('main', { timeout: 60_000 }, () => {
 
     const [killed = 0, survivor] = first
     process.kill(killed, 'SIGKILL')
-    await vi.waitFor(async () => {
-      expect((await workers()).size).toBe(2)
+    const second = await vi.waitFor(async () => {
+      // The timeout is short, because a request that a worker accepts just before SIGKILL gets no response.
+      const found = await workers(2000)
+      expect(found.size).toBe(2)
+      return found
     }, WAIT_OPTIONS)
 
-    expect(await workers()).toContain(survivor)
-    expect(await workers()).not.toContain(killed)
+    expect(second).toContain(survivor)
+    expect(second).not.toContain(killed)
     child.kill('SIGTERM')
     expect(await exit).toEqual([0, null])
     await expect(fetch(`${origin}/api/status`)).rejects.toThrow()

@@ -204,3 +204,14 @@ describe('reservations.create', () => {
     expect(headers.get('content-language')).toBe(language)
   })
 })
+
+describe('Accept-Language', () => {
+  test('examines a limited number of languages in Accept-Language', async () => {
+    const tags = Array.from({ length: 4000 }, (_, index) => `x${index.toString(36)}`).join()
+    const headers = { 'accept-language': tags.slice(0, 15_000) }
+
+    const answer = await call('POST', '/api/reservations', { name: 'Ada', guests: 2 }, headers)
+
+    expect(answer.headers.get('content-language')).toBe('en')
+  })
+})

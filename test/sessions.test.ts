@@ -5,6 +5,7 @@ import type { Client } from '../contract/client.ts'
 import { sessions } from '../db/sessions.ts'
 import { createTallystick } from '../src/testing.ts'
 import { createFetch, signInOverHttp } from './fixtures/http.ts'
+import { PATIENCE } from './fixtures/patience.ts'
 import { describeTransports, newEmail, startService, transports } from './fixtures/service.ts'
 
 const service = await startService()
@@ -93,7 +94,7 @@ describeTransports(service, ({ person, stranger }) => {
       await first.account.get()
 
       await expect
-        .poll(async () => (await first.sessions.list()).sessions.map(({ token }) => token))
+        .poll(async () => (await first.sessions.list()).sessions.map(({ token }) => token), PATIENCE)
         .toEqual([tokens[0], tokens[2], tokens[1]])
       const { sessions } = await first.sessions.list()
       const ages = sessions.map(({ lastActive }) => Math.round((Date.now() / 1000 - lastActive) / 60))

@@ -1,7 +1,8 @@
+import { eq, sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
 import { users } from '../db/auth.ts'
-import { insert, list } from '../db/tasks.ts'
+import { insert, list, tasks } from '../db/tasks.ts'
 import { describeTransports, startService } from './fixtures/service.ts'
 
 const service = await startService()
@@ -148,8 +149,11 @@ describeTransports(service, ({ person, stranger }) => {
 
     test('changes updatedAt only with the content', async () => {
       const ada = await person()
-      const task = await ada.tasks.create({ taskTitle: 'Write' })
-      await new Promise((resolve) => setTimeout(resolve, 1100))
+      const { id } = await ada.tasks.create({ taskTitle: 'Write' })
+      // `updatedAt` of a response is in seconds.
+      const updatedAt = sql`${tasks.updatedAt} - interval '1 minute'`
+      await service.services.db.update(tasks).set({ updatedAt }).where(eq(tasks.id, id))
+      const task = await ada.tasks.get({ id })
 
       const untouched = await ada.tasks.update({ id: task.id })
       const same = await ada.tasks.update({ id: task.id, title: 'Write', status: 'pending' })

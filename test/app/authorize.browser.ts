@@ -8,6 +8,7 @@ import { createRestClient } from '../../contract/client.ts'
 import { launchBrowser } from '../fixtures/browser.ts'
 import { codeSentTo, createFetch, signInOverHttp, wrongCodeFor } from '../fixtures/http.ts'
 import { bearer, registerApp, type Tokens } from '../fixtures/oauth-app.ts'
+import { PATIENCE } from '../fixtures/patience.ts'
 import { newEmail, settingsWithAddress, startService } from '../fixtures/service.ts'
 
 const service = await startService(await settingsWithAddress())
@@ -206,7 +207,7 @@ describe('an app in a browser without scripts', () => {
     await page.getByRole('button', { name: 'Allow' }).click()
     await page
       .getByRole('heading', { name: 'Landed' })
-      .waitFor({ timeout: 3000 })
+      .waitFor(PATIENCE)
       .catch(() => undefined)
     server.close()
 
@@ -218,7 +219,10 @@ describe('an app in a browser without scripts', () => {
     await addSession()
     const redirect_uri = 'com.example.app:/callback'
     await openAuthorization({ redirect_uri }, { redirect_uris: [redirect_uri] })
+    const answered = page.waitForResponse((response) => response.request().method() === 'POST')
     await page.getByRole('button', { name: 'Allow' }).click()
+    await answered
+    // The browser reports a blocked navigation shortly after the response. A slow browser makes the test pass.
     await page.waitForTimeout(500)
 
     // The navigation always fails, because no program handles the scheme. The test only verifies that the
@@ -239,7 +243,7 @@ describe('an app in a browser without scripts', () => {
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('button', { name: 'Allow' }).click()
 
-    await page.getByRole('heading', { name: 'Landed' }).waitFor({ timeout: 5000 })
+    await page.getByRole('heading', { name: 'Landed' }).waitFor(PATIENCE)
     expect(callbacks).toHaveLength(1)
   })
 
@@ -311,7 +315,7 @@ describe('the sign-in page', () => {
       .getByRole('button', { name: /another|again/i })
       .or(page.getByRole('link'))
       .first()
-      .click({ timeout: 3000 })
+      .click(PATIENCE)
     const again = page.getByLabel('Your e-mail address').or(page.getByLabel('Six digits'))
     expect(await again.count()).toBe(1)
   })

@@ -7,6 +7,7 @@ import { createApp } from '../../src/http/app.ts'
 import { createTallystick } from '../../src/testing.ts'
 import { BreakableConnection } from '../fixtures/breakable-connection.ts'
 import { sessionTokenIn } from '../fixtures/http.ts'
+import { PATIENCE } from '../fixtures/patience.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService()
@@ -44,15 +45,12 @@ async function openPage(headers: { cookie?: string }) {
 }
 
 const waitForUpdates = (page: Page, expected: unknown[]) =>
-  vi.waitFor(
-    async () => {
-      expect(await page.evaluate('updates')).toMatchObject(expected)
-    },
-    { timeout: 10_000 },
-  )
+  vi.waitFor(async () => {
+    expect(await page.evaluate('updates')).toMatchObject(expected)
+  }, PATIENCE)
 
 const waitUntilClosed = (page: Page) =>
-  page.waitForFunction('source.readyState === EventSource.CLOSED', undefined, { timeout: 10_000 })
+  page.waitForFunction('source.readyState === EventSource.CLOSED', undefined, PATIENCE)
 
 describe('an EventSource of a browser', () => {
   test('resumes after the connection is cut: unchanged topics are not sent again', async () => {

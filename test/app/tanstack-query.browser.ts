@@ -8,6 +8,7 @@ import type { Client } from '../../contract/client.ts'
 import { launchBrowser } from '../fixtures/browser.ts'
 import { BreakableConnection } from '../fixtures/breakable-connection.ts'
 import { sessionTokenIn } from '../fixtures/http.ts'
+import { PATIENCE } from '../fixtures/patience.ts'
 import { writeRecipe } from '../fixtures/recipe.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
@@ -55,7 +56,7 @@ async function signIn(origin = service.origin) {
   await context.route('**/recipe.js', (route) =>
     route.fulfill({ contentType: 'text/javascript', body: script }),
   )
-  context.setDefaultTimeout(10_000)
+  context.setDefaultTimeout(PATIENCE.timeout)
   const page = await context.newPage()
   const open = async (query = '', window = page) => {
     await window.goto(`${origin}/recipe${query}`)
@@ -170,7 +171,12 @@ test('changes in another window and of another client appear with requests for q
     await window.getByRole('status').getByText('connected').waitFor()
     await window.getByText('Pending: 2').waitFor()
   }
-  await page.waitForTimeout(500)
+  // The windows show this task after all requests of their start.
+  await client.tasks.create({ taskTitle: 'Before' })
+  for (const window of [page, second]) {
+    await window.getByText('Pending: 3').waitFor()
+    await window.getByRole('listitem').getByText('Before').waitFor()
+  }
   const requests = recordRequests(page)
 
   const { count } = await client.counter.increment()
@@ -179,7 +185,7 @@ test('changes in another window and of another client appear with requests for q
 
   await second.getByLabel('Title of the new task').fill('Elsewhere')
   await second.getByRole('button', { name: 'Add' }).click()
-  await page.getByText('Pending: 3').waitFor()
+  await page.getByText('Pending: 4').waitFor()
   await page.getByRole('listitem').getByText('Elsewhere').waitFor()
   expect(requests).toEqual([{ procedure: 'tasks/list', input: { limit: 20 } }])
 })

@@ -46,11 +46,14 @@ async function login(email: string, ...words: string[]) {
     headers: { cookie, 'content-type': 'application/x-www-form-urlencoded' },
     body: 'action=allow',
   })
-  const exit = once(child, 'exit')
+  const exit = once(child, 'close')
   await fetch(consent.headers.get('location') ?? '')
   expect(await exit).toEqual([0, null])
   return cookie
 }
+
+/** Timeout in milliseconds. The timeout is long, because other tests share the processors. */
+const WAIT_OPTIONS = { timeout: 30_000, interval: 50 }
 
 const credentialsFile = () => join(folder, 'credentials.json')
 
@@ -60,7 +63,7 @@ async function expireToken() {
   await writeFile(credentialsFile(), credentials.replace(/"expiresAt": \d+/, '"expiresAt": 0'))
 }
 
-describe('the command line', { timeout: 60_000 }, () => {
+describe('the command line', { timeout: 120_000 }, () => {
   test('signs in, calls procedures, refreshes its token, and signs out', async () => {
     expect(await run('whoami')).toContain('tallystick login')
 
@@ -94,10 +97,19 @@ describe('the command line', { timeout: 60_000 }, () => {
   test('prints the errors of procedures, scopes and JSON', async () => {
     await login('bob@example.com', '--scope', 'read')
 
-    expect(await run('call', 'tasks.burn')).toContain('Unknown procedure tasks.burn')
-    expect(await run('call', 'tasks.get', '{"id":0}')).toContain('"code": "NOT_FOUND"')
-    expect(await run('call', 'tasks.create', '{"taskTitle":"x"}')).toContain('"code": "INSUFFICIENT_SCOPE"')
-    expect(await run('call', 'tasks.create', '{')).toMatch(/JSON/)
+    expect(
+      await Promise.all([
+        run('call', 'tasks.burn'),
+        run('call', 'tasks.get', '{"id":0}'),
+        run('call', 'tasks.create', '{"taskTitle":"x"}'),
+        run('call', 'tasks.create', '{'),
+      ]),
+    ).toEqual([
+      expect.stringContaining('Unknown procedure tasks.burn'),
+      expect.stringContaining('"code": "NOT_FOUND"'),
+      expect.stringContaining('"code": "INSUFFICIENT_SCOPE"'),
+      expect.stringContaining('JSON'),
+    ])
   })
 
   test('lists the procedures in its help', async () => {
@@ -126,20 +138,17 @@ function startWatch(topics: string[], origin = service.origin) {
   return {
     child,
     output,
-    exit: once(child, 'exit'),
+    exit: once(child, 'close'),
     receives: (...expected: unknown[]) =>
-      vi.waitFor(
-        () => {
-          expect(lines()).toMatchObject(expected)
-        },
-        { timeout: 10_000 },
-      ),
+      vi.waitFor(() => {
+        expect(lines()).toMatchObject(expected)
+      }, WAIT_OPTIONS),
   }
 }
 
 const countIs = (count: number) => ({ topic: 'counter', state: { count } })
 
-describe('tallystick watch', { timeout: 60_000 }, () => {
+describe('tallystick watch', { timeout: 120_000 }, () => {
   afterEach(() => {
     vi.useRealTimers()
   })
@@ -166,12 +175,9 @@ describe('tallystick watch', { timeout: 60_000 }, () => {
     await receives(countIs(5))
 
     proxy.reset()
-    await vi.waitFor(
-      () => {
-        expect(proxy.clients).toHaveLength(2)
-      },
-      { timeout: 10_000 },
-    )
+    await vi.waitFor(() => {
+      expect(proxy.clients).toHaveLength(2)
+    }, WAIT_OPTIONS)
     await service.stranger.counter.increment()
 
     await receives(countIs(5), countIs(6))
@@ -189,14 +195,9 @@ describe('tallystick watch', { timeout: 60_000 }, () => {
 
     await expireToken()
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 11 * 60_000 })
-    await vi.waitFor(
-      async () => {
-        expect(await readFile(credentialsFile(), 'utf8')).not.toMatch(/"expiresAt": 0/)
-      },
-      {
-        timeout: 10_000,
-      },
-    )
+    await vi.waitFor(async () => {
+      expect(await readFile(credentialsFile(), 'utf8')).not.toMatch(/"expiresAt": 0/)
+    }, WAIT_OPTIONS)
     await person.tasks.create({ taskTitle: 'New' })
 
     await receives({}, counter, { topic: 'tasks', state: { tasks: [{ title: 'New' }] } })
@@ -231,17 +232,15 @@ describe('tallystick watch', { timeout: 60_000 }, () => {
 
   test('reports once that the service does not respond, and does not end', async () => {
     const proxy = await startProxy(service.origin)
+    onTestFinished(proxy.close)
     const { child, output, exit, receives } = startWatch(['counter'], new URL(proxy.url).origin)
     await receives({ topic: 'counter' })
 
-    proxy.close()
-    await vi.waitFor(
-      () => {
-        expect(output.stderr).toContain('Connecting again')
-      },
-      { timeout: 10_000 },
-    )
-    await sleep(5000)
+    proxy.refuse()
+    // The fourth attempt follows the report of the second attempt, and the failure of the third attempt.
+    await vi.waitFor(() => {
+      expect(proxy.clients.length).toBeGreaterThanOrEqual(4)
+    }, WAIT_OPTIONS)
 
     expect(output.stderr).toMatch(/^Connecting again after an error: fetch failed\n$/)
     child.kill('SIGTERM')
@@ -260,7 +259,7 @@ describe('tallystick watch', { timeout: 60_000 }, () => {
     let text = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += String(chunk)))
 
-    const exit = once(child, 'exit')
+    const exit = once(child, 'close')
     await once(child.stdout, 'data')
 
     while (child.exitCode === null) {
@@ -277,11 +276,20 @@ describe('tallystick watch', { timeout: 60_000 }, () => {
     expect(await run('watch', 'counter', 'tasks')).toContain('Run: tallystick login')
     await login(newEmail())
 
-    expect(await run('watch', 'burn')).toContain('"code": "BAD_REQUEST"')
-    expect(await run('watch', 'tasks', '--limit', '0')).toContain('"path": "tasks.limit"')
-    expect(await run('watch', 'tasks', '--limit', 'x')).toContain('--limit x: must be a whole number')
-    expect(await run('watch', 'sessions')).toContain('"code": "INSUFFICIENT_SCOPE"')
     const { output, exit } = startWatch(['counter'], 'http://127.0.0.1:9')
+    expect(
+      await Promise.all([
+        run('watch', 'burn'),
+        run('watch', 'tasks', '--limit', '0'),
+        run('watch', 'tasks', '--limit', 'x'),
+        run('watch', 'sessions'),
+      ]),
+    ).toEqual([
+      expect.stringContaining('"code": "BAD_REQUEST"'),
+      expect.stringContaining('"path": "tasks.limit"'),
+      expect.stringContaining('--limit x: must be a whole number'),
+      expect.stringContaining('"code": "INSUFFICIENT_SCOPE"'),
+    ])
     expect(await exit).toEqual([1, null])
     expect(output.stderr).toMatch(/fetch failed/)
   })

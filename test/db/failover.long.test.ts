@@ -8,6 +8,9 @@ import { databaseUrl, freePort, startPostgres } from '../setup/postgres.ts'
 import { startService } from '../fixtures/service.ts'
 import { BreakableConnection } from '../fixtures/breakable-connection.ts'
 
+/** How long a test waits for a condition before it fails. */
+const WAIT = { timeout: 20_000 }
+
 const service = await startService()
 
 /** Opens a connection that can write even if the database is read-only, so that the test can change the mode. */
@@ -44,7 +47,7 @@ describe('a DATABASE_URL of several servers', { timeout: 60_000 }, () => {
     await vi.waitFor(async () => {
       expect(await counter.set({ inputValue: 9 })).toEqual({ count: 9 })
       expect(await counter.get()).toEqual({ count: 9 })
-    }, 10_000)
+    }, WAIT)
 
     expect(await service.stranger.counter.get()).toEqual({ count: 7 })
     await tallystick.close()
@@ -77,13 +80,13 @@ describe('a read-only server', () => {
     await restrict('on')
     await vi.waitFor(async () => {
       expect(await counter.get()).toEqual({ count: 7 })
-    })
+    }, WAIT)
     await expect(counter.increment()).rejects.toMatchObject({ status: 503 })
     await restrict('off')
     await admin.end()
 
     await vi.waitFor(async () => {
       expect(await counter.increment()).toEqual({ count: 8 })
-    })
+    }, WAIT)
   })
 })

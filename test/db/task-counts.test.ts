@@ -13,7 +13,8 @@ import type { Database } from '../../db/database.ts'
 import { open } from '../../db/index.ts'
 import * as notes from '../../db/notes.ts'
 import * as query from '../../db/tasks.ts'
-import { createDatabase, startService } from '../fixtures/service.ts'
+import { createDatabase } from '../fixtures/database.ts'
+import { startService } from '../fixtures/service.ts'
 
 const { services } = await startService()
 

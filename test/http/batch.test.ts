@@ -11,6 +11,9 @@ import { createLog } from '../../src/telemetry/log.ts'
 import { freePort } from '../setup/postgres.ts'
 import { newEmail, startService, withTableLocked } from '../fixtures/service.ts'
 
+/** How long a test waits for a condition before it fails. */
+const WAIT = { timeout: 20_000 }
+
 const METRICS_PORT = String(await freePort())
 const service = await startService({
   METRICS_PORT,
@@ -176,25 +179,23 @@ describe('a batch', () => {
   test('occupies a slot of admission control for each call', async () => {
     const client = connect(await signIn())
     await client.account.get()
-    let answers: unknown[] = []
+    let running: Promise<unknown[]> | undefined
     const calls = Array.from(
       { length: 10 },
       (_, index) => () => client.tasks.create({ taskTitle: `${index}` }),
     )
 
     await withTableLocked(service.databaseUrl, 'tasks', async () => {
-      const running = settle(calls.map((call) => call()))
+      running = settle(calls.map((call) => call()))
       await vi.waitFor(() => {
         expect(lines.join('')).toContain('"status":503')
-      })
+      }, WAIT)
       await expect(createClient(origin).status.get()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
-      void running.then((settled) => (answers = settled))
     })
-    await vi.waitFor(() => {
-      expect(answers).toHaveLength(10)
-    })
+    const answers = await running
 
-    const refused = answers.filter((each) => each instanceof Error)
+    expect(answers).toHaveLength(10)
+    const refused = (answers ?? []).filter((each) => each instanceof Error)
     expect(refused).toHaveLength(4)
     expect(refused[0]).toMatchObject({ code: 'SERVICE_UNAVAILABLE', status: 503 })
     expect((await client.tasks.list()).taskCount).toBe(6)
@@ -222,7 +223,7 @@ describe('a batch', () => {
 
     await vi.waitFor(() => {
       expect(lines).toHaveLength(3)
-    })
+    }, WAIT)
     const logged = lines.map((line) => JSON.parse(line) as { req: { id: string } })
     expect(logged).toContainEqual(
       expect.objectContaining({ operation: 'tasks.get', person: id, res: { status: 404 } }),
@@ -350,6 +351,6 @@ describe('a batch by GET', () => {
     expect(sent).toMatchObject([{ method: 'GET', status: 207 }])
     await vi.waitFor(() => {
       expect(lines).toHaveLength(3)
-    })
+    }, WAIT)
   })
 })

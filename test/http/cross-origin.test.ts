@@ -23,9 +23,12 @@ async function startWithLog(production = false) {
   return async (path: string, headers: Record<string, string>, method = 'GET') => {
     lines.length = 0
     await fetch(origin + path, { method, headers })
-    await vi.waitFor(() => {
-      expect(lines.join('')).toContain('"responseTime"')
-    })
+    await vi.waitFor(
+      () => {
+        expect(lines.join('')).toContain('"responseTime"')
+      },
+      { timeout: 20_000, interval: 1 },
+    )
     return lines
       .map((line) => JSON.parse(line) as Record<string, unknown>)
       .filter(({ level }) => level === 'warn' || level === 40)

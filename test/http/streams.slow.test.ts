@@ -4,8 +4,7 @@ import { sql } from 'drizzle-orm'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 
 import { contract } from '../../contract/index.ts'
 import { createApp } from '../../src/http/app.ts'
@@ -121,9 +120,11 @@ describe('a response', () => {
   })
 })
 
-describe.concurrent('a connection', () => {
+describe('a connection', () => {
   const head = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\ncookie: ${cookie}\r\n\r\n`
 
+  /** ANSWER_TIMEOUT in milliseconds, on a fake clock. Exceeds the duration of a test on the slowest machine. */
+  const PATIENCE = 600_000
   /** Total size of the notes in bytes: more than the socket buffers can store. */
   const SIZE = 12_000_000
 
@@ -135,20 +136,21 @@ describe.concurrent('a connection', () => {
 
   const ends: (() => void)[] = []
 
-  afterAll(() => {
-    for (const end of ends) end()
+  afterEach(() => {
+    vi.useRealTimers()
+    for (const end of ends.splice(0)) end()
   })
 
   /**
-   * Starts a service with `patience` as its ANSWER_TIMEOUT in seconds, and sends requests. Returns the socket of the
-   * client (`near`), the socket of the service (`far`), and a promise that resolves when the connection closes.
+   * Starts a service with a fake clock, and sends requests. Returns the socket of the client (`near`), the socket of the
+   * service (`far`), and a promise that resolves when the connection closes.
    */
-  async function send(sent: string, patience: number) {
+  async function send(sent: string) {
     const { services } = service
-    const server = createApp({
-      ...services,
-      settings: { ...services.settings, answerTimeout: patience * 1000 },
-    })
+    vi.useFakeTimers({ toFake: ['setInterval', 'Date'] })
+    // A service with more than MAX_REQUESTS pipelined requests would close the connection earlier.
+    const settings = { ...services.settings, answerTimeout: PATIENCE, maxRequests: 100_000 }
+    const server = createApp({ ...services, settings })
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     const address = server.address()
@@ -164,6 +166,20 @@ describe.concurrent('a connection', () => {
     return { near, far, closed }
   }
 
+  /** Waits until the socket buffers are full, so that the service can send nothing. */
+  async function waitUntilFull(far: Socket) {
+    let written = 0
+    await vi.waitFor(
+      () => {
+        const before = written
+        written = far.bytesWritten
+        expect(far.writableLength).toBeGreaterThan(0)
+        expect(written).toBe(before)
+      },
+      { timeout: 20_000, interval: 100 },
+    )
+  }
+
   // The socket buffers can store several megabytes, more than one page of a list. The test therefore requests the list
   // several times.
   const unread: [path: string, requests: number][] = [
@@ -171,8 +187,10 @@ describe.concurrent('a connection', () => {
     ['/api/me/export', 1],
   ]
   test.each(unread)('closes if the client does not read the response: %s', async (path, requests) => {
-    const { near, far, closed } = await send(head(path).repeat(requests), 4)
+    const { near, far, closed } = await send(head(path).repeat(requests))
 
+    await waitUntilFull(far)
+    vi.advanceTimersByTime(PATIENCE + 1000)
     await closed
     let received = 0
     near.on('data', ({ length }) => (received += length)).resume()
@@ -187,8 +205,10 @@ describe.concurrent('a connection', () => {
     async (path) => {
       // The responses (45 MB) exceed the socket buffers, which can grow to 37 MB.
       const all = head(path).repeat(100_000)
-      const { far, closed } = await send(all, 0.2)
+      const { far, closed } = await send(all)
 
+      await waitUntilFull(far)
+      vi.advanceTimersByTime(PATIENCE + 1000)
       await closed
 
       expect(far.bytesRead).toBeLessThan(all.length)
@@ -196,16 +216,18 @@ describe.concurrent('a connection', () => {
   )
 
   test('stays open for a client that reads the responses', async () => {
-    const { near, far } = await send(head('/api/health/live'), 0.2)
-    near.resume()
+    const { near, far } = await send(head('/api/health/live'))
+    await once(near.resume(), 'data')
 
-    await sleep(4000)
+    vi.advanceTimersByTime(2 * PATIENCE)
+    near.write(head('/api/health/live'))
+    await once(near, 'data')
 
     expect(far.destroyed).toBe(false)
   })
 
   test('cannot become a tunnel', async () => {
-    const { near, far } = await send('CONNECT localhost:80 HTTP/1.1\r\nhost: localhost\r\n\r\n', 15)
+    const { near, far } = await send('CONNECT localhost:80 HTTP/1.1\r\nhost: localhost\r\n\r\n')
 
     expect(await text(near)).toBe('')
     expect(far.destroyed).toBe(true)
@@ -213,7 +235,7 @@ describe.concurrent('a connection', () => {
 
   test('cannot be upgraded to another protocol', async () => {
     const upgrade = 'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-key: eA==\r\n\r\n'
-    const { near } = await send(head('/api/counter').replace('\r\n\r\n', `\r\n${upgrade}`), 15)
+    const { near } = await send(head('/api/counter').replace('\r\n\r\n', `\r\n${upgrade}`))
 
     const [answer] = (await once(near.resume(), 'data')) as [Buffer]
 

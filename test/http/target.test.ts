@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
 
 import { createApp } from '../../src/http/app.ts'
@@ -10,6 +9,9 @@ import { readTarget } from '../../src/http/target.ts'
 import { createFetch } from '../fixtures/http.ts'
 import { withTableLocked, newEmail, startService } from '../fixtures/service.ts'
 import { exchange } from '../trials/raw-http.ts'
+
+/** How long a test waits for a response or a log line before it fails, in milliseconds. */
+const TIMEOUT = 20_000
 
 const service = await startService({ MAX_REQUESTS: '1' })
 const lines: string[] = []
@@ -31,10 +33,10 @@ async function ask(target: string, head = 'host: localhost\r\n', method = 'GET')
     [`${method} ${target} HTTP/1.1\r\n${head}cookie: ${cookie}\r\n\r\n`],
     {
       responses: 1,
-      timeout: 5000,
+      timeout: TIMEOUT,
     },
   )
-  await expect.poll(() => lines.length).toBeGreaterThan(0)
+  await expect.poll(() => lines.length, { timeout: TIMEOUT, interval: 1 }).toBeGreaterThan(0)
   return { status: responses[0]?.status, log: JSON.parse(lines.at(-1) ?? '') as { req: { path: string } } }
 }
 
@@ -111,7 +113,7 @@ describe('a request target', () => {
   ])('is rejected as %s', async (path) => {
     const { responses } = await exchange(port, [`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`], {
       responses: 1,
-      timeout: 5000,
+      timeout: TIMEOUT,
     })
 
     expect(responses.map(({ status }) => status)).toEqual([400])
@@ -218,16 +220,18 @@ describe('MAX_REQUESTS', () => {
   const call = createFetch({ origin: `http://127.0.0.1:${port}` })
 
   test('applies to every request except health checks in their exact spelling', async () => {
+    let held: Promise<unknown> | undefined
     await withTableLocked(service.databaseUrl, 'tasks', async () => {
-      const held = call('GET', '/api/tasks', undefined, { cookie })
-      await sleep(300)
+      const arrived = once(server, 'request')
+      held = call('GET', '/api/tasks', undefined, { cookie })
+      await arrived
 
       const spellings = ['/api/health/../counter', '/api/health/live/x', '/api/health/%6cive', '/api/health/']
       for (const path of ['/api/counter', ...spellings]) expect((await ask(path)).status).toBe(503)
       expect((await call('POST', '/api/health/live', {})).status).toBe(503)
       for (const path of ['/api/health/live', '/api/health/ready'])
         expect((await call('GET', path)).status).toBe(200)
-      void held
     })
+    await held
   })
 })

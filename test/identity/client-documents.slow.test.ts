@@ -8,6 +8,7 @@ import { setTimeout } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { appWithId, createOAuthCalls, openPage, redirectUri } from '../fixtures/oauth-app.ts'
+import { PATIENCE } from '../fixtures/patience.ts'
 import { newEmail, settingsWithAddress, startService } from '../fixtures/service.ts'
 import { createCertificate, hasOpenssl } from '../fixtures/tls.ts'
 
@@ -93,7 +94,7 @@ const from = (address: string) => ({ 'x-forwarded-for': address })
 const advanceClock = async (milliseconds: number) => {
   const now = performance.now() + milliseconds
   vi.spyOn(performance, 'now').mockImplementation(() => now)
-  // lru-cache reads the clock at most once per millisecond.
+  // lru-cache reads the clock at most once per millisecond. Its timer is older, and therefore ends first.
   await setTimeout(5)
 }
 
@@ -281,7 +282,7 @@ describe.runIf(hasOpenssl)('a client document', () => {
     const first = Array.from({ length: 20 }, (_, index) => requestConsent(`${slow.origin}/${index}`))
     await vi.waitFor(() => {
       expect(pending).toHaveLength(20)
-    })
+    }, PATIENCE)
 
     const rejected = await requestConsent(`${slow.origin}/one-more`)
 
@@ -338,8 +339,8 @@ test('in production, the service resolves a host by a DNS query that occupies no
   const pending = requestConsent('https://silent.example/app.json', {}, production)
   await vi.waitFor(() => {
     expect(queries.some((message) => message.includes('silent'))).toBe(true)
-  })
+  }, PATIENCE)
 
   // The DNS server never answers, so the service responds with 400 after the timeout of the DNS query.
   expect((await pending).status).toBe(400)
-}, 15_000)
+}, 60_000)

@@ -30,7 +30,8 @@ import {
   type Tokens,
   UNAUTHORIZED,
 } from '../fixtures/oauth-app.ts'
-import { createDatabase, settingsWithAddress, startService } from '../fixtures/service.ts'
+import { createDatabase } from '../fixtures/database.ts'
+import { settingsWithAddress, startService } from '../fixtures/service.ts'
 
 const printed = captureOutput()
 const service = await startService(await settingsWithAddress())

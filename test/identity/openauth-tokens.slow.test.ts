@@ -89,6 +89,7 @@ describe('OpenAuth fault 6: the reuse of a refresh token has no consequence', ()
     const { refresh_token } = await obtainTokens()
     const refresh = () => post({ grant_type: 'refresh_token', refresh_token })
     const next = (await (await refresh()).json()) as Tokens
+    // Longer than the time in which the issuer permits a reuse.
     await new Promise((resolve) => setTimeout(resolve, 20))
 
     const reused = await refresh().catch(() => undefined)

@@ -1,10 +1,10 @@
 import { eq } from 'drizzle-orm'
 import { createHmac } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 
 import { sessions } from '../../db/sessions.ts'
 import { cookiesAfter, createFetch, sessionTokenIn } from '../fixtures/http.ts'
+import { PATIENCE } from '../fixtures/patience.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const ROOT = 'root@example.com'
@@ -93,11 +93,10 @@ describe('a session', () => {
     await updateSession(ada.cookie, { updatedAt: ago(5 * MINUTE) })
 
     await call('POST', '/api/tasks/reset', undefined, ada)
-    for (let waited = 0; waited < 3000 && !(await isActive(ada)); waited += 50) await sleep(50)
+    await expect.poll(() => isActive(ada), PATIENCE).toBe(true)
     const { body } = await call('GET', '/api/sessions', undefined, ada)
     const [session] = (body as { sessions: { lastActive: number }[] }).sessions
 
-    expect(await isActive(ada)).toBe(true)
     expect(Date.now() / 1000 - (session?.lastActive ?? 0)).toBeLessThan(30)
   })
 
@@ -105,12 +104,14 @@ describe('a session', () => {
     ((await sessionOf(credentials))?.updatedAt.getTime() ?? 0) > Date.now() - MINUTE / 2
 
   test('does not record the time of a request when the recorded time is newer than a minute', async () => {
-    const ada = await signIn()
-    const updatedAt = ago(45_000)
+    const [ada, later] = [await signIn(), await signIn()]
+    await updateSession(later.cookie, { updatedAt: ago(5 * MINUTE) })
+    const updatedAt = ago(30_000)
     await updateSession(ada.cookie, { updatedAt })
 
     await me(ada)
-    await sleep(200)
+    await me(later)
+    await expect.poll(() => isActive(later), PATIENCE).toBe(true)
 
     expect((await sessionOf(ada))?.updatedAt).toEqual(updatedAt)
   })

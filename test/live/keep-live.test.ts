@@ -1,8 +1,9 @@
+import { isAsyncIteratorObject } from '@orpc/shared'
 import { QueryClient, QueryObserver } from '@tanstack/query-core'
-import { setTimeout as sleep } from 'node:timers/promises'
+import type { StandardLinkPlugin } from '@orpc/client/standard'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
-import { createClient, isDefinedError } from '../../contract/client.ts'
+import { type CallContext, createClient, isDefinedError } from '../../contract/client.ts'
 import {
   createQueryUtils,
   keepLive,
@@ -11,6 +12,7 @@ import {
 } from '../../contract/query/index.ts'
 import { BreakableConnection } from '../fixtures/breakable-connection.ts'
 import { sessionTokenIn } from '../fixtures/http.ts'
+import { PATIENCE } from '../fixtures/patience.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService()
@@ -20,8 +22,10 @@ async function signIn(origin = service.origin) {
   const email = newEmail()
   const cookie = await service.signIn(email)
   const requests: string[] = []
+  const updates = createCounter()
   const client = createClient(origin, {
     headers: { cookie },
+    plugins: [updates.plugin],
     fetch: (request, init) => {
       requests.push(new URL(request.url).pathname)
       return fetch(request, init)
@@ -50,6 +54,7 @@ async function signIn(origin = service.origin) {
     queryClient,
     orpc,
     requests,
+    updates,
     statuses,
     errors,
     keep,
@@ -65,14 +70,35 @@ const observe = (queryClient: QueryClient, options: object) => {
   onTestFinished(observer.subscribe(() => undefined))
 }
 
-/** Waits until all requests are answered, and nothing new happens. */
-async function settle({ queryClient, requests }: Person) {
-  let before: number
-  do {
-    before = requests.length
-    await sleep(150)
-  } while (queryClient.isFetching() > 0 || requests.length > before)
+/** Counts the updates that a client has read from its streams, and that its caller has handled. */
+function createCounter() {
+  let count = 0
+  const plugin: StandardLinkPlugin<CallContext> = {
+    init: ({ interceptors = [] }) => {
+      interceptors.push(async ({ next }) => {
+        const output = await next()
+        if (!isAsyncIteratorObject(output)) return output
+        const read = output.next.bind(output)
+        // A caller requests the next update after it has handled the last one.
+        let isFirst = true
+        output.next = () => {
+          if (!isFirst) count++
+          isFirst = false
+          return read()
+        }
+        return output
+      })
+    },
+  }
+  return { plugin, count: () => count }
 }
+
+/** Waits until a number of updates is handled, and all requests are answered. */
+const settle = ({ queryClient, updates }: Person, count: number) =>
+  vi.waitFor(() => {
+    expect(updates.count()).toBeGreaterThanOrEqual(count)
+    expect(queryClient.isFetching()).toBe(0)
+  }, PATIENCE)
 
 /** Creates a promise that resolves when `release` is called. */
 function createGate() {
@@ -100,7 +126,7 @@ describe('keepLive', () => {
     ]
     for (const each of options) observe(queryClient, each)
     keep({ topics: ['counter', 'tasks', 'notes', 'sessions'], tasks: pending })
-    await settle(person)
+    await settle(person, 4)
     requests.length = 0
 
     const { count } = await writer.counter.increment()
@@ -115,8 +141,8 @@ describe('keepLive', () => {
       expect(outputOf(2)).toMatchObject({ notes: [{ title: 'Plan' }] })
       expect(outputOf(3)).toEqual(outputOf(2))
       expect(outputOf(4)).toMatchObject({ sessionCount: 2 })
-    })
-    await settle(person)
+    }, PATIENCE)
+    await settle(person, 8)
     expect(requests).toEqual([])
   })
 
@@ -136,7 +162,7 @@ describe('keepLive', () => {
     await queryClient.infiniteQuery(infinite)
     await queryClient.query(inactive)
     keep({ topics: ['tasks'] })
-    await settle(person)
+    await settle(person, 1)
     await queryClient.infiniteQuery(infinite)
     await queryClient.query(inactive)
     requests.length = 0
@@ -146,8 +172,8 @@ describe('keepLive', () => {
     await vi.waitFor(() => {
       expect(queryClient.getQueryData(one.queryKey)).toMatchObject({ status: 'completed', etag: '"2"' })
       expect(queryClient.getQueryData(completed.queryKey)?.taskCount).toBe(1)
-    })
-    await settle(person)
+    }, PATIENCE)
+    await settle(person, 2)
     expect(requests.toSorted()).toEqual(['/rpc/tasks/get', '/rpc/tasks/list'])
     for (const { queryKey } of [infinite, inactive])
       expect(queryClient.getQueryState(queryKey)?.isInvalidated).toBe(true)
@@ -163,15 +189,15 @@ describe('keepLive', () => {
     ])
       observe(queryClient, options)
     keep({ topics: ['notes', 'tasks'] })
-    await settle(person)
+    await settle(person, 2)
     requests.length = 0
 
     await writer.notes.create({ title: 'Plan', body: '' })
 
     await vi.waitFor(() => {
       expect(queryClient.getQueryData(orpc.legacyNotes.list.queryKey())?.noteCount).toBe(1)
-    })
-    await settle(person)
+    }, PATIENCE)
+    await settle(person, 3)
     expect(requests).toEqual(['/rpc/legacyNotes/list'])
   })
 
@@ -182,23 +208,23 @@ describe('keepLive', () => {
     const options = orpc.tasks.list.queryOptions({ input: { limit: 2 } })
     observe(queryClient, options)
     keep({ topics: ['tasks'], tasks: { limit: 2 } })
-    await settle(person)
+    await settle(person, 1)
     const cursorOf = () => queryClient.getQueryData(options.queryKey)?.nextCursor
     expect(cursorOf()).toBeUndefined()
 
     await writer.tasks.create({ taskTitle: 'Three' })
     await vi.waitFor(() => {
       expect(cursorOf()).toBeDefined()
-    })
-    await settle(person)
+    }, PATIENCE)
+    await settle(person, 2)
     const before = cursorOf()
     requests.length = 0
     await writer.tasks.create({ taskTitle: 'Four' })
 
     await vi.waitFor(() => {
       expect(cursorOf()).not.toBe(before)
-    })
-    await settle(person)
+    }, PATIENCE)
+    await settle(person, 3)
     expect(requests).toEqual(['/rpc/tasks/list'])
     const cursor = cursorOf() ?? ''
     expect((await writer.tasks.list({ limit: 2, cursor })).tasks.map(({ title }) => title)).toEqual([
@@ -220,17 +246,16 @@ describe('keepLive', () => {
       return output
     }
     for (const options of [equal, different]) observe(queryClient, { ...options, queryFn: readSlowly })
-    await vi.waitUntil(() => queryClient.isFetching() === 2)
-    await sleep(100)
+    await vi.waitUntil(() => reads === 2, PATIENCE)
     keep({ topics: ['tasks'] })
-    await vi.waitUntil(() => statuses.includes('connected'))
+    await vi.waitUntil(() => statuses.includes('connected'), PATIENCE)
 
     await writer.tasks.create({ taskTitle: 'Write' })
     await vi.waitFor(() => {
       expect(queryClient.getQueryData(equal.queryKey)?.taskCount).toBe(1)
-    })
+    }, PATIENCE)
     release()
-    await settle(person)
+    await settle(person, 1)
 
     for (const { queryKey } of [equal, different])
       expect(queryClient.getQueryData(queryKey)?.taskCount).toBe(1)
@@ -247,20 +272,20 @@ describe('keepLive', () => {
     const countOf = () => queryClient.getQueryData(options.queryKey)?.taskCount
     observe(queryClient, { ...options, queryFn: () => writer.tasks.list({ limit: 5 }) })
     keep({ topics: ['tasks'] })
-    await settle(person)
+    await settle(person, 1)
 
     connection.cut()
-    await vi.waitUntil(() => statuses.at(-1) === 'connecting')
+    await vi.waitUntil(() => statuses.at(-1) === 'connecting', PATIENCE)
     const { id } = await writer.tasks.create({ taskTitle: 'Write' })
     await queryClient.refetchQueries({ queryKey: options.queryKey })
     expect(countOf()).toBe(1)
     await writer.tasks.delete({ id })
     connection.state = 'open'
 
-    await vi.waitUntil(() => statuses.at(-1) === 'connected', { timeout: 10_000 })
+    await vi.waitUntil(() => statuses.at(-1) === 'connected', PATIENCE)
     await vi.waitFor(() => {
       expect(countOf()).toBe(0)
-    })
+    }, PATIENCE)
   })
 
   test('ends without a report when the returned function is called', async () => {
@@ -268,12 +293,19 @@ describe('keepLive', () => {
     const { queryClient, orpc, statuses, errors, keep, writer } = person
     observe(queryClient, orpc.counter.get.queryOptions())
     const stop = keep({ topics: ['counter'] })
-    await settle(person)
+    await settle(person, 1)
     const before = queryClient.getQueryData(orpc.counter.get.queryKey())
+    const later = await signIn()
+    observe(later.queryClient, later.orpc.counter.get.queryOptions())
+    later.keep({ topics: ['counter'] })
+    await settle(later, 1)
 
     stop()
-    await writer.counter.increment()
-    await settle(person)
+    const changed = await writer.counter.increment()
+    await vi.waitFor(() => {
+      expect(later.queryClient.getQueryData(later.orpc.counter.get.queryKey())).toEqual(changed)
+    }, PATIENCE)
+    await settle(person, 1)
 
     expect(queryClient.getQueryData(orpc.counter.get.queryKey())).toEqual(before)
     expect(statuses).toEqual(['connecting', 'connected'])
@@ -284,12 +316,12 @@ describe('keepLive', () => {
     const person = await signIn()
     const { cookie, statuses, errors, keep } = person
     keep({ topics: ['tasks'] })
-    await vi.waitUntil(() => statuses.includes('connected'))
+    await vi.waitUntil(() => statuses.includes('connected'), PATIENCE)
 
     const owner = service.client({ cookie: await service.signIn(person.email) })
     await owner.sessions.revoke({ revokeSessionToken: sessionTokenIn(cookie) })
 
-    await vi.waitUntil(() => statuses.includes('closed'), { timeout: 5000 })
+    await vi.waitUntil(() => statuses.includes('closed'), PATIENCE)
     expect(statuses).toEqual(['connecting', 'connected', 'connecting', 'closed'])
     expect(errors).toMatchObject([{ code: 'UNAUTHORIZED', status: 401, defined: true }])
   })
@@ -305,7 +337,7 @@ describe('keepLive', () => {
       },
     })
 
-    await vi.waitUntil(() => statuses.includes('closed'))
+    await vi.waitUntil(() => statuses.includes('closed'), PATIENCE)
     expect(codes).toEqual(['Input validation failed'])
     expect(statuses).toEqual(['connecting', 'closed'])
   })

@@ -1,12 +1,16 @@
+import { sql } from 'drizzle-orm'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
-import { connect } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, test, vi } from 'vitest'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
+import { createApp } from '../../src/http/app.ts'
+import { PATIENCE } from '../fixtures/patience.ts'
 import { startService, withTableLocked } from '../fixtures/service.ts'
 
-const service = await startService({ ANSWER_TIMEOUT: '1', MAX_ADDRESS_STREAMS: '1', MAX_PERSON_STREAMS: '1' })
+const limits = { MAX_ADDRESS_STREAMS: '1', MAX_PERSON_STREAMS: '1' }
+const service = await startService(limits)
+const impatient = await startService({ ...limits, ANSWER_TIMEOUT: '0.1' })
 
 const wires: [protocol: string, path: string, body?: object][] = [
   ['REST', '/api/live?topics=counter'],
@@ -14,9 +18,9 @@ const wires: [protocol: string, path: string, body?: object][] = [
 ]
 
 /** Sends a request. `response` resolves with the headers of the response. */
-function send(path: string, body?: object) {
+function send(origin: string, path: string, body?: object, method = body ? 'POST' : 'GET') {
   const headers = { ...(body && { 'content-type': 'application/json' }) }
-  const outgoing = request(service.origin + path, { method: body ? 'POST' : 'GET', headers, agent: false })
+  const outgoing = request(origin + path, { method, headers, agent: false })
   const response = once(outgoing, 'response').then(([response]: IncomingMessage[]) => response?.resume())
   response.catch(() => undefined)
   outgoing.on('error', () => undefined).end(body && JSON.stringify(body))
@@ -24,36 +28,55 @@ function send(path: string, body?: object) {
 }
 
 /** Waits until the address has no open stream. The limit of open streams of one address is 1. */
-async function expectNoOpenStream() {
-  await vi.waitFor(async () => {
-    const { response, disconnect } = send('/api/live?topics=counter')
+const expectNoOpenStream = ({ origin } = service) =>
+  vi.waitFor(async () => {
+    // A HEAD request leaves no open stream.
+    const { response } = send(origin, '/api/live?topics=counter', undefined, 'HEAD')
     expect((await response)?.statusCode).toBe(200)
-    disconnect()
-  })
-  await sleep(50)
+  }, PATIENCE)
+
+/** Starts an HTTP server of the service. `connected` resolves with the first connection. */
+async function startServer() {
+  const server = createApp(service.services).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const connected = once(server, 'connection') as Promise<[Socket]>
+  return { port: (server.address() as AddressInfo).port, connected }
 }
+
+/** Waits until a lock of a table blocks a query. */
+const waitUntilBlocked = (table: string) =>
+  vi.waitFor(async () => {
+    const blocked = await service.services.db.execute(
+      sql`select 1 from pg_locks where not granted and relation = ${table}::regclass`,
+    )
+    expect(blocked).not.toHaveLength(0)
+  }, PATIENCE)
 
 describe('live.watch', () => {
   test.each(wires)(
     'closes a stream whose first state arrives after ANSWER_TIMEOUT, over %s',
     async (_, ...call) => {
-      await withTableLocked(service.databaseUrl, 'counter', async () => {
-        const response = await send(...call).response
+      await withTableLocked(impatient.databaseUrl, 'counter', async () => {
+        const response = await send(impatient.origin, ...call).response
         expect(response?.statusCode).toBe(503)
       })
 
-      await expectNoOpenStream()
+      await expectNoOpenStream(impatient)
     },
   )
 
   test.each(wires)(
     'closes a stream whose client disconnects before the first state, over %s',
     async (_, ...call) => {
+      const { port, connected } = await startServer()
       await withTableLocked(service.databaseUrl, 'counter', async () => {
-        const { disconnect } = send(...call)
-        await sleep(100)
+        const { disconnect } = send(`http://127.0.0.1:${port}`, ...call)
+        const [socket] = await connected
+        await waitUntilBlocked('counter')
+        const closed = once(socket, 'close')
         disconnect()
-        await sleep(100)
+        await closed
       })
 
       await expectNoOpenStream()
@@ -61,14 +84,21 @@ describe('live.watch', () => {
   )
 
   test('closes the stream of a pipelined request if the connection is lost before the first state', async () => {
-    const { hostname, port } = new URL(service.origin)
+    const { port, connected } = await startServer()
+    const opened = vi.spyOn(service.services.live, 'open')
+    onTestFinished(() => {
+      opened.mockRestore()
+    })
     const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`
     await withTableLocked(service.databaseUrl, 'counter', async () => {
-      const socket = connect(Number(port), hostname)
-      socket.write(get('/api/counter') + get('/api/live?topics=counter'))
-      await sleep(100)
-      socket.destroy()
-      await sleep(100)
+      const client = connect(port, '127.0.0.1')
+      client.write(get('/api/counter') + get('/api/live?topics=counter'))
+      const [socket] = await connected
+      await vi.waitUntil(() => opened.mock.calls.length > 0, PATIENCE)
+      await waitUntilBlocked('counter')
+      const closed = once(socket, 'close')
+      client.destroy()
+      await closed
     })
 
     await expectNoOpenStream()
@@ -91,7 +121,7 @@ describe('live.watch', () => {
     const opened: Promise<unknown>[] = []
     await withTableLocked(service.databaseUrl, 'tasks', async () => {
       opened.push(person.live.watch({ topics }, { signal: aborting.signal }))
-      await sleep(100)
+      await waitUntilBlocked('tasks')
       aborting.abort()
     })
     await Promise.allSettled(opened)

