@@ -10,8 +10,8 @@ const limits = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { tim
 const sharedImports = { isolate: false }
 
 // The name of a test file tells its project:
-// - `*.test.ts` (quick): takes less than a few seconds, and needs no build.
-// - `*.slow.test.ts`: takes several seconds, starts processes or serves built pages.
+// - `*.test.ts` (quick): takes at most about two seconds over one transport, and needs no build.
+// - `*.slow.test.ts`: takes longer, starts processes or serves built pages.
 // - `*.isolated.test.ts`: replaces modules, or depends on the order of imports.
 // - `*.long.test.ts`: takes up to minutes. Only `npm run test:all` runs these tests.
 // - `*.browser.ts`: needs a browser.

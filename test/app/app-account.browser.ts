@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { findViolations, openApp, overflows, useBrowser } from '../fixtures/browser.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
-const service = await startService({ DATABASE_URL: 'memory:' })
+const service = await startService()
 useBrowser()
 
 const openAccount = (options: Parameters<typeof openApp>[1] = {}) =>

@@ -9,7 +9,6 @@ import { newEmail, settingsWithAddress, startService } from '../fixtures/service
 const ROOT = 'root@example.com'
 const service = await startService({
   ...(await settingsWithAddress()),
-  DATABASE_URL: 'memory:',
   ADMIN_EMAILS: ROOT,
 })
 const call = createFetch(service)

@@ -5,7 +5,7 @@ import type { Client } from '../../contract/client.ts'
 import { findViolations, openApp, overflows, useBrowser } from '../fixtures/browser.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
-const service = await startService({ DATABASE_URL: 'memory:' })
+const service = await startService()
 useBrowser()
 
 const itemsOf = (page: Page) => page.getByRole('list', { name: 'Notes' }).getByRole('listitem')

@@ -6,7 +6,7 @@ import { codeSentTo, createFetch, wrongCodeFor } from '../fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const ROOT = 'root@example.com'
-const service = await startService({ DATABASE_URL: 'memory:', ADMIN_EMAILS: ROOT })
+const service = await startService({ ADMIN_EMAILS: ROOT })
 const call = createFetch(service)
 useBrowser()
 

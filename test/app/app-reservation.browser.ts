@@ -4,7 +4,7 @@ import { languages } from '../../contract/languages.ts'
 import { findViolations, openApp, overflows, useBrowser } from '../fixtures/browser.ts'
 import { startService } from '../fixtures/service.ts'
 
-const service = await startService({ DATABASE_URL: 'memory:' })
+const service = await startService()
 useBrowser()
 
 const openReservation = async (options: Partial<Parameters<typeof openApp>[1]> = {}) => {

@@ -6,7 +6,7 @@ import { findViolations, openApp, overflows, useBrowser } from '../fixtures/brow
 import { PATIENCE } from '../fixtures/patience.ts'
 import { startService } from '../fixtures/service.ts'
 
-const service = await startService({ DATABASE_URL: 'memory:' })
+const service = await startService()
 useBrowser()
 
 const itemsOf = (page: Page) => page.getByRole('list', { name: 'Tasks' }).getByRole('listitem')

@@ -1,6 +1,6 @@
 import axe, { type AxeResults } from 'axe-core'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { launchBrowser } from '../fixtures/browser.ts'
 import { codeSentTo, wrongCodeFor } from '../fixtures/http.ts'
@@ -18,6 +18,9 @@ beforeAll(async () => {
 afterAll(() => browser.close())
 
 beforeEach(() => openPage())
+
+// Closes all pages of the test, because an open page occupies a processor.
+afterEach(() => Promise.all(browser.contexts().map((context) => context.close())))
 
 /** Opens the reference page in a new browser context, and collects policy violations and requests to other servers. */
 async function openPage(options: BrowserContextOptions = {}, hash = '') {
