@@ -1,8 +1,5 @@
 import { ServerSentEventGenerator } from '@starfederation/datastar-sdk/abstractServerSentEventGenerator'
 
-import type { ErrorBody } from '../../contract/errors.ts'
-import { errorHtml } from '../views/error.ts'
-
 export const EVENT_STREAM = 'text/event-stream'
 
 /** An update of a Datastar page: the new inner HTML of one element, and new values of signals. */
@@ -28,7 +25,3 @@ export const patchEvents = ({ selector, html, signals }: Patch) =>
     ...events.patchElements(html, { selector, mode: 'inner' }),
     ...events.patchSignals(JSON.stringify(signals)),
   ].join('')
-
-/** Replaces the error element of a Datastar page. */
-export const errorEvents = (error: ErrorBody) =>
-  events.patchElements(errorHtml(error), { selector: '#error', mode: 'outer' }).join('')

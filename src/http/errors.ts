@@ -5,8 +5,6 @@ import type { Logger } from 'pino'
 import { errorBody } from '../../contract/errors.ts'
 import { toPublicDatabaseError } from '../outages.ts'
 import { preferredMediaType } from './accept.ts'
-import { errorEvents, EVENT_STREAM } from './datastar-events.ts'
-import { isDatastarClient } from './note-forms.ts'
 import { isBatch, refusedBatch, retryHeaders, RPC, rpcErrorBody } from './rpc-format.ts'
 
 export type PublicError = Pick<ORPCError<string, unknown>, 'message' | 'status' | 'toJSON'>
@@ -47,8 +45,6 @@ const PROBLEM_TYPE = 'application/problem+json'
 /**
  * Encodes an error for the client of a request, for every layer of the service:
  * - under /rpc/, as oRPC's link reads it;
- * - for the client library of Datastar, as a patch of the error element with the status 200, because the library ignores
- *   answers with another status;
  * - as problem details (RFC 9457), if `Accept` prefers them to `application/json`;
  * - otherwise as the error body of the service.
  */
@@ -57,8 +53,6 @@ export function encodeError(request: Recipient, error: PublicError): EncodedErro
   const shared = { status: error.status, type: JSON_TYPE, headers: retryHeaders(error) }
   if (path.startsWith(RPC))
     return { ...shared, text: JSON.stringify(isBatch(headers) ? refusedBatch(error) : rpcErrorBody(error)) }
-  if (isDatastarClient(headers))
-    return { ...shared, status: 200, type: EVENT_STREAM, text: errorEvents(errorBody(error)) }
   if (path !== '/mcp' && prefersProblem(headers))
     return { ...shared, type: PROBLEM_TYPE, text: JSON.stringify(problemOf(error, request)) }
   return { ...shared, text: JSON.stringify(errorBody(error)) }

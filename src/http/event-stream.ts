@@ -3,9 +3,8 @@ import { sendStandardResponse } from '@orpc/standard-server-node'
 import { randomInt } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 
-import { errorBody } from '../../contract/errors.ts'
 import type { Format, LiveStream, Reply, Services } from '../context.ts'
-import { errorEvents, EVENT_STREAM } from './datastar-events.ts'
+import { EVENT_STREAM } from './datastar-events.ts'
 import { setReplyHeaders } from './protocol.ts'
 
 export const isEventStream = (response: ServerResponse) => response.getHeader('content-type') === EVENT_STREAM
@@ -99,7 +98,6 @@ async function deliver(
   stopKeepAlive: () => void,
 ) {
   const { metrics, log, closing } = services
-  let mustReconnect = isDatastar
   try {
     await stream.forEach(({ id, snapshot, since }) => {
       const isReady = writeEvent(response, id, snapshot.frame(format))
@@ -107,12 +105,8 @@ async function deliver(
       return isReady ? undefined : drained(response, closing.signal)
     })
   } catch (error) {
-    // A revoked session ends the stream. The client connects again, and receives 401. A Datastar page receives the error.
+    // A revoked session ends the stream. The client connects again, and receives 401.
     if (!(error instanceof ORPCError)) log.error({ err: error }, 'an event stream failed')
-    else if (isDatastar) {
-      mustReconnect = false
-      response.write(errorEvents(errorBody(error)))
-    }
   } finally {
     stopKeepAlive()
     stream.close()
@@ -120,7 +114,7 @@ async function deliver(
   if (closing.signal.aborted)
     response.write(`retry: ${randomInt(RECONNECT_DELAY.min, RECONNECT_DELAY.max)}\n\n`)
   // Datastar's client connects again after a broken connection, but not after the end of a stream.
-  if (mustReconnect) breakStream(response, closing.signal)
+  if (isDatastar) breakStream(response, closing.signal)
   else endStream(response, closing.signal)
 }
 

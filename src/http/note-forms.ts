@@ -20,13 +20,6 @@ export const isDatastar = (headers: IncomingHttpHeaders) =>
 
 export const hasDatastarHeader = (headers: IncomingHttpHeaders) => headers['datastar-request'] === 'true'
 
-/**
- * Returns whether the client library of Datastar sent the request. The library sends both headers, and ignores
- * the bodies of answers with a status other than 200.
- */
-export const isDatastarClient = (headers: IncomingHttpHeaders) =>
-  hasDatastarHeader(headers) && prefersEvents(headers)
-
 const prefersEvents = ({ accept = '' }: IncomingHttpHeaders) => {
   if (!mentions(accept, 'event-stream')) return false
   const [first] = parseAccept(accept).sort((a, b) => b.weight - a.weight)

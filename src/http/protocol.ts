@@ -79,15 +79,12 @@ export function answer(response: ServerResponse, status: number, body: string | 
 }
 
 /**
- * Sends an error in the representation for the client (src/http/errors.ts). 503 includes `Retry-After: 1`. The log, the
- * metrics and the traces read the status later. They report the status of the error.
+ * Sends an error in the representation for the client (src/http/errors.ts). 503 includes `Retry-After: 1`.
  */
 export function sendError(response: ServerResponse, error: PublicError) {
   const { status, type, text, headers } = encodeError(response.req, error)
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
-  answer(response, status, text, type)
-  response.statusCode = error.status
-  return true
+  return answer(response, status, text, type)
 }
 
 export function sendLimitRefusal(response: ServerResponse, { error, headers }: LimitRefusal) {

@@ -24,7 +24,6 @@ const info: OpenAPI.InfoObject = {
     'A shared counter, tasks, notes and sessions.',
     'To sign in, request a code with `POST /api/auth/email-otp/send-verification-otp {"email", "type": "sign-in"}`',
     'and send it with `POST /api/auth/sign-in/email-otp {"email", "otp"}`, which sets the session cookie.',
-    'The client library of Datastar receives errors as server-sent events with status 200, because it ignores other answers.',
   ].join(' '),
 }
 

@@ -76,10 +76,12 @@ export const undefinedExamples: Record<string, string> = Object.fromEntries(
 
 /** Creates the components of the errors that procedures do not declare. */
 export function createErrorComponents(): Components {
-  const schema = withoutDialect(z.toJSONSchema(ErrorBody, { io: 'output' }))
-  const defined = { type: 'boolean', const: false }
+  const properties = { defined: { type: 'boolean', const: false } }
   return {
-    schemas: { UndefinedError: { ...schema, properties: { ...schema.properties, defined } } },
+    schemas: {
+      Error: withoutDialect(z.toJSONSchema(ErrorBody, { io: 'output' })),
+      UndefinedError: { allOf: [reference('Error'), { type: 'object', properties }] },
+    },
     examples: Object.fromEntries(
       Object.values(undefinedErrors).map((error) => [toName(error.code), { value: errorBody(error) }]),
     ),

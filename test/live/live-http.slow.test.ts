@@ -191,7 +191,7 @@ describe('a Datastar page', () => {
     await expect.poll(() => second.events.length, PATIENCE).toBe(2)
   })
 
-  test('receives the error when the session is revoked', async () => {
+  test('is disconnected when the session is revoked, and then refused', async () => {
     const email = newEmail()
     const cookie = await service.signIn(email)
     const source = await events('/api/live?topics=notes', { cookie, ...datastar })
@@ -199,8 +199,10 @@ describe('a Datastar page', () => {
 
     await owner.sessions.revoke({ revokeSessionToken: sessionTokenIn(cookie) })
 
-    await waitForEnd(source)
-    expect(source.events.at(-1)?.data).toContain('id="error"')
+    await expect.poll(() => source.response.closed, { timeout: 20_000 }).toBe(true)
+    expect(source.isComplete()).toBe(false)
+    const again = await call('GET', '/api/live?topics=notes', undefined, { cookie, ...datastar })
+    expect(again).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } })
   })
 
   test.each(['tasks', 'sessions', 'counter,tasks'])('cannot watch %s', async (topics) => {

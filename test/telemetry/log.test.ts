@@ -155,10 +155,10 @@ describe('the log', () => {
     ])
   })
 
-  test('contains the status of an error that a Datastar page receives as a patch with the status 200', async () => {
+  test('contains the status of an error that a Datastar page receives', async () => {
     const headers = { 'datastar-request': 'true', accept: 'text/event-stream' }
 
-    expect(await ask({ method: 'GET', path: '/api/notes', headers })).toBe(200)
+    expect(await ask({ method: 'GET', path: '/api/notes', headers })).toBe(401)
 
     expect(lines.map((line) => (JSON.parse(line) as { res: object }).res)).toEqual([{ status: 401 }])
   })

@@ -122,11 +122,11 @@ describe('/metrics', () => {
       .toMatchObject({ tallystick_http_requests_under_way: 0 })
   })
 
-  test('counts the status of an error that a Datastar page receives as a patch with the status 200', async () => {
+  test('counts the status of an error that a Datastar page receives', async () => {
     const library = { 'datastar-request': 'true', accept: 'text/event-stream' }
     const { status } = await call('GET', '/api/notes', undefined, library)
 
-    expect(status).toBe(200)
+    expect(status).toBe(401)
     await expectIncrease('tallystick_http_requests_total', {
       '{operation="legacyNotes.list",status="401"}': 1,
     })
