@@ -151,6 +151,16 @@ export const requestSchemas = z.registry<{ id: string; example: z.core.$input }>
 // PostgreSQL stores neither NUL nor lone surrogates. JSON strings can contain both.
 const unstorable = /[\0\p{Surrogate}]/u
 
+/** Characters that show nothing: white space, ignorable and format characters, and the blank Braille pattern and filler. */
+const invisible = '[\\s\\p{Default_Ignorable_Code_Point}\\p{Cf}\\u2800\\u3164]'
+const blankStart = new RegExp(`^${invisible}+`, 'u')
+
+/** Removes the characters that show nothing from the start of a text. A blank text becomes empty. */
+export const trimInvisibleStart = (value: string) => value.replace(blankStart, '')
+
+/** Returns whether a text contains only characters that show nothing. */
+export const isBlank = (value: string) => trimInvisibleStart(value) === ''
+
 interface TextBounds {
   min?: number
   max?: number
@@ -179,7 +189,8 @@ const countCodePoints = (value: string) => Array.from(value).length
 
 /** Rejects leading zeros, so that every number has exactly one notation. */
 const isDigits = (value: unknown) => typeof value === 'string' && /^(0|[1-9]\d*)$/.test(value)
-const isCount = (value: unknown) => typeof value === 'number' && Number.isInteger(value) && value >= 0
+/** Rejects numbers whose decimal notation has an exponent, such as 1e21. */
+const isCount = (value: unknown) => typeof value === 'number' && isDigits(String(value))
 
 /**
  * A non-negative integer. In URLs, the value is a string of decimal digits. Integers beyond the safe range become the

@@ -4,6 +4,7 @@ import {
   responseSchemas,
   ById,
   creating,
+  isBlank,
   noteBounds,
   Page,
   requestSchemas,
@@ -35,9 +36,12 @@ export const NotesList = z
   .object({ notes: z.array(Note), noteCount: z.int() })
   .register(responseSchemas, { id: 'NotesList', example: { notes: [example], noteCount: 1 } })
 export type NotesList = z.infer<typeof NotesList>
-/** The text must not be blank, because the first line with a visible character becomes the title of the note. */
+/**
+ * The text must not be blank, because the first line with a visible character becomes the title of the note. The
+ * published pattern contains no `\p`, which generated clients do not support.
+ */
 const Text = text({ max: noteBounds.body })
-  .refine((value) => /\S/.test(value), 'Must not be blank')
+  .refine((value) => !isBlank(value), 'Must not be blank')
   .meta({ minLength: 1, pattern: '\\S' })
 export const AddNote = z
   .object({ newNote: Text })

@@ -5,6 +5,7 @@ import {
   responseSchemas,
   changing,
   creating,
+  isBlank,
   noteBounds,
   Page,
   requestSchemas,
@@ -47,7 +48,9 @@ export const NoteList = z
   .register(responseSchemas, { id: 'NoteList', example: { notes: [example], can: { CREATE_NOTE: true } } })
 export const NoteInput = z
   .object({
-    title: text({ min: 1, max: noteBounds.title, schema: z.string().trim() }),
+    title: text({ min: 1, max: noteBounds.title, schema: z.string().trim() })
+      .refine((value) => value === '' || !isBlank(value), 'Must not be blank')
+      .meta({ description: 'White space at both ends is removed before the length is checked.' }),
     body: text({ max: noteBounds.body }),
   })
   .register(requestSchemas, { id: 'NoteInput', example: { title: 'Plan', body: 'Milk and bread' } })

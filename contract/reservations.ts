@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import { responseSchemas, publicAccess, requestSchemas, text } from './base.ts'
+import { isBlank, responseSchemas, publicAccess, requestSchemas, text } from './base.ts'
 
 export const guestBounds = { min: 1, max: 20 }
 
@@ -20,7 +20,10 @@ export const ReservationInput = z
  * messages in this schema are keys of the catalogues in src/messages/.
  */
 export const ReservationRules = z.object({
-  name: z.string().trim().min(1, 'nameBlank'),
+  name: z
+    .string()
+    .trim()
+    .refine((value) => !isBlank(value), 'nameBlank'),
   guests: z
     .number()
     .refine(Number.isInteger, 'guestsNotWhole')

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
+import { isBlank } from '../contract/base.ts'
 import { safe } from '../contract/client.ts'
 import { AddNote } from '../contract/legacy-notes.ts'
 import { NoteInput } from '../contract/notes.ts'
@@ -110,12 +111,51 @@ describe('an input', () => {
       const isTask = size(text) >= 1 && size(text) <= 500
       expect(CreateTask.safeParse({ taskTitle: text }).success).toBe(isTask)
       expect(CreateTask.safeParse({ taskTitle: 'x', taskDesc: text }).success).toBe(size(text) <= 10_000)
-      const isNote = text.trim() !== '' && size(text) <= 4000
+      const isNote = !isBlank(text) && size(text) <= 4000
       expect(AddNote.safeParse({ newNote: text }).success).toBe(isNote)
       expect(NoteInput.safeParse({ title: 'x', body: text }).success).toBe(size(text) <= 4000)
     })
 
     fc.assert(law, { numRuns: 300 })
+  })
+})
+
+/** Texts that show nothing. */
+const blankTexts = [
+  '\u200b',
+  '\ufeff \u2060',
+  '\u00ad',
+  '\u3164',
+  '\u2800\n',
+  '\u202e',
+  '\u{e0041}',
+  '\u180e',
+]
+
+describe('a text that shows nothing', () => {
+  test.each(blankTexts)('is refused as title, note and name: %j', async (text) => {
+    const cookie = await service.signIn(newEmail())
+    const refused = { status: 400, body: { code: 'BAD_REQUEST' } }
+
+    expect(await call('POST', '/api/notes', { title: text, body: '' }, { cookie })).toMatchObject(refused)
+    expect(await call('POST', '/api/notes', { newNote: text }, { cookie })).toMatchObject(refused)
+    expect(await call('POST', '/api/reservations', { name: text, guests: 2 })).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_RESERVATION', data: { name: expect.any(String) } },
+    })
+  })
+
+  test('is kept before and inside a visible text, which the first form returns unchanged', async () => {
+    const ada = await service.person()
+    const title = 'Persian \u200c joiner'
+    const body = `\u200b\n\u200f${title}\nmore`
+
+    const { text } = await ada.legacyNotes.create({ newNote: body })
+    const [note] = (await ada.notes.list()).notes
+
+    expect(text).toBe(body)
+    expect(note).toMatchObject({ title, body })
+    expect(await ada.notes.update({ id: note?.id ?? '', title, body })).toMatchObject({ title, body })
   })
 })
 
@@ -129,12 +169,15 @@ describe('seed', () => {
   })
 })
 
-describe('an id with leading zeros', () => {
+describe.each<[string, (id: number) => string | number]>([
+  ['with leading zeros', (id) => `0${id}`],
+  ['with an exponent', () => 1e21],
+])('an id %s', (_, notationOf) => {
   test('is rejected over every protocol', async () => {
     const { cookie } = await signInOverHttp(service, newEmail())
     const ada = service.client({ cookie })
     const task = await ada.tasks.create({ taskTitle: 'Write' })
-    const id = `0${task.id}`
+    const id = notationOf(task.id)
     const app = await registerApp(service)
     const { access_token } = await app.obtainTokens(cookie, {
       resource: `${service.services.settings.baseUrl}/mcp`,

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
+import { isBlank } from '../contract/base.ts'
 import { safe } from '../contract/client.ts'
 import { createFetch } from './fixtures/http.ts'
 import { describeTransports, newEmail, startService } from './fixtures/service.ts'
@@ -20,7 +21,7 @@ const storable = fc
     minLength: 1,
     maxLength: 200,
   })
-  .filter((text) => text.trim() !== '' && !text.includes('\0'))
+  .filter((text) => !isBlank(text) && !text.includes('\0'))
 
 const titleOf = (text: string) => {
   const lines = text.split(/\r\n|\r|\n/).map((line) => line.trim())

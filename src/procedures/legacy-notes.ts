@@ -1,4 +1,4 @@
-import { noteBounds } from '../../contract/base.ts'
+import { isBlank, noteBounds, trimInvisibleStart } from '../../contract/base.ts'
 import * as query from '../../db/legacy-notes.ts'
 import { insert, type ListedNote } from '../../db/notes.ts'
 import { signedIn } from '../guard/index.ts'
@@ -30,9 +30,12 @@ export const legacyNotes = os.router({
   }),
 })
 
-/** Returns the first line that is not blank, truncated to the maximum length of a title, in code points. */
+/**
+ * Returns the first line that is not blank, from its first visible character, truncated to the maximum length of a
+ * title, in code points.
+ */
 function deriveTitle(text: string) {
-  const [line = ''] = text.trim().split(/\r\n|\r|\n/)
+  const [line = ''] = trimInvisibleStart(text).split(/\r\n|\r|\n/)
   return Array.from(line).slice(0, noteBounds.title).join('').trim()
 }
 
@@ -43,7 +46,13 @@ function deriveTitle(text: string) {
 const view = ({ id, userId, title, body, createdAt, updatedAt }: ListedNote['note']) => ({
   id,
   userId,
-  text: body.trimStart().startsWith(title) ? body : `${title}\n\n${body}`,
+  text: startsWithTitle(body, title) ? body : `${title}\n\n${body}`,
   createdAt: toUnixSeconds(createdAt),
   updatedAt: toUnixSeconds(updatedAt),
 })
+
+/** Returns whether only invisible characters precede the title in the body. */
+const startsWithTitle = (body: string, title: string) => {
+  const start = body.indexOf(title)
+  return start >= 0 && isBlank(body.slice(0, start))
+}

@@ -2,6 +2,7 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
+import { isBlank } from '../../contract/base.ts'
 import { ErrorBody } from '../../contract/errors.ts'
 import { type Answer, createFetch } from '../fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
@@ -279,7 +280,7 @@ describe('legacyNotes.create', () => {
     const texts = fc
       .array(unit, { minLength: 1 })
       .map((units) => units.join(''))
-      .filter((text) => text.trim() !== '')
+      .filter((text) => !isBlank(text))
 
     const law = fc.asyncProperty(texts, async (newNote) => {
       await call('POST', '/api/notes/reset', {}, ada)

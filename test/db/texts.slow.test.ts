@@ -1,0 +1,38 @@
+import { sql } from 'drizzle-orm'
+import fc from 'fast-check'
+import { afterAll, describe, expect, test } from 'vitest'
+
+import { createTallystick } from '../../src/testing.ts'
+import { newEmail, startService } from '../fixtures/service.ts'
+
+const server = await startService()
+const embedded = await createTallystick({ DATABASE_URL: 'memory:' })
+afterAll(() => embedded.close())
+
+const texts = fc
+  .array(
+    fc.oneof(fc.constantFrom('\ufeff', '\ufffe', ' ', '\n'), fc.string({ unit: 'binary', maxLength: 3 })),
+    { minLength: 1, maxLength: 5 },
+  )
+  .map((units) => units.join('').replaceAll('\0', ''))
+  .filter((text) => text !== '')
+
+describe.each([
+  ['a server', server],
+  ['the embedded database', embedded],
+])('on %s', (_, { services, person }) => {
+  test('texts come back as they were sent, also after a failed statement', async () => {
+    const ada = await person(newEmail())
+    const task = await ada.tasks.create({ taskTitle: '\ufeff' })
+    expect(task.title).toBe('\ufeff')
+    await expect(services.db.execute(sql`select 1 / 0`)).rejects.toThrow()
+
+    const law = fc.asyncProperty(texts, async (text) => {
+      const { id, title, description } = await ada.tasks.create({ taskTitle: text, taskDesc: text })
+      expect({ title, description }).toEqual({ title: text, description: text })
+      expect(await ada.tasks.get({ id })).toMatchObject({ title: text, description: text })
+    })
+
+    await fc.assert(law, { numRuns: 50 })
+  })
+})
