@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { isBlank } from '../contract/base.ts'
+import { isBlank, trimInvisibleStart } from '../contract/base.ts'
 import { safe } from '../contract/client.ts'
 import { createFetch } from './fixtures/http.ts'
 import { describeTransports, newEmail, startService } from './fixtures/service.ts'
@@ -24,9 +24,8 @@ const storable = fc
   .filter((text) => !isBlank(text) && !text.includes('\0'))
 
 const titleOf = (text: string) => {
-  const lines = text.split(/\r\n|\r|\n/).map((line) => line.trim())
-  const line = lines.find((line) => line !== '') ?? ''
-  return Array.from(line).slice(0, 120).join('').trim()
+  const line = text.split(/\r\n|\r|\n/).find((each) => !isBlank(each)) ?? ''
+  return Array.from(trimInvisibleStart(line)).slice(0, 120).join('').trim()
 }
 
 describeTransports(service, ({ person, stranger }) => {
