@@ -1,6 +1,5 @@
 import { ORPCError } from '@orpc/client'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import type { ServerResponse } from 'node:http'
 
 import { STREAMING } from './event-stream.ts'
 
@@ -62,26 +61,6 @@ export function createAdmission(limit: number, timeout: number, expire: (respons
     }
   }
   return { isFull, admit, occupy }
-}
-
-const pipelined = new WeakMap<Socket, Set<ServerResponse>>()
-
-/**
- * With HTTP pipelining, a connection can have several requests without a complete answer. When the connection closes,
- * Node destroys only the response that is being sent. This function also destroys the queued responses, which then emit
- * `close` like the first response, so that admission control frees their slots.
- */
-export function destroyWithConnection({ socket }: IncomingMessage, response: ServerResponse) {
-  if (response.socket) return
-  const waiting = pipelined.get(socket) ?? new Set()
-  if (!pipelined.has(socket)) {
-    pipelined.set(socket, waiting)
-    socket.once('close', () => {
-      for (const each of waiting) if (!each.socket) each.destroy().emit('close')
-    })
-  }
-  waiting.add(response)
-  response.once('close', () => waiting.delete(response))
 }
 
 /** The limit for one address is the limit for the process, divided by this number. */

@@ -8,7 +8,7 @@ import type { AttributesOf, RequestAttributes, Services } from '../context.ts'
 import { catchMaybePromise, mapMaybePromise } from '../maybe-promise.ts'
 import { describeError, MAX_PATH } from '../telemetry/log.ts'
 import { tracing } from '../telemetry/tracing.ts'
-import { createAdmission, createIncompleteLimit, destroyWithConnection } from './admission.ts'
+import { createAdmission, createIncompleteLimit } from './admission.ts'
 import { createAuthEndpoints } from './auth.ts'
 import { hasBody } from './body.ts'
 import { createDatastar } from './datastar.ts'
@@ -23,6 +23,7 @@ import { createMcp } from './mcp.ts'
 import { createOAuthEndpoints } from './oauth.ts'
 import { type Call, type Protocol, sendAllowedMethods, sendError } from './protocol.ts'
 import { refuseUnparsable } from './parser-errors.ts'
+import { acceptPipelined } from './pipelining.ts'
 import { createReferenceEndpoints } from './reference.ts'
 import { createOriginLog } from './rejected-origins.ts'
 import { createRequestReader, MAX_HEADERS } from './request.ts'
@@ -116,7 +117,7 @@ export function createApp(services: Services): Server {
     // An event stream may last longer. src/http/event-stream.ts disconnects clients that do not read.
     if (response.headersSent && isEventStream(response)) return
     metrics?.shed('late')
-    // Queued behind a live stream of the same connection (HTTP pipelining), so the answer cannot be sent.
+    // Queued behind a slow response of the same connection (HTTP pipelining), so the answer cannot be sent.
     if (!response.socket) return void response.req.socket.destroy()
     if (response.headersSent) return void response.destroy()
     sendUnavailable(response, 'The answer took too long')
@@ -159,7 +160,7 @@ export function createApp(services: Services): Server {
   }
   const observedListener = tracing?.serve(listener, attributesOf) ?? listener
   const server = createServer({ ...LIMITS }, (request, response) => {
-    destroyWithConnection(request, response)
+    if (!acceptPipelined(request, response)) return
     const target = readTarget(request, settings.baseUrl)
     // From here on, `request.url` is the normalized path without the query string.
     request.url = target.path

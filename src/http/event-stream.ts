@@ -5,6 +5,7 @@ import type { ServerResponse } from 'node:http'
 
 import type { Format, LiveStream, Reply, Services } from '../context.ts'
 import { EVENT_STREAM } from './datastar-events.ts'
+import { reserveConnection } from './pipelining.ts'
 import { setReplyHeaders } from './protocol.ts'
 
 export const isEventStream = (response: ServerResponse) => response.getHeader('content-type') === EVENT_STREAM
@@ -21,8 +22,8 @@ export async function sendEvents(
   timeout: number,
 ) {
   // ANSWER_TIMEOUT has passed, and the service has sent 503.
-  const isLate = response.headersSent
   const isHead = response.req.method === 'HEAD'
+  const isLate = response.headersSent || (!isHead && !reserveConnection(response))
   if (isLate || isHead) await events.return?.()
   if (isLate) return true
   response.setHeader('content-type', EVENT_STREAM)
@@ -44,7 +45,9 @@ const keepAliveGroups = Array.from({ length: 15 }, () => new Set<ServerResponse>
 let turn = 0
 setInterval(() => {
   turn++
-  for (const response of keepAliveGroups[turn % keepAliveGroups.length] ?? []) response.write(KEEP_ALIVE)
+  for (const response of keepAliveGroups[turn % keepAliveGroups.length] ?? [])
+    // Data that the client has not accepted keeps the connection active, and comments would accumulate behind it.
+    if (response.socket?.writableLength === 0) response.write(KEEP_ALIVE)
 }, 1000).unref()
 /**
  * Time after which a client that accepts nothing is disconnected, in milliseconds. Node reports the timeout after one or
@@ -74,8 +77,7 @@ interface LiveOptions {
  */
 export function sendLive(options: LiveOptions) {
   const { response, reply, stream } = options
-  // ANSWER_TIMEOUT has passed and the service has sent 503, or the client has disconnected.
-  if (response.headersSent || response.destroyed) {
+  if (!canStream(response)) {
     stream.close()
     return true
   }
@@ -117,6 +119,15 @@ async function deliver(
   if (isDatastar) breakStream(response, closing.signal)
   else endStream(response, closing.signal)
 }
+
+/**
+ * Returns whether a live stream can start. It cannot if ANSWER_TIMEOUT has passed and the service has sent 503, if the
+ * client has disconnected, or if the client has sent other requests on the same connection.
+ */
+export const canStream = (response: ServerResponse) =>
+  !response.headersSent &&
+  !response.destroyed &&
+  (response.req.method === 'HEAD' || reserveConnection(response))
 
 /**
  * Sends the headers of a live stream, frees the slot of admission control, and sends comments while the stream is idle.

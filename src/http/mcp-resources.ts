@@ -16,7 +16,7 @@ import { contract } from '../../contract/index.ts'
 import type { Caller, Context, Services } from '../context.ts'
 import { router } from '../procedures/index.ts'
 import { toAgentError } from './errors.ts'
-import { drained, endStream, startStream } from './event-stream.ts'
+import { canStream, drained, endStream, startStream } from './event-stream.ts'
 import { setReplyHeaders } from './protocol.ts'
 
 const JSON_TYPE = 'application/json'
@@ -150,7 +150,7 @@ export async function sendNotifications(
     await reader.cancel()
     throw error
   })
-  if (response.headersSent || response.destroyed) {
+  if (!canStream(response)) {
     stream.close()
     await reader.cancel()
     return true

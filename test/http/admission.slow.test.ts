@@ -199,4 +199,17 @@ describe('pipelined requests', () => {
     })
     await Promise.all(held)
   })
+
+  test('are limited to 32 without a response, and then the connection is closed', async () => {
+    const get = `GET /api/tasks HTTP/1.1\r\nhost: localhost\r\ncookie: ${cookie}\r\n\r\n`
+    await withTableLocked(service.databaseUrl, 'tasks', async () => {
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+      const closed = once(socket, 'close')
+
+      socket.write(get.repeat(33))
+
+      await closed
+      expect((await call('GET', '/api/counter')).status).toBe(200)
+    })
+  })
 })

@@ -203,12 +203,9 @@ describe('a connection', () => {
   test.each(['/api/status', '/api/health/live'])(
     'closes if the client sends requests continuously and reads no response: %s',
     async (path) => {
-      // The responses (45 MB) exceed the socket buffers, which can grow to 37 MB.
       const all = head(path).repeat(100_000)
       const { far, closed } = await send(all)
 
-      await waitUntilFull(far)
-      vi.advanceTimersByTime(PATIENCE + 1000)
       await closed
 
       expect(far.bytesRead).toBeLessThan(all.length)

@@ -20,6 +20,7 @@ import { newEmail, startService, withTableLocked } from '../fixtures/service.ts'
 const ANSWER_TIMEOUT = 60
 const service = await startService({ ANSWER_TIMEOUT: String(ANSWER_TIMEOUT), MAX_REQUESTS: '3' })
 const { origin } = service
+const limited = await startService({ MAX_ADDRESS_STREAMS: '1' })
 const { db } = service.services
 const call = createFetch(service)
 const events = (path: string, headers?: Record<string, string>) => openEvents(origin, path, headers)
@@ -134,7 +135,7 @@ describe('GET /api/live', () => {
     for (const source of sources) await waitForState(source, 'counter', body)
   })
 
-  test('a connection with further requests behind the stream is closed after ANSWER_TIMEOUT', async () => {
+  test('a connection with a further request is closed at once, and occupies no slot', async () => {
     const socket = connect(Number(new URL(origin).port), '127.0.0.1').on('error', () => undefined)
     onTestFinished(() => void socket.destroy())
     const closed = once(socket, 'close')
@@ -142,12 +143,29 @@ describe('GET /api/live', () => {
     socket.write(get('/api/live?topics=counter'))
     await once(socket, 'data')
     socket.write(get('/api/counter').repeat(3))
-    await expect.poll(async () => (await call('GET', '/api/counter')).status, PATIENCE).toBe(503)
-    advanceClock(ANSWER_TIMEOUT)
 
     await closed
 
     expect((await call('GET', '/api/counter')).status).toBe(200)
+  })
+
+  test.each([
+    ['before another request', ['/api/live?topics=counter', '/api/counter']],
+    ['behind another request', ['/api/counter', '/api/live?topics=counter']],
+    ['behind another stream', Array<string>(50).fill('/api/live?topics=counter')],
+  ])('does not start on a connection with pipelined requests: %s', async (_, paths) => {
+    const socket = connect(Number(new URL(limited.origin).port), '127.0.0.1').on('error', () => undefined)
+    onTestFinished(() => void socket.destroy())
+    const closed = once(socket, 'close')
+
+    socket.resume().write(paths.map((path) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`).join(''))
+
+    await closed
+    await vi.waitFor(async () => {
+      const source = await openEvents(limited.origin, '/api/live?topics=counter')
+      source.close()
+      expect(source.status).toBe(200)
+    }, PATIENCE)
   })
 
   test('a browser’s EventSource, which prefers event streams, receives the same events', async () => {
