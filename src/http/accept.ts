@@ -9,10 +9,13 @@ interface MediaRange {
   weight: number
 }
 
-/** Parses an `Accept` header. Returns its elements in the order of the header. */
+/** Maximum number of elements of a header that the service evaluates. Browsers send about ten. */
+const MAX_ELEMENTS = 50
+
+/** Parses an `Accept` header. Returns its first elements, at most MAX_ELEMENTS, in the order of the header. */
 export function parseAccept(accept: string): MediaRange[] {
   const ranges: MediaRange[] = []
-  for (let start = 0; start < accept.length;) {
+  for (let start = 0, count = 0; start < accept.length && count < MAX_ELEMENTS; count++) {
     const { type, parameters: all, index } = parse(accept, { comma: true, start })
     const { q = '1', ...parameters } = all
     const weight = Number(q)

@@ -166,6 +166,8 @@ export function createApp(services: Services): Server {
     request.url = target.path
     observedListener(request, response, target)
   })
+  // Node otherwise drops the lines after the 1,000th, and with them the address that a proxy appends.
+  server.maxHeadersCount = 0
   handleExpectations(server)
   server.on('clientError', refuseUnparsable)
   return server

@@ -24,6 +24,8 @@ import type { Target } from './target.ts'
 import type { Call } from './protocol.ts'
 
 export const MAX_HEADERS = 16 * 1024
+/** Maximum number of header lines. Browsers and proxies send about thirty. */
+const MAX_HEADER_LINES = 200
 
 const SAFE = ['GET', 'HEAD', 'OPTIONS']
 
@@ -42,11 +44,16 @@ export function createRequestReader(
 
   return {
     /**
-     * Checks the target, the origin and the declared size of the request, then calls `proceed` and reads the body.
+     * Checks the target, the number of header lines, the origin and the declared size of the request, then calls `proceed` and reads the body.
      * Undefined if the request has no body.
      */
     receive(request: IncomingMessage, target: Target, proceed: () => void): Promisable<Buffer | undefined> {
       if (target.refusal) throw target.refusal
+      if (request.rawHeaders.length > 2 * MAX_HEADER_LINES)
+        throw new ORPCError('REQUEST_HEADER_FIELDS_TOO_LARGE', {
+          status: 431,
+          message: `A request may have at most ${MAX_HEADER_LINES} header lines`,
+        })
       if (isCrossSite(request, target, origins))
         throw new ORPCError('FORBIDDEN', { message: 'This origin may not act for you' })
       if (!hasBody(request.headers)) return undefined
@@ -79,6 +86,8 @@ export function createRequestReader(
  * reports a valid IP address, returns the address of the socket.
  */
 function readAddress(request: IncomingMessage, isTrustedProxy: ReturnType<typeof proxyAddr.compile>) {
+  const forwarded = request.headers['x-forwarded-for']
+  if (typeof forwarded === 'string') request.headers['x-forwarded-for'] = withoutPorts(forwarded)
   // A closed socket has no address, and proxy-addr then returns undefined, although its types exclude undefined.
   const candidates: (string | undefined)[] = [
     proxyAddr(request, isTrustedProxy),
@@ -88,6 +97,13 @@ function readAddress(request: IncomingMessage, isTrustedProxy: ReturnType<typeof
     .map((address = '') => address.replace(/^::ffff:/i, ''))
     .find((address) => isIP(address) !== 0)
 }
+
+/** Some proxies append the address with its port: `203.0.113.7:4711` or `[2001:db8::7]:4711`. */
+const withoutPorts = (forwarded: string) =>
+  forwarded.replace(
+    /(?<=^|,)(\s*)(?:\[([^\],]*)\](?::\d+)?|(\d+\.\d+\.\d+\.\d+):\d+)(?=\s*(?:,|$))/g,
+    (_, space: string, bracketed = '', address = '') => `${space}${bracketed}${address}`,
+  )
 
 /**
  * Prevents cross-site request forgery: returns whether a page of an untrusted origin sent a request with an unsafe

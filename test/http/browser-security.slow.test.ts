@@ -267,6 +267,10 @@ describe('the IP address of a caller', () => {
       ['192.0.2.1, 203.0.113.7', '203.0.113.7'],
       ['192.0.2.1, 203.0.113.7, 198.51.100.9', '203.0.113.7'],
       ['2001:db8::7', '2001:db8::7'],
+      ['203.0.113.7:1234', '203.0.113.7'],
+      ['192.0.2.1:1, 203.0.113.7:2, 198.51.100.9:3', '203.0.113.7'],
+      ['[2001:db8::7]:1234, 198.51.100.9', '2001:db8::7'],
+      ['[2001:db8::7]', '2001:db8::7'],
     ])('is the last address in %s that is not a trusted proxy', async (forwarded, address) => {
       expect(await addressOf(proxied, { 'x-forwarded-for': forwarded })).toBe(address)
     })
@@ -275,7 +279,7 @@ describe('the IP address of a caller', () => {
       expect(await addressOf(proxied, {})).toBe('127.0.0.1')
     })
 
-    test.each(['nonsense', 'unknown', '203.0.113.7:1234', '_hidden, ,', '<script>'])(
+    test.each(['nonsense', 'unknown', '203.0.113.7:x', '[203.0.113.7', '_hidden, ,', '<script>'])(
       'is unknown or valid if X-Forwarded-For is malformed: %s',
       async (forwarded) => {
         const { cookie, response } = await signInOverHttp(proxied, newEmail(), {

@@ -328,6 +328,18 @@ describe('the HTTP server', () => {
     expect(body).toEqual(errorBody(431, 'REQUEST_HEADER_FIELDS_TOO_LARGE', 'Request Header Fields Too Large'))
   })
 
+  test('accepts 200 header lines, and rejects more before it reads the address of the caller', async () => {
+    const lines = (count: number) => 'a: b\r\n'.repeat(count)
+    const send = (count: number) =>
+      sendRaw(`GET /api/status HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n${lines(count)}\r\n`)
+
+    expect((await send(198)).status).toBe(200)
+    for (const count of [199, 2500])
+      expect((await send(count)).body).toEqual(
+        errorBody(431, 'REQUEST_HEADER_FIELDS_TOO_LARGE', 'A request may have at most 200 header lines'),
+      )
+  })
+
   test('accepts headers below 16 KiB', async () => {
     const answer = await call('GET', '/api/status', undefined, { 'x-padding': 'a'.repeat(15 * 1024) })
 

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+
+import { parseAccept, preferredCoding, preferredMediaType } from '../../src/http/accept.ts'
+
+const json = 'application/json'
+
+test('Accept is evaluated up to its 50th element', () => {
+  expect(parseAccept('a/b,'.repeat(7600))).toHaveLength(50)
+  expect(preferredMediaType(`${'a/b,'.repeat(49)}${json}`, [json])).toBe(json)
+  expect(preferredMediaType(`${'a/b,'.repeat(50)}${json}`, [json])).toBeUndefined()
+})
+
+test('Accept-Encoding is evaluated up to its 50th element', () => {
+  expect(preferredCoding(`${'x,'.repeat(49)}gzip`)).toBe('gzip')
+  expect(preferredCoding(`${'x,'.repeat(50)}gzip`)).toBeUndefined()
+})
