@@ -9,6 +9,7 @@ import { describe, expect, test as base, vi } from 'vitest'
 import { createClient } from '../contract/client.ts'
 import { freePort } from './setup/postgres.ts'
 import { pathOf, waitUntilListening } from './fixtures/programs.ts'
+import { startProxy } from './fixtures/proxy.ts'
 import { createDatabase } from './fixtures/database.ts'
 import { signIn as signInByMail } from './trials/service-process.ts'
 
@@ -58,6 +59,13 @@ const test = base.extend<Fixtures>({
 
 /** Timeout in milliseconds. The timeout is long, because concurrent tests share the processors. */
 const WAIT_OPTIONS = { timeout: 20_000, interval: 100 }
+
+/** Returns the process id of the worker that answers a request on a new connection. */
+async function pidOfWorker(origin: string) {
+  const response = await fetch(`${origin}/api/status`, { headers: { connection: 'close' } })
+  const { service } = (await response.json()) as { service: string }
+  return Number(service.split(':')[1])
+}
 
 describe.concurrent('main', { timeout: 120_000 }, () => {
   test('prints its address, the reference and how to sign in, and logs requests', async ({
@@ -237,6 +245,33 @@ describe.concurrent('main', { timeout: 120_000 }, () => {
     child.kill('SIGTERM')
     expect(await exit).toEqual([0, null])
     await expect(fetch(address)).rejects.toThrow()
+  })
+
+  test('keeps its other workers while a killed worker cannot be replaced, and replaces it later', async ({
+    start,
+    databaseUrl,
+    onTestFinished,
+  }) => {
+    const proxy = await startProxy(databaseUrl)
+    onTestFinished(proxy.close)
+    const { origin, output, child, exit } = await start({ DATABASE_URL: proxy.url, WORKERS: '2' })
+    const killed = await pidOfWorker(origin)
+
+    proxy.refuse()
+    process.kill(killed, 'SIGKILL')
+    await vi.waitFor(() => {
+      expect(output().match(/worker exited/g)?.length).toBeGreaterThan(2)
+    }, WAIT_OPTIONS)
+    const answers = await Promise.all(Array.from({ length: 5 }, () => pidOfWorker(origin)))
+
+    expect(new Set(answers).size).toBe(1)
+    expect(answers).not.toContain(killed)
+    proxy.accept()
+    await vi.waitFor(async () => {
+      expect(await pidOfWorker(origin)).not.toBe(answers[0])
+    }, WAIT_OPTIONS)
+    child.kill('SIGTERM')
+    expect(await exit).toEqual([0, null])
   })
 
   test('exits and prints the cause if its workers cannot start', async ({ start }) => {
