@@ -1,12 +1,27 @@
-import { open, readFile, rename, rm } from 'node:fs/promises'
+import { fstatSync, type Stats } from 'node:fs'
+import { open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 
 import * as embedded from '../../db/embedded.ts'
 import { isServer } from '../../db/index.ts'
 import { readCommandSettings, type CommandContext } from './command-context.ts'
 
+/**
+ * Writes a backup to standard output (`-`), or to a file. Writes directly to a pipe or a device, and replaces only
+ * regular files.
+ */
 export async function backup(context: CommandContext, file: string) {
   const folder = requireEmbeddedDatabase(context, 'pg_dump --format=custom')
-  await writeAtomically(file, await embedded.dump(folder))
+  const content = await embedded.dump(folder)
+  const existing = await stat(file).catch(() => undefined)
+  if (file === '-' || isStandardOutput(existing)) {
+    await pipeline(Readable.from([content]), process.stdout, { end: false })
+    return
+  }
+  if (existing && !existing.isFile()) await writeFile(file, content)
+  // A symbolic link stays a link to the new file.
+  else await writeAtomically(existing ? await realpath(file) : file, content)
   context.print(
     `Wrote a backup of ${folder} to ${file}. The backup contains secrets: protect it like the database.`,
   )
@@ -17,6 +32,11 @@ export async function restore(context: CommandContext, file: string, { force = f
   const previous = await embedded.restore(folder, await readFile(file), force)
   context.print(`Restored ${folder} from ${file}.`)
   if (previous !== undefined) context.print(`The previous database is in ${previous}, until you delete it.`)
+}
+
+function isStandardOutput(file: Stats | undefined) {
+  const output = fstatSync(process.stdout.fd)
+  return file?.dev === output.dev && file.ino === output.ino
 }
 
 function requireEmbeddedDatabase(context: CommandContext, alternative: string) {

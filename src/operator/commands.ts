@@ -45,7 +45,7 @@ export function addOperatorCommands(program: Command, context: CommandContext) {
     )
   program
     .command('backup')
-    .description('write a backup of the embedded database to a file')
+    .description('write a backup of the embedded database to a file, a pipe, or standard output (-)')
     .argument('<file>')
     .action(async (file: string) => (await import('./backup.ts')).backup(context, file))
   program

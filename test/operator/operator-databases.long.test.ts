@@ -1,7 +1,8 @@
-import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { cp, lstat, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import {
@@ -13,7 +14,7 @@ import {
   withService,
 } from '../fixtures/operator.ts'
 import { freePort } from '../setup/postgres.ts'
-import { startCommand } from '../fixtures/programs.ts'
+import { pathOf, startCommand } from '../fixtures/programs.ts'
 
 /**
  * A folder with sample data and its backup. Tests copy the data, because creating an embedded database takes seconds.
@@ -122,6 +123,27 @@ describe('tallystick backup and restore', { timeout: 120_000 }, () => {
     expect(await tasks(environment)).toMatchObject({ taskCount: 5 })
     const previous = /is in (\S+),/.exec(text)?.[1] ?? ''
     expect(await readdir(previous)).toContain('PG_VERSION')
+  })
+
+  test('write to a pipe, to standard output and through a link, and leave pipe and link in place', async () => {
+    const environment = await embeddedDatabase()
+    const pathOfFile = (name: string) => join(environment.DATA_DIR, name)
+    const [pipe, link, target] = [pathOfFile('pipe'), pathOfFile('link'), pathOfFile('target')]
+    execFileSync('mkfifo', [pipe])
+    await writeFile(target, 'old')
+    await symlink(target, link)
+
+    const [piped] = await Promise.all([readFile(pipe), run(environment, 'backup', pipe)])
+    await run(environment, 'backup', link)
+    const output = execFileSync(process.execPath, [pathOf('cli'), 'backup', '-'], {
+      env: { PATH: process.env.PATH, ...environment },
+      maxBuffer: 64 * 1024 * 1024,
+    })
+
+    expect((await lstat(pipe)).isFIFO()).toBe(true)
+    expect((await lstat(link)).isSymbolicLink()).toBe(true)
+    for (const content of [piped, output, await readFile(target)])
+      expect(gunzipSync(content).includes('PG_VERSION')).toBe(true)
   })
 
   test('restore a backup into an empty folder', async () => {
