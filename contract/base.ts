@@ -189,7 +189,7 @@ const countCodePoints = (value: string) => Array.from(value).length
 
 /** Rejects leading zeros, so that every number has exactly one notation. */
 const isDigits = (value: unknown) => typeof value === 'string' && /^(0|[1-9]\d*)$/.test(value)
-/** Rejects numbers whose decimal notation has an exponent, such as 1e21. */
+/** Rejects numbers with an exponent in their decimal notation, such as 1e21. */
 const isCount = (value: unknown) => typeof value === 'number' && isDigits(String(value))
 
 /**
