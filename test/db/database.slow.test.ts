@@ -170,9 +170,9 @@ const queryAll = <Result>(ask: () => PromiseLike<Result>) => Promise.all(Array.f
 describe('open through a pooler', () => {
   test('leaves no prepared statements on a connection, and keeps the timeouts of its role', async () => {
     const limits = {
-      statement_timeout: '1500',
-      lock_timeout: '1200',
-      idle_in_transaction_session_timeout: '400',
+      statement_timeout: '2000',
+      lock_timeout: '10000',
+      idle_in_transaction_session_timeout: '10000',
     }
     const role = await makeRole(limits)
     const { db, close } = await open(role.url, { directUrl: service.databaseUrl })
@@ -188,8 +188,10 @@ describe('open through a pooler', () => {
 
     expect((await left({ db })).flat()).toEqual([])
     expect((await left(direct)).flat()).not.toEqual([])
-    await expect(db.execute(sql`select pg_sleep(5)`)).rejects.toSatisfy(isOutage)
-    await expect(db.select({ slept: sql`pg_sleep(5)` }).from(counter.counter)).rejects.toSatisfy(isOutage)
+    await Promise.all([
+      expect(db.execute(sql`select pg_sleep(60)`)).rejects.toSatisfy(isOutage),
+      expect(db.select({ slept: sql`pg_sleep(60)` }).from(counter.counter)).rejects.toSatisfy(isOutage),
+    ])
     await close()
     await direct.close()
     await role.drop()
