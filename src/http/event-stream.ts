@@ -21,11 +21,10 @@ export async function sendEvents(
   events: AsyncIterator<unknown>,
   timeout: number,
 ) {
-  // ANSWER_TIMEOUT has passed, and the service has sent 503.
   const isHead = response.req.method === 'HEAD'
-  const isLate = response.headersSent || (!isHead && !reserveConnection(response))
-  if (isLate || isHead) await events.return?.()
-  if (isLate) return true
+  const isPossible = canStream(response)
+  if (!isPossible || isHead) await events.return?.()
+  if (!isPossible) return true
   response.setHeader('content-type', EVENT_STREAM)
   // Prevents nginx from collecting events in a buffer.
   response.setHeader('x-accel-buffering', 'no')

@@ -44,8 +44,8 @@ export function createRequestReader(
 
   return {
     /**
-     * Checks the target, the number of header lines, the origin and the declared size of the request, then calls `proceed` and reads the body.
-     * Undefined if the request has no body.
+     * Checks the target, the number of header lines, the origin and the declared size of the request, then calls
+     * `proceed` and reads the body. Undefined if the request has no body.
      */
     receive(request: IncomingMessage, target: Target, proceed: () => void): Promisable<Buffer | undefined> {
       if (target.refusal) throw target.refusal

@@ -95,7 +95,7 @@ describe.skipIf(bundle === '')('the page of README.md', () => {
     expect(problems).toEqual(['401'])
   })
 
-  test('opens no stream while nobody is signed in', async () => {
+  test('opens no stream without a session', async () => {
     const requests = countRequests('/api/live')
     await page.reload()
     await error().getByText('Please sign in.').waitFor()

@@ -135,7 +135,7 @@ describe('GET /api/live', () => {
     for (const source of sources) await waitForState(source, 'counter', body)
   })
 
-  test('a connection with a further request is closed at once, and occupies no slot', async () => {
+  test('a connection with a further request is closed immediately, and occupies no slot', async () => {
     const socket = connect(Number(new URL(origin).port), '127.0.0.1').on('error', () => undefined)
     onTestFinished(() => void socket.destroy())
     const closed = once(socket, 'close')

@@ -25,7 +25,7 @@ async function signInWithLargeList() {
     select id, 'x', repeat('x', 10000) from users, generate_series(1, 100) where email = ${email}`)
   const client = service.client({ cookie })
   const quick = await openEvents(service.origin, '/api/live?topics=tasks', { cookie })
-  /** Changes the list, and waits until a reader that reads at once has received the list. */
+  /** Changes the list, and waits until a reader that reads immediately has received the list. */
   const change = async () => {
     const before = countStates(quick)
     await client.tasks.create({ taskTitle: 'x' })
