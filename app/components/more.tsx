@@ -24,8 +24,9 @@ export function More({
   useEffect(() => {
     if (!button.current || !canRequest) return undefined
     const observer = new IntersectionObserver(
-      ([entry]) => {
-        if (entry?.isIntersecting) void fetchNextPage()
+      (entries) => {
+        // On a slow device, one call can contain several entries. Only the last entry describes the present.
+        if (entries.at(-1)?.isIntersecting) void fetchNextPage()
       },
       { rootMargin: ROOT_MARGIN },
     )

@@ -165,6 +165,28 @@ describe('a list of tasks', () => {
     await last.getByRole('checkbox').check()
     await expect.poll(async () => (await client.tasks.list({ status: 'completed' })).taskCount).toBe(1)
   })
+
+  test('requests the next page when the browser reports several movements of the button together', async () => {
+    const { page, client } = await openTasks()
+    for (let number = 1; number <= 120; number++) await client.tasks.create({ taskTitle: `Task ${number}.` })
+    await page.addInitScript(`{
+      const { IntersectionObserver } = window
+      window.IntersectionObserver = class extends IntersectionObserver {
+        constructor(callback, options) {
+          super((entries, observer) => {
+            const [{ target }] = entries
+            callback([{ target, isIntersecting: false }, ...entries], observer)
+          }, options)
+        }
+      }
+    }`)
+    await page.reload()
+    await itemOf(page, 'Task 120.').waitFor()
+
+    await page.mouse.wheel(0, 50_000)
+
+    await itemOf(page, 'Task 1.').waitFor()
+  })
 })
 
 describe('a change', () => {
