@@ -9,9 +9,6 @@ import { CONNECT_TIMEOUT, socketOptions } from './pg-socket.ts'
 /** The PostgreSQL channel. The triggers in migrations/0005_live.sql use the same name. */
 const CHANNEL = 'tallystick'
 
-/** Maximum size of a payload that PostgreSQL accepts, in bytes. */
-export const MAX_PAYLOAD = 7999
-
 /** Interval of the pings that verify the connection, and the timeout of a ping, in milliseconds. */
 const PING_INTERVAL = 5000
 /** Time between two attempts to connect, in milliseconds. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 
-import { MAX_PAYLOAD, type Notifications } from '../../db/notifications.ts'
+import type { Notifications } from '../../db/notifications.ts'
 
 /**
  * Time for which changes are collected for other processes, in milliseconds. One notification for all of these changes
@@ -11,7 +11,8 @@ const FLUSH_DELAY = 15
 /** Time until a failed notification is sent again, in milliseconds. */
 const RETRY_DELAY = 500
 
-const ALL = 'all'
+/** Maximum number of keys in one payload. PostgreSQL accepts payloads of 7,999 bytes. A key has at most 64 bytes. */
+const MAX_KEYS = 100
 
 /**
  * Publish and subscribe between the processes that share a database. A message is only a key, for example
@@ -52,26 +53,28 @@ export function createBus({ notify, listen }: Notifications, log: Logger): Bus {
     for (const callback of [...callbacks]) callback()
   }
   const dispatch = (keys: readonly string[]) => {
-    if (keys.includes(ALL)) {
-      const callbacks = [...subscriptions.values()].flatMap((each) => [...each])
-      // The number of changes is unknown.
-      callAll(callbacks)
-      callAll(callbacks)
-    } else for (const key of keys) callAll(subscriptions.get(key) ?? [])
+    for (const key of keys) callAll(subscriptions.get(key) ?? [])
+  }
+  const dispatchAll = () => {
+    const callbacks = [...subscriptions.values()].flatMap((each) => [...each])
+    // The number of changes is unknown.
+    callAll(callbacks)
+    callAll(callbacks)
   }
 
   const flush = async () => {
     timer = undefined
     const keys = [...changed].flatMap(([key, isRepeated]) => (isRepeated ? [key, key] : [key]))
     changed.clear()
-    const payload = [sender, ...keys].join(' ')
-    try {
-      await notify(Buffer.byteLength(payload) > MAX_PAYLOAD ? `${sender} ${ALL}` : payload)
-    } catch (error) {
-      log.warn({ err: error }, 'a change could not be announced to other processes; trying again')
-      for (const key of keys) collect(key)
-      timer ??= setTimeout(() => void flush(), RETRY_DELAY).unref()
-    }
+    while (keys.length > 0)
+      try {
+        await notify([sender, ...keys.slice(0, MAX_KEYS)].join(' '))
+        keys.splice(0, MAX_KEYS)
+      } catch (error) {
+        log.warn({ err: error }, 'a change could not be announced to other processes; trying again')
+        for (const key of keys.splice(0)) collect(key)
+        timer ??= setTimeout(() => void flush(), RETRY_DELAY).unref()
+      }
   }
 
   const stopListening = listen({
@@ -82,7 +85,7 @@ export function createBus({ notify, listen }: Notifications, log: Logger): Bus {
     connected() {
       if (!isConnected) log.debug('receiving changes of other processes')
       isConnected = true
-      dispatch([ALL])
+      dispatchAll()
     },
     disconnected(error) {
       if (isConnected !== false)
