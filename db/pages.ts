@@ -40,10 +40,10 @@ export const pageParameters = ({ limit, after = BEGINNING }: PageRequest) => ({ 
 export const isAfterPosition = (at: AnyColumn, id: AnyColumn) =>
   sql`(${at}, ${id}) < (${sql.param(sql.placeholder('at'), at)}, ${sql.placeholder('id')})`
 
-/** Maximum total size of the texts in a page, in bytes of UTF-8. Equals the maximum size of a request body. */
+/** Maximum total size of the texts in a page, in bytes of JSON. Equals the maximum size of a request body. */
 export const MAX_PAGE_BYTES = 1024 * 1024
 
-/** A row of a list with `bytes`: the size of the texts in this and all previous rows of the page. */
+/** A row of a list with `bytes`: the size of the texts in this and all previous rows of the page, in bytes of JSON. */
 export type SizedRow<Row> = Row & { bytes: number }
 
 export const totalBytes = (rows: readonly SizedRow<unknown>[]) => rows.at(-1)?.bytes ?? 0
@@ -70,7 +70,7 @@ export function limitBytes<Fields extends SelectedFields>(
   fields: Fields,
   { texts, order }: LimitOptions,
 ) {
-  const sizes = texts.map((text) => sql`coalesce(octet_length(${text}), 0)`)
+  const sizes = texts.map(jsonSize)
   const max = sql.raw(String(MAX_PAGE_BYTES))
   const size = sql`least(${sql.join(sizes, sql` + `)}, ${max})`
   const total = sql`sum(${size}) over (order by ${sql.join([...order], sql`, `)} rows unbounded preceding)`
@@ -84,6 +84,13 @@ export function limitBytes<Fields extends SelectedFields>(
     .where(sql`total - size <= ${max}`)
     .orderBy(...order)
 }
+
+/** Size up to which a text counts with its bytes of UTF-8, which are faster to count. */
+const SHORT_TEXT = 256
+
+/** The size of a text as JSON: a control character has one byte in the database, but six bytes in JSON (`\u0001`). */
+const jsonSize = (text: SQLWrapper) =>
+  sql`case when octet_length(${text}) > ${sql.raw(String(SHORT_TEXT))} then octet_length(to_json(${text})::text) else coalesce(octet_length(${text}), 0) end`
 
 /**
  * Selects times as milliseconds, because `new Date` reads a number faster than a text: 9 % more requests per second of
