@@ -13,7 +13,8 @@ import { withIfMatch } from './conditions.ts'
 import { withIdempotencyKey } from './idempotency.ts'
 import { findRelation, isPermitted } from './permissions.ts'
 import { toPublicError } from './public-errors.ts'
-import { isPersonal, networkOf } from './rate-limits.ts'
+import { networkOf } from './networks.ts'
+import { isPersonal } from './rate-limits.ts'
 
 export const implementer = implement(contract).$context<Context>()
 

@@ -1,5 +1,4 @@
 import { ORPCError } from '@orpc/client'
-import ipaddr from 'ipaddr.js'
 import { RateLimiterDrizzle, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 
 import type { Database } from '../../db/database.ts'
@@ -7,8 +6,7 @@ import { limits as schema } from '../../db/limits.ts'
 import { listIpAddresses } from '../../db/networks.ts'
 import type { ConsumeRateLimit, LimitRefusal } from '../context.ts'
 import { type Limit, type LimitName, limits } from '../limits.ts'
-
-const { IPv6 } = ipaddr
+import { BLOCK_FACTOR, blockOf, networkOf } from './networks.ts'
 
 /** Returns whether the limit has a separate count for each signed-in person. */
 export const isPersonal = (name: LimitName) => 'personal' in limits[name]
@@ -74,24 +72,6 @@ const createRefusal = (name: string, { points, duration }: Limit, waitSeconds: n
     'ratelimit-policy': `"${name}";q=${points};w=${duration}`,
   },
 })
-
-/**
- * Returns the network by which calls are counted: the /64 of an IPv6 address (one household or one machine), or the
- * IPv4 address itself.
- */
-export const networkOf = (address: string | undefined) =>
-  address?.includes(':') ? `${IPv6.networkAddressFromCIDR(`${address}/64`).toString()}/64` : address
-
-/**
- * The limit of an IPv6 /48, as a multiple of the limit of a /64. One customer may have a /48, which contains 65,536 /64
- * networks. Without this limit, the customer could evade the limit of a /64 by using other /64 networks.
- */
-const BLOCK_FACTOR = 16
-
-const blockOf = (network: string) => {
-  const [, address] = /^([\da-f:]+)\/64$/.exec(network) ?? []
-  return address === undefined ? undefined : `${IPv6.networkAddressFromCIDR(`${address}/48`).toString()}/48`
-}
 
 /**
  * Consumes the three limits of a sign-in in this order: the limit of the network, the limit of the account in this

@@ -1,6 +1,7 @@
 import { ORPCError } from '@orpc/client'
 import type { ServerResponse } from 'node:http'
 
+import { blockOf } from '../guard/networks.ts'
 import { STREAMING } from './event-stream.ts'
 
 /** Interval of the check for expired requests, in milliseconds. */
@@ -63,40 +64,54 @@ export function createAdmission(limit: number, timeout: number, expire: (respons
   return { isFull, admit, occupy }
 }
 
-/** The limit for one address is the limit for the process, divided by this number. */
-const ADDRESS_DIVISOR = 4
+/** The limit for one network is the limit for the process, divided by this number. */
+const NETWORK_DIVISOR = 4
 
 type Abort = (error: Error) => void
 
 /**
- * Limits the number of requests with an incomplete body, for the process and for each address (for IPv6, each /64
- * network). A new request is always accepted:
- * - If the address is at its limit, the oldest request of the address is aborted with 408.
- * - If the process is at its limit, the address with the most incomplete requests is selected, and its oldest request
- *   is aborted with 408.
+ * Limits the number of requests with an incomplete body, for the process and for each network (`networkOf`). A new request
+ * is always accepted:
+ * - If the network is at its limit, the oldest request of the network is aborted with 408.
+ * - If the process is at its limit, the oldest request of the network with the most incomplete requests is aborted with
+ *   408. For this choice, all networks of an IPv6 /48 count as one.
  *
  * Therefore, incomplete requests cannot block other callers. A body that is sent at normal speed is complete before its
  * request becomes the oldest.
  */
 export function createIncompleteLimit(limit: number, onAbort: () => void) {
   let total = 0
-  const byAddress = new Map<string, Set<Abort>>()
-  const limitPerAddress = Math.ceil(limit / ADDRESS_DIVISOR)
+  const byNetwork = new Map<string, Set<Abort>>()
+  const byBlock = new Map<string, Set<Abort>>()
+  const limitPerNetwork = Math.ceil(limit / NETWORK_DIVISOR)
   const abortOldest = ([oldest]: Set<Abort>) => {
     onAbort()
     oldest?.(new ORPCError('REQUEST_TIMEOUT', { status: 408, message: 'The body took too long to arrive' }))
   }
 
-  return (address: string, abort: Abort) => {
-    const ofAddress = byAddress.get(address) ?? new Set()
-    if (ofAddress.size >= limitPerAddress) abortOldest(ofAddress)
-    if (total >= limit) abortOldest(largest(byAddress.values()))
+  return (network: string, abort: Abort) => {
+    const ofNetwork = byNetwork.get(network)
+    if (ofNetwork && ofNetwork.size >= limitPerNetwork) abortOldest(ofNetwork)
+    if (total >= limit) abortOldest(largest(byBlock.values()))
+    const leave = [enter(byNetwork, network, abort), enter(byBlock, blockOf(network) ?? network, abort)]
     total++
-    byAddress.set(address, ofAddress.add(abort))
+    let isCounted = true
     return () => {
-      if (ofAddress.delete(abort)) total--
-      if (ofAddress.size === 0 && byAddress.get(address) === ofAddress) byAddress.delete(address)
+      if (!isCounted) return
+      isCounted = false
+      total--
+      for (const each of leave) each()
     }
+  }
+}
+
+/** Adds a value to the set of a key. Returns the function that removes the value. */
+function enter<Value>(sets: Map<string, Set<Value>>, key: string, value: Value) {
+  const set = sets.get(key) ?? new Set()
+  sets.set(key, set.add(value))
+  return () => {
+    set.delete(value)
+    if (set.size === 0 && sets.get(key) === set) sets.delete(key)
   }
 }
 

@@ -32,6 +32,7 @@ import { createRest } from './rest.ts'
 import { createRpc } from './rpc.ts'
 import { notFound, readTarget, type Target } from './target.ts'
 import { enqueueForTick } from './tick.ts'
+import { createResponseClass } from './unread-answers.ts'
 
 /**
  * Creates the HTTP server. Steps of a request:
@@ -45,7 +46,7 @@ import { enqueueForTick } from './tick.ts'
 export function createApp(services: Services): Server {
   const { settings, log, metrics } = services
   const trackIncomplete = createIncompleteLimit(settings.maxIncomplete, () => metrics?.shed('incomplete'))
-  const { receive, createCall } = createRequestReader(services, trackIncomplete)
+  const { receive, createCall, networkOfRequest } = createRequestReader(services, trackIncomplete)
   const fastPath = settings.compiled ? createFastPath(!settings.production) : undefined
   const protocols: Protocol[] = [
     createRpc(services, () => admission.occupy() ?? (metrics?.shed('full'), undefined)),
@@ -159,7 +160,8 @@ export function createApp(services: Services): Server {
     cors(request, response, handle)
   }
   const observedListener = tracing?.serve(listener, attributesOf) ?? listener
-  const server = createServer({ ...LIMITS }, (request, response) => {
+  const options = { ...LIMITS, ServerResponse: createResponseClass(networkOfRequest) }
+  const server = createServer(options, (request, response) => {
     if (!acceptPipelined(request, response)) return
     const target = readTarget(request, settings.baseUrl)
     // From here on, `request.url` is the normalized path without the query string.

@@ -14,6 +14,7 @@ import { sendEvents } from './event-stream.ts'
 import { answer, type Call, setReplyHeaders } from './protocol.ts'
 import { isBatch, MAX_CALLS, refusedBatch, retryHeaders, rpcErrorBody } from './rpc-format.ts'
 import { notFound } from './target.ts'
+import { MeasuredResponse } from './unread-answers.ts'
 
 /** Occupies a slot of admission control. Returns the function that frees the slot. Undefined if no slot is free. */
 export type OccupySlot = () => (() => void) | undefined
@@ -66,7 +67,9 @@ export function createBatch(services: Services, run: RunCall, occupySlot: Occupy
     const end = observe(batch.call, item, attributes)
     const finish = (result: StandardResponse): Part => {
       end(result.status)
-      return { ...result, index }
+      const part = { ...result, index }
+      countUnread(batch, part, 1)
+      return part
     }
     // The first call uses the slot of the request.
     const free = index === 0 ? () => undefined : occupySlot()
@@ -93,7 +96,7 @@ export function createBatch(services: Services, run: RunCall, occupySlot: Occupy
     const parts = items.map((item, index) => answerItem(batch, item, index))
     await Promise.race(parts)
     const mode = request.headers['x-orpc-batch'] === 'buffered' ? 'buffered' : 'streaming'
-    const answers = inOrderOfCompletion(parts)
+    const answers = inOrderOfCompletion(parts, batch)
     const { status, body } = await toBatchResponse({ status: 207, headers: {}, mode, body: answers })
     return isAsyncIteratorObject(body)
       ? sendEvents(response, status, body, settings.answerTimeout)
@@ -122,12 +125,18 @@ function headersOf({ reply }: Context, response: ServerResponse) {
   return headers
 }
 
-async function* inOrderOfCompletion(parts: Promise<Part>[]) {
+/** Counts an answer that waits until the client has read earlier answers of the batch (1), or ends the count (-1). */
+function countUnread({ response }: Batch, { body }: Part, step: 1 | -1) {
+  if (response instanceof MeasuredResponse) response.addWaiting(step * JSON.stringify(body ?? null).length)
+}
+
+async function* inOrderOfCompletion(parts: Promise<Part>[], batch: Batch) {
   const waiting = new Map(parts.entries())
   while (waiting.size > 0) {
     const part = await Promise.race(waiting.values())
     waiting.delete(part.index)
     yield part
+    countUnread(batch, part, -1)
   }
 }
 

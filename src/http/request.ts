@@ -17,7 +17,7 @@ import {
   parseObject,
   readBody,
 } from './body.ts'
-import { networkOf } from '../guard/rate-limits.ts'
+import { networkOf } from '../guard/networks.ts'
 import type { createIncompleteLimit } from './admission.ts'
 import { isBatch, RPC } from './rpc-format.ts'
 import type { Target } from './target.ts'
@@ -41,8 +41,11 @@ export function createRequestReader(
   const isTrustedProxy = proxyAddr.compile(trustedProxies)
   const origins = [baseUrl, ...trustedOrigins]
   const addressOf = (request: IncomingMessage) => readAddress(request, isTrustedProxy)
+  const networkOfRequest = (request: IncomingMessage) => networkOf(addressOf(request))
 
   return {
+    networkOfRequest,
+
     /**
      * Checks the target, the number of header lines, the origin and the declared size of the request, then calls
      * `proceed` and reads the body. Undefined if the request has no body.
@@ -59,7 +62,7 @@ export function createRequestReader(
       if (!hasBody(request.headers)) return undefined
       checkSize(request.headers)
       proceed()
-      return readBody(request, (abort) => trackIncomplete(networkOf(addressOf(request)) ?? 'unknown', abort))
+      return readBody(request, (abort) => trackIncomplete(networkOfRequest(request) ?? 'unknown', abort))
     },
 
     createCall(request: IncomingMessage, target: Target, bytes: Buffer | undefined): Call {

@@ -3,13 +3,13 @@ import { ORPCError } from '@orpc/client'
 import { signedInErrors } from '../../contract/base.ts'
 import { topicAccess } from '../../contract/live.ts'
 import type { Notifications } from '../../db/notifications.ts'
-import type { Caller, Context, Live, Services, WatchCall } from '../context.ts'
+import type { Caller, Context, Live, Reply, Services, WatchCall } from '../context.ts'
 import { createContext, findCurrentCaller } from '../guard/authentication.ts'
-import { networkOf } from '../guard/rate-limits.ts'
+import { networkOf } from '../guard/networks.ts'
 import { createBus } from './bus.ts'
-import { createSharedStates } from './shared-state.ts'
+import { createSharedStates, type Source } from './shared-state.ts'
 import { Stream, type Subscription, tagOf } from './stream.ts'
-import { createStreamLimits } from './stream-limits.ts'
+import { createStreamLimits, refuse as refuseStream } from './stream-limits.ts'
 import { keyOf, sourcesOf } from './topics.ts'
 
 /** Interval of the checks for ended sessions and tokens, in milliseconds. */
@@ -36,6 +36,18 @@ export function createLive(services: Omit<Services, 'live'>, notifications: Noti
   closing.signal.addEventListener('abort', closeAll)
   metrics?.observeStreams(limits.count, bus.isConnected)
 
+  const subscribe = (source: Source, wake: () => void, reply: Reply): Subscription => {
+    const { topic } = source
+    const joined = states.join(source, wake)
+    if (joined) return { ...joined, topic, isPrivate: topicAccess[topic] !== 'public' }
+    throw refuseStream(
+      reply,
+      new ORPCError('TOO_MANY_REQUESTS', {
+        message: 'Too many different lists in open streams; close one first',
+      }),
+    )
+  }
+
   const live: Live = {
     publish: (topic, owner) => {
       bus.publish(keyOf(topic, owner))
@@ -46,7 +58,7 @@ export function createLive(services: Omit<Services, 'live'>, notifications: Noti
       if (closing.signal.aborted)
         throw new ORPCError('SERVICE_UNAVAILABLE', { message: 'The service is stopping' })
       const sources = sourcesOf(call, readContext)
-      const free = limits.occupy(caller?.user.id, networkOf(call.address), reply)
+      const free = limits.occupy({ caller, network: networkOf(call.address) }, reply)
       // An open stream keeps the variables that closures use. So no closure uses `call`, which contains the request.
       const unsubscribes = [free]
       const stream: Stream = new Stream({
@@ -67,12 +79,9 @@ export function createLive(services: Omit<Services, 'live'>, notifications: Noti
       }
       for (const account of accountsOf(call))
         unsubscribes.push(bus.subscribe(keyOf('sessions', account), stream.recheck))
-      const subscriptions = sources.map((source): Subscription => {
-        const { topic } = source
-        return { ...states.join(source, stream.wake), topic, isPrivate: topicAccess[topic] !== 'public' }
-      })
-      stream.subscriptions = subscriptions
+      const { subscriptions } = stream
       try {
+        for (const source of sources) subscriptions.push(subscribe(source, stream.wake, reply))
         // The session may have ended after its authentication, and before the subscription above.
         await Promise.all([stream.verify(), ...subscriptions.map(({ state }) => state.refresh())])
         for (const subscription of subscriptions) {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -21,14 +22,45 @@ const READ_FACTOR = 20
 /** Time until a failed read is repeated, in milliseconds. */
 const RETRY_DELAY = 1000
 
-/** Limits concurrent reads, because after a reconnect all states are read. */
-const limitReads = limitConcurrency(8)
+const MINUTE = 60_000
+
+/** Maximum number of concurrent reads, because after a reconnect all states are read. */
+const MAX_READS = 8
+/**
+ * Size of the states that each account may read, in characters of JSON per millisecond (2 MB per second). A larger account
+ * receives its states less often, and takes no time from other accounts.
+ */
+const ACCOUNT_RATE = 2000
+
+/**
+ * Creates a fair queue for the reads of states. One account reads one state at a time, and pauses after each read, so that
+ * an account with many or large states does not delay other accounts. `read` returns the size of the state.
+ */
+function createReadQueue() {
+  const limitReads = limitConcurrency(MAX_READS)
+  const limitPerAccount = limitConcurrency(1)
+  /** When the next read of an account may begin, in milliseconds since the start of the process. */
+  const pauses = new LRUCache<string, number>({ max: 10_000, ttl: MINUTE })
+
+  return (account: string, read: () => Promise<number>) =>
+    limitPerAccount(account, async () => {
+      await sleepUntil(pauses.get(account) ?? 0)
+      const size = await limitReads('', read)
+      pauses.set(account, performance.now() + size / ACCOUNT_RATE)
+    })
+}
+
+type ReadQueue = ReturnType<typeof createReadQueue>
 
 /** Where a state comes from. */
 export interface Source {
   topic: Topic
   /** Identifies the state. Streams with the same id share the state. */
   id: string
+  /** The account that reads the state. Empty for a state that everyone reads. */
+  account: string
+  /** Maximum number of states with the same key, if callers choose the states. */
+  maxStates?: number
   /** The key of the changes that affect the state, or the result of `otherKeys`. */
   key: string
   /** Returns further keys of the changes that may affect the state, for example of other accounts. */
@@ -42,6 +74,8 @@ export class Snapshot {
   readonly state
   /** Identifies the content of the state. */
   readonly tag: string
+  /** Size of the state, in characters of JSON. */
+  readonly size: number
   /** When the change was noticed, in milliseconds since the start of the process. */
   readonly since
   readonly #frames = new Map<Format, Buffer>()
@@ -50,7 +84,9 @@ export class Snapshot {
     this.topic = topic
     this.state = state
     this.since = since
-    this.tag = createHash('sha256').update(JSON.stringify(state)).digest('base64url').slice(0, 12)
+    const json = JSON.stringify(state)
+    this.size = json.length
+    this.tag = createHash('sha256').update(json).digest('base64url').slice(0, 12)
   }
 
   /** Returns the data of the event. All streams of one protocol share this buffer. */
@@ -66,11 +102,11 @@ export class Snapshot {
  * changes during a read share the next read.
  */
 class SharedState {
-  readonly id
   snapshot: Snapshot | undefined
   readonly streams = new Set<() => void>()
   readonly #source
   readonly #bus
+  readonly #queue
   #subscriptions = new Map<string, () => void>()
   /** Number of changes with the key of the source. */
   #changes = 0
@@ -86,9 +122,9 @@ class SharedState {
   #nextRead: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
 
-  constructor(source: Source, bus: Bus) {
-    this.id = source.id
+  constructor(source: Source, bus: Bus, queue: ReadQueue) {
     this.#source = source
+    this.#queue = queue
     this.#bus = bus
     this.#subscribe([])
   }
@@ -124,17 +160,21 @@ class SharedState {
 
   async #readAfter(previous: Promise<void> | undefined, since: number) {
     await previous?.catch(() => undefined)
-    const delay = this.#lastRead + this.#interval - performance.now()
-    if (delay > 0) await sleep(delay, undefined, { ref: false })
-    await limitReads('', async () => {
-      this.#reading = this.#nextRead
-      this.#nextRead = undefined
-      this.#lastRead = performance.now()
-      await this.#read(since)
-      const interval = READ_FACTOR * (performance.now() - this.#lastRead)
-      this.#interval = Math.min(Math.max(interval, READ_INTERVAL.min), READ_INTERVAL.max)
+    await sleepUntil(this.#lastRead + this.#interval)
+    await this.#queue(this.#source.account, async () => {
+      await this.#readNow(since)
+      return this.snapshot?.size ?? 0
     })
     this.#schedule(COMPARE_INTERVAL)
+  }
+
+  async #readNow(since: number) {
+    this.#reading = this.#nextRead
+    this.#nextRead = undefined
+    this.#lastRead = performance.now()
+    await this.#read(since)
+    const interval = READ_FACTOR * (performance.now() - this.#lastRead)
+    this.#interval = Math.min(Math.max(interval, READ_INTERVAL.min), READ_INTERVAL.max)
   }
 
   async #read(since: number) {
@@ -177,22 +217,36 @@ class SharedState {
   }
 }
 
+const sleepUntil = async (time: number) => {
+  const delay = time - performance.now()
+  if (delay > 0) await sleep(delay, undefined, { ref: false })
+}
+
 export type { SharedState }
 
 /** The states that the streams of this process need. */
 export function createSharedStates(bus: Bus) {
-  const states = new Map<string, SharedState>()
+  const queue = createReadQueue()
+  /** For each key of changes, the states by id. */
+  const byKey = new Map<string, Map<string, SharedState>>()
 
   return {
-    /** Adds a stream to a state. `wake` is called after each change. Returns the state, and the function that removes the stream. */
+    /**
+     * Adds a stream to a state. `wake` is called after each change. Returns the state, and the function that removes the
+     * stream. Undefined if the streams would have more than `maxStates` states.
+     */
     join(source: Source, wake: () => void) {
-      const state = states.get(source.id) ?? new SharedState(source, bus)
-      states.set(source.id, state)
+      const { key, id, maxStates = Infinity } = source
+      const states = byKey.get(key) ?? new Map<string, SharedState>()
+      if (!states.has(id) && states.size >= maxStates) return undefined
+      const state = states.get(id) ?? new SharedState(source, bus, queue)
+      byKey.set(key, states.set(id, state))
       state.streams.add(wake)
       const leave = () => {
         state.streams.delete(wake)
-        if (state.streams.size > 0 || states.get(state.id) !== state) return
-        states.delete(state.id)
+        if (state.streams.size > 0 || states.get(id) !== state) return
+        states.delete(id)
+        if (states.size === 0 && byKey.get(key) === states) byKey.delete(key)
         state.close()
       }
       return { state, leave }

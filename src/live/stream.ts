@@ -37,7 +37,7 @@ interface Options {
  */
 export class Stream implements LiveStream {
   /** The topics of the stream. */
-  subscriptions: readonly Subscription[] = []
+  readonly subscriptions: Subscription[] = []
   readonly #options
   #caller
   /** Whether the caller has been verified since the last change. */

@@ -9,8 +9,10 @@ import type { Source } from './shared-state.ts'
 /** The key of a change: the topic, and the account that owns the data. */
 export const keyOf = (topic: Topic, owner = '') => (topic === 'counter' ? topic : `${topic}:${owner}`)
 
-interface Parts {
-  otherKeys?: Source['otherKeys']
+/** Maximum number of different lists of tasks (status and limit) in the streams of one person. */
+const MAX_TASK_LISTS = 8
+
+interface Parts extends Pick<Source, 'otherKeys' | 'maxStates'> {
   input?: unknown
 }
 
@@ -31,22 +33,27 @@ function sourceOf(topic: Topic, call: WatchCall, contextFor: ReadContext): Sourc
     return {
       topic,
       id: topic,
+      account: '',
       key: keyOf(topic),
       read: readWith(router.counter.get, () => contextFor(undefined)),
     }
   if (!caller) throw new ORPCError('UNAUTHORIZED')
   const { user, session } = caller
   const key = keyOf(topic, user.id)
-  const source = (detail: string, procedure: AnyProcedure, { otherKeys, input }: Parts = {}): Source => ({
+  const source = (detail: string, procedure: AnyProcedure, { input, ...parts }: Parts = {}): Source => ({
+    ...parts,
     topic,
     id: `${key} ${detail}`,
+    account: user.id,
     key,
-    otherKeys,
     read: readWith(procedure, () => contextFor(caller), input),
   })
   switch (topic) {
     case 'tasks':
-      return source(JSON.stringify([tasks?.status, tasks?.limit]), router.tasks.list, { input: tasks })
+      return source(JSON.stringify([tasks?.status, tasks?.limit]), router.tasks.list, {
+        input: tasks,
+        maxStates: MAX_TASK_LISTS,
+      })
     case 'sessions':
       // The list marks the current session.
       return source(session.id, router.sessions.list)

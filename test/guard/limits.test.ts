@@ -7,7 +7,7 @@ import { limits } from '../../db/limits.ts'
 import { put, records } from '../../db/oauth.ts'
 import { sessions } from '../../db/sessions.ts'
 import { createTallystick } from '../../src/testing.ts'
-import { networkOf } from '../../src/guard/rate-limits.ts'
+import { networkOf } from '../../src/guard/networks.ts'
 import { createFetch } from '../fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 

@@ -133,6 +133,13 @@ describe('incomplete requests', () => {
     expect(await other.finish()).toBe(200)
   })
 
+  test('of many /64 networks in one /48 do not end requests of another address', async () => {
+    const slow = await sendHalf('203.0.113.11')
+    await waitForEnded(await sendHalves(times(30, (index) => `2001:db8:9:${index}::1`)), 15)
+
+    expect(await slow.finish()).toBe(200)
+  })
+
   test('of many addresses end the oldest request, and a request that completes soon is answered', async () => {
     const halves = await sendHalves(times(20, (index) => `192.0.2.${index}`))
     await waitForEnded(halves, 4)

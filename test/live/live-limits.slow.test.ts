@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 
 import { openEvents } from '../fixtures/event-source.ts'
 import { createFetch } from '../fixtures/http.ts'
+import { bearer, registerApp } from '../fixtures/oauth-app.ts'
 import { PATIENCE } from '../fixtures/patience.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
@@ -51,20 +52,58 @@ describe('the number of open streams is limited', () => {
     for (const source of sources) source.close()
   })
 
-  test('for the process, and a refused call frees its place', async () => {
-    const { service, call, open, expectRefused } = await startWith({ MAX_STREAMS: '6' })
+  test('for each app, so that the page of the person still opens streams', async () => {
+    const { service, open, expectRefused } = await startWith({ MAX_PERSON_STREAMS: '4' })
+    const cookie = await service.signIn(newEmail())
+    const appOf = async () => bearer(await (await registerApp(service)).obtainTokens(cookie))
+    const apps = [await appOf(), await appOf(), await appOf()]
+    const statusOf = async (headers: Record<string, string>) => (await open(headers, 'tasks')).status
+
+    expect(await statusOf(apps[0] ?? {})).toBe(200)
+    await expectRefused(apps[0] ?? {}, 429, 'tasks')
+    expect(await statusOf(apps[1] ?? {})).toBe(200)
+    await expectRefused(apps[2] ?? {}, 429, 'tasks')
+
+    expect([await statusOf({ cookie }), await statusOf({ cookie })]).toEqual([200, 200])
+    await expectRefused({ cookie }, 429, 'tasks')
+  })
+
+  test('for each IPv6 /48: sixteen times the limit of a /64', async () => {
+    const { open, expectRefused } = await startWith({ MAX_ADDRESS_STREAMS: '1' })
+    const from = (block: number, network: number) => ({
+      'x-forwarded-for': `2001:db8:${block}:${network.toString(16)}::1`,
+    })
+    for (let network = 0; network < 16; network++) expect((await open(from(1, network))).status).toBe(200)
+
+    await expectRefused(from(1, 16), 429)
+
+    expect((await open(from(2, 0))).status).toBe(200)
+  })
+
+  test('for the process: callers without a session occupy at most three quarters', async () => {
+    const { service, call, open, expectRefused } = await startWith({ MAX_STREAMS: '8' })
     const from = () => ({ 'x-forwarded-for': newAddress() })
     const cookie = await service.signIn(newEmail())
     const invalid = () =>
       call('GET', '/api/live?topics=tasks&tasks[limit]=x', undefined, { ...from(), cookie })
-    for (let index = 0; index < 7; index++) expect((await invalid()).status).toBe(400)
-    const statuses: number[] = []
-    for (let index = 0; index < 12; index++) {
-      const source = await open(from())
-      statuses.push(source.status)
-    }
+    for (let index = 0; index < 9; index++) expect((await invalid()).status).toBe(400)
+    for (let index = 0; index < 6; index++) expect((await open(from())).status).toBe(200)
 
-    expect(statuses.filter((status) => status === 200)).toHaveLength(6)
     await expectRefused(from(), 503)
+
+    for (let index = 0; index < 2; index++)
+      expect((await open({ ...from(), cookie }, 'tasks')).status).toBe(200)
+    await expectRefused({ ...from(), cookie }, 503, 'tasks')
   })
+})
+
+test('the streams of a person have at most eight different lists of tasks', async () => {
+  const { service, open, expectRefused } = await startWith({})
+  const cookie = await service.signIn(newEmail())
+  const topics = (limit: number) => `tasks&tasks[limit]=${limit}`
+  for (let limit = 1; limit <= 8; limit++) expect((await open({ cookie }, topics(limit))).status).toBe(200)
+
+  await expectRefused({ cookie }, 429, topics(9))
+
+  expect((await open({ cookie }, topics(8))).status).toBe(200)
 })

@@ -26,9 +26,17 @@ function createTestBus() {
   return { bus: createBus(notifications, service.services.log), announce }
 }
 
-function join(bus: ReturnType<typeof createBus>, source: Partial<Source>) {
-  const defaults: Source = { topic: 'notes', id: '1', key: 'notes:ada', read: () => Promise.resolve({}) }
-  return createSharedStates(bus).join({ ...defaults, ...source }, () => undefined)
+function join(bus: ReturnType<typeof createBus>, source: Partial<Source>, states = createSharedStates(bus)) {
+  const defaults: Source = {
+    topic: 'notes',
+    id: '1',
+    account: 'ada',
+    key: 'notes:ada',
+    read: () => Promise.resolve({}),
+  }
+  const joined = states.join({ ...defaults, ...source }, () => undefined)
+  if (!joined) throw new Error('There are too many states')
+  return joined
 }
 
 /** Waits until all promises that can settle have settled. */
@@ -126,6 +134,31 @@ describe('a state that streams share', () => {
 
     await expect.poll(() => reads, PATIENCE).toBeGreaterThan(before)
     leave()
+  })
+})
+
+describe('an account with large states', () => {
+  test('reads one state at a time, pauses after each read, and does not delay another account', async () => {
+    const { bus } = createTestBus()
+    const states = createSharedStates(bus)
+    const reads: string[] = []
+    const read = (account: string, length: number) => () => {
+      reads.push(account)
+      return Promise.resolve({ text: 'x'.repeat(length) })
+    }
+    // After a state of this size, the account pauses for ten seconds.
+    const ada = Array.from({ length: 20 }, (_, index) =>
+      join(bus, { id: String(index), account: 'ada', read: read('ada', 20_000_000) }, states),
+    )
+    const bob = join(bus, { id: 'bob', account: 'bob', read: read('bob', 10) }, states)
+
+    const [first] = ada.map(({ state }) => state.refresh())
+    for (let turn = 0; turn < 3; turn++) await bob.state.refresh()
+    await first
+
+    expect(reads.filter((account) => account === 'ada')).toHaveLength(1)
+    expect(reads.filter((account) => account === 'bob')).toHaveLength(3)
+    for (const { leave } of [...ada, bob]) leave()
   })
 })
 

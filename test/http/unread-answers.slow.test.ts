@@ -1,0 +1,72 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { afterAll, describe, expect, test } from 'vitest'
+
+import { createApp } from '../../src/http/app.ts'
+import { MeasuredResponse } from '../../src/http/unread-answers.ts'
+import { PATIENCE } from '../fixtures/patience.ts'
+import { newEmail, startService } from '../fixtures/service.ts'
+
+const MEBIBYTE = 1024 * 1024
+
+const service = await startService({ TRUSTED_PROXIES: '127.0.0.1', ANSWER_TIMEOUT: '600' })
+const responses: MeasuredResponse[] = []
+const server = createApp(service.services)
+  .prependListener('request', (_, response: ServerResponse) => {
+    if (response instanceof MeasuredResponse) responses.push(response as MeasuredResponse)
+  })
+  .listen(0, '127.0.0.1')
+await once(server, 'listening')
+const { port } = server.address() as AddressInfo
+const sockets: Socket[] = []
+afterAll(() => {
+  for (const socket of sockets) socket.destroy()
+  server.close().closeAllConnections()
+})
+
+/** Signs in a person with a list of tasks of this size, in bytes of JSON. Returns the cookie. */
+async function signInWithTasks(size: number) {
+  const cookie = await service.signIn(newEmail())
+  const client = service.client({ cookie })
+  const taskDesc = '\u0001'.repeat(10_000)
+  for (let bytes = 0; bytes < size; bytes += 6 * taskDesc.length)
+    await client.tasks.create({ taskTitle: 'x', taskDesc })
+  return cookie
+}
+
+/** Opens a connection that sends requests (HTTP pipelining), and reads no response. */
+function sendWithoutReading(request: string, headers: Record<string, string>, count: number, body = '') {
+  const lines = Object.entries({ host: 'localhost', ...headers }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  )
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+  sockets.push(socket)
+  socket.pause().write(`${request} HTTP/1.1\r\n${lines.join('')}\r\n${body}`.repeat(count))
+}
+
+const unreadBytes = () =>
+  responses.reduce((sum, { unreadLength, destroyed }) => sum + (destroyed ? 0 : unreadLength), 0)
+
+/** Waits until all responses have ended or have been closed. */
+const waitForResponses = (count: number) =>
+  expect
+    .poll(
+      () => responses.filter(({ writableEnded, destroyed }) => writableEnded || destroyed).length,
+      PATIENCE,
+    )
+    .toBe(count)
+
+describe('unread answers', () => {
+  test('of one caller occupy at most 8 MiB and the newest answer', async () => {
+    const cookie = await signInWithTasks(0.9 * MEBIBYTE)
+    responses.length = 0
+
+    for (let index = 0; index < 4; index++)
+      sendWithoutReading('GET /api/tasks', { cookie, 'x-forwarded-for': `192.0.2.${index}` }, 8)
+
+    await waitForResponses(32)
+    await expect.poll(unreadBytes, PATIENCE).toBeLessThanOrEqual(9 * MEBIBYTE)
+    expect(unreadBytes()).toBeGreaterThan(4 * MEBIBYTE)
+  })
+})
