@@ -6,7 +6,7 @@ import postgres from 'postgres'
 
 import { CONNECT_TIMEOUT, socketOptions } from './pg-socket.ts'
 
-/** The PostgreSQL channel. The triggers in migrations/0005_live.sql use the same name. */
+/** The PostgreSQL channel. The function in migrations/0007_payloads.sql uses the same name. */
 const CHANNEL = 'tallystick'
 
 /** Interval of the pings that verify the connection, and the timeout of a ping, in milliseconds. */

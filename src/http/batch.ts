@@ -22,7 +22,8 @@ export type OccupySlot = () => (() => void) | undefined
 /** Runs one call. Returns undefined if the path is not the path of a procedure. */
 export type RunCall = (call: Call) => Promise<StandardResponse | undefined>
 
-type Part = StandardResponse & { index: number }
+/** An answer of a batch, with the length of its body as JSON. */
+type Part = StandardResponse & { index: number; length: number }
 
 interface Batch {
   call: Call
@@ -67,9 +68,9 @@ export function createBatch(services: Services, run: RunCall, occupySlot: Occupy
     const end = observe(batch.call, item, attributes)
     const finish = (result: StandardResponse): Part => {
       end(result.status)
-      const part = { ...result, index }
-      countUnread(batch, part, 1)
-      return part
+      const length = JSON.stringify(result.body ?? null).length
+      addWaiting(batch.response, length)
+      return { ...result, index, length }
     }
     // The first call uses the slot of the request.
     const free = index === 0 ? () => undefined : occupySlot()
@@ -96,7 +97,7 @@ export function createBatch(services: Services, run: RunCall, occupySlot: Occupy
     const parts = items.map((item, index) => answerItem(batch, item, index))
     await Promise.race(parts)
     const mode = request.headers['x-orpc-batch'] === 'buffered' ? 'buffered' : 'streaming'
-    const answers = inOrderOfCompletion(parts, batch)
+    const answers = inOrderOfCompletion(parts, response)
     const { status, body } = await toBatchResponse({ status: 207, headers: {}, mode, body: answers })
     return isAsyncIteratorObject(body)
       ? sendEvents(response, status, body, settings.answerTimeout)
@@ -125,18 +126,18 @@ function headersOf({ reply }: Context, response: ServerResponse) {
   return headers
 }
 
-/** Counts an answer that waits until the client has read earlier answers of the batch (1), or ends the count (-1). */
-function countUnread({ response }: Batch, { body }: Part, step: 1 | -1) {
-  if (response instanceof MeasuredResponse) response.addWaiting(step * JSON.stringify(body ?? null).length)
+function addWaiting(response: ServerResponse, length: number) {
+  if (response instanceof MeasuredResponse) response.addWaiting(length)
 }
 
-async function* inOrderOfCompletion(parts: Promise<Part>[], batch: Batch) {
+async function* inOrderOfCompletion(parts: Promise<Part>[], response: ServerResponse) {
   const waiting = new Map(parts.entries())
   while (waiting.size > 0) {
     const part = await Promise.race(waiting.values())
     waiting.delete(part.index)
-    yield part
-    countUnread(batch, part, -1)
+    const { length, ...answer } = part
+    yield answer
+    addWaiting(response, -length)
   }
 }
 

@@ -74,6 +74,7 @@ export abstract class MeasuredResponse<
   }
 
   #check() {
-    if (this.unreadLength > LARGE) this.onLarge()
+    // A response that has closed would be counted forever, because it emits no further `close`.
+    if (!this.destroyed && this.unreadLength > LARGE) this.onLarge()
   }
 }

@@ -9,7 +9,7 @@ import { networkOf } from '../guard/networks.ts'
 import { createBus } from './bus.ts'
 import { createSharedStates, type Source } from './shared-state.ts'
 import { Stream, type Subscription, tagOf } from './stream.ts'
-import { createStreamLimits, refuse as refuseStream } from './stream-limits.ts'
+import { createStreamLimits, refuseStream } from './stream-limits.ts'
 import { keyOf, sourcesOf } from './topics.ts'
 
 /** Interval of the checks for ended sessions and tokens, in milliseconds. */

@@ -8,7 +8,7 @@ import { BLOCK_FACTOR, blockOf } from '../guard/networks.ts'
 const RETRY_AFTER = '5'
 
 /** Returns the error of a refused stream, and sets `Retry-After`. */
-export function refuse<Refusal extends Error>(reply: Reply, error: Refusal) {
+export function refuseStream<Refusal extends Error>(reply: Reply, error: Refusal) {
   reply.set('retry-after', RETRY_AFTER)
   return error
 }
@@ -72,7 +72,7 @@ export function createStreamLimits({ maxStreams, maxPersonStreams, maxAddressStr
         : isFull(ofProcess)
           ? unavailable('The service is at its limit of open streams')
           : undefined
-      if (refusal) throw refuse(reply, refusal)
+      if (refusal) throw refuseStream(reply, refusal)
       const keys = [...ofCaller, ...ofProcess].map(([key]) => key)
       for (const key of keys) counts.set(key, countOf(key) + 1)
       return () => {

@@ -36,13 +36,13 @@ async function signInWithTasks(size: number) {
 }
 
 /** Opens a connection that sends requests (HTTP pipelining), and reads no response. */
-function sendWithoutReading(request: string, headers: Record<string, string>, count: number, body = '') {
+function sendWithoutReading(request: string, headers: Record<string, string>, count: number) {
   const lines = Object.entries({ host: 'localhost', ...headers }).map(
     ([name, value]) => `${name}: ${value}\r\n`,
   )
   const socket = connect(port, '127.0.0.1').on('error', () => undefined)
   sockets.push(socket)
-  socket.pause().write(`${request} HTTP/1.1\r\n${lines.join('')}\r\n${body}`.repeat(count))
+  socket.pause().write(`${request} HTTP/1.1\r\n${lines.join('')}\r\n`.repeat(count))
 }
 
 const unreadBytes = () =>
