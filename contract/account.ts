@@ -142,7 +142,7 @@ export const account = {
     .route({ method: 'GET', path: '/api/me', summary: 'Read the signed-in account' })
     .output(Account),
   export: sensitive
-    .meta({ limit: 'exports' })
+    .meta({ limit: 'exports', secrets: true })
     .errors({
       TOO_LARGE: {
         status: 409,

@@ -222,7 +222,7 @@ export const Page = z.object({
     .optional(),
   cursor: z
     .string()
-    .regex(/^[\w-]{1,200}$/, 'Must be a cursor')
+    .regex(/^[\w-]{1,400}$/, 'Must be a cursor')
     .meta({
       description: 'Position of the page: the cursor from `Link` or `nextCursor` of the previous response.',
     })

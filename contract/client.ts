@@ -110,9 +110,9 @@ export function createRestClient(origin: string, { headers, ...options }: Client
 }
 
 /** Yields every page of a list: `for await (const { tasks } of pages(client.tasks.list, { limit: 100 }))`. */
-export async function* pages<Input extends { cursor?: string }, Output>(
-  list: (input: Input | undefined, options: { context: CallContext }) => Promise<Output>,
-  input?: NoInfer<Input>,
+export async function* pages<Input extends { cursor?: string } | undefined, Output>(
+  list: (input: Input, options: { context: CallContext }) => Promise<Output>,
+  ...[input]: undefined extends Input ? [input?: NoInfer<Input>] : [input: NoInfer<Input>]
 ): AsyncGenerator<Output, void> {
   let cursor = input?.cursor
   do {

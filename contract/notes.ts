@@ -24,6 +24,12 @@ const example = {
   can: { VIEW_NOTE: true, EDIT_NOTE: true, SHARE_NOTE: true, DELETE_NOTE: true },
 }
 
+const exampleShare = {
+  email: 'bob@example.com',
+  role: 'reader' as const,
+  createdAt: '2026-01-01T10:00:00.000Z',
+}
+
 export const NoteView = z
   .object({
     id: z.string(),
@@ -57,19 +63,32 @@ export const NoteInput = z
 export const ShareInput = z
   .object({ email: z.email().max(254), role: z.enum(['reader', 'editor']) })
   .register(requestSchemas, { id: 'ShareInput', example: { email: 'bob@example.com', role: 'reader' } })
+/** A share, identified by the e-mail address. No field tells whether an account has the address. */
+export const Share = z
+  .object({ email: z.string(), role: ShareInput.shape.role, createdAt: z.iso.datetime() })
+  .register(responseSchemas, { id: 'Share', example: exampleShare })
+export const ShareList = z
+  .object({ shares: z.array(Share) })
+  .register(responseSchemas, { id: 'ShareList', example: { shares: [exampleShare] } })
+export const UnshareInput = ShareInput.pick({ email: true }).register(requestSchemas, {
+  id: 'UnshareInput',
+  example: { email: 'bob@example.com' },
+})
 export const DeleteResult = z
   .object({ id: z.string() })
   .register(responseSchemas, { id: 'DeleteResult', example: { id: noteId } })
 
 const NoteId = z.object({ id: z.string().meta({ examples: [noteId] }) })
 
-const existing = (action: Action) =>
-  changing('note')
-    .meta({ action })
-    .errors({
-      NOT_FOUND: { status: 404, message: 'There is no such note' },
-      FORBIDDEN: { status: 403, message: 'You may not do this to the note' },
-    })
+const noteErrors = {
+  NOT_FOUND: { status: 404, message: 'There is no such note' },
+  FORBIDDEN: { status: 403, message: 'You may not do this to the note' },
+}
+
+const existing = (action: Action) => changing('note').meta({ action }).errors(noteErrors)
+
+/** Builder of procedures that give or take access. An administrator must not do either as another person. */
+const sharing = existing('SHARE_NOTE').meta({ tagged: true, noImpersonation: true })
 
 export const notes = {
   list: reading
@@ -109,18 +128,51 @@ export const notes = {
     .route({ method: 'POST', path: '/api/notes/{id}', summary: 'Change a note' })
     .input(NoteInput.extend(NoteId.shape))
     .output(NoteView),
-  share: existing('SHARE_NOTE')
-    .meta({ tagged: true })
+  shares: reading
+    .meta({ action: 'SHARE_NOTE' })
+    .errors(noteErrors)
+    .meta({
+      tool: {
+        title: 'List the shares of a note',
+        description:
+          'Lists the e-mail addresses that one of the person’s notes is shared with, with the role of each.',
+        effect: 'read',
+      },
+    })
+    .route({
+      method: 'GET',
+      path: '/api/notes/{id}/shares',
+      summary: 'List the shares of a note, newest first',
+    })
+    .input(NoteId.extend(Page.shape))
+    .output(ShareList),
+  share: sharing
     .meta({
       tool: {
         title: 'Share a note',
         description:
-          'Shares one of the person’s notes with an e-mail address, as reader or editor. Sharing again changes the role. A share cannot be removed.',
+          'Shares one of the person’s notes with an e-mail address, as reader or editor. Sharing again changes the role.',
         effect: 'overwrite',
       },
     })
     .route({ method: 'POST', path: '/api/notes/{id}/share', summary: 'Share a note with an e-mail address' })
     .input(ShareInput.extend(NoteId.shape))
+    .output(NoteView),
+  unshare: sharing
+    .meta({
+      tool: {
+        title: 'Remove a share of a note',
+        description:
+          'Removes an e-mail address from the people that one of the person’s notes is shared with.',
+        effect: 'overwrite',
+      },
+    })
+    .route({
+      method: 'POST',
+      path: '/api/notes/{id}/unshare',
+      summary: 'Remove the share of a note with an e-mail address',
+    })
+    .input(UnshareInput.extend(NoteId.shape))
     .output(NoteView),
   delete: existing('DELETE_NOTE')
     .meta({

@@ -17,6 +17,7 @@ export const actions = [
   'account.delete',
   'impersonation.start',
   'impersonation.stop',
+  'impersonation.change',
   'admin.list-audit',
   'admin.list-users',
   'admin.get-user',

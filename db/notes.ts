@@ -59,6 +59,7 @@ export const shares = pgTable(
   (table) => [
     primaryKey({ columns: [table.noteId, table.email] }),
     index().on(table.email, table.noteCreatedAt, table.noteId),
+    index().on(table.noteId, table.createdAt, table.email),
   ],
 )
 

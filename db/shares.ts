@@ -1,37 +1,98 @@
-import { and, eq, ne, sql } from 'drizzle-orm'
+import { and, desc, eq, ne, sql } from 'drizzle-orm'
 
 import type { Database } from './database.ts'
 import { find, hasUuid, isAuthor, notes, type Role, shares, type Viewer } from './notes.ts'
+import {
+  isAfterPosition,
+  limitBytes,
+  listConnections,
+  pageParameters,
+  type PageRequest,
+  type SizedRow,
+} from './pages.ts'
 import { prepared } from './statements.ts'
 
+const { email, role, createdAt } = shares
+const listed = { email, role, createdAt }
+const order = [desc(createdAt), desc(email)]
+
+export type ListedShare = Pick<typeof shares.$inferSelect, keyof typeof listed>
+
+const selectList = prepared((db) => {
+  const rows = db
+    .select(listed)
+    .from(shares)
+    .innerJoin(notes, eq(notes.id, shares.noteId))
+    .where(
+      and(
+        eq(notes.uuid, sql.placeholder('id')),
+        eq(notes.userId, sql.placeholder('userId')),
+        isAfterPosition(createdAt, email),
+      ),
+    )
+    .orderBy(...order)
+    .limit(sql.placeholder('limit'))
+    .as('note_shares')
+  return limitBytes(db, rows, listed, { texts: [email], order }).prepare('shares_list')
+})
+
+/** Lists the shares of a note, newest first. The list is empty unless the viewer is the author. */
+export const list = (
+  db: Database,
+  { id: userId }: Viewer,
+  noteId: string,
+  page: PageRequest,
+): Promise<SizedRow<ListedShare>[]> =>
+  selectList(listConnections(db)).execute({ ...pageParameters(page), userId, id: noteId })
+
 /**
- * Shares a note with an e-mail address, or changes the role of the address. Returns undefined if the viewer is not
- * the author of a note with this id.
+ * Runs `change`, which returns the changed rows. Returns the note afterwards, or undefined if the viewer is not the
+ * author of a note with this id.
  */
-export const put = (db: Database, viewer: Viewer, id: string, email: string, role: Role) =>
+const changeShares = (
+  db: Database,
+  viewer: Viewer,
+  id: string,
+  change: (tx: Database, noteId: number) => Promise<unknown[]>,
+) =>
   db.transaction(async (tx) => {
     const ownNote = tx
-      .select({ noteId: notes.id })
+      .select({ id: notes.id })
       .from(notes)
       .where(and(hasUuid(id), isAuthor(viewer)))
     const [note] = await ownNote.for('key share')
     if (!note) return undefined
-    const [changed] = await tx
+    const changed = await change(tx, note.id)
+    if (changed.length > 0)
+      await tx
+        .update(notes)
+        .set({ sharing: sql`${notes.sharing} + 1` })
+        .where(eq(notes.id, note.id))
+    return find(tx, viewer, id)
+  })
+
+/** Shares a note with an e-mail address, or changes the role of the address. */
+export const put = (db: Database, viewer: Viewer, id: string, email: string, role: Role) =>
+  changeShares(db, viewer, id, (tx, noteId) =>
+    tx
       .insert(shares)
-      .values({ ...note, email, role })
+      .values({ noteId, email, role })
       .onConflictDoUpdate({
         target: [shares.noteId, shares.email],
         set: { role, updatedAt: sql`now()` },
         setWhere: ne(shares.role, role),
       })
-      .returning({ noteId: shares.noteId })
-    if (changed)
-      await tx
-        .update(notes)
-        .set({ sharing: sql`${notes.sharing} + 1` })
-        .where(eq(notes.id, note.noteId))
-    return find(tx, viewer, id)
-  })
+      .returning({ noteId: shares.noteId }),
+  )
+
+/** Removes the share of a note with an e-mail address, if there is one. */
+export const remove = (db: Database, viewer: Viewer, id: string, email: string) =>
+  changeShares(db, viewer, id, (tx, noteId) =>
+    tx
+      .delete(shares)
+      .where(and(eq(shares.noteId, noteId), eq(shares.email, email)))
+      .returning({ noteId: shares.noteId }),
+  )
 
 /** Returns the ids of the people who share notes with an e-mail address. */
 export const listAuthors = async (db: Database, email: string) => {

@@ -267,12 +267,12 @@ describe('an export', () => {
     await expect(ada.account.export()).rejects.toMatchObject({ code: 'TOO_LARGE', status: 409 })
   })
 
-  test('is not cached over REST and RPC', async () => {
+  test('is neither cached nor compressed over REST and RPC', async () => {
     const { cookie } = await createFullAccount()
 
     const answers = [await get('/api/me/export', cookie), await post('/rpc/account/export', {}, cookie)]
 
     for (const { status, headers } of answers)
-      expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
+      expect([status, headers.get('cache-control')]).toEqual([200, 'no-store, no-transform'])
   })
 })

@@ -86,6 +86,8 @@ const calls: Record<string, (client: Client, fixture: Fixture) => Promise<unknow
   'notes.update': (client, { noteId }) => client.notes.update({ id: noteId, ...note }),
   'notes.share': (client, { noteId }) =>
     client.notes.share({ id: noteId, email: 'x@example.com', role: 'editor' }),
+  'notes.shares': (client, { noteId }) => client.notes.shares({ id: noteId }),
+  'notes.unshare': (client, { noteId }) => client.notes.unshare({ id: noteId, email: 'x@example.com' }),
   'notes.delete': (client, { noteId }) => client.notes.delete({ id: noteId }),
   'legacyNotes.list': (client) => client.legacyNotes.list(),
   'legacyNotes.create': (client) => client.legacyNotes.create({ newNote: 'Text' }),

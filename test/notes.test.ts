@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 
-import { type Client, createRestClient, type Outputs, safe } from '../contract/client.ts'
+import { type Client, createRestClient, type Outputs, pages, safe } from '../contract/client.ts'
 import { createFetch } from './fixtures/http.ts'
 import { describeTransports, newEmail, startService } from './fixtures/service.ts'
 
@@ -94,6 +94,8 @@ describeTransports(service, ({ person, stranger }) => {
         stranger.notes.create(wrong),
         stranger.notes.update(wrong),
         stranger.notes.share({ id: 'absent', email: 'none', role: 'reader' }),
+        stranger.notes.shares(wrong),
+        stranger.notes.unshare({ id: 'absent', email: 'none' }),
         stranger.notes.delete(wrong),
       ]
 
@@ -337,6 +339,94 @@ describeTransports(service, ({ person, stranger }) => {
     })
   })
 
+  describe('notes.shares', () => {
+    test('is empty for a note that is not shared', async () => {
+      const ada = await person()
+      const { id } = await ada.notes.create(content)
+
+      expect(await ada.notes.shares({ id })).toEqual({ shares: [] })
+    })
+
+    test('returns address, role and time of each share, newest first, in pages', async () => {
+      const ada = await person()
+      const { id } = await ada.notes.create(content)
+      const emails = Array.from({ length: 5 }, newEmail)
+      for (const email of emails) await ada.notes.share({ id, email, role: 'reader' })
+      await ada.notes.share({ id, email: emails[0] ?? '', role: 'editor' })
+
+      const { shares } = await ada.notes.shares({ id })
+      const read = []
+      for await (const page of pages(ada.notes.shares, { id, limit: 2 })) read.push(page)
+
+      expect(new Set(shares.map(({ email }) => email))).toEqual(new Set(emails))
+      for (const { email, role, createdAt } of shares) {
+        expect(role).toBe(email === emails[0] ? 'editor' : 'reader')
+        expect(createdAt).toBe(new Date(createdAt).toISOString())
+      }
+      expect(shares.map(({ createdAt }) => createdAt)).toEqual(
+        shares
+          .map(({ createdAt }) => createdAt)
+          .sort()
+          .reverse(),
+      )
+      expect(read.map((page) => page.shares.length)).toEqual([2, 2, 1])
+      expect(read.flatMap((page) => page.shares)).toEqual(shares)
+    })
+
+    test('returns the same with and without an account of the address', async () => {
+      const [known, unknown] = [newEmail(), newEmail()]
+      const [ada] = [await person(), await person(known)]
+      const { id } = await ada.notes.create(content)
+      for (const email of [known, unknown]) await ada.notes.share({ id, email, role: 'reader' })
+
+      const { shares } = await ada.notes.shares({ id })
+
+      const withoutTime = shares.map((share) => ({ ...share, createdAt: '' }))
+      expect(withoutTime).toHaveLength(2)
+      for (const email of [known, unknown])
+        expect(withoutTime).toContainEqual({ email, role: 'reader', createdAt: '' })
+    })
+
+    test.each(['reader', 'editor'] as const)('is refused for a person with the role %s', async (role) => {
+      const { bob, note } = await sharing(role)
+
+      await expect(bob.notes.shares({ id: note.id })).rejects.toMatchObject(forbidden)
+    })
+  })
+
+  describe('notes.unshare', () => {
+    test('ends the access of the address immediately, in upper or lower case', async () => {
+      const { ada, bob, email, note } = await sharing('editor')
+
+      const taken = await ada.notes.unshare({ id: note.id, email: email.toUpperCase() })
+
+      expect(taken).toEqual({ ...note, sharedWith: 0 })
+      expect((await ada.notes.shares({ id: note.id })).shares).toEqual([])
+      expect(await viewed(bob, note.id)).toBeUndefined()
+      await expect(bob.notes.update({ id: note.id, ...content })).rejects.toMatchObject(forbidden)
+    })
+
+    test('returns the note also if the address has no share, and keeps the other shares', async () => {
+      const { ada, bob, note } = await sharing('reader')
+
+      expect(await ada.notes.unshare({ id: note.id, email: newEmail() })).toEqual(note)
+
+      expect(await viewed(bob, note.id)).toMatchObject({ can: reading })
+    })
+
+    test.each([
+      ['email', { email: 'ada' }],
+      ['email', {}],
+    ])('rejects an invalid %s (%#)', async (path, input) => {
+      const { ada, note } = await sharing('reader')
+
+      const answer = ada.notes.unshare({ id: note.id, ...input } as never)
+
+      await expect(answer).rejects.toMatchObject(badRequest(path))
+      expect(await viewed(ada, note.id)).toEqual(note)
+    })
+  })
+
   describe('notes.delete', () => {
     test('returns the id, and deletes the note for everyone', async () => {
       const { ada, bob, note } = await sharing('editor')
@@ -354,6 +444,8 @@ describeTransports(service, ({ person, stranger }) => {
   describe.each([
     ['update', (client: Client, id: string) => client.notes.update({ id, title: '', body: '' })],
     ['share', (client: Client, id: string) => client.notes.share({ id, email: 'none', role: 'reader' })],
+    ['shares', (client: Client, id: string) => client.notes.shares({ id, limit: 0 })],
+    ['unshare', (client: Client, id: string) => client.notes.unshare({ id, email: 'none' })],
     ['delete', (client: Client, id: string) => client.notes.delete({ id, more: '' } as { id: string })],
   ] as const)('notes.%s', (_, attempt: (client: Client, id: string) => Promise<unknown>) => {
     let eve: Client
@@ -377,7 +469,7 @@ describeTransports(service, ({ person, stranger }) => {
   })
 })
 
-describe.each(['', '/share', '/delete'])('POST /api/notes/{id}%s', (operation) => {
+describe.each(['', '/share', '/unshare', '/delete'])('POST /api/notes/{id}%s', (operation) => {
   let [ada, eve, id] = ['', '', '']
   beforeAll(async () => {
     ;[ada, eve] = [await service.signIn(newEmail()), await service.signIn(newEmail())]

@@ -51,6 +51,8 @@ function calls(client: ReturnType<typeof createClient>, email: string) {
     'notes.list of a page': () => client.notes.list({ limit: 2 }),
     'notes.update': async () => client.notes.update({ id: await note(), title: 'Another', body: '' }),
     'notes.share': async () => client.notes.share({ id: await note(), email, role: 'editor' }),
+    'notes.shares': async () => client.notes.shares({ id: await note() }),
+    'notes.unshare': async () => client.notes.unshare({ id: await note(), email }),
     'notes.delete': async () => client.notes.delete({ id: await note() }),
     'legacyNotes.create': () => client.legacyNotes.create({ newNote: 'A note' }),
     'legacyNotes.list': () => client.legacyNotes.list(),

@@ -11,6 +11,7 @@ import { tracing } from '../telemetry/tracing.ts'
 import { isBearer } from './authentication.ts'
 import { withIfMatch } from './conditions.ts'
 import { withIdempotencyKey } from './idempotency.ts'
+import { withAuditEntry } from './impersonation.ts'
 import { findRelation, isPermitted } from './permissions.ts'
 import { toPublicError } from './public-errors.ts'
 import { networkOf } from './networks.ts'
@@ -194,8 +195,14 @@ export const signedIn = implementer.use((invocation, input) =>
         `${path.join('.')} requires a caller, but its contract declares public access. Use publicAccess, or change the contract.`,
       )
     const { meta, outputSchema } = procedure['~orpc']
-    const { creates, changes } = meta
-    const proceed = (overrides?: Partial<Context>) => next<Caller>({ context: { ...caller, ...overrides } })
+    const { creates, changes, updates } = meta
+    const run = (overrides?: Partial<Context>) => next<Caller>({ context: { ...caller, ...overrides } })
+    const proceed = (overrides?: Partial<Context>) =>
+      updates && caller.session.impersonatedBy !== null
+        ? withAuditEntry({ ...context, ...overrides }, caller, path.join('.'), (audited) =>
+            run({ ...overrides, ...audited }),
+          )
+        : run(overrides)
     if (creates && context.headers['idempotency-key'] !== undefined)
       return withIdempotencyKey(context, caller, { path, input, outputSchema }, proceed)
     if (changes && context.headers['if-match'] !== undefined)

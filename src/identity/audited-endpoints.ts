@@ -7,7 +7,7 @@ import * as audit from '../../db/audit.ts'
 import { hasUnusedCode, findId, lockPerson } from '../../db/auth.ts'
 import type { Database } from '../../db/database.ts'
 import { endImpersonations, findOwner } from '../../db/sessions.ts'
-import { currentAuditSource, currentTransaction } from '../telemetry/audit.ts'
+import { currentAuditSource, currentImpersonation, currentTransaction } from '../telemetry/audit.ts'
 
 interface AuditedEndpoint {
   action: audit.Action
@@ -16,6 +16,10 @@ interface AuditedEndpoint {
    * function must limit the number of entries that such callers can create.
    */
   recordsRefusals: (db: Database, target: Target) => Promise<boolean>
+  /** The audit trail records only calls during an impersonation. */
+  duringImpersonation?: true
+  /** The detail of the entry. By default, the role in the input. */
+  detail?: string
 }
 
 /**
@@ -45,6 +49,13 @@ const auditedEndpoints: Record<string, AuditedEndpoint> = {
   '/admin/revoke-user-sessions': { action: 'admin.revoke-user-sessions', recordsRefusals: always },
   '/admin/impersonate-user': { action: 'impersonation.start', recordsRefusals: always },
   '/admin/stop-impersonating': { action: 'impersonation.stop', recordsRefusals: never },
+  '/update-user': {
+    action: 'impersonation.change',
+    recordsRefusals: never,
+    duringImpersonation: true,
+    detail: 'update-user',
+  },
+  '/sign-out': { action: 'impersonation.stop', recordsRefusals: never, duringImpersonation: true },
   '/admin/remove-user': { action: 'admin.remove-user', recordsRefusals: always },
 }
 
@@ -79,8 +90,12 @@ export const audited = <Plugin extends { endpoints: object }>(plugin: Plugin): P
       const rule = auditedEndpoints[String(endpoint.path)]
       if (!rule) return endpoint
       return new Proxy(endpoint, {
-        apply: (run, self, [call]: [Call]) =>
-          runAudited(rule, call, () => Reflect.apply(run, self, [call]) as Promise<unknown>),
+        apply(run, self, [call]: [Call]) {
+          const work = () => Reflect.apply(run, self, [call]) as Promise<unknown>
+          const impersonated = currentImpersonation()
+          if (!rule.duringImpersonation) return runAudited(rule, { ...call.query, ...call.body }, call, work)
+          return impersonated === undefined ? work() : runAudited(rule, { userId: impersonated }, call, work)
+        },
       })
     },
   }),
@@ -94,11 +109,12 @@ type Result = { value: unknown } | { refusal: unknown }
  * an attempt. All other errors roll the transaction back.
  */
 async function runAudited(
-  { action, recordsRefusals }: AuditedEndpoint,
+  { action, recordsRefusals, detail }: AuditedEndpoint,
+  input: object,
   call: Call,
   run: () => Promise<unknown>,
 ) {
-  const target = Target.catch({}).parse({ ...call.query, ...call.body })
+  const target = Target.catch({}).parse(input)
   const result = await runWithTransaction(call.context.adapter, async (): Promise<Result> => {
     const { db, overrides } = currentTransaction()
     const isRefusalRecorded = await recordsRefusals(db, target)
@@ -120,7 +136,7 @@ async function runAudited(
       actor,
       action,
       outcome,
-      detail: target.role ?? null,
+      detail: detail ?? target.role ?? null,
       subject,
     } as const
     if (outcome === 'accepted' || isRefusalRecorded) await audit.insert(db, entry)

@@ -3,8 +3,8 @@ import {
   getCurrentDBAdapterAsyncLocalStorage,
   getRequestStateAsyncLocalStorage,
 } from '@better-auth/core/context'
-import { betterAuth, type BetterAuthOptions } from 'better-auth'
-import { createAuthMiddleware } from 'better-auth/api'
+import { betterAuth, type BetterAuthOptions, type BetterAuthPlugin } from 'better-auth'
+import { createAuthMiddleware, signOut, updateUser } from 'better-auth/api'
 import { drizzleAdapter } from 'better-auth/adapters/drizzle'
 import { emailOTP } from 'better-auth/plugins'
 import { LRUCache } from 'lru-cache'
@@ -132,6 +132,7 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
         }),
       ),
       audited(adminPlugin()),
+      audited(ownAccount),
     ],
     logger: {
       level: 'warn',
@@ -145,6 +146,12 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
     },
   })
 }
+
+/** Replaces endpoints of better-auth by the same endpoints, because `audited` wraps only endpoints of plugins. */
+const ownAccount = {
+  id: 'own-account',
+  endpoints: { updateUser: updateUser(), signOut },
+} satisfies BetterAuthPlugin
 
 /** Makes a person an administrator if ADMIN_EMAILS contains the person's e-mail address. */
 async function promote(db: Database, userId: string, adminEmails: string[]) {

@@ -41,6 +41,20 @@ export const notes = os.router({
     return viewWithETag(reply, item, user.id)
   }),
 
+  shares: os.shares.handler(async (call) => {
+    const { db, user } = call.context
+    const { rows } = await readPage(call, sharesOrder, (page) => shares.list(db, user, call.input.id, page))
+    return {
+      shares: rows.map(({ email, role, createdAt }) => ({ email, role, createdAt: createdAt.toISOString() })),
+    }
+  }),
+
+  unshare: os.unshare.handler(async ({ context: { db, user, reply }, input: { id, email }, errors }) => {
+    const item = await shares.remove(db, user, id, email.toLowerCase())
+    if (!item) throw errors.NOT_FOUND()
+    return viewWithETag(reply, item, user.id)
+  }),
+
   delete: os.delete.handler(async ({ context: { db, user }, input, errors }) => {
     const removed = await query.remove(db, user, input.id)
     if (!removed) throw errors.NOT_FOUND()
@@ -56,6 +70,11 @@ function viewWithETag(reply: Reply, item: query.NoteForViewer, viewerId: string)
 const order: Order<query.ListedNote> = {
   ...newestFirst,
   positionOf: ({ note }) => newestFirst.positionOf(note),
+}
+
+const sharesOrder: Order<shares.ListedShare> = {
+  positionOf: ({ createdAt, email }) => ({ at: createdAt, id: email }),
+  cursorPattern: /^(\d{1,13})\.([!-~]{1,254})$/,
 }
 
 /** Returns a note with the viewer's permissions. The number of shares is 0 for viewers other than the author. */

@@ -37,16 +37,21 @@ export async function readPage<Row>(
   order: Order<Row>,
   list: (page: PageRequest) => Promise<SizedRow<Row>[]>,
 ) {
-  const { limit = MAX_LIMIT, cursor, ...filters } = input
+  const { limit = MAX_LIMIT, cursor, ...parameters } = input
   const after = cursor === undefined ? undefined : decodeCursor(cursor, order)
   const listed = await queueListRead(context.user.id, () => list({ limit: limit + 1, after }))
   const hasNext = listed.length > limit || totalBytes(listed) > MAX_PAGE_BYTES
   const last = hasNext ? listed.at(-2) : undefined
   if (!last) return { rows: listed, isComplete: !after }
 
-  const next = { ...filters, limit: String(limit), cursor: encodeCursor(order.positionOf(last)) }
-  const query = new URLSearchParams(Object.entries(next).filter(isDefined))
-  context.reply.set('link', linkToNext(procedure['~orpc'].route.path ?? '', query))
+  const next = { ...parameters, limit: String(limit), cursor: encodeCursor(order.positionOf(last)) }
+  const values = new Map(Object.entries(next).filter(isDefined))
+  const path = procedure['~orpc'].route.path?.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = values.get(name) ?? ''
+    values.delete(name)
+    return encodeURIComponent(value)
+  })
+  context.reply.set('link', linkToNext(path ?? '', new URLSearchParams([...values])))
   return { rows: listed.slice(0, -1), isComplete: false }
 }
 

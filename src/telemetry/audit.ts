@@ -36,6 +36,12 @@ export function currentAuditSource() {
   return context ? auditSourceOf(context) : UNKNOWN
 }
 
+/** Returns the id of the person, if an administrator impersonates a person in the current request. */
+export function currentImpersonation() {
+  const { actor, person } = contexts.getStore()?.attributes ?? {}
+  return actor === undefined ? undefined : person
+}
+
 interface Transaction {
   db: Database
   adapter: object

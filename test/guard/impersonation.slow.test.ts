@@ -1,6 +1,11 @@
-import { eq } from 'drizzle-orm'
+import { traverseContractProcedures } from '@orpc/server'
+import { eq, sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
+import { metaOf } from '../../contract/base.ts'
+import type { Client } from '../../contract/client.ts'
+import { contract } from '../../contract/index.ts'
+import * as audit from '../../db/audit.ts'
 import { users } from '../../db/auth.ts'
 import { sessions } from '../../db/sessions.ts'
 import { createContext } from '../../src/guard/authentication.ts'
@@ -206,6 +211,124 @@ describe('an impersonation', () => {
     )
     const text = JSON.stringify(answers.map(({ body }) => body))
     for (const secret of [AGENT, administrator.id, administrator.email]) expect(text).not.toContain(secret)
+  })
+
+  test.each(['share', 'unshare'])('cannot %s a note, but changes and shows the note', async (operation) => {
+    const { ada, cookie } = await startImpersonation()
+    const { body } = await post('/api/notes', { title: 'Plan', body: '' }, ada.cookie)
+    const { id } = body as { id: string }
+    const email = newEmail()
+    await post(`/api/notes/${id}/share`, { email, role: 'reader' }, ada.cookie)
+
+    const refused = await post(`/api/notes/${id}/${operation}`, { email, role: 'editor' }, cookie)
+
+    expect(refused).toMatchObject({ status: 403, body: { code: 'FORBIDDEN', defined: true } })
+    const { shares } = (await get(`/api/notes/${id}/shares`, cookie)).body as { shares: object[] }
+    expect(shares).toMatchObject([{ email, role: 'reader' }])
+    expect(await post(`/api/notes/${id}`, { title: 'Changed', body: '' }, cookie)).toMatchObject({
+      status: 200,
+      body: { sharedWith: 1, can: { SHARE_NOTE: true } },
+    })
+  })
+
+  describe('has an entry in the audit trail for each change', () => {
+    /** For each procedure that updates a topic and permits impersonations, a call. */
+    const changes: Record<string, (client: Client, ids: { task: number; note: string }) => Promise<unknown>> =
+      {
+        'tasks.create': (client) => client.tasks.create({ taskTitle: 'x' }),
+        'tasks.update': (client, { task: id }) => client.tasks.update({ id, title: 'x' }),
+        'tasks.delete': (client, { task: id }) => client.tasks.delete({ id }),
+        'tasks.reset': (client) => client.tasks.reset(),
+        'notes.create': (client) => client.notes.create({ title: 'x', body: '' }),
+        'notes.update': (client, { note: id }) => client.notes.update({ id, title: 'x', body: '' }),
+        'notes.delete': (client, { note: id }) => client.notes.delete({ id }),
+        'legacyNotes.create': (client) => client.legacyNotes.create({ newNote: 'x' }),
+        'legacyNotes.delete': (client) => client.legacyNotes.delete({ id: 1 }),
+        'legacyNotes.reset': (client) => client.legacyNotes.reset(),
+      }
+
+    test('of every procedure that updates a topic for a caller', () => {
+      const declared: string[] = []
+      traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
+        const { updates, noImpersonation, access } = metaOf(procedure)
+        if (updates && !noImpersonation && access !== 'public') declared.push(path.join('.'))
+      })
+
+      expect(declared.sort()).toEqual(Object.keys(changes).sort())
+    })
+
+    test.each(Object.entries(changes))('%s', async (name, change) => {
+      const { administrator, ada, cookie } = await startImpersonation()
+      const own = service.client({ cookie: ada.cookie })
+      const { id: task } = await own.tasks.create({ taskTitle: 'x' })
+      const { id: note } = await own.notes.create({ title: 'x', body: '' })
+
+      await change(service.client({ cookie }), { task, note })
+
+      const entries = await audit.list(db, ada.id, { limit: 10 })
+      expect(entries.filter(({ action }) => action === 'impersonation.change')).toMatchObject([
+        { outcome: 'accepted', actor: administrator.id, subject: ada.id, detail: name },
+      ])
+    })
+
+    test('once for repeated requests with one Idempotency-Key, and with If-Match', async () => {
+      const { ada, cookie } = await startImpersonation()
+      const create = () => post('/api/tasks', { taskTitle: 'x' }, cookie, { 'idempotency-key': 'key' })
+      const { body, headers } = await create()
+      await create()
+
+      const path = `/api/tasks/${(body as { id: number }).id}`
+      const changed = await call(
+        'PATCH',
+        path,
+        { title: 'y' },
+        { cookie, 'if-match': headers.get('etag') ?? '' },
+      )
+
+      expect(changed.status).toBe(200)
+      const entries = await audit.list(db, ada.id, { limit: 10 })
+      expect(entries.map(({ detail }) => detail).slice(0, 2)).toEqual(['tasks.update', 'tasks.create'])
+      expect(entries.filter(({ action }) => action === 'impersonation.change')).toHaveLength(2)
+    })
+
+    test('and none for a refused change', async () => {
+      const { ada, cookie } = await startImpersonation()
+
+      await post('/api/tasks', { taskTitle: '' }, cookie)
+      await call('PATCH', '/api/tasks/0', { title: 'x' }, { cookie })
+
+      const entries = await audit.list(db, ada.id, { limit: 10 })
+      expect(entries.filter(({ action }) => action === 'impersonation.change')).toEqual([])
+    })
+
+    test('and no change without an entry', async () => {
+      const { ada, cookie } = await startImpersonation()
+      const own = service.client({ cookie: ada.cookie })
+      await db.execute(
+        sql`alter table audit add constraint failure check (detail <> 'tasks.create') not valid`,
+      )
+
+      const answer = await post('/api/tasks', { taskTitle: 'x' }, cookie)
+      await db.execute(sql`alter table audit drop constraint failure`)
+
+      expect(answer.status).toBe(500)
+      expect((await own.tasks.list()).tasks).toEqual([])
+    })
+
+    test('and for the name', async () => {
+      const { administrator, ada, cookie } = await startImpersonation()
+
+      expect((await post('/api/auth/update-user', { name: 'Other' }, cookie)).status).toBe(200)
+
+      expect((await audit.list(db, ada.id, { limit: 1 }))[0]).toMatchObject({
+        action: 'impersonation.change',
+        outcome: 'accepted',
+        actor: administrator.id,
+        subject: ada.id,
+        detail: 'update-user',
+      })
+      expect((await get('/api/me', ada.cookie)).body).toMatchObject({ name: 'Other' })
+    })
   })
 
   test('can be revoked by the user', async () => {

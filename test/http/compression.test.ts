@@ -142,6 +142,23 @@ describe.each(Object.entries(services))('%s', (_, service) => {
     expect(headers['cache-control']).toBe('no-store, no-transform')
   })
 
+  test('never compress the export of an account, and forbid it to proxies', async () => {
+    const headers = { ...(await signIn()), ...COMPRESSED }
+    await exchange(
+      'POST',
+      '/api/notes',
+      { ...headers, ...json },
+      JSON.stringify({ title: 'x', body: 'x'.repeat(2000) }),
+    )
+
+    const answer = await exchange('GET', '/api/me/export', headers)
+
+    expect(answer.status).toBe(200)
+    expect(answer.body.length).toBeGreaterThan(1024)
+    expect(answer.headers).not.toHaveProperty('content-encoding')
+    expect(answer.headers['cache-control']).toBe('no-store, no-transform')
+  })
+
   test('do not compress an answer of an endpoint outside the contract', async () => {
     for (let index = 0; index < 6; index++) await signIn()
     const admin = await signIn(ADMIN)

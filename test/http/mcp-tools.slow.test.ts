@@ -87,11 +87,11 @@ describe.each(Object.entries(clients))('%s', (_, connect) => {
     const namesWith = (hint: 'readOnlyHint' | 'destructiveHint') =>
       tools.filter(({ annotations }) => annotations?.[hint]).map(({ name }) => name)
     expect(namesWith('readOnlyHint')).toEqual([
-      ...['counter_get', 'tasks_list', 'tasks_get', 'notes_list', 'reservations_create'],
+      ...['counter_get', 'tasks_list', 'tasks_get', 'notes_list', 'notes_shares', 'reservations_create'],
     ])
     expect(namesWith('destructiveHint')).toEqual([
       ...['counter_set', 'counter_reset', 'tasks_update', 'tasks_delete', 'tasks_reset'],
-      ...['notes_update', 'notes_share', 'notes_delete'],
+      ...['notes_update', 'notes_share', 'notes_unshare', 'notes_delete'],
     ])
   })
 
@@ -138,9 +138,10 @@ describe.each(Object.entries(clients))('%s', (_, connect) => {
 
     const note = await use('notes_create', { title: 'Plan', body: '' })
     await use('notes_update', { id: note.id, title: 'Plan B', body: 'Text' })
-    expect(await use('notes_share', { id: note.id, email: newEmail(), role: 'reader' })).toMatchObject({
-      sharedWith: 1,
-    })
+    const share = { email: newEmail(), role: 'reader' }
+    expect(await use('notes_share', { id: note.id, ...share })).toMatchObject({ sharedWith: 1 })
+    expect(await use('notes_shares', { id: note.id })).toMatchObject({ shares: [share] })
+    expect(await use('notes_unshare', { id: note.id, email: share.email })).toMatchObject({ sharedWith: 0 })
     expect(await use('notes_list')).toMatchObject({ notes: [{ title: 'Plan B', mine: true }] })
     expect(await use('notes_delete', { id: note.id })).toEqual({ id: note.id })
 

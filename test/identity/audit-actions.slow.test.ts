@@ -81,6 +81,14 @@ const scenarios: Record<Action, Scenario> = {
       expected: { actor: root.id, subject: ada.id },
     }
   },
+  'impersonation.change': async ({ root, ada }) => {
+    const started = await post('/api/auth/admin/impersonate-user', { userId: ada.id }, root.cookie)
+    const cookie = cookiesAfter(started, root.cookie)
+    return {
+      entries: await entriesDuring(() => post('/api/tasks', { taskTitle: 'x' }, cookie)),
+      expected: { actor: root.id, subject: ada.id, detail: 'tasks.create' },
+    }
+  },
   'admin.list-audit': async ({ root, ada }) => ({
     entries: await entriesDuring(() => get(`/api/audit?person=${ada.email}`, root.cookie)),
     expected: { actor: root.id, subject: ada.id },
@@ -179,6 +187,28 @@ describe('the audit trail', () => {
     expect(entries).toMatchObject([
       { action: 'impersonation.stop', outcome: 'accepted', actor: root.id, subject: ada.id },
     ])
+  })
+
+  test('has an entry for an impersonation that ends by a sign-out', async () => {
+    const { root, ada } = await createPeople()
+    const started = await post('/api/auth/admin/impersonate-user', { userId: ada.id }, root.cookie)
+
+    const entries = await entriesDuring(() => post('/api/auth/sign-out', {}, cookiesAfter(started)))
+
+    expect(entries).toMatchObject([
+      { action: 'impersonation.stop', outcome: 'accepted', actor: root.id, subject: ada.id },
+    ])
+  })
+
+  test('has no entry for a changed name and a sign-out of the person', async () => {
+    const { ada } = await createPeople()
+
+    const entries = await entriesDuring(async () => {
+      expect((await post('/api/auth/update-user', { name: 'Ada' }, ada.cookie)).status).toBe(200)
+      expect((await post('/api/auth/sign-out', {}, ada.cookie)).status).toBe(200)
+    })
+
+    expect(entries).toEqual([])
   })
 
   test('has an entry for a grant that ends because a refresh token is used twice', async () => {

@@ -26,6 +26,9 @@ interface Writer {
   grant: string
 }
 
+/** An address that the note is shared with. */
+const SHARED = newEmail()
+
 /** For each procedure that updates a topic, a call that changes the state. */
 const writes: Record<string, (writer: Writer) => Promise<unknown>> = {
   'account.delete': ({ person, email }) => person.account.delete({ email }),
@@ -40,6 +43,7 @@ const writes: Record<string, (writer: Writer) => Promise<unknown>> = {
   'notes.create': ({ person }) => person.notes.create({ title: 'New', body: '' }),
   'notes.update': ({ person, note }) => person.notes.update({ id: note, title: 'Changed', body: '' }),
   'notes.share': ({ person, note }) => person.notes.share({ id: note, email: newEmail(), role: 'reader' }),
+  'notes.unshare': ({ person, note }) => person.notes.unshare({ id: note, email: SHARED }),
   'notes.delete': ({ person, note }) => person.notes.delete({ id: note }),
   'legacyNotes.create': ({ person }) => person.legacyNotes.create({ newNote: 'New' }),
   'legacyNotes.delete': async ({ person }) => {
@@ -81,6 +85,7 @@ describe('a procedure that changes data', () => {
       const watcher = await other.person(email)
       const { id: task } = await person.tasks.create({ taskTitle: 'Old' })
       const { id: note } = await person.notes.create({ title: 'Old', body: '' })
+      await person.notes.share({ id: note, email: SHARED, role: 'reader' })
       await service.signIn(email)
       const { sessions } = await person.sessions.list()
       const token = sessions.find(({ isCurrent, token }) => !isCurrent && token)?.token ?? ''

@@ -234,25 +234,30 @@ describe('the OpenAPI document', () => {
     expect(of('/api/notes', 'post')).toBe('Idempotency-Key 409 422 ETag')
     expect(of('/api/notes/{id}', 'post')).toBe('If-Match 412 ETag')
     expect(of('/api/notes/{id}/share', 'post')).toBe('If-Match 412 ETag')
+    expect(of('/api/notes/{id}/shares', 'get')).toBe('Link')
+    expect(of('/api/notes/{id}/unshare', 'post')).toBe('If-Match 412 ETag')
     expect(of('/api/notes/{id}/delete', 'post')).toBe('If-Match 412')
   })
 
-  test.each(['/api/tasks', '/api/notes', '/api/sessions'])('describes the pagination of %s', (path) => {
-    const { parameters, responses } = document.paths[path]?.get ?? {}
+  test.each(['/api/tasks', '/api/notes', '/api/notes/{id}/shares', '/api/sessions'])(
+    'describes the pagination of %s',
+    (path) => {
+      const { parameters, responses } = document.paths[path]?.get ?? {}
 
-    expect(parameters).toContainEqual(
-      expect.objectContaining({
-        name: 'limit',
-        in: 'query',
-        schema: expect.objectContaining({ type: 'integer', minimum: 1, maximum: 1000, default: 1000 }),
-      }),
-    )
-    expect(parameters).toContainEqual(
-      expect.objectContaining({ name: 'cursor', schema: expect.objectContaining({ type: 'string' }) }),
-    )
-    expect(responses?.['200']).toHaveProperty('headers.Link')
-    expect(document.paths['/api/me']?.get?.responses['200']).not.toHaveProperty('headers')
-  })
+      expect(parameters).toContainEqual(
+        expect.objectContaining({
+          name: 'limit',
+          in: 'query',
+          schema: expect.objectContaining({ type: 'integer', minimum: 1, maximum: 1000, default: 1000 }),
+        }),
+      )
+      expect(parameters).toContainEqual(
+        expect.objectContaining({ name: 'cursor', schema: expect.objectContaining({ type: 'string' }) }),
+      )
+      expect(responses?.['200']).toHaveProperty('headers.Link')
+      expect(document.paths['/api/me']?.get?.responses['200']).not.toHaveProperty('headers')
+    },
+  )
 
   test('contains no schema that rejects every value', () => {
     expect(JSON.stringify(document)).not.toContain('"not":{}')

@@ -40,6 +40,10 @@ export function connect(baseUrl: string, cookie: string): SecondFormCalls {
     notes_update: ({ noteId: id }) => outcome(sdk.notesUpdate({ client, path: { id }, body: note })),
     notes_share: ({ noteId: id }) =>
       outcome(sdk.notesShare({ client, path: { id }, body: { email: 'bob@example.com', role: 'reader' } })),
+    notes_shares: ({ noteId: id }) =>
+      outcome(sdk.notesShares({ client, path: { id }, query: { limit: 10 } })),
+    notes_unshare: ({ noteId: id }) =>
+      outcome(sdk.notesUnshare({ client, path: { id }, body: { email: 'bob@example.com' } })),
     notes_delete: ({ noteId: id }) => outcome(sdk.notesDelete({ client, path: { id } })),
     legacyNotes_delete: ({ noteNumber: id }) => outcome(sdk.legacyNotesDelete({ client, path: { id } })),
     legacyNotes_reset: () => outcome(sdk.legacyNotesReset({ client })),

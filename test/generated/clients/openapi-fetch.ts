@@ -49,6 +49,15 @@ export function connect(baseUrl: string, cookie: string): Calls {
           body: { email: 'bob@example.com', role: 'reader' },
         }),
       ),
+    notes_shares: ({ noteId: id }) =>
+      outcome(client.GET('/api/notes/{id}/shares', { params: { path: { id }, query: { limit: 10 } } })),
+    notes_unshare: ({ noteId: id }) =>
+      outcome(
+        client.POST('/api/notes/{id}/unshare', {
+          params: { path: { id } },
+          body: { email: 'bob@example.com' },
+        }),
+      ),
     notes_delete: ({ noteId: id }) =>
       outcome(client.POST('/api/notes/{id}/delete', { params: { path: { id } } })),
     legacyNotes_list: () =>

@@ -42,6 +42,9 @@ export function connect(_: string, cookie: string): Calls {
     notes_update: ({ noteId }) => outcome(api.notesUpdate(noteId, note, { headers })),
     notes_share: ({ noteId }) =>
       outcome(api.notesShare(noteId, { email: 'bob@example.com', role: 'reader' }, { headers })),
+    notes_shares: ({ noteId }) => outcome(api.notesShares(noteId, { limit: 10 }, { headers })),
+    notes_unshare: ({ noteId }) =>
+      outcome(api.notesUnshare(noteId, { email: 'bob@example.com' }, { headers })),
     notes_delete: ({ noteId }) => outcome(api.notesDelete(noteId, {}, { headers })),
     legacyNotes_list: () =>
       having(

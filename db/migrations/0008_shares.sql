@@ -1,0 +1,1 @@
+CREATE INDEX "note_shares_note_id_created_at_email_index" ON "note_shares" USING btree ("note_id","created_at","email");
