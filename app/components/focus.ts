@@ -2,9 +2,9 @@ import { useLayoutEffect, useRef } from 'react'
 
 /**
  * Keeps the focus in a list: if the item with the focus leaves the list, the same control of the next item receives the
- * focus. Without another item, the content of the page does.
+ * focus. Without another item, the element with the id `fallback` does.
  */
-export function useFocusOfList() {
+export function useFocusOfList(fallback = 'content') {
   const ref = useRef<HTMLLIElement>(null)
   useLayoutEffect(() => {
     const item = ref.current
@@ -12,10 +12,10 @@ export function useFocusOfList() {
       if (!item?.contains(document.activeElement)) return
       const index = controlsOf(item).findIndex((control) => control === document.activeElement)
       const controls = controlsOf(item.nextElementSibling ?? item.previousElementSibling)
-      const next = controls[index] ?? controls.at(-1) ?? document.getElementById('content')
+      const next = controls[index] ?? controls.at(-1) ?? document.getElementById(fallback)
       next?.focus()
     }
-  }, [])
+  }, [fallback])
   return ref
 }
 

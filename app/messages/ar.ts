@@ -100,8 +100,14 @@ export const catalogue: Catalogue = {
   reader: 'قارئ',
   editor: 'محرّر',
   shareNote: 'مشاركة الملاحظة',
-  shareExplanation: 'يرى القرّاء الملاحظة، ويستطيع المحرّرون تغييرها أيضًا. شارك مرة أخرى لتغيير الدور.',
+  shareExplanation:
+    'يرى القرّاء الملاحظة، ويستطيع المحرّرون تغييرها أيضًا. إذا لم يكن للعنوان حساب، يبدأ الوصول عند أول تسجيل دخول لصاحبه.',
   shared: 'تمت المشاركة مع {email}.',
+  peopleWithAccess: 'الأشخاص الذين لديهم حق الوصول',
+  roleOf: 'دور {email}',
+  removeAccess: 'إزالة الوصول',
+  roleChanged: 'تم تغيير دور {email}.',
+  accessRemoved: 'لم يعد لدى {email} حق الوصول.',
   ownAddress: 'هذا عنوانك أنت.',
   deleteNote: 'حذف الملاحظة',
   deleteNoteText:

@@ -102,8 +102,13 @@ export const catalogue: Catalogue = {
   editor: 'Bearbeiten',
   shareNote: 'Notiz teilen',
   shareExplanation:
-    '„Lesen“ erlaubt, die Notiz zu sehen, „Bearbeiten“ auch, sie zu ändern. Teilen Sie die Notiz noch einmal, um die Rolle zu ändern.',
+    '„Lesen“ erlaubt, die Notiz zu sehen, „Bearbeiten“ auch, sie zu ändern. Eine Adresse ohne Konto erhält den Zugriff, sobald sich ihr Besitzer zum ersten Mal anmeldet.',
   shared: 'Mit {email} geteilt.',
+  peopleWithAccess: 'Personen mit Zugriff',
+  roleOf: 'Rolle von {email}',
+  removeAccess: 'Zugriff entfernen',
+  roleChanged: 'Die Rolle von {email} wurde geändert.',
+  accessRemoved: '{email} hat keinen Zugriff mehr.',
   ownAddress: 'Das ist Ihre eigene Adresse.',
   deleteNote: 'Notiz löschen',
   deleteNoteText:

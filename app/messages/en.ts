@@ -103,8 +103,13 @@ export const catalogue = {
   editor: 'Editor',
   shareNote: 'Share note',
   shareExplanation:
-    'Readers see the note, and editors can also change the note. Share again to change the role.',
+    'Readers see the note, and editors can also change the note. An address without an account gets access when its owner signs in for the first time.',
   shared: 'Shared with {email}.',
+  peopleWithAccess: 'People with access',
+  roleOf: 'Role of {email}',
+  removeAccess: 'Remove access',
+  roleChanged: 'The role of {email} has changed.',
+  accessRemoved: '{email} no longer has access.',
   ownAddress: 'This is your own address.',
   deleteNote: 'Delete note',
   deleteNoteText:

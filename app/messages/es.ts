@@ -104,8 +104,13 @@ export const catalogue: Catalogue = {
   editor: 'Edición',
   shareNote: 'Compartir nota',
   shareExplanation:
-    'La lectura permite ver la nota; la edición permite también modificarla. Comparta de nuevo para cambiar el permiso.',
+    'La lectura permite ver la nota; la edición permite también modificarla. Una dirección sin cuenta obtiene acceso cuando su titular inicia sesión por primera vez.',
   shared: 'Compartida con {email}.',
+  peopleWithAccess: 'Personas con acceso',
+  roleOf: 'Permiso de {email}',
+  removeAccess: 'Quitar acceso',
+  roleChanged: 'El permiso de {email} ha cambiado.',
+  accessRemoved: '{email} ya no tiene acceso.',
   ownAddress: 'Esta es su propia dirección.',
   deleteNote: 'Eliminar nota',
   deleteNoteText:

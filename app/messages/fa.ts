@@ -101,8 +101,13 @@ export const catalogue: Catalogue = {
   editor: 'ویرایشگر',
   shareNote: 'هم‌رسانی یادداشت',
   shareExplanation:
-    'خوانندگان یادداشت را می‌بینند و ویرایشگران می‌توانند آن را تغییر هم بدهند. برای تغییر نقش دوباره هم‌رسانی کنید.',
+    'خوانندگان یادداشت را می‌بینند و ویرایشگران می‌توانند آن را تغییر هم بدهند. نشانی بدون حساب، با نخستین ورود صاحبش دسترسی می‌گیرد.',
   shared: 'با {email} هم‌رسانی شد.',
+  peopleWithAccess: 'افراد دارای دسترسی',
+  roleOf: 'نقش {email}',
+  removeAccess: 'حذف دسترسی',
+  roleChanged: 'نقش {email} تغییر کرد.',
+  accessRemoved: '{email} دیگر دسترسی ندارد.',
   ownAddress: 'این نشانی خود شماست.',
   deleteNote: 'حذف یادداشت',
   deleteNoteText:

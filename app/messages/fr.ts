@@ -105,8 +105,13 @@ export const catalogue: Catalogue = {
   editor: 'Modification',
   shareNote: 'Partager la note',
   shareExplanation:
-    'La lecture permet de voir la note, la modification permet aussi de la changer. Partagez à nouveau pour changer le rôle.',
+    'La lecture permet de voir la note, la modification permet aussi de la changer. Une adresse sans compte obtient l’accès lors de la première connexion de son propriétaire.',
   shared: 'Partagée avec {email}.',
+  peopleWithAccess: 'Personnes ayant accès',
+  roleOf: 'Rôle de {email}',
+  removeAccess: 'Retirer l’accès',
+  roleChanged: 'Le rôle de {email} a changé.',
+  accessRemoved: '{email} n’a plus accès.',
   ownAddress: 'Ceci est votre propre adresse.',
   deleteNote: 'Supprimer la note',
   deleteNoteText:

@@ -98,8 +98,13 @@ export const catalogue: Catalogue = {
   editor: 'עריכה',
   shareNote: 'שיתוף הפתק',
   shareExplanation:
-    'הרשאת קריאה מאפשרת לראות את הפתק, והרשאת עריכה מאפשרת גם לשנות אותו. כדי לשנות את ההרשאה יש לשתף שוב.',
+    'הרשאת קריאה מאפשרת לראות את הפתק, והרשאת עריכה מאפשרת גם לשנות אותו. כתובת בלי חשבון מקבלת גישה בכניסה הראשונה של בעליה.',
   shared: 'הפתק שותף עם {email}.',
+  peopleWithAccess: 'אנשים עם גישה',
+  roleOf: 'ההרשאה של {email}',
+  removeAccess: 'הסרת הגישה',
+  roleChanged: 'ההרשאה של {email} השתנתה.',
+  accessRemoved: 'ל־{email} אין עוד גישה.',
   ownAddress: 'זאת הכתובת שלך.',
   deleteNote: 'מחיקת הפתק',
   deleteNoteText:

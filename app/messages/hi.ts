@@ -96,8 +96,14 @@ export const catalogue: Catalogue = {
   reader: 'पाठक',
   editor: 'संपादक',
   shareNote: 'नोट साझा करें',
-  shareExplanation: 'पाठक नोट देख सकते हैं, और संपादक नोट बदल भी सकते हैं। भूमिका बदलने के लिए फिर से साझा करें।',
+  shareExplanation:
+    'पाठक नोट देख सकते हैं, और संपादक नोट बदल भी सकते हैं। बिना खाते वाले पते को ऐक्सेस तब मिलता है जब उसका मालिक पहली बार साइन इन करता है।',
   shared: '{email} के साथ साझा किया गया।',
+  peopleWithAccess: 'ऐक्सेस वाले लोग',
+  roleOf: '{email} की भूमिका',
+  removeAccess: 'ऐक्सेस हटाएँ',
+  roleChanged: '{email} की भूमिका बदल गई है।',
+  accessRemoved: '{email} के पास अब ऐक्सेस नहीं है।',
   ownAddress: 'यह आपका अपना पता है।',
   deleteNote: 'नोट हटाएँ',
   deleteNoteText:

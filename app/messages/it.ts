@@ -106,8 +106,13 @@ export const catalogue: Catalogue = {
   editor: 'Modifica',
   shareNote: 'Condividi nota',
   shareExplanation:
-    'La lettura permette di vedere la nota, la modifica permette anche di cambiarla. Condivida di nuovo per cambiare il ruolo.',
+    'La lettura permette di vedere la nota, la modifica permette anche di cambiarla. Un indirizzo senza account ottiene l’accesso al primo accesso del suo titolare.',
   shared: 'Condivisa con {email}.',
+  peopleWithAccess: 'Persone con accesso',
+  roleOf: 'Ruolo di {email}',
+  removeAccess: 'Rimuovi accesso',
+  roleChanged: 'Il ruolo di {email} è cambiato.',
+  accessRemoved: '{email} non ha più accesso.',
   ownAddress: 'Questo è il Suo indirizzo.',
   deleteNote: 'Elimina nota',
   deleteNoteText:

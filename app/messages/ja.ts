@@ -99,8 +99,13 @@ export const catalogue: Catalogue = {
   editor: '編集者',
   shareNote: 'メモを共有',
   shareExplanation:
-    '閲覧者はメモを見ることができ、編集者は変更もできます。権限を変えるには、もう一度共有してください。',
+    '閲覧者はメモを見ることができ、編集者は変更もできます。アカウントのないアドレスには、所有者が初めてログインしたときにアクセス権が与えられます。',
   shared: '{email} と共有しました。',
+  peopleWithAccess: 'アクセスできる人',
+  roleOf: '{email} の権限',
+  removeAccess: 'アクセスを削除',
+  roleChanged: '{email} の権限が変わりました。',
+  accessRemoved: '{email} はアクセスできなくなりました。',
   ownAddress: 'これはご自分のアドレスです。',
   deleteNote: 'メモを削除',
   deleteNoteText:

@@ -98,8 +98,13 @@ export const catalogue: Catalogue = {
   editor: '편집 권한',
   shareNote: '메모 공유',
   shareExplanation:
-    '보기 권한으로는 메모를 볼 수 있고, 편집 권한으로는 변경도 할 수 있습니다. 역할을 바꾸려면 다시 공유해 주세요.',
+    '보기 권한으로는 메모를 볼 수 있고, 편집 권한으로는 변경도 할 수 있습니다. 계정이 없는 주소는 소유자가 처음 로그인할 때 액세스를 얻습니다.',
   shared: '{email} 주소와 공유했습니다.',
+  peopleWithAccess: '액세스 권한이 있는 사람',
+  roleOf: '{email}의 역할',
+  removeAccess: '액세스 제거',
+  roleChanged: '{email}의 역할이 변경되었습니다.',
+  accessRemoved: '{email}은(는) 더 이상 액세스할 수 없습니다.',
   ownAddress: '본인의 주소입니다.',
   deleteNote: '메모 삭제',
   deleteNoteText:

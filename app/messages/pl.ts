@@ -104,8 +104,13 @@ export const catalogue: Catalogue = {
   editor: 'Edycja',
   shareNote: 'Udostępnij notatkę',
   shareExplanation:
-    'Odczyt pozwala widzieć notatkę, a edycja także ją zmieniać. Aby zmienić rolę, proszę udostępnić notatkę ponownie.',
+    'Odczyt pozwala widzieć notatkę, a edycja także ją zmieniać. Adres bez konta otrzymuje dostęp, gdy jego właściciel zaloguje się po raz pierwszy.',
   shared: 'Udostępniono: {email}.',
+  peopleWithAccess: 'Osoby z dostępem',
+  roleOf: 'Rola: {email}',
+  removeAccess: 'Usuń dostęp',
+  roleChanged: 'Zmieniono rolę: {email}.',
+  accessRemoved: '{email} nie ma już dostępu.',
   ownAddress: 'To jest Państwa własny adres.',
   deleteNote: 'Usuń notatkę',
   deleteNoteText:

@@ -105,8 +105,13 @@ export const catalogue: Catalogue = {
   editor: 'Edição',
   shareNote: 'Compartilhar nota',
   shareExplanation:
-    'A leitura permite ver a nota; a edição permite também alterá-la. Compartilhe novamente para mudar a permissão.',
+    'A leitura permite ver a nota; a edição permite também alterá-la. Um endereço sem conta recebe acesso quando o dono entra pela primeira vez.',
   shared: 'Compartilhada com {email}.',
+  peopleWithAccess: 'Pessoas com acesso',
+  roleOf: 'Permissão de {email}',
+  removeAccess: 'Remover acesso',
+  roleChanged: 'A permissão de {email} mudou.',
+  accessRemoved: '{email} não tem mais acesso.',
   ownAddress: 'Este é o seu próprio endereço.',
   deleteNote: 'Excluir nota',
   deleteNoteText:

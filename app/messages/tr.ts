@@ -101,8 +101,13 @@ export const catalogue: Catalogue = {
   editor: 'Düzenleyen',
   shareNote: 'Notu paylaş',
   shareExplanation:
-    'Okuyanlar notu görür, düzenleyenler notu değiştirebilir de. Rolü değiştirmek için yeniden paylaşın.',
+    'Okuyanlar notu görür, düzenleyenler notu değiştirebilir de. Hesabı olmayan bir adres, sahibi ilk kez oturum açtığında erişim kazanır.',
   shared: '{email} ile paylaşıldı.',
+  peopleWithAccess: 'Erişimi olanlar',
+  roleOf: '{email} rolü',
+  removeAccess: 'Erişimi kaldır',
+  roleChanged: '{email} için rol değişti.',
+  accessRemoved: '{email} artık erişemiyor.',
   ownAddress: 'Bu sizin kendi adresiniz.',
   deleteNote: 'Notu sil',
   deleteNoteText:

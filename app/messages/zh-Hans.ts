@@ -96,8 +96,14 @@ export const catalogue: Catalogue = {
   reader: '查看者',
   editor: '编辑者',
   shareNote: '共享笔记',
-  shareExplanation: '查看者可以查看笔记，编辑者还可以更改笔记。再次共享即可更改角色。',
+  shareExplanation:
+    '查看者可以查看笔记，编辑者还可以更改笔记。没有账户的地址在其所有者首次登录时获得访问权限。',
   shared: '已共享给 {email}。',
+  peopleWithAccess: '有访问权限的人',
+  roleOf: '{email} 的角色',
+  removeAccess: '移除访问权限',
+  roleChanged: '{email} 的角色已更改。',
+  accessRemoved: '{email} 不再有访问权限。',
   ownAddress: '这是您自己的地址。',
   deleteNote: '删除笔记',
   deleteNoteText:

@@ -96,8 +96,14 @@ export const catalogue: Catalogue = {
   reader: '檢視者',
   editor: '編輯者',
   shareNote: '分享筆記',
-  shareExplanation: '檢視者可以檢視筆記，編輯者還可以變更筆記。再次分享即可變更角色。',
+  shareExplanation:
+    '檢視者可以檢視筆記，編輯者還可以變更筆記。沒有帳號的地址會在其擁有者首次登入時取得存取權。',
   shared: '已分享給 {email}。',
+  peopleWithAccess: '有存取權的人',
+  roleOf: '{email} 的角色',
+  removeAccess: '移除存取權',
+  roleChanged: '{email} 的角色已變更。',
+  accessRemoved: '{email} 不再有存取權。',
   ownAddress: '這是您自己的地址。',
   deleteNote: '刪除筆記',
   deleteNoteText:

@@ -22,7 +22,7 @@ async function share(page: Page, title: string, email: string, role: 'Reader' | 
   const item = itemOf(page, title)
   await button(item, 'Share').click()
   await item.getByRole('textbox', { name: 'Share with' }).fill(email)
-  await item.getByRole('combobox', { name: 'Role' }).selectOption(role)
+  await item.getByRole('combobox', { name: 'Role', exact: true }).selectOption(role)
   await button(item, 'Share note').click()
   await item.getByRole('status').getByText(`Shared with ${email}.`).waitFor()
 }
@@ -254,6 +254,83 @@ describe('while a person edits a note', () => {
     expect(await page.getByRole('textbox', { name: 'Title' }).inputValue()).toBe('Plan')
     await button(page, 'Cancel').click()
     expect(await page.getByRole('textbox', { name: 'Body' }).inputValue()).toBe('Unfinished')
+  })
+})
+
+describe('the shares of a note', () => {
+  const emailsIn = (item: Locator) =>
+    item
+      .getByRole('list', { name: 'People with access' })
+      .getByRole('listitem')
+      .locator('bdi')
+      .allTextContents()
+
+  /** Opens the notes of Ada with the shares of the note `Plan`. */
+  async function openShares(emails: string[]) {
+    const ada = await openNotes()
+    const { id } = await ada.client.notes.create({ title: 'Plan', body: '' })
+    for (const email of emails) await ada.client.notes.share({ id, email, role: 'reader' })
+    const item = itemsOf(ada.page).filter({ hasText: 'Plan' })
+    await button(item, 'Share').click()
+    return { ...ada, id, item }
+  }
+
+  test('are listed, the newest first, and can be removed by keyboard', async () => {
+    const [typo, bob] = [newEmail(), newEmail()]
+    const { page, client, id, item } = await openShares([typo, bob])
+    await expect.poll(() => emailsIn(item)).toEqual([bob, typo])
+
+    await item.getByRole('button', { name: 'Remove access', description: typo }).focus()
+    await page.keyboard.press('Enter')
+
+    await item.getByRole('status').getByText(`${typo} no longer has access.`).waitFor()
+    await item.getByText('Shared with 1 person').waitFor()
+    expect(await emailsIn(item)).toEqual([bob])
+    expect((await client.notes.shares({ id })).shares.map(({ email }) => email)).toEqual([bob])
+    const focused = page.locator(':focus')
+    expect(await focused.textContent()).toBe('Remove access')
+    await item.getByRole('button', { name: 'Remove access', description: bob }).waitFor()
+
+    await page.keyboard.press('Enter')
+    await item.getByText('Not shared').nth(1).waitFor()
+    expect(await focused.textContent()).toBe('People with access')
+  })
+
+  test('show a new person and a change by another session', async () => {
+    const { page, client, id, item } = await openShares([])
+    await item.getByText('Not shared').nth(1).waitFor()
+    const [bob, carol] = [newEmail(), newEmail()]
+
+    await item.getByRole('textbox', { name: 'Share with' }).fill(bob)
+    await button(item, 'Share note').click()
+    await expect.poll(() => emailsIn(item)).toEqual([bob])
+    await client.notes.share({ id, email: carol, role: 'editor' })
+
+    await expect.poll(() => emailsIn(item)).toEqual([carol, bob])
+    expect(await item.getByRole('combobox', { name: `Role of ${carol}` }).inputValue()).toBe('editor')
+    expect(await findViolations(page)).toEqual([])
+  })
+
+  test('get another role', async () => {
+    const bob = newEmail()
+    const { client, id, item } = await openShares([bob])
+
+    await item.getByRole('combobox', { name: `Role of ${bob}` }).selectOption('Editor')
+
+    await item.getByRole('status').getByText(`The role of ${bob} has changed.`).waitFor()
+    expect((await client.notes.shares({ id })).shares).toMatchObject([{ email: bob, role: 'editor' }])
+  })
+
+  test('show why a change was refused', async () => {
+    const bob = newEmail()
+    const { page, item, expectStatus } = await openShares([bob])
+    expectStatus(503)
+    await page.route('**/rpc/notes/unshare', (route) => route.fulfill({ status: 503, json: {} }))
+
+    await item.getByRole('button', { name: 'Remove access' }).click()
+
+    await item.getByRole('alert').waitFor()
+    expect(await emailsIn(item)).toEqual([bob])
   })
 })
 

@@ -168,6 +168,7 @@ describe('an administrator', () => {
   test('acts as a person, with a banner and without sensitive actions, and returns', async () => {
     const ada = await createPerson()
     await ada.client.tasks.create({ taskTitle: 'Of Ada' })
+    await ada.client.notes.create({ title: 'Of Ada', body: '' })
     await service.signIn(ada.email)
     const { page } = await openPeople()
 
@@ -179,6 +180,9 @@ describe('an administrator', () => {
     await page.getByRole('list', { name: 'Devices' }).getByText('This device').waitFor()
     expect(await page.getByRole('list', { name: 'Devices' }).getByRole('listitem').count()).toBe(3)
     expect(await page.getByRole('button', { name: /Revoke/ }).count()).toBe(0)
+    await page.getByRole('link', { name: 'Notes' }).click()
+    const note = page.getByRole('list', { name: 'Notes' }).getByRole('listitem')
+    expect(await note.getByRole('button').allTextContents()).toEqual(['Edit', 'Delete'])
     await page.getByRole('link', { name: 'Account' }).click()
     await page.getByText('Only the owner of the account').waitFor()
     expect(await page.getByRole('button', { name: /Export|Delete/ }).count()).toBe(0)

@@ -1,6 +1,7 @@
 import { memo, useEffect, useId, useRef, useState } from 'react'
 
 import { useFocusOfList } from '../../components/focus.ts'
+import { useSession } from '../../components/session.tsx'
 import { useLanguage } from '../../language.tsx'
 import { EditNote } from './edit-note.tsx'
 import type { Note } from './note.ts'
@@ -27,6 +28,7 @@ export const NoteItem = memo(function NoteItem({ note, current, edited, onEdit, 
   const wasEdited = useRef(false)
   const [isSharing, setSharing] = useState(false)
   const { title, body, mine, sharedWith, can } = note
+  const canShare = can.SHARE_NOTE && !useSession()?.session.impersonatedBy
   const updatedAt = Date.parse(note.updatedAt) / 1000
 
   useEffect(() => {
@@ -77,7 +79,7 @@ export const NoteItem = memo(function NoteItem({ note, current, edited, onEdit, 
               {t('edit')}
             </button>
           )}
-          {can.SHARE_NOTE && (
+          {canShare && (
             <button
               ref={shareButton}
               className="secondary"
@@ -103,7 +105,7 @@ export const NoteItem = memo(function NoteItem({ note, current, edited, onEdit, 
           )}
         </div>
       )}
-      {isSharing && can.SHARE_NOTE && !edited && (
+      {isSharing && canShare && !edited && (
         <ShareNote
           note={note}
           onClose={() => {
