@@ -58,7 +58,7 @@ const test = base.extend<Fixtures>({
 })
 
 /** Timeout in milliseconds. The timeout is long, because concurrent tests share the processors. */
-const WAIT_OPTIONS = { timeout: 20_000, interval: 100 }
+const WAIT_OPTIONS = { timeout: 60_000, interval: 100 }
 
 /** Returns the process id of the worker that answers a request on a new connection. */
 async function pidOfWorker(origin: string) {
@@ -67,7 +67,7 @@ async function pidOfWorker(origin: string) {
   return Number(service.split(':')[1])
 }
 
-describe.concurrent('main', { timeout: 120_000 }, () => {
+describe.concurrent('main', { timeout: 300_000 }, () => {
   test('prints its address, the reference and how to sign in, and logs requests', async ({
     start,
     databaseUrl,
@@ -260,7 +260,7 @@ describe.concurrent('main', { timeout: 120_000 }, () => {
     proxy.refuse()
     process.kill(killed, 'SIGKILL')
     await vi.waitFor(() => {
-      expect(output().match(/worker exited/g)?.length).toBeGreaterThan(2)
+      expect(output().match(/worker exited/g)?.length).toBeGreaterThan(1)
     }, WAIT_OPTIONS)
     const answers = await Promise.all(Array.from({ length: 5 }, () => pidOfWorker(origin)))
 

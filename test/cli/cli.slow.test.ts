@@ -53,7 +53,7 @@ async function login(email: string, ...words: string[]) {
 }
 
 /** Timeout in milliseconds. The timeout is long, because other tests share the processors. */
-const WAIT_OPTIONS = { timeout: 30_000, interval: 50 }
+const WAIT_OPTIONS = { timeout: 60_000, interval: 50 }
 
 const credentialsFile = () => join(folder, 'credentials.json')
 
@@ -63,7 +63,7 @@ async function expireToken() {
   await writeFile(credentialsFile(), credentials.replace(/"expiresAt": \d+/, '"expiresAt": 0'))
 }
 
-describe('the command line', { timeout: 120_000 }, () => {
+describe('the command line', { timeout: 300_000 }, () => {
   test('signs in, calls procedures, refreshes its token, and signs out', async () => {
     expect(await run('whoami')).toContain('tallystick login')
 
@@ -154,7 +154,7 @@ function startWatch(topics: string[], origin = service.origin) {
 
 const countIs = (count: number) => ({ topic: 'counter', state: { count } })
 
-describe('tallystick watch', { timeout: 120_000 }, () => {
+describe('tallystick watch', { timeout: 300_000 }, () => {
   afterEach(() => {
     vi.useRealTimers()
   })

@@ -129,7 +129,7 @@ function startCallers(db: Database) {
   return { acknowledged, wrong, stop }
 }
 
-describe('transactions over connections that break', { timeout: 60_000 }, () => {
+describe('transactions over connections that break', { timeout: 180_000 }, () => {
   for (const [route, { possible, connect }] of Object.entries(routes))
     test.skipIf(!possible)(`are complete or absent, and every promise settles, ${route}`, async () => {
       const { proxy, url, ...direct } = await connect()
@@ -138,7 +138,7 @@ describe('transactions over connections that break', { timeout: 60_000 }, () => 
 
       for (let cut = 0; cut < CUTS; cut++) {
         const { length } = acknowledged
-        await vi.waitUntil(() => acknowledged.length > length + CALLERS, { timeout: 20_000, interval: 1 })
+        await vi.waitUntil(() => acknowledged.length > length + CALLERS, { timeout: 60_000, interval: 1 })
         for (const client of proxy.clients)
           if (cut % 2) client.resetAndDestroy()
           else client.destroy()

@@ -19,7 +19,7 @@ const administer = (url: string) =>
 
 const nameOf = (url: string) => new URL(url).pathname.slice(1)
 
-describe('a DATABASE_URL of several servers', { timeout: 60_000 }, () => {
+describe('a DATABASE_URL of several servers', { timeout: 180_000 }, () => {
   test('connects to the server that accepts writes, and after a failover to the new primary', async () => {
     const first = new URL(service.databaseUrl)
     const wire = new BreakableConnection(first.hostname, Number(first.port))

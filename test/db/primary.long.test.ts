@@ -90,7 +90,7 @@ const startSlow = (port: number) =>
     near.on('data', (bytes) => far.write(bytes)).once('close', () => far.destroy())
   })
 
-describe('a DATABASE_URL of several servers', { timeout: 120_000 }, () => {
+describe('a DATABASE_URL of several servers', { timeout: 300_000 }, () => {
   const pairs: Pair[] = []
   beforeAll(async () => {
     pairs.push(...(await Promise.all([startPair(), startPair()])))

@@ -101,7 +101,7 @@ describe('a folder of data', () => {
 
   test(
     'has a private database, including files that PostgreSQL creates later',
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async () => {
       const folder = join(await makeFolder(), 'data/db')
       const first = await start(folder)
@@ -165,7 +165,7 @@ describe.runIf(process.geteuid?.() === 0)('a folder that another user owns', () 
     expect(await modeOf(join(folder, 'one'))).toBe('660')
   })
 
-  test('stops the start of the service with a message, without a stack', { timeout: 60_000 }, async () => {
+  test('stops the start of the service with a message, without a stack', { timeout: 180_000 }, async () => {
     const folder = await foreign(0o755)
     const environment = { PATH: process.env.PATH, DATA_DIR: folder, DATABASE_URL: 'memory:', PORT: '0' }
     const child = run(process.execPath, [pathOf('main')], { env: environment })
@@ -176,7 +176,7 @@ describe.runIf(process.geteuid?.() === 0)('a folder that another user owns', () 
     })
   })
 
-  test('can be used by a process that is not root through its group', { timeout: 60_000 }, async () => {
+  test('can be used by a process that is not root through its group', { timeout: 180_000 }, async () => {
     const folder = await makeFolder()
     await chown(folder, 1234, NOBODY)
     await chmod(folder, 0o770)

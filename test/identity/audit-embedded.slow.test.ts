@@ -10,7 +10,7 @@ const ROOT = 'root@example.com'
 
 test(
   'the embedded database records an impersonation and a deletion, and rejects changes of the audit trail',
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   async () => {
     const tallystick = await createTallystick({ ADMIN_EMAILS: ROOT, RATE_LIMITS: 'on' })
     const { db } = tallystick.services

@@ -53,7 +53,7 @@ async function stateOf({ DATA_DIR = '' }: Environment) {
 describe.each<[string, () => Promise<Environment>, () => Promise<Environment>]>([
   ['the embedded database', embeddedDatabase, emptyFolder],
   ['a server', seededServerDatabase, emptyServerDatabase],
-])('on %s', { timeout: 120_000 }, (_, prepared, empty) => {
+])('on %s', { timeout: 300_000 }, (_, prepared, empty) => {
   test('migrate --check lists the migrations that an empty database lacks, and applies none', async () => {
     const environment = await empty()
     const names = ['0000_', '0001_', '0002_'].map((name) => expect.stringContaining(name) as string)
@@ -108,7 +108,7 @@ describe.each<[string, () => Promise<Environment>, () => Promise<Environment>]>(
   })
 })
 
-describe('tallystick backup and restore', { timeout: 120_000 }, () => {
+describe('tallystick backup and restore', { timeout: 300_000 }, () => {
   const tasks = (environment: Environment) =>
     withService(environment, async (service) => (await service.person('ada@example.com')).tasks.list({}))
 

@@ -8,7 +8,7 @@ import { freePort } from '../setup/postgres.ts'
 import { runCommand, startCommand } from '../fixtures/programs.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
-describe('tallystick', { timeout: 120_000 }, () => {
+describe('tallystick', { timeout: 300_000 }, () => {
   test('serve starts the number of workers in WORKERS, and stops them', async () => {
     const environment = await serverDatabase()
     const port = String(await freePort())

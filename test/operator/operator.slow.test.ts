@@ -118,7 +118,7 @@ describe('tallystick migrate', () => {
 })
 
 /** The time until a stream must show a state. The test measures no time, so this time is long. */
-const WAIT = { timeout: 30_000 }
+const WAIT = { timeout: 60_000 }
 
 describe('tallystick seed', () => {
   const production = {

@@ -97,7 +97,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(app, { recursive: true, force: true }))
 
-describe('the client package', { timeout: 240_000 }, () => {
+describe('the client package', { timeout: 600_000 }, () => {
   test('is written to the current folder, and installs at most 16 packages, none of them a server', () => {
     expect(tarball).toMatch(/\/tallystick-client-\d+\.\d+\.\d+\.tgz$/)
     expect(installed.length).toBeLessThanOrEqual(16)

@@ -75,7 +75,7 @@ async function execute(folder: string, { body }: Block, next?: Block) {
 
 test(
   'the steps of docs/first-resource.md create a resource that obeys the laws',
-  { timeout: 600_000 },
+  { timeout: 900_000 },
   async () => {
     const folder = copyProject()
 

@@ -104,7 +104,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(app, { recursive: true, force: true }))
 
-describe.concurrent('the packed package', { timeout: 240_000 }, () => {
+describe.concurrent('the packed package', { timeout: 600_000 }, () => {
   test('provides the client, the contract and the test harness with types for strict applications', async () => {
     expect(await compilation).toMatch(/error TS/)
     expect(await compilation).not.toContain('use.ts')
@@ -169,7 +169,7 @@ describe.concurrent('the packed package', { timeout: 240_000 }, () => {
   })
 })
 
-describe('the command of the packed package', { timeout: 240_000 }, () => {
+describe('the command of the packed package', { timeout: 600_000 }, () => {
   test('starts the service, with the PostgreSQL driver', async () => {
     const bin = join(app, 'node_modules/tallystick/dist/start/cli.js')
     const child = spawn(process.execPath, [bin, 'serve'], {

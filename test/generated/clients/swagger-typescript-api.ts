@@ -34,7 +34,7 @@ export function connect(baseUrl: string, cookie: string): SecondFormCalls {
     notes_update: ({ noteId }) => outcome(api.notesUpdate(noteId, note)),
     notes_share: ({ noteId }) =>
       outcome(api.notesShare(noteId, { email: 'bob@example.com', role: 'reader' })),
-    notes_shares: ({ noteId }) => outcome(api.notesShares({ id: noteId, limit: 10 })),
+    notes_shares: ({ noteId }) => outcome(api.notesShares(noteId, { limit: 10 })),
     notes_unshare: ({ noteId }) => outcome(api.notesUnshare(noteId, { email: 'bob@example.com' })),
     notes_delete: ({ noteId }) => outcome(api.notesDelete(noteId)),
     legacyNotes_delete: ({ noteNumber }) => outcome(api.legacyNotesDelete(noteNumber)),
