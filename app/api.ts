@@ -35,14 +35,3 @@ const isRefusal = (error: unknown) => error instanceof ORPCError && error.status
 /** Returns the waiting time of a limited request, in seconds. */
 export const retryAfterOf = (error: unknown) =>
   error instanceof ORPCError ? (error.data as { retryAfter?: number } | undefined)?.retryAfter : undefined
-
-/** Loads the page again, as another person or signed out. No data of the last person remains in the memory. */
-export const restart = () => {
-  location.assign('/')
-}
-
-/** Removes the data of the last person, whose session ended elsewhere, before another person signs in. */
-export function forgetPerson() {
-  for (const { key } of [orpc.account, orpc.tasks, orpc.notes, orpc.sessions, orpc.apps])
-    queryClient.removeQueries({ queryKey: key() })
-}

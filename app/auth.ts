@@ -42,10 +42,21 @@ async function call<Answer>(path: string, body?: object, headers?: Record<string
 
 const retryAfterOf = ({ headers }: Response) => Number(headers.get('retry-after')) || undefined
 
-/** The session of the browser, or null. */
+/** Returns the session of the browser, or null. */
+export const fetchSession = () => call<Session | null>('get-session')
+
+const SESSION = 'session'
+
+/** The session of the browser, or null. After a change of the session, removes all data from the cache. */
 export const sessionQuery = queryOptions({
-  queryKey: ['session'],
-  queryFn: () => call<Session | null>('get-session'),
+  queryKey: [SESSION],
+  queryFn: async ({ client, queryKey }) => {
+    const session = await fetchSession()
+    const last = client.getQueryData<Session | null>(queryKey)
+    if (last && last.session.id !== session?.session.id)
+      client.removeQueries({ predicate: (query) => query.queryKey[0] !== SESSION })
+    return session
+  },
 })
 
 export const sendCode = (email: string, language: string) =>

@@ -9,6 +9,7 @@ import { orpc, queryClient } from './api.ts'
 import { sessionQuery } from './auth.ts'
 import { LanguageProvider } from './language.tsx'
 import { Page } from './page.tsx'
+import { watchSession } from './session-changes.ts'
 import { applyTheme } from './theme.ts'
 
 applyTheme()
@@ -19,6 +20,7 @@ queryClient.query(orpc.counter.get.queryOptions()).catch(() => undefined)
 
 const root = document.getElementById('page')
 if (!root) throw new Error('index.html has no element #page')
+watchSession(root)
 createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queryClient}>

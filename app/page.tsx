@@ -3,7 +3,6 @@ import { type ComponentType, lazy, Suspense, useEffect, useRef, useState } from 
 import { Link, useLocation } from 'wouter'
 
 import type { Language } from '../contract/languages.ts'
-import { restart } from './api.ts'
 import { type Session, sessionQuery, signOut, stopImpersonating } from './auth.ts'
 import { Loaded } from './components/loaded.tsx'
 import { ConnectionStatus, Live } from './components/live.tsx'
@@ -11,6 +10,7 @@ import { SignIn } from './components/sign-in.tsx'
 import { languageNames, useLanguage } from './language.tsx'
 import type { Message } from './messages/index.ts'
 import { type Path, paths } from './paths.ts'
+import { restart } from './session-changes.ts'
 import { applyTheme, storedTheme, type Theme, themes } from './theme.ts'
 import { Home } from './views/home.tsx'
 import { Reservation } from './views/reservation.tsx'
@@ -139,7 +139,7 @@ function Content({ session }: { session: Session | null }) {
 
   const content = () => {
     if (!view) return <p>{t('notFound')}</p>
-    if (isOpen(view, session)) return <view.Content />
+    if (isOpen(view, session)) return <view.Content key={session?.session.id} />
     return session ? <p>{t('FORBIDDEN')}</p> : <SignIn />
   }
   return (

@@ -1,9 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 
-import { forgetPerson, orpc, retryAfterOf } from '../api.ts'
+import { orpc, retryAfterOf } from '../api.ts'
 import { sendCode, sessionQuery, signIn } from '../auth.ts'
 import { useLanguage } from '../language.tsx'
+import { announceSession } from '../session-changes.ts'
 import { Problem } from './problem.tsx'
 
 /** Waiting time before another code can be requested, in seconds. */
@@ -52,7 +53,7 @@ export function SignIn() {
   const enter = useMutation({
     mutationFn: () => signIn(email, otp.replaceAll(/\D/g, '')),
     onSuccess: async () => {
-      forgetPerson()
+      announceSession()
       // The session may have another role than the answer of the sign-in.
       await queryClient.invalidateQueries(sessionQuery)
     },

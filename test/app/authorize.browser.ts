@@ -41,7 +41,7 @@ const listen = async (address: string) => {
 
 beforeAll(async () => {
   loopback = await listen('127.0.0.1')
-  browser = await launchBrowser('--host-resolver-rules=MAP tallystick.test 127.0.0.1')
+  browser = await launchBrowser({ args: ['--host-resolver-rules=MAP tallystick.test 127.0.0.1'] })
 })
 
 afterAll(async () => {

@@ -54,7 +54,7 @@ beforeAll(async () => {
   const options = { bundle: true, write: false, format: 'iife' } as const
   const { outputFiles } = await build({ stdin: { contents, resolveDir: '.', loader: 'ts' }, ...options })
   for (const { setScript } of [pages, otherPages]) setScript(outputFiles[0]?.text ?? '')
-  browser = await launchBrowser('--host-resolver-rules=MAP tallystick.test 127.0.0.1')
+  browser = await launchBrowser({ args: ['--host-resolver-rules=MAP tallystick.test 127.0.0.1'] })
 })
 afterAll(() => browser.close())
 

@@ -1,7 +1,8 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 
-import { orpc, restart } from '../../api.ts'
+import { orpc } from '../../api.ts'
+import { restart } from '../../session-changes.ts'
 import { Confirm } from '../../components/confirm.tsx'
 import { usePerson } from '../../components/session.tsx'
 import { useLanguage } from '../../language.tsx'

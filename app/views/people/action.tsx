@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 
-import { restart } from '../../api.ts'
+import { restart } from '../../session-changes.ts'
 import { banUser, impersonate, peopleKey, setRole, unbanUser, type User } from '../../auth.ts'
 import { Confirm } from '../../components/confirm.tsx'
 import { usePerson } from '../../components/session.tsx'
