@@ -1,5 +1,6 @@
 import cluster from 'node:cluster'
 import { once } from 'node:events'
+import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
 
 import { removeExpired } from '../db/housekeeping.ts'
@@ -47,6 +48,11 @@ function exitOnUncaughtException(log: Logger) {
 async function serveInThisProcess(settings: Settings) {
   const services = await openServices(settings)
   const server = createApp(services)
+  const connections = new Set<Socket>()
+  server.on('connection', (socket) => {
+    connections.add(socket)
+    socket.once('close', () => connections.delete(socket))
+  })
   // Graceful shutdown. First, `stopping` makes the readiness check fail, so that load balancers stop sending requests.
   // After STOP_DELAY, the server stops accepting connections, finishes in-flight requests, closes the database, and
   // exits.
@@ -57,6 +63,8 @@ async function serveInThisProcess(settings: Settings) {
       // `server.close` waits until all connections are closed, so this timer closes connections that become idle.
       setInterval(() => {
         server.closeIdleConnections()
+        // Browsers and fetch() open connections in advance. Node counts a connection before its first request as active.
+        for (const connection of connections) if (connection.bytesRead === 0) connection.destroy()
       }, 100)
       services.closing.abort()
       server.close(() => void services.close().then(() => process.exit(0)))

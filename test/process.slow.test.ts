@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test as base, vi } from 'vitest'
@@ -165,6 +166,18 @@ describe.concurrent('main', { timeout: 300_000 }, () => {
     expect((await again.sessions.list()).sessionCount).toBe(2)
     third.child.kill('SIGTERM')
     expect(await third.exit).toEqual([0, null])
+  })
+
+  test('exits after SIGTERM beside a connection without a request', async ({ start, databaseUrl }) => {
+    const { origin, child, exit } = await start({ DATABASE_URL: databaseUrl })
+    const socket = connect(Number(new URL(origin).port), '127.0.0.1')
+    await once(socket, 'connect')
+    await fetch(`${origin}/api/status`)
+
+    child.kill('SIGTERM')
+
+    expect(await exit).toEqual([0, null])
+    socket.destroy()
   })
 
   test('completes requests in progress after SIGTERM', async ({ start, databaseUrl }) => {

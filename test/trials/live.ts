@@ -8,6 +8,7 @@ import { createRestClient } from '../../contract/client.ts'
 import { freePort } from '../setup/postgres.ts'
 import { quantile } from './http-client.ts'
 import { createInstanceSettings } from './instance-settings.ts'
+import { runAttacks } from './live-attacks.ts'
 import { type FaultContext, faults, lastFault } from './live-faults.ts'
 import { dropStreams, readGauge } from './live-leak.ts'
 import { Marks, marksOf, StateChecker, textOf } from './live-marks.ts'
@@ -227,9 +228,12 @@ async function runFaults(report: Report, context: FaultContext) {
 }
 
 const [part] = process.argv.slice(2)
-assert.ok(part === undefined || part === 'faults' || part === 'leak', 'The parts are: faults, leak')
+const parts = ['faults', 'leak', 'attacks']
+assert.ok(part === undefined || parts.includes(part), `The parts are: ${parts.join(', ')}`)
 
 await trial('live', async (report) => {
+  if (part === undefined || part === 'attacks') await runAttacks(report, (await startDurablePostgres()).url)
+  if (part === 'attacks') return
   const context = await startAll()
   const people = part === 'leak' ? await signInPeople(context.services) : await runFaults(report, context)
   if (part !== 'faults') await dropStreams(report, context, people)

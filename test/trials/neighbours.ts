@@ -2,6 +2,7 @@ import { Agent, get } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
+import { type Attack, attacks } from './attacks.ts'
 import { quantile, sendRequest } from './http-client.ts'
 import { createLargeLists, type LargeList, largeLists } from './large-lists.ts'
 import { createTemporaryFolder, type Service, signIn, startService } from './service-process.ts'
@@ -26,6 +27,8 @@ await trial('neighbours', async (report) => {
   const { url } = await startDurablePostgres()
   await createLargeLists(url)
   const failures = await measure('PostgreSQL', { DATABASE_URL: url }, TARGETS.server, report)
+  for (const [name, attack] of Object.entries(attacks))
+    failures.push(...(await measureAttack(name, attack, url, report)))
   const DATA_DIR = await createTemporaryFolder()
   await createLargeLists(join(DATA_DIR, 'db'))
   failures.push(...(await measure('embedded', { DATA_DIR }, TARGETS.embedded, report)))
@@ -63,6 +66,35 @@ async function measure(name: string, environment: Record<string, string>, target
     .filter(({ status }) => status !== 200)
     .map(({ email, path, status }) => `${name}: ${path} of ${email} answered ${status}`)
   if (p99 > target) failures.push(`${name}: GET /api/me took ${p99.toFixed(0)} ms, more than ${target} ms`)
+  return failures
+}
+
+/** Maximum resident memory during an attack, in bytes. */
+const MEMORY_LIMIT = 400 * 2 ** 20
+
+async function measureAttack(name: string, attack: Attack, url: string, report: Report) {
+  const service = await startService({ DATABASE_URL: url })
+  const cookies: Cookies = {}
+  for (const email of ['latin@example.com', 'neighbour@example.com'])
+    cookies[email] = await signIn(service.origin, email, service.dataDir)
+  const alone = await measureShortRequests(service, cookies, Date.now() + DURATION / 6)
+  const end = attack(service, cookies['latin@example.com'] ?? '')
+  const beside = await measureShortRequests(service, cookies, Date.now() + DURATION / 2)
+  end()
+  const [p99, peak] = [quantile(beside, 0.99), service.peak()]
+  report({
+    attack: name,
+    requests: beside.length,
+    'p99 alone': `${quantile(alone, 0.99).toFixed(1)} ms`,
+    'p50 beside the attack': `${quantile(beside, 0.5).toFixed(1)} ms`,
+    p99: `${p99.toFixed(1)} ms`,
+    longest: `${Math.max(...beside).toFixed(1)} ms`,
+    'maximum resident': `${mebibytes(peak)} MiB`,
+  })
+  await service.kill('SIGTERM')
+  const failures: string[] = []
+  if (p99 > TARGETS.server) failures.push(`${name}: GET /api/me took ${p99.toFixed(0)} ms`)
+  if (peak > MEMORY_LIMIT) failures.push(`${name}: the service used ${mebibytes(peak)} MiB`)
   return failures
 }
 
