@@ -43,7 +43,7 @@ export const isAfterPosition = (at: AnyColumn, id: AnyColumn) =>
 /** Maximum total size of the texts in a page, in bytes of JSON. Equals the maximum size of a request body. */
 export const MAX_PAGE_BYTES = 1024 * 1024
 
-/** A row of a list with `bytes`: the size of the texts in this and all previous rows of the page, in bytes of JSON. */
+/** A row of a list with `bytes`: the size of the texts in this and all previous rows of the page. */
 export type SizedRow<Row> = Row & { bytes: number }
 
 export const totalBytes = (rows: readonly SizedRow<unknown>[]) => rows.at(-1)?.bytes ?? 0
@@ -70,7 +70,7 @@ export function limitBytes<Fields extends SelectedFields>(
   fields: Fields,
   { texts, order }: LimitOptions,
 ) {
-  const sizes = texts.map(jsonSize)
+  const sizes = texts.map((text) => sql`coalesce(octet_length(${text}), 0)`)
   const max = sql.raw(String(MAX_PAGE_BYTES))
   const size = sql`least(${sql.join(sizes, sql` + `)}, ${max})`
   const total = sql`sum(${size}) over (order by ${sql.join([...order], sql`, `)} rows unbounded preceding)`
@@ -85,12 +85,31 @@ export function limitBytes<Fields extends SelectedFields>(
     .orderBy(...order)
 }
 
-/** Size up to which a text counts with its bytes of UTF-8, which are faster to count. */
-const SHORT_TEXT = 256
+/** A byte of UTF-8 has at most six bytes in JSON (`\u0001`). */
+const MAX_BYTES_IN_JSON = 6
 
-/** The size of a text as JSON: a control character has one byte in the database, but six bytes in JSON (`\u0001`). */
-const jsonSize = (text: SQLWrapper) =>
-  sql`case when octet_length(${text}) > ${sql.raw(String(SHORT_TEXT))} then octet_length(to_json(${text})::text) else coalesce(octet_length(${text}), 0) end`
+/**
+ * Limits the total size of the texts to MAX_PAGE_BYTES of JSON, as `limitBytes` does for bytes in the database. Not part of the
+ * statement, because PostgreSQL would convert the texts of all rows up to the limit, also of those beyond the page: 4 s for
+ * 1,000 tasks of 10,000 control characters.
+ */
+export function limitJson<Row>(
+  rows: SizedRow<Row>[],
+  textsOf: (row: Row) => readonly (string | null)[],
+): SizedRow<Row>[] {
+  if (totalBytes(rows) * MAX_BYTES_IN_JSON <= MAX_PAGE_BYTES) return rows
+  const measured: SizedRow<Row>[] = []
+  let bytes = 0
+  for (const row of rows) {
+    if (bytes > MAX_PAGE_BYTES) break
+    const size = textsOf(row).reduce((sum, text) => sum + jsonSize(text ?? ''), 0)
+    bytes += Math.min(size, MAX_PAGE_BYTES)
+    measured.push({ ...row, bytes })
+  }
+  return measured
+}
+
+const jsonSize = (text: string) => Buffer.byteLength(JSON.stringify(text)) - 2
 
 /**
  * Selects times as milliseconds, because `new Date` reads a number faster than a text: 9 % more requests per second of

@@ -3,10 +3,13 @@ import * as query from '../../db/audit.ts'
 import { findEmails, findId } from '../../db/auth.ts'
 import { signedIn } from '../guard/index.ts'
 import { auditSourceOf } from '../telemetry/audit.ts'
-import { newestFirst, readPage } from './pages.ts'
+import { newestFirst, type Order, readPage } from './pages.ts'
 import { toUnixSeconds } from './time.ts'
 
 const os = signedIn.audit
+
+// An entry has no long text, so the number of rows also limits the bytes of a page.
+const order: Order<query.AuditRow> = { ...newestFirst, textsOf: () => [] }
 
 export const audit = os.router({
   list: os.list.handler(async (call) => {
@@ -17,8 +20,7 @@ export const audit = os.router({
     const outcome = person === null ? 'refused' : 'accepted'
     await query.insert(db, { ...entry, outcome, subject: person ?? null })
     if (person === null) throw badRequest([{ path: ['person'], message: 'No account has this address' }])
-    const { rows } = await readPage<query.AuditRow>(call, newestFirst, async (page) =>
-      // An entry has no long text, so the number of rows also limits the bytes of a page.
+    const { rows } = await readPage(call, order, async (page) =>
       (await query.list(db, person, page)).map((row) => ({ ...row, bytes: 0 })),
     )
     const emails = await findEmails(

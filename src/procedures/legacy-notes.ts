@@ -2,15 +2,17 @@ import { isBlank, noteBounds, trimInvisibleStart } from '../../contract/base.ts'
 import * as query from '../../db/legacy-notes.ts'
 import { insert, type ListedNote } from '../../db/notes.ts'
 import { signedIn } from '../guard/index.ts'
-import { newestFirst, readPage } from './pages.ts'
+import { newestFirst, type Order, readPage } from './pages.ts'
 import { toUnixSeconds } from './time.ts'
 
 const os = signedIn.legacyNotes
 
+const order: Order<ListedNote['note']> = { ...newestFirst, textsOf: ({ title, body }) => [title, body] }
+
 export const legacyNotes = os.router({
   list: os.list.handler(async (call) => {
     const { db, user } = call.context
-    const { rows, isComplete } = await readPage(call, newestFirst, (page) => query.list(db, user.id, page))
+    const { rows, isComplete } = await readPage(call, order, (page) => query.list(db, user.id, page))
     const noteCount = isComplete ? rows.length : await query.countAll(db, user.id)
     return { notes: rows.map(view), noteCount }
   }),

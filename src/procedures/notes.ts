@@ -70,11 +70,13 @@ function viewWithETag(reply: Reply, item: query.NoteForViewer, viewerId: string)
 const order: Order<query.ListedNote> = {
   ...newestFirst,
   positionOf: ({ note }) => newestFirst.positionOf(note),
+  textsOf: ({ note: { title, body } }) => [title, body],
 }
 
 const sharesOrder: Order<shares.ListedShare> = {
   positionOf: ({ createdAt, email }) => ({ at: createdAt, id: email }),
   cursorPattern: /^(\d{1,13})\.([!-~]{1,254})$/,
+  textsOf: ({ email }) => [email],
 }
 
 /** Returns a note with the viewer's permissions. The number of shares is 0 for viewers other than the author. */

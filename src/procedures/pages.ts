@@ -1,7 +1,14 @@
 import { MAX_LIMIT, type Page } from '../../contract/base.ts'
 import { badRequest } from '../../contract/errors.ts'
 import { linkToNext } from '../../contract/link.ts'
-import { MAX_PAGE_BYTES, type PageRequest, type Position, type SizedRow, totalBytes } from '../../db/pages.ts'
+import {
+  limitJson,
+  MAX_PAGE_BYTES,
+  type PageRequest,
+  type Position,
+  type SizedRow,
+  totalBytes,
+} from '../../db/pages.ts'
 import type { Caller, Context } from '../context.ts'
 import { queueListRead } from './list-queue.ts'
 
@@ -19,9 +26,11 @@ interface ListCall {
 export interface Order<Row> {
   positionOf: (row: Row) => Position
   cursorPattern: RegExp
+  /** Returns the texts that limit the size of a page. Empty if the number of rows also limits the bytes. */
+  textsOf: (row: Row) => readonly (string | null)[]
 }
 
-export const newestFirst: Order<{ createdAt: Date; id: number }> = {
+export const newestFirst: Omit<Order<{ createdAt: Date; id: number }>, 'textsOf'> = {
   positionOf: ({ createdAt, id }) => ({ at: createdAt, id }),
   cursorPattern: /^(\d{1,13})\.(\d{1,15})$/,
 }
@@ -39,7 +48,8 @@ export async function readPage<Row>(
 ) {
   const { limit = MAX_LIMIT, cursor, ...parameters } = input
   const after = cursor === undefined ? undefined : decodeCursor(cursor, order)
-  const listed = await queueListRead(context.user.id, () => list({ limit: limit + 1, after }))
+  const read = await queueListRead(context.user.id, () => list({ limit: limit + 1, after }))
+  const listed = limitJson(read, order.textsOf)
   const hasNext = listed.length > limit || totalBytes(listed) > MAX_PAGE_BYTES
   const last = hasNext ? listed.at(-2) : undefined
   if (!last) return { rows: listed, isComplete: !after }

@@ -35,6 +35,7 @@ export const sessions = os.router({
 export const latestFirst: Order<query.SessionRow> = {
   positionOf: ({ updatedAt, id }) => ({ at: updatedAt, id }),
   cursorPattern: /^(\d{1,13})\.([\w-]{1,100})$/,
+  textsOf: ({ userAgent }) => [userAgent],
 }
 
 /**

@@ -2,18 +2,21 @@ import * as query from '../../db/tasks.ts'
 import type { Reply } from '../context.ts'
 import { taskTag } from '../guard/conditions.ts'
 import { signedIn } from '../guard/index.ts'
-import { newestFirst, readPage } from './pages.ts'
+import { newestFirst, type Order, readPage } from './pages.ts'
 import { toUnixSeconds } from './time.ts'
 
 const os = signedIn.tasks
+
+const order: Order<query.ListedTask> = {
+  ...newestFirst,
+  textsOf: ({ title, description }) => [title, description],
+}
 
 export const tasks = os.router({
   list: os.list.handler(async (call) => {
     const { db, user } = call.context
     const status = call.input?.status
-    const { rows, isComplete } = await readPage(call, newestFirst, (page) =>
-      query.list(db, user.id, page, status),
-    )
+    const { rows, isComplete } = await readPage(call, order, (page) => query.list(db, user.id, page, status))
     const taskCount = isComplete ? rows.length : await query.countAll(db, user.id, status)
     return { tasks: rows.map((task) => view(task, user.id)), taskCount }
   }),
