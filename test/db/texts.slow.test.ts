@@ -35,4 +35,17 @@ describe.each([
 
     await fc.assert(law, { numRuns: 50 })
   })
+
+  test('live updates contain texts as they were sent', async () => {
+    const ada = await person(newEmail())
+    const { id } = await ada.tasks.create({ taskTitle: 'Old' })
+    const updates = await ada.live.watch({ topics: ['tasks'] })
+    await updates.next()
+
+    await ada.tasks.update({ id, title: '\ufeffNew' })
+
+    const { value } = await updates.next()
+    expect(value).toMatchObject({ topic: 'tasks', state: { tasks: [{ title: '\ufeffNew' }] } })
+    await updates.return()
+  })
 })

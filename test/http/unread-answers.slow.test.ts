@@ -69,4 +69,21 @@ describe('unread answers', () => {
     await expect.poll(unreadBytes, PATIENCE).toBeLessThanOrEqual(9 * MEBIBYTE)
     expect(unreadBytes()).toBeGreaterThan(4 * MEBIBYTE)
   })
+
+  test('of one network occupy at most 32 MiB, and those of other networks stay', async () => {
+    const cookies = await Promise.all(Array.from({ length: 16 }, () => signInWithTasks(0.9 * MEBIBYTE)))
+    responses.length = 0
+    const [victim = '', ...others] = cookies
+    sendWithoutReading('GET /api/tasks', { cookie: victim, 'x-forwarded-for': '203.0.113.1' }, 8)
+    await waitForResponses(8)
+    const ofVictim = responses.at(-1)
+
+    for (const cookie of others)
+      sendWithoutReading('GET /api/tasks', { cookie, 'x-forwarded-for': '198.51.100.1' }, 8)
+
+    await waitForResponses(128)
+    await expect.poll(unreadBytes, PATIENCE).toBeLessThanOrEqual((32 + 1 + 8) * MEBIBYTE)
+    expect(unreadBytes()).toBeGreaterThan(12 * MEBIBYTE)
+    expect(ofVictim?.destroyed).toBe(false)
+  })
 })

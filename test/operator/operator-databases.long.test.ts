@@ -146,6 +146,21 @@ describe('tallystick backup and restore', { timeout: 300_000 }, () => {
       expect(gunzipSync(content).includes('PG_VERSION')).toBe(true)
   })
 
+  test('restore a text with a leading byte order mark', async () => {
+    const environment = await embeddedDatabase()
+    const [title, file] = ['\ufeffTitle', join(environment.DATA_DIR, 'own-backup')]
+    await withService(environment, async (service) => {
+      const ada = await service.person('ada@example.com')
+      await ada.tasks.reset()
+      await ada.tasks.create({ taskTitle: title })
+    })
+
+    await run(environment, 'backup', file)
+    await run(environment, 'restore', file, '--force')
+
+    expect((await tasks(environment)).tasks.map((task) => task.title)).toEqual([title])
+  })
+
   test('restore a backup into an empty folder', async () => {
     const environment = await emptyFolder()
 
