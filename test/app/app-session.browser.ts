@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 
-import { openApp, openContext, useBrowser } from '../fixtures/browser.ts'
+import { openApp, openContext, signOut, useBrowser } from '../fixtures/browser.ts'
 import { startProxy } from '../fixtures/proxy.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
@@ -44,7 +44,9 @@ describe('a page from the back/forward cache', () => {
   })
 
   test('shows nothing of a person whose session has ended', async () => {
-    const { page, email } = await openTasks()
+    const { page, email, expectStatus } = await openTasks()
+    // The restored page may resume its live updates before it is loaded again.
+    expectStatus(401)
     const other = service.client({ cookie: await service.signIn(email) })
     let shown: unknown
     page.on('console', (message) => {
@@ -60,10 +62,11 @@ describe('a page from the back/forward cache', () => {
   })
 
   test('shows nothing after the person has signed out on the page', async () => {
-    const { page } = await openTasks()
+    const app = await openTasks()
+    const { page } = app
     await page.evaluate(`addEventListener('pageshow', () => console.log('shown:' + window.shown))`)
     const shown = page.waitForEvent('console', (message) => message.text().startsWith('shown:'))
-    await page.getByRole('button', { name: 'Sign out' }).click()
+    await signOut(app)
     await page.getByRole('link', { name: 'Reservation' }).waitFor()
     await page.waitForURL(service.origin + '/')
 
@@ -98,14 +101,14 @@ describe('a page from the back/forward cache', () => {
 
 describe('other tabs of the browser', () => {
   test('show the sign-in immediately after a sign-out, also without live updates', async () => {
-    const { page, context, expectStatus } = await openTasks()
-    expectStatus(503)
-    const other = await context.newPage()
+    const app = await openTasks()
+    app.expectStatus(503)
+    const other = await app.context.newPage()
     await other.route('**/rpc/live/watch', (route) => route.fulfill({ status: 503, json: {} }))
     await other.goto(`${service.origin}/tasks`)
     await other.getByText('Secret').waitFor()
 
-    await page.getByRole('button', { name: 'Sign out' }).click()
+    await signOut(app)
 
     await other.getByText('Your session has ended.').waitFor()
     await other.getByRole('textbox', { name: 'E-mail' }).waitFor()

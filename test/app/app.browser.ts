@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { findViolations, openApp, openContext, overflows, useBrowser } from '../fixtures/browser.ts'
+import { findViolations, openApp, openContext, overflows, signOut, useBrowser } from '../fixtures/browser.ts'
 import { codeSentTo, wrongCodeFor } from '../fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
@@ -115,9 +115,10 @@ describe('the counter', () => {
 
 describe('the session', () => {
   test('ends at the sign-out, and the data of the person disappears', async () => {
-    const { page, email } = await openApp(service, { path: '/account' })
+    const app = await openApp(service, { path: '/account' })
+    const { page, email } = app
 
-    await page.getByRole('button', { name: 'Sign out' }).click()
+    await signOut(app)
 
     await page.getByRole('button', { name: 'Send code' }).waitFor()
     expect(await page.getByText(email).count()).toBe(0)
