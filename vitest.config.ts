@@ -58,7 +58,7 @@ export default defineConfig({
         },
       },
       {
-        // Tests of the pages in a real browser: Debian's Chromium, or the program at the path in CHROMIUM.
+        // Tests of the pages in a real browser, see `launchBrowser` in test/fixtures/browser.ts.
         test: {
           name: 'browser',
           include: ['test/**/*.browser.ts'],

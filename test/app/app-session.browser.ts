@@ -1,14 +1,14 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 
-import { openApp, openContext, signOut, useBrowser } from '../fixtures/browser.ts'
+import { CHROMIUM, openApp, openContext, signOut, useBrowser } from '../fixtures/browser.ts'
 import { startProxy } from '../fixtures/proxy.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const ROOT = 'root@example.com'
 const service = await startService({ ADMIN_EMAILS: ROOT })
 // Playwright disables the cache, because some of its functions do not support pages from the cache.
-useBrowser({ ignoreDefaultArgs: ['--disable-back-forward-cache'] })
+useBrowser({ executablePath: CHROMIUM, ignoreDefaultArgs: ['--disable-back-forward-cache'] })
 
 /** Opens the tasks of a person with the task `Secret`. The page counts in `window.restored` how often the cache restored it. */
 async function openTasks() {

@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { createApp } from '../../src/http/app.ts'
 import { createTallystick } from '../../src/testing.ts'
+import { launchBrowser } from '../fixtures/browser.ts'
 import { BreakableConnection } from '../fixtures/breakable-connection.ts'
 import { sessionTokenIn } from '../fixtures/http.ts'
 import { PATIENCE } from '../fixtures/patience.ts'
@@ -14,10 +15,7 @@ const service = await startService()
 let browser: Browser
 
 beforeAll(async () => {
-  browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],
-  })
+  browser = await launchBrowser()
 })
 afterAll(() => browser.close())
 
