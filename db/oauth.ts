@@ -51,6 +51,13 @@ export const consume = async (db: Database, key: string, keepUntil?: Date) =>
       .returning()
   ).at(0)
 
+/** Returns whether a record is used, and since at most `seconds`. */
+export const isUsedWithin = async (db: Database, key: string, seconds: number) =>
+  (await db.$count(
+    records,
+    and(eq(records.key, key), gt(records.usedAt, sql`now() - make_interval(secs => ${seconds})`)),
+  )) > 0
+
 export const put = (db: Database, key: string, value: Record<string, unknown>, expiresAt?: Date) =>
   db
     .insert(records)

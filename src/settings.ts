@@ -7,7 +7,7 @@ import proxyAddr from 'proxy-addr'
 import { z } from 'zod'
 
 import { makeFolderPrivate, makePrivate } from '../db/private.ts'
-import { isConfiguredClient } from './identity/client-metadata.ts'
+import { APP_SCHEMES, isAppScheme, isConfiguredClient } from './identity/client-metadata.ts'
 import { limits } from './limits.ts'
 
 const list = z
@@ -49,6 +49,11 @@ const isLimitList = (entries: string[]) =>
 /** Minimum length of AUTH_SECRET, in characters. */
 const MIN_SECRET = 32
 
+const redirectSchemes = ({ REDIRECT_SCHEMES }: { REDIRECT_SCHEMES: string[] }) => [
+  ...APP_SCHEMES,
+  ...REDIRECT_SCHEMES,
+]
+
 const Environment = z
   .object({
     NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
@@ -73,9 +78,10 @@ const Environment = z
       isProxyList,
       'Must be a comma-separated list of IP addresses or ranges, such as 10.0.0.0/8',
     ),
-    OAUTH_CLIENTS: list.refine(
-      (entries) => entries.every(isConfiguredClient),
-      'Must be a comma-separated list of id=redirect-uri',
+    OAUTH_CLIENTS: list,
+    REDIRECT_SCHEMES: list.refine(
+      (schemes) => schemes.every(isAppScheme),
+      'Must be a comma-separated list of private schemes, such as example-app',
     ),
     SERVICE: z.string().default(`${hostname()}:${process.pid}`),
     RELEASE: z.string().default('local'),
@@ -99,6 +105,11 @@ const Environment = z
     STOP_DELAY: z.coerce.number().min(0).max(60).default(0),
   })
   .superRefine((env, context) => {
+    const schemes = redirectSchemes(env)
+    if (!env.OAUTH_CLIENTS.every((entry) => isConfiguredClient(entry, schemes))) {
+      const message = 'Must be a comma-separated list of id=redirect-uri'
+      context.addIssue({ code: 'custom', path: ['OAUTH_CLIENTS'], message })
+    }
     if (env.WORKERS > 1 && !env.DATABASE_URL?.startsWith('postgres')) {
       const message =
         'More than one worker requires a DATABASE_URL: only one process can use the embedded database'
@@ -143,6 +154,8 @@ export function readSettings(environment: Record<string, string | undefined>) {
     trustedOrigins: env.TRUSTED_ORIGINS,
     trustedProxies: env.TRUSTED_PROXIES,
     oauthClients: env.OAUTH_CLIENTS,
+    /** Private schemes without a dot that redirect URIs of apps may have. */
+    redirectSchemes: redirectSchemes(env),
     service: env.SERVICE,
     release: env.RELEASE,
     logLevel: env.LOG_LEVEL,

@@ -3,6 +3,7 @@ import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
+import { APP_SCHEMES } from '../src/identity/client-metadata.ts'
 import { limits } from '../src/limits.ts'
 import { readSettings } from '../src/settings.ts'
 
@@ -48,6 +49,7 @@ const defaults: Record<string, string | number | boolean | string[] | undefined>
   TRUSTED_ORIGINS: settings.trustedOrigins,
   TRUSTED_PROXIES: settings.trustedProxies,
   OAUTH_CLIENTS: settings.oauthClients,
+  REDIRECT_SCHEMES: settings.redirectSchemes.slice(APP_SCHEMES.length),
   SERVICE: settings.service,
   RELEASE: settings.release,
   LOG_LEVEL: settings.logLevel,

@@ -3,7 +3,7 @@ import type { ORPCError } from '@orpc/client'
 import { scopes } from '../../contract/base.ts'
 import { badRequest } from '../../contract/errors.ts'
 import type { Services } from '../context.ts'
-import { Registration } from '../identity/client-metadata.ts'
+import { clientMetadata } from '../identity/client-metadata.ts'
 import { registerClient } from '../identity/clients.ts'
 import { createGrants } from '../identity/grants.ts'
 import { OAuthError } from '../identity/oauth-error.ts'
@@ -21,7 +21,8 @@ interface Result {
 
 /** Creates the endpoints of OAuth 2.1 for apps, command lines and AI agents. The library OpenAuth issues the tokens. */
 export function createOAuthEndpoints(services: Services): Endpoints {
-  const { baseUrl } = services.settings
+  const { baseUrl, redirectSchemes } = services.settings
+  const registration = clientMetadata(redirectSchemes)
   const grants = createGrants(services)
   const authorize = createAuthorize(services, grants)
   const metadata = (body: object) => createEndpoint('GET', () => Promise.resolve({ body }))
@@ -53,7 +54,7 @@ export function createOAuthEndpoints(services: Services): Endpoints {
     '/register': createEndpoint(
       'POST',
       async ({ body }) => {
-        const { success, data, error } = Registration.safeParse(body ?? {})
+        const { success, data, error } = registration.safeParse(body ?? {})
         if (!success) throw invalidRegistration(badRequest(error.issues))
         const { id, name, redirectUris } = await registerClient(services.db, data)
         return { status: 201, body: registered(id, name, redirectUris) }

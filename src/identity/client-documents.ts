@@ -9,7 +9,7 @@ import { RequestFilteringHttpsAgent } from 'request-filtering-agent'
 import { z } from 'zod'
 
 import type { Services } from '../context.ts'
-import { type Client, Registration } from './client-metadata.ts'
+import { type Client, clientMetadata } from './client-metadata.ts'
 
 /** Maximum size of a document, in bytes. */
 const MAX_DOCUMENT = 10 * 1024
@@ -41,8 +41,6 @@ export class FetchRefused extends Error {
   }
 }
 
-const ClientDocument = Registration.extend({ client_id: z.string() })
-
 /**
  * Creates the function that finds an app by its client id, if the client id is the URL of a client metadata document
  * (draft-ietf-oauth-client-id-metadata-document). The function fetches the document from this URL. Any caller can send
@@ -61,6 +59,10 @@ export function createDocumentClients({
   settings,
   consumeRateLimit,
 }: Pick<Services, 'settings' | 'consumeRateLimit'>) {
+  const ClientDocument = clientMetadata(settings.redirectSchemes).extend({
+    client_id: z.string(),
+    token_endpoint_auth_method: z.literal('none').nullish(),
+  })
   let fetching = 0
   const cache = new LRUCache<string, { client?: Client }>({
     max: MAX_CACHED,

@@ -17,11 +17,33 @@ export interface Client {
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
 /**
- * Returns whether a redirect URI uses https, http on a loopback host, or a private scheme (RFC 8252). Checks the text
- * before parsing it, because the URL parser hides some characters: it removes line breaks and empty user information,
- * and converts a backslash to a slash.
+ * Private schemes without a dot that current apps use. The setting REDIRECT_SCHEMES adds more. A list of forbidden
+ * schemes would not be safe, because systems give many schemes a meaning (`intent`, `ms-msdt`, `view-source`).
  */
-export function isRedirectUri(uri: string) {
+export const APP_SCHEMES = [
+  'antigravity',
+  'claude',
+  'cursor',
+  'raycast',
+  'vscode',
+  'vscode-insiders',
+  'vscodium',
+  'warp',
+  'windsurf',
+  'zed',
+]
+
+/** Returns whether the setting REDIRECT_SCHEMES may add a scheme. Browsers and systems give the others a meaning. */
+export const isAppScheme = (scheme: string) =>
+  /^[a-z][a-z\d+-]*$/.test(scheme) &&
+  !['http', 'https', 'ftp', 'ws', 'wss', 'file', 'about', 'blob', 'data', 'javascript'].includes(scheme)
+
+/**
+ * Returns whether a redirect URI uses https, http on a loopback host, a private scheme with a dot (RFC 8252), or a
+ * scheme of the list before a host. Checks the text before parsing it, because the URL parser hides some characters: it
+ * removes line breaks and empty user information, and converts a backslash to a slash.
+ */
+export function isRedirectUri(uri: string, schemes: readonly string[]) {
   // Allows only visible ASCII characters (RFC 3986). Rejects spaces, and control, bidirectional and invisible
   // characters.
   if (!/^[!-~]+$/.test(uri) || /[\\#]/.test(uri) || !URL.canParse(uri)) return false
@@ -31,51 +53,63 @@ export function isRedirectUri(uri: string) {
   // The host is inserted into a Content-Security-Policy, so it must not contain characters that end a directive.
   if (/[^\w.:[\]-]/.test(host)) return false
   if (/^[a-z][a-z\d+-]*(\.[a-z\d+-]+)+:$/.test(protocol)) return true
-  if (!/^https?:\/\/[^/]/i.test(uri)) return false
-  return protocol === 'https:' || LOOPBACK.includes(hostname)
+  if (!/^[^:]+:\/\/[^/]/.test(uri)) return false
+  if (schemes.includes(protocol.slice(0, -1))) return true
+  return protocol === 'https:' || (protocol === 'http:' && LOOPBACK.includes(hostname))
 }
 
-const RedirectUri = text({ min: 1, max: 2000 }).refine(
-  isRedirectUri,
-  'Must be a URI with https, loopback http or a private scheme, in ASCII, without user information and fragment',
-)
-
+/** Joiners inside words of scripts that need joiners, such as Persian and Hindi. */
+const WORD_JOINER = String.raw`(?<=[\p{L}\p{M}])(?<![\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}])[\u200C\u200D](?=[\p{L}\p{M}])`
+/** Joiners and variation selectors inside emoji. */
+const EMOJI_JOINER = String.raw`(?<=\p{Extended_Pictographic}\p{EMod}?)\uFE0F|(?<=\p{Extended_Pictographic}[\uFE0F\p{EMod}]?)\u200D(?=\p{Extended_Pictographic})`
 /**
  * Characters that are invisible or change the display of other text: control characters, format characters (zero-width,
  * bidirectional), ignorable and unassigned characters, line separators, and the blank Braille pattern. In a sequence of
- * combining marks, also matches every mark after the fourth.
+ * combining marks, every mark after the fourth.
  */
-export const deceptiveCharacters =
-  /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?<=\p{M}{4})\p{M}/gu
+const DECEPTIVE = String.raw`[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?<=\p{M}{4})\p{M}`
 
-export const normalizeName = (name: string) =>
-  name
-    .normalize('NFC')
-    .replace(/\p{Zs}+/gu, ' ')
-    .trim()
+const CHECKED_CHARACTERS = new RegExp(`(?<joiner>${WORD_JOINER}|${EMOJI_JOINER})|${DECEPTIVE}`, 'gu')
 
 export const UNNAMED = 'An app'
 
-/** The name of an app, safe to display on the consent page. */
-export const ClientName = text({ min: 1, max: 120 })
-  .refine((name) => name.search(deceptiveCharacters) < 0, 'Contains an invisible character')
-  .transform(normalizeName)
-  .refine((name) => name !== '', 'Must not be blank')
+/** Returns the name of an app without characters that hide or reorder text, or UNNAMED if nothing else remains. */
+export const toDisplayName = (name: string) =>
+  name
+    .replace(CHECKED_CHARACTERS, (_, joiner?: string) => joiner ?? '')
+    .normalize('NFC')
+    .replace(/\p{Zs}+/gu, ' ')
+    .trim() || UNNAMED
 
-/** The client metadata of a registration (RFC 7591). */
-export const Registration = z.object({
-  client_name: ClientName.default(UNNAMED),
-  redirect_uris: z.array(RedirectUri).min(1).max(10),
-  token_endpoint_auth_method: z.literal('none').default('none'),
-})
+/**
+ * The metadata that an app registers. Removes redirect URIs that are not supported, unless none remains. All other
+ * members are ignored: the response contains the registered metadata (RFC 7591, section 3.2.1).
+ */
+export const clientMetadata = (schemes: readonly string[]) =>
+  z.object({
+    client_name: z
+      .string()
+      .nullish()
+      .transform((name) => toDisplayName(name ?? ''))
+      .pipe(text({ max: 120 })),
+    redirect_uris: z
+      .array(z.string())
+      .min(1)
+      .max(10)
+      .transform((uris) => uris.filter((uri) => uri.length <= 2000 && isRedirectUri(uri, schemes)))
+      .refine(
+        (uris) => uris.length > 0,
+        'Must contain a URI with https, loopback http or a private scheme, in ASCII, without user information and fragment',
+      ),
+  })
 
 /**
  * Returns whether a redirect URI equals one of the app's redirect URIs. For http on a loopback host, the port may
  * differ, because local apps listen on a temporary port (RFC 8252).
  */
-export function allowsRedirect({ redirectUris }: Client, uri: string) {
+export function allowsRedirect({ redirectUris }: Client, uri: string, schemes: readonly string[]) {
   return (
-    isRedirectUri(uri) &&
+    isRedirectUri(uri, schemes) &&
     redirectUris.some(
       (allowed) => allowed === uri || withoutLoopbackPort(allowed) === withoutLoopbackPort(uri),
     )
@@ -99,9 +133,9 @@ export function findConfiguredClient(entries: string[], id: string): Client | un
 }
 
 /** Returns whether an entry of OAUTH_CLIENTS is valid. */
-export const isConfiguredClient = (entry: string) => {
+export const isConfiguredClient = (entry: string, schemes: readonly string[]) => {
   const [id, uri] = splitEntry(entry)
-  return ClientName.safeParse(id).data === id && isRedirectUri(uri)
+  return id.length <= 120 && toDisplayName(id) === id && isRedirectUri(uri, schemes)
 }
 
 const splitEntry = (entry: string): [string, string] => {

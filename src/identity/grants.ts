@@ -8,7 +8,7 @@ import { createDocumentClients } from './client-documents.ts'
 import { allowsRedirect, type Client, findConfiguredClient } from './client-metadata.ts'
 import { findRegisteredClient } from './clients.ts'
 import { OAuthError } from './oauth-error.ts'
-import { createTokenRequests } from './token-requests.ts'
+import { createTokenRequests, toResource } from './token-requests.ts'
 import { type Consent, createIssuer } from './tokens.ts'
 
 /** A valid authorization request of an app. */
@@ -37,9 +37,8 @@ const UNREDEEMED_TTL = 2 * 60_000
 export function createGrants(services: Services) {
   const { db, settings } = services
   const { baseUrl } = settings
-  const issuer = createIssuer(db, baseUrl)
+  const issuer = createIssuer(db, settings)
   const findDocumentClient = createDocumentClients(services)
-  const resources = [baseUrl, `${baseUrl}/`, `${baseUrl}/mcp`]
 
   async function findClient(id: string, network: string | undefined) {
     const configured = findConfiguredClient(settings.oauthClients, id)
@@ -56,7 +55,9 @@ export function createGrants(services: Services) {
     network?: string,
   ) {
     const client = await findClient(client_id, network)
-    return client && allowsRedirect(client, redirect_uri) ? { client, redirectUri: redirect_uri } : undefined
+    return client && allowsRedirect(client, redirect_uri, settings.redirectSchemes)
+      ? { client, redirectUri: redirect_uri }
+      : undefined
   }
 
   /** Validates all parameters of an authorization request except `client_id` and `redirect_uri`. Throws OAuthError. */
@@ -69,11 +70,13 @@ export function createGrants(services: Services) {
       const code = path[0] === 'response_type' ? 'unsupported_response_type' : 'invalid_request'
       throw new OAuthError(code, `${path.join('.')}: ${message}`)
     }
-    const scope = [...new Set((query.scope ?? 'read').split(' ').filter(Boolean))]
-    if (scope.length === 0 || !scope.every((name) => (scopes as readonly string[]).includes(name)))
-      throw new OAuthError('invalid_scope', `scope: Must be one or more of ${scopes.join(', ')}`)
-    const { resource = baseUrl } = query
-    if (!resources.includes(resource))
+    // Grants the known part of the requested scopes (RFC 6749, section 3.3). The response to the token request names it.
+    const requested = new Set((query.scope ?? 'read').split(' '))
+    const scope = scopes.filter((name) => requested.has(name))
+    if (scope.length === 0)
+      throw new OAuthError('invalid_scope', `scope: Must contain one or more of ${scopes.join(', ')}`)
+    const resource = toResource(query.resource ?? baseUrl)
+    if (resource !== baseUrl && resource !== `${baseUrl}/mcp`)
       throw new OAuthError(
         'invalid_target',
         'resource: Must be the URL of this service or of its MCP endpoint',
@@ -81,7 +84,7 @@ export function createGrants(services: Services) {
     return {
       ...(query.state !== undefined && { state: query.state }),
       scope: scope.join(' '),
-      resource: resource.replace(/\/$/, ''),
+      resource,
       challenge: data.code_challenge,
     }
   }

@@ -38,6 +38,12 @@ const grantTypes = new Map<string, (form: Form) => string>([
   ['refresh_token', (form) => refreshKey(parse(RefreshToken, form).refresh_token)],
 ])
 
+/**
+ * Returns the normalized form of the URL of a resource: scheme and host in lower case, without the default port and
+ * without a slash at the end. Returns a text that is no URL unchanged.
+ */
+export const toResource = (url: string) => (URL.canParse(url) ? new URL(url).href.replace(/\/$/, '') : url)
+
 /** Creates the functions that redeem and revoke codes and tokens. Both throw OAuthError. */
 export function createTokenRequests(services: Services, issuer: Issuer) {
   const { db, identity } = services
@@ -69,7 +75,7 @@ export function createTokenRequests(services: Services, issuer: Issuer) {
         'invalid_grant',
         'The code or refresh token is unknown, used, expired, or belongs to another app',
       )
-    if (form.resource !== undefined && form.resource.replace(/\/$/, '') !== stored.clientID)
+    if (form.resource !== undefined && toResource(form.resource) !== stored.clientID)
       throw new OAuthError('invalid_target', 'resource: The grant is for another resource')
     const answer = await issuer.fetch('/token', new URLSearchParams({ ...form, client_id: stored.clientID }))
     const { scope, sessionId } = stored.properties

@@ -5,17 +5,20 @@ import { joinKey, splitKey, type StorageAdapter } from '@openauthjs/openauth/sto
 import { createSubjects } from '@openauthjs/openauth/subject'
 import { createLocalJWKSet, errors, jwtVerify, type JWTVerifyGetKey } from 'jose'
 import { LRUCache } from 'lru-cache'
-import { createHash } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import { z } from 'zod'
 
 import type { Database } from '../../db/database.ts'
 import * as oauth from '../../db/oauth.ts'
 import * as grants from '../../db/grants.ts'
 import * as sessions from '../../db/sessions.ts'
+import type { Settings } from '../settings.ts'
 import { currentAuditSource } from '../telemetry/audit.ts'
 
 const ACCESS_SECONDS = 10 * 60
 const REFRESH_SECONDS = 30 * 24 * 3600
+/** Time in which the same refresh token returns the same successor, in seconds. */
+const REUSE_SECONDS = 30
 
 /** The private claims of a token: the grant (a row of the table `sessions`), the app, and the scope. */
 export const Grant = z.object({ sessionId: z.string(), clientId: z.string(), scope: z.string() })
@@ -45,20 +48,10 @@ export const refreshKey = (token: string) => {
   return storageKey(['oauth:refresh', subject, secret])
 }
 
-/**
- * OpenAuth's storage in PostgreSQL. OpenAuth reads a code or a refresh token and removes it in a second step, so
- * several concurrent redemptions of one code would succeed. Here, `get` reads the record and marks it as used in one
- * statement, so only one redemption succeeds. The used record stays in the database for the lifetime of a refresh
- * token, to detect replays.
- */
+/** OpenAuth's storage in PostgreSQL. */
 export const createStorage = (db: Database): StorageAdapter => ({
-  async get(key) {
-    if (key[0] === 'oauth:code') return (await oauth.consume(db, storageKey(key), refreshExpiry()))?.value
-    if (key[0] === 'oauth:refresh') return consumeRefreshToken(db, storageKey(key))
-    return (await oauth.find(db, storageKey(key)))?.value
-  },
-  // Omits `nextToken`: OpenAuth creates the next refresh token in advance, and would store it in plain text. Without
-  // `nextToken`, OpenAuth creates the next token at redemption.
+  get: async (key) => (await oauth.find(db, storageKey(key)))?.value,
+  // Omits `nextToken`: OpenAuth creates the next refresh token in advance, and would store it in plain text.
   async set(key, { nextToken: _, ...value }: Record<string, unknown>, expiry) {
     await oauth.put(db, storageKey(key), value, expiry)
   },
@@ -73,26 +66,49 @@ export const createStorage = (db: Database): StorageAdapter => ({
 })
 
 /**
- * Marks a refresh token as used, and extends its grant. The second use of a token ends the grant, because the token may
- * have been stolen.
+ * The storage of an issuer. OpenAuth reads a code or a refresh token and removes it in a second step, so several
+ * concurrent redemptions of one code would succeed. Here, `get` reads the record and marks it as used in one statement,
+ * so only one redemption of a code succeeds. The used record stays in the database for the lifetime of a refresh token,
+ * to detect replays.
  */
-async function consumeRefreshToken(db: Database, key: string) {
+const createTokenStorage = (db: Database, secret: string): StorageAdapter => {
+  const storage = createStorage(db)
+  return {
+    ...storage,
+    async get(key) {
+      const [kind, subject = '', token = ''] = key
+      if (kind === 'oauth:code') return (await oauth.consume(db, storageKey(key), refreshExpiry()))?.value
+      if (kind !== 'oauth:refresh') return storage.get(key)
+      const nextToken = createHmac('sha256', secret).update(`refresh token\n${token}`).digest('base64url')
+      const next = storageKey(['oauth:refresh', subject, nextToken])
+      const value = await useRefreshToken(db, storageKey(key), next)
+      return value && { ...value, nextToken }
+    },
+  }
+}
+
+/**
+ * Marks a refresh token as used, and extends its grant. Returns the stored value, from which OpenAuth issues the next
+ * refresh token, or undefined if the token is refused. `next` is the key of the next refresh token.
+ *
+ * - First use: accepted.
+ * - Another use within REUSE_SECONDS: accepted while the next token is unused, because an app can run several processes
+ *   that refresh at the same time, or lose the response. All receive the same next token. Afterwards refused.
+ * - Another use later: refused, and ends the grant, because the token may have been stolen.
+ */
+async function useRefreshToken(db: Database, key: string, next: string) {
   const consumed = await oauth.consume(db, key)
-  const { subject, properties } =
-    StoredRefreshToken.safeParse((consumed ?? (await oauth.find(db, key)))?.value).data ?? {}
+  const value = (consumed ?? (await oauth.find(db, key)))?.value
+  const { subject, properties } = StoredRefreshToken.safeParse(value).data ?? {}
   if (!subject || !properties) return undefined
-  if (!consumed) {
-    await sessions.end(
-      db,
-      subject,
-      properties.sessionId,
-      currentAuditSource(),
-      'a refresh token was used twice',
-    )
+  if (!consumed && !(await oauth.isUsedWithin(db, key, REUSE_SECONDS))) {
+    const reason = 'a refresh token was used twice'
+    await sessions.end(db, subject, properties.sessionId, currentAuditSource(), reason)
     return undefined
   }
+  if (!consumed && (await oauth.find(db, next))?.usedAt) return undefined
   const isActive = await grants.extend(db, subject, properties.sessionId, refreshExpiry())
-  return isActive ? consumed.value : undefined
+  return isActive ? value : undefined
 }
 
 /**
@@ -143,8 +159,11 @@ const consentProvider: Provider<Consent['grant']> = {
  * once, and keeps the error if the load fails. Therefore, a new OpenAuth instance replaces the current one after each
  * failed request.
  */
-export function createIssuer(db: Database, baseUrl: string) {
-  let openAuth = createOpenAuth(db)
+export function createIssuer(
+  db: Database,
+  { baseUrl, authSecret }: Pick<Settings, 'baseUrl' | 'authSecret'>,
+) {
+  let openAuth = createOpenAuth(createTokenStorage(db, authSecret))
   return {
     /** Sends a GET request, or a POST request with the body. */
     fetch: async (path: string, body?: URLSearchParams | string) => {
@@ -153,7 +172,7 @@ export function createIssuer(db: Database, baseUrl: string) {
           new Request(baseUrl + path, body !== undefined ? { method: 'POST', body } : {}),
         )
       } catch (error) {
-        openAuth = createOpenAuth(db)
+        openAuth = createOpenAuth(createTokenStorage(db, authSecret))
         throw error
       }
     },
@@ -162,7 +181,7 @@ export function createIssuer(db: Database, baseUrl: string) {
 
 export type Issuer = ReturnType<typeof createIssuer>
 
-function createOpenAuth(db: Database) {
+function createOpenAuth(storage: StorageAdapter) {
   // Deletes the environment variable, because OpenAuth would use it instead of the option `storage`.
   delete process.env.OPENAUTH_STORAGE
   const { log } = console
@@ -172,7 +191,7 @@ function createOpenAuth(db: Database) {
   const openAuth = issuer({
     providers: { account: consentProvider },
     subjects: createSubjects({ grant: Grant }),
-    storage: createStorage(db),
+    storage,
     ttl: { access: ACCESS_SECONDS, refresh: REFRESH_SECONDS, reuse: 0 },
     allow: () => Promise.resolve(true),
     success: (respond, { userId, sessionId, clientId, scope }) =>

@@ -59,13 +59,19 @@ describe('a scope', () => {
     expect(await app.obtainTokens(await signIn(), { scope: undefined })).toMatchObject({ scope: 'read' })
   })
 
-  test('appears once when the request repeats it', async () => {
-    expect(await app.obtainTokens(await signIn(), { scope: 'write  write read' })).toMatchObject({
-      scope: 'write read',
-    })
+  test.each([
+    ['write  write read', 'read write'],
+    ['openid read offline_access', 'read'],
+    ['openid profile write', 'write'],
+    ['READ read', 'read'],
+  ])('requested as "%s" is granted as "%s", which the response names', async (requested, scope) => {
+    const tokens = await app.obtainTokens(await signIn(), { scope: requested })
+
+    expect(tokens.scope).toBe(scope)
+    expect(decodeJwt(tokens.access_token).properties).toMatchObject({ scope })
   })
 
-  test.each(['admin', 'read admin', 'openid', 'READ', '', ' '])(
+  test.each(['admin', 'openid', 'openid offline_access', 'READ', '', ' '])(
     '"%s" is rejected with invalid_scope',
     async (scope) => {
       expect((await app.allow(await signIn(), { scope })).get('error')).toBe('invalid_scope')

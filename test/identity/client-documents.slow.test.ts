@@ -116,8 +116,8 @@ describe('an app with a client document', () => {
       ['has the id of another app', (fields) => ({ ...fields, client_id: `${fields.client_id}?` })],
       ['has other redirect URIs', (fields) => ({ ...fields, redirect_uris: ['https://app.example/'] })],
       [
-        'has an invalid redirect URI',
-        (fields) => ({ ...fields, redirect_uris: [redirectUri, 'javascript:alert(1)'] }),
+        'has no supported redirect URI',
+        (fields) => ({ ...fields, redirect_uris: ['javascript:alert(1)', 'myapp://callback'] }),
       ],
       ['has a secret', (fields) => ({ ...fields, token_endpoint_auth_method: 'client_secret_basic' })],
       ['is too large', (fields) => ({ ...fields, padding: 'x'.repeat(11 * 1024) })],
@@ -235,8 +235,8 @@ describe.runIf(hasOpenssl)('a client document', () => {
     ['redirects', (response) => response.writeHead(302, { location: '/other.json' }).end()],
     ['ends early', (response) => response.socket?.destroy()],
     [
-      'has a name with a right-to-left override',
-      (response, document) => response.end(document.replace('A described app', 'knab\\u202E')),
+      'has a name of more than 120 characters',
+      (response, document) => response.end(document.replace('A described app', 'x'.repeat(121))),
     ],
     [
       'has a redirect URI with a user name',

@@ -9,7 +9,11 @@ const configured = [
   'cli=com.example.cli:/callback',
   'web=https://app.example/callback?from=tallystick',
 ]
-const service = await startService({ ...(await settingsWithAddress()), OAUTH_CLIENTS: configured.join(',') })
+const service = await startService({
+  ...(await settingsWithAddress()),
+  OAUTH_CLIENTS: configured.join(','),
+  REDIRECT_SCHEMES: 'example-app, other',
+})
 const { call, signIn } = createOAuthCalls(service)
 
 const register = (registration: unknown) => call('POST', '/register', registration)
@@ -91,36 +95,128 @@ describe('the registration of an app', () => {
   })
 
   test.each([
-    ['an empty name', { client_name: '' }],
     ['a long name', { client_name: 'x'.repeat(121) }],
-    ['a name that cannot be stored', { client_name: 'a\0b' }],
-    ['a blank name', { client_name: ' \u3000\u00a0' }],
-    ...[
-      ['line break', 'Bank\nSafe'],
-      ['escape', 'Bank\u001b[2J'],
-      ['C1 control', 'Bank\u0085'],
-      ['override', '\u202Eknab'],
-      ['isolate', 'Bank\u2066'],
-      ['direction mark', 'Bank\u200F'],
-      ['Arabic letter mark', 'Bank\u061C'],
-      ['zero-width space', 'Ba\u200Bnk'],
-      ['zero-width joiner', 'Ba\u200Dnk'],
-      ['byte order mark', '\uFEFFBank'],
-      ['soft hyphen', 'Ba\u00ADnk'],
-      ['word joiner', 'Ba\u2060nk'],
-      ['Hangul filler', '\u3164'],
-      ['variation selector', 'Bank\uFE0F'],
-      ['tag', 'Bank\u{E0041}'],
-      ['line separator', 'Bank\u2028'],
-      ['Braille blank', '\u2800'],
-      ['private use character', 'Bank\uE000'],
-      ['sequence of five combining marks', `B${'\u0301'.repeat(5)}`],
-    ].map(([character, client_name]) => [`a name with a ${character}`, { client_name }] as [string, object]),
-    ['a secret', { token_endpoint_auth_method: 'client_secret_basic' }],
+    ['a name that is not a text', { client_name: 1 }],
   ])('rejects %s', async (_, registration) => {
     expect(await register({ redirect_uris: [redirectUri], ...registration })).toMatchObject({
       status: 400,
       body: { error: 'invalid_client_metadata' },
+    })
+  })
+
+  test.each([
+    ['NUL', 'Ba\0nk'],
+    ['line break', 'Ba\nnk'],
+    ['escape', 'Ba\u001bnk'],
+    ['C1 control', 'Bank\u0085'],
+    ['override', '\u202EBank'],
+    ['isolate', 'Bank\u2066'],
+    ['direction mark', 'Bank\u200F'],
+    ['Arabic letter mark', 'Bank\u061C'],
+    ['zero-width space', 'Ba\u200Bnk'],
+    ['zero-width joiner between Latin letters', 'Ba\u200Dnk'],
+    ['byte order mark', '\uFEFFBank'],
+    ['soft hyphen', 'Ba\u00ADnk'],
+    ['word joiner', 'Ba\u2060nk'],
+    ['Hangul filler', 'Bank\u3164'],
+    ['variation selector', 'Bank\uFE0F'],
+    ['tag', 'Bank\u{E0041}'],
+    ['line separator', 'Bank\u2028'],
+    ['Braille blank', 'Bank\u2800'],
+    ['private use character', 'Bank\uE000'],
+    ['unpaired surrogate', 'Bank\uD800'],
+    ['space at the end', 'Bank\u3000'],
+  ])('removes from the name: %s', async (_, client_name) => {
+    const { status, body } = await register({ redirect_uris: [redirectUri], client_name })
+
+    expect({ status, body }).toMatchObject({ status: 201, body: { client_name: 'Bank' } })
+  })
+
+  test('keeps four marks of a longer sequence of combining marks', async () => {
+    const client_name = `ב${'\u0301'.repeat(9)}`
+
+    expect(await register({ redirect_uris: [redirectUri], client_name })).toMatchObject({
+      body: { client_name: `ב${'\u0301'.repeat(4)}` },
+    })
+  })
+
+  test.each(['می\u200cخواهم', 'क्\u200dष', '👩\u200d💻 ❤\uFE0F', '🏳\uFE0F\u200d🌈', 'Größe 名'])(
+    'keeps the name %j with its joiners',
+    async (client_name) => {
+      expect(await register({ redirect_uris: [redirectUri], client_name })).toMatchObject({
+        status: 201,
+        body: { client_name },
+      })
+    },
+  )
+
+  test.each([
+    ['an absent name', {}],
+    ['null', { client_name: null }],
+    ['an empty name', { client_name: '' }],
+    ['a blank name', { client_name: ' \u3000\u00a0' }],
+    ['an invisible name', { client_name: '\u200B\u3164\u2800' }],
+  ])('calls the app "An app" for %s', async (_, registration) => {
+    expect(await register({ redirect_uris: [redirectUri], ...registration })).toMatchObject({
+      status: 201,
+      body: { client_name: 'An app' },
+    })
+  })
+
+  test.each([
+    { token_endpoint_auth_method: 'client_secret_basic' },
+    { token_endpoint_auth_method: 'client_secret_post' },
+    { token_endpoint_auth_method: null, grant_types: null, response_types: [], scope: null, client_uri: '' },
+    { grant_types: ['client_credentials'], response_types: ['token'], scope: 'openid' },
+  ])('substitutes what is not supported, and names the result: %j', async (registration) => {
+    const { status, body } = await register({ redirect_uris: [redirectUri], ...registration })
+
+    expect(status).toBe(201)
+    expect(body).toEqual({
+      client_id: expect.any(String),
+      client_id_issued_at: expect.any(Number),
+      client_name: 'An app',
+      redirect_uris: [redirectUri],
+      token_endpoint_auth_method: 'none',
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+    })
+  })
+
+  test.each([
+    'cursor://anysphere.cursor-mcp/oauth/callback',
+    'vscode://vscode.github-authentication/did-authenticate',
+    'vscode-insiders://vscode.github-authentication/did-authenticate',
+    'windsurf://codeium.windsurf/callback',
+    'zed://oauth/callback',
+    'warp://mcp/oauth2callback',
+    'example-app://callback',
+  ])('accepts the private scheme of a known app: %s', async (uri) => {
+    expect(await register({ redirect_uris: [uri] })).toMatchObject({
+      status: 201,
+      body: { redirect_uris: [uri] },
+    })
+  })
+
+  test.each([
+    'cursor:/oauth/callback',
+    'cursor:callback',
+    'cursor:///callback',
+    'Cursor2://callback',
+    'intent://callback',
+    'ms-msdt://callback',
+    'view-source://callback',
+    'myapp://callback',
+    'ftp://localhost/callback',
+    'ws://localhost/callback',
+    'cursor://bank@evil/callback',
+  ])('leaves out a redirect URI that is not supported: %s', async (uri) => {
+    const { status, body } = await register({ redirect_uris: [uri, redirectUri] })
+
+    expect({ status, body }).toMatchObject({ status: 201, body: { redirect_uris: [redirectUri] } })
+    expect(await register({ redirect_uris: [uri] })).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_redirect_uri' },
     })
   })
 
@@ -141,10 +237,12 @@ describe('a redirect URI', () => {
       'https://app.example/callback?a=1',
       'http://127.0.0.1:9/callback',
       'com.example.app:/callback',
+      'cursor://anysphere.cursor-mcp/oauth/callback',
     ],
   }
 
   test.each([
+    'cursor://anysphere.cursor-mcp/oauth/callback',
     'https://app.example/callback?a=1',
     'http://127.0.0.1:9/callback',
     'http://127.0.0.1:50000/callback',
@@ -173,6 +271,9 @@ describe('a redirect URI', () => {
     'http://somebody@127.0.0.1:9/callback',
     'https://127.0.0.1:9/callback',
     'http://127.0.0.1.evil.example:9/callback',
+    'cursor://anysphere.cursor-mcp/oauth/other',
+    'cursor://anysphere.other/oauth/callback',
+    'vscode://anysphere.cursor-mcp/oauth/callback',
     'com.example.app:/other',
     'com.example.other:/callback',
     'javascript:alert(1)',
@@ -239,4 +340,22 @@ test.each([
   '=https://app.example/',
 ])('OAUTH_CLIENTS rejects the entry %j', (entry) => {
   expect(() => readSettings({ AUTH_SECRET: 'x'.repeat(32), OAUTH_CLIENTS: entry })).toThrow('OAUTH_CLIENTS')
+})
+
+test.each(['https', 'javascript', 'file', 'Example', 'exam ple', 'a:', '1a'])(
+  'REDIRECT_SCHEMES rejects the scheme %j',
+  (scheme) => {
+    expect(() => readSettings({ AUTH_SECRET: 'x'.repeat(32), REDIRECT_SCHEMES: scheme })).toThrow(
+      'REDIRECT_SCHEMES',
+    )
+  },
+)
+
+test('OAUTH_CLIENTS accepts a scheme of REDIRECT_SCHEMES', () => {
+  const environment = { AUTH_SECRET: 'x'.repeat(32), OAUTH_CLIENTS: 'cli=example-app://callback' }
+
+  expect(() => readSettings(environment)).toThrow('OAUTH_CLIENTS')
+  expect(readSettings({ ...environment, REDIRECT_SCHEMES: 'example-app' }).oauthClients).toEqual([
+    'cli=example-app://callback',
+  ])
 })

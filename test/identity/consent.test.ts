@@ -159,10 +159,10 @@ describe('the consent page', () => {
   })
 
   test.each([
-    ['\u202Eknab\u202C\u200B\n', '\uFFFDknab\uFFFD\uFFFD\uFFFD'],
-    ['\u200B', '\uFFFD'],
+    ['\u202Eknab\u202C\u200B\n', 'knab'],
+    ['\u200B', 'An app'],
     [' ', 'An app'],
-  ])('replaces unsafe characters of a name that was stored before the rules: %j', async (name, shown) => {
+  ])('removes unsafe characters of a name that was stored before the rules: %j', async (name, shown) => {
     const id = crypto.randomUUID()
     await insertClient(service.services.db, { id, name, redirectUris: ['https://app.example/'] })
 

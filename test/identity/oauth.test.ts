@@ -211,7 +211,7 @@ describe('an authorization request', () => {
     expect([...(await app.allow(await signIn())).keys()]).toEqual(['code', 'iss'])
   })
 
-  test.each(['https://evil.example', 'x', '', '/mcp'])(
+  test.each(['https://evil.example', 'x', '', '/mcp', `${origin}/MCP`, `${origin}/mcp?`, `${origin}/mcp#`])(
     'for an unknown resource is rejected: %j',
     async (resource) => {
       const cookie = await signIn()
@@ -234,6 +234,8 @@ describe('an authorization request', () => {
       decodeJwt((await app.obtainTokens(cookie, { resource })).access_token).aud
 
     expect(await audience(`${origin}/mcp`)).toBe(`${origin}/mcp`)
+    expect(await audience(`${origin}/mcp/`)).toBe(`${origin}/mcp`)
+    expect(await audience(`${origin.replace('http://', 'HTTP://')}/mcp`)).toBe(`${origin}/mcp`)
     expect(await audience(`${origin}/`)).toBe(origin)
     expect(await audience()).toBe(origin)
   })
@@ -248,7 +250,7 @@ describe('an authorization request', () => {
       status: 400,
       body: { error: 'invalid_target' },
     })
-    expect(await app.redeem(code, { resource: origin })).toMatchObject({ status: 200 })
+    expect(await app.redeem(code, { resource: `${origin}/` })).toMatchObject({ status: 200 })
   })
 
   test.each(['constructor', 'toString', '__proto__', 'unknown', ''])(

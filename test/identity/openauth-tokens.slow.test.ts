@@ -1,5 +1,8 @@
+import { eq, sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
+import { records } from '../../db/oauth.ts'
+import { refreshKey } from '../../src/identity/tokens.ts'
 import { captureOutput, createBareIssuer } from '../fixtures/bare-issuer.ts'
 import {
   createOAuthCalls,
@@ -42,15 +45,16 @@ describe('OpenAuth fault 1: concurrent redemptions of one code or refresh token 
       expect(answer).toMatchObject(INVALID_GRANT)
   })
 
-  test('the service uses one refresh token at most once, and concurrent use revokes the grant', async () => {
+  test('the service issues one successor for one refresh token, and every caller can use it', async () => {
     const tokens = await app.obtainTokens(await signIn())
 
     const answers = await concurrently(() => app.refresh(tokens.refresh_token))
 
-    expect(countSuccesses(answers)).toBeLessThanOrEqual(1)
-    for (const { body } of answers.filter(({ status }) => status === 200))
-      expect(await listTasks(body as Tokens)).toMatchObject(UNAUTHORIZED)
-    expect(await listTasks(tokens)).toMatchObject(UNAUTHORIZED)
+    expect(countSuccesses(answers)).toBe(20)
+    const successors = new Set(answers.map(({ body }) => (body as Tokens).refresh_token))
+    expect(successors.size).toBe(1)
+    for (const { body } of answers) expect(await listTasks(body as Tokens)).toMatchObject({ status: 200 })
+    expect(await app.refresh([...successors][0] ?? '')).toMatchObject({ status: 200 })
   })
 })
 
@@ -109,11 +113,40 @@ describe('OpenAuth fault 6: the reuse of a refresh token has no consequence', ()
     expect(statuses).toEqual([200, 200])
   })
 
-  test('the service immediately revokes the grant with its newest tokens', async () => {
+  /** Sets the time of the only use of a refresh token. */
+  const setUsed = (token: string, secondsAgo: number) =>
+    service.services.db
+      .update(records)
+      .set({ usedAt: sql`now() - make_interval(secs => ${secondsAgo})` })
+      .where(eq(records.key, refreshKey(token)))
+
+  test('the service issues the same successor again within 30 seconds', async () => {
+    const first = await app.obtainTokens(await signIn())
+    const second = (await app.refresh(first.refresh_token)).body as Tokens
+    await setUsed(first.refresh_token, 29)
+
+    const repeated = await app.refresh(first.refresh_token)
+
+    expect(repeated).toMatchObject({ status: 200, body: { refresh_token: second.refresh_token } })
+    expect(await listTasks(repeated.body as Tokens)).toMatchObject({ status: 200 })
+  })
+
+  test('the service refuses a reuse after the use of the successor, and the grant stays valid', async () => {
+    const first = await app.obtainTokens(await signIn())
+    const second = (await app.refresh(first.refresh_token)).body as Tokens
+    const third = (await app.refresh(second.refresh_token)).body as Tokens
+
+    expect(await app.refresh(first.refresh_token)).toMatchObject(INVALID_GRANT)
+    expect(await listTasks(third)).toMatchObject({ status: 200 })
+    expect(await app.refresh(third.refresh_token)).toMatchObject({ status: 200 })
+  })
+
+  test('the service revokes the grant with its newest tokens after 30 seconds', async () => {
     const cookie = await signIn()
     const first = await app.obtainTokens(cookie)
     const second = (await app.refresh(first.refresh_token)).body as Tokens
     expect(await listTasks(second)).toMatchObject({ status: 200 })
+    await setUsed(first.refresh_token, 31)
 
     const reused = await app.refresh(first.refresh_token)
 
@@ -122,6 +155,19 @@ describe('OpenAuth fault 6: the reuse of a refresh token has no consequence', ()
     expect(await listTasks(second)).toMatchObject(UNAUTHORIZED)
     expect(await app.refresh(second.refresh_token)).toMatchObject(INVALID_GRANT)
     expect(await get('/api/sessions', { cookie })).toMatchObject({ body: { sessionCount: 1 } })
+  })
+
+  test('the database contains no refresh token', async () => {
+    const first = await app.obtainTokens(await signIn())
+    const second = (await app.refresh(first.refresh_token)).body as Tokens
+
+    const stored = JSON.stringify(await service.services.db.select().from(records))
+
+    for (const token of [first, second]) {
+      const [, secret = ''] = token.refresh_token.split(':')
+      expect(secret).toMatch(/^.{30}/)
+      expect(stored).not.toContain(secret)
+    }
   })
 })
 
