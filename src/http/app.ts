@@ -63,7 +63,7 @@ export function createApp(services: Services): Server {
     createRest(services),
   ]
   const responseHeadersFor = createResponseHeaders(settings)
-  const cors = createCors(settings)
+  const corsFor = createCors(settings)
 
   const respond = (
     request: IncomingMessage,
@@ -132,7 +132,7 @@ export function createApp(services: Services): Server {
   const listener = (request: IncomingMessage, response: ServerResponse, target: Target) => {
     request.id = randomUUID()
     const { method, headers } = request
-    const responseHeaders = ['x-request-id', request.id, ...responseHeadersFor(headers.origin)]
+    const responseHeaders = ['x-request-id', request.id, ...responseHeadersFor(headers.origin, target.path)]
     logRequest(request, response)
     metrics?.request(request, response, attributesOf)
     logOrigin?.(request, response)
@@ -152,12 +152,13 @@ export function createApp(services: Services): Server {
         },
       )
     }
-    if (method !== 'OPTIONS' || !settings.trustedOrigins.includes(headers.origin ?? '')) {
+    const preflight = method === 'OPTIONS' ? corsFor(headers.origin ?? '', target.path) : undefined
+    if (!preflight) {
       enqueueForTick(isIncomplete, tracing?.bind(handle) ?? handle)
       return
     }
     setHeaders(response, responseHeaders)
-    cors(request, response, handle)
+    preflight(request, response, handle)
   }
   const observedListener = tracing?.serve(listener, attributesOf) ?? listener
   const options = { ...LIMITS, ServerResponse: createResponseClass(networkOfRequest) }

@@ -96,6 +96,16 @@ export const parseCalls = (bytes: Buffer): Body =>
     Array.isArray(value) ? { body: { calls: value } } : malformed('The body of a batch must be a JSON list'),
   )
 
+/** Parses one JSON object, or a list. A list becomes the property `calls` of the body. */
+export const parseMessages = (bytes: Buffer): Body =>
+  parseBounded(bytes, (value) =>
+    isObject(value)
+      ? { body: value }
+      : Array.isArray(value)
+        ? { body: { calls: value } }
+        : malformed('The body must be a JSON object or a list'),
+  )
+
 function parseBounded(bytes: Buffer, toBody: (value: unknown) => Body) {
   if (isComplex(bytes)) return malformed(TOO_COMPLEX)
   const value = parse(bytes)

@@ -98,6 +98,9 @@ interface Listening {
   missingScope: Scope | undefined
 }
 
+/** Returns whether a message subscribes to resources. */
+export const isListening = ({ method }: Record<string, unknown>) => method === LISTEN
+
 /** Reads the message of a call that subscribes to resources. Returns undefined for other messages. */
 export function readListening(message: Record<string, unknown>, scopes: string[]): Listening | undefined {
   const { method, params } = message

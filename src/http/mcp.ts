@@ -7,46 +7,96 @@ import { isObject } from '@orpc/shared'
 import { type Meta, metaOf, type Tool } from '../../contract/base.ts'
 import { contract } from '../../contract/index.ts'
 import { nextCursor } from '../../contract/link.ts'
-import type { Context, Services } from '../context.ts'
+import type { Caller, Context, Services } from '../context.ts'
 import { createContext, isBearer } from '../guard/authentication.ts'
 import { schemaConverter } from '../openapi/document.ts'
 import { router } from '../procedures/index.ts'
 import { toAgentError } from './errors.ts'
 import {
+  acceptsEvents,
+  batchOf,
+  errorMessage,
+  EVENTS,
+  isEvents,
+  readBatched,
+  readMessages,
+  refuseBatch,
+  refuseInBatch,
+  selectType,
+  toEvents,
+} from './mcp-messages.ts'
+import {
   CallEvents,
+  isListening,
   readListening,
   refuseScope,
   registerResources,
   sendNotifications,
 } from './mcp-resources.ts'
 import { answer, answerProcedure, type Call, sendError, type Protocol } from './protocol.ts'
-
-const PATH = '/mcp'
+import { MCP } from './target.ts'
 
 /**
  * Creates the endpoint for AI agents: tools and resources over the Model Context Protocol (MCP), without MCP sessions. Requires an
- * access token, and ignores cookies.
+ * access token, and ignores cookies. Therefore, pages of every origin may call it (src/http/response-headers.ts).
  */
 export function createMcp(services: Services): Protocol {
-  const { baseUrl, production, trustedOrigins } = services.settings
-  const resourceMetadataUrl = `${baseUrl}/.well-known/oauth-protected-resource${PATH}`
+  const { baseUrl, production } = services.settings
+  const resourceMetadataUrl = `${baseUrl}/.well-known/oauth-protected-resource${MCP}`
   const hosts = [new URL(baseUrl).hostname, ...(production ? [] : mcp.localhostAllowedHostnames())]
-  const origins = [baseUrl, ...trustedOrigins]
+
+  /** Passes one message to the MCP library. */
+  const handle = async (
+    context: Context,
+    url: URL,
+    message: Record<string, unknown>,
+    { scopes = [], session }: Caller,
+  ) => {
+    const events = new CallEvents()
+    const handler = mcp.createMcpHandler(createServer(context, message), {
+      bus: events,
+      maxSubscriptions: 1,
+      keepAliveMs: 0,
+      onerror: (error) => {
+        services.log.warn({ err: error }, 'an agent was refused')
+      },
+    })
+    const listening = readListening(message, scopes)
+    const authInfo = { token: '', clientId: session.clientId ?? '', scopes, resourceMetadataUrl }
+    const result = listening?.missingScope
+      ? refuseScope(listening.missingScope, resourceMetadataUrl)
+      : await handler.fetch(mcpRequest(url, context.headers), {
+          parsedBody: listening?.message ?? message,
+          authInfo,
+        })
+    return { result, listening, events, handler }
+  }
+
+  /** Answers one message of a batch. Returns undefined for a notification. */
+  const answerBatched = async (context: Context, url: URL, message: unknown) => {
+    if (!isObject(message)) return errorMessage(mcp.INVALID_REQUEST, 'A message must be a JSON object')
+    const refusal = refuseInBatch(message)
+    if (refusal !== undefined) return refusal
+    const caller = await context.caller()
+    if (!caller) return errorMessage(mcp.INVALID_REQUEST, 'The access token is no longer valid', message.id)
+    return readBatched((await handle(context, url, message, caller)).result, message.id)
+  }
 
   const answerCall: Protocol = async (call, response) => {
     const { method, url, body, request } = call
     const { malformed, address, attributes } = call.context
-    if (url().pathname !== PATH) return false
-    attributes.operation = PATH
+    if (url().pathname !== MCP) return false
+    attributes.operation = MCP
     const { cookie: _, ...headers } = request.headers
-    const { host, origin = baseUrl } = headers
     // Prevents DNS rebinding: an attacker can make a host name resolve to the address of this service. Without this
     // check, the attacker's page could call the service from a browser inside the network.
-    if (!mcp.validateHostHeader(host, hosts).ok || !origins.includes(origin))
-      return sendError(response, new ORPCError('FORBIDDEN', { message: 'This host or origin may not call' }))
+    if (!mcp.validateHostHeader(headers.host, hosts).ok)
+      return sendError(response, new ORPCError('FORBIDDEN', { message: 'This host may not call' }))
     if (method !== 'POST') return false
 
-    const context = createContext(services, headers, { audience: baseUrl + PATH, address, attributes })
+    const createOwnContext = () =>
+      createContext(services, headers, { audience: baseUrl + MCP, address, attributes })
+    const context = createOwnContext()
     const caller = await context.caller()
     if (!caller) {
       const error = isBearer(headers) ? ', error="invalid_token"' : ''
@@ -56,48 +106,63 @@ export function createMcp(services: Services): Protocol {
         new ORPCError('UNAUTHORIZED', { message: 'An access token for this resource is required' }),
       )
     }
-    if (malformed || !body) {
-      const error = { code: mcp.PARSE_ERROR, message: malformed?.message ?? 'There is no body' }
-      return answer(response, 400, JSON.stringify({ jsonrpc: '2.0', id: null, error }))
+    const type = selectType(headers.accept)
+    if (!type)
+      return sendError(response, new ORPCError('NOT_ACCEPTABLE', { message: 'Accept application/json' }))
+    if (malformed || !body)
+      return answer(response, 400, errorMessage(mcp.PARSE_ERROR, malformed?.message ?? 'There is no body'))
+    const messages = batchOf(body)
+    const refusal = messages && refuseBatch(messages, headers['mcp-protocol-version'])
+    if (refusal) return answer(response, 400, refusal)
+
+    const target = { call: { ...call, context }, response }
+    const send = (texts: string[], asEvents = type === EVENTS) => {
+      if (texts.length === 0) {
+        response.writeHead(202).end()
+        return true
+      }
+      const json = messages ? `[${texts.join(',')}]` : texts.join('')
+      const text = asEvents ? texts.map(toEvents).join('') : json
+      return answerProcedure(target, { status: 200, text, ...(asEvents && { type: EVENTS }) })
     }
 
-    const events = new CallEvents()
-    const handler = mcp.createMcpHandler(createServer(context, body), {
-      bus: events,
-      maxSubscriptions: 1,
-      keepAliveMs: 0,
-      onerror: (error) => {
-        services.log.warn({ err: error }, 'an agent was refused')
-      },
-    })
-    const { scopes = [], session } = caller
-    const listening = readListening(body, scopes)
-    const authInfo = { token: '', clientId: session.clientId ?? '', scopes, resourceMetadataUrl }
-    const result = listening?.missingScope
-      ? refuseScope(listening.missingScope, resourceMetadataUrl)
-      : await handler.fetch(mcpRequest(url(), headers), { parsedBody: listening?.message ?? body, authInfo })
+    if (messages) {
+      const texts: string[] = []
+      // One message after the other, so that a batch needs no more than its slot of admission control. Each message has its
+      // own context, check of the grant, and rate limits.
+      for (const message of messages) {
+        const text = await answerBatched(createOwnContext(), url(), message)
+        if (text !== undefined) texts.push(text)
+      }
+      return send(texts)
+    }
+
+    if (isListening(body) && !acceptsEvents(headers.accept))
+      return sendError(response, new ORPCError('NOT_ACCEPTABLE', { message: `Accept ${EVENTS}` }))
+    const { result, listening, events, handler } = await handle(context, url(), body, caller)
     if (listening && result.body && events.isSubscribed)
       return sendNotifications(
         { topics: listening.topics, caller, context, events, handler, body: result.body },
         response,
         services,
       )
-    const text = await result.text()
+    const texts = await readMessages(result)
+    if (isListening(body) && isEvents(result)) return send(texts, true)
+    if (result.ok) return send(texts.slice(-1))
     response.setHeaders(result.headers)
-    if (text === '') {
-      response.writeHead(result.status).end()
-      return true
-    }
-    return answerProcedure({ call: { ...call, context }, response }, { status: result.status, text })
+    return answerProcedure(target, { status: result.status, text: texts.join('') })
   }
-  return Object.assign(answerCall, { methodsAt: (path: string) => (path === PATH ? ['POST'] : []) })
+  return Object.assign(answerCall, { methodsAt: (path: string) => (path === MCP ? ['POST'] : []) })
 }
 
-/** Creates the request for the MCP library. Includes only the headers that the MCP protocol uses. */
+/**
+ * Creates the request for the MCP library. Includes only the headers that the MCP protocol uses. The library requires that
+ * `Accept` names both media types.
+ */
 function mcpRequest(url: URL, given: Call['request']['headers']) {
-  const headers = new Headers()
+  const headers = new Headers({ accept: `application/json, ${EVENTS}` })
   for (const [name, value] of Object.entries(given))
-    if (/^(accept|content-type|mcp-.+)$/.test(name)) headers.set(name, String(value))
+    if (/^(content-type|mcp-.+)$/.test(name)) headers.set(name, String(value))
   return new Request(url, { method: 'POST', headers })
 }
 
@@ -130,8 +195,9 @@ function describe({ title, description, effect }: Tool, { inputSchema, outputSch
  * every value, because the procedure itself validates its input and output.
  */
 function published(schema: AnySchema | undefined, strategy: 'input' | 'output') {
-  const json = schema ? schemaConverter.convert(schema, { strategy })[1] : { type: 'object' }
-  const convert = () => ({ ...json })
+  const json = schema ? schemaConverter.convert(schema, { strategy })[1] : {}
+  // Some clients require `type` and `properties`.
+  const convert = () => ({ type: 'object', properties: {}, ...json })
   const validate = (value: unknown) => ({ value })
   const standard = {
     version: 1,

@@ -1,7 +1,7 @@
 import { ORPCError } from '@orpc/client'
 import { parse } from 'content-type'
 import type { Promisable } from '@orpc/shared'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import proxyAddr from 'proxy-addr'
 
@@ -14,13 +14,14 @@ import {
   malformed,
   parseCalls,
   parseForm,
+  parseMessages,
   parseObject,
   readBody,
 } from './body.ts'
 import { networkOf } from '../guard/networks.ts'
 import type { createIncompleteLimit } from './admission.ts'
 import { isBatch, RPC } from './rpc-format.ts'
-import type { Target } from './target.ts'
+import { MCP, type Target } from './target.ts'
 import type { Call } from './protocol.ts'
 
 export const MAX_HEADERS = 16 * 1024
@@ -114,8 +115,8 @@ const withoutPorts = (forwarded: string) =>
  * headers are accepted.
  */
 function isCrossSite({ method = 'GET', headers }: IncomingMessage, { path }: Target, origins: string[]) {
-  // src/http/authorize.ts has a stricter check for its pages, and refuses a request with a page.
-  if (SAFE.includes(method) || path === '/authorize') return false
+  // src/http/authorize.ts has a stricter check for its pages, and refuses a request with a page. MCP ignores cookies.
+  if (SAFE.includes(method) || path === '/authorize' || path === MCP) return false
   const { cookie, origin, 'sec-fetch-site': site } = headers
   if (cookie === undefined) return false
   if (site === 'same-origin') return false
@@ -143,9 +144,13 @@ function parseBody(
   if (!/^utf-?8$/i.test(charset)) return refuse('The charset of a body must be UTF-8')
   const isForm = FORMS.includes(path)
   if (isForm && type === 'application/x-www-form-urlencoded') return parseForm(bytes)
-  if (type === 'application/json')
-    return path.startsWith(RPC) && isBatch(headers) ? parseCalls(bytes) : parseObject(bytes)
+  if (type === 'application/json') return parserFor(path, headers)(bytes)
   return refuse(`A body must be ${isForm ? 'application/x-www-form-urlencoded' : 'application/json'}`)
+}
+
+function parserFor(path: string, headers: IncomingHttpHeaders) {
+  if (path === MCP) return parseMessages
+  return path.startsWith(RPC) && isBatch(headers) ? parseCalls : parseObject
 }
 
 const unsupported = (message: string) => ({

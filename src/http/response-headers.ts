@@ -13,29 +13,37 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 
 import type { Settings } from '../settings.ts'
+import { MCP } from './target.ts'
 
 type Cors = (request: IncomingMessage, response: ServerResponse, next: () => void) => void
 
 /** Time for which a browser caches a preflight, in seconds: the maximum of Chromium. */
 const PREFLIGHT_TTL = 7200
 
-/** CORS: pages of TRUSTED_ORIGINS may read answers. Answers for other origins have no `Access-Control-Allow-Origin`. */
-export const createCors = ({ trustedOrigins }: Settings): Cors =>
-  cors<IncomingMessage>({
-    origin: trustedOrigins,
-    credentials: true,
-    maxAge: PREFLIGHT_TTL,
-    exposedHeaders: [
-      'link',
-      'x-request-id',
-      'etag',
-      'content-language',
-      'retry-after',
-      'ratelimit',
-      'ratelimit-policy',
-      'www-authenticate',
-    ],
-  })
+const exposedHeaders = [
+  'link',
+  'x-request-id',
+  'etag',
+  'content-language',
+  'retry-after',
+  'ratelimit',
+  'ratelimit-policy',
+  'www-authenticate',
+  'mcp-protocol-version',
+  'mcp-session-id',
+]
+
+/**
+ * CORS: pages of TRUSTED_ORIGINS may read answers, and send cookies. Pages of every origin may call /mcp, which ignores
+ * cookies, with an access token. Returns undefined if the browser must hide the answer from the page.
+ */
+export function createCors({ trustedOrigins }: Settings): (origin: string, path: string) => Cors | undefined {
+  const shared = { maxAge: PREFLIGHT_TTL, exposedHeaders }
+  const trusted = cors<IncomingMessage>({ ...shared, origin: trustedOrigins, credentials: true })
+  const open = cors<IncomingMessage>({ ...shared, origin: '*', methods: 'POST' })
+  return (origin, path) =>
+    trustedOrigins.includes(origin) ? trusted : path === MCP && origin !== '' ? open : undefined
+}
 
 /** Security headers of every answer. */
 const createSecurityHeaders = ({ baseUrl }: Settings) => [
@@ -67,24 +75,27 @@ export function setPageHeaders(response: ServerResponse) {
 const VARY = 'Origin, Accept, Datastar-Request, Accept-Encoding'
 
 /**
- * Returns the function that finds the response headers for the `Origin` of a request, as a flat list of names and
- * values. The headers depend only on the origin. Therefore, helmet and cors compute the headers of each trusted origin
- * once: computing the headers for each request would cost more than the rest of an answer.
+ * Returns the function that finds the response headers for the `Origin` and the path of a request, as a flat list of names
+ * and values. Helmet and cors compute each list once: computing the headers for each request would cost more than the rest
+ * of an answer.
  */
-export function createResponseHeaders(settings: Settings): (origin: string | undefined) => readonly string[] {
-  const setCorsHeaders = createCors(settings)
+export function createResponseHeaders(
+  settings: Settings,
+): (origin: string | undefined, path: string) => readonly string[] {
+  const corsFor = createCors(settings)
   const protection = createSecurityHeaders(settings)
-  const headersFor = (origin: string) => {
+  const headersFor = (origin: string, path = '/') => {
     const request = new IncomingMessage(new Socket())
     request.headers = { origin }
     const response = new ServerResponse(request)
     response.setHeader('vary', VARY)
     response.setHeader('cache-control', 'no-store')
     for (const protect of protection) protect(request, response, () => undefined)
-    if (origin !== '') setCorsHeaders(request, response, () => undefined)
+    corsFor(origin, path)?.(request, response, () => undefined)
     return Object.entries(response.getHeaders()).flatMap(([name, value]) => [name, String(value)])
   }
   const known = new Map(settings.trustedOrigins.map((origin) => [origin, headersFor(origin)]))
   const other = headersFor('')
-  return (origin = '') => known.get(origin) ?? other
+  const open = headersFor('null', MCP)
+  return (origin = '', path) => known.get(origin) ?? (path === MCP ? open : other)
 }

@@ -18,6 +18,9 @@ export interface PlainTarget {
   query: string | undefined
 }
 
+/** The path of the endpoint for AI agents. A slash at the end is ignored, because people often add one to the address. */
+export const MCP = '/mcp'
+
 /** The normalized target of a request, which routing, admission, log and traces use. */
 export interface Target {
   path: string
@@ -77,7 +80,7 @@ export function readTarget(
   if (plain) return { path: plain.path, plain, url: () => new URL(baseUrl + url) }
   if (url.length > MAX_TARGET)
     return refuse(new ORPCError('URI_TOO_LONG', { status: 414, message: 'The address is too long' }))
-  const originForm = originFormOf(url, host)
+  const originForm = originFormOf(url, host)?.replace(/^\/mcp\/(?=$|\?)/, MCP)
   const [path = '', query = ''] = originForm?.split(/\?(.*)/s) ?? []
   if (!PATH.test(path) || path.includes('%00') || /%00|#/.test(query))
     return refuse(badRequest('The address cannot be read'))

@@ -37,17 +37,15 @@ describe('a request to /mcp', () => {
 
       expect(status).toBe(200)
       expect(headers.get('mcp-session-id')).toBeNull()
-      expect(messagesIn(body)).toEqual([
-        {
-          jsonrpc: '2.0',
-          id: 1,
-          result: {
-            protocolVersion,
-            capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
-            serverInfo: { name: 'tallystick', title: 'Tallystick', version: '1.0.0' },
-          },
+      expect(body).toEqual({
+        jsonrpc: '2.0',
+        id: 1,
+        result: {
+          protocolVersion,
+          capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
+          serverInfo: { name: 'tallystick', title: 'Tallystick', version: '1.0.0' },
         },
-      ])
+      })
       expect(notified).toMatchObject({ status: 202, body: '' })
     },
   )
@@ -91,20 +89,79 @@ describe('a request to /mcp', () => {
     expect(headers.get('allow')).toBe('POST, OPTIONS')
   })
 
-  test.each(['{', '[]', `[${JSON.stringify(rpc('tools/list'))}]`, '"text"', ''])(
-    'is rejected with the body %j',
-    async (body) => {
-      expect(await post(agent.credentials, body)).toMatchObject({
-        status: 400,
-        body: { jsonrpc: '2.0', id: null, error: { code: -32700 } },
-      })
+  test.each(['{', '"text"', '1', 'null', ''])('is rejected with the body %j', async (body) => {
+    expect(await post(agent.credentials, body)).toMatchObject({
+      status: 400,
+      body: { jsonrpc: '2.0', id: null, error: { code: -32700 } },
+    })
+  })
+
+  test('is rejected with an unknown RPC method', async () => {
+    expect((await post(agent.credentials, rpc('prompts/list'))).body).toMatchObject({
+      id: 1,
+      error: { code: -32601 },
+    })
+  })
+
+  test.each([
+    ['application/json', 'application/json'],
+    ['application/json, text/event-stream', 'application/json'],
+    ['text/event-stream, application/json', 'application/json'],
+    ['*/*', 'application/json'],
+    ['application/*', 'application/json'],
+    ['text/event-stream', 'text/event-stream'],
+    ['text/*, image/png', 'text/event-stream'],
+    ['application/json;q=0, */*', 'text/event-stream'],
+    [undefined, 'application/json'],
+  ])('with Accept: %s is answered with %s', async (accept, type) => {
+    for (const send of [post, postByRevision2026]) {
+      const headers = { ...agent.credentials, ...(accept !== undefined && { accept }) }
+      const answer = await (send === post
+        ? post(headers, rpc('tools/list'))
+        : postByRevision2026(headers, 'tools/list'))
+
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get('content-type')).toBe(type)
+      const [message] = type === 'application/json' ? [answer.body] : messagesIn(answer.body)
+      expect(message).toMatchObject({ id: 1, result: { tools: expect.any(Array) } })
+    }
+  })
+
+  test.each(['text/html', 'image/png', 'application/xml, text/plain', 'application/json;q=0'])(
+    'with Accept: %s is rejected with 406',
+    async (accept) => {
+      expect(await post({ ...agent.credentials, accept }, rpc('tools/list'))).toMatchObject({ status: 406 })
     },
   )
 
-  test('is rejected with an unknown RPC method', async () => {
-    expect(messagesIn((await post(agent.credentials, rpc('prompts/list'))).body)).toMatchObject([
-      { id: 1, error: { code: -32601 } },
-    ])
+  test('to subscribe is rejected with 406 if the client does not accept events', async () => {
+    const headers = { ...agent.credentials, accept: 'application/json' }
+    const notifications = { resourceSubscriptions: ['tallystick://tasks'] }
+
+    expect(await postByRevision2026(headers, 'subscriptions/listen', { notifications })).toMatchObject({
+      status: 406,
+    })
+  })
+
+  test('may have a slash at the end of its path', async () => {
+    const { status, body } = await call('POST', '/mcp/', rpc('tools/list'), { accept, ...agent.credentials })
+
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ id: 1 })
+    expect((await call('POST', '/mcp/', rpc('tools/list'), { accept })).headers.get('www-authenticate')).toBe(
+      `Bearer ${metadata}`,
+    )
+    expect((await call('POST', '/mcp//', rpc('tools/list'), { accept })).status).toBe(404)
+    expect((await call('POST', '/mcp/x', rpc('tools/list'), { accept })).status).toBe(404)
+  })
+
+  test('lists tools whose input schemas are objects with properties', async () => {
+    const { body } = await post(agent.credentials, rpc('tools/list'))
+    const { tools } = (body as { result: { tools: { inputSchema: object }[] } }).result
+
+    expect(tools).toHaveLength(toolNames.length)
+    for (const { inputSchema } of tools)
+      expect(inputSchema).toMatchObject({ type: 'object', properties: expect.any(Object) })
   })
 
   test('gets the texts of a reservation in the language of Accept-Language', async () => {
@@ -117,6 +174,109 @@ describe('a request to /mcp', () => {
 
     expect(headers.get('content-language')).toBe('uk')
     expect(JSON.stringify(body)).toContain('Бронювання порушує одне з правил')
+  })
+})
+
+describe('a batch', () => {
+  let agent: Awaited<ReturnType<typeof authorizeAgent>>
+  beforeAll(async () => {
+    agent = await authorizeAgent()
+  })
+  const message = (id: number, method: string, params?: object) => ({ ...rpc(method, params), id })
+  const use = (id: number, name: string, input = {}) => message(id, 'tools/call', { name, arguments: input })
+  const notification = { jsonrpc: '2.0', method: 'notifications/initialized' }
+
+  test('is answered with one list, in the order of its messages', async () => {
+    const { status, headers, body } = await post(agent.credentials, [
+      use(1, 'tasks_create', { taskTitle: 'First' }),
+      notification,
+      use(2, 'tasks_create', { taskTitle: 'Second' }),
+      message(3, 'unknown'),
+      use(4, 'tasks_list'),
+    ])
+
+    expect(status).toBe(200)
+    expect(headers.get('content-type')).toBe('application/json')
+    expect(body).toMatchObject([
+      { jsonrpc: '2.0', id: 1, result: { structuredContent: { title: 'First' } } },
+      { jsonrpc: '2.0', id: 2, result: { structuredContent: { title: 'Second' } } },
+      { jsonrpc: '2.0', id: 3, error: { code: -32601 } },
+      { jsonrpc: '2.0', id: 4, result: { structuredContent: { taskCount: 2 } } },
+    ])
+  })
+
+  test('is answered with one event for each message if the client accepts only events', async () => {
+    const headers = { ...agent.credentials, accept: 'text/event-stream' }
+
+    const { body } = await post(headers, [use(1, 'counter_get'), use(2, 'counter_get')])
+
+    expect(messagesIn(body)).toMatchObject([{ id: 1 }, { id: 2 }])
+  })
+
+  test('of notifications is answered with 202', async () => {
+    expect(await post(agent.credentials, [notification, notification])).toMatchObject({
+      status: 202,
+      body: '',
+    })
+  })
+
+  test('contains the error of a call whose scope the token lacks', async () => {
+    const { credentials } = await grants.read
+
+    const { status, body } = await post(credentials, [
+      use(1, 'tasks_create', { taskTitle: 'Not allowed' }),
+      use(2, 'tasks_list'),
+    ])
+
+    expect(status).toBe(200)
+    expect(body).toMatchObject([
+      { id: 1, error: { message: expect.stringMatching(/scope/i) } },
+      { id: 2, result: { structuredContent: { taskCount: 0 } } },
+    ])
+  })
+
+  test.each([
+    [message(1, 'initialize', { protocolVersion: '2025-03-26', capabilities: {}, clientInfo })],
+    [
+      message(1, 'subscriptions/listen', {
+        notifications: { resourceSubscriptions: ['tallystick://tasks'] },
+      }),
+    ],
+    [[]],
+    ['text'],
+    [null],
+    [{ id: 1 }],
+  ])('contains an error for %j', async (element) => {
+    const { status, body } = await post(agent.credentials, [element, use(2, 'counter_get')])
+
+    expect(status).toBe(200)
+    expect(body).toMatchObject([{ error: { code: expect.any(Number) } }, { id: 2, result: {} }])
+  })
+
+  test.each([
+    ['no message', [], {}],
+    ['eleven messages', Array.from({ length: 11 }, (_, id) => use(id, 'counter_get')), {}],
+    ['a later revision', [use(1, 'counter_get')], { 'mcp-protocol-version': '2025-06-18' }],
+  ])('with %s is rejected', async (_, messages, headers) => {
+    expect(await post({ ...agent.credentials, ...headers }, messages)).toMatchObject({
+      status: 400,
+      body: { jsonrpc: '2.0', id: null, error: { code: -32600 } },
+    })
+  })
+
+  test('counts each message against the rate limit of its procedure', async () => {
+    const limited = createMcpCalls(
+      await startService({ ...(await settingsWithAddress()), RATE_LIMITS: 'on', LIMITS: 'writes=3' }),
+    )
+    const { credentials } = await limited.authorizeAgent()
+
+    const { body } = await limited.post(
+      credentials,
+      [1, 2, 3, 4, 5].map((id) => use(id, 'tasks_create', { taskTitle: `Task ${id}` })),
+    )
+
+    const refused = (body as { result: { isError?: true } }[]).map(({ result }) => result.isError ?? false)
+    expect(refused).toEqual([false, false, false, true, true])
   })
 })
 
@@ -217,13 +377,58 @@ describe('a request of a browser', () => {
     expect(await requestStatus({ host })).toBe(expected)
   })
 
+  test.each([service.origin, TRUSTED, 'https://evil.example.com', 'null'])(
+    'is answered with 200 from the origin %s, with its token, and with a cookie that does not count',
+    async (origin) => {
+      const { cookie } = await signInOverHttp(service, newEmail())
+
+      expect(await requestStatus({ origin })).toBe(200)
+      expect(await requestStatus({ origin, cookie })).toBe(200)
+      expect(await requestStatus({ origin, cookie, 'sec-fetch-site': 'cross-site' })).toBe(200)
+      expect(await requestStatus({ origin, cookie, authorization: 'none' })).toBe(401)
+    },
+  )
+
+  const other = { origin: 'https://pages.example.org' }
+
+  test('of another origin may be preceded by a preflight without a token', async () => {
+    const { status, headers } = await call('OPTIONS', '/mcp', undefined, {
+      ...other,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization,content-type,mcp-protocol-version,mcp-name',
+    })
+
+    expect(status).toBe(204)
+    expect(headers.get('access-control-allow-origin')).toBe('*')
+    expect(headers.get('access-control-allow-credentials')).toBeNull()
+    expect(headers.get('access-control-allow-methods')).toBe('POST')
+    expect(headers.get('access-control-allow-headers')).toBe(
+      'authorization,content-type,mcp-protocol-version,mcp-name',
+    )
+  })
+
   test.each([
-    [200, service.origin],
-    [200, TRUSTED],
-    [403, 'https://evil.example.com'],
-    [403, 'null'],
-  ])('is answered with %d from the origin %s', async (expected, origin) => {
-    expect(await requestStatus({ origin })).toBe(expected)
+    ['an answer', 200, () => agent.credentials, rpc('tools/list')],
+    ['the challenge', 401, () => ({}), rpc('tools/list')],
+    ['an error', 400, () => agent.credentials, '{'],
+    ['a refusal of its media type', 415, () => ({ ...agent.credentials, 'content-type': 'text/plain' }), 'x'],
+  ])('of another origin can read %s', async (_, expected, headers, body) => {
+    const answer = await post({ ...other, ...headers() }, body)
+
+    expect(answer.status).toBe(expected)
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+    expect(answer.headers.get('access-control-allow-credentials')).toBeNull()
+    const exposed = answer.headers.get('access-control-expose-headers')?.split(',')
+    expect(exposed).toEqual(
+      expect.arrayContaining(['www-authenticate', 'mcp-session-id', 'mcp-protocol-version']),
+    )
+  })
+
+  test('of another origin cannot read an answer of other paths', async () => {
+    for (const path of ['/api/status', '/rpc/counter/get', '/mcp/x'])
+      expect(
+        (await call('GET', path, undefined, other)).headers.get('access-control-allow-origin'),
+      ).toBeNull()
   })
 })
 
