@@ -3,7 +3,16 @@ import { defineConfig } from 'eslint/config'
 import tseslint from 'typescript-eslint'
 
 export default defineConfig(
-  { ignores: ['**/dist', 'coverage', 'test/generated/{clients,.output}', '**/*.js', '**/*.cjs'] },
+  {
+    ignores: [
+      '**/dist',
+      'coverage',
+      'test/agents/clients',
+      'test/generated/{clients,.output}',
+      '**/*.js',
+      '**/*.cjs',
+    ],
+  },
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,

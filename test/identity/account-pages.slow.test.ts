@@ -241,7 +241,7 @@ describe('a hostile value', () => {
     const url = appWithId(service, id).authorizationUrl({ redirect_uri })
 
     for (const page of [await open(url, language), await open(url, language, undefined, await signIn())]) {
-      expect(page.html).toContain('<bdi>\uFFFDevil\uFFFD\uFFFDשלום</bdi>')
+      expect(page.html).toContain('<bdi>evilשלום</bdi>')
       expect(page.html).not.toMatch(/[\u200E\u200F\u202A-\u202E\u2066\u2067]/)
     }
   })

@@ -4,7 +4,7 @@ import { type Action, actions, type AuditRow, list } from '../../db/audit.ts'
 import { operations } from '../../src/http/auth-operations.ts'
 import { AGENT, type People, type Person, ROOT, startAuditedService } from '../fixtures/audit-service.ts'
 import { cookiesAfter, formType, sessionTokenIn, signInOverHttp } from '../fixtures/http.ts'
-import { registerApp } from '../fixtures/oauth-app.ts'
+import { registerApp, setUseTime } from '../fixtures/oauth-app.ts'
 import { newEmail } from '../fixtures/service.ts'
 
 const { service, db, database, call, post, get, signIn, createPeople, entriesDuring } =
@@ -211,11 +211,12 @@ describe('the audit trail', () => {
     expect(entries).toEqual([])
   })
 
-  test('has an entry for a grant that ends because a refresh token is used twice', async () => {
+  test('has an entry for a grant that ends because a refresh token is used twice, 30 seconds later', async () => {
     const { ada } = await createPeople()
     const app = await registerApp(service)
     const { refresh_token } = await app.obtainTokens(ada.cookie)
     await app.refresh(refresh_token)
+    await setUseTime(db, refresh_token, 31)
 
     const entries = await entriesDuring(() => app.refresh(refresh_token))
 

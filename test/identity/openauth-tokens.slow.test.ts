@@ -1,14 +1,13 @@
-import { eq, sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
 import { records } from '../../db/oauth.ts'
-import { refreshKey } from '../../src/identity/tokens.ts'
 import { captureOutput, createBareIssuer } from '../fixtures/bare-issuer.ts'
 import {
   createOAuthCalls,
   INVALID_GRANT,
   redirectUri,
   registerApp,
+  setUseTime,
   type Tokens,
   UNAUTHORIZED,
 } from '../fixtures/oauth-app.ts'
@@ -113,17 +112,10 @@ describe('OpenAuth fault 6: the reuse of a refresh token has no consequence', ()
     expect(statuses).toEqual([200, 200])
   })
 
-  /** Sets the time of the only use of a refresh token. */
-  const setUsed = (token: string, secondsAgo: number) =>
-    service.services.db
-      .update(records)
-      .set({ usedAt: sql`now() - make_interval(secs => ${secondsAgo})` })
-      .where(eq(records.key, refreshKey(token)))
-
   test('the service issues the same successor again within 30 seconds', async () => {
     const first = await app.obtainTokens(await signIn())
     const second = (await app.refresh(first.refresh_token)).body as Tokens
-    await setUsed(first.refresh_token, 29)
+    await setUseTime(service.services.db, first.refresh_token, 29)
 
     const repeated = await app.refresh(first.refresh_token)
 
@@ -146,7 +138,7 @@ describe('OpenAuth fault 6: the reuse of a refresh token has no consequence', ()
     const first = await app.obtainTokens(cookie)
     const second = (await app.refresh(first.refresh_token)).body as Tokens
     expect(await listTasks(second)).toMatchObject({ status: 200 })
-    await setUsed(first.refresh_token, 31)
+    await setUseTime(service.services.db, first.refresh_token, 31)
 
     const reused = await app.refresh(first.refresh_token)
 
