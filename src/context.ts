@@ -194,6 +194,8 @@ export interface Context {
    * socket. Undefined for calls within this process, without HTTP.
    */
   address?: () => string | undefined
+  /** Returns whether the client has closed the connection. Undefined for calls within this process, without HTTP. */
+  isAbandoned?: () => boolean
   /**
    * The error (400) of a malformed body or query. The guard throws this error after its own checks, because 401, 403,
    * 404 and 429 have priority over 400.

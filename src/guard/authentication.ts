@@ -7,7 +7,9 @@ import * as sessions from '../../db/sessions.ts'
 import type { Caller, Context, Reply, Services } from '../context.ts'
 
 interface CallOptions
-  extends Pick<Context, 'malformed' | 'address'>, Partial<Pick<Context, 'attributes' | 'reply'>> {
+  extends
+    Pick<Context, 'malformed' | 'address' | 'isAbandoned'>,
+    Partial<Pick<Context, 'attributes' | 'reply'>> {
   /** The audience that an access token must have. By default, the base URL of the service. */
   audience?: string
 }
@@ -23,6 +25,7 @@ export function createContext(
     audience,
     malformed,
     address,
+    isAbandoned,
     attributes = {},
     reply = new Map<string, string | string[]>(),
   }: CallOptions = {},
@@ -51,6 +54,7 @@ export function createContext(
     malformed,
     attributes,
     address,
+    isAbandoned,
     consumeRateLimit,
     live,
     caller: isBearer(headers) ? tokenCaller : cookieCaller,

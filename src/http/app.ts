@@ -32,7 +32,7 @@ import { createRest } from './rest.ts'
 import { createRpc } from './rpc.ts'
 import { notFound, readTarget, type Target } from './target.ts'
 import { enqueueForTick } from './tick.ts'
-import { createResponseClass } from './unread-answers.ts'
+import { createResponseClass, MeasuredResponse } from './unread-answers.ts'
 
 /**
  * Creates the HTTP server. Steps of a request:
@@ -78,6 +78,7 @@ export function createApp(services: Services): Server {
       }
       const call = createCall(request, target, bytes)
       attributes?.set(request, call.context.attributes)
+      if (response instanceof MeasuredResponse) response.attributes = call.context.attributes
       const answered = !call.refusal && (fastPath?.({ call, response, responseHeaders }) ?? false)
       return mapMaybePromise(
         answered,

@@ -50,7 +50,12 @@ export function createBatch(services: Services, run: RunCall, occupySlot: Occupy
     const context = createContext(
       services,
       { ...call.request.headers, ...headers },
-      { attributes, address: call.context.address, malformed: target.malformed },
+      {
+        attributes,
+        address: call.context.address,
+        isAbandoned: call.context.isAbandoned,
+        malformed: target.malformed,
+      },
     )
     return { ...call, plain: undefined, url: target.url, body, context }
   }

@@ -84,7 +84,7 @@ export function createMcp(services: Services): Protocol {
 
   const answerCall: Protocol = async (call, response) => {
     const { method, url, body, request } = call
-    const { malformed, address, attributes } = call.context
+    const { malformed, address, isAbandoned, attributes } = call.context
     if (url().pathname !== MCP) return false
     attributes.operation = MCP
     const { cookie: _, ...headers } = request.headers
@@ -95,7 +95,7 @@ export function createMcp(services: Services): Protocol {
     if (method !== 'POST') return false
 
     const createOwnContext = () =>
-      createContext(services, headers, { audience: baseUrl + MCP, address, attributes })
+      createContext(services, headers, { audience: baseUrl + MCP, address, isAbandoned, attributes })
     const context = createOwnContext()
     const caller = await context.caller()
     if (!caller) {

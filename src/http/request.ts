@@ -79,6 +79,7 @@ export function createRequestReader(
         context: createContext(services, headers, {
           malformed: target.malformed ?? malformed,
           address: () => addressOf(request),
+          isAbandoned: () => request.socket.destroyed,
         }),
       }
     },

@@ -1,17 +1,18 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
 
+import type { RequestAttributes } from '../context.ts'
 import { BLOCK_FACTOR, blockOf } from '../guard/networks.ts'
 
 /** Size above which an answer is counted, in bytes. */
 const LARGE = 64 * 1024
-/** Maximum size of the unread answers of one caller, in bytes. */
-const MAX_CALLER_BYTES = 8 * 1024 * 1024
+/** Maximum size of the unread answers of one person, in bytes. */
+const MAX_PERSON_BYTES = 8 * 1024 * 1024
 /** Maximum size of the unread answers in one network, in bytes. */
 const MAX_NETWORK_BYTES = 32 * 1024 * 1024
 
 /**
- * Creates the class of a server's responses. Limits the memory of answers that clients do not read: for each caller (the
- * credentials of the request), each network (`networkOf`) and each IPv6 /48. Beyond a limit, closes the connections with
+ * Creates the class of a server's responses. Limits the memory of answers that clients do not read: for each signed-in
+ * person, each network (`networkOf`) and each IPv6 /48. Beyond a limit, closes the connections with
  * the oldest unread answers, because the newest answer may belong to a client that reads.
  */
 export function createResponseClass(
@@ -36,11 +37,10 @@ export function createResponseClass(
 
   return class<Request extends IncomingMessage = IncomingMessage> extends MeasuredResponse<Request> {
     override onLarge() {
-      const { authorization, cookie } = this.req.headers
-      const credentials = authorization ?? cookie
+      const person = this.attributes?.person
       const network = networkOf(this.req)
       const block = network === undefined ? undefined : blockOf(network)
-      if (credentials !== undefined) enforce(this, `caller ${credentials}`, MAX_CALLER_BYTES)
+      if (person !== undefined) enforce(this, `person ${person}`, MAX_PERSON_BYTES)
       if (network !== undefined) enforce(this, `network ${network}`, MAX_NETWORK_BYTES)
       if (block !== undefined) enforce(this, `network ${block}`, MAX_NETWORK_BYTES * BLOCK_FACTOR)
     }
@@ -51,6 +51,8 @@ export function createResponseClass(
 export abstract class MeasuredResponse<
   Request extends IncomingMessage = IncomingMessage,
 > extends ServerResponse<Request> {
+  /** The attributes of the request, as soon as its call exists. */
+  attributes: RequestAttributes | undefined
   #waitingLength = 0
 
   /** Called when the response has much unread data. */

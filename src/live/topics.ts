@@ -9,7 +9,10 @@ import type { Source } from './shared-state.ts'
 /** The key of a change: the topic, and the account that owns the data. */
 export const keyOf = (topic: Topic, owner = '') => (topic === 'counter' ? topic : `${topic}:${owner}`)
 
-/** Maximum number of different lists of tasks (status and limit) in the streams of one person. */
+/**
+ * Maximum number of different lists of tasks (status and limit) in the streams of one person. An app can add a list only
+ * up to half of this number, so that the page of the person can still add its lists.
+ */
 const MAX_TASK_LISTS = 8
 
 interface Parts extends Pick<Source, 'otherKeys' | 'maxStates'> {
@@ -52,7 +55,7 @@ function sourceOf(topic: Topic, call: WatchCall, contextFor: ReadContext): Sourc
     case 'tasks':
       return source(JSON.stringify([tasks?.status, tasks?.limit]), router.tasks.list, {
         input: tasks,
-        maxStates: MAX_TASK_LISTS,
+        maxStates: caller.scopes ? MAX_TASK_LISTS / 2 : MAX_TASK_LISTS,
       })
     case 'sessions':
       // The list marks the current session.

@@ -1,7 +1,5 @@
 import { fstatSync, type Stats } from 'node:fs'
 import { open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 
 import * as embedded from '../../db/embedded.ts'
 import { isServer } from '../../db/index.ts'
@@ -16,7 +14,7 @@ export async function backup(context: CommandContext, file: string) {
   const content = await embedded.dump(folder)
   const existing = await stat(file).catch(() => undefined)
   if (file === '-' || isStandardOutput(existing)) {
-    await pipeline(Readable.from([content]), process.stdout, { end: false })
+    await writeToStandardOutput(content)
     return
   }
   if (existing && !existing.isFile()) await writeFile(file, content)
@@ -33,6 +31,16 @@ export async function restore(context: CommandContext, file: string, { force = f
   context.print(`Restored ${folder} from ${file}.`)
   if (previous !== undefined) context.print(`The previous database is in ${previous}, until you delete it.`)
 }
+
+/** Resolves when the reader has accepted everything. Rejects if the reader has gone before. */
+const writeToStandardOutput = (content: Buffer) =>
+  new Promise<void>((resolve, reject) => {
+    process.stdout.once('error', reject)
+    process.stdout.write(content, (error) => {
+      if (error) reject(error)
+      else resolve()
+    })
+  })
 
 function isStandardOutput(file: Stats | undefined) {
   const output = fstatSync(process.stdout.fd)

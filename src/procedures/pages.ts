@@ -9,12 +9,12 @@ import {
   type SizedRow,
   totalBytes,
 } from '../../db/pages.ts'
-import type { Caller, Context } from '../context.ts'
-import { queueListRead } from './list-queue.ts'
+import type { Context } from '../context.ts'
+import { type ListReader, queueListRead } from './list-queue.ts'
 
 /** The part of a call's options that pagination uses. */
 interface ListCall {
-  context: Pick<Context, 'reply'> & { user: Pick<Caller['user'], 'id'> }
+  context: Pick<Context, 'reply'> & ListReader
   input: Page | undefined
   procedure: { '~orpc': { route: { path?: string } } }
 }
@@ -48,7 +48,7 @@ export async function readPage<Row>(
 ) {
   const { limit = MAX_LIMIT, cursor, ...parameters } = input
   const after = cursor === undefined ? undefined : decodeCursor(cursor, order)
-  const read = await queueListRead(context.user.id, () => list({ limit: limit + 1, after }))
+  const read = await queueListRead(context, () => list({ limit: limit + 1, after }))
   const listed = limitJson(read, order.textsOf)
   const hasNext = listed.length > limit || totalBytes(listed) > MAX_PAGE_BYTES
   const last = hasNext ? listed.at(-2) : undefined

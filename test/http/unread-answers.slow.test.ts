@@ -58,12 +58,20 @@ const waitForResponses = (count: number) =>
     .toBe(count)
 
 describe('unread answers', () => {
-  test('of one caller occupy at most 8 MiB and the newest answer', async () => {
+  test('of one person occupy at most 8 MiB and the newest answer, also with different headers', async () => {
     const cookie = await signInWithTasks(0.9 * MEBIBYTE)
     responses.length = 0
 
     for (let index = 0; index < 4; index++)
-      sendWithoutReading('GET /api/tasks', { cookie, 'x-forwarded-for': `192.0.2.${index}` }, 8)
+      sendWithoutReading(
+        'GET /api/tasks',
+        {
+          cookie: `${cookie}; other=${index}`,
+          authorization: `Basic ${index}`,
+          'x-forwarded-for': `192.0.2.${index}`,
+        },
+        8,
+      )
 
     await waitForResponses(32)
     await expect.poll(unreadBytes, PATIENCE).toBeLessThanOrEqual(9 * MEBIBYTE)

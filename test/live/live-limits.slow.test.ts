@@ -107,3 +107,19 @@ test('the streams of a person have at most eight different lists of tasks', asyn
 
   expect((await open({ cookie }, topics(8))).status).toBe(200)
 })
+
+test('apps with an access token leave half of the lists of tasks to the page of the person', async () => {
+  const { service, open, expectRefused } = await startWith({})
+  const cookie = await service.signIn(newEmail())
+  const [first, second] = [
+    bearer(await (await registerApp(service)).obtainTokens(cookie)),
+    bearer(await (await registerApp(service)).obtainTokens(cookie)),
+  ]
+  const topics = (limit: number) => `tasks&tasks[limit]=${limit}`
+  for (const limit of [1, 2]) expect((await open(first, topics(limit))).status).toBe(200)
+  for (const limit of [3, 4]) expect((await open(second, topics(limit))).status).toBe(200)
+
+  await expectRefused(second, 429, topics(5))
+
+  for (const limit of [5, 6, 7, 8]) expect((await open({ cookie }, topics(limit))).status).toBe(200)
+})

@@ -1,7 +1,9 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cp, lstat, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
@@ -144,6 +146,18 @@ describe('tallystick backup and restore', { timeout: 300_000 }, () => {
     expect((await lstat(link)).isSymbolicLink()).toBe(true)
     for (const content of [piped, output, await readFile(target)])
       expect(gunzipSync(content).includes('PG_VERSION')).toBe(true)
+  })
+
+  test('to standard output fails if the reader stops early', async () => {
+    const child = spawn(process.execPath, [pathOf('cli'), 'backup', '-'], {
+      env: { PATH: process.env.PATH, ...(await embeddedDatabase()) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    child.stdout.once('data', () => child.stdout.destroy())
+    const [code, errors] = await Promise.all([once(child, 'exit'), text(child.stderr)])
+
+    expect(code).toEqual([1, null])
+    expect(errors).toContain('EPIPE')
   })
 
   test('restore a text with a leading byte order mark', async () => {
