@@ -67,7 +67,7 @@ export function createClient<Context extends CallContext = CallContext>(
   const link = new RPCLink<Context>({
     fetch: withCookies,
     ...options,
-    url: new URL('/rpc', origin),
+    url: `${origin.replace(/\/$/, '')}/rpc`,
     headers: ({ context }) => ({ ...headers, ...context.headers }),
     interceptors: [resume],
     clientInterceptors: [fillReply],

@@ -142,7 +142,7 @@ export function readSettings(environment: Record<string, string | undefined>) {
     host: env.HOST,
     port: env.PORT,
     /** The public origin of the service. */
-    baseUrl: env.BASE_URL ?? `http://localhost:${env.PORT}`,
+    baseUrl: env.BASE_URL ?? new URL(`http://localhost:${env.PORT}`).origin,
     databaseUrl: env.DATABASE_URL ?? join(env.DATA_DIR, 'db'),
     /** URL of the PostgreSQL server itself. Set if `databaseUrl` is the URL of a connection pooler. */
     directUrl: env.DATABASE_DIRECT_URL,

@@ -45,6 +45,11 @@ describe('readSettings', () => {
     expect(readSettings(settings)).toMatchObject({ databaseUrl, directUrl })
   })
 
+  test('has no default port in the public origin', () => {
+    expect(readSettings({ AUTH_SECRET: secret, PORT: '80' }).baseUrl).toBe('http://localhost')
+    expect(readSettings({ AUTH_SECRET: secret, PORT: '8080' }).baseUrl).toBe('http://localhost:8080')
+  })
+
   test('names every setting that production lacks', () => {
     const read = () => readSettings({ NODE_ENV: 'production' })
 

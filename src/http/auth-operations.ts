@@ -7,7 +7,9 @@ export const GET_SESSION = '/get-session'
 export const SIGN_IN = '/sign-in/email-otp'
 export const STOP = '/admin/stop-impersonating'
 
-const Email = z.email().max(254)
+const Email = z.string().trim().pipe(z.email().max(254))
+/** People copy a code with blanks or hyphens: `123 456`. */
+const Code = text({ min: 1, max: 16 }).transform((code) => code.replace(/[\s\p{Pd}]/gu, ''))
 const Id = z.object({ id: text({ min: 1, max: 64 }) })
 const UserId = z.object({ userId: text({ min: 1, max: 64 }) })
 const Role = z.enum(['user', 'admin'])
@@ -55,7 +57,7 @@ export const operations: Record<string, Operation> = {
     z.object({ email: Email, type: z.literal('sign-in') }),
     'codes',
   ),
-  [SIGN_IN]: post('public', z.object({ email: Email, otp: text({ min: 1, max: 16 }) }), 'tries'),
+  [SIGN_IN]: post('public', z.object({ email: Email, otp: Code }), 'tries'),
   '/sign-out': post('session'),
   [GET_SESSION]: get('session'),
   '/update-user': post('signedIn', z.object({ name: Name })),

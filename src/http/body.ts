@@ -134,10 +134,14 @@ function endOf(bytes: Buffer) {
   return end
 }
 
+const BYTE_ORDER_MARK = Buffer.from('\uFEFF')
+
+/** Parses JSON. Some programs write a byte order mark before JSON; a receiver may ignore the mark (RFC 8259, section 8.1). */
 function parse(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) return undefined
   try {
-    return JSON.parse(bytes.toString())
+    const hasMark = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
+    return JSON.parse(bytes.toString('utf8', hasMark ? BYTE_ORDER_MARK.length : 0))
   } catch {
     return undefined
   }

@@ -139,7 +139,8 @@ function parseBody(
 ): Body & Pick<Call, 'refusal'> {
   if (bytes === undefined || bytes.length === 0) return { body: undefined }
   const refuse = OAUTH.includes(path) ? malformed : unsupported
-  if (headers['content-encoding'] !== undefined) return refuse('A body must not be compressed')
+  const { 'content-encoding': coding = 'identity' } = headers
+  if (coding.toLowerCase() !== 'identity') return refuse('A body must not be compressed')
   const { type, parameters } = parse(headers['content-type'] ?? '')
   const { charset = 'utf-8' } = parameters
   if (!/^utf-?8$/i.test(charset)) return refuse('The charset of a body must be UTF-8')

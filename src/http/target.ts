@@ -81,7 +81,8 @@ export function readTarget(
   if (url.length > MAX_TARGET)
     return refuse(new ORPCError('URI_TOO_LONG', { status: 414, message: 'The address is too long' }))
   const originForm = originFormOf(url, host)?.replace(/^\/mcp\/(?=$|\?)/, MCP)
-  const [path = '', query = ''] = originForm?.split(/\?(.*)/s) ?? []
+  const [given = '', query = ''] = originForm?.split(/\?(.*)/s) ?? []
+  const path = decodeUnreserved(given)
   if (!PATH.test(path) || path.includes('%00') || /%00|#/.test(query))
     return refuse(badRequest('The address cannot be read'))
   if (DOT_SEGMENT.test(path) || EMPTY_SEGMENT.test(path)) return refuse(notFound(), path)
@@ -90,6 +91,13 @@ export function readTarget(
   const malformed = badRequest(`A query may have at most ${MAX_QUERY_ITEMS} parameters and brackets`)
   return { path, plain: undefined, url: () => parsed, ...(isComplex && { malformed }) }
 }
+
+/**
+ * Decodes percent-encoded letters, digits, `-`, `.`, `_` and `~`, which mean the same without encoding (RFC 3986, section
+ * 6.2.2.2). Some clients encode these characters.
+ */
+const decodeUnreserved = (path: string) =>
+  path.replace(/%(?:2d|2e|3\d|[46][1-9a-f]|[57][\da]|5f|7e)/gi, decodeURIComponent)
 
 /**
  * Converts a target in absolute form (RFC 9112, section 3.2.2) to path and query. Returns undefined if the authority of

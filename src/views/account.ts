@@ -62,7 +62,7 @@ export const codePage = (translator: Translator, app: App, email: string, proble
 <input type="hidden" name="email" value="${email}">
 ` +
       `<label for="otp">${toHtml(translator, 'codeLabel')}</label>
-<input id="otp" name="otp" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9]{6}" required autofocus>
+<input id="otp" name="otp" inputmode="numeric" autocomplete="one-time-code" pattern="[\\s\\-]*([0-9][\\s\\-]*){6}" required autofocus>
 <button name="action" value="sign-in">${toHtml(translator, 'signIn')}</button>
 <button name="action" value="send" formnovalidate>${toHtml(translator, 'sendAnotherCode')}</button>
 </form>

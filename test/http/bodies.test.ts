@@ -114,6 +114,23 @@ describe('a body', () => {
     expect(parseObject(Buffer.from(json)).malformed).toBeUndefined()
   })
 
+  test('may begin with a byte order mark', () => {
+    expect(parseObject(Buffer.from('\uFEFF{"a":"\uFEFF"}'))).toEqual({ body: { a: '\uFEFF' } })
+    expect(parseObject(Buffer.from('\uFEFF\uFEFF{}')).malformed).toBeDefined()
+    expect(parseObject(Buffer.from('\uFEFF')).malformed).toBeDefined()
+  })
+
+  test.each([
+    ['identity', 200],
+    ['Identity', 200],
+    ['gzip', 415],
+    ['identity, gzip', 415],
+  ])('with Content-Encoding: %j is answered with %d', async (coding, status) => {
+    const headers = { 'content-encoding': coding }
+
+    expect((await call('POST', '/api/counter/increment', {}, headers)).status).toBe(status)
+  })
+
   test('is too complex above 64 levels and above 10,000 values', () => {
     const objectOf = (levels: number) => `{"${'x'.repeat(100)}":${nested(levels)}}`
     const listOf = (values: number) => `{"x":[${'1,'.repeat(values - 3)}1]}`

@@ -111,6 +111,28 @@ describe('sign-in by an e-mail code', () => {
     expect(second.body).toEqual(wrongCode)
   })
 
+  test.each([
+    ['a blank', (code: string) => `${code.slice(0, 3)} ${code.slice(3)}`],
+    ['a hyphen', (code: string) => `${code.slice(0, 3)}-${code.slice(3)}`],
+    ['blanks around the code', (code: string) => ` ${code}\u00a0`],
+    ['blanks between digits', (code: string) => code.split('').join(' ')],
+  ])('accepts a code with %s', async (_, spell) => {
+    const email = newEmail()
+    await requestCode(email)
+
+    expect(await submitCode(email, spell(codeFor(email)))).toMatchObject({ status: 200 })
+  })
+
+  test('accepts an e-mail address with blanks around the address', async () => {
+    const email = newEmail()
+    await requestCode(` ${email}\t`)
+
+    expect(await submitCode(`${email} `, codeFor(email))).toMatchObject({
+      status: 200,
+      body: { user: { email } },
+    })
+  })
+
   test.each(['a new user', 'an existing user'])(
     'accepts a code once from concurrent requests, for %s',
     async (user) => {
