@@ -82,7 +82,7 @@ describe('an endpoint of better-auth that the service does not serve', () => {
     '//sign-out',
     '/sign-out/',
     '/Sign-Out',
-    '/%73ign-out',
+    '/%2573ign-out',
     '/admin',
   ])('is not found at /api/auth%s', async (path) => {
     const ada = await signIn()

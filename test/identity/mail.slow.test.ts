@@ -147,7 +147,7 @@ describe('the sign-in e-mail', () => {
     'a@example.com, b@example.com',
     'a@example.com\r\nBcc: b@example.com',
     'A <a@example.com>',
-    'a@example.com ',
+    'a@example.com x',
     'a@localhost',
     '',
   ])('is not sent to %j', async (email) => {
