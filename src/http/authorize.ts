@@ -75,7 +75,8 @@ export function createAuthorize(services: Services, grants: Grants): Protocol {
     // Parameters must not be repeated (RFC 6749, section 3.1).
     if (new Set(parameters.keys()).size < parameters.size || context.malformed)
       return pages.showProblem(400, { code: 'BAD_REQUEST' })
-    const query = Object.fromEntries(parameters)
+    // A parameter without a value counts as absent (RFC 6749, section 3.1).
+    const query = Object.fromEntries([...parameters].filter(([, value]) => value !== ''))
     try {
       const target = await grants.findRedirectTarget(query, networkOf(context.address?.()))
       return target

@@ -82,9 +82,10 @@ export function readTarget(
     return refuse(new ORPCError('URI_TOO_LONG', { status: 414, message: 'The address is too long' }))
   const originForm = originFormOf(url, host)?.replace(/^\/mcp\/(?=$|\?)/, MCP)
   const [given = '', query = ''] = originForm?.split(/\?(.*)/s) ?? []
-  const path = decodeUnreserved(given)
-  if (!PATH.test(path) || path.includes('%00') || /%00|#/.test(query))
+  // The check precedes the decoding, which could otherwise create an escape: `%%33%30` would become `%30`.
+  if (!PATH.test(given) || given.includes('%00') || /%00|#/.test(query))
     return refuse(badRequest('The address cannot be read'))
+  const path = decodeUnreserved(given)
   if (DOT_SEGMENT.test(path) || EMPTY_SEGMENT.test(path)) return refuse(notFound(), path)
   const isComplex = (query.match(QUERY_ITEM)?.length ?? 0) > MAX_QUERY_ITEMS
   const parsed = new URL(baseUrl + (isComplex || query === '' ? path : `${path}?${query}`))

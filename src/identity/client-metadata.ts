@@ -73,6 +73,9 @@ const CHECKED_CHARACTERS = new RegExp(`(?<joiner>${WORD_JOINER}|${EMOJI_JOINER})
 
 export const UNNAMED = 'An app'
 
+/** Maximum length of a name with its deceptive characters, in UTF-16 units. */
+const MAX_RAW_NAME = 1000
+
 /** Returns the name of an app without characters that hide or reorder text, or UNNAMED if nothing else remains. */
 export const toDisplayName = (name: string) =>
   name
@@ -89,6 +92,8 @@ export const clientMetadata = (schemes: readonly string[]) =>
   z.object({
     client_name: z
       .string()
+      // Before the name is cleaned, because cleaning a text of 1 MB takes half a second.
+      .max(MAX_RAW_NAME)
       .nullish()
       .transform((name) => toDisplayName(name ?? ''))
       .pipe(text({ max: 120 })),

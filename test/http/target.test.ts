@@ -126,6 +126,8 @@ describe('a request target', () => {
     '/api/é',
     '/api/%',
     '/api/%zz',
+    '/api/%%33%30',
+    '/api/%%61',
     '/a b',
   ])('is rejected as %s', async (path) => {
     const { responses } = await exchange(port, [`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`], {

@@ -96,6 +96,7 @@ describe('the registration of an app', () => {
 
   test.each([
     ['a long name', { client_name: 'x'.repeat(121) }],
+    ['a long name of invisible characters', { client_name: '\u0301'.repeat(1001) }],
     ['a name that is not a text', { client_name: 1 }],
   ])('rejects %s', async (_, registration) => {
     expect(await register({ redirect_uris: [redirectUri], ...registration })).toMatchObject({

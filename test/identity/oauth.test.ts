@@ -193,7 +193,7 @@ describe('the metadata', () => {
 })
 
 describe('an authorization request', () => {
-  test.each(['a b+c/ü&=“', '', '0', 'x'.repeat(1000), '<script>'])(
+  test.each(['a b+c/ü&=“', '0', 'x'.repeat(1000), '<script>'])(
     'gets its state and the issuer in the redirect: %j',
     async (state) => {
       const cookie = await signIn()
@@ -209,9 +209,10 @@ describe('an authorization request', () => {
 
   test('without a state gets no state in the redirect', async () => {
     expect([...(await app.allow(await signIn())).keys()]).toEqual(['code', 'iss'])
+    expect([...(await app.allow(await signIn(), { state: '' })).keys()]).toEqual(['code', 'iss'])
   })
 
-  test.each(['https://evil.example', 'x', '', '/mcp', `${origin}/MCP`, `${origin}/mcp?`, `${origin}/mcp#`])(
+  test.each(['https://evil.example', 'x', '/mcp', `${origin}/MCP`, `${origin}/mcp?`, `${origin}/mcp#`])(
     'for an unknown resource is rejected: %j',
     async (resource) => {
       const cookie = await signIn()
@@ -237,6 +238,7 @@ describe('an authorization request', () => {
     expect(await audience(`${origin}/mcp/`)).toBe(`${origin}/mcp`)
     expect(await audience(`${origin.replace('http://', 'HTTP://')}/mcp`)).toBe(`${origin}/mcp`)
     expect(await audience(`${origin}/`)).toBe(origin)
+    expect(await audience('')).toBe(origin)
     expect(await audience()).toBe(origin)
   })
 
