@@ -25,7 +25,7 @@ const selectList = prepared((db) => {
     .innerJoin(notes, eq(notes.id, shares.noteId))
     .where(
       and(
-        eq(notes.uuid, sql.placeholder('id')),
+        eq(notes.uuid, sql.placeholder('noteId')),
         eq(notes.userId, sql.placeholder('userId')),
         isAfterPosition(createdAt, email),
       ),
@@ -43,7 +43,7 @@ export const list = (
   noteId: string,
   page: PageRequest,
 ): Promise<SizedRow<ListedShare>[]> =>
-  selectList(listConnections(db)).execute({ ...pageParameters(page), userId, id: noteId })
+  selectList(listConnections(db)).execute({ ...pageParameters(page), userId, noteId })
 
 /**
  * Runs `change`, which returns the changed rows. Returns the note afterwards, or undefined if the viewer is not the

@@ -350,7 +350,8 @@ describeTransports(service, ({ person, stranger }) => {
     test('returns address, role and time of each share, newest first, in pages', async () => {
       const ada = await person()
       const { id } = await ada.notes.create(content)
-      const emails = Array.from({ length: 5 }, newEmail)
+      // Addresses before and after the id of the note in the order of texts.
+      const emails = ['0', '00', '5', 'a', 'z'].map((start) => start + newEmail())
       for (const email of emails) await ada.notes.share({ id, email, role: 'reader' })
       await ada.notes.share({ id, email: emails[0] ?? '', role: 'editor' })
 
