@@ -51,7 +51,7 @@ export const consume = async (db: Database, key: string, keepUntil?: Date) =>
       .returning()
   ).at(0)
 
-/** Returns whether a record is used, and since at most `seconds`. */
+/** Returns whether a record was used within the last `seconds`. */
 export const isUsedWithin = async (db: Database, key: string, seconds: number) =>
   (await db.$count(
     records,

@@ -12,8 +12,6 @@ const origin = `http://127.0.0.1:${port}`
 const tallystick = await createTallystick({
   PORT: String(port),
   BASE_URL: origin,
-  // The suite connects to the proxy, so the suite treats the origin of the proxy as the origin of the service.
-  TRUSTED_ORIGINS: `http://localhost:${proxyPort}, http://127.0.0.1:${proxyPort}`,
 })
 const app = createApp(tallystick.services)
 await listen(app, port)

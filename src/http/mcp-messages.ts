@@ -1,11 +1,11 @@
 import * as mcp from '@modelcontextprotocol/server'
 
 import { preferredMediaType } from './accept.ts'
+import { EVENT_STREAM } from './datastar-events.ts'
 
 // The messages of the Model Context Protocol (MCP) in requests and responses: media types, batches and errors.
 
 const JSON_TYPE = 'application/json'
-export const EVENTS = 'text/event-stream'
 
 /** The only revision with batches. Its clients send no `MCP-Protocol-Version`, because later revisions added this header. */
 const BATCH_REVISION = '2025-03-26'
@@ -17,10 +17,10 @@ const MAX_MESSAGES = 10
 const ALONE: unknown[] = ['initialize', 'subscriptions/listen']
 
 /** Selects the media type of a response, JSON if the client accepts both. Undefined if the client accepts neither. */
-export const selectType = (accept = '*/*') => preferredMediaType(accept, [JSON_TYPE, EVENTS])
+export const selectType = (accept = '*/*') => preferredMediaType(accept, [JSON_TYPE, EVENT_STREAM])
 
 /** Returns whether a client accepts the stream of a subscription. */
-export const acceptsEvents = (accept = '*/*') => preferredMediaType(accept, [EVENTS]) !== undefined
+export const acceptsEvents = (accept = '*/*') => preferredMediaType(accept, [EVENT_STREAM]) !== undefined
 
 export const errorMessage = (code: number, message: string, id: unknown = null) =>
   JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } })
@@ -29,7 +29,7 @@ export const errorMessage = (code: number, message: string, id: unknown = null) 
 export const batchOf = ({ jsonrpc, calls }: Record<string, unknown>) =>
   jsonrpc === undefined && Array.isArray(calls) ? (calls as unknown[]) : undefined
 
-/** Returns the error message for a batch that is refused, or undefined if all elements of the batch are objects. */
+/** Returns the error message for a batch with an unsupported revision or number of messages, otherwise undefined. */
 export function refuseBatch(
   messages: unknown[],
   revision: string | string[] = BATCH_REVISION,
@@ -41,13 +41,14 @@ export function refuseBatch(
   return undefined
 }
 
-/** Returns the error message for a message that a batch must not contain, or undefined. */
+/** Returns the error message for a message that a batch must not contain, otherwise undefined. */
 export const refuseInBatch = ({ method, id }: Record<string, unknown>) =>
   ALONE.includes(method)
     ? errorMessage(mcp.INVALID_REQUEST, `Send ${String(method)} outside of a batch`, id)
     : undefined
 
-export const isEvents = ({ headers }: Response) => headers.get('content-type')?.startsWith(EVENTS) ?? false
+export const isEvents = ({ headers }: Response) =>
+  headers.get('content-type')?.startsWith(EVENT_STREAM) ?? false
 
 /** Returns the messages in a response of the MCP library: one JSON value, or server-sent events. */
 export async function readMessages(response: Response) {

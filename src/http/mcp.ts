@@ -11,12 +11,12 @@ import type { Caller, Context, Services } from '../context.ts'
 import { createContext, isBearer } from '../guard/authentication.ts'
 import { schemaConverter } from '../openapi/document.ts'
 import { router } from '../procedures/index.ts'
+import { EVENT_STREAM } from './datastar-events.ts'
 import { toAgentError } from './errors.ts'
 import {
   acceptsEvents,
   batchOf,
   errorMessage,
-  EVENTS,
   isEvents,
   readBatched,
   readMessages,
@@ -116,20 +116,20 @@ export function createMcp(services: Services): Protocol {
     if (refusal) return answer(response, 400, refusal)
 
     const target = { call: { ...call, context }, response }
-    const send = (texts: string[], asEvents = type === EVENTS) => {
+    const send = (texts: string[], asEvents = type === EVENT_STREAM) => {
       if (texts.length === 0) {
         response.writeHead(202).end()
         return true
       }
       const json = messages ? `[${texts.join(',')}]` : texts.join('')
       const text = asEvents ? texts.map(toEvents).join('') : json
-      return answerProcedure(target, { status: 200, text, ...(asEvents && { type: EVENTS }) })
+      return answerProcedure(target, { status: 200, text, ...(asEvents && { type: EVENT_STREAM }) })
     }
 
     if (messages) {
       const texts: string[] = []
-      // One message after the other, so that a batch needs no more than its slot of admission control. Each message has its
-      // own context, check of the grant, and rate limits.
+      // Sequentially, so that the batch occupies only the slot of its request in admission control. Each message has its own
+      // context, check of the grant, and rate limits.
       for (const message of messages) {
         const text = await answerBatched(createOwnContext(), url(), message)
         if (text !== undefined) texts.push(text)
@@ -138,7 +138,7 @@ export function createMcp(services: Services): Protocol {
     }
 
     if (isListening(body) && !acceptsEvents(headers.accept))
-      return sendError(response, new ORPCError('NOT_ACCEPTABLE', { message: `Accept ${EVENTS}` }))
+      return sendError(response, new ORPCError('NOT_ACCEPTABLE', { message: `Accept ${EVENT_STREAM}` }))
     const { result, listening, events, handler } = await handle(context, url(), body, caller)
     if (listening && result.body && events.isSubscribed)
       return sendNotifications(
@@ -147,6 +147,7 @@ export function createMcp(services: Services): Protocol {
         services,
       )
     const texts = await readMessages(result)
+    // A subscription without resources has ended: the acknowledgement and the result are two messages.
     if (isListening(body) && isEvents(result)) return send(texts, true)
     if (result.ok) return send(texts.slice(-1))
     response.setHeaders(result.headers)
@@ -160,7 +161,7 @@ export function createMcp(services: Services): Protocol {
  * `Accept` names both media types.
  */
 function mcpRequest(url: URL, given: Call['request']['headers']) {
-  const headers = new Headers({ accept: `application/json, ${EVENTS}` })
+  const headers = new Headers({ accept: `application/json, ${EVENT_STREAM}` })
   for (const [name, value] of Object.entries(given))
     if (/^(content-type|mcp-.+)$/.test(name)) headers.set(name, String(value))
   return new Request(url, { method: 'POST', headers })

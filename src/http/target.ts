@@ -80,12 +80,13 @@ export function readTarget(
   if (plain) return { path: plain.path, plain, url: () => new URL(baseUrl + url) }
   if (url.length > MAX_TARGET)
     return refuse(new ORPCError('URI_TOO_LONG', { status: 414, message: 'The address is too long' }))
-  const originForm = originFormOf(url, host)?.replace(/^\/mcp\/(?=$|\?)/, MCP)
+  const originForm = originFormOf(url, host)
   const [given = '', query = ''] = originForm?.split(/\?(.*)/s) ?? []
   // The check precedes the decoding, which could otherwise create an escape: `%%33%30` would become `%30`.
   if (!PATH.test(given) || given.includes('%00') || /%00|#/.test(query))
     return refuse(badRequest('The address cannot be read'))
-  const path = decodeUnreserved(given)
+  const decoded = decodeUnreserved(given)
+  const path = decoded === `${MCP}/` ? MCP : decoded
   if (DOT_SEGMENT.test(path) || EMPTY_SEGMENT.test(path)) return refuse(notFound(), path)
   const isComplex = (query.match(QUERY_ITEM)?.length ?? 0) > MAX_QUERY_ITEMS
   const parsed = new URL(baseUrl + (isComplex || query === '' ? path : `${path}?${query}`))

@@ -12,8 +12,8 @@ const MAX_NETWORK_BYTES = 32 * 1024 * 1024
 
 /**
  * Creates the class of a server's responses. Limits the memory of answers that clients do not read: for each signed-in
- * person, each network (`networkOf`) and each IPv6 /48. Beyond a limit, closes the connections with
- * the oldest unread answers, because the newest answer may belong to a client that reads.
+ * person, each network (`networkOf`) and each IPv6 /48. Beyond a limit, closes the connections with the oldest unread
+ * answers, because the newest answer may belong to a client that reads.
  */
 export function createResponseClass(
   networkOf: (request: IncomingMessage) => string | undefined,

@@ -88,8 +88,8 @@ const createTokenStorage = (db: Database, secret: string): StorageAdapter => {
 }
 
 /**
- * Marks a refresh token as used, and extends its grant. Returns the stored value, from which OpenAuth issues the next
- * refresh token, or undefined if the token is refused. `next` is the key of the next refresh token.
+ * Marks a refresh token as used, and extends its grant. Returns the stored value of an accepted token, and undefined for
+ * a refused token. `next` is the key of the next refresh token.
  *
  * - First use: accepted.
  * - Another use within REUSE_SECONDS: accepted while the next token is unused, because an app can run several processes
@@ -163,7 +163,8 @@ export function createIssuer(
   db: Database,
   { baseUrl, authSecret }: Pick<Settings, 'baseUrl' | 'authSecret'>,
 ) {
-  let openAuth = createOpenAuth(createTokenStorage(db, authSecret))
+  const storage = createTokenStorage(db, authSecret)
+  let openAuth = createOpenAuth(storage)
   return {
     /** Sends a GET request, or a POST request with the body. */
     fetch: async (path: string, body?: URLSearchParams | string) => {
@@ -172,7 +173,7 @@ export function createIssuer(
           new Request(baseUrl + path, body !== undefined ? { method: 'POST', body } : {}),
         )
       } catch (error) {
-        openAuth = createOpenAuth(createTokenStorage(db, authSecret))
+        openAuth = createOpenAuth(storage)
         throw error
       }
     },

@@ -30,7 +30,7 @@ export type ListReader = Pick<Context, 'isAbandoned'> &
  *   accounts. All apps with an access token of the account read one of these lists, so that the person can always read.
  * - All accounts with large lists together read only one list at a time, so that the process can handle other calls
  *   between two large lists.
- * - A list whose client has closed the connection is not read.
+ * - A list is not read if its client has closed the connection.
  */
 export function queueListRead<Row>(
   { user: { id }, scopes, isAbandoned }: ListReader,

@@ -155,7 +155,7 @@ describe('a request to /mcp', () => {
     expect((await call('POST', '/mcp/x', rpc('tools/list'), { accept })).status).toBe(404)
   })
 
-  test('lists tools whose input schemas are objects with properties', async () => {
+  test('lists tools with input schemas that are objects with properties', async () => {
     const { body } = await post(agent.credentials, rpc('tools/list'))
     const { tools } = (body as { result: { tools: { inputSchema: object }[] } }).result
 
@@ -220,7 +220,7 @@ describe('a batch', () => {
     })
   })
 
-  test('contains the error of a call whose scope the token lacks', async () => {
+  test('contains the error of a call that needs a scope the token lacks', async () => {
     const { credentials } = await grants.read
 
     const { status, body } = await post(credentials, [

@@ -22,7 +22,7 @@ export type Connect = (endpoint: Endpoint) => Promise<Connection>
  * Opens the URL of a redirect, as the browser of the person does. Repeats the request until the program listens, because
  * some programs print the authorization URL before they listen.
  */
-export async function open(redirect: URL) {
+export async function followRedirect(redirect: URL) {
   for (let attempt = 0; ; attempt++)
     try {
       return await fetch(redirect)

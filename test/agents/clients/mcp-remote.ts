@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { type Connect, open } from './client.ts'
+import { type Connect, followRedirect } from './client.ts'
 
 const program = join(import.meta.dirname, '../node_modules/mcp-remote/dist/proxy.js')
 
@@ -25,7 +25,7 @@ export const connect: Connect = async ({ url, consent }) => {
     const [address] = /^http\S+\/authorize\?\S+(?=\s)/m.exec(printed) ?? []
     if (address === undefined || isOpened) return
     isOpened = true
-    void consent(address).then(open)
+    void consent(address).then(followRedirect)
   })
   const client = new Client({ name: 'agent', version: '1.0.0' })
   await client.connect(transport).catch((error: unknown) => {

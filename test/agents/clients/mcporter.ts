@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { type Connect, open } from './client.ts'
+import { type Connect, followRedirect } from './client.ts'
 
 const program = join(import.meta.dirname, '../node_modules/mcporter/dist/cli.js')
 
@@ -39,7 +39,7 @@ export const connect: Connect = async ({ url, consent }) => {
     const [address] = /http\S+\/authorize\?[^\s"]+/.exec(printed) ?? []
     if (address === undefined || isOpened) return
     isOpened = true
-    void consent(address).then(open)
+    void consent(address).then(followRedirect)
   })
   return {
     list: async () => {
