@@ -1,4 +1,4 @@
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 
 /**
  * Limits of waiting, in milliseconds. A test waits for an event, so these limits only decide how long a broken build waits.
@@ -34,7 +34,7 @@ export default defineConfig({
         test: {
           name: 'quick',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/**/*.{slow,isolated,long}.test.ts'],
+          exclude: [...configDefaults.exclude, 'test/**/*.{slow,isolated,long}.test.ts'],
           ...sharedImports,
           ...limits,
         },
