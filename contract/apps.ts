@@ -23,15 +23,17 @@ const example = {
   expiresAt: 1769853600,
 }
 
-/** An app to which the person has granted access. */
+/** An app to which the person has granted access, or a personal token of the person. */
 export const App = z
   .object({
     id: z.string().meta({ description: 'Identifies the grant for its revocation' }),
-    clientId: z.string(),
-    name: z.string().meta({ description: 'The name that the app has given itself' }),
+    clientId: z.string().meta({ description: 'For a personal token: `token` or `token:/mcp`' }),
+    name: z
+      .string()
+      .meta({ description: 'The name that the app has given itself, or the label of the token' }),
     hosts: z.array(z.string()).meta({
       description:
-        'The host of the metadata document of the app, or the hosts and private schemes of its registered redirect URIs. Empty for an app of OAUTH_CLIENTS',
+        'The host of the metadata document of the app, or the hosts and private schemes of its registered redirect URIs. Empty for an app of OAUTH_CLIENTS and for a token',
     }),
     scopes: z.array(z.enum(scopes)),
     lastActive: Timestamp,

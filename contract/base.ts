@@ -65,9 +65,9 @@ export interface Meta {
   form?: 1 | 2
   /**
    * The rate limit of the procedure (src/limits.ts). `steps` and `reservations` limit the calls from a network.
-   * `writes` and `exports` limit the calls of an account.
+   * `writes`, `exports` and `grants` limit the calls of an account.
    */
-  limit?: 'steps' | 'reservations' | 'writes' | 'exports'
+  limit?: 'steps' | 'reservations' | 'writes' | 'exports' | 'grants'
   /** The response is created once and cached, because the response is the same for all calls while the process runs. */
   constant?: true
   /** Supports `Idempotency-Key`: a repeated call with the same key receives the stored response of the first call. */

@@ -9,6 +9,7 @@ import { reservations } from './reservations.ts'
 import { sessions } from './sessions.ts'
 import { status } from './status.ts'
 import { tasks } from './tasks.ts'
+import { tokens } from './tokens.ts'
 
 export const contract = {
   status,
@@ -21,6 +22,7 @@ export const contract = {
   reservations,
   live,
   apps,
+  tokens,
   audit,
 }
 

@@ -10,10 +10,10 @@ import { createCallerLookup, isActive, sessions } from './sessions.ts'
 // A grant permits an app to access a person's account. A grant is stored as a session with a `clientId`. Revoking the
 // session revokes the grant.
 
-type NewGrant = Pick<
+export type NewGrant = Pick<
   typeof sessions.$inferInsert,
   'userId' | 'clientId' | 'scope' | 'userAgent' | 'expiresAt'
->
+> & { token?: string }
 
 /** Inserts a grant and an entry in the audit trail, in one transaction. */
 export const insert = (db: Database, grant: NewGrant, source: audit.Source) =>
@@ -32,7 +32,7 @@ export const insert = (db: Database, grant: NewGrant, source: audit.Source) =>
   })
 
 /** Finds the active grant with an id, and the person who gave the grant. */
-export const find = createCallerLookup('id', isNotNull(sessions.clientId))
+export const find = createCallerLookup('sessions_find_by_ids', 'id', isNotNull(sessions.clientId))
 
 /**
  * Extends the expiry time of a grant. Called when an app redeems an authorization code or a refresh token. Returns

@@ -128,11 +128,11 @@ const selectCaller = (db: Database) =>
  * Creates the function that finds the active session with a value of a column, and the person of the session. Concurrent
  * calls share one statement.
  */
-export function createCallerLookup(key: 'token' | 'id', condition: SQL) {
+export function createCallerLookup(name: string, key: 'token' | 'id', condition: SQL) {
   const select = prepared((db) =>
     selectCaller(db)
       .where(and(sql`${sessions[key]} = any(${sql.placeholder('values')})`, condition, isActive))
-      .prepare(`sessions_find_by_${key}s`),
+      .prepare(name),
   )
   const callers = coalesced(2, async (db, values: readonly string[]) => {
     const rows = await select(db).execute({ values })
@@ -148,7 +148,7 @@ export function createCallerLookup(key: 'token' | 'id', condition: SQL) {
 }
 
 /** Finds the active session with a token, and the person of the session. Does not find grants. */
-export const findByToken = createCallerLookup('token', isNull(sessions.clientId))
+export const findByToken = createCallerLookup('sessions_find_by_tokens', 'token', isNull(sessions.clientId))
 
 /**
  * Returns the id of the person with a session token, or null for an unknown token. Also finds expired sessions and

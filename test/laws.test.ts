@@ -10,6 +10,7 @@ import { contract } from '../contract/index.ts'
 import { resourceNamesOf } from '../contract/scopes.ts'
 import { users } from '../db/auth.ts'
 import { tryLock } from '../db/idempotency.ts'
+import { MAX_TOKENS } from '../db/personal-tokens.ts'
 import { sessions } from '../db/sessions.ts'
 import { createContext } from '../src/guard/authentication.ts'
 import type { Context } from '../src/context.ts'
@@ -302,6 +303,15 @@ const errorCases: Record<string, (fixture: Fixture) => Promise<unknown>> = {
     return ada.apps.revoke({ id: 'none' })
   },
   'apps.revoke NOT_FOUND': ({ ada }) => ada.apps.revoke({ id: 'none' }),
+  'tokens.create FORBIDDEN': async ({ ada }) => {
+    await impersonate(ada)
+    return ada.tokens.create({ label: 'Script', scopes: ['read'] })
+  },
+  'tokens.create TOO_MANY_TOKENS': async ({ ada }) => {
+    const create = () => ada.tokens.create({ label: 'Script', scopes: ['read'] })
+    for (let count = 0; count < MAX_TOKENS; count++) await create()
+    return create()
+  },
   'audit.list FORBIDDEN': ({ ada }) => ada.audit.list(),
   'reservations.create INVALID_RESERVATION': ({ ada }) => ada.reservations.create({ name: '', guests: 0 }),
 }

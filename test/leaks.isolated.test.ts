@@ -98,6 +98,7 @@ const calls: Record<string, (client: Client, fixture: Fixture) => Promise<unknow
   'sessions.revokeOthers': (client) => client.sessions.revokeOthers(),
   'apps.list': (client) => client.apps.list(),
   'apps.revoke': (client, { grant }) => client.apps.revoke({ id: grant }),
+  'tokens.create': (client) => client.tokens.create({ label: 'Script', scopes: ['read'] }),
   'audit.list': (client) => client.audit.list(),
   'reservations.create': (client) => client.reservations.create({ name: 'Ada', guests: 2 }),
   'account.delete': (client, { email }) => client.account.delete({ email }),

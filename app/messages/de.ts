@@ -142,6 +142,22 @@ export const catalogue: Catalogue = {
   granted: 'Erlaubt: {time}',
   expires: 'Bis {time}',
   appRevoked: 'Die App hat keinen Zugriff mehr.',
+  tokens: 'Zugriffstoken',
+  tokensExplanation:
+    'Ein Token gibt einem Skript oder einem Agenten ohne Browser Zugriff auf Ihre Daten. Halten Sie ein Token so geheim wie ein Passwort.',
+  tokenLabel: 'Bezeichnung des Tokens',
+  tokenAudience: 'Für',
+  tokenService: 'REST und RPC',
+  tokenMcp: 'KI-Agenten (MCP)',
+  tokenAccess: 'Zugriff',
+  tokenRead: 'Lesen',
+  tokenReadWrite: 'Lesen und Schreiben',
+  tokenLifetime: 'Gültig für',
+  createToken: 'Token erstellen',
+  tokenCreated:
+    'Das Token „{label}“ ist erstellt. Kopieren Sie das Token jetzt: Der Dienst kann es nicht noch einmal anzeigen.',
+  copyToken: 'Token kopieren',
+  tokenRevoked: 'Das Token hat keinen Zugriff mehr.',
   agentsTitle: 'Einen KI-Agenten verbinden',
   agentsExplanation:
     'Tragen Sie diese Adresse in Ihrem Agenten als MCP-Server (HTTP) ein. Der Agent öffnet dann Ihren Browser. Dort melden Sie sich an und erlauben den Zugriff.',
@@ -224,6 +240,7 @@ export const catalogue: Catalogue = {
     'Der Dienst antwortet im Moment nicht. Bitte versuchen Sie es in einer Minute noch einmal.',
   TOO_MANY_ATTEMPTS: 'Zu viele falsche Codes. Senden Sie einen neuen Code.',
   TOO_MANY_REQUESTS: 'Es gab zu viele Anfragen. Bitte versuchen Sie es später noch einmal.',
+  TOO_MANY_TOKENS: 'Sie haben die höchstmögliche Anzahl von Token. Widerrufen Sie zuerst ein Token.',
   TOO_LARGE:
     'Ihre Daten sind zu groß für eine Datei. Programme können die Listen Seite für Seite lesen: siehe API-Referenz.',
   UNAUTHORIZED: 'Sie sind nicht mehr angemeldet. Melden Sie sich noch einmal an.',

@@ -147,6 +147,22 @@ export const catalogue: Catalogue = {
   granted: 'Autorisée : {time}',
   expires: 'Jusqu’au {time}',
   appRevoked: 'L’application n’a plus accès.',
+  tokens: 'Jetons d’accès',
+  tokensExplanation:
+    'Un jeton donne à un script, ou à un agent sans navigateur, l’accès à vos données. Gardez un jeton aussi secret qu’un mot de passe.',
+  tokenLabel: 'Libellé du jeton',
+  tokenAudience: 'Pour',
+  tokenService: 'REST et RPC',
+  tokenMcp: 'Agents IA (MCP)',
+  tokenAccess: 'Accès',
+  tokenRead: 'Lecture',
+  tokenReadWrite: 'Lecture et écriture',
+  tokenLifetime: 'Valable',
+  createToken: 'Créer le jeton',
+  tokenCreated:
+    'Le jeton « {label} » est créé. Copiez-le maintenant : le service ne peut plus l’afficher ensuite.',
+  copyToken: 'Copier le jeton',
+  tokenRevoked: 'Le jeton n’a plus accès.',
   agentsTitle: 'Connecter un agent IA',
   agentsExplanation:
     'Saisissez cette adresse comme serveur MCP (HTTP) dans votre agent. L’agent ouvre ensuite votre navigateur, où vous vous connectez et autorisez l’accès.',
@@ -231,6 +247,7 @@ export const catalogue: Catalogue = {
   SERVICE_UNAVAILABLE: 'Le service ne répond pas pour le moment. Veuillez réessayer dans une minute.',
   TOO_MANY_ATTEMPTS: 'Trop de codes erronés. Envoyez un autre code.',
   TOO_MANY_REQUESTS: 'Il y a eu trop de demandes. Veuillez réessayer plus tard.',
+  TOO_MANY_TOKENS: 'Vous avez le nombre maximal de jetons. Révoquez d’abord un jeton.',
   TOO_LARGE:
     'Vos données sont trop volumineuses pour un seul fichier. Les programmes peuvent lire les listes page par page : voir la référence de l’API.',
   UNAUTHORIZED: 'Vous n’êtes plus connecté. Connectez-vous à nouveau.',

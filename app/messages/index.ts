@@ -26,6 +26,7 @@ export function createTranslator(language: Language, catalogue: Catalogue) {
   // Without grouping, so that a number can be copied.
   const number = new Intl.NumberFormat(language, { useGrouping: false })
   const date = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
+  const days = new Intl.NumberFormat(language, { style: 'unit', unit: 'day', unitDisplay: 'long' })
   const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
 
   return {
@@ -38,6 +39,8 @@ export function createTranslator(language: Language, catalogue: Catalogue) {
       return String(format.format(values))
     },
     formatNumber: (value: number) => number.format(value),
+    /** Formats a number of days, with the unit. */
+    formatDays: (count: number) => days.format(count),
     /** Formats a time in Unix seconds. */
     formatTime: (seconds: number) => date.format(seconds * 1000),
     /** Formats a past time in Unix seconds, relative to the current time. */

@@ -139,6 +139,22 @@ export const catalogue: Catalogue = {
   granted: '許可：{time}',
   expires: '期限：{time}',
   appRevoked: 'アプリはアクセスできなくなりました。',
+  tokens: 'アクセストークン',
+  tokensExplanation:
+    'トークンを使うと、スクリプトやブラウザーのないエージェントがデータにアクセスできます。トークンはパスワードと同じように秘密にしてください。',
+  tokenLabel: 'トークンの名前',
+  tokenAudience: '用途',
+  tokenService: 'REST と RPC',
+  tokenMcp: 'AI エージェント（MCP）',
+  tokenAccess: 'アクセス',
+  tokenRead: '読み取り',
+  tokenReadWrite: '読み取りと書き込み',
+  tokenLifetime: '有効期間',
+  createToken: 'トークンを作成',
+  tokenCreated:
+    'トークン「{label}」を作成しました。今すぐコピーしてください。サービスはトークンを再び表示できません。',
+  copyToken: 'トークンをコピー',
+  tokenRevoked: 'トークンはアクセスできなくなりました。',
   agentsTitle: 'AI エージェントの接続',
   agentsExplanation:
     'このアドレスを MCP サーバー（HTTP）としてエージェントに入力してください。エージェントがブラウザーを開くので、サインインしてアクセスを許可してください。',
@@ -219,6 +235,7 @@ export const catalogue: Catalogue = {
   SERVICE_UNAVAILABLE: '現在、サービスが応答していません。1分後にもう一度お試しください。',
   TOO_MANY_ATTEMPTS: '誤ったコードが多すぎます。別のコードを送信してください。',
   TOO_MANY_REQUESTS: 'リクエストが多すぎます。しばらくしてからもう一度お試しください。',
+  TOO_MANY_TOKENS: 'トークンの数が上限に達しています。先にトークンを 1 つ取り消してください。',
   TOO_LARGE:
     'データが大きすぎて1つのファイルに収まりません。プログラムは一覧をページごとに読み取れます。API リファレンスをご覧ください。',
   UNAUTHORIZED: 'サインインの状態が終了しました。もう一度サインインしてください。',

@@ -135,6 +135,22 @@ export const catalogue: Catalogue = {
   granted: '허용: {time}',
   expires: '만료: {time}',
   appRevoked: '앱이 더 이상 액세스할 수 없습니다.',
+  tokens: '액세스 토큰',
+  tokensExplanation:
+    '토큰은 스크립트나 브라우저가 없는 에이전트가 데이터에 액세스할 수 있게 합니다. 토큰을 비밀번호처럼 비밀로 유지해 주세요.',
+  tokenLabel: '토큰 이름',
+  tokenAudience: '용도',
+  tokenService: 'REST 및 RPC',
+  tokenMcp: 'AI 에이전트(MCP)',
+  tokenAccess: '액세스',
+  tokenRead: '읽기',
+  tokenReadWrite: '읽기 및 쓰기',
+  tokenLifetime: '유효 기간',
+  createToken: '토큰 만들기',
+  tokenCreated:
+    '토큰 “{label}”을(를) 만들었습니다. 지금 토큰을 복사해 주세요. 서비스가 토큰을 다시 표시할 수 없습니다.',
+  copyToken: '토큰 복사',
+  tokenRevoked: '토큰이 더 이상 액세스할 수 없습니다.',
   agentsTitle: 'AI 에이전트 연결',
   agentsExplanation:
     '에이전트에 이 주소를 MCP 서버(HTTP)로 입력해 주세요. 에이전트가 브라우저를 열면 로그인하고 액세스를 허용해 주세요.',
@@ -215,6 +231,7 @@ export const catalogue: Catalogue = {
   SERVICE_UNAVAILABLE: '현재 서비스가 응답하지 않습니다. 1분 후에 다시 시도해 주세요.',
   TOO_MANY_ATTEMPTS: '잘못된 코드가 너무 많습니다. 다른 코드를 보내 주세요.',
   TOO_MANY_REQUESTS: '요청이 너무 많습니다. 나중에 다시 시도해 주세요.',
+  TOO_MANY_TOKENS: '토큰 수가 최대입니다. 먼저 토큰 하나를 취소해 주세요.',
   TOO_LARGE:
     '데이터가 너무 커서 파일 하나에 담을 수 없습니다. 프로그램은 목록을 페이지별로 읽을 수 있습니다. API 참조를 확인해 주세요.',
   UNAUTHORIZED: '로그인 상태가 종료되었습니다. 다시 로그인해 주세요.',

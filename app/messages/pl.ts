@@ -145,6 +145,22 @@ export const catalogue: Catalogue = {
   granted: 'Zezwolenie: {time}',
   expires: 'Do: {time}',
   appRevoked: 'Aplikacja nie ma już dostępu.',
+  tokens: 'Tokeny dostępu',
+  tokensExplanation:
+    'Token daje skryptowi lub agentowi bez przeglądarki dostęp do Państwa danych. Token należy chronić tak jak hasło.',
+  tokenLabel: 'Etykieta tokenu',
+  tokenAudience: 'Do użycia z',
+  tokenService: 'REST i RPC',
+  tokenMcp: 'Agenci AI (MCP)',
+  tokenAccess: 'Dostęp',
+  tokenRead: 'Odczyt',
+  tokenReadWrite: 'Odczyt i zapis',
+  tokenLifetime: 'Ważność',
+  createToken: 'Utwórz token',
+  tokenCreated:
+    'Token „{label}” został utworzony. Proszę skopiować go teraz: usługa nie może pokazać go ponownie.',
+  copyToken: 'Kopiuj token',
+  tokenRevoked: 'Token nie ma już dostępu.',
   agentsTitle: 'Połącz agenta AI',
   agentsExplanation:
     'Proszę wpisać ten adres w agencie jako serwer MCP (HTTP). Agent otworzy wtedy przeglądarkę, w której można się zalogować i zezwolić na dostęp.',
@@ -226,6 +242,7 @@ export const catalogue: Catalogue = {
   SERVICE_UNAVAILABLE: 'Usługa w tej chwili nie odpowiada. Proszę spróbować ponownie za minutę.',
   TOO_MANY_ATTEMPTS: 'Zbyt wiele błędnych kodów. Proszę wysłać inny kod.',
   TOO_MANY_REQUESTS: 'Było zbyt wiele żądań. Proszę spróbować ponownie później.',
+  TOO_MANY_TOKENS: 'Osiągnięto maksymalną liczbę tokenów. Proszę najpierw unieważnić jeden z nich.',
   TOO_LARGE:
     'Państwa dane są zbyt duże na jeden plik. Programy mogą czytać listy strona po stronie: zobacz dokumentację API.',
   UNAUTHORIZED: 'Sesja wygasła. Proszę zalogować się ponownie.',

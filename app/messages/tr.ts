@@ -140,6 +140,22 @@ export const catalogue: Catalogue = {
   granted: 'İzin verildi: {time}',
   expires: 'Bitiş: {time}',
   appRevoked: 'Uygulamanın artık erişimi yok.',
+  tokens: 'Erişim belirteçleri',
+  tokensExplanation:
+    'Bir belirteç, bir betiğe veya tarayıcısı olmayan bir ajana verilerinize erişim verir. Belirteci parola gibi gizli tutun.',
+  tokenLabel: 'Belirteç etiketi',
+  tokenAudience: 'Kullanım yeri',
+  tokenService: 'REST ve RPC',
+  tokenMcp: 'Yapay zekâ ajanları (MCP)',
+  tokenAccess: 'Erişim',
+  tokenRead: 'Okuma',
+  tokenReadWrite: 'Okuma ve yazma',
+  tokenLifetime: 'Geçerlilik',
+  createToken: 'Belirteç oluştur',
+  tokenCreated:
+    '“{label}” belirteci oluşturuldu. Belirteci şimdi kopyalayın: hizmet onu bir daha gösteremez.',
+  copyToken: 'Belirteci kopyala',
+  tokenRevoked: 'Belirtecin artık erişimi yok.',
   agentsTitle: 'Yapay zekâ ajanı bağlayın',
   agentsExplanation:
     'Bu adresi ajanınıza MCP sunucusu (HTTP) olarak girin. Ajan tarayıcınızı açar; orada oturum açıp erişime izin verirsiniz.',
@@ -221,6 +237,7 @@ export const catalogue: Catalogue = {
   SERVICE_UNAVAILABLE: 'Hizmet şu anda yanıt vermiyor. Lütfen bir dakika sonra yeniden deneyin.',
   TOO_MANY_ATTEMPTS: 'Çok fazla yanlış kod girildi. Başka bir kod gönderin.',
   TOO_MANY_REQUESTS: 'Çok fazla istek yapıldı. Lütfen daha sonra yeniden deneyin.',
+  TOO_MANY_TOKENS: 'En fazla sayıda belirtece sahipsiniz. Önce bir belirteci iptal edin.',
   TOO_LARGE:
     'Verileriniz tek bir dosya için çok büyük. Programlar listeleri sayfa sayfa okuyabilir: API başvurusuna bakın.',
   UNAUTHORIZED: 'Oturumunuz sona erdi. Yeniden oturum açın.',

@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
 
+import { tokenClientIds } from '../../contract/tokens.ts'
 import type { Database } from '../../db/database.ts'
 import * as grants from '../../db/grants.ts'
+import * as personalTokens from '../../db/personal-tokens.ts'
 import * as sessions from '../../db/sessions.ts'
 import type { Caller, Context, Reply, Services } from '../context.ts'
 
@@ -101,17 +103,36 @@ export const isBearer = ({ authorization = '' }: IncomingHttpHeaders) =>
  * Authenticates the caller with the bearer token. If the token is invalid, the call has no caller, even if the request
  * has a valid cookie.
  */
-async function authenticateToken({ db, identity, log }: Services, authorization = '', audience: string) {
+async function authenticateToken(
+  { db, identity, log, settings }: Services,
+  authorization = '',
+  audience: string,
+): Promise<Caller | undefined> {
   const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1]
-  const claims = token === undefined ? undefined : await identity.verifyToken(token, audience)
+  if (token === undefined) return undefined
+  const found = await (personalTokens.isPersonalToken(token)
+    ? findPersonal(db, token, audience, settings.baseUrl)
+    : findGrant({ db, identity }, token, audience))
+  if (!found || isBanned(found.user)) return undefined
+  recordActivity(db, found, log)
+  return { ...found, scopes: (found.session.scope ?? '').split(' ') }
+}
+
+async function findGrant(
+  { db, identity }: Pick<Services, 'db' | 'identity'>,
+  token: string,
+  audience: string,
+) {
+  const claims = await identity.verifyToken(token, audience)
   const caller = claims && (await grants.find(db, claims.properties.sessionId))
-  if (!caller || isBanned(caller.user)) return undefined
-  recordActivity(db, caller, log)
-  return {
-    ...caller,
-    scopes: (caller.session.scope ?? '').split(' '),
-    tokenExpiresAt: new Date(claims.exp * 1000),
-  }
+  return caller && { ...caller, tokenExpiresAt: new Date(claims.exp * 1000) }
+}
+
+async function findPersonal(db: Database, token: string, audience: string, baseUrl: string) {
+  const caller = await personalTokens.find(db, token)
+  const clientId = tokenClientIds[audience === baseUrl ? 'service' : 'mcp']
+  if (caller?.session.clientId !== clientId) return undefined
+  return { ...caller, tokenExpiresAt: caller.session.expiresAt }
 }
 
 /** Returns a caller with current data. Undefined if the session, the grant or the token has ended, or after a ban. */

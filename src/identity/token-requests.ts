@@ -3,6 +3,7 @@ import { z } from 'zod'
 
 import { find } from '../../db/oauth.ts'
 import * as grants from '../../db/grants.ts'
+import * as personalTokens from '../../db/personal-tokens.ts'
 import * as sessions from '../../db/sessions.ts'
 import type { Services } from '../context.ts'
 import { currentAuditSource } from '../telemetry/audit.ts'
@@ -101,17 +102,23 @@ export function createTokenRequests(services: Services, issuer: Issuer) {
   async function revoke(form: Form) {
     const { token } = parse(z.object({ token: Parameter }), form)
     await requireClient(form.client_id)
+    const found = await findGrant(token)
+    if (!found) return
+    const { client_id = found.session.clientId } = form
+    if (client_id !== found.session.clientId) return
+    const source = { ...currentAuditSource(), actor: `app:${client_id ?? ''}` }
+    await sessions.end(db, found.user.id, found.session.id, source)
+  }
+
+  /** Finds the grant of a refresh token, an access token or a personal token. */
+  async function findGrant(token: string) {
+    if (personalTokens.isPersonalToken(token)) return personalTokens.find(db, token)
     const record = await find(db, refreshKey(token))
     const grant =
       StoredCredential.safeParse(record?.value).data?.properties ??
       (await identity.verifyToken(token, baseUrl))?.properties ??
       (await identity.verifyToken(token, `${baseUrl}/mcp`))?.properties
-    if (!grant) return
-    const { client_id = grant.clientId } = form
-    if (client_id !== grant.clientId) return
-    const found = await grants.find(db, grant.sessionId)
-    const source = { ...currentAuditSource(), actor: `app:${client_id}` }
-    if (found) await sessions.end(db, found.user.id, found.session.id, source)
+    return grant && grants.find(db, grant.sessionId)
   }
 
   return { redeem, revoke }

@@ -9,6 +9,7 @@ import { reservations } from './reservations.ts'
 import { sessions } from './sessions.ts'
 import { status } from './status.ts'
 import { tasks } from './tasks.ts'
+import { tokens } from './tokens.ts'
 import { implementer } from '../guard/index.ts'
 
 export const router = implementer.router({
@@ -22,5 +23,6 @@ export const router = implementer.router({
   reservations,
   live,
   apps,
+  tokens,
   audit,
 })

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 import { findViolations, openApp, overflows, useBrowser } from '../fixtures/browser.ts'
 import { createFetch, signInOverHttp } from '../fixtures/http.ts'
+import { rpc } from '../fixtures/mcp-agent.ts'
 import { bearer, registerApp } from '../fixtures/oauth-app.ts'
 import { newEmail, settingsWithAddress, startService } from '../fixtures/service.ts'
 
@@ -20,7 +21,7 @@ const HOSTILE = `<img src=x onerror=alert(1)> ${'😀'.repeat(20)} ${'x'.repeat(
 const openDevices = (options: Parameters<typeof openApp>[1] = {}) =>
   openApp(service, { path: '/devices', ...options })
 
-const itemsOf = (page: Page, name: 'Devices' | 'Apps') =>
+const itemsOf = (page: Page, name: 'Devices' | 'Apps' | 'Access tokens') =>
   page.getByRole('list', { name, exact: true }).getByRole('listitem')
 
 /** Gives an app access to the account. Returns the tokens of the app. */
@@ -152,6 +153,69 @@ describe('the apps', () => {
   })
 })
 
+describe('the access tokens', () => {
+  test('are created with a label, shown once, listed, and revoked', async () => {
+    const { page, context } = await openDevices()
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    const create = page.getByRole('button', { name: 'Create token' })
+    await create.click()
+    expect(await page.locator(':invalid:focus').count()).toBe(1)
+
+    await page.getByRole('textbox', { name: 'Token label' }).fill('  Backup <b>script</b> ')
+    await page.getByRole('combobox', { name: 'Access' }).selectOption('Read and write')
+    await page.getByRole('combobox', { name: 'Valid for' }).selectOption('365 days')
+    await create.click()
+
+    await page.getByText('The token “Backup <b>script</b>” is created.').waitFor()
+    await page.getByRole('button', { name: 'Copy token' }).click()
+    await page.getByText('Copied.').waitFor()
+    const token = await page.evaluate<string>('navigator.clipboard.readText()')
+    const status = async () =>
+      (await call('GET', '/api/tasks', undefined, { authorization: `Bearer ${token}` })).status
+    expect(await status()).toBe(200)
+    const item = itemsOf(page, 'Access tokens').filter({ hasText: 'Backup <b>script</b>' })
+    await item.getByText('REST and RPC').waitFor()
+    await item.getByText('Adds, changes, shares and deletes').waitFor()
+    expect(await itemsOf(page, 'Apps').count()).toBe(0)
+
+    await page.reload()
+    await item.waitFor()
+    expect(await page.getByText('tally_').count()).toBe(0)
+    await item.getByRole('button', { name: 'Revoke' }).click()
+
+    await page.getByText('The token has no more access.').waitFor()
+    expect(await item.count()).toBe(0)
+    expect(await status()).toBe(401)
+    expect(await page.locator(':focus').textContent()).toBe('Access tokens')
+  })
+
+  test('for agents call the endpoint for agents', async () => {
+    const { page } = await openDevices()
+    await page.getByRole('textbox', { name: 'Token label' }).fill('Agent')
+    await page.getByRole('combobox', { name: 'For', exact: true }).selectOption('AI agents (MCP)')
+    await page.getByRole('button', { name: 'Create token' }).click()
+
+    const token = await page.locator('code', { hasText: /^tally_/ }).textContent()
+
+    await itemsOf(page, 'Access tokens').getByText('AI agents (MCP)').waitFor()
+    const authorization = `Bearer ${token ?? ''}`
+    expect((await call('POST', '/mcp', rpc('tools/list'), { authorization })).status).toBe(200)
+    expect((await call('GET', '/api/tasks', undefined, { authorization })).status).toBe(401)
+  })
+
+  test('keep the label after a failed creation', async () => {
+    const { page } = await openDevices()
+    await page.route('**/rpc/tokens/create', (route) => route.abort('aborted'))
+    const label = page.getByRole('textbox', { name: 'Token label' })
+    await label.fill('Backup')
+
+    await page.getByRole('button', { name: 'Create token' }).click()
+
+    await page.getByRole('alert').waitFor()
+    expect(await label.inputValue()).toBe('Backup')
+  })
+})
+
 test('hostile user agents and names of apps are shown as text', async () => {
   const email = newEmail()
   const name = `<script>alert(1)</script> שלום ${'😀'.repeat(80)}`
@@ -203,9 +267,14 @@ test.each(['light', 'dark'] as const)(
     const email = newEmail()
     await signInOverHttp(service, email, { 'user-agent': HOSTILE.replaceAll('😀', 'x') })
     await grant(email, 'x'.repeat(120))
+    const owner = await service.signIn(email)
+    await service.client({ cookie: owner }).tokens.create({ label: 'x'.repeat(120), scopes: ['read'] })
     const { page } = await openDevices({ email, colorScheme, viewport: { width: 320, height: 640 } })
     await itemsOf(page, 'Apps').first().waitFor()
     await itemsOf(page, 'Devices').first().waitFor()
+    await page.getByRole('textbox', { name: 'Token label' }).fill('x'.repeat(120))
+    await page.getByRole('button', { name: 'Create token' }).click()
+    await page.getByRole('button', { name: 'Copy token' }).waitFor()
     expect(await findViolations(page)).toEqual([])
     expect(await overflows(page)).toBe(false)
 

@@ -95,6 +95,7 @@ describe('a scope', () => {
       '/api/sessions/revoke-others',
       '/api/apps',
       '/api/apps/revoke',
+      '/api/tokens',
       '/api/audit',
     ])
   })
@@ -104,6 +105,7 @@ describe('a scope', () => {
     ['POST', '/api/me/delete', { email: ROOT }],
     ['GET', '/api/sessions', undefined],
     ['POST', '/api/sessions/revoke', { revokeSessionToken: 'x' }],
+    ['POST', '/api/tokens', { label: 'Script', scopes: ['read'] }],
     ['POST', '/api/auth/update-user', { name: 'Taken' }],
     ['GET', '/api/auth/admin/list-users', undefined],
     ['POST', '/api/auth/admin/stop-impersonating', {}],

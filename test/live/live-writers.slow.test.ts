@@ -53,6 +53,7 @@ const writes: Record<string, (writer: Writer) => Promise<unknown>> = {
   'legacyNotes.reset': ({ person }) => person.legacyNotes.reset(),
   'sessions.revokeOthers': ({ person }) => person.sessions.revokeOthers(),
   'apps.revoke': ({ person, grant }) => person.apps.revoke({ id: grant }),
+  'tokens.create': ({ person }) => person.tokens.create({ label: 'Script', scopes: ['read'] }),
   'sessions.revoke': ({ person, token }) => person.sessions.revoke({ revokeSessionToken: token }),
 }
 

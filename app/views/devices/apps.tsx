@@ -1,26 +1,25 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 
 import type { Outputs } from '../../../contract/client.ts'
+import { tokenClientIds } from '../../../contract/tokens.ts'
 import { client, orpc } from '../../api.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { useLanguage } from '../../language.tsx'
+import type { Message } from '../../messages/index.ts'
 import { useOutcome } from './outcome.tsx'
 import { Revocable } from './revocable.tsx'
 
 type App = Outputs['apps']['list']['apps'][number]
 
+/** The list of apps and personal tokens. */
+export const useApps = () => useQuery(orpc.apps.list.queryOptions())
+
+export const isToken = ({ clientId }: App) => Object.values(tokenClientIds).includes(clientId)
+
 export function AppList() {
   const { t } = useLanguage()
-  const query = useQuery(orpc.apps.list.queryOptions())
-  const queryClient = useQueryClient()
+  const query = useApps()
   const { heading, announce, outcome } = useOutcome()
-
-  const onRevoked = async () => {
-    // In this order, because a session that is no app is shown as a device.
-    await queryClient.invalidateQueries({ queryKey: orpc.sessions.key() })
-    await queryClient.invalidateQueries({ queryKey: orpc.apps.key() })
-    announce(t('appRevoked'))
-  }
   return (
     <section aria-labelledby="apps-title">
       <h2 id="apps-title" ref={heading} tabIndex={-1}>
@@ -29,20 +28,50 @@ export function AppList() {
       <p className="muted">{t('appsExplanation')}</p>
       {outcome}
       <Loaded query={query}>
-        {({ apps }) =>
-          apps.length > 0 ? (
-            <ul aria-labelledby="apps-title">
-              {apps.map((app) => (
-                <AppItem key={app.id} app={app} onRevoked={onRevoked} />
-              ))}
-            </ul>
-          ) : (
-            <p>{t('noApps')}</p>
-          )
-        }
+        {({ apps }) => (
+          <AppItems
+            apps={apps.filter((app) => !isToken(app))}
+            titleId="apps-title"
+            empty="noApps"
+            onRevoked={() => {
+              announce(t('appRevoked'))
+            }}
+          />
+        )}
       </Loaded>
     </section>
   )
+}
+
+interface Props {
+  apps: App[]
+  titleId: string
+  /** Shown instead of an empty list. */
+  empty?: Message
+  onRevoked: () => void
+}
+
+/** Apps or personal tokens, which the person can revoke. */
+export function AppItems({ apps, titleId, empty, onRevoked }: Props) {
+  const { t } = useLanguage()
+  const refresh = useRefreshApps()
+  if (apps.length === 0) return empty && <p>{t(empty)}</p>
+  return (
+    <ul aria-labelledby={titleId}>
+      {apps.map((app) => (
+        <AppItem key={app.id} app={app} onRevoked={() => refresh().then(onRevoked)} />
+      ))}
+    </ul>
+  )
+}
+
+export function useRefreshApps() {
+  const queryClient = useQueryClient()
+  return async () => {
+    // In this order, because a session that is no app is shown as a device.
+    await queryClient.invalidateQueries({ queryKey: orpc.sessions.key() })
+    await queryClient.invalidateQueries({ queryKey: orpc.apps.key() })
+  }
 }
 
 const scopeTexts = { read: 'scopeRead', write: 'scopeWrite' } as const
@@ -61,6 +90,9 @@ function AppItem({ app, onRevoked }: { app: App; onRevoked: () => Promise<void> 
             <bdi key={host}>{host} </bdi>
           ))}
         </p>
+      )}
+      {isToken(app) && (
+        <p className="muted">{t(app.clientId === tokenClientIds.mcp ? 'tokenMcp' : 'tokenService')}</p>
       )}
       {app.scopes.map((scope) => (
         <p key={scope}>{t(scopeTexts[scope])}</p>

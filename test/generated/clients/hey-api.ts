@@ -53,6 +53,7 @@ export function connect(baseUrl: string, cookie: string): SecondFormCalls {
     sessions_revokeOthers: () => outcome(sdk.sessionsRevokeOthers({ client })),
     apps_list: () => outcome(sdk.appsList({ client })),
     apps_revoke: ({ grantId: id }) => outcome(sdk.appsRevoke({ client, body: { id } })),
+    tokens_create: () => outcome(sdk.tokensCreate({ client, body: { label: 'Script', scopes: ['read'] } })),
     audit_list: () => outcome(sdk.auditList({ client, query: { limit: 10 } })),
     reservations_create: async ({ guests }) => {
       const call = sdk.reservationsCreate({ client, body: { name: 'Ada', guests } })

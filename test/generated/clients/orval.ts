@@ -66,6 +66,7 @@ export function connect(_: string, cookie: string): Calls {
     sessions_revokeOthers: () => outcome(api.sessionsRevokeOthers({ headers })),
     apps_list: () => outcome(api.appsList({}, { headers })),
     apps_revoke: ({ grantId: id }) => outcome(api.appsRevoke({ id }, { headers })),
+    tokens_create: () => outcome(api.tokensCreate({ label: 'Script', scopes: ['read'] }, { headers })),
     audit_list: () => outcome(api.auditList({ limit: 10 }, { headers })),
     reservations_create: async ({ guests }) => {
       const result = await api.reservationsCreate({ name: 'Ada', guests }, { headers })

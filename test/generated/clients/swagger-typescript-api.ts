@@ -44,6 +44,7 @@ export function connect(baseUrl: string, cookie: string): SecondFormCalls {
     sessions_revokeOthers: () => outcome(api.sessionsRevokeOthers()),
     apps_list: () => outcome(api.appsList()),
     apps_revoke: ({ grantId: id }) => outcome(api.appsRevoke({ id })),
+    tokens_create: () => outcome(api.tokensCreate({ label: 'Script', scopes: ['read'] })),
     audit_list: () => outcome(api.auditList({ limit: 10 })),
     reservations_create: async ({ guests }) => {
       const response = await api.reservationsCreate({ name: 'Ada', guests })

@@ -1,0 +1,156 @@
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+
+import type { Inputs } from '../../../contract/client.ts'
+import { audiences } from '../../../contract/tokens.ts'
+import { client } from '../../api.ts'
+import { Copy } from '../../components/copy.tsx'
+import { Field } from '../../components/field.tsx'
+import { Loaded } from '../../components/loaded.tsx'
+import { Problem } from '../../components/problem.tsx'
+import { useSession } from '../../components/session.tsx'
+import { useLanguage } from '../../language.tsx'
+import { AppItems, isToken, useApps, useRefreshApps } from './apps.tsx'
+import { useOutcome } from './outcome.tsx'
+
+/** The personal tokens, and the form that creates a token. */
+export function TokenList() {
+  const { t } = useLanguage()
+  const query = useApps()
+  // An administrator who acts as another person cannot create tokens.
+  const isOwner = !useSession()?.session.impersonatedBy
+  const { heading, announce, outcome } = useOutcome()
+  return (
+    <section aria-labelledby="tokens-title">
+      <h2 id="tokens-title" ref={heading} tabIndex={-1}>
+        {t('tokens')}
+      </h2>
+      <p className="muted">{t('tokensExplanation')}</p>
+      {outcome}
+      <Loaded query={query}>
+        {({ apps }) => (
+          <AppItems
+            apps={apps.filter(isToken)}
+            titleId="tokens-title"
+            onRevoked={() => {
+              announce(t('tokenRevoked'))
+            }}
+          />
+        )}
+      </Loaded>
+      {isOwner && <NewToken />}
+    </section>
+  )
+}
+
+type CreateToken = Inputs['tokens']['create']
+
+const accesses = { read: ['read'], 'read write': ['read', 'write'] } as const satisfies Record<
+  string,
+  CreateToken['scopes']
+>
+const accessTexts = { read: 'tokenRead', 'read write': 'tokenReadWrite' } as const
+const audienceTexts = { service: 'tokenService', mcp: 'tokenMcp' } as const
+
+/** The lifetimes that the page offers, in days. */
+const lifetimes = [7, 30, 90, 365]
+
+function NewToken() {
+  const { t, formatDays } = useLanguage()
+  const refresh = useRefreshApps()
+  const [label, setLabel] = useState('')
+  const [audience, setAudience] = useState<(typeof audiences)[number]>('service')
+  const [access, setAccess] = useState<keyof typeof accesses>('read')
+  const [days, setDays] = useState(90)
+  const create = useMutation({
+    mutationFn: (input: CreateToken) => client.tokens.create(input),
+    onSuccess: async () => {
+      setLabel('')
+      await refresh()
+    },
+    // The cache must not keep the token after the person has left the page.
+    gcTime: 0,
+  })
+  return (
+    <>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!label.trim() || create.isPending) return
+          create.mutate({ label, audience, scopes: [...accesses[access]], days })
+        }}
+      >
+        <Field
+          label={t('tokenLabel')}
+          dir="auto"
+          required
+          maxLength={120}
+          autoComplete="off"
+          value={label}
+          onValue={setLabel}
+        />
+        <div className="row end">
+          <Choice
+            label={t('tokenAudience')}
+            value={audience}
+            options={audiences.map((each) => [each, t(audienceTexts[each])])}
+            onChoice={setAudience}
+          />
+          <Choice
+            label={t('tokenAccess')}
+            value={access}
+            options={(['read', 'read write'] as const).map((each) => [each, t(accessTexts[each])])}
+            onChoice={setAccess}
+          />
+          <Choice
+            label={t('tokenLifetime')}
+            value={days}
+            options={lifetimes.map((each) => [each, formatDays(each)])}
+            onChoice={setDays}
+          />
+          <button aria-busy={create.isPending}>{t('createToken')}</button>
+        </div>
+        <Problem error={create.error} />
+      </form>
+      <p role="status" className="outcome">
+        {create.data && t('tokenCreated', { label: create.variables.label.trim() })}
+      </p>
+      {create.data && (
+        <>
+          <p>
+            <code className="text">{create.data.token}</code>
+          </p>
+          <Copy key={create.data.id} label={t('copyToken')} text={create.data.token} />
+        </>
+      )}
+    </>
+  )
+}
+
+interface ChoiceProps<Value extends string | number> {
+  label: string
+  value: Value
+  /** Each value with its text. */
+  options: [Value, string][]
+  onChoice: (value: Value) => void
+}
+
+function Choice<Value extends string | number>({ label, value, options, onChoice }: ChoiceProps<Value>) {
+  return (
+    <label>
+      {label}
+      <select
+        value={value}
+        onChange={({ target }) => {
+          onChoice(options[target.selectedIndex]?.[0] ?? value)
+        }}
+      >
+        {options.map(([each, text]) => (
+          <option key={each} value={each}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod'
+
+import { isBlank, requestSchemas, responseSchemas, scopes, sensitive, text, Timestamp } from './base.ts'
+
+/** What a token can call: the service (REST and RPC), or the endpoint for AI agents. */
+export const audiences = ['service', 'mcp'] as const
+
+/** The `clientId` of a token in the list of apps, by the audience of the token. No app has such an id. */
+export const tokenClientIds: Record<(typeof audiences)[number], string> = {
+  service: 'token',
+  mcp: 'token:/mcp',
+}
+
+export const CreateToken = z
+  .object({
+    label: text({ min: 1, max: 120, schema: z.string().trim() })
+      .refine((label) => !isBlank(label), 'Must not be blank')
+      .meta({ description: 'Shown in the list of apps' }),
+    scopes: z.array(z.enum(scopes)).min(1).max(scopes.length),
+    audience: z.enum(audiences).default('service').meta({
+      description: '`service`: the REST and RPC interfaces. `mcp`: the endpoint for AI agents, `/mcp`',
+    }),
+    days: z.int().min(1).max(365).default(90).meta({ description: 'Lifetime, in days' }),
+  })
+  .register(requestSchemas, {
+    id: 'CreateToken',
+    example: { label: 'Backup script', scopes: ['read'], audience: 'service', days: 90 },
+  })
+
+export const CreatedToken = z
+  .object({
+    id: z
+      .string()
+      .meta({ description: 'Identifies the token in the list of apps, and for its revocation there' }),
+    token: z.string().meta({ description: 'The bearer token. The service cannot show the token again' }),
+    expiresAt: Timestamp,
+  })
+  .register(responseSchemas, {
+    id: 'CreatedToken',
+    example: {
+      id: '019b7a2e-5c80-7d3f-9a41-6b0c2d8e4f17',
+      token: 'tally_x6Y0nq0m7cR4eXw2bTq1u8sVdP5kZJ3hGfLrNiOaWyE',
+      expiresAt: 1775037600,
+    },
+  })
+
+export const tokens = {
+  create: sensitive
+    .meta({ updates: 'sessions', limit: 'grants', secrets: true })
+    .errors({
+      TOO_MANY_TOKENS: { status: 409, message: 'You have the maximum number of tokens. Revoke one first' },
+    })
+    .route({
+      method: 'POST',
+      path: '/api/tokens',
+      summary: 'Create an access token for programs without a browser',
+      description:
+        'A token acts as the person, within its scopes, until it expires or is revoked. `apps.list` lists the token under its label, and `apps.revoke` revokes the token.',
+    })
+    .input(CreateToken)
+    .output(CreatedToken),
+}

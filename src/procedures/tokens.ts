@@ -1,0 +1,26 @@
+import { tokenClientIds } from '../../contract/tokens.ts'
+import * as query from '../../db/personal-tokens.ts'
+import { signedIn } from '../guard/index.ts'
+import { auditSourceOf } from '../telemetry/audit.ts'
+import { scopesOf } from './apps.ts'
+import { toUnixSeconds } from './time.ts'
+
+const os = signedIn.tokens
+
+const DAY = 24 * 3600_000
+
+export const tokens = os.router({
+  create: os.create.handler(async ({ context, input: { label, scopes, audience, days }, errors }) => {
+    const grant = {
+      userId: context.user.id,
+      clientId: tokenClientIds[audience],
+      scope: scopesOf(scopes.join(' ')).join(' '),
+      userAgent: label,
+      expiresAt: new Date(Date.now() + days * DAY),
+    }
+    const clientIds = Object.values(tokenClientIds)
+    const created = await query.insert(context.db, grant, clientIds, auditSourceOf(context))
+    if (!created) throw errors.TOO_MANY_TOKENS()
+    return { ...created, expiresAt: toUnixSeconds(grant.expiresAt) }
+  }),
+})
