@@ -2,6 +2,7 @@ import { lt, lte, sql } from 'drizzle-orm'
 
 import { removeOlderThan } from './audit.ts'
 import { rateLimits, verifications } from './auth.ts'
+import { deviceCodes } from './device-codes.ts'
 import { idempotency } from './idempotency.ts'
 import type { Database } from './database.ts'
 import { tryAdvisoryLock } from './statements.ts'
@@ -24,7 +25,7 @@ const AUDIT_RETENTION = 365
 export const removeExpired = (db: Database, auditRetention = AUDIT_RETENTION) =>
   db.transaction(async (tx) => {
     if (!(await tryAdvisoryLock(tx, sql`${HOUSEKEEPING_LOCK}`))) return false
-    for (const table of [sessions, verifications, records, idempotency])
+    for (const table of [sessions, verifications, records, idempotency, deviceCodes])
       await tx.delete(table).where(lte(table.expiresAt, sql`now()`))
     await removeUnusedClients(tx)
     await tx.delete(limits).where(lte(limits.expire, sql`now()`))

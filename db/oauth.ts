@@ -1,5 +1,5 @@
 import { and, eq, gt, inArray, isNull, like, lt, notExists, or, sql } from 'drizzle-orm'
-import { index, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
+import { boolean, index, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
 
 import { createdAt, timestamptz } from './columns.ts'
 import type { Database } from './database.ts'
@@ -25,6 +25,8 @@ export const clients = pgTable('oauth_clients', {
   id: text().primaryKey(),
   name: text().notNull(),
   redirectUris: text().array().notNull(),
+  /** Whether the app can use the device flow. */
+  usesDeviceFlow: boolean().notNull().default(false),
   createdAt,
 })
 

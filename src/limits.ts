@@ -54,6 +54,10 @@ export const limits = {
   triesByBoth: { points: 15, duration: 900, shared: true },
   /** Attempts to enter a sign-in code, by account. */
   tries: { points: 30, duration: 900, shared: true },
+  /** Codes of apps on other devices that a person enters, by account. */
+  deviceCodes: { points: 30, duration: 900, personal: true, shared: true },
+  /** Requests of apps on devices without a browser, by network. */
+  deviceAuthorizations: { points: 60, duration: 600, shared: true },
   /** Operations of better-auth other than the sign-in, by network. */
   auth: { points: 1200, duration: 60 },
   /** Registrations of OAuth clients, by network. */

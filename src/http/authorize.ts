@@ -1,27 +1,27 @@
 import { z } from 'zod'
 
 import type { Services } from '../context.ts'
-import { UNNAMED } from '../identity/client-metadata.ts'
 import type { AuthorizationRequest, Grants } from '../identity/grants.ts'
 import { OAuthError } from '../identity/oauth-error.ts'
 import { networkOf } from '../guard/networks.ts'
-import type { Translator } from '../messages/index.ts'
-import { type App, codePage, consentPage, emailPage, errorPage } from '../views/account.ts'
-import { callAuth } from './auth.ts'
+import { type App, consentPage, emailPage, errorPage } from '../views/account.ts'
 import { createPageAnswers, limitProblem, type Outcome, type PageAnswers } from './page-answers.ts'
 import type { Call, Protocol } from './protocol.ts'
+import {
+  createSignInActions,
+  findPerson,
+  isOwnPage,
+  nameApp,
+  showSignedOut,
+  type SignIn,
+  signInFields,
+} from './sign-in-pages.ts'
 
-const field = z.string().catch('')
-/** The page that asks for the e-mail address has no field `otp`. */
-const Form = z.object({ action: field, email: field, otp: z.string().optional().catch(undefined) })
+const Form = z.object(signInFields)
 
-interface Submission {
-  call: Call
-  form: z.infer<typeof Form>
-  authorization: AuthorizationRequest
-  /** The app, with a name in the language of the page. */
+interface Submission extends SignIn {
   app: App
-  translator: Translator
+  authorization: AuthorizationRequest
 }
 
 /**
@@ -31,27 +31,7 @@ interface Submission {
 export function createAuthorize(services: Services, grants: Grants): Protocol {
   /** The actions of the buttons on the pages. The key is the value of the form field `action`. */
   const actions: Record<string, (submission: Submission) => Promise<Outcome>> = {
-    send: async ({ call, form: { email, otp }, app, translator }) => {
-      const path = '/email-otp/send-verification-otp'
-      const sent = await callAuth(services, call, path, { email, type: 'sign-in' })
-      if (sent.ok) return { html: codePage(translator, app, email) }
-      const { problem, exceeded } = sent
-      // The person may still have a valid code.
-      const isCodePage = otp !== undefined && problem.code !== 'INVALID_EMAIL'
-      const html = isCodePage
-        ? codePage(translator, app, email, problem)
-        : emailPage(translator, app, problem)
-      return { html, exceeded }
-    },
-    'sign-in': async ({ call, form: { email, otp }, app, translator }) => {
-      const entered = await callAuth(services, call, '/sign-in/email-otp', { email, otp: otp ?? '' })
-      if (!entered.ok) {
-        const { problem, exceeded } = entered
-        return { html: codePage(translator, app, email, problem), exceeded }
-      }
-      const { pathname, search } = call.url()
-      return { location: pathname + search, cookies: entered.cookies }
-    },
+    ...createSignInActions(services),
     allow: async (submission) => {
       const caller = await findPerson(submission.call)
       if (!caller) return showSignedOut(submission)
@@ -96,7 +76,7 @@ export function createAuthorize(services: Services, grants: Grants): Protocol {
     const { translator } = pages
     const form = Form.parse(call.method === 'POST' ? (call.body ?? {}) : {})
     const { client } = target
-    const app = client.name === UNNAMED ? { ...client, name: translator.translate('unnamedApp') } : client
+    const app = nameApp(client, translator)
     try {
       const authorization = { ...target, ...grants.parseAuthorizationRequest(query) }
       const action = new Map(Object.entries(actions)).get(form.action) ?? showStart
@@ -121,34 +101,10 @@ export function createAuthorize(services: Services, grants: Grants): Protocol {
   }
 }
 
-/**
- * Prevents cross-site request forgery: returns whether a page of this service sent the form. Also applies without a
- * cookie, because a page of an attacker must not sign a person in to the account of the attacker (login CSRF).
- * TRUSTED_ORIGINS is ignored, because pages of those origins must not grant access to an app.
- */
-function isOwnPage({ request: { headers } }: Call, baseUrl: string) {
-  const { origin = baseUrl, 'sec-fetch-site': site = 'none' } = headers
-  return site === 'same-origin' || (site === 'none' && origin === baseUrl)
-}
-
 /** Shows the consent page to a signed-in person, otherwise the sign-in page. */
 async function showStart({ call, authorization, app, translator }: Submission): Promise<Outcome> {
   const caller = await findPerson(call)
   if (!caller) return { html: emailPage(translator, app) }
   const { redirectUri, scope } = authorization
   return { html: consentPage(translator, { app, redirectUri, scope }, caller.user.email) }
-}
-
-/** Shows the sign-in page to a person who submits the consent page without a session. */
-const showSignedOut = ({ app, translator }: Submission): Outcome => ({
-  html: emailPage(translator, app, { code: 'UNAUTHORIZED' }),
-})
-
-/**
- * Returns the signed-in person. Returns undefined for apps and for administrators during an impersonation, because
- * neither may grant access.
- */
-async function findPerson({ context }: Call) {
-  const caller = await context.caller()
-  return caller?.scopes || caller?.session.impersonatedBy ? undefined : caller
 }

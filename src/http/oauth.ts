@@ -3,15 +3,23 @@ import type { ORPCError } from '@orpc/client'
 import { scopes } from '../../contract/base.ts'
 import { badRequest } from '../../contract/errors.ts'
 import type { Services } from '../context.ts'
-import { clientMetadata } from '../identity/client-metadata.ts'
+import {
+  canReceiveTokens,
+  type Client,
+  clientMetadata,
+  DEVICE_GRANT_TYPE,
+  MISSING_REDIRECT_URI,
+} from '../identity/client-metadata.ts'
 import { registerClient } from '../identity/clients.ts'
+import { networkOf } from '../guard/networks.ts'
 import { createGrants } from '../identity/grants.ts'
 import { OAuthError } from '../identity/oauth-error.ts'
 import type { LimitName } from '../limits.ts'
 import { withAuditContext } from '../telemetry/audit.ts'
 import { createAuthorize } from './authorize.ts'
+import { createDevicePages } from './device.ts'
 import type { Endpoint, Endpoints } from './endpoints.ts'
-import { answer, type Call } from './protocol.ts'
+import { answer, type Call, type Protocol } from './protocol.ts'
 import { setPageHeaders } from './response-headers.ts'
 
 interface Result {
@@ -22,26 +30,34 @@ interface Result {
 /** Creates the endpoints of OAuth 2.1 for apps, command lines and AI agents. The library OpenAuth issues the tokens. */
 export function createOAuthEndpoints(services: Services): Endpoints {
   const { baseUrl, redirectSchemes } = services.settings
-  const registration = clientMetadata(redirectSchemes)
+  const registration = clientMetadata(redirectSchemes).refine(canReceiveTokens, MISSING_REDIRECT_URI)
   const grants = createGrants(services)
-  const authorize = createAuthorize(services, grants)
   const metadata = (body: object) => createEndpoint('GET', () => Promise.resolve({ body }))
-  const form = (handle: (form: Record<string, string>) => Promise<object>) =>
+  const form = (
+    handle: (form: Record<string, string>, network: string | undefined) => Promise<object>,
+    limit: LimitName = 'tokens',
+  ) =>
     createEndpoint(
       'POST',
-      async ({ body, request }) => {
+      async ({ body, request, context }) => {
         refuseCredentials(request.headers.authorization, baseUrl)
-        return { body: await handle(formOf(body)) }
+        return { body: await handle(formOf(body), networkOf(context.address?.())) }
       },
-      { limit: 'tokens' },
+      { limit },
     )
+  const page = (protocol: Protocol): Endpoint => ({
+    methods: ['GET', 'POST'],
+    setHeaders: setPageHeaders,
+    answer: (call, response) => withAuditContext(call.context, () => protocol(call, response)),
+  })
 
   return {
-    '/authorize': {
-      methods: ['GET', 'POST'],
-      setHeaders: setPageHeaders,
-      answer: (call, response) => withAuditContext(call.context, () => authorize(call, response)),
-    },
+    '/authorize': page(createAuthorize(services, grants)),
+    '/device': page(createDevicePages(services, grants.devices)),
+    '/device_authorization': form(
+      (fields, network) => grants.devices.start(fields, network),
+      'deviceAuthorizations',
+    ),
     '/.well-known/oauth-authorization-server': metadata(serverMetadata(baseUrl)),
     '/.well-known/oauth-protected-resource': metadata(resourceMetadata(baseUrl, baseUrl)),
     '/.well-known/oauth-protected-resource/mcp': metadata(resourceMetadata(baseUrl, `${baseUrl}/mcp`)),
@@ -56,8 +72,7 @@ export function createOAuthEndpoints(services: Services): Endpoints {
       async ({ body }) => {
         const { success, data, error } = registration.safeParse(body ?? {})
         if (!success) throw invalidRegistration(badRequest(error.issues))
-        const { id, name, redirectUris } = await registerClient(services.db, data)
-        return { status: 201, body: registered(id, name, redirectUris) }
+        return { status: 201, body: registered(await registerClient(services.db, data)) }
       },
       { limit: 'registrations', malformedCode: 'invalid_client_metadata' },
     ),
@@ -125,27 +140,32 @@ const invalidRegistration = (error: ORPCError<string, { issues: { path: string; 
   return new OAuthError(code, `${issue?.path ?? ''}: ${issue?.message ?? ''}`)
 }
 
-const registered = (id: string, name: string, redirectUris: string[]) => ({
+const registered = ({ id, name, redirectUris, usesDeviceFlow }: Omit<Client, 'trusted'>) => ({
   client_id: id,
   client_id_issued_at: Math.floor(Date.now() / 1000),
   client_name: name,
   redirect_uris: redirectUris,
   token_endpoint_auth_method: 'none',
-  grant_types: ['authorization_code', 'refresh_token'],
-  response_types: ['code'],
+  grant_types: [
+    ...(redirectUris.length > 0 ? ['authorization_code'] : []),
+    'refresh_token',
+    ...(usesDeviceFlow ? [DEVICE_GRANT_TYPE] : []),
+  ],
+  response_types: redirectUris.length > 0 ? ['code'] : [],
 })
 
 /** Authorization server metadata (RFC 8414). */
 const serverMetadata = (issuer: string) => ({
   issuer,
   authorization_endpoint: `${issuer}/authorize`,
+  device_authorization_endpoint: `${issuer}/device_authorization`,
   token_endpoint: `${issuer}/token`,
   revocation_endpoint: `${issuer}/revoke`,
   registration_endpoint: `${issuer}/register`,
   jwks_uri: `${issuer}/.well-known/jwks.json`,
   scopes_supported: scopes,
   response_types_supported: ['code'],
-  grant_types_supported: ['authorization_code', 'refresh_token'],
+  grant_types_supported: ['authorization_code', 'refresh_token', DEVICE_GRANT_TYPE],
   code_challenge_methods_supported: ['S256'],
   token_endpoint_auth_methods_supported: ['none'],
   revocation_endpoint_auth_methods_supported: ['none'],

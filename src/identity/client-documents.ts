@@ -9,7 +9,7 @@ import { RequestFilteringHttpsAgent } from 'request-filtering-agent'
 import { z } from 'zod'
 
 import type { Services } from '../context.ts'
-import { type Client, clientMetadata } from './client-metadata.ts'
+import { canReceiveTokens, type Client, clientMetadata, MISSING_REDIRECT_URI } from './client-metadata.ts'
 
 /** Maximum size of a document, in bytes. */
 const MAX_DOCUMENT = 10 * 1024
@@ -59,10 +59,12 @@ export function createDocumentClients({
   settings,
   consumeRateLimit,
 }: Pick<Services, 'settings' | 'consumeRateLimit'>) {
-  const ClientDocument = clientMetadata(settings.redirectSchemes).extend({
-    client_id: z.string(),
-    token_endpoint_auth_method: z.literal('none').nullish(),
-  })
+  const ClientDocument = clientMetadata(settings.redirectSchemes)
+    .extend({
+      client_id: z.string(),
+      token_endpoint_auth_method: z.literal('none').nullish(),
+    })
+    .refine(canReceiveTokens, MISSING_REDIRECT_URI)
   let fetching = 0
   const cache = new LRUCache<string, { client?: Client }>({
     max: MAX_CACHED,
@@ -75,10 +77,18 @@ export function createDocumentClients({
       fetching++
       try {
         const { text, freshFor } = await fetchDocument(id, settings.production)
-        const { client_id, client_name, redirect_uris } = ClientDocument.parse(JSON.parse(text))
+        const { client_id, client_name, redirect_uris, grant_types } = ClientDocument.parse(JSON.parse(text))
         if (client_id !== id) throw new Error('client_id differs from the URL of the document')
         options.ttl = Math.min(Math.max(freshFor, MIN_TTL), MAX_TTL)
-        return { client: { id, name: client_name, redirectUris: redirect_uris, trusted: false } }
+        return {
+          client: {
+            id,
+            name: client_name,
+            redirectUris: redirect_uris,
+            usesDeviceFlow: grant_types,
+            trusted: false,
+          },
+        }
       } catch {
         options.ttl = FAILURE_TTL
         return {}

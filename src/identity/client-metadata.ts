@@ -10,6 +10,8 @@ export interface Client {
   id: string
   name: string
   redirectUris: string[]
+  /** Whether the app can use the device flow. Only apps that ask for the device flow in their metadata can. */
+  usesDeviceFlow: boolean
   /** Whether OAUTH_CLIENTS contains the app. All other apps choose their names and redirect URIs themselves. */
   trusted: boolean
 }
@@ -84,6 +86,9 @@ export const toDisplayName = (name: string) =>
     .replace(/\p{Zs}+/gu, ' ')
     .trim() || UNNAMED
 
+/** The grant type of the device flow (RFC 8628, section 3.4). */
+export const DEVICE_GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code'
+
 /**
  * The metadata that an app registers. Removes redirect URIs that are not supported, unless none remains. All other
  * members are ignored: the response contains the registered metadata (RFC 7591, section 3.2.1).
@@ -99,14 +104,31 @@ export const clientMetadata = (schemes: readonly string[]) =>
       .pipe(text({ max: 120 })),
     redirect_uris: z
       .array(z.string())
-      .min(1)
       .max(10)
-      .transform((uris) => uris.filter((uri) => uri.length <= 2000 && isRedirectUri(uri, schemes)))
+      .nullish()
+      .transform((uris) => ({
+        given: uris ?? [],
+        supported: (uris ?? []).filter((uri) => uri.length <= 2000 && isRedirectUri(uri, schemes)),
+      }))
       .refine(
-        (uris) => uris.length > 0,
+        ({ given, supported }) => given.length === 0 || supported.length > 0,
         'Must contain a URI with https, loopback http or a private scheme, in ASCII, without user information and fragment',
-      ),
+      )
+      .transform(({ supported }) => supported),
+    grant_types: z
+      .array(z.unknown())
+      .catch([])
+      .transform((types) => types.includes(DEVICE_GRANT_TYPE)),
   })
+
+/** Returns whether an app can receive tokens. Only an app that uses the device flow needs no redirect URI. */
+export const canReceiveTokens = (metadata: { redirect_uris: string[]; grant_types: boolean }) =>
+  metadata.redirect_uris.length > 0 || metadata.grant_types
+
+export const MISSING_REDIRECT_URI = {
+  path: ['redirect_uris'],
+  message: 'Must contain a URI, unless grant_types contains the device flow',
+}
 
 /**
  * Returns whether a redirect URI equals one of the app's redirect URIs. For http on a loopback host, the port may
@@ -134,7 +156,9 @@ function withoutLoopbackPort(uri: string) {
  */
 export function findConfiguredClient(entries: string[], id: string): Client | undefined {
   const redirectUris = entries.map(splitEntry).flatMap(([name, uri]) => (name === id ? [uri] : []))
-  return redirectUris.length > 0 ? { id, name: id, redirectUris, trusted: true } : undefined
+  return redirectUris.length > 0
+    ? { id, name: id, redirectUris, usesDeviceFlow: false, trusted: true }
+    : undefined
 }
 
 /** Returns whether an entry of OAUTH_CLIENTS is valid. */

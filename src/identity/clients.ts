@@ -8,9 +8,14 @@ import { type Client, findConfiguredClient, toDisplayName } from './client-metad
 /** Registers an app under a new client id (RFC 7591). */
 export const registerClient = async (
   db: Database,
-  registered: { client_name: string; redirect_uris: string[] },
+  registered: { client_name: string; redirect_uris: string[]; grant_types: boolean },
 ) => {
-  const client = { id: v7(), name: registered.client_name, redirectUris: registered.redirect_uris }
+  const client = {
+    id: v7(),
+    name: registered.client_name,
+    redirectUris: registered.redirect_uris,
+    usesDeviceFlow: registered.grant_types,
+  }
   await insertClient(db, client)
   return client
 }

@@ -5,11 +5,13 @@ import * as grants from '../../db/grants.ts'
 import type { Caller, Services } from '../context.ts'
 import { currentAuditSource } from '../telemetry/audit.ts'
 import { createDocumentClients } from './client-documents.ts'
-import { allowsRedirect, type Client, findConfiguredClient } from './client-metadata.ts'
+import { allowsRedirect, type Client, DEVICE_GRANT_TYPE, findConfiguredClient } from './client-metadata.ts'
 import { findRegisteredClient } from './clients.ts'
+import { createDeviceFlow } from './device-flow.ts'
 import { OAuthError } from './oauth-error.ts'
+import type { Form } from './parameters.ts'
 import { createTokenRequests, toResource } from './token-requests.ts'
-import { type Consent, createIssuer } from './tokens.ts'
+import { createIssuer, fetchCode } from './tokens.ts'
 
 /** A valid authorization request of an app. */
 export interface AuthorizationRequest {
@@ -70,6 +72,15 @@ export function createGrants(services: Services) {
       const code = path[0] === 'response_type' ? 'unsupported_response_type' : 'invalid_request'
       throw new OAuthError(code, `${path.join('.')}: ${message}`)
     }
+    return {
+      ...(query.state !== undefined && { state: query.state }),
+      ...parseAccess(query),
+      challenge: data.code_challenge,
+    }
+  }
+
+  /** Returns the scope and the resource of a request. Throws OAuthError. */
+  function parseAccess(query: Record<string, string>) {
     // Grants the known part of the requested scopes (RFC 6749, section 3.3). The response to the token request names it.
     const requested = new Set((query.scope ?? 'read').split(' '))
     const scope = scopes.filter((name) => requested.has(name))
@@ -81,12 +92,7 @@ export function createGrants(services: Services) {
         'invalid_target',
         'resource: Must be the URL of this service or of its MCP endpoint',
       )
-    return {
-      ...(query.state !== undefined && { state: query.state }),
-      scope: scope.join(' '),
-      resource,
-      challenge: data.code_challenge,
-    }
+    return { scope: scope.join(' '), resource }
   }
 
   /**
@@ -102,7 +108,7 @@ export function createGrants(services: Services) {
       expiresAt: new Date(Date.now() + UNREDEEMED_TTL),
     }
     const session = await grants.insert(db, grant, currentAuditSource())
-    const body: Consent = {
+    const code = await fetchCode(issuer, {
       authorization: {
         response_type: 'code',
         client_id: request.resource,
@@ -111,10 +117,8 @@ export function createGrants(services: Services) {
         pkce: { challenge: request.challenge, method: 'S256' },
       },
       grant: { userId: user.id, sessionId: session.id, clientId: client.id, scope },
-    }
-    const answer = await issuer.fetch('/account/consent', JSON.stringify(body))
-    const location = new URL(answer.headers.get('location') ?? '')
-    return authorizationResponse(request, { code: location.searchParams.get('code') ?? '' })
+    })
+    return authorizationResponse(request, { code })
   }
 
   /**
@@ -133,12 +137,23 @@ export function createGrants(services: Services) {
 
   const fetchJwks = async () => (await issuer.fetch('/.well-known/jwks.json')).text()
 
+  const tokenRequests = createTokenRequests(services, issuer)
+  const devices = createDeviceFlow(services, {
+    issuer,
+    findClient,
+    parseAccess,
+    redeemCode: tokenRequests.redeem,
+  })
+
   return {
     findRedirectTarget,
     parseAuthorizationRequest,
     issueCode,
     authorizationResponse,
-    ...createTokenRequests(services, issuer),
+    ...tokenRequests,
+    redeem: (form: Form) =>
+      form.grant_type === DEVICE_GRANT_TYPE ? devices.redeem(form) : tokenRequests.redeem(form),
+    devices,
     fetchJwks,
   }
 }

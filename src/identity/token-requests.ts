@@ -9,6 +9,7 @@ import type { Services } from '../context.ts'
 import { currentAuditSource } from '../telemetry/audit.ts'
 import { mayBeKnown } from './clients.ts'
 import { OAuthError } from './oauth-error.ts'
+import { type Form, Parameter, parse } from './parameters.ts'
 import { codeKey, Grant, type Issuer, refreshExpiry, refreshKey } from './tokens.ts'
 
 /** A stored code or refresh token. Only a code has a redirect URI and a code challenge. */
@@ -21,10 +22,6 @@ const StoredCredential = z.object({
   pkce: z.object({ challenge: z.string() }).optional(),
 })
 
-/** The parameters of a request. Parameters without a value are absent (RFC 6749, section 3.2). */
-type Form = Record<string, string>
-
-const Parameter = z.string('Is missing')
 const Code = z.object({
   code: Parameter,
   client_id: Parameter,
@@ -63,10 +60,7 @@ export function createTokenRequests(services: Services, issuer: Issuer) {
     const { grant_type } = parse(z.object({ grant_type: Parameter }), form)
     const keyOf = grantTypes.get(grant_type)
     if (!keyOf)
-      throw new OAuthError(
-        'unsupported_grant_type',
-        'grant_type: Must be authorization_code or refresh_token',
-      )
+      throw new OAuthError('unsupported_grant_type', 'grant_type: Must be a type that the metadata lists')
     const key = keyOf(form)
     const stored = StoredCredential.safeParse((await find(db, key))?.value).data
     const clientId = form.client_id ?? stored?.properties.clientId
@@ -122,13 +116,6 @@ export function createTokenRequests(services: Services, issuer: Issuer) {
   }
 
   return { redeem, revoke }
-}
-
-function parse<Output>(schema: z.ZodType<Output>, form: Form) {
-  const { success, data, error } = schema.safeParse(form)
-  if (success) return data
-  const [issue] = error.issues
-  throw new OAuthError('invalid_request', `${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`)
 }
 
 /**

@@ -5,7 +5,7 @@ import { joinKey, splitKey, type StorageAdapter } from '@openauthjs/openauth/sto
 import { createSubjects } from '@openauthjs/openauth/subject'
 import { createLocalJWKSet, errors, jwtVerify, type JWTVerifyGetKey } from 'jose'
 import { LRUCache } from 'lru-cache'
-import { createHash, createHmac } from 'node:crypto'
+import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { z } from 'zod'
 
 import type { Database } from '../../db/database.ts'
@@ -181,6 +181,19 @@ export function createIssuer(
 }
 
 export type Issuer = ReturnType<typeof createIssuer>
+
+/** Requests an authorization code from OpenAuth for a grant. */
+export async function fetchCode(issuer: Issuer, consent: Consent) {
+  const answer = await issuer.fetch('/account/consent', JSON.stringify(consent))
+  const location = new URL(answer.headers.get('location') ?? '')
+  return location.searchParams.get('code') ?? ''
+}
+
+/** Creates the code verifier and the code challenge of a code that the service itself redeems (RFC 7636). */
+export function createChallenge() {
+  const verifier = randomBytes(32).toString('base64url')
+  return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') }
+}
 
 function createOpenAuth(storage: StorageAdapter) {
   // Deletes the environment variable, because OpenAuth would use it instead of the option `storage`.

@@ -38,6 +38,18 @@ export const de: Catalogue = {
   deny: 'Ablehnen',
   unnamedApp: 'Eine App',
 
+  deviceTitle: 'Gerät verbinden',
+  signInForDevice:
+    'Eine App auf einem anderen Gerät bittet um Zugriff auf Ihr Konto. Melden Sie sich an, um fortzufahren.',
+  deviceInstruction: 'Geben Sie den Code ein, den die App auf Ihrem Gerät zeigt.',
+  deviceCodeLabel: 'Acht Buchstaben',
+  continue: 'Weiter',
+  deviceCode: 'Die App zeigt den Code',
+  deviceCaution:
+    'Erlauben Sie den Zugriff nur, wenn Sie diese Anmeldung gestartet haben und Ihr Gerät genau diesen Code zeigt.',
+  deviceAllowed: '{app} hat jetzt Zugriff. Kehren Sie zu Ihrem Gerät zurück.',
+  deviceDenied: '{app} hat keinen Zugriff.',
+
   problemTitle: 'Die Anfrage ist fehlgeschlagen',
   BAD_REQUEST: 'Die Anfrage wiederholt einen Parameter oder ist nicht lesbar.',
   BANNED_USER: 'Dieses Konto ist gesperrt. Bitte wenden Sie sich an die Administration des Dienstes.',
@@ -56,6 +68,8 @@ export const de: Catalogue = {
     'Es gab zu viele Anfragen. Bitte versuchen Sie es in {minutes, plural, one {# Minute} other {# Minuten}} noch einmal.',
   UNAUTHORIZED: 'Sie sind nicht mehr angemeldet. Melden Sie sich noch einmal an.',
   UNKNOWN_APP: 'Die App, die Sie hierher geleitet hat, ist nicht oder nicht unter dieser Adresse bekannt.',
+  UNKNOWN_DEVICE_CODE:
+    'Dieser Code ist nicht richtig oder abgelaufen. Prüfen Sie die acht Buchstaben, oder beginnen Sie auf Ihrem Gerät von vorn.',
   letterSubject: '{code} ist Ihr Anmeldecode',
   letterCode: 'Ihr Anmeldecode lautet',
   letterUse: 'Melden Sie sich damit bei Tallystick an. Der Code läuft in fünf Minuten ab.',

@@ -36,6 +36,16 @@ export const en = {
   deny: 'Deny',
   unnamedApp: 'An app',
 
+  deviceTitle: 'Connect a device',
+  signInForDevice: 'An app on another device requests access to your account. Sign in to continue.',
+  deviceInstruction: 'Enter the code that the app shows on your device.',
+  deviceCodeLabel: 'Eight letters',
+  continue: 'Continue',
+  deviceCode: 'The app shows the code',
+  deviceCaution: 'Allow access only if you started this sign-in, and your device shows exactly this code.',
+  deviceAllowed: '{app} has access now. Return to your device.',
+  deviceDenied: '{app} has no access.',
+
   problemTitle: 'The request failed',
   // The errors that a page can show, by code.
   BAD_REQUEST: 'The request repeats a parameter, or cannot be read.',
@@ -54,6 +64,8 @@ export const en = {
     'Too many requests. Please try again in {minutes, plural, one {# minute} other {# minutes}}.',
   UNAUTHORIZED: 'You are no longer signed in. Sign in again.',
   UNKNOWN_APP: 'The app that sent you here is not known, or not at this address.',
+  UNKNOWN_DEVICE_CODE:
+    'This code is not correct, or has expired. Check the eight letters, or start again on your device.',
 
   // The e-mail with a sign-in code. Notifications show only the beginning of the subject, so the subject begins with
   // the code in every language.

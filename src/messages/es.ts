@@ -40,6 +40,18 @@ export const es: Catalogue = {
   deny: 'Denegar',
   unnamedApp: 'Una aplicación',
 
+  deviceTitle: 'Conectar un dispositivo',
+  signInForDevice:
+    'Una aplicación en otro dispositivo solicita acceso a su cuenta. Inicie sesión para continuar.',
+  deviceInstruction: 'Introduzca el código que la aplicación muestra en su dispositivo.',
+  deviceCodeLabel: 'Ocho letras',
+  continue: 'Continuar',
+  deviceCode: 'La aplicación muestra el código',
+  deviceCaution:
+    'Permita el acceso solo si usted inició esta sesión y su dispositivo muestra exactamente este código.',
+  deviceAllowed: '{app} ya tiene acceso. Vuelva a su dispositivo.',
+  deviceDenied: '{app} no tiene acceso.',
+
   problemTitle: 'La solicitud ha fallado',
   BAD_REQUEST: 'La solicitud repite un parámetro o no se puede leer.',
   BANNED_USER: 'Esta cuenta está bloqueada. Póngase en contacto con el administrador del servicio.',
@@ -57,6 +69,8 @@ export const es: Catalogue = {
     'Ha habido demasiadas solicitudes. Inténtelo de nuevo en {minutes, plural, one {# minuto} many {# de minutos} other {# minutos}}.',
   UNAUTHORIZED: 'Su sesión ha terminado. Inicie sesión de nuevo.',
   UNKNOWN_APP: 'La aplicación que le envió aquí no es conocida o no lo es en esta dirección.',
+  UNKNOWN_DEVICE_CODE:
+    'Este código no es correcto o ha caducado. Compruebe las ocho letras o empiece de nuevo en su dispositivo.',
   letterSubject: '{code} es su código de inicio de sesión',
   letterCode: 'Su código de inicio de sesión es',
   letterUse: 'Úselo para iniciar sesión en Tallystick. Caduca en cinco minutos.',

@@ -41,6 +41,18 @@ export const fr: Catalogue = {
   deny: 'Refuser',
   unnamedApp: 'Une application',
 
+  deviceTitle: 'Connecter un appareil',
+  signInForDevice:
+    'Une application sur un autre appareil demande l’accès à votre compte. Connectez-vous pour continuer.',
+  deviceInstruction: 'Saisissez le code que l’application affiche sur votre appareil.',
+  deviceCodeLabel: 'Huit lettres',
+  continue: 'Continuer',
+  deviceCode: 'L’application affiche le code',
+  deviceCaution:
+    'N’autorisez l’accès que si vous avez lancé cette connexion et que votre appareil affiche exactement ce code.',
+  deviceAllowed: '{app} a maintenant accès. Revenez à votre appareil.',
+  deviceDenied: '{app} n’a pas accès.',
+
   problemTitle: 'La demande a échoué',
   BAD_REQUEST: 'La demande répète un paramètre ou est illisible.',
   BANNED_USER: 'Ce compte est bloqué. Veuillez contacter l’administrateur du service.',
@@ -58,6 +70,8 @@ export const fr: Catalogue = {
     'Il y a eu trop de demandes. Veuillez réessayer dans {minutes, plural, one {# minute} many {# de minutes} other {# minutes}}.',
   UNAUTHORIZED: 'Vous n’êtes plus connecté. Connectez-vous à nouveau.',
   UNKNOWN_APP: 'L’application qui vous a envoyé ici est inconnue, ou n’est pas enregistrée à cette adresse.',
+  UNKNOWN_DEVICE_CODE:
+    'Ce code n’est pas correct ou a expiré. Vérifiez les huit lettres, ou recommencez sur votre appareil.',
   letterSubject: '{code} est votre code de connexion',
   letterCode: 'Votre code de connexion est',
   letterUse: 'Utilisez-le pour vous connecter à Tallystick. Il expire dans cinq minutes.',

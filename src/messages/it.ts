@@ -40,6 +40,17 @@ export const it: Catalogue = {
   deny: 'Nega',
   unnamedApp: 'Un’app',
 
+  deviceTitle: 'Collega un dispositivo',
+  signInForDevice: 'Un’app su un altro dispositivo richiede l’accesso al Suo account. Acceda per continuare.',
+  deviceInstruction: 'Inserisca il codice che l’app mostra sul Suo dispositivo.',
+  deviceCodeLabel: 'Otto lettere',
+  continue: 'Continua',
+  deviceCode: 'L’app mostra il codice',
+  deviceCaution:
+    'Consenta l’accesso solo se ha avviato Lei questo accesso e se il Suo dispositivo mostra esattamente questo codice.',
+  deviceAllowed: '{app} ora ha accesso. Torni al Suo dispositivo.',
+  deviceDenied: '{app} non ha accesso.',
+
   problemTitle: 'La richiesta non è riuscita',
   BAD_REQUEST: 'La richiesta ripete un parametro o non è leggibile.',
   BANNED_USER: 'Questo account è bloccato. Si prega di contattare l’amministratore del servizio.',
@@ -57,6 +68,8 @@ export const it: Catalogue = {
     'Ci sono state troppe richieste. Si prega di riprovare tra {minutes, plural, one {# minuto} many {# di minuti} other {# minuti}}.',
   UNAUTHORIZED: 'La sessione è terminata. Acceda di nuovo.',
   UNKNOWN_APP: 'L’app che L’ha inviata qui non è nota o non lo è a questo indirizzo.',
+  UNKNOWN_DEVICE_CODE:
+    'Questo codice non è corretto o è scaduto. Controlli le otto lettere, oppure ricominci sul Suo dispositivo.',
   letterSubject: '{code} è il Suo codice di accesso',
   letterCode: 'Il Suo codice di accesso è',
   letterUse: 'Lo usi per accedere a Tallystick. Scade tra cinque minuti.',

@@ -39,6 +39,18 @@ export const ja: Catalogue = {
   deny: '拒否',
   unnamedApp: 'アプリ',
 
+  deviceTitle: 'デバイスの接続',
+  signInForDevice:
+    '別のデバイスのアプリがお客様のアカウントへのアクセスを求めています。続けるにはサインインしてください。',
+  deviceInstruction: 'アプリがデバイスに表示しているコードを入力してください。',
+  deviceCodeLabel: '英字 8 文字',
+  continue: '続ける',
+  deviceCode: 'アプリに表示されるコード',
+  deviceCaution:
+    'このサインインをご自身で開始し、デバイスにまったく同じコードが表示されている場合にのみ、アクセスを許可してください。',
+  deviceAllowed: '{app} はアクセスできるようになりました。デバイスに戻ってください。',
+  deviceDenied: '{app} はアクセスできません。',
+
   problemTitle: 'リクエストは失敗しました',
   BAD_REQUEST: 'リクエストのパラメーターが重複しているか、リクエストを読み取れません。',
   BANNED_USER: 'このアカウントは停止されています。サービスの管理者にお問い合わせください。',
@@ -55,6 +67,8 @@ export const ja: Catalogue = {
   TOO_MANY_REQUESTS: 'リクエストが多すぎます。{minutes, plural, other {#分}}後にもう一度お試しください。',
   UNAUTHORIZED: 'サインインの状態が終了しました。もう一度サインインしてください。',
   UNKNOWN_APP: '移動元のアプリは登録されていないか、このアドレスでは登録されていません。',
+  UNKNOWN_DEVICE_CODE:
+    'このコードは正しくないか、有効期限が切れています。8 文字を確認するか、デバイスでもう一度やり直してください。',
   letterSubject: '{code} はお客様のサインインコードです',
   letterCode: 'サインインコード：',
   letterUse: 'このコードを使って Tallystick にサインインしてください。コードの有効期限は5分です。',

@@ -37,6 +37,17 @@ export const ko: Catalogue = {
   deny: '거부',
   unnamedApp: '이름 없는',
 
+  deviceTitle: '기기 연결',
+  signInForDevice: '다른 기기의 앱이 계정에 대한 액세스를 요청합니다. 계속하려면 로그인해 주세요.',
+  deviceInstruction: '앱이 기기에 표시하는 코드를 입력해 주세요.',
+  deviceCodeLabel: '영문자 8자',
+  continue: '계속',
+  deviceCode: '앱에 표시되는 코드',
+  deviceCaution:
+    '직접 이 로그인을 시작했고 기기에 정확히 이 코드가 표시되는 경우에만 액세스를 허용해 주세요.',
+  deviceAllowed: '이제 {app} 앱이 액세스할 수 있습니다. 기기로 돌아가 주세요.',
+  deviceDenied: '{app} 앱이 액세스할 수 없습니다.',
+
   problemTitle: '요청이 실패했습니다',
   BAD_REQUEST: '요청에 매개변수가 중복되었거나 요청을 읽을 수 없습니다.',
   BANNED_USER: '차단된 계정입니다. 서비스 관리자에게 문의해 주세요.',
@@ -52,6 +63,8 @@ export const ko: Catalogue = {
   TOO_MANY_REQUESTS: '요청이 너무 많습니다. {minutes, plural, other {#분}} 후에 다시 시도해 주세요.',
   UNAUTHORIZED: '로그인 상태가 종료되었습니다. 다시 로그인해 주세요.',
   UNKNOWN_APP: '이 페이지로 보낸 앱을 알 수 없거나 이 주소에 등록되어 있지 않습니다.',
+  UNKNOWN_DEVICE_CODE:
+    '코드가 올바르지 않거나 만료되었습니다. 여덟 글자를 확인하거나 기기에서 다시 시작해 주세요.',
   letterSubject: '{code} - 로그인 코드입니다',
   letterCode: '로그인 코드:',
   letterUse: '이 코드로 Tallystick에 로그인해 주세요. 코드는 5분 후에 만료됩니다.',

@@ -41,6 +41,18 @@ export const pl: Catalogue = {
   deny: 'Odmów',
   unnamedApp: 'Aplikacja',
 
+  deviceTitle: 'Połącz urządzenie',
+  signInForDevice:
+    'Aplikacja na innym urządzeniu prosi o dostęp do Państwa konta. Aby kontynuować, proszę się zalogować.',
+  deviceInstruction: 'Proszę wpisać kod, który aplikacja pokazuje na urządzeniu.',
+  deviceCodeLabel: 'Osiem liter',
+  continue: 'Dalej',
+  deviceCode: 'Aplikacja pokazuje kod',
+  deviceCaution:
+    'Proszę zezwolić na dostęp tylko wtedy, gdy to Państwo rozpoczęli to logowanie, a urządzenie pokazuje dokładnie ten kod.',
+  deviceAllowed: '{app} ma teraz dostęp. Proszę wrócić do urządzenia.',
+  deviceDenied: '{app} nie ma dostępu.',
+
   problemTitle: 'Żądanie nie powiodło się',
   BAD_REQUEST: 'Żądanie powtarza parametr lub nie można go odczytać.',
   BANNED_USER: 'To konto jest zablokowane. Proszę skontaktować się z administratorem usługi.',
@@ -58,6 +70,8 @@ export const pl: Catalogue = {
     'Było zbyt wiele żądań. Proszę spróbować ponownie za {minutes, plural, one {# minutę} few {# minuty} many {# minut} other {# minuty}}.',
   UNAUTHORIZED: 'Sesja wygasła. Proszę zalogować się ponownie.',
   UNKNOWN_APP: 'Aplikacja, z której nastąpiło przekierowanie, jest nieznana lub nie działa pod tym adresem.',
+  UNKNOWN_DEVICE_CODE:
+    'Ten kod jest nieprawidłowy lub wygasł. Proszę sprawdzić osiem liter albo zacząć od nowa na urządzeniu.',
   letterSubject: '{code} to kod logowania',
   letterCode: 'Kod logowania to',
   letterUse: 'Proszę użyć go, aby zalogować się do Tallystick. Kod wygaśnie za pięć minut.',

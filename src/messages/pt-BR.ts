@@ -40,6 +40,17 @@ export const ptBR: Catalogue = {
   deny: 'Negar',
   unnamedApp: 'Um aplicativo',
 
+  deviceTitle: 'Conectar um dispositivo',
+  signInForDevice: 'Um aplicativo em outro dispositivo solicita acesso à sua conta. Entre para continuar.',
+  deviceInstruction: 'Digite o código que o aplicativo mostra no seu dispositivo.',
+  deviceCodeLabel: 'Oito letras',
+  continue: 'Continuar',
+  deviceCode: 'O aplicativo mostra o código',
+  deviceCaution:
+    'Permita o acesso somente se você iniciou este acesso e o seu dispositivo mostra exatamente este código.',
+  deviceAllowed: '{app} agora tem acesso. Volte ao seu dispositivo.',
+  deviceDenied: '{app} não tem acesso.',
+
   problemTitle: 'A solicitação falhou',
   BAD_REQUEST: 'A solicitação repete um parâmetro ou não pode ser lida.',
   BANNED_USER: 'Esta conta está bloqueada. Entre em contato com o administrador do serviço.',
@@ -57,6 +68,8 @@ export const ptBR: Catalogue = {
     'Houve solicitações demais. Por favor, tente novamente em {minutes, plural, one {# minuto} many {# de minutos} other {# minutos}}.',
   UNAUTHORIZED: 'Sua sessão terminou. Entre novamente.',
   UNKNOWN_APP: 'O aplicativo que direcionou você para cá não é conhecido ou não é conhecido neste endereço.',
+  UNKNOWN_DEVICE_CODE:
+    'Este código não está correto ou expirou. Confira as oito letras ou comece de novo no seu dispositivo.',
   letterSubject: '{code} é o seu código de acesso',
   letterCode: 'Seu código de acesso é',
   letterUse: 'Use-o para entrar no Tallystick. Ele expira em cinco minutos.',

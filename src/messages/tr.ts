@@ -38,6 +38,18 @@ export const tr: Catalogue = {
   deny: 'Reddet',
   unnamedApp: 'Bir uygulama',
 
+  deviceTitle: 'Cihaz bağla',
+  signInForDevice:
+    'Başka bir cihazdaki bir uygulama hesabınıza erişim istiyor. Devam etmek için oturum açın.',
+  deviceInstruction: 'Uygulamanın cihazınızda gösterdiği kodu girin.',
+  deviceCodeLabel: 'Sekiz harf',
+  continue: 'Devam et',
+  deviceCode: 'Uygulamanın gösterdiği kod',
+  deviceCaution:
+    'Erişime yalnızca bu oturum açmayı siz başlattıysanız ve cihazınız tam olarak bu kodu gösteriyorsa izin verin.',
+  deviceAllowed: '{app} artık erişebilir. Cihazınıza dönün.',
+  deviceDenied: '{app} erişemiyor.',
+
   problemTitle: 'İstek başarısız oldu',
   BAD_REQUEST: 'İstekte bir parametre yineleniyor ya da istek okunamıyor.',
   BANNED_USER: 'Bu hesap engellendi. Lütfen hizmetin yöneticisine başvurun.',
@@ -53,6 +65,8 @@ export const tr: Catalogue = {
     'Çok fazla istek yapıldı. Lütfen {minutes, plural, one {# dakika} other {# dakika}} sonra yeniden deneyin.',
   UNAUTHORIZED: 'Oturumunuz sona erdi. Yeniden oturum açın.',
   UNKNOWN_APP: 'Sizi buraya yönlendiren uygulama bilinmiyor ya da bu adreste bilinmiyor.',
+  UNKNOWN_DEVICE_CODE:
+    'Bu kod doğru değil veya süresi doldu. Sekiz harfi kontrol edin ya da cihazınızda yeniden başlayın.',
   letterSubject: '{code} oturum açma kodunuzdur',
   letterCode: 'Oturum açma kodunuz:',
   letterUse: 'Tallystick’te oturum açmak için bu kodu kullanın. Kodun süresi beş dakika içinde dolar.',

@@ -33,10 +33,13 @@ export const errorPage = (translator: Translator, problem: Problem) =>
 const caution = (translator: Translator, { trusted }: App, message: 'signInCaution' | 'consentCaution') =>
   trusted ? '' : `<p class="caution">${toHtml(translator, message)}</p>\n`
 
-const requestingApp = (translator: Translator, app: App) =>
-  paragraph(translator, 'signInFor', { app: app.name }) + caution(translator, app, 'signInCaution')
+/** Without an app, the sign-in is for an app on another device. */
+const requestingApp = (translator: Translator, app?: App) =>
+  app
+    ? paragraph(translator, 'signInFor', { app: app.name }) + caution(translator, app, 'signInCaution')
+    : paragraph(translator, 'signInForDevice')
 
-export const emailPage = (translator: Translator, app: App, problem?: Problem) =>
+export const emailPage = (translator: Translator, app?: App, problem?: Problem) =>
   page(
     translator,
     ['signInTitle'],
@@ -51,7 +54,7 @@ export const emailPage = (translator: Translator, app: App, problem?: Problem) =
   )
 
 /** The link without an address loads the page again, which then asks for the e-mail address. */
-export const codePage = (translator: Translator, app: App, email: string, problem?: Problem) =>
+export const codePage = (translator: Translator, app: App | undefined, email: string, problem?: Problem) =>
   page(
     translator,
     ['codeTitle'],
@@ -85,11 +88,12 @@ const definition = (translator: Translator, term: 'destination' | 'description',
   `<dt>${toHtml(translator, term)}</dt>\n<dd>${toHtml(translator, ...text)}</dd>\n`
 
 /**
- * Facts that the service has verified about an app: the redirect target, and the host of the client metadata document.
+ * Facts that the service has verified about an app: the redirect target or the code of the device, and the host of the
+ * client metadata document.
  */
-const verifiedDetails = (translator: Translator, { id, trusted }: App, redirectUri: string) =>
+const verifiedDetails = (translator: Translator, { id, trusted }: App, fact: string) =>
   '<dl>\n' +
-  definition(translator, 'destination', describeDestination(redirectUri)) +
+  fact +
   (!trusted && URL.canParse(id)
     ? definition(translator, 'description', ['website', { host: new URL(id).host }])
     : '') +
@@ -97,36 +101,95 @@ const verifiedDetails = (translator: Translator, { id, trusted }: App, redirectU
 
 interface ConsentRequest {
   app: App
-  redirectUri: string
   scope: string
 }
 
+/** Describes the requested access, as the title and the first paragraphs of a page. */
+const requestedAccess = (translator: Translator, { app, scope }: ConsentRequest, email: string) =>
+  paragraph(translator, 'consentRequest', { app: app.name, email }) +
+  '<ul>' +
+  scopes
+    .filter((name) => scope.split(' ').includes(name))
+    .map((name) => {
+      const resources = translator.translateResources(resourceNamesOf(name))
+      return htmlEscape`<li>${translator.translate(name, { resources })}</li>`
+    })
+    .join('') +
+  '</ul>\n'
+
 /** “Deny” is the first button, so that the Enter key and the first stop of the Tab key do not grant access. */
+const decision = (translator: Translator) =>
+  `<button name="action" value="deny">${toHtml(translator, 'deny')}</button>
+<button name="action" value="allow">${toHtml(translator, 'allow')}</button>
+`
+
 export const consentPage = (
   translator: Translator,
-  { app, redirectUri, scope }: ConsentRequest,
+  { redirectUri, ...request }: ConsentRequest & { redirectUri: string },
   email: string,
 ) =>
   page(
     translator,
-    ['consentTitle', { app: app.name }],
-    paragraph(translator, 'consentRequest', { app: app.name, email }) +
-      '<ul>' +
-      scopes
-        .filter((name) => scope.split(' ').includes(name))
-        .map((name) => {
-          const resources = translator.translateResources(resourceNamesOf(name))
-          return htmlEscape`<li>${translator.translate(name, { resources })}</li>`
-        })
-        .join('') +
-      '</ul>\n' +
-      verifiedDetails(translator, app, redirectUri) +
-      caution(translator, app, 'consentCaution') +
+    ['consentTitle', { app: request.app.name }],
+    requestedAccess(translator, request, email) +
+      verifiedDetails(
+        translator,
+        request.app,
+        definition(translator, 'destination', describeDestination(redirectUri)),
+      ) +
+      caution(translator, request.app, 'consentCaution') +
       `<p class="details">${toHtml(translator, 'redirectAddress', { address: redirectUri })}
 ${toHtml(translator, 'revocation')}</p>
 <form method="post">
-<button name="action" value="deny">${toHtml(translator, 'deny')}</button>
-<button name="action" value="allow">${toHtml(translator, 'allow')}</button>
+${decision(translator)}</form>
+`,
+  )
+
+/** Asks for the code that an app on another device shows. `userCode` is the prefilled code. */
+export const deviceCodePage = (translator: Translator, userCode: string, problem?: Problem) =>
+  page(
+    translator,
+    ['deviceTitle'],
+    problemAlert(translator, problem) +
+      paragraph(translator, 'deviceInstruction') +
+      `<form method="post">
+<label for="user_code">${toHtml(translator, 'deviceCodeLabel')}</label>
+` +
+      htmlEscape`<input id="user_code" name="user_code" value="${userCode}" dir="ltr" autocapitalize="characters" autocomplete="off" spellcheck="false" maxlength="50" required autofocus>
+` +
+      `<button name="action" value="continue">${toHtml(translator, 'continue')}</button>
 </form>
 `,
   )
+
+/** The warning also concerns apps in OAUTH_CLIENTS, because an attacker can start a request in the name of such an app. */
+export const deviceConsentPage = (
+  translator: Translator,
+  { userCode, ...request }: ConsentRequest & { userCode: string },
+  email: string,
+) =>
+  page(
+    translator,
+    ['consentTitle', { app: request.app.name }],
+    requestedAccess(translator, request, email) +
+      verifiedDetails(
+        translator,
+        request.app,
+        `<dt>${toHtml(translator, 'deviceCode')}</dt>\n` + htmlEscape`<dd dir="ltr">${userCode}</dd>\n`,
+      ) +
+      `<p class="caution">${toHtml(translator, 'deviceCaution')}</p>
+<p class="details">${toHtml(translator, 'revocation')}</p>
+<form method="post">
+` +
+      htmlEscape`<input type="hidden" name="user_code" value="${userCode}">
+` +
+      `${decision(translator)}</form>
+`,
+  )
+
+/** Shows the outcome of the decision about an app on another device. */
+export const deviceDecidedPage = (
+  translator: Translator,
+  { name }: App,
+  outcome: 'deviceAllowed' | 'deviceDenied',
+) => page(translator, ['deviceTitle'], paragraph(translator, outcome, { app: name }))

@@ -1,0 +1,126 @@
+import { and, eq, gt, isNull, sql } from 'drizzle-orm'
+import { boolean, index, integer, pgTable, text } from 'drizzle-orm/pg-core'
+
+import type * as audit from './audit.ts'
+import { timestamptz } from './columns.ts'
+import type { Database } from './database.ts'
+import * as grants from './grants.ts'
+import { sessions } from './sessions.ts'
+
+/** Requests of apps on devices without a browser (RFC 8628). A person decides on another device. */
+export const deviceCodes = pgTable(
+  'device_codes',
+  {
+    /** SHA-256 digest of the device code, which only the app knows. */
+    digest: text().primaryKey(),
+    /** The code that the person enters. */
+    userCode: text().notNull().unique(),
+    clientId: text().notNull(),
+    scope: text().notNull(),
+    resource: text().notNull(),
+    /** The grant that the person gave. If the person revokes the grant, the request ends. */
+    grantId: text().references(() => sessions.id, { onDelete: 'cascade' }),
+    isDenied: boolean().notNull().default(false),
+    /** Minimum time between two polls, in seconds. */
+    interval: integer().notNull(),
+    polledAt: timestamptz(),
+    expiresAt: timestamptz().notNull(),
+  },
+  (table) => [
+    index().on(table.expiresAt),
+    // For the deletion of a session.
+    index().on(table.grantId),
+  ],
+)
+
+type DeviceCode = typeof deviceCodes.$inferSelect
+
+const isUnexpired = gt(deviceCodes.expiresAt, sql`now()`)
+const isUndecided = and(isUnexpired, isNull(deviceCodes.grantId), eq(deviceCodes.isDenied, false))
+
+/** Returns false if another request has the same user code. */
+export const insert = async (db: Database, row: typeof deviceCodes.$inferInsert) =>
+  (await db.insert(deviceCodes).values(row).onConflictDoNothing().returning({ digest: deviceCodes.digest }))
+    .length > 0
+
+/** Finds the request with a user code on which nobody has decided. */
+export const findUndecided = async (db: Database, userCode: string) =>
+  (
+    await db
+      .select()
+      .from(deviceCodes)
+      .where(and(eq(deviceCodes.userCode, userCode), isUndecided))
+  ).at(0)
+
+/** Inserts the grant of an undecided request. Returns undefined if the request has ended or was decided. */
+export const allow = (
+  db: Database,
+  userCode: string,
+  person: { userId: string; name: string },
+  source: audit.Source,
+) =>
+  db.transaction(async (tx) => {
+    const [request] = await tx
+      .select()
+      .from(deviceCodes)
+      .where(and(eq(deviceCodes.userCode, userCode), isUndecided))
+      .for('update')
+    if (!request) return undefined
+    const { clientId, scope, expiresAt } = request
+    const grant = { userId: person.userId, clientId, scope, userAgent: person.name, expiresAt }
+    const { id } = await grants.insert(tx, grant, source)
+    await tx.update(deviceCodes).set({ grantId: id }).where(eq(deviceCodes.userCode, userCode))
+    return request
+  })
+
+/** Denies an undecided request. Returns undefined if the request has ended or was decided. */
+export const deny = async (db: Database, userCode: string) =>
+  (
+    await db
+      .update(deviceCodes)
+      .set({ isDenied: true })
+      .where(and(eq(deviceCodes.userCode, userCode), isUndecided))
+      .returning()
+  ).at(0)
+
+/** A poll may arrive earlier than the interval by this time, in seconds, because networks delay requests differently. */
+const TOLERANCE = 1
+
+/** Added to the interval after a poll that was too early, in seconds (RFC 8628, section 3.5). */
+const SLOW_DOWN = 5
+
+type Poll =
+  | { state: 'unknown' | 'expired' | 'denied' | 'early' | 'pending' }
+  | { state: 'allowed'; request: DeviceCode; userId: string; grantId: string }
+
+/** Reads the decision for an app. Removes an allowed request, so that only one of several polls receives the grant. */
+export const poll = (db: Database, digest: string, clientId: string) =>
+  db.transaction(async (tx): Promise<Poll> => {
+    const isRequest = and(eq(deviceCodes.digest, digest), eq(deviceCodes.clientId, clientId))
+    const [found] = await tx
+      .select({
+        request: deviceCodes,
+        isExpired: sql<boolean>`${deviceCodes.expiresAt} <= now()`,
+        isEarly: sql<boolean>`coalesce(${deviceCodes.polledAt} + make_interval(secs => ${deviceCodes.interval} - ${TOLERANCE}::int) > now(), false)`,
+      })
+      .from(deviceCodes)
+      .where(isRequest)
+      .for('update')
+    if (!found) return { state: 'unknown' }
+    const { request, isExpired, isEarly } = found
+    if (isExpired) return { state: 'expired' }
+    if (request.isDenied) return { state: 'denied' }
+    await tx
+      .update(deviceCodes)
+      .set({ polledAt: sql`now()`, interval: request.interval + (isEarly ? SLOW_DOWN : 0) })
+      .where(isRequest)
+    if (isEarly) return { state: 'early' }
+    const { grantId } = request
+    if (grantId === null) return { state: 'pending' }
+    const [grant] = await tx
+      .select({ userId: sessions.userId })
+      .from(sessions)
+      .where(eq(sessions.id, grantId))
+    await tx.delete(deviceCodes).where(isRequest)
+    return grant ? { state: 'allowed', request, userId: grant.userId, grantId } : { state: 'unknown' }
+  })
