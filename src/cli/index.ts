@@ -1,12 +1,13 @@
 #!/usr/bin/env node
 import { isContractProcedure } from '@orpc/contract'
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 
 import type { Topic } from '../../contract/base.ts'
-import { createClient, ORPCError } from '../../contract/client.ts'
+import { createClient, type Inputs, ORPCError } from '../../contract/client.ts'
 import { contract } from '../../contract/index.ts'
 import { topicAccess } from '../../contract/live.ts'
 import type { TaskFilter } from '../../contract/tasks.ts'
+import { audiences } from '../../contract/tokens.ts'
 import { addOperatorCommands } from '../operator/commands.ts'
 import { toErrorMessage } from '../telemetry/error-message.ts'
 import { terminalJson, terminalLine } from './terminal.ts'
@@ -29,15 +30,22 @@ const procedures = Object.entries(contract).flatMap(([resource, members]) =>
 async function call(origin: string, name: string, input?: string) {
   if (!procedures.some((procedure) => procedure.name === name))
     throw new Error(`Unknown procedure ${name}. For a list, run: tallystick call --help`)
-  const client = createClient(origin, {
-    headers: { authorization: `Bearer ${await getAccessToken(origin)}` },
-  })
+  const { findAccessToken, notSignedIn } = await signIn()
+  const token = await findAccessToken(origin)
+  const client = createClient(
+    origin,
+    token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } },
+  )
   const procedure = name
     .split('.')
     .reduce<unknown>((member, key) => (member as Record<string, unknown>)[key], client)
   const output = await (procedure as (input: unknown) => Promise<unknown>)(
     input === undefined ? undefined : parseInput(input),
-  )
+  ).catch((error: unknown) => {
+    // Open procedures need no sign-in.
+    const needsSignIn = token === undefined && error instanceof ORPCError && error.status === 401
+    throw needsSignIn ? notSignedIn(origin) : error
+  })
   process.stdout.write(`${terminalJson(output)}\n`)
 }
 
@@ -52,6 +60,15 @@ function parseInput(input: string): unknown {
 function parseLimit(limit: string) {
   if (!/^\d+$/.test(limit)) throw new Error(`--limit ${limit}: must be a whole number`)
   return Number(limit)
+}
+
+type CreateToken = Inputs['tokens']['create']
+
+interface TokenOptions {
+  label: string
+  scope: string
+  for: (typeof audiences)[number]
+  days: string
 }
 
 const program = new Command('tallystick')
@@ -69,9 +86,10 @@ program
   .command('login')
   .description('sign in through the browser (with BROWSER=none, only print the URL)')
   .option('--scope <scopes>', 'permissions to request, separated by spaces', 'read write')
-  .action(async ({ scope }: { scope: string }) => {
-    const { login } = await signIn()
-    await login(origin(), scope)
+  .option('--device', 'sign in on another device, if this machine has no browser')
+  .action(async ({ scope, device }: { scope: string; device?: true }) => {
+    const { login, loginFromDevice } = await signIn()
+    await (device ? loginFromDevice : login)(origin(), scope)
     process.stderr.write('Signed in.\n')
   })
 program
@@ -83,6 +101,22 @@ program
   .description('print an access token for scripts, valid for some minutes')
   .action(async () => {
     process.stdout.write(`${await getAccessToken(origin())}\n`)
+  })
+program
+  .command('create-token')
+  .description('sign in with a code by e-mail, create a token for a script or an agent, and print the token')
+  .requiredOption('--label <text>', 'shown in the list of tokens')
+  .option('--scope <scopes>', 'permissions of the token, separated by spaces', 'read')
+  .addOption(
+    new Option('--for <audience>', 'the REST and RPC interfaces, or the endpoint for agents')
+      .choices(audiences)
+      .default('service'),
+  )
+  .option('--days <number>', 'lifetime, at most 365', '90')
+  .action(async ({ label, scope, for: audience, days }: TokenOptions) => {
+    const { createToken } = await import('./create-token.ts')
+    const scopes = scope.split(' ') as CreateToken['scopes']
+    process.stdout.write(`${await createToken(origin(), { label, scopes, audience, days: Number(days) })}\n`)
   })
 program
   .command('logout')

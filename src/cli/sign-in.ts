@@ -20,17 +20,7 @@ export async function login(origin: string, scope: string) {
   await once(server, 'listening')
   try {
     const redirectUri = callbackUrl(server)
-    const app = {
-      client_name: 'Tallystick command line',
-      redirect_uris: [redirectUri],
-      token_endpoint_auth_method: 'none',
-    }
-    const config = await openid.dynamicClientRegistration(
-      new URL(origin),
-      app,
-      openid.None(),
-      discoveryOptions(origin),
-    )
+    const config = await register(origin, { redirect_uris: [redirectUri] })
     const pkceCodeVerifier = openid.randomPKCECodeVerifier()
     const expectedState = openid.randomState()
     const url = openid.buildAuthorizationUrl(config, {
@@ -44,23 +34,59 @@ export async function login(origin: string, scope: string) {
     if (process.env.BROWSER !== 'none') await open(url.href).catch(() => undefined)
     const callback = await receiveCallback(server, redirectUri)
     const tokens = await openid.authorizationCodeGrant(config, callback, { pkceCodeVerifier, expectedState })
-    const credential = toCredential(config.clientMetadata().client_id, tokens)
-    await updateCredentials((credentials) => Promise.resolve((credentials[origin] = credential)))
+    await store(origin, config, tokens)
   } finally {
     server.close()
     server.closeAllConnections()
   }
 }
 
+/** Signs in without a browser on this machine (RFC 8628): the person enters the printed code on another device. */
+export async function loginFromDevice(origin: string, scope: string) {
+  const config = await register(origin, { grant_types: [DEVICE_GRANT_TYPE, 'refresh_token'] })
+  const codes = await openid.initiateDeviceAuthorization(config, { scope })
+  process.stderr.write(`Open ${codes.verification_uri} in a browser, and enter the code ${codes.user_code}\n`)
+  await store(origin, config, await openid.pollDeviceAuthorizationGrant(config, codes))
+}
+
+const DEVICE_GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code'
+
+const register = (origin: string, metadata: Partial<openid.ClientMetadata>) =>
+  openid.dynamicClientRegistration(
+    new URL(origin),
+    { client_name: 'Tallystick command line', token_endpoint_auth_method: 'none', ...metadata },
+    openid.None(),
+    discoveryOptions(origin),
+  )
+
+async function store(origin: string, config: openid.Configuration, tokens: openid.TokenEndpointResponse) {
+  const credential = toCredential(config.clientMetadata().client_id, tokens)
+  await updateCredentials((credentials) => Promise.resolve((credentials[origin] = credential)))
+}
+
 class NotSignedIn extends Error {
   override readonly name = 'NotSignedIn'
 }
 
-/** Returns a valid access token. If the stored token is about to expire, replaces the stored token with a new token. */
-export const getAccessToken = (origin: string) =>
+/** The error of a call that needs a sign-in. */
+export const notSignedIn = (origin: string) =>
+  new NotSignedIn(`Not signed in to ${origin}. Run: tallystick login`)
+
+/** Returns a valid access token. Throws NotSignedIn if none is stored. */
+export async function getAccessToken(origin: string) {
+  const token = await findAccessToken(origin)
+  if (token === undefined) throw notSignedIn(origin)
+  return token
+}
+
+/**
+ * Returns a valid access token, or undefined if none is stored. If the stored token is about to expire, replaces the
+ * stored token with a new token.
+ */
+export const findAccessToken = (origin: string) =>
   updateCredentials(async (credentials) => {
     const credential = credentials[origin]
-    if (!credential) throw new NotSignedIn(`Not signed in to ${origin}. Run: tallystick login`)
+    if (!credential) return undefined
     if (credential.expiresAt - RENEWAL_MARGIN > Date.now()) return credential.accessToken
     const tokens = await openid.refreshTokenGrant(await discover(origin, credential), credential.refreshToken)
     credentials[origin] = toCredential(credential.clientId, tokens, credential)

@@ -116,19 +116,19 @@ const withoutPorts = (forwarded: string) =>
  * headers are accepted.
  */
 function isCrossSite({ method = 'GET', headers }: IncomingMessage, { path }: Target, origins: string[]) {
-  // src/http/authorize.ts has a stricter check for its pages, and refuses a request with a page. MCP ignores cookies.
-  if (SAFE.includes(method) || path === '/authorize' || path === MCP) return false
+  // The pages for apps have a stricter check (src/http/sign-in-pages.ts), and refuse a request with a page. MCP ignores
+  // cookies.
+  if (SAFE.includes(method) || PAGES.includes(path) || path === MCP) return false
   const { cookie, origin, 'sec-fetch-site': site } = headers
   if (cookie === undefined) return false
   if (site === 'same-origin') return false
   return origin === undefined ? site !== undefined && site !== 'none' : !origins.includes(origin)
 }
 
-/**
- * Paths that accept form bodies. The OAuth standards require forms for /token and /revoke, and the pages of /authorize
- * contain forms.
- */
-const FORMS = ['/authorize', '/token', '/revoke']
+/** Paths of pages with forms. */
+const PAGES = ['/authorize', '/device']
+/** Paths that accept form bodies. The OAuth standards require forms for the paths without pages. */
+const FORMS = [...PAGES, '/token', '/revoke', '/device_authorization']
 /** Paths with error responses of their own format, also for a body of an unsupported type. */
 const OAUTH = [...FORMS, '/register']
 

@@ -3,11 +3,12 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
-import { signInOverHttp } from '../fixtures/http.ts'
+import { codeSentTo, signInOverHttp } from '../fixtures/http.ts'
 import { pathOf } from '../fixtures/programs.ts'
 import { startProxy } from '../fixtures/proxy.ts'
 import { newEmail, settingsWithAddress, startService } from '../fixtures/service.ts'
@@ -36,9 +37,7 @@ async function run(...words: string[]) {
 /** Runs `tallystick login`. Opens the printed address as a signed-in user does in a browser, and allows the access. */
 async function login(email: string, ...words: string[]) {
   const child = spawn(process.execPath, [...program, 'login', ...words], { env: environment })
-  let text = ''
-  child.stderr.on('data', (chunk) => (text += String(chunk)))
-  while (!/Sign in at \S+\n/.test(text)) await once(child.stderr, 'data')
+  const text = await readUntil(child.stderr, /Sign in at \S+\n/)
   const { cookie } = await signInOverHttp(service, email)
   const consent = await fetch(/Sign in at (\S+)/.exec(text)?.[1] ?? '', {
     method: 'POST',
@@ -50,6 +49,14 @@ async function login(email: string, ...words: string[]) {
   await fetch(consent.headers.get('location') ?? '')
   expect(await exit).toEqual([0, null])
   return cookie
+}
+
+/** Reads a stream until its text matches a pattern. Returns the text. */
+async function readUntil(stream: Readable, pattern: RegExp) {
+  let text = ''
+  stream.on('data', (chunk) => (text += String(chunk)))
+  while (!pattern.test(text)) await once(stream, 'data')
+  return text
 }
 
 /** Timeout in milliseconds. The timeout is long, because other tests share the processors. */
@@ -110,6 +117,69 @@ describe('the command line', { timeout: 300_000 }, () => {
       expect.stringContaining('"code": "INSUFFICIENT_SCOPE"'),
       expect.stringContaining('JSON'),
     ])
+  })
+
+  test('calls open procedures without a sign-in', async () => {
+    await run('logout')
+    expect(await run('call', 'counter.get')).toEqual({ count: 0 })
+    expect(await run('call', 'tasks.list')).toContain('Run: tallystick login')
+  })
+
+  test('signs in on another device', async () => {
+    const child = spawn(process.execPath, [...program, 'login', '--device'], { env: environment })
+    const exit = once(child, 'close')
+    const text = await readUntil(child.stderr, /enter the code [A-Z-]+\n/)
+    const [, user_code = ''] = /enter the code (\S+)/.exec(text) ?? []
+    const { cookie } = await signInOverHttp(service, 'ada@example.com')
+
+    const allowed = await fetch(`${service.origin}/device`, {
+      method: 'POST',
+      headers: { cookie },
+      body: new URLSearchParams({ action: 'allow', user_code }),
+    })
+
+    expect(await allowed.text()).toContain('Tallystick command line</bdi> has access now.')
+    expect(await exit).toEqual([0, null])
+    expect(await run('whoami')).toMatchObject({ email: 'ada@example.com' })
+    await run('logout')
+  })
+
+  test('creates a token after a sign-in by e-mail, which ends', async () => {
+    const email = newEmail()
+    const words = ['create-token', '--label', 'Nightly', '--scope', 'read write', '--days', '7']
+    const child = spawn(process.execPath, [...program, ...words], { env: environment })
+    const exit = once(child, 'close')
+    let token = ''
+    child.stdout.on('data', (chunk) => (token += String(chunk)))
+    child.stdin.write(`${email}\n`)
+    await readUntil(child.stderr, /Code in the e-mail/)
+
+    child.stdin.write(`${codeSentTo(service, email) ?? ''}\n`)
+
+    expect(await exit).toEqual([0, null])
+    const authorization = `Bearer ${token.trim()}`
+    const me = await fetch(`${service.origin}/api/me`, { headers: { authorization } })
+    expect(await me.json()).toMatchObject({ email })
+    const { cookie } = await signInOverHttp(service, email)
+    const client = service.client({ cookie })
+    expect((await client.apps.list()).apps).toMatchObject([{ name: 'Nightly', scopes: ['read', 'write'] }])
+    // This session and the token.
+    expect((await client.sessions.list()).sessions).toHaveLength(2)
+  })
+
+  test('says why it creates no token', async () => {
+    const child = spawn(process.execPath, [...program, 'create-token', '--label', 'x'], { env: environment })
+    let text = ''
+    child.stderr.on('data', (chunk) => (text += String(chunk)))
+    const exit = once(child, 'close')
+
+    child.stdin.end('no address\n')
+
+    expect(await exit).toEqual([1, null])
+    expect(text).toMatch(/e-?mail/i)
+    expect(await run('create-token', '--label', 'x', '--for', 'all')).toContain(
+      'Allowed choices are service, mcp',
+    )
   })
 
   test('lists the procedures in its help', async () => {
