@@ -51,6 +51,8 @@ export interface Meta {
    * person.
    */
   noImpersonation?: true
+  /** Rejects calls from pages of other origins with 403, also of TRUSTED_ORIGINS: a trusted page gets no lasting access. */
+  ownPagesOnly?: true
   /** Rejects callers who are not administrators with 403. */
   administratorsOnly?: true
   /**

@@ -46,8 +46,12 @@ export const CreatedToken = z
 
 export const tokens = {
   create: sensitive
-    .meta({ updates: 'sessions', limit: 'grants', secrets: true })
+    .meta({ updates: 'sessions', limit: 'grants', secrets: true, ownPagesOnly: true })
     .errors({
+      FORBIDDEN: {
+        status: 403,
+        message: 'Not permitted during an impersonation, and not from a page of another origin',
+      },
       TOO_MANY_TOKENS: { status: 409, message: 'You have the maximum number of tokens. Revoke one first' },
     })
     .route({

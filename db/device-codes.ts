@@ -33,8 +33,6 @@ export const deviceCodes = pgTable(
   ],
 )
 
-type DeviceCode = typeof deviceCodes.$inferSelect
-
 const isUnexpired = gt(deviceCodes.expiresAt, sql`now()`)
 const isUndecided = and(isUnexpired, isNull(deviceCodes.grantId), eq(deviceCodes.isDenied, false))
 
@@ -42,6 +40,10 @@ const isUndecided = and(isUnexpired, isNull(deviceCodes.grantId), eq(deviceCodes
 export const insert = async (db: Database, row: typeof deviceCodes.$inferInsert) =>
   (await db.insert(deviceCodes).values(row).onConflictDoNothing().returning({ digest: deviceCodes.digest }))
     .length > 0
+
+/** Finds the request with a device code, also an expired one. */
+export const find = async (db: Database, digest: string) =>
+  (await db.select().from(deviceCodes).where(eq(deviceCodes.digest, digest))).at(0)
 
 /** Finds the request with a user code on which nobody has decided. */
 export const findUndecided = async (db: Database, userCode: string) =>
@@ -52,11 +54,11 @@ export const findUndecided = async (db: Database, userCode: string) =>
       .where(and(eq(deviceCodes.userCode, userCode), isUndecided))
   ).at(0)
 
-/** Inserts the grant of an undecided request. Returns undefined if the request has ended or was decided. */
+/** Inserts the grant of an undecided request. Returns undefined if the request or the session of the giver has ended. */
 export const allow = (
   db: Database,
   userCode: string,
-  person: { userId: string; name: string },
+  giver: Pick<grants.NewGrant, 'userId'> & { sessionId: string; name: string },
   source: audit.Source,
 ) =>
   db.transaction(async (tx) => {
@@ -67,9 +69,10 @@ export const allow = (
       .for('update')
     if (!request) return undefined
     const { clientId, scope, expiresAt } = request
-    const grant = { userId: person.userId, clientId, scope, userAgent: person.name, expiresAt }
-    const { id } = await grants.insert(tx, grant, source)
-    await tx.update(deviceCodes).set({ grantId: id }).where(eq(deviceCodes.userCode, userCode))
+    const grant = { userId: giver.userId, clientId, scope, userAgent: giver.name, expiresAt }
+    const session = await grants.give(tx, giver.sessionId, grant, source)
+    if (!session) return undefined
+    await tx.update(deviceCodes).set({ grantId: session.id }).where(eq(deviceCodes.userCode, userCode))
     return request
   })
 
@@ -91,12 +94,12 @@ const SLOW_DOWN = 5
 
 type Poll =
   | { state: 'unknown' | 'expired' | 'denied' | 'early' | 'pending' }
-  | { state: 'allowed'; request: DeviceCode; userId: string; grantId: string }
+  | { state: 'allowed'; userId: string; grantId: string }
 
-/** Reads the decision for an app. Removes an allowed request, so that only one of several polls receives the grant. */
-export const poll = (db: Database, digest: string, clientId: string) =>
+/** Reads the decision on the request with a device code. */
+export const poll = (db: Database, digest: string) =>
   db.transaction(async (tx): Promise<Poll> => {
-    const isRequest = and(eq(deviceCodes.digest, digest), eq(deviceCodes.clientId, clientId))
+    const isRequest = eq(deviceCodes.digest, digest)
     const [found] = await tx
       .select({
         request: deviceCodes,
@@ -121,6 +124,8 @@ export const poll = (db: Database, digest: string, clientId: string) =>
       .select({ userId: sessions.userId })
       .from(sessions)
       .where(eq(sessions.id, grantId))
-    await tx.delete(deviceCodes).where(isRequest)
-    return grant ? { state: 'allowed', request, userId: grant.userId, grantId } : { state: 'unknown' }
+    return grant ? { state: 'allowed', userId: grant.userId, grantId } : { state: 'unknown' }
   })
+
+export const remove = (db: Database, digest: string) =>
+  db.delete(deviceCodes).where(eq(deviceCodes.digest, digest))

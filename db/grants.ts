@@ -4,6 +4,7 @@ import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { v7 } from 'uuid'
 
 import * as audit from './audit.ts'
+import { lockPerson } from './auth.ts'
 import type { Database } from './database.ts'
 import { createCallerLookup, isActive, sessions } from './sessions.ts'
 
@@ -29,6 +30,17 @@ export const insert = (db: Database, grant: NewGrant, source: audit.Source) =>
       detail: grant.clientId ?? null,
     })
     return session
+  })
+
+/**
+ * Inserts a grant that a person gives in a session. Returns undefined if the session has ended, for example by a ban or a
+ * sign-out at the same time.
+ */
+export const give = (db: Database, sessionId: string, grant: NewGrant, source: audit.Source) =>
+  db.transaction(async (tx) => {
+    await lockPerson(tx, grant.userId)
+    const isSession = and(eq(sessions.id, sessionId), isActive)
+    return (await tx.$count(sessions, isSession)) > 0 ? insert(tx, grant, source) : undefined
   })
 
 /** Finds the active grant with an id, and the person who gave the grant. */

@@ -24,11 +24,12 @@ export const isPersonalToken = (token: string) => pattern.test(token)
 const digestOf = (token: string) => createHash('sha256').update(token).digest('base64url')
 
 /**
- * Creates a token with 256 random bits. Returns undefined if the person has MAX_TOKENS active grants with one of the
- * `clientIds`, which are the client ids of all personal tokens.
+ * Creates a token with 256 random bits, in a session of the person. `clientIds` are the client ids of all personal
+ * tokens. Returns `full` if the person has MAX_TOKENS active tokens, and `ended` if the session has ended.
  */
 export const insert = (
   db: Database,
+  sessionId: string,
   grant: Omit<grants.NewGrant, 'token'>,
   clientIds: string[],
   source: audit.Source,
@@ -36,10 +37,10 @@ export const insert = (
   db.transaction(async (tx) => {
     await lockPerson(tx, grant.userId)
     const isCounted = and(eq(sessions.userId, grant.userId), inArray(sessions.clientId, clientIds), isActive)
-    if ((await tx.$count(sessions, isCounted)) >= MAX_TOKENS) return undefined
+    if ((await tx.$count(sessions, isCounted)) >= MAX_TOKENS) return 'full'
     const token = PREFIX + randomBytes(32).toString('base64url')
-    const { id } = await grants.insert(tx, { ...grant, token: digestOf(token) }, source)
-    return { id, token }
+    const session = await grants.give(tx, sessionId, { ...grant, token: digestOf(token) }, source)
+    return session ? { id: session.id, token } : 'ended'
   })
 
 const findByDigest = createCallerLookup(

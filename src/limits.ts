@@ -54,6 +54,8 @@ export const limits = {
   triesByBoth: { points: 15, duration: 900, shared: true },
   /** Attempts to enter a sign-in code, by account. */
   tries: { points: 30, duration: 900, shared: true },
+  /** Codes of apps on other devices that people enter, by network. Checked before the limit by account. */
+  deviceCodesByAddress: { points: 100, duration: 900, shared: true },
   /** Codes of apps on other devices that a person enters, by account. */
   deviceCodes: { points: 30, duration: 900, personal: true, shared: true },
   /** Requests of apps on devices without a browser, by network. */

@@ -51,6 +51,7 @@ const omitted: Record<string, string> = {
   verifications: 'codes under a keyed hash, for five minutes',
   oauth_records: 'digests of codes and tokens; their grants are exported',
   oauth_clients: 'apps, which belong to no account: registration is anonymous',
+  device_codes: 'requests of apps, for ten minutes; their grants are exported',
   limits: 'counts of requests, for an hour at most',
   rate_limits: 'empty: used by an earlier release',
   counter: 'shared by all users',

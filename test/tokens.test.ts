@@ -1,6 +1,7 @@
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
+import { lockPerson } from '../db/auth.ts'
 import { sessions } from '../db/sessions.ts'
 import { createFetch, signInOverHttp } from './fixtures/http.ts'
 import { rpc } from './fixtures/mcp-agent.ts'
@@ -172,6 +173,75 @@ describe('a personal token', () => {
       ]),
     )
   })
+})
+
+test.each([
+  ['https://trusted.example', 403],
+  ['null', 403],
+  [service.origin, 200],
+])(
+  'tokens.create, sent by a page of the origin %s with a cookie, is answered with %i',
+  async (origin, status) => {
+    const { cookie } = await createPerson()
+    const trusting = await startService({
+      ...(await settingsWithAddress()),
+      TRUSTED_ORIGINS: 'https://trusted.example',
+    })
+    const at = origin === service.origin ? service : trusting
+    const session = at === service ? cookie : (await signInOverHttp(trusting, newEmail())).cookie
+
+    const answer = await createFetch(at)('POST', '/api/tokens', script, { cookie: session, origin })
+
+    expect(answer.status).toBe(status)
+  },
+)
+
+test('a call of a batch cannot replace the origin of the page', async () => {
+  const trusting = await startService({
+    ...(await settingsWithAddress()),
+    TRUSTED_ORIGINS: 'https://trusted.example',
+  })
+  const { cookie } = await signInOverHttp(trusting, newEmail())
+  const item = {
+    method: 'POST',
+    url: `${trusting.origin}/rpc/tokens/create`,
+    headers: { origin: trusting.origin },
+    body: { json: script },
+  }
+
+  const answer = await fetch(`${trusting.origin}/rpc/__batch__`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-orpc-batch': 'buffered',
+      origin: 'https://trusted.example',
+      cookie,
+    },
+    body: JSON.stringify([item]),
+  })
+
+  expect(answer.status).toBe(207)
+  const text = await answer.text()
+  expect(text).toContain('FORBIDDEN')
+  expect(text).not.toContain('tally_')
+})
+
+test('a token is not created in a session that ends at the same time', async () => {
+  const { cookie, client } = await createPerson()
+  const { id } = await client.account.get()
+  const { db } = service.services
+  const creation = await db.transaction(async (tx) => {
+    await lockPerson(tx, id)
+    const created = service.client({ cookie }).tokens.create(script)
+    const outcome = created.catch((error: unknown) => error)
+    const isWaiting = sql`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+    await expect.poll(async () => ((await db.execute(isWaiting)) as unknown[]).length).toBe(1)
+    await tx.delete(sessions).where(eq(sessions.userId, id))
+    return () => outcome
+  })
+
+  expect(await creation()).toMatchObject({ code: 'UNAUTHORIZED' })
+  expect(await db.$count(sessions, eq(sessions.userId, id))).toBe(0)
 })
 
 test('tokens.create counts against the rate limit of grants, and answers without compression', async () => {

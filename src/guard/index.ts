@@ -39,15 +39,20 @@ function isPublicCall({ access }: Meta, input: unknown) {
   return topics.every((topic) => accessOf.get(topic) !== 'signedIn')
 }
 
+/** Returns whether a page of this service sent a call. Callers without `Origin` are not browsers. */
+const isOwnPage = ({ headers: { origin }, settings }: Context) =>
+  origin === undefined || origin === settings.baseUrl
+
 /** Checks the caller (401), the scope and impersonation (403), and the rate limit (429). */
 function authenticate(context: Context, procedure: ProcedureContract, input: unknown) {
-  const { scope, noImpersonation, administratorsOnly, limit } = procedure.meta
+  const { scope, noImpersonation, ownPagesOnly, administratorsOnly, limit } = procedure.meta
   const isPublic = isPublicCall(procedure.meta, input)
   return mapMaybePromise(isPublic ? undefined : context.caller(), (caller) => {
     if (!isPublic && !caller) throw challenge(context, createError(procedure, 'UNAUTHORIZED'))
     if (caller?.scopes && !(scope && caller.scopes.includes(scope)))
       throw challenge(context, createError(procedure, 'INSUFFICIENT_SCOPE'), scope)
     if (noImpersonation && caller?.session.impersonatedBy !== null) throw createError(procedure, 'FORBIDDEN')
+    if (ownPagesOnly && !isOwnPage(context)) throw createError(procedure, 'FORBIDDEN')
     if (administratorsOnly && caller?.user.role !== 'admin') throw createError(procedure, 'FORBIDDEN')
     const consumed =
       limit && context.settings.rateLimits ? consumeProcedureLimit(context, limit, caller) : undefined

@@ -38,7 +38,8 @@ export function createAuthorize(services: Services, grants: Grants): Protocol {
       const exceeded = await services.consumeRateLimit('grants', caller.user.id)
       if (exceeded)
         return { html: errorPage(submission.translator, limitProblem(exceeded.headers)), exceeded }
-      return { location: await grants.issueCode(caller, submission.authorization) }
+      const location = await grants.issueCode(caller, submission.authorization)
+      return location === undefined ? showSignedOut(submission) : { location }
     },
     deny: async (submission) =>
       (await findPerson(submission.call))

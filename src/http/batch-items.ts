@@ -49,5 +49,12 @@ function readItemTarget(url: string, baseUrl: string) {
   return readTarget({ url: pathname + search, headers: {}, httpVersion: '1.0' }, baseUrl)
 }
 
+/** The headers by which browsers name the page that sent a request. A call of a batch must not replace these headers. */
+const OF_PAGE = ['origin', 'sec-fetch-site']
+
 const toNodeHeaders = (headers: Record<string, string | string[]>): IncomingHttpHeaders =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]))
+  Object.fromEntries(
+    Object.entries(headers)
+      .map(([name, value]) => [name.toLowerCase(), String(value)] as const)
+      .filter(([name]) => !OF_PAGE.includes(name)),
+  )

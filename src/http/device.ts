@@ -12,7 +12,7 @@ import {
   errorPage,
 } from '../views/account.ts'
 import { createPageAnswers, limitProblem, type Outcome } from './page-answers.ts'
-import type { Call, Protocol } from './protocol.ts'
+import type { Protocol } from './protocol.ts'
 import {
   createSignInActions,
   field,
@@ -45,10 +45,13 @@ export function createDevicePages(services: Services, devices: DeviceFlow): Prot
    * outcome if there is no such request.
    */
   async function findRequest({ call, form, translator }: Submission, caller: Caller) {
-    const exceeded = await consumeRateLimit('deviceCodes', caller.user.id)
+    const network = networkOf(call.context.address?.())
+    const exceeded =
+      (network === undefined ? undefined : await consumeRateLimit('deviceCodesByAddress', network)) ??
+      (await consumeRateLimit('deviceCodes', caller.user.id))
     if (exceeded)
       return { outcome: { html: errorPage(translator, limitProblem(exceeded.headers)), exceeded } }
-    const request = await devices.findRequest(form.user_code, networkOf(call.context.address?.()))
+    const request = await devices.findRequest(form.user_code, network)
     return request
       ? { request: { ...request, client: nameApp(request.client, translator) } }
       : { outcome: showUnknown(form.user_code, translator) }

@@ -3,6 +3,7 @@ import type { ORPCError } from '@orpc/client'
 import { scopes } from '../../contract/base.ts'
 import { badRequest } from '../../contract/errors.ts'
 import type { Services } from '../context.ts'
+import { FetchRefused } from '../identity/client-documents.ts'
 import {
   canReceiveTokens,
   type Client,
@@ -104,6 +105,11 @@ const createEndpoint = (
       const { status = 200, body } = await withAuditContext(call.context, () => handle(call))
       return answer(response, status, typeof body === 'string' ? body : JSON.stringify(body))
     } catch (error) {
+      if (error instanceof FetchRefused) {
+        for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value)
+        const body = { error: 'temporarily_unavailable', error_description: error.message }
+        return answer(response, error.status, JSON.stringify(body))
+      }
       if (!(error instanceof OAuthError)) throw error
       if (error.challenge) response.setHeader('www-authenticate', error.challenge)
       const body = { error: error.code, error_description: error.message }

@@ -108,12 +108,16 @@ export function createDocumentClients({
   }
 }
 
+/** Maximum length of a client id that is a URL, in characters. */
+const MAX_ID = 2000
+
 /**
  * Returns whether a client id is an https URL with a path, in normalized form: without dot segments, default port, user
  * information or fragment.
  */
 function isDocumentUrl(id: string) {
-  if (!URL.canParse(id)) return false
+  // The cache keeps the ids.
+  if (id.length > MAX_ID || !URL.canParse(id)) return false
   const { href, protocol, username, password, pathname } = new URL(id)
   return (
     href === id &&

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 
 import { text } from '../../contract/base.ts'
+import { tokenClientIds } from '../../contract/tokens.ts'
 
 /**
  * An OAuth client: an app that requests access to the account of a person. All clients are public clients, which have
@@ -164,7 +165,8 @@ export function findConfiguredClient(entries: string[], id: string): Client | un
 /** Returns whether an entry of OAUTH_CLIENTS is valid. */
 export const isConfiguredClient = (entry: string, schemes: readonly string[]) => {
   const [id, uri] = splitEntry(entry)
-  return id.length <= 120 && toDisplayName(id) === id && isRedirectUri(uri, schemes)
+  const isReserved = Object.values(tokenClientIds).includes(id)
+  return !isReserved && id.length <= 120 && toDisplayName(id) === id && isRedirectUri(uri, schemes)
 }
 
 const splitEntry = (entry: string): [string, string] => {

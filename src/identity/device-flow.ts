@@ -7,6 +7,7 @@ import { currentAuditSource } from '../telemetry/audit.ts'
 import { type Client, DEVICE_GRANT_TYPE } from './client-metadata.ts'
 import { OAuthError } from './oauth-error.ts'
 import { type Form, Parameter, parse } from './parameters.ts'
+import { toResource } from './token-requests.ts'
 import { createChallenge, fetchCode, type Issuer } from './tokens.ts'
 
 /** Lifetime of a device code and a user code, in seconds. */
@@ -103,9 +104,9 @@ export function createDeviceFlow(
   }
 
   /** Returns false if the request has ended or was decided. */
-  const allow = async ({ userCode, client }: DeviceRequest, { user }: Caller) => {
-    const person = { userId: user.id, name: client.name }
-    return (await deviceCodes.allow(db, userCode, person, currentAuditSource())) !== undefined
+  const allow = async ({ userCode, client }: DeviceRequest, { user, session }: Caller) => {
+    const giver = { userId: user.id, sessionId: session.id, name: client.name }
+    return (await deviceCodes.allow(db, userCode, giver, currentAuditSource())) !== undefined
   }
 
   /** Returns false if the request has ended or was decided. */
@@ -114,9 +115,14 @@ export function createDeviceFlow(
   /** Answers a poll of the app: tokens after the person has allowed the access, otherwise an OAuthError. */
   async function redeem(form: Form) {
     const { device_code, client_id } = parse(z.object({ device_code: Parameter, client_id: Parameter }), form)
-    const result = await deviceCodes.poll(db, digestOf(device_code), client_id)
+    const digest = digestOf(device_code)
+    const request = await deviceCodes.find(db, digest)
+    if (request?.clientId !== client_id) throw new OAuthError(...refusals.unknown)
+    if (form.resource !== undefined && toResource(form.resource) !== request.resource)
+      throw new OAuthError('invalid_target', 'resource: The request is for another resource')
+    const result = await deviceCodes.poll(db, digest)
     if (result.state !== 'allowed') throw new OAuthError(...refusals[result.state])
-    const { request, userId, grantId } = result
+    const { userId, grantId } = result
     // OpenAuth issues tokens only for an authorization code, so the service requests and redeems a code.
     const { verifier, challenge } = createChallenge()
     const code = await fetchCode(issuer, {
@@ -129,13 +135,16 @@ export function createDeviceFlow(
       },
       grant: { userId, sessionId: grantId, clientId: client_id, scope: request.scope },
     })
-    return redeemCode({
+    const tokens = await redeemCode({
       grant_type: 'authorization_code',
       client_id,
       code,
       redirect_uri: page,
       code_verifier: verifier,
     })
+    // At the end, so that the app can poll again after an outage. Until then, another poll is too early.
+    await deviceCodes.remove(db, digest)
+    return tokens
   }
 
   return { start, findRequest, allow, deny, redeem }

@@ -96,9 +96,10 @@ export function createGrants(services: Services) {
   }
 
   /**
-   * Stores the grant of a person as a session, and issues a code. Returns the URL that delivers the code to the app.
+   * Stores the grant of a person as a session, and issues a code. Returns the URL that delivers the code to the app, or
+   * undefined if the session of the person has ended.
    */
-  async function issueCode({ user }: Caller, request: AuthorizationRequest) {
+  async function issueCode({ user, session: { id: sessionId } }: Caller, request: AuthorizationRequest) {
     const { client, scope } = request
     const grant = {
       userId: user.id,
@@ -107,7 +108,8 @@ export function createGrants(services: Services) {
       userAgent: client.name,
       expiresAt: new Date(Date.now() + UNREDEEMED_TTL),
     }
-    const session = await grants.insert(db, grant, currentAuditSource())
+    const session = await grants.give(db, sessionId, grant, currentAuditSource())
+    if (!session) return undefined
     const code = await fetchCode(issuer, {
       authorization: {
         response_type: 'code',

@@ -19,8 +19,15 @@ export const tokens = os.router({
       expiresAt: new Date(Date.now() + days * DAY),
     }
     const clientIds = Object.values(tokenClientIds)
-    const created = await query.insert(context.db, grant, clientIds, auditSourceOf(context))
-    if (!created) throw errors.TOO_MANY_TOKENS()
+    const created = await query.insert(
+      context.db,
+      context.session.id,
+      grant,
+      clientIds,
+      auditSourceOf(context),
+    )
+    if (created === 'full') throw errors.TOO_MANY_TOKENS()
+    if (created === 'ended') throw errors.UNAUTHORIZED()
     return { ...created, expiresAt: toUnixSeconds(grant.expiresAt) }
   }),
 })

@@ -88,12 +88,11 @@ const definition = (translator: Translator, term: 'destination' | 'description',
   `<dt>${toHtml(translator, term)}</dt>\n<dd>${toHtml(translator, ...text)}</dd>\n`
 
 /**
- * Facts that the service has verified about an app: the redirect target or the code of the device, and the host of the
- * client metadata document.
+ * Facts that the service has verified about an app: the redirect target, and the host of the client metadata document.
  */
-const verifiedDetails = (translator: Translator, { id, trusted }: App, fact: string) =>
+const verifiedDetails = (translator: Translator, { id, trusted }: App, redirectUri: string) =>
   '<dl>\n' +
-  fact +
+  definition(translator, 'destination', describeDestination(redirectUri)) +
   (!trusted && URL.canParse(id)
     ? definition(translator, 'description', ['website', { host: new URL(id).host }])
     : '') +
@@ -104,7 +103,7 @@ interface ConsentRequest {
   scope: string
 }
 
-/** Describes the requested access, as the title and the first paragraphs of a page. */
+/** Describes the requested access. */
 const requestedAccess = (translator: Translator, { app, scope }: ConsentRequest, email: string) =>
   paragraph(translator, 'consentRequest', { app: app.name, email }) +
   '<ul>' +
@@ -132,11 +131,7 @@ export const consentPage = (
     translator,
     ['consentTitle', { app: request.app.name }],
     requestedAccess(translator, request, email) +
-      verifiedDetails(
-        translator,
-        request.app,
-        definition(translator, 'destination', describeDestination(redirectUri)),
-      ) +
+      verifiedDetails(translator, request.app, redirectUri) +
       caution(translator, request.app, 'consentCaution') +
       `<p class="details">${toHtml(translator, 'redirectAddress', { address: redirectUri })}
 ${toHtml(translator, 'revocation')}</p>
@@ -162,7 +157,10 @@ export const deviceCodePage = (translator: Translator, userCode: string, problem
 `,
   )
 
-/** The warning also concerns apps in OAUTH_CLIENTS, because an attacker can start a request in the name of such an app. */
+/**
+ * Asks for the decision about an app on another device. Does not name the host of a client metadata document, because
+ * anyone can start a request with the public id of an app.
+ */
 export const deviceConsentPage = (
   translator: Translator,
   { userCode, ...request }: ConsentRequest & { userCode: string },
@@ -172,11 +170,13 @@ export const deviceConsentPage = (
     translator,
     ['consentTitle', { app: request.app.name }],
     requestedAccess(translator, request, email) +
-      verifiedDetails(
-        translator,
-        request.app,
-        `<dt>${toHtml(translator, 'deviceCode')}</dt>\n` + htmlEscape`<dd dir="ltr">${userCode}</dd>\n`,
-      ) +
+      `<dl>
+<dt>${toHtml(translator, 'deviceCode')}</dt>
+` +
+      htmlEscape`<dd dir="ltr">${userCode}</dd>
+</dl>
+` +
+      caution(translator, request.app, 'signInCaution') +
       `<p class="caution">${toHtml(translator, 'deviceCaution')}</p>
 <p class="details">${toHtml(translator, 'revocation')}</p>
 <form method="post">

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Language, languages, negotiateLanguage } from '../../src/messages/index.ts'
 import { launchBrowser } from '../fixtures/browser.ts'
 import { codeSentTo, wrongCodeFor } from '../fixtures/http.ts'
+import { registerDeviceApp, requestDeviceCodes } from '../fixtures/device-app.ts'
 import { registerApp } from '../fixtures/oauth-app.ts'
 import { newEmail, settingsWithAddress, startService } from '../fixtures/service.ts'
 
@@ -56,9 +57,30 @@ async function visitPages(
   await enterCode(code)
   await page.locator('button[value="allow"]').waitFor()
   await check(page, 'consent')
+  await visitDevicePages(page, check)
   await page.goto(app.authorizationUrl({ client_id: 'unknown' }))
   await check(page, 'error')
   await context.close()
+}
+
+/** Opens every page for an app on another device, as a signed-in person. */
+async function visitDevicePages(page: Page, check: (page: Page, name: string) => Promise<void>) {
+  const { verification_uri_complete } = await requestDeviceCodes(service, await registerDeviceApp(service))
+  const code = page.locator('#user_code')
+  const submit = (action: string) => page.locator(`button[value="${action}"]`).click()
+  await page.goto(verification_uri_complete)
+  const shown = await code.inputValue()
+  await code.fill('BBBB')
+  await submit('continue')
+  await page.getByRole('alert').waitFor()
+  await check(page, 'device code')
+  await code.fill(shown)
+  await submit('continue')
+  await page.getByText(shown).waitFor()
+  await check(page, 'device consent')
+  await submit('allow')
+  await page.locator('button').waitFor({ state: 'detached' })
+  await check(page, 'device')
 }
 
 async function findViolations(page: Page) {
@@ -100,9 +122,9 @@ describe.each(languages)('in the language %s', (language) => {
         '[document.documentElement.scrollWidth, getComputedStyle(document.body).direction]',
       )
       expect(layout, name).toEqual([320, direction])
-      if (name === 'consent') await expectSafeDefault(page)
+      if (name.endsWith('consent')) await expectSafeDefault(page)
     })
-    expect(names).toEqual(['email', 'code', 'consent', 'error'])
+    expect(names).toEqual(['email', 'code', 'consent', 'device code', 'device consent', 'device', 'error'])
   })
 
   /** Checks that “Deny” comes first in the reading direction, and that the two buttons have different colors. */

@@ -339,6 +339,9 @@ test.each([
   'c\u202Eli=https://app.example/',
   'cli',
   '=https://app.example/',
+  // The client ids of personal tokens.
+  'token=https://app.example/callback',
+  'token:/mcp=https://app.example/callback',
 ])('OAUTH_CLIENTS rejects the entry %j', (entry) => {
   expect(() => readSettings({ AUTH_SECRET: 'x'.repeat(32), OAUTH_CLIENTS: entry })).toThrow('OAUTH_CLIENTS')
 })

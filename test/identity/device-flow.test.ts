@@ -5,42 +5,26 @@ import { describe, expect, test } from 'vitest'
 import { deviceCodes } from '../../db/device-codes.ts'
 import { removeExpired } from '../../db/housekeeping.ts'
 import { codeSentTo, createFetch, formType, signInOverHttp } from '../fixtures/http.ts'
+import { type DeviceCodes, GRANT_TYPE, registerDeviceApp } from '../fixtures/device-app.ts'
 import { rpc } from '../fixtures/mcp-agent.ts'
 import { bearer, createOAuthCalls, INVALID_GRANT, type Tokens } from '../fixtures/oauth-app.ts'
-import { newEmail, type Service, settingsWithAddress, startService } from '../fixtures/service.ts'
-
-const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code'
+import { newEmail, settingsWithAddress, startService } from '../fixtures/service.ts'
 
 const service = await startService(await settingsWithAddress())
 const { call, listTasks, signIn } = createOAuthCalls(service)
 const { db } = service.services
 
-interface Started {
-  device_code: string
-  user_code: string
-  verification_uri: string
-  verification_uri_complete: string
-  expires_in: number
-  interval: number
-}
-
 const encode = (fields: Record<string, string>) => new URLSearchParams(fields).toString()
 
-async function register(metadata: object = {}, at: Pick<Service, 'origin'> = service) {
-  const app = { client_name: 'Television', grant_types: [GRANT_TYPE, 'refresh_token'], ...metadata }
-  const { body } = await createFetch(at)('POST', '/register', app)
-  return (body as { client_id: string }).client_id
-}
-
-const client_id = await register()
+const client_id = await registerDeviceApp(service)
 
 const start = (fields: Record<string, string> = {}, headers: Record<string, string> = {}) =>
   call('POST', '/device_authorization', encode({ client_id, scope: 'read write', ...fields }), {
     ...formType,
     ...headers,
   })
-const started = async (fields?: Record<string, string>) => (await start(fields)).body as Started
-const poll = ({ device_code }: Pick<Started, 'device_code'>, fields: Record<string, string> = {}) =>
+const started = async (fields?: Record<string, string>) => (await start(fields)).body as DeviceCodes
+const poll = ({ device_code }: Pick<DeviceCodes, 'device_code'>, fields: Record<string, string> = {}) =>
   call('POST', '/token', encode({ grant_type: GRANT_TYPE, device_code, client_id, ...fields }), formType)
 const submit = async (cookie: string, fields: Record<string, string>, headers: object = {}) => {
   const response = await fetch(`${service.origin}/device`, {
@@ -51,7 +35,7 @@ const submit = async (cookie: string, fields: Record<string, string>, headers: o
   })
   return { status: response.status, html: (await response.text()).replaceAll(/<\/?bdi>/g, '') }
 }
-const allow = (cookie: string, { user_code }: Pick<Started, 'user_code'>) =>
+const allow = (cookie: string, { user_code }: Pick<DeviceCodes, 'user_code'>) =>
   submit(cookie, { action: 'allow', user_code })
 
 /** Sets the time of the last poll into the past, so that the next poll is not too early. */
@@ -76,6 +60,7 @@ describe('an app on a device without a browser', () => {
     const question = await submit(cookie, { action: 'continue', user_code: ` ${entered} ` })
     expect(question.html).toContain('Authorize Television?')
     expect(question.html).toContain(codes.user_code)
+    expect(question.html).toContain('The app chose its name itself.')
     await waitForInterval()
     expect(await poll(codes)).toMatchObject({ body: { error: 'authorization_pending' } })
     const done = await allow(cookie, codes)
@@ -168,7 +153,7 @@ describe('an app on a device without a browser', () => {
     const codes = await started()
     await allow(await signIn(), codes)
 
-    expect(await poll(codes, { client_id: await register() })).toMatchObject(INVALID_GRANT)
+    expect(await poll(codes, { client_id: await registerDeviceApp(service) })).toMatchObject(INVALID_GRANT)
     expect((await poll(codes)).status).toBe(200)
   })
 
@@ -179,6 +164,48 @@ describe('an app on a device without a browser', () => {
     [{ resource: 'https://other.example' }, 'invalid_target'],
   ])('cannot start with %j', async (fields, error) => {
     expect(await start(fields as Record<string, string>)).toMatchObject({ status: 400, body: { error } })
+  })
+
+  test('cannot poll for another resource', async () => {
+    const codes = await started()
+    await allow(await signIn(), codes)
+
+    const answer = await poll(codes, { resource: `${service.origin}/mcp` })
+
+    expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_target' } })
+    expect((await poll(codes, { resource: service.origin })).status).toBe(200)
+  })
+
+  test('is refused with an id that PostgreSQL cannot store', async () => {
+    const codes = await started()
+
+    expect(await poll(codes, { client_id: 'a\0b' })).toMatchObject(INVALID_GRANT)
+    expect(await start({ client_id: 'a\0b' })).toMatchObject({ body: { error: 'invalid_client' } })
+  })
+
+  test('receives the tokens at the next poll if the database fails during a poll', async () => {
+    const codes = await started()
+    await allow(await signIn(), codes)
+    await db.execute(sql`alter table oauth_records rename to hidden`)
+    const failed = await poll(codes)
+    await db.execute(sql`alter table hidden rename to oauth_records`)
+    await waitForInterval()
+
+    expect([failed.status, (await poll(codes)).status]).toEqual([500, 200])
+  })
+
+  test('is refused without a fetch if its id is a long URL', async () => {
+    const limited = await startService({ RATE_LIMITS: 'on', LIMITS: 'documents=1' })
+    const request = (id: string) =>
+      createFetch(limited)('POST', '/device_authorization', encode({ client_id: id }), formType)
+    const long = `https://127.0.0.1:9/${'a'.repeat(2000)}`
+
+    const answers = [await request(`${long}1`), await request(`${long}2`)]
+    const fetched = [await request('https://127.0.0.1:9/1'), await request('https://127.0.0.1:9/2')]
+
+    expect(answers.map(({ status }) => status)).toEqual([400, 400])
+    expect(fetched.map(({ status }) => status)).toEqual([400, 429])
+    expect(fetched[1]?.headers.get('retry-after')).not.toBeNull()
   })
 
   test('cannot start without the grant type in its registration', async () => {
@@ -242,7 +269,7 @@ describe('the page for the code', () => {
         method: 'POST',
         redirect: 'manual',
         headers: formType,
-        body: encode({ email, ...fields } as Record<string, string>),
+        body: encode({ email, ...fields }),
       })
     await post({ action: 'send' })
     const otp = codeSentTo(service, email)
@@ -316,8 +343,8 @@ describe('the page for the code', () => {
     }
   })
 
-  test('limits guesses by account', async () => {
-    const limited = await startService({ RATE_LIMITS: 'on', LIMITS: 'deviceCodes=3' })
+  test.each(['deviceCodes', 'deviceCodesByAddress'])('limits guesses: %s', async (limit) => {
+    const limited = await startService({ RATE_LIMITS: 'on', LIMITS: `${limit}=3` })
     const { cookie } = await signInOverHttp(limited, newEmail())
     const guess = (action: string) =>
       fetch(`${limited.origin}/device`, {
@@ -345,7 +372,7 @@ test('the database contains no device code', async () => {
 
 test('requests are limited by network', async () => {
   const limited = await startService({ RATE_LIMITS: 'on', LIMITS: 'deviceAuthorizations=2' })
-  const id = await register({}, limited)
+  const id = await registerDeviceApp(limited)
   const request = () =>
     createFetch(limited)('POST', '/device_authorization', encode({ client_id: id, scope: 'read' }), formType)
 
