@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 import { administrative, Page, responseSchemas, text, Timestamp } from './base.ts'
 

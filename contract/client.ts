@@ -24,8 +24,13 @@ export interface CallContext extends ResumeContext {
   reply?: Map<string, string | string[]>
 }
 
-/** A client with an async function for each procedure: `client.tasks.create({ taskTitle })`. */
-export type Client<Context extends CallContext = CallContext> = ContractRouterClient<Contract, Context>
+/**
+ * A client with an async function for each procedure: `client.tasks.create({ taskTitle })`. A mapped type, because the
+ * compiler writes its name into the declarations of a library that exports a client (TS2742).
+ */
+export type Client<Context extends CallContext = CallContext> = {
+  [Resource in keyof Contract]: ContractRouterClient<Contract[Resource], Context>
+}
 
 /** The types of all inputs and outputs: `Outputs['tasks']['get']`. */
 export type Inputs = InferContractRouterInputs<Contract>

@@ -1,6 +1,6 @@
 import { ORPCError } from '@orpc/client'
 import type { ValidationError } from '@orpc/contract'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /**
  * The body of every REST error. `error` and `message` contain the same text, because the API has two specifications

@@ -1,5 +1,5 @@
 import { eventIterator } from '@orpc/contract'
-import { z } from 'zod'
+import * as z from 'zod'
 
 import { type Access, publicAccess, responseSchemas, signedInErrors, type Topic } from './base.ts'
 import { Counter } from './counter.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 import { isBlank, requestSchemas, responseSchemas, scopes, sensitive, text, Timestamp } from './base.ts'
 

@@ -54,76 +54,113 @@ const redirectSchemes = ({ REDIRECT_SCHEMES }: { REDIRECT_SCHEMES: string[] }) =
   ...REDIRECT_SCHEMES,
 ]
 
-const Environment = z
-  .object({
-    NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
-    HOST: z.string().default('127.0.0.1'),
-    PORT: z.coerce.number().int().min(0).max(65_535).default(3000),
-    BASE_URL: origin.optional(),
-    DATABASE_URL: z
-      .string()
-      .regex(/^(postgres(ql)?:\/\/.+|memory:)$/, 'Must be a postgres:// URL, or memory:')
-      .optional(),
-    DATABASE_DIRECT_URL: z
-      .string()
-      .regex(/^postgres(ql)?:\/\/.+$/, 'Must be a postgres:// URL')
-      .optional(),
-    DATA_DIR: z.string().default('.data'),
-    AUTH_SECRET: z.string().min(MIN_SECRET, `Must have at least ${MIN_SECRET} characters`).optional(),
-    SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
-    MAIL_FROM: z.string().optional(),
-    ADMIN_EMAILS: list.pipe(z.array(address.toLowerCase())),
-    TRUSTED_ORIGINS: list.pipe(z.array(origin)),
-    TRUSTED_PROXIES: list.refine(
-      isProxyList,
-      'Must be a comma-separated list of IP addresses or ranges, such as 10.0.0.0/8',
-    ),
-    OAUTH_CLIENTS: list,
-    REDIRECT_SCHEMES: list.refine(
-      (schemes) => schemes.every(isAppScheme),
-      'Must be a comma-separated list of private schemes, such as example-app',
-    ),
-    SERVICE: z.string().default(`${hostname()}:${process.pid}`),
-    RELEASE: z.string().default('local'),
-    LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-    LIMITS: list.refine(
-      isLimitList,
-      `Must be a comma-separated list of name=number. Names: ${Object.keys(limits).join(', ')}`,
-    ),
-    RATE_LIMITS: z.enum(['on', 'off']).default('on'),
-    COMPILED: z.enum(['on', 'off']).default('on'),
-    METRICS_HOST: z.string().default('127.0.0.1'),
-    METRICS_PORT: z.coerce.number().int().min(1).max(65_535).optional(),
-    WORKERS: z.coerce.number().int().min(1).max(256).default(1),
-    MAX_REQUESTS: z.coerce.number().int().min(1).default(1000),
-    MAX_INCOMPLETE: z.coerce.number().int().min(1).default(256),
-    MAX_STREAMS: z.coerce.number().int().min(0).default(10_000),
-    MAX_PERSON_STREAMS: z.coerce.number().int().min(1).default(20),
-    MAX_ADDRESS_STREAMS: z.coerce.number().int().min(1).default(50),
-    ANSWER_TIMEOUT: z.coerce.number().positive().max(3600).default(15),
-    AUDIT_RETENTION: z.coerce.number().int().min(30).max(3650).default(365),
-    STOP_DELAY: z.coerce.number().min(0).max(60).default(0),
-  })
-  .superRefine((env, context) => {
-    const schemes = redirectSchemes(env)
-    if (!env.OAUTH_CLIENTS.every((entry) => isConfiguredClient(entry, schemes))) {
-      const message = 'Must be a comma-separated list of id=redirect-uri'
-      context.addIssue({ code: 'custom', path: ['OAUTH_CLIENTS'], message })
-    }
-    if (env.WORKERS > 1 && !env.DATABASE_URL?.startsWith('postgres')) {
-      const message =
-        'More than one worker requires a DATABASE_URL: only one process can use the embedded database'
-      context.addIssue({ code: 'custom', path: ['WORKERS'], message })
-    }
-    if (env.DATABASE_DIRECT_URL && !env.DATABASE_URL?.startsWith('postgres')) {
-      const message = 'Requires a DATABASE_URL, the address of the connection pooler'
-      context.addIssue({ code: 'custom', path: ['DATABASE_DIRECT_URL'], message })
-    }
-    if (env.NODE_ENV !== 'production') return
-    for (const name of ['BASE_URL', 'AUTH_SECRET', 'SMTP_URL', 'MAIL_FROM'] as const)
-      if (env[name] === undefined)
-        context.addIssue({ code: 'custom', path: [name], message: 'Must be set in production' })
-  })
+const Variables = z.object({
+  NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
+  HOST: z.string().default('127.0.0.1'),
+  PORT: z.coerce.number().int().min(0).max(65_535).default(3000),
+  BASE_URL: origin.optional(),
+  DATABASE_URL: z
+    .string()
+    .regex(/^(postgres(ql)?:\/\/.+|memory:)$/, 'Must be a postgres:// URL, or memory:')
+    .optional(),
+  DATABASE_DIRECT_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\/.+$/, 'Must be a postgres:// URL')
+    .optional(),
+  DATA_DIR: z.string().default('.data'),
+  AUTH_SECRET: z.string().min(MIN_SECRET, `Must have at least ${MIN_SECRET} characters`).optional(),
+  SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
+  MAIL_FROM: z
+    .string()
+    .regex(
+      /^([^<>\r\n]*<[^\s@<>]+@[^\s@<>]+>|[^\s@<>]+@[^\s@<>]+)$/,
+      'Must be an e-mail address, such as Example <mail@example.com>',
+    )
+    .optional(),
+  ADMIN_EMAILS: list.pipe(z.array(address.toLowerCase())),
+  TRUSTED_ORIGINS: list.pipe(z.array(origin)),
+  TRUSTED_PROXIES: list.refine(
+    isProxyList,
+    'Must be a comma-separated list of IP addresses or ranges, such as 10.0.0.0/8',
+  ),
+  OAUTH_CLIENTS: list,
+  REDIRECT_SCHEMES: list.refine(
+    (schemes) => schemes.every(isAppScheme),
+    'Must be a comma-separated list of private schemes, such as example-app',
+  ),
+  SERVICE: z.string().default(`${hostname()}:${process.pid}`),
+  RELEASE: z.string().default('local'),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+  LIMITS: list.refine(
+    isLimitList,
+    `Must be a comma-separated list of name=number. Names: ${Object.keys(limits).join(', ')}`,
+  ),
+  RATE_LIMITS: z.enum(['on', 'off']).default('on'),
+  COMPILED: z.enum(['on', 'off']).default('on'),
+  METRICS_HOST: z.string().default('127.0.0.1'),
+  METRICS_PORT: z.coerce.number().int().min(1).max(65_535).optional(),
+  WORKERS: z.coerce.number().int().min(1).max(256).default(1),
+  MAX_REQUESTS: z.coerce.number().int().min(1).default(1000),
+  MAX_INCOMPLETE: z.coerce.number().int().min(1).default(256),
+  MAX_STREAMS: z.coerce.number().int().min(0).default(10_000),
+  MAX_PERSON_STREAMS: z.coerce.number().int().min(1).default(20),
+  MAX_ADDRESS_STREAMS: z.coerce.number().int().min(1).default(50),
+  ANSWER_TIMEOUT: z.coerce.number().positive().max(3600).default(15),
+  AUDIT_RETENTION: z.coerce.number().int().min(30).max(3650).default(365),
+  STOP_DELAY: z.coerce.number().min(0).max(60).default(0),
+})
+
+type Variables = z.infer<typeof Variables>
+
+interface Rule {
+  /** The setting that an error names. */
+  name: keyof Variables
+  message: string
+  isKept: (env: Variables) => boolean
+  /** The other settings that `isKept` reads. */
+  reads: (keyof Variables)[]
+}
+
+const usesServer = ({ DATABASE_URL }: Variables) => DATABASE_URL?.startsWith('postgres') === true
+
+/** The rules that concern several settings. */
+const rules: Rule[] = [
+  {
+    name: 'OAUTH_CLIENTS',
+    message: 'Must be a comma-separated list of id=redirect-uri',
+    isKept: (env) => env.OAUTH_CLIENTS.every((entry) => isConfiguredClient(entry, redirectSchemes(env))),
+    reads: ['REDIRECT_SCHEMES'],
+  },
+  {
+    name: 'WORKERS',
+    message: 'More than one worker requires a DATABASE_URL: only one process can use the embedded database',
+    isKept: (env) => env.WORKERS === 1 || usesServer(env),
+    reads: ['DATABASE_URL'],
+  },
+  {
+    name: 'DATABASE_DIRECT_URL',
+    message: 'Requires a DATABASE_URL, the address of the connection pooler',
+    isKept: (env) => env.DATABASE_DIRECT_URL === undefined || usesServer(env),
+    reads: ['DATABASE_URL'],
+  },
+  ...(['BASE_URL', 'AUTH_SECRET', 'SMTP_URL', 'MAIL_FROM'] as const).map((name): Rule => ({
+    name,
+    message: 'Must be set in production',
+    isKept: (env) => env.NODE_ENV !== 'production' || env[name] !== undefined,
+    reads: ['NODE_ENV'],
+  })),
+]
+
+/** Also checks a rule if settings that the rule does not read are invalid, so that one start reports all mistakes. */
+const Environment = rules.reduce(
+  (schema, { name, message, isKept, reads }) =>
+    schema.refine(isKept, {
+      path: [name],
+      message,
+      when: ({ issues }) => !issues.some(({ path }) => [name, ...reads].some((read) => path?.[0] === read)),
+    }),
+  Variables,
+)
 
 export type Settings = ReturnType<typeof readSettings>
 

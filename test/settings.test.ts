@@ -50,6 +50,37 @@ describe('readSettings', () => {
     expect(readSettings({ AUTH_SECRET: secret, PORT: '8080' }).baseUrl).toBe('http://localhost:8080')
   })
 
+  test('names all mistakes at once, also mistakes that concern several settings', () => {
+    const read = () =>
+      readSettings({
+        NODE_ENV: 'production',
+        PORT: 'x',
+        LOG_LEVEL: 'loud',
+        WORKERS: '2',
+        OAUTH_CLIENTS: 'no-uri',
+        MAIL_FROM: 'nobody',
+      })
+
+    for (const name of ['PORT', 'LOG_LEVEL', 'WORKERS', 'OAUTH_CLIENTS', 'MAIL_FROM', 'BASE_URL', 'SMTP_URL'])
+      expect(read).toThrow(`  ${name}: `)
+  })
+
+  test.each(['nobody', 'Ada <ada>', 'ada@example.com, bob@example.com', 'Ada <ada@example.com'])(
+    'rejects the sender %s',
+    (MAIL_FROM) => {
+      expect(() => readSettings({ AUTH_SECRET: secret, MAIL_FROM })).toThrow(
+        'MAIL_FROM: Must be an e-mail address',
+      )
+    },
+  )
+
+  test.each(['ada@example.com', 'Ada <ada@example.com>', '"Ada, Tally" <ada@example.com>'])(
+    'accepts the sender %s',
+    (mailFrom) => {
+      expect(readSettings({ AUTH_SECRET: secret, MAIL_FROM: mailFrom })).toMatchObject({ mailFrom })
+    },
+  )
+
   test('names every setting that production lacks', () => {
     const read = () => readSettings({ NODE_ENV: 'production' })
 

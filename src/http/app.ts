@@ -53,7 +53,7 @@ export function createApp(services: Services): Server {
     createEndpoints(
       services,
       createHealthEndpoints(services),
-      createReferenceEndpoints(),
+      createReferenceEndpoints(services),
       createPageEndpoints('app', '/'),
       createAuthEndpoints(services),
       createOAuthEndpoints(services),

@@ -1,11 +1,12 @@
+import type { Services } from '../context.ts'
 import { createDocument } from '../openapi/document.ts'
 import { compressors } from './compression.ts'
 import type { Endpoints } from './endpoints.ts'
 import { createFileEndpoint, createPageEndpoints } from './files.ts'
 
 /** Creates the endpoints of the OpenAPI document and of the reference page, which shows the document. */
-export function createReferenceEndpoints(): Endpoints {
-  const loadDocument = async () => Buffer.from(JSON.stringify(await createDocument()))
+export function createReferenceEndpoints({ settings: { baseUrl } }: Services): Endpoints {
+  const loadDocument = async () => Buffer.from(JSON.stringify(await createDocument(baseUrl)))
   return {
     '/api/openapi.json': createFileEndpoint({
       type: 'application/json',

@@ -27,18 +27,19 @@ const info: OpenAPI.InfoObject = {
   ].join(' '),
 }
 
-const session = {
-  type: 'apiKey',
-  in: 'cookie',
-  name: 'better-auth.session_token',
-  description: 'With HTTPS, the name of the cookie is __Host-better-auth.session_token.',
-} as const
+/** The session cookie. Over https, the name of the cookie has a prefix (src/identity/cookies.ts). */
+const createSession = (baseUrl: string) => ({
+  type: 'apiKey' as const,
+  in: 'cookie' as const,
+  name: `${baseUrl.startsWith('https:') ? '__Host-' : ''}better-auth.session_token`,
+})
 
 /**
  * Creates the OpenAPI document of the contract. If the two forms of notes (src/http/note-forms.ts) share a path, the
- * document contains both forms, with different media types.
+ * document contains both forms, with different media types. The URLs of OAuth are absolute, because some tools refuse
+ * relative ones.
  */
-export async function createDocument(): Promise<OpenAPI.Document> {
+export async function createDocument(baseUrl: string): Promise<OpenAPI.Document> {
   const components = createErrorComponents()
   const [document, first] = [await generate(2, components), await generate(1, components)]
   Object.assign(components.schemas, document.components?.schemas)
@@ -56,16 +57,22 @@ export async function createDocument(): Promise<OpenAPI.Document> {
   const examples = sortKeys(pick(components.examples, used))
   return {
     ...document,
-    components: { schemas, examples, securitySchemes: { session, token: createToken() } },
+    components: {
+      schemas,
+      examples,
+      securitySchemes: { session: createSession(baseUrl), token: createToken(baseUrl) },
+    },
   }
 }
 
-const createToken = () => ({
+/** The token of an app, or a personal token. */
+const createToken = (baseUrl: string) => ({
   type: 'oauth2' as const,
   flows: {
     authorizationCode: {
-      authorizationUrl: '/authorize',
-      tokenUrl: '/token',
+      authorizationUrl: `${baseUrl}/authorize`,
+      tokenUrl: `${baseUrl}/token`,
+      refreshUrl: `${baseUrl}/token`,
       scopes: {
         read: `Read your ${resourcesOf('read')}`,
         write: `Create, change, share and delete your ${resourcesOf('write')}`,

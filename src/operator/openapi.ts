@@ -1,6 +1,8 @@
 import { createDocument } from '../openapi/document.ts'
 import type { CommandContext } from './command-context.ts'
 
-export async function printDocument({ print }: CommandContext) {
-  for (const line of JSON.stringify(await createDocument(), undefined, 2).split('\n')) print(line)
+/** Reads only BASE_URL, because reading all settings creates the secret of the service. */
+export async function printDocument({ environment, print }: CommandContext) {
+  const document = await createDocument(environment.BASE_URL || 'http://localhost:3000')
+  for (const line of JSON.stringify(document, undefined, 2).split('\n')) print(line)
 }

@@ -25,7 +25,7 @@ interface Operation {
  * path, the query and the body.
  */
 async function listOperations() {
-  const document: unknown = JSON.parse(JSON.stringify(await createDocument()))
+  const document: unknown = JSON.parse(JSON.stringify(await createDocument('http://localhost:3000')))
   const { paths, components } = document as {
     paths: Record<string, Record<string, Operation>>
     components: { schemas: Record<string, Schema> }

@@ -33,7 +33,7 @@ interface Target extends Operation {
   path: string
 }
 
-const document = JSON.parse(JSON.stringify(await createDocument())) as Document
+const document = JSON.parse(JSON.stringify(await createDocument('http://localhost:3000'))) as Document
 const operations: Target[] = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
 )

@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { metaOf, requestSchemas, responseSchemas } from '../../contract/base.ts'
 import { ErrorBody } from '../../contract/errors.ts'
 import { contract } from '../../contract/index.ts'
+import { createDocument } from '../../src/openapi/document.ts'
 import { createFetch } from '../fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
@@ -54,6 +55,26 @@ describe('the OpenAPI document', () => {
     const problems = await lintFromString({ source: JSON.stringify(source), config })
     return problems.map(({ severity, ruleId, message }) => `${severity} ${ruleId}: ${message}`)
   }
+
+  test('names the absolute URLs of OAuth, and the session cookie of the origin', async () => {
+    const schemesOf = async (baseUrl: string) => (await createDocument(baseUrl)).components?.securitySchemes
+
+    expect(await schemesOf('https://a.example')).toMatchObject({
+      session: { name: '__Host-better-auth.session_token' },
+      token: {
+        flows: {
+          authorizationCode: {
+            authorizationUrl: 'https://a.example/authorize',
+            tokenUrl: 'https://a.example/token',
+            refreshUrl: 'https://a.example/token',
+          },
+        },
+      },
+    })
+    expect(await schemesOf('http://localhost:3000')).toMatchObject({
+      session: { name: 'better-auth.session_token' },
+    })
+  })
 
   test('has no errors and no warnings under the recommended rules of Redocly', async () => {
     expect(await lint(document)).toEqual([])

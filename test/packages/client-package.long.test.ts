@@ -74,6 +74,14 @@ await client.notes.create({ title: 'x' })
 console.log((await client.counter.get()).total)
 `
 
+/** Code of a library that exports a client without naming its type. */
+const library = `
+import { createClient, createRestClient } from 'tallystick-client'
+export const client = createClient('http://localhost')
+export const rest = createRestClient('http://localhost')
+export const connect = (origin: string) => createClient(origin)
+`
+
 async function readLock() {
   const lock = await readFile(join(app, 'package-lock.json'), 'utf8')
   const { packages } = JSON.parse(lock) as { packages: object }
@@ -93,6 +101,7 @@ beforeAll(async () => {
   await install(app, ...(await tanstackPackages()), ...(await versionsOf('@types/react', '@types/react-dom')))
   files = [...(await writeRecipe(app)), 'use.ts']
   await writeFile(join(app, 'use.ts'), use)
+  await writeFile(join(app, 'library.ts'), library)
 }, 300_000)
 
 afterAll(() => rm(app, { recursive: true, force: true }))
@@ -142,13 +151,50 @@ describe('the client package', { timeout: 600_000 }, () => {
     },
   )
 
+  test.concurrent.each([
+    ['5.6.3', 'nodenext', 'nodenext'],
+    ['5.6.3', 'esnext', 'bundler'],
+    ['7.0.2', 'nodenext', 'nodenext'],
+    ['7.0.2', 'esnext', 'bundler'],
+  ])(
+    'is exported by a library with declarations (TypeScript %s, %s, %s)',
+    async (version, module, moduleResolution) => {
+      const name = `library-${version}-${module}`
+      const config = join(app, `${name}.json`)
+      const compilerOptions = {
+        strict: true,
+        declaration: true,
+        emitDeclarationOnly: true,
+        outDir: name,
+        // Declarations of oRPC need a newer compiler than 5.6.
+        skipLibCheck: true,
+        target: 'ES2022',
+        module,
+        moduleResolution,
+        types: [],
+      }
+      await writeFile(config, JSON.stringify({ compilerOptions, files: ['library.ts'] }))
+
+      const command = ['--yes', `--package=typescript@${version}`, '--', 'tsc', '--project', config]
+      await run('npx', command, { cwd: app })
+
+      expect(await readFile(join(app, name, 'library.d.ts'), 'utf8')).toContain(
+        'client: import("tallystick-client").Client<',
+      )
+    },
+  )
+
   test.concurrent('passes publint and attw', async () => {
     await checkArchive(tarball)
   })
 
-  test('adds less than 9 kB to an application that uses createClient', async () => {
+  test.each([
+    ['createClient', 9_000],
+    // Contains the schemas of the contract.
+    ['createRestClient', 46_000],
+  ])('adds to an application that uses %s less than %i bytes', async (name, limit) => {
     const { outputFiles } = await build({
-      stdin: { contents: "export { createClient } from 'tallystick-client'", resolveDir: app },
+      stdin: { contents: `export { ${name} } from 'tallystick-client'`, resolveDir: app },
       bundle: true,
       minify: true,
       format: 'esm',
@@ -156,7 +202,7 @@ describe('the client package', { timeout: 600_000 }, () => {
       write: false,
     })
 
-    expect(gzipSync(outputFiles[0]?.contents ?? '').length).toBeLessThan(9_000)
+    expect(gzipSync(outputFiles[0]?.contents ?? '').length).toBeLessThan(limit)
   })
 
   test('calls a service from Node, over RPC and REST', async () => {

@@ -78,7 +78,12 @@ export function connect(baseUrl: string, cookie: string): Calls {
     sessions_revokeOthers: () => outcome(client.POST('/api/sessions/revoke-others')),
     apps_list: () => outcome(client.GET('/api/apps')),
     apps_revoke: ({ grantId: id }) => outcome(client.POST('/api/apps/revoke', { body: { id } })),
-    tokens_create: () => outcome(client.POST('/api/tokens', { body: { label: 'Script', scopes: ['read'] } })),
+    tokens_create: () =>
+      outcome(
+        client.POST('/api/tokens', {
+          body: { label: 'Script', scopes: ['read'], audience: 'service', days: 7 },
+        }),
+      ),
     audit_list: () => outcome(client.GET('/api/audit', { params: { query: { limit: 10 } } })),
     reservations_create: async ({ guests }) => {
       const call = client.POST('/api/reservations', { body: { name: 'Ada', guests } })
