@@ -1,9 +1,11 @@
-import { createContext, type ReactNode, useContext, useEffect, useState } from 'react'
+import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react'
 
 import { isRightToLeft, type Language, languages, matchLanguage } from '../contract/languages.ts'
 import { createTranslator, loadCatalogue, type Translator } from './messages/index.ts'
 
 const STORED = 'language'
+
+const FALLBACK: Language = 'en'
 
 /** The chosen language, or the best match of the browser's languages. */
 const initialLanguage = () => {
@@ -15,19 +17,31 @@ const LanguageContext = createContext<(Translator & { choose: (language: Languag
   undefined,
 )
 
-/** Loads the catalogue of the language. Shows nothing until the first catalogue is loaded. */
+/**
+ * Loads the catalogue of the language. Shows nothing until the first catalogue is loaded. If the catalogue cannot be
+ * loaded, keeps the current one, otherwise loads the English one, otherwise shows a message.
+ */
 export function LanguageProvider({ children }: { children: ReactNode }) {
   const [language, setLanguage] = useState(initialLanguage)
   const [translator, setTranslator] = useState<Translator>()
+  const [hasFailed, setHasFailed] = useState(false)
+  const isShown = useRef(false)
 
   useEffect(() => {
     let isCurrent = true
-    void loadCatalogue(language).then((catalogue) => {
+    const show = async (shown: Language) => {
+      const catalogue = await loadCatalogue(shown)
       if (!isCurrent) return
-      document.documentElement.lang = language
-      document.documentElement.dir = isRightToLeft(language) ? 'rtl' : 'ltr'
-      setTranslator(createTranslator(language, catalogue))
-    })
+      document.documentElement.lang = shown
+      document.documentElement.dir = isRightToLeft(shown) ? 'rtl' : 'ltr'
+      setTranslator(createTranslator(shown, catalogue))
+      isShown.current = true
+    }
+    show(language)
+      .catch(() => (isShown.current ? undefined : show(FALLBACK)))
+      .catch(() => {
+        setHasFailed(true)
+      })
     return () => {
       isCurrent = false
     }
@@ -37,7 +51,24 @@ export function LanguageProvider({ children }: { children: ReactNode }) {
     localStorage.setItem(STORED, next)
     setLanguage(next)
   }
-  return translator && <LanguageContext value={{ ...translator, choose }}>{children}</LanguageContext>
+  if (!translator) return hasFailed ? <NoLanguage /> : null
+  return <LanguageContext value={{ ...translator, choose }}>{children}</LanguageContext>
+}
+
+/** In English, because no catalogue is loaded. */
+function NoLanguage() {
+  return (
+    <main role="alert" lang="en">
+      <p>The page could not be loaded completely.</p>
+      <button
+        onClick={() => {
+          location.reload()
+        }}
+      >
+        Reload page
+      </button>
+    </main>
+  )
 }
 
 /** Returns the texts and formats of the current language. */

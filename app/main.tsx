@@ -7,12 +7,14 @@ import { createRoot } from 'react-dom/client'
 
 import { orpc, queryClient } from './api.ts'
 import { sessionQuery } from './auth.ts'
+import { reloadAfterFailedImport } from './failed-imports.ts'
 import { LanguageProvider } from './language.tsx'
 import { Page } from './page.tsx'
 import { watchSession } from './session-changes.ts'
 import { applyTheme } from './theme.ts'
 
 applyTheme()
+reloadAfterFailedImport()
 // Requested now, because the first view needs the session before it can show the counter.
 // The views show the errors of these requests.
 queryClient.query(sessionQuery).catch(() => undefined)

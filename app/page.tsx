@@ -4,6 +4,7 @@ import { Link, useLocation } from 'wouter'
 
 import type { Language } from '../contract/languages.ts'
 import { type Session, sessionQuery, signOut, stopImpersonating } from './auth.ts'
+import { Boundary } from './components/boundary.tsx'
 import { Loaded } from './components/loaded.tsx'
 import { ConnectionStatus, Live } from './components/live.tsx'
 import { SignIn } from './components/sign-in.tsx'
@@ -145,7 +146,9 @@ function Content({ session }: { session: Session | null }) {
   return (
     <main id="content" ref={main} tabIndex={-1}>
       {hasEnded && <p role="alert">{t('signedOutElsewhere')}</p>}
-      <Suspense>{content()}</Suspense>
+      <Boundary key={location}>
+        <Suspense>{content()}</Suspense>
+      </Boundary>
     </main>
   )
 }

@@ -10,19 +10,25 @@ import { Problem } from './problem.tsx'
 /** Waiting time before another code can be requested, in seconds. */
 const RESEND_DELAY = 30
 
-/** Returns the seconds until `end`, which is a time in milliseconds. */
-function useCountdown(end: number) {
-  const [now, setNow] = useState(Date.now)
+/** Returns the remaining seconds of a wait, and the function that starts a wait. */
+function useCountdown() {
+  const [{ end, now }, setTimes] = useState({ end: 0, now: 0 })
   const seconds = Math.max(0, Math.ceil((end - now) / 1000))
+  const isRunning = seconds > 0
   useEffect(() => {
+    if (!isRunning) return
     const timer = setInterval(() => {
-      setNow(Date.now())
+      setTimes((times) => ({ ...times, now: Date.now() }))
     }, 250)
     return () => {
       clearInterval(timer)
     }
-  }, [])
-  return seconds
+  }, [isRunning])
+  const wait = (duration: number) => {
+    const start = Date.now()
+    setTimes({ end: start + duration * 1000, now: start })
+  }
+  return { seconds, wait }
 }
 
 /** Signs a person in with a code that the service sends by e-mail. */
@@ -32,12 +38,7 @@ export function SignIn() {
   const [email, setEmail] = useState('')
   const [otp, setOtp] = useState('')
   const [step, setStep] = useState<'email' | 'code'>('email')
-  const [resendAt, setResendAt] = useState(0)
-  const waiting = useCountdown(resendAt)
-
-  const wait = (seconds: number) => {
-    setResendAt(Date.now() + seconds * 1000)
-  }
+  const { seconds: waiting, wait } = useCountdown()
   const send = useMutation({
     mutationFn: () => sendCode(email, language),
     onSuccess: () => {

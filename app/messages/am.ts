@@ -32,8 +32,10 @@ export const catalogue: Catalogue = {
   stopImpersonation: 'ወደ ራስዎ መለያ ይመለሱ',
 
   introduction: 'Tallystick የጋራ ቆጣሪ፣ ተግባራትዎን እና ከሌሎች ሰዎች ጋር የሚያጋሯቸውን ማስታወሻዎች ይይዛል።',
-  introductionCallers: 'ፕሮግራሞች እና የAI ወኪሎች ይህ ገጽ የሚያደርገውን ሁሉ በተመሳሳይ ፈቃዶች ማድረግ ይችላሉ።',
+  introductionCallers: 'ፕሮግራሞች እና የAI ወኪሎች እርስዎ በሚፈቅዱት መጠን ቆጣሪውን፣ ተግባራትዎን እና ማስታወሻዎችዎን መጠቀም ይችላሉ።',
   introductionAccess: 'የትኞቹ መተግበሪያዎች ወደ ውሂብዎ መዳረሻ እንዳላቸው እርስዎ ይወስናሉ፤ መዳረሻውንም በማንኛውም ጊዜ መሻር ይችላሉ።',
+  loadFailed: 'ገጹ ሙሉ በሙሉ ሊጫን አልቻለም።',
+  reloadPage: 'ገጹን እንደገና ጫን',
   forAgents: 'የAI ወኪሎች ከ{address} ጋር ይገናኛሉ።',
   increment: 'ጨምር',
   decrement: 'ቀንስ',
@@ -157,7 +159,7 @@ export const catalogue: Catalogue = {
 
   profile: 'መገለጫ',
   name: 'ስም',
-  nameExplanation: 'ማስታወሻ የሚያጋሯቸው ሰዎች የኢሜይል አድራሻዎን እንጂ ስምዎን አያዩም።',
+  nameExplanation: 'ስምዎን የሚያዩት እርስዎ እና አስተዳዳሪዎች ብቻ ናቸው። ሌሎች ሰዎች አያዩትም።',
   nameTooLong: 'ስሙ ቢበዛ 120 ቁምፊዎች ሊኖሩት ይችላሉ።',
   saveName: 'ስሙን አስቀምጥ',
   nameSaved: 'ስሙ ተቀምጧል።',

@@ -34,9 +34,11 @@ export const catalogue: Catalogue = {
   introduction:
     'Tallystick führt einen gemeinsamen Zähler, Ihre Aufgaben und Notizen, die Sie mit anderen Personen teilen.',
   introductionCallers:
-    'Programme und KI-Agenten können alles, was diese Seite kann, mit denselben Berechtigungen.',
+    'Programme und KI-Agenten können den Zähler, Ihre Aufgaben und Ihre Notizen nutzen, soweit Sie es erlauben.',
   introductionAccess:
     'Sie entscheiden, welche Apps Zugriff auf Ihre Daten haben, und können den Zugriff jederzeit widerrufen.',
+  loadFailed: 'Die Seite konnte nicht vollständig geladen werden.',
+  reloadPage: 'Seite neu laden',
   forAgents: 'KI-Agenten verbinden sich mit {address}.',
   increment: 'Erhöhen',
   decrement: 'Verringern',
@@ -169,7 +171,7 @@ export const catalogue: Catalogue = {
 
   profile: 'Profil',
   name: 'Name',
-  nameExplanation: 'Personen, mit denen Sie Notizen teilen, sehen Ihre E-Mail-Adresse, nicht Ihren Namen.',
+  nameExplanation: 'Nur Sie und die Administratoren sehen Ihren Namen, andere Personen nicht.',
   nameTooLong: 'Der Name kann höchstens 120 Zeichen haben.',
   saveName: 'Namen speichern',
   nameSaved: 'Der Name ist gespeichert.',

@@ -34,9 +34,11 @@ export const catalogue = {
   // Start page
   introduction: 'Tallystick keeps a shared counter, your tasks, and notes that you share with other people.',
   introductionCallers:
-    'Programs and AI agents can do everything that this page can do, with the same permissions.',
+    'Programs and AI agents can use the counter, your tasks and your notes, as far as you allow.',
   introductionAccess:
     'You decide which apps have access to your data, and can revoke the access at any time.',
+  loadFailed: 'The page could not be loaded completely.',
+  reloadPage: 'Reload page',
   forAgents: 'AI agents connect to {address}.',
   increment: 'Increment',
   decrement: 'Decrement',
@@ -168,7 +170,7 @@ export const catalogue = {
   // Account
   profile: 'Profile',
   name: 'Name',
-  nameExplanation: 'People with whom you share notes see your e-mail address, not your name.',
+  nameExplanation: 'Only you and the administrators see your name. Other people do not.',
   nameTooLong: 'The name can have 120 characters at most.',
   saveName: 'Save name',
   nameSaved: 'Name saved.',

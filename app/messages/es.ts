@@ -34,9 +34,11 @@ export const catalogue: Catalogue = {
   introduction:
     'Tallystick lleva un contador compartido, sus tareas y las notas que comparte con otras personas.',
   introductionCallers:
-    'Los programas y los agentes de IA pueden hacer todo lo que hace esta página, con los mismos permisos.',
+    'Los programas y los agentes de IA pueden usar el contador, sus tareas y sus notas, en la medida en que usted lo permita.',
   introductionAccess:
     'Usted decide qué aplicaciones tienen acceso a sus datos y puede revocar el acceso en cualquier momento.',
+  loadFailed: 'La página no se pudo cargar por completo.',
+  reloadPage: 'Volver a cargar la página',
   forAgents: 'Los agentes de IA se conectan a {address}.',
   increment: 'Aumentar',
   decrement: 'Disminuir',
@@ -170,8 +172,7 @@ export const catalogue: Catalogue = {
 
   profile: 'Perfil',
   name: 'Nombre',
-  nameExplanation:
-    'Las personas con las que comparte notas ven su dirección de correo electrónico, no su nombre.',
+  nameExplanation: 'Solo usted y los administradores ven su nombre. Las demás personas no lo ven.',
   nameTooLong: 'El nombre puede tener 120 caracteres como máximo.',
   saveName: 'Guardar nombre',
   nameSaved: 'Nombre guardado.',

@@ -34,9 +34,11 @@ export const catalogue: Catalogue = {
   introduction:
     'Tallystick tient un compteur commun, vos tâches et des notes que vous partagez avec d’autres personnes.',
   introductionCallers:
-    'Les programmes et les agents IA peuvent faire tout ce que fait cette page, avec les mêmes autorisations.',
+    'Les programmes et les agents IA peuvent utiliser le compteur, vos tâches et vos notes, dans la mesure où vous l’autorisez.',
   introductionAccess:
     'Vous décidez quelles applications ont accès à vos données et pouvez révoquer cet accès à tout moment.',
+  loadFailed: 'La page n’a pas pu être chargée entièrement.',
+  reloadPage: 'Recharger la page',
   forAgents: 'Les agents IA se connectent à {address}.',
   increment: 'Augmenter',
   decrement: 'Diminuer',
@@ -175,7 +177,7 @@ export const catalogue: Catalogue = {
   profile: 'Profil',
   name: 'Nom',
   nameExplanation:
-    'Les personnes avec qui vous partagez des notes voient votre adresse e-mail, pas votre nom.',
+    'Seuls vous et les administrateurs voyez votre nom. Les autres personnes ne le voient pas.',
   nameTooLong: 'Le nom peut contenir 120 caractères au maximum.',
   saveName: 'Enregistrer le nom',
   nameSaved: 'Nom enregistré.',

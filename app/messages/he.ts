@@ -32,8 +32,11 @@ export const catalogue: Catalogue = {
   stopImpersonation: 'חזרה לחשבון שלך',
 
   introduction: 'Tallystick שומר מונה משותף, את המשימות שלך ופתקים שאפשר לשתף עם אנשים אחרים.',
-  introductionCallers: 'תוכנות וסוכני בינה מלאכותית יכולים לעשות כל מה שהדף הזה יכול לעשות, באותן הרשאות.',
+  introductionCallers:
+    'תוכנות וסוכני בינה מלאכותית יכולים להשתמש במונה, במשימות ובפתקים שלך, במידה שיש להם אישור ממך.',
   introductionAccess: 'ההחלטה לאילו יישומים יש גישה לנתונים שלך היא בידך, ואפשר לבטל את הגישה בכל עת.',
+  loadFailed: 'לא ניתן היה לטעון את הדף במלואו.',
+  reloadPage: 'טעינת הדף מחדש',
   forAgents: 'סוכני בינה מלאכותית מתחברים אל {address}.',
   increment: 'הגדלה',
   decrement: 'הקטנה',
@@ -161,7 +164,7 @@ export const catalogue: Catalogue = {
 
   profile: 'פרופיל',
   name: 'שם',
-  nameExplanation: 'אנשים שהפתקים משותפים איתם רואים את כתובת הדוא״ל שלך, ולא את שמך.',
+  nameExplanation: 'רק לך ולמנהלים יש גישה לשמך. אנשים אחרים אינם רואים אותו.',
   nameTooLong: 'השם יכול להכיל 120 תווים לכל היותר.',
   saveName: 'שמירת השם',
   nameSaved: 'השם נשמר.',

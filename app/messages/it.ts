@@ -34,9 +34,11 @@ export const catalogue: Catalogue = {
   introduction:
     'Tallystick tiene un contatore condiviso, le Sue attività e le note che condivide con altre persone.',
   introductionCallers:
-    'I programmi e gli agenti IA possono fare tutto ciò che fa questa pagina, con le stesse autorizzazioni.',
+    'I programmi e gli agenti IA possono usare il contatore, le Sue attività e le Sue note, nella misura in cui Lei lo consente.',
   introductionAccess:
     'È Lei a decidere quali app hanno accesso ai Suoi dati e può revocare l’accesso in qualsiasi momento.',
+  loadFailed: 'Non è stato possibile caricare completamente la pagina.',
+  reloadPage: 'Ricarica la pagina',
   forAgents: 'Gli agenti IA si collegano a {address}.',
   increment: 'Aumenta',
   decrement: 'Diminuisci',
@@ -172,7 +174,7 @@ export const catalogue: Catalogue = {
 
   profile: 'Profilo',
   name: 'Nome',
-  nameExplanation: 'Le persone con cui condivide note vedono il Suo indirizzo e-mail, non il Suo nome.',
+  nameExplanation: 'Solo Lei e gli amministratori vedete il Suo nome. Le altre persone non lo vedono.',
   nameTooLong: 'Il nome può avere al massimo 120 caratteri.',
   saveName: 'Salva nome',
   nameSaved: 'Nome salvato.',

@@ -32,9 +32,12 @@ export const catalogue: Catalogue = {
   stopImpersonation: '自分のアカウントに戻る',
 
   introduction: 'Tallystick は、共有カウンター、お客様のタスク、ほかの人と共有するメモを管理します。',
-  introductionCallers: 'プログラムや AI エージェントは、このページでできることをすべて、同じ権限で行えます。',
+  introductionCallers:
+    'プログラムや AI エージェントは、お客様が許可した範囲で、カウンター、タスク、メモを利用できます。',
   introductionAccess:
     'データへのアクセスを許可するアプリはお客様が決められます。アクセスはいつでも取り消せます。',
+  loadFailed: 'ページを完全に読み込めませんでした。',
+  reloadPage: 'ページを再読み込み',
   forAgents: 'AI エージェントの接続先：{address}',
   increment: '増やす',
   decrement: '減らす',
@@ -166,7 +169,7 @@ export const catalogue: Catalogue = {
 
   profile: 'プロフィール',
   name: '名前',
-  nameExplanation: 'メモを共有している相手には、名前ではなくメールアドレスが表示されます。',
+  nameExplanation: '名前が表示されるのは、ご本人と管理者だけです。ほかの人には表示されません。',
   nameTooLong: '名前は120文字以内で入力してください。',
   saveName: '名前を保存',
   nameSaved: '名前を保存しました。',

@@ -32,9 +32,10 @@ export const catalogue: Catalogue = {
   stopImpersonation: '내 계정으로 돌아가기',
 
   introduction: 'Tallystick은 공유 카운터와 할 일, 다른 사람과 공유하는 메모를 관리합니다.',
-  introductionCallers:
-    '프로그램과 AI 에이전트는 이 페이지에서 할 수 있는 모든 일을 같은 권한으로 할 수 있습니다.',
+  introductionCallers: '프로그램과 AI 에이전트는 허용한 범위에서 카운터, 할 일 및 메모를 사용할 수 있습니다.',
   introductionAccess: '데이터에 액세스할 앱은 직접 정하며, 액세스는 언제든지 취소할 수 있습니다.',
+  loadFailed: '페이지를 완전히 불러오지 못했습니다.',
+  reloadPage: '페이지 다시 불러오기',
   forAgents: 'AI 에이전트 연결 주소: {address}',
   increment: '늘리기',
   decrement: '줄이기',
@@ -162,7 +163,7 @@ export const catalogue: Catalogue = {
 
   profile: '프로필',
   name: '이름',
-  nameExplanation: '메모를 공유하는 사람에게는 이름이 아니라 이메일 주소가 표시됩니다.',
+  nameExplanation: '이름은 본인과 관리자에게만 표시되며, 다른 사람에게는 표시되지 않습니다.',
   nameTooLong: '이름은 최대 120자까지 입력할 수 있습니다.',
   saveName: '이름 저장',
   nameSaved: '이름을 저장했습니다.',

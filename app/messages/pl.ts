@@ -34,9 +34,11 @@ export const catalogue: Catalogue = {
   introduction:
     'Tallystick prowadzi wspólny licznik, Państwa zadania oraz notatki udostępniane innym osobom.',
   introductionCallers:
-    'Programy i agenci AI mogą robić wszystko to, co ta strona, z tymi samymi uprawnieniami.',
+    'Programy i agenci AI mogą używać licznika, zadań i notatek w zakresie, na jaki Państwo pozwolą.',
   introductionAccess:
     'To Państwo decydują, które aplikacje mają dostęp do Państwa danych. Dostęp można w każdej chwili cofnąć.',
+  loadFailed: 'Nie udało się w pełni załadować strony.',
+  reloadPage: 'Załaduj stronę ponownie',
   forAgents: 'Agenci AI łączą się z adresem {address}.',
   increment: 'Zwiększ',
   decrement: 'Zmniejsz',
@@ -172,7 +174,7 @@ export const catalogue: Catalogue = {
 
   profile: 'Profil',
   name: 'Imię',
-  nameExplanation: 'Osoby, którym udostępniają Państwo notatki, widzą adres e-mail, a nie imię.',
+  nameExplanation: 'Imię widzą tylko Państwo i administratorzy. Inne osoby go nie widzą.',
   nameTooLong: 'Imię może mieć najwyżej 120 znaków.',
   saveName: 'Zapisz imię',
   nameSaved: 'Imię zapisane.',

@@ -34,9 +34,11 @@ export const catalogue: Catalogue = {
   introduction:
     'O Tallystick mantém um contador compartilhado, suas tarefas e as notas que você compartilha com outras pessoas.',
   introductionCallers:
-    'Programas e agentes de IA podem fazer tudo o que esta página faz, com as mesmas permissões.',
+    'Programas e agentes de IA podem usar o contador, suas tarefas e suas notas, até onde você permitir.',
   introductionAccess:
     'Você decide quais aplicativos têm acesso aos seus dados e pode revogar o acesso a qualquer momento.',
+  loadFailed: 'Não foi possível carregar a página por completo.',
+  reloadPage: 'Recarregar a página',
   forAgents: 'Agentes de IA se conectam a {address}.',
   increment: 'Aumentar',
   decrement: 'Diminuir',
@@ -172,7 +174,7 @@ export const catalogue: Catalogue = {
 
   profile: 'Perfil',
   name: 'Nome',
-  nameExplanation: 'As pessoas com quem você compartilha notas veem seu endereço de e-mail, não seu nome.',
+  nameExplanation: 'Somente você e os administradores veem seu nome. As outras pessoas não veem.',
   nameTooLong: 'O nome pode ter no máximo 120 caracteres.',
   saveName: 'Salvar nome',
   nameSaved: 'Nome salvo.',

@@ -32,8 +32,10 @@ export const catalogue: Catalogue = {
   stopImpersonation: 'กลับไปที่บัญชีของคุณ',
 
   introduction: 'Tallystick เก็บตัวนับที่ใช้ร่วมกัน งานของคุณ และบันทึกที่คุณแชร์กับผู้อื่น',
-  introductionCallers: 'โปรแกรมและเอเจนต์ AI ทำได้ทุกอย่างที่หน้านี้ทำได้ ด้วยสิทธิ์เดียวกัน',
+  introductionCallers: 'โปรแกรมและเอเจนต์ AI ใช้ตัวนับ งาน และบันทึกของคุณได้เท่าที่คุณอนุญาต',
   introductionAccess: 'คุณเป็นผู้กำหนดว่าแอปใดเข้าถึงข้อมูลของคุณได้ และเพิกถอนสิทธิ์เข้าถึงได้ทุกเมื่อ',
+  loadFailed: 'โหลดหน้านี้ได้ไม่ครบถ้วน',
+  reloadPage: 'โหลดหน้าใหม่',
   forAgents: 'เอเจนต์ AI เชื่อมต่อกับ {address}',
   increment: 'เพิ่ม',
   decrement: 'ลด',
@@ -156,7 +158,7 @@ export const catalogue: Catalogue = {
 
   profile: 'โปรไฟล์',
   name: 'ชื่อ',
-  nameExplanation: 'ผู้ที่คุณแชร์บันทึกด้วยจะเห็นที่อยู่อีเมลของคุณ ไม่ใช่ชื่อของคุณ',
+  nameExplanation: 'มีเพียงคุณและผู้ดูแลเท่านั้นที่เห็นชื่อของคุณ ผู้อื่นไม่เห็น',
   nameTooLong: 'ชื่อมีได้ไม่เกิน 120 อักขระ',
   saveName: 'บันทึกชื่อ',
   nameSaved: 'บันทึกชื่อแล้ว',

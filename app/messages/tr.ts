@@ -33,9 +33,11 @@ export const catalogue: Catalogue = {
 
   introduction: 'Tallystick ortak bir sayacı, görevlerinizi ve başkalarıyla paylaştığınız notları tutar.',
   introductionCallers:
-    'Programlar ve yapay zekâ ajanları, bu sayfanın yapabildiği her şeyi aynı izinlerle yapabilir.',
+    'Programlar ve yapay zekâ ajanları, izin verdiğiniz ölçüde sayacı, görevlerinizi ve notlarınızı kullanabilir.',
   introductionAccess:
     'Hangi uygulamaların verilerinize erişebileceğine siz karar verirsiniz ve erişimi istediğiniz zaman iptal edebilirsiniz.',
+  loadFailed: 'Sayfa tam olarak yüklenemedi.',
+  reloadPage: 'Sayfayı yeniden yükle',
   forAgents: 'Yapay zekâ ajanları {address} adresine bağlanır.',
   increment: 'Artır',
   decrement: 'Azalt',
@@ -167,7 +169,7 @@ export const catalogue: Catalogue = {
 
   profile: 'Profil',
   name: 'Ad',
-  nameExplanation: 'Not paylaştığınız kişiler adınızı değil, e-posta adresinizi görür.',
+  nameExplanation: 'Adınızı yalnızca siz ve yöneticiler görür. Diğer kişiler görmez.',
   nameTooLong: 'Ad en fazla 120 karakter olabilir.',
   saveName: 'Adı kaydet',
   nameSaved: 'Ad kaydedildi.',

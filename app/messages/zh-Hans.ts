@@ -32,8 +32,10 @@ export const catalogue: Catalogue = {
   stopImpersonation: '返回自己的账户',
 
   introduction: 'Tallystick 保存一个共享计数器、您的任务，以及您与他人共享的笔记。',
-  introductionCallers: '程序和 AI 代理可以完成此页面的所有操作，权限相同。',
+  introductionCallers: '程序和 AI 代理可以在您允许的范围内使用计数器、您的任务和笔记。',
   introductionAccess: '您可以决定哪些应用有权访问您的数据，并可随时撤销访问权限。',
+  loadFailed: '页面未能完整加载。',
+  reloadPage: '重新加载页面',
   forAgents: 'AI 代理连接到 {address}。',
   increment: '增加',
   decrement: '减少',
@@ -158,7 +160,7 @@ export const catalogue: Catalogue = {
 
   profile: '个人资料',
   name: '姓名',
-  nameExplanation: '与您共享笔记的人会看到您的电子邮件地址，而不是您的姓名。',
+  nameExplanation: '只有您和管理员能看到您的姓名，其他人看不到。',
   nameTooLong: '姓名最多可包含 120 个字符。',
   saveName: '保存姓名',
   nameSaved: '姓名已保存。',

@@ -32,8 +32,10 @@ export const catalogue: Catalogue = {
   stopImpersonation: '返回自己的帳戶',
 
   introduction: 'Tallystick 保存一個共用計數器、您的工作，以及您與其他人分享的筆記。',
-  introductionCallers: '程式和 AI 代理程式可以執行此頁面的所有操作，權限相同。',
+  introductionCallers: '程式和 AI 代理程式可以在您允許的範圍內使用計數器、您的工作和筆記。',
   introductionAccess: '您可以決定哪些應用程式能存取您的資料，並可隨時撤銷存取權。',
+  loadFailed: '頁面未能完整載入。',
+  reloadPage: '重新載入頁面',
   forAgents: 'AI 代理程式連線至 {address}。',
   increment: '增加',
   decrement: '減少',
@@ -158,7 +160,7 @@ export const catalogue: Catalogue = {
 
   profile: '個人資料',
   name: '姓名',
-  nameExplanation: '與您分享筆記的人會看到您的電子郵件地址，而不是您的姓名。',
+  nameExplanation: '只有您和管理員能看到您的姓名，其他人看不到。',
   nameTooLong: '姓名最多可包含 120 個字元。',
   saveName: '儲存姓名',
   nameSaved: '姓名已儲存。',

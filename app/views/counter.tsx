@@ -19,7 +19,9 @@ export function Counter() {
   const reset = useMutation(orpc.counter.reset.mutationOptions({ onSuccess }))
   const set = useMutation(orpc.counter.set.mutationOptions({ onSuccess }))
   const mutations = [increment, decrement, reset, set]
-  const failed = mutations.filter(({ isError }) => isError).sort((a, b) => b.submittedAt - a.submittedAt)[0]
+  // Only the error of the latest change, because a later success makes the error of an earlier change obsolete.
+  const [latest] = mutations.toSorted((a, b) => b.submittedAt - a.submittedAt)
+  const failed = latest?.isError ? latest : undefined
 
   return (
     <section className="counter" aria-labelledby="counter-title">
