@@ -1,15 +1,7 @@
 import * as z from 'zod'
 
+import { audiences } from './audiences.ts'
 import { isBlank, requestSchemas, responseSchemas, scopes, sensitive, text, Timestamp } from './base.ts'
-
-/** What a token can call: the service (REST and RPC), or the endpoint for AI agents. */
-export const audiences = ['service', 'mcp'] as const
-
-/** The `clientId` of a token in the list of apps, by the audience of the token. No app has such an id. */
-export const tokenClientIds: Record<(typeof audiences)[number], string> = {
-  service: 'token',
-  mcp: 'token:/mcp',
-}
 
 export const CreateToken = z
   .object({

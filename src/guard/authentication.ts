@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
 
-import { tokenClientIds } from '../../contract/tokens.ts'
+import { tokenClientIds } from '../../contract/audiences.ts'
 import type { Database } from '../../db/database.ts'
 import * as grants from '../../db/grants.ts'
 import * as personalTokens from '../../db/personal-tokens.ts'

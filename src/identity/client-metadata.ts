@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 import { text } from '../../contract/base.ts'
-import { tokenClientIds } from '../../contract/tokens.ts'
+import { tokenClientIds } from '../../contract/audiences.ts'
 
 /**
  * An OAuth client: an app that requests access to the account of a person. All clients are public clients, which have

@@ -1,4 +1,4 @@
-import { tokenClientIds } from '../../contract/tokens.ts'
+import { tokenClientIds } from '../../contract/audiences.ts'
 import * as query from '../../db/personal-tokens.ts'
 import { signedIn } from '../guard/index.ts'
 import { auditSourceOf } from '../telemetry/audit.ts'

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 
 import type { Inputs } from '../../../contract/client.ts'
-import { audiences } from '../../../contract/tokens.ts'
+import { audiences } from '../../../contract/audiences.ts'
 import { client } from '../../api.ts'
 import { Copy } from '../../components/copy.tsx'
 import { Field } from '../../components/field.tsx'
