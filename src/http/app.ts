@@ -32,6 +32,7 @@ import { createRest } from './rest.ts'
 import { createRpc } from './rpc.ts'
 import { notFound, readTarget, type Target } from './target.ts'
 import { enqueueForTick } from './tick.ts'
+import { createUnknownPaths, redirectOf } from './unknown-paths.ts'
 import { createResponseClass, MeasuredResponse } from './unread-answers.ts'
 
 /**
@@ -62,6 +63,7 @@ export function createApp(services: Services): Server {
     createDatastar(services),
     createRest(services),
   ]
+  const answerBrowser = createUnknownPaths()
   const responseHeadersFor = createResponseHeaders(settings)
   const corsFor = createCors(settings)
 
@@ -92,7 +94,10 @@ export function createApp(services: Services): Server {
     const path: HTTPPath = `/${call.url().pathname.slice(1)}`
     const methods: string[] = []
     for (const { methodsAt } of protocols) methods.push(...((await methodsAt?.(path)) ?? []))
-    if (methods.length === 0) throw notFound()
+    if (methods.length === 0) {
+      if (await answerBrowser(call, response)) return true
+      throw notFound()
+    }
     if (!methods.includes(call.method)) return sendAllowedMethods(call, response, methods)
     throw call.refusal ?? notFound()
   }
@@ -143,6 +148,12 @@ export function createApp(services: Services): Server {
     const isAdmitted = isIncomplete ? !admission.isFull() : admission.admit(response, isHealthCheck(request))
     if (!isAdmitted) {
       shed(response, responseHeaders)
+      return
+    }
+    const location = redirectOf(request, target)
+    if (location !== undefined) {
+      setHeaders(response, responseHeaders)
+      response.writeHead(308, { location }).end()
       return
     }
     const handle = () => {

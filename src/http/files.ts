@@ -18,13 +18,21 @@ interface ServedFile {
   /** Returns the content, compressed if `coding` is given. Undefined if the file does not exist with this coding. */
   load: (coding?: Coding) => Promise<Buffer> | undefined
   setHeaders?: Endpoint['setHeaders']
+  /** 200 by default. */
+  status?: number
 }
 
 /**
  * Creates the endpoint of a file. The entity tag is a hash of the content, so each content coding has its own strong
  * tag. The service loads the file on the first request for this file, and then caches the file.
  */
-export function createFileEndpoint({ type, cacheControl, load, setHeaders }: ServedFile): Endpoint {
+export function createFileEndpoint({
+  type,
+  cacheControl,
+  load,
+  setHeaders,
+  status = 200,
+}: ServedFile): Endpoint {
   const cache = new Map<Coding | undefined, Promise<{ bytes: Buffer; etag: string }>>()
   const find = (coding?: Coding) => {
     const loading = cache.get(coding) ?? load(coding)?.then((bytes) => ({ bytes, etag: etagOf(bytes) }))
@@ -46,8 +54,8 @@ export function createFileEndpoint({ type, cacheControl, load, setHeaders }: Ser
       response.setHeader('etag', file.etag)
       if (compressed) response.setHeader('content-encoding', coding)
       const condition = headers['if-none-match']
-      if (condition === undefined || !fresh({ 'if-none-match': condition }, { etag: file.etag }))
-        return answer(response, 200, file.bytes, type)
+      const isFresh = condition !== undefined && fresh({ 'if-none-match': condition }, { etag: file.etag })
+      if (!isFresh || status !== 200) return answer(response, status, file.bytes, type)
       response.writeHead(304).end()
       return true
     },
@@ -96,33 +104,52 @@ const POLICY = [
  * revalidated.
  */
 export function createPageEndpoints(name: string, path: string): Endpoints {
-  const folder = pages && join(pages, name)
-  if (!folder || !existsSync(folder)) return { [path]: notBuilt }
-  const files = new Set(
-    readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/')),
-  )
-  const setHeaders: Endpoint['setHeaders'] = (response) => {
-    setPageHeaders(response)
-    response.setHeader('content-security-policy', POLICY)
-  }
+  const files = listFiles(name)
+  if (files.size === 0) return { [path]: notBuilt }
   return Object.fromEntries(
     [...files].flatMap((file) => {
-      const type = TYPES[extname(file)]
-      if (type === undefined) return []
-      const endpoint = createFileEndpoint({
-        type,
-        cacheControl: file.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
-        load: (coding) => {
-          const copy = coding ? file + EXTENSIONS[coding] : file
-          return files.has(copy) ? readFile(join(folder, copy)) : undefined
-        },
-        setHeaders,
-      })
+      const endpoint = createPageFile(name, file, files)
+      if (!endpoint) return []
       return [[file === 'index.html' ? path : posix.join(path, file.replace(/\.html$/, '')), endpoint]]
     }),
   )
+}
+
+/** Creates the endpoint that answers requests for unknown paths with a built page, which says that nothing is there. */
+export const createNotFoundPage = (name: string) =>
+  createPageFile(name, 'index.html', listFiles(name), 404) ?? notBuilt
+
+const folderOf = (name: string) => join(pages ?? '', name)
+
+/** Lists the files of a built page. The list is empty if the page is not built. */
+function listFiles(name: string): ReadonlySet<string> {
+  const folder = folderOf(name)
+  if (!pages || !existsSync(folder)) return new Set()
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+  return new Set(
+    entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/')),
+  )
+}
+
+/** Returns undefined for a file of an unknown type. */
+function createPageFile(name: string, file: string, files: ReadonlySet<string>, status = 200) {
+  const type = TYPES[extname(file)]
+  if (type === undefined) return undefined
+  return createFileEndpoint({
+    type,
+    cacheControl: file.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
+    load: (coding) => {
+      const copy = coding ? file + EXTENSIONS[coding] : file
+      return files.has(copy) ? readFile(join(folderOf(name), copy)) : undefined
+    },
+    setHeaders: (response) => {
+      setPageHeaders(response)
+      response.setHeader('content-security-policy', POLICY)
+    },
+    status,
+  })
 }
 
 const notBuilt: Endpoint = {

@@ -28,6 +28,8 @@ export interface Target {
   url: () => URL
   /** The error of an invalid target. The server throws this error before it reads the body. */
   refusal?: ORPCError<string, unknown>
+  /** Path and query without the slash at the end of the path, for a path that is refused because of this slash. */
+  withoutSlash?: string
   /** The error of a query that is too complex. In this case, `url()` has no query, and the guard answers 400. */
   malformed?: ORPCError<'BAD_REQUEST', unknown>
 }
@@ -56,8 +58,6 @@ const PATH = /^\/(?:[\w.~!$&'()*+,;=:@/-]|%[\da-f]{2})*$/i
  */
 const END = '[/;]|%(?:25)*(?:2f|5c|3b)'
 const DOT_SEGMENT = new RegExp(`(?:${END})(?:\\.|%(?:25)*2e){1,2}(?=$|${END})`, 'i')
-/** An empty segment, except in the path `/`. */
-const EMPTY_SEGMENT = /\/\/|.\/$/
 const QUERY_ITEM = /[&[]|%5b/gi
 
 /**
@@ -87,7 +87,12 @@ export function readTarget(
     return refuse(badRequest('The address cannot be read'))
   const decoded = decodeUnreserved(given)
   const path = decoded === `${MCP}/` ? MCP : decoded
-  if (DOT_SEGMENT.test(path) || EMPTY_SEGMENT.test(path)) return refuse(notFound(), path)
+  if (DOT_SEGMENT.test(path) || path.includes('//')) return refuse(notFound(), path)
+  if (path.length > 1 && path.endsWith('/'))
+    return {
+      ...refuse(notFound(), path),
+      withoutSlash: path.slice(0, -1) + (query === '' ? '' : `?${query}`),
+    }
   const isComplex = (query.match(QUERY_ITEM)?.length ?? 0) > MAX_QUERY_ITEMS
   const parsed = new URL(baseUrl + (isComplex || query === '' ? path : `${path}?${query}`))
   const malformed = badRequest(`A query may have at most ${MAX_QUERY_ITEMS} parameters and brackets`)

@@ -87,3 +87,60 @@ describe('the build of the page', () => {
     expect(entry + largest).toBeLessThan(MAX_SCRIPT)
   })
 })
+
+describe('an unknown path', () => {
+  const navigation = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
+
+  test.each(['/nothing', '/tasks/nothing', '/docs/nothing', '/tasks.html'])(
+    'answers a browser with a page and the status 404: %s',
+    async (path) => {
+      const { status, headers } = await fetch(service.origin + path, { headers: navigation })
+
+      expect(status).toBe(404)
+      expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect(headers.get('content-security-policy')).toContain("default-src 'none'")
+      const etag = headers.get('etag') ?? ''
+      const repeated = { ...navigation, 'if-none-match': etag }
+      expect((await fetch(service.origin + path, { headers: repeated })).status).toBe(404)
+    },
+  )
+
+  test.each([
+    ['/api/nothing', navigation],
+    ['/rpc/nothing', navigation],
+    ['/.well-known/nothing', navigation],
+    ['/assets/nothing.js', navigation],
+    ['/nothing', {}],
+    ['/nothing', { accept: '*/*' }],
+    ['/nothing', { accept: 'application/json' }],
+  ])('answers a program with JSON: %s %j', async (path, headers) => {
+    const response = await fetch(service.origin + path, { headers: headers as Record<string, string> })
+
+    expect(response.status).toBe(404)
+    expect(response.headers.get('content-type')).toContain('json')
+  })
+
+  test('is redirected without the slash at its end', async () => {
+    const open = (path: string) =>
+      fetch(service.origin + path, { headers: navigation, redirect: 'manual' }).then(
+        ({ status, headers }) => ({
+          status,
+          location: headers.get('location'),
+        }),
+      )
+
+    expect(await open('/tasks/?from=mail')).toEqual({ status: 308, location: '/tasks?from=mail' })
+    expect(await open('/docs/')).toEqual({ status: 308, location: '/docs' })
+    expect(await open('/nothing/')).toEqual({ status: 308, location: '/nothing' })
+    expect((await fetch(`${service.origin}/tasks/`)).status).toBe(404)
+    expect(await open('/api/tasks/')).toEqual({ status: 404, location: null })
+    expect(await open('//evil.example/')).toEqual({ status: 404, location: null })
+  })
+
+  test('does not accept other methods', async () => {
+    const response = await fetch(`${service.origin}/nothing`, { method: 'POST', headers: navigation })
+
+    expect(response.status).toBe(404)
+    expect(response.headers.get('content-type')).toContain('json')
+  })
+})
