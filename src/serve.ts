@@ -103,14 +103,18 @@ async function serveWithWorkers(settings: Settings) {
 const exitAfterTimeout = ({ stopDelay }: Settings) =>
   setTimeout(() => process.exit(1), stopDelay + DRAIN_TIMEOUT).unref()
 
-function printStartupMessage({ baseUrl, host, port }: Settings) {
+function printStartupMessage({ baseUrl, host, port, smtpUrl }: Settings) {
   process.stdout.write(
     [
       `Tallystick listens on ${host}:${port} as ${baseUrl}`,
       `  Reference   ${baseUrl}/docs`,
       `  Sign in     POST ${baseUrl}/api/auth/email-otp/send-verification-otp  {"email": "you@example.com", "type": "sign-in"}`,
       `              POST ${baseUrl}/api/auth/sign-in/email-otp  {"email": "you@example.com", "otp": "the code"}`,
-      `              Without SMTP_URL, the code is in this log, and in an e-mail file in the outbox folder.`,
+      ...(smtpUrl === undefined
+        ? [
+            '              The code is in this log, and in an e-mail file in the outbox folder, until SMTP_URL is set.',
+          ]
+        : []),
       '',
     ].join('\n'),
   )
