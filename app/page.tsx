@@ -130,6 +130,7 @@ function Content({ session }: { session: Session | null }) {
   const hasEnded = useHasEnded(session)
   const main = useRef<HTMLElement>(null)
   const lastLocation = useRef(location)
+  const wasSignedOut = useRef(session === null)
 
   useEffect(() => {
     document.title = title ? `${title} – Tallystick` : 'Tallystick'
@@ -137,6 +138,12 @@ function Content({ session }: { session: Session | null }) {
     if (lastLocation.current !== location) main.current?.focus()
     lastLocation.current = location
   }, [title, location])
+
+  useEffect(() => {
+    // The form of the sign-in, which had the focus, has disappeared.
+    if (wasSignedOut.current && session) main.current?.focus()
+    wasSignedOut.current = session === null
+  }, [session])
 
   const content = () => {
     if (!view) return <p>{t('notFound')}</p>

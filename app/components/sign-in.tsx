@@ -10,9 +10,32 @@ import { Problem } from './problem.tsx'
 /** Waiting time before another code can be requested, in seconds. */
 const RESEND_DELAY = 30
 
-/** Returns the remaining seconds of a wait, and the function that starts a wait. */
-function useCountdown() {
-  const [{ end, now }, setTimes] = useState({ end: 0, now: 0 })
+/** The key of the latest sent code in the storage of the tab, so that a reload keeps the step. */
+const SENT = 'codeSent'
+
+/** Lifetime of a code, in milliseconds. */
+const CODE_LIFETIME = 5 * 60_000
+
+/** Returns the address to which this tab has sent a code that is still valid, and the time of sending. */
+function findSent() {
+  const [sentAt = '', email = ''] = sessionStorage.getItem(SENT)?.split(/ (.*)/) ?? []
+  return email && Date.now() - Number(sentAt) < CODE_LIFETIME ? { email, sentAt: Number(sentAt) } : undefined
+}
+
+const keepSent = (email: string) => {
+  sessionStorage.setItem(SENT, `${Date.now()} ${email}`)
+}
+
+const forgetSent = () => {
+  sessionStorage.removeItem(SENT)
+}
+
+/**
+ * Returns the remaining seconds of a wait, and the function that starts a wait. `initialEnd` is the end of a wait that is
+ * already running, in milliseconds.
+ */
+function useCountdown(initialEnd: number) {
+  const [{ end, now }, setTimes] = useState(() => ({ end: initialEnd, now: Date.now() }))
   const seconds = Math.max(0, Math.ceil((end - now) / 1000))
   const isRunning = seconds > 0
   useEffect(() => {
@@ -35,13 +58,15 @@ function useCountdown() {
 export function SignIn() {
   const { t, language } = useLanguage()
   const queryClient = useQueryClient()
-  const [email, setEmail] = useState('')
+  const [sent] = useState(findSent)
+  const [email, setEmail] = useState(sent?.email ?? '')
   const [otp, setOtp] = useState('')
-  const [step, setStep] = useState<'email' | 'code'>('email')
-  const { seconds: waiting, wait } = useCountdown()
+  const [step, setStep] = useState<'email' | 'code'>(sent ? 'code' : 'email')
+  const { seconds: waiting, wait } = useCountdown((sent?.sentAt ?? 0) + RESEND_DELAY * 1000)
   const send = useMutation({
     mutationFn: () => sendCode(email, language),
     onSuccess: () => {
+      keepSent(email)
       setStep('code')
       setOtp('')
       enter.reset()
@@ -54,6 +79,7 @@ export function SignIn() {
   const enter = useMutation({
     mutationFn: () => signIn(email, otp.replaceAll(/\D/g, '')),
     onSuccess: async () => {
+      forgetSent()
       announceSession()
       // The session may have another role than the answer of the sign-in.
       await queryClient.invalidateQueries(sessionQuery)
@@ -136,6 +162,7 @@ export function SignIn() {
           type="button"
           className="secondary"
           onClick={() => {
+            forgetSent()
             setStep('email')
           }}
         >

@@ -47,6 +47,42 @@ describe('the page, signed out,', () => {
 })
 
 describe('the sign-in', () => {
+  test('keeps the step of the code after a reload, and the wait for another code', async () => {
+    const { page } = await openApp(service, { email: '' })
+    const email = newEmail()
+    await requestCode(page, email)
+
+    await page.reload()
+
+    await page.getByText(`We sent a code to ${email}`).waitFor()
+    expect(await page.getByRole('button', { name: /^Send another code in \d+/ }).isDisabled()).toBe(true)
+    await page.getByRole('textbox', { name: 'Code' }).fill(codeSentTo(service, email) ?? '')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: 'Sign out' }).waitFor()
+    expect(await page.evaluate('sessionStorage.length')).toBe(0)
+  })
+
+  test('asks for the address again after a reload, if the person has chosen another address', async () => {
+    const { page } = await openApp(service, { email: '' })
+    await requestCode(page, newEmail())
+    await page.getByRole('button', { name: 'Use another address' }).click()
+
+    await page.reload()
+
+    expect(await page.getByRole('textbox', { name: 'E-mail' }).inputValue()).toBe('')
+  })
+
+  test('moves the focus to the content', async () => {
+    const { page } = await openApp(service, { email: '', path: '/tasks' })
+    const email = newEmail()
+    await requestCode(page, email)
+    await page.getByRole('textbox', { name: 'Code' }).fill(codeSentTo(service, email) ?? '')
+
+    await page.keyboard.press('Enter')
+
+    await page.locator('main:focus').waitFor()
+  })
+
   test('accepts a pasted code with spaces, and refuses a wrong code', async () => {
     const { page, expectStatus } = await openApp(service, { email: '' })
     expectStatus(400)
@@ -89,6 +125,18 @@ describe('the sign-in', () => {
 
     await page.getByText('.data/outbox').waitFor()
   })
+})
+
+test('check marks are visible with forced colors', async () => {
+  const { page, client } = await openApp(service, { path: '/tasks', forcedColors: 'active' })
+  const { id } = await client.tasks.create({ taskTitle: 'Done' })
+  await client.tasks.update({ id, status: 'completed' })
+
+  const box = page.getByRole('checkbox').first()
+  await box.waitFor()
+
+  const appearance = "getComputedStyle(document.querySelector('[type=checkbox]')).appearance"
+  expect(await page.evaluate(appearance)).toBe('auto')
 })
 
 describe('the counter', () => {
