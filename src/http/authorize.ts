@@ -38,8 +38,7 @@ export function createAuthorize(services: Services, grants: Grants): Protocol {
       const exceeded = await services.consumeRateLimit('grants', caller.user.id)
       if (exceeded)
         return { html: errorPage(submission.translator, limitProblem(exceeded.headers)), exceeded }
-      const location = await grants.issueCode(caller, submission.authorization)
-      return location === undefined ? showSignedOut(submission) : { location }
+      return { location: await grants.issueCode(caller, submission.authorization) }
     },
     deny: async (submission) =>
       (await findPerson(submission.call))

@@ -1,3 +1,4 @@
+import { ORPCError } from '@orpc/client'
 import { z } from 'zod'
 
 import { scopes } from '../../contract/base.ts'
@@ -96,8 +97,8 @@ export function createGrants(services: Services) {
   }
 
   /**
-   * Stores the grant of a person as a session, and issues a code. Returns the URL that delivers the code to the app, or
-   * undefined if the session of the person has ended.
+   * Stores the grant of a person as a session, and issues a code. Returns the URL that delivers the code to the app.
+   * Throws UNAUTHORIZED if the session of the person has ended.
    */
   async function issueCode({ user, session: { id: sessionId } }: Caller, request: AuthorizationRequest) {
     const { client, scope } = request
@@ -109,7 +110,7 @@ export function createGrants(services: Services) {
       expiresAt: new Date(Date.now() + UNREDEEMED_TTL),
     }
     const session = await grants.give(db, sessionId, grant, currentAuditSource())
-    if (!session) return undefined
+    if (!session) throw new ORPCError('UNAUTHORIZED', { message: 'The session has ended' })
     const code = await fetchCode(issuer, {
       authorization: {
         response_type: 'code',
