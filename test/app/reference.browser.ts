@@ -2,6 +2,7 @@ import axe, { type AxeResults } from 'axe-core'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
+import { PATIENCE } from '../fixtures/patience.ts'
 import { launchBrowser } from '../fixtures/browser.ts'
 import { codeSentTo, wrongCodeFor } from '../fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
@@ -46,10 +47,18 @@ async function tryOperation(id: string, parameters: Record<string, string> = {},
   const block = operation(id)
   const control = block.locator('.opblock-summary-control')
   if ((await control.getAttribute('aria-expanded')) === 'false') await control.click()
-  await block.getByRole('button', { name: 'Try it out' }).click()
+  const start = block.getByRole('button', { name: 'Try it out' })
+  await start.click()
   for (const [name, value] of Object.entries(parameters)) {
     const field = block.locator(`[data-param-name=${name}]`).getByLabel(name)
-    await (name === 'status' ? field.selectOption(value) : field.fill(value))
+    // The page renders an operation again when its schemas are resolved, which disables the fields again.
+    const enter = async () => {
+      if ((await start.count()) > 0) await start.click()
+      await (name === 'status'
+        ? field.selectOption(value, { timeout: 2_000 })
+        : field.fill(value, { timeout: 2_000 }))
+    }
+    await expect.poll(() => enter().then(() => field.inputValue()), PATIENCE).toBe(value)
   }
   if (body) await block.getByLabel('Request body').fill(JSON.stringify(body))
   await block.getByRole('button', { name: 'Execute' }).click()
