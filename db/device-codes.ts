@@ -45,7 +45,7 @@ export const insert = async (db: Database, row: typeof deviceCodes.$inferInsert)
 export const find = async (db: Database, digest: string) =>
   (await db.select().from(deviceCodes).where(eq(deviceCodes.digest, digest))).at(0)
 
-/** Finds the request with a user code on which nobody has decided. */
+/** Finds the undecided request with a user code. */
 export const findUndecided = async (db: Database, userCode: string) =>
   (
     await db
@@ -54,7 +54,7 @@ export const findUndecided = async (db: Database, userCode: string) =>
       .where(and(eq(deviceCodes.userCode, userCode), isUndecided))
   ).at(0)
 
-/** Inserts the grant of an undecided request. Returns undefined if the request or the session of the giver has ended. */
+/** Inserts the grant of an undecided request. Returns false if the request or the session of the giver has ended. */
 export const allow = (
   db: Database,
   userCode: string,
@@ -67,24 +67,24 @@ export const allow = (
       .from(deviceCodes)
       .where(and(eq(deviceCodes.userCode, userCode), isUndecided))
       .for('update')
-    if (!request) return undefined
+    if (!request) return false
     const { clientId, scope, expiresAt } = request
     const grant = { userId: giver.userId, clientId, scope, userAgent: giver.name, expiresAt }
     const session = await grants.give(tx, giver.sessionId, grant, source)
-    if (!session) return undefined
+    if (!session) return false
     await tx.update(deviceCodes).set({ grantId: session.id }).where(eq(deviceCodes.userCode, userCode))
-    return request
+    return true
   })
 
-/** Denies an undecided request. Returns undefined if the request has ended or was decided. */
+/** Denies an undecided request. Returns false if the request has ended or was decided. */
 export const deny = async (db: Database, userCode: string) =>
   (
     await db
       .update(deviceCodes)
       .set({ isDenied: true })
       .where(and(eq(deviceCodes.userCode, userCode), isUndecided))
-      .returning()
-  ).at(0)
+      .returning({ digest: deviceCodes.digest })
+  ).length > 0
 
 /** A poll may arrive earlier than the interval by this time, in seconds, because networks delay requests differently. */
 const TOLERANCE = 1

@@ -1,17 +1,18 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 
 import { and, eq, inArray, isNotNull } from 'drizzle-orm'
 
 import type * as audit from './audit.ts'
 import { lockPerson } from './auth.ts'
 import type { Database } from './database.ts'
+import { digestOf } from './digest.ts'
 import * as grants from './grants.ts'
 import { createCallerLookup, isActive, sessions } from './sessions.ts'
 
 // A personal token is a grant that the person creates, for programs without a browser. The column `token` contains only
 // the SHA-256 digest of the token, so a leaked copy of the database contains no usable token.
 
-/** The start of every personal token, by which programs that search for leaked secrets recognize the token. */
+/** Every personal token starts with this prefix. Programs that search for leaked secrets recognize the prefix. */
 const PREFIX = 'tally_'
 
 const pattern = new RegExp(`^${PREFIX}[\\w-]{43}$`)
@@ -20,8 +21,6 @@ const pattern = new RegExp(`^${PREFIX}[\\w-]{43}$`)
 export const MAX_TOKENS = 50
 
 export const isPersonalToken = (token: string) => pattern.test(token)
-
-const digestOf = (token: string) => createHash('sha256').update(token).digest('base64url')
 
 /**
  * Creates a token with 256 random bits, in a session of the person. `clientIds` are the client ids of all personal

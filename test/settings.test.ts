@@ -50,7 +50,7 @@ describe('readSettings', () => {
     expect(readSettings({ AUTH_SECRET: secret, PORT: '8080' }).baseUrl).toBe('http://localhost:8080')
   })
 
-  test('names all mistakes at once, also mistakes that concern several settings', () => {
+  test('names all mistakes together, also mistakes that concern several settings', () => {
     const read = () =>
       readSettings({
         NODE_ENV: 'production',

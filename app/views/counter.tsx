@@ -20,7 +20,7 @@ export function Counter() {
   const set = useMutation(orpc.counter.set.mutationOptions({ onSuccess }))
   const mutations = [increment, decrement, reset, set]
   // Only the error of the latest change, because a later success makes the error of an earlier change obsolete.
-  const [latest] = mutations.toSorted((a, b) => b.submittedAt - a.submittedAt)
+  const [latest] = mutations.sort((a, b) => b.submittedAt - a.submittedAt)
   const failed = latest?.isError ? latest : undefined
 
   return (

@@ -4,8 +4,8 @@ import type { Services } from '../context.ts'
 import type { AuthorizationRequest, Grants } from '../identity/grants.ts'
 import { OAuthError } from '../identity/oauth-error.ts'
 import { networkOf } from '../guard/networks.ts'
-import { type App, consentPage, emailPage, errorPage } from '../views/account.ts'
-import { createPageAnswers, limitProblem, type Outcome, type PageAnswers } from './page-answers.ts'
+import { type App, consentPage, emailPage } from '../views/account.ts'
+import { createPageAnswers, type Outcome, type PageAnswers, showLimit } from './page-answers.ts'
 import type { Call, Protocol } from './protocol.ts'
 import {
   createSignInActions,
@@ -36,8 +36,7 @@ export function createAuthorize(services: Services, grants: Grants): Protocol {
       const caller = await findPerson(submission.call)
       if (!caller) return showSignedOut(submission)
       const exceeded = await services.consumeRateLimit('grants', caller.user.id)
-      if (exceeded)
-        return { html: errorPage(submission.translator, limitProblem(exceeded.headers)), exceeded }
+      if (exceeded) return showLimit(submission.translator, exceeded)
       return { location: await grants.issueCode(caller, submission.authorization) }
     },
     deny: async (submission) =>

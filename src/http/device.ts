@@ -4,14 +4,8 @@ import type { Caller, Services } from '../context.ts'
 import { networkOf } from '../guard/networks.ts'
 import { type DeviceFlow, formatUserCode } from '../identity/device-flow.ts'
 import type { Translator } from '../messages/index.ts'
-import {
-  deviceCodePage,
-  deviceConsentPage,
-  deviceDecidedPage,
-  emailPage,
-  errorPage,
-} from '../views/account.ts'
-import { createPageAnswers, limitProblem, type Outcome } from './page-answers.ts'
+import { deviceCodePage, deviceConsentPage, deviceDecidedPage, emailPage } from '../views/account.ts'
+import { createPageAnswers, type Outcome, showLimit } from './page-answers.ts'
 import type { Protocol } from './protocol.ts'
 import {
   createSignInActions,
@@ -49,8 +43,7 @@ export function createDevicePages(services: Services, devices: DeviceFlow): Prot
     const exceeded =
       (network === undefined ? undefined : await consumeRateLimit('deviceCodesByAddress', network)) ??
       (await consumeRateLimit('deviceCodes', caller.user.id))
-    if (exceeded)
-      return { outcome: { html: errorPage(translator, limitProblem(exceeded.headers)), exceeded } }
+    if (exceeded) return { outcome: showLimit(translator, exceeded) }
     const request = await devices.findRequest(form.user_code, network)
     return request
       ? { request: { ...request, client: nameApp(request.client, translator) } }
@@ -71,7 +64,7 @@ export function createDevicePages(services: Services, devices: DeviceFlow): Prot
       const { request, outcome } = await findRequest(submission, caller)
       if (!request) return outcome
       const exceeded = limit && (await consumeRateLimit(limit, caller.user.id))
-      if (exceeded) return { html: errorPage(translator, limitProblem(exceeded.headers)), exceeded }
+      if (exceeded) return showLimit(translator, exceeded)
       return (await devices[decision](request, caller))
         ? { html: deviceDecidedPage(translator, request.client, text) }
         : showUnknown(form.user_code, translator)

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 
 import type { LimitRefusal } from '../context.ts'
 import { FetchRefused } from '../identity/client-documents.ts'
-import { negotiateLanguage } from '../messages/index.ts'
+import { negotiateLanguage, type Translator } from '../messages/index.ts'
 import { toPublicDatabaseError } from '../outages.ts'
 import { errorPage, type Problem } from '../views/account.ts'
 import { contentSecurityPolicy } from '../views/page.ts'
@@ -19,6 +19,12 @@ export type Outcome =
 export const limitProblem = (headers: Record<string, string>) => ({
   code: 'TOO_MANY_REQUESTS',
   values: { minutes: Math.ceil(Number(headers['retry-after']) / 60) },
+})
+
+/** Shows that a rate limit is exceeded. */
+export const showLimit = (translator: Translator, exceeded: LimitRefusal): Outcome => ({
+  html: errorPage(translator, limitProblem(exceeded.headers)),
+  exceeded,
 })
 
 /** Creates the functions that answer a call with a page in the language of the caller. */

@@ -9,7 +9,13 @@ import { RequestFilteringHttpsAgent } from 'request-filtering-agent'
 import { z } from 'zod'
 
 import type { Services } from '../context.ts'
-import { canReceiveTokens, type Client, clientMetadata, MISSING_REDIRECT_URI } from './client-metadata.ts'
+import {
+  canReceiveTokens,
+  type Client,
+  clientMetadata,
+  MISSING_REDIRECT_URI,
+  usesDeviceFlow,
+} from './client-metadata.ts'
 
 /** Maximum size of a document, in bytes. */
 const MAX_DOCUMENT = 10 * 1024
@@ -77,7 +83,8 @@ export function createDocumentClients({
       fetching++
       try {
         const { text, freshFor } = await fetchDocument(id, settings.production)
-        const { client_id, client_name, redirect_uris, grant_types } = ClientDocument.parse(JSON.parse(text))
+        const document = ClientDocument.parse(JSON.parse(text))
+        const { client_id, client_name, redirect_uris } = document
         if (client_id !== id) throw new Error('client_id differs from the URL of the document')
         options.ttl = Math.min(Math.max(freshFor, MIN_TTL), MAX_TTL)
         return {
@@ -85,7 +92,7 @@ export function createDocumentClients({
             id,
             name: client_name,
             redirectUris: redirect_uris,
-            usesDeviceFlow: grant_types,
+            usesDeviceFlow: usesDeviceFlow(document),
             trusted: false,
           },
         }

@@ -116,15 +116,17 @@ export const clientMetadata = (schemes: readonly string[]) =>
         'Must contain a URI with https, loopback http or a private scheme, in ASCII, without user information and fragment',
       )
       .transform(({ supported }) => supported),
-    grant_types: z
-      .array(z.unknown())
-      .catch([])
-      .transform((types) => types.includes(DEVICE_GRANT_TYPE)),
+    grant_types: z.array(z.unknown()).catch([]),
   })
 
+export type ClientMetadata = z.infer<ReturnType<typeof clientMetadata>>
+
+export const usesDeviceFlow = ({ grant_types }: Pick<ClientMetadata, 'grant_types'>) =>
+  grant_types.includes(DEVICE_GRANT_TYPE)
+
 /** Returns whether an app can receive tokens. Only an app that uses the device flow needs no redirect URI. */
-export const canReceiveTokens = (metadata: { redirect_uris: string[]; grant_types: boolean }) =>
-  metadata.redirect_uris.length > 0 || metadata.grant_types
+export const canReceiveTokens = (metadata: Pick<ClientMetadata, 'redirect_uris' | 'grant_types'>) =>
+  metadata.redirect_uris.length > 0 || usesDeviceFlow(metadata)
 
 export const MISSING_REDIRECT_URI = {
   path: ['redirect_uris'],

@@ -3,18 +3,21 @@ import { v7 } from 'uuid'
 import type { Database } from '../../db/database.ts'
 import { findClient, insertClient } from '../../db/oauth.ts'
 import type { Services } from '../context.ts'
-import { type Client, findConfiguredClient, toDisplayName } from './client-metadata.ts'
+import {
+  type Client,
+  type ClientMetadata,
+  findConfiguredClient,
+  toDisplayName,
+  usesDeviceFlow,
+} from './client-metadata.ts'
 
 /** Registers an app under a new client id (RFC 7591). */
-export const registerClient = async (
-  db: Database,
-  registered: { client_name: string; redirect_uris: string[]; grant_types: boolean },
-) => {
+export const registerClient = async (db: Database, registered: ClientMetadata) => {
   const client = {
     id: v7(),
     name: registered.client_name,
     redirectUris: registered.redirect_uris,
-    usesDeviceFlow: registered.grant_types,
+    usesDeviceFlow: usesDeviceFlow(registered),
   }
   await insertClient(db, client)
   return client

@@ -1,7 +1,8 @@
-import { createHash, randomBytes, randomInt } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { z } from 'zod'
 
 import * as deviceCodes from '../../db/device-codes.ts'
+import { digestOf } from '../../db/digest.ts'
 import type { Caller, Services } from '../context.ts'
 import { currentAuditSource } from '../telemetry/audit.ts'
 import { type Client, DEVICE_GRANT_TYPE } from './client-metadata.ts'
@@ -28,8 +29,6 @@ const toUserCode = (entered: string) => entered.toUpperCase().replaceAll(/[^A-Z]
 /** Returns a user code as people read the code: `BCDF-GHJK`. */
 export const formatUserCode = (code: string) => `${code.slice(0, 4)}-${code.slice(4)}`
 
-const digestOf = (deviceCode: string) => createHash('sha256').update(deviceCode).digest('base64url')
-
 /** The errors of a poll, by the state of the request. */
 const refusals = {
   unknown: ['invalid_grant', 'The device code is unknown, used, revoked, or belongs to another app'],
@@ -39,7 +38,7 @@ const refusals = {
   pending: ['authorization_pending', 'The person has not decided yet'],
 } satisfies Record<string, [code: string, message: string]>
 
-/** A request on which nobody has decided. */
+/** An undecided request. */
 export interface DeviceRequest {
   client: Client
   userCode: string
@@ -93,7 +92,7 @@ export function createDeviceFlow(
     }
   }
 
-  /** Finds the request of an entered code on which nobody has decided, and its app. */
+  /** Finds the undecided request with an entered code, and its app. */
   async function findRequest(
     entered: string,
     network: string | undefined,
@@ -104,13 +103,13 @@ export function createDeviceFlow(
   }
 
   /** Returns false if the request has ended or was decided. */
-  const allow = async ({ userCode, client }: DeviceRequest, { user, session }: Caller) => {
+  const allow = ({ userCode, client }: DeviceRequest, { user, session }: Caller) => {
     const giver = { userId: user.id, sessionId: session.id, name: client.name }
-    return (await deviceCodes.allow(db, userCode, giver, currentAuditSource())) !== undefined
+    return deviceCodes.allow(db, userCode, giver, currentAuditSource())
   }
 
   /** Returns false if the request has ended or was decided. */
-  const deny = async ({ userCode }: DeviceRequest) => (await deviceCodes.deny(db, userCode)) !== undefined
+  const deny = ({ userCode }: DeviceRequest) => deviceCodes.deny(db, userCode)
 
   /** Answers a poll of the app: tokens after the person has allowed the access, otherwise an OAuthError. */
   async function redeem(form: Form) {

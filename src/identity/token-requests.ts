@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { z } from 'zod'
 
+import { digestOf } from '../../db/digest.ts'
 import { find } from '../../db/oauth.ts'
 import * as grants from '../../db/grants.ts'
 import * as personalTokens from '../../db/personal-tokens.ts'
@@ -124,8 +124,4 @@ export function createTokenRequests(services: Services, issuer: Issuer) {
  * because an attacker with a code from a log or a browser history must not be able to end another person's grant.
  */
 const isReplay = ({ redirectURI, pkce }: z.infer<typeof StoredCredential>, form: Form) =>
-  redirectURI === form.redirect_uri &&
-  pkce?.challenge ===
-    createHash('sha256')
-      .update(form.code_verifier ?? '')
-      .digest('base64url')
+  redirectURI === form.redirect_uri && pkce?.challenge === digestOf(form.code_verifier ?? '')

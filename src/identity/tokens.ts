@@ -5,10 +5,11 @@ import { joinKey, splitKey, type StorageAdapter } from '@openauthjs/openauth/sto
 import { createSubjects } from '@openauthjs/openauth/subject'
 import { createLocalJWKSet, errors, jwtVerify, type JWTVerifyGetKey } from 'jose'
 import { LRUCache } from 'lru-cache'
-import { createHash, createHmac, randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { z } from 'zod'
 
 import type { Database } from '../../db/database.ts'
+import { digestOf } from '../../db/digest.ts'
 import * as oauth from '../../db/oauth.ts'
 import * as grants from '../../db/grants.ts'
 import * as sessions from '../../db/sessions.ts'
@@ -38,8 +39,7 @@ export const refreshExpiry = () => new Date(Date.now() + REFRESH_SECONDS * 1000)
  * Hashes the storage keys of codes and refresh tokens, because these keys contain the code or the token. A leaked copy
  * of the database therefore contains no usable code or token.
  */
-const storageKey = (key: string[]) =>
-  isSecret(key) ? createHash('sha256').update(joinKey(key)).digest('base64url') : joinKey(key)
+const storageKey = (key: string[]) => (isSecret(key) ? digestOf(joinKey(key)) : joinKey(key))
 const isSecret = ([kind]: string[]) => kind === 'oauth:code' || kind === 'oauth:refresh'
 
 export const codeKey = (code: string) => storageKey(['oauth:code', code])
@@ -192,7 +192,7 @@ export async function fetchCode(issuer: Issuer, consent: Consent) {
 /** Creates the code verifier and the code challenge of a code that the service itself redeems (RFC 7636). */
 export function createChallenge() {
   const verifier = randomBytes(32).toString('base64url')
-  return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') }
+  return { verifier, challenge: digestOf(verifier) }
 }
 
 function createOpenAuth(storage: StorageAdapter) {

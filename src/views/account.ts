@@ -116,29 +116,41 @@ const requestedAccess = (translator: Translator, { app, scope }: ConsentRequest,
     .join('') +
   '</ul>\n'
 
-/** “Deny” is the first button, so that the Enter key and the first stop of the Tab key do not grant access. */
-const decision = (translator: Translator) =>
-  `<button name="action" value="deny">${toHtml(translator, 'deny')}</button>
+/**
+ * Asks for the decision about a request. “Deny” is the first button, so that the Enter key and the first stop of the Tab
+ * key do not grant access.
+ */
+const decisionPage = (
+  translator: Translator,
+  request: ConsentRequest,
+  email: string,
+  { details, fields = '' }: { details: string; fields?: string },
+) =>
+  page(
+    translator,
+    ['consentTitle', { app: request.app.name }],
+    requestedAccess(translator, request, email) +
+      details +
+      `<form method="post">
+${fields}<button name="action" value="deny">${toHtml(translator, 'deny')}</button>
 <button name="action" value="allow">${toHtml(translator, 'allow')}</button>
-`
+</form>
+`,
+  )
 
 export const consentPage = (
   translator: Translator,
   { redirectUri, ...request }: ConsentRequest & { redirectUri: string },
   email: string,
 ) =>
-  page(
-    translator,
-    ['consentTitle', { app: request.app.name }],
-    requestedAccess(translator, request, email) +
+  decisionPage(translator, request, email, {
+    details:
       verifiedDetails(translator, request.app, redirectUri) +
       caution(translator, request.app, 'consentCaution') +
       `<p class="details">${toHtml(translator, 'redirectAddress', { address: redirectUri })}
 ${toHtml(translator, 'revocation')}</p>
-<form method="post">
-${decision(translator)}</form>
 `,
-  )
+  })
 
 /** Asks for the code that an app on another device shows. `userCode` is the prefilled code. */
 export const deviceCodePage = (translator: Translator, userCode: string, problem?: Problem) =>
@@ -166,10 +178,8 @@ export const deviceConsentPage = (
   { userCode, ...request }: ConsentRequest & { userCode: string },
   email: string,
 ) =>
-  page(
-    translator,
-    ['consentTitle', { app: request.app.name }],
-    requestedAccess(translator, request, email) +
+  decisionPage(translator, request, email, {
+    details:
       `<dl>
 <dt>${toHtml(translator, 'deviceCode')}</dt>
 ` +
@@ -179,13 +189,10 @@ export const deviceConsentPage = (
       caution(translator, request.app, 'signInCaution') +
       `<p class="caution">${toHtml(translator, 'deviceCaution')}</p>
 <p class="details">${toHtml(translator, 'revocation')}</p>
-<form method="post">
-` +
-      htmlEscape`<input type="hidden" name="user_code" value="${userCode}">
-` +
-      `${decision(translator)}</form>
 `,
-  )
+    fields: htmlEscape`<input type="hidden" name="user_code" value="${userCode}">
+`,
+  })
 
 /** Shows the outcome of the decision about an app on another device. */
 export const deviceDecidedPage = (

@@ -99,7 +99,7 @@ describe('an app on a device without a browser', () => {
     expect((await call('POST', '/mcp', rpc('tools/list'), bearer(tokens))).status).toBe(200)
   })
 
-  test('is told to poll more slowly, by five seconds more after each early poll', async () => {
+  test('must poll more slowly after each early poll, by five seconds more', async () => {
     const codes = await started()
     const hasPolled = (seconds: number) =>
       db.update(deviceCodes).set({ polledAt: sql`now() - make_interval(secs => ${seconds})` })

@@ -10,6 +10,7 @@ import { Loaded } from '../../components/loaded.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useSession } from '../../components/session.tsx'
 import { useLanguage } from '../../language.tsx'
+import type { Message } from '../../messages/index.ts'
 import { AppItems, isToken, useApps, useRefreshApps } from './apps.tsx'
 import { useOutcome } from './outcome.tsx'
 
@@ -45,11 +46,10 @@ export function TokenList() {
 
 type CreateToken = Inputs['tokens']['create']
 
-const accesses = { read: ['read'], 'read write': ['read', 'write'] } as const satisfies Record<
-  string,
-  CreateToken['scopes']
->
-const accessTexts = { read: 'tokenRead', 'read write': 'tokenReadWrite' } as const
+const accesses = {
+  read: { scopes: ['read'], text: 'tokenRead' },
+  write: { scopes: ['read', 'write'], text: 'tokenReadWrite' },
+} satisfies Record<string, { scopes: CreateToken['scopes']; text: Message }>
 const audienceTexts = { service: 'tokenService', mcp: 'tokenMcp' } as const
 
 /** The lifetimes that the page offers, in days. */
@@ -77,7 +77,7 @@ function NewToken() {
         onSubmit={(event) => {
           event.preventDefault()
           if (!label.trim() || create.isPending) return
-          create.mutate({ label, audience, scopes: [...accesses[access]], days })
+          create.mutate({ label, audience, scopes: accesses[access].scopes, days })
         }}
       >
         <Field
@@ -99,7 +99,7 @@ function NewToken() {
           <Choice
             label={t('tokenAccess')}
             value={access}
-            options={(['read', 'read write'] as const).map((each) => [each, t(accessTexts[each])])}
+            options={(['read', 'write'] as const).map((each) => [each, t(accesses[each].text)])}
             onChoice={setAccess}
           />
           <Choice
