@@ -55,7 +55,7 @@ module.exports = {
     only('settings', '^src/settings\\.ts$', [
       '^contract/',
       '^src/limits\\.ts$',
-      '^db/private\\.ts$',
+      '^db/(database-url|errors|private)\\.ts$',
       // Validates OAUTH_CLIENTS. Permitted, because this file imports no other file of the service.
       '^src/identity/client-metadata\\.ts$',
     ]),
@@ -98,11 +98,7 @@ module.exports = {
       to: { path: '^src/http/fast/', pathNot: '^src/http/fast/index\\.ts$' },
     },
     only('app', '^app/', ['^contract/']),
-    only('cli', '^src/cli/', [
-      '^src/telemetry/error-message\\.ts$',
-      '^src/operator/commands\\.ts$',
-      '^contract/',
-    ]),
+    only('cli', '^src/cli/', ['^db/errors\\.ts$', '^src/operator/commands\\.ts$', '^contract/']),
     only('operator', '^src/operator/', ['^(contract|db)/', '^src/(?!main|testing)']),
     {
       name: 'operator-on-demand',

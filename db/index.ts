@@ -6,10 +6,12 @@ import { migrate } from 'drizzle-orm/pglite/migrator'
 
 import type { Connection, Database } from './database.ts'
 import { start } from './embedded.ts'
+import { describeStartError } from './errors.ts'
 import { createEmbeddedNotifications } from './notifications.ts'
 import { observed } from './observer.ts'
 import { withRowReaders } from './row-reader.ts'
-import { casing, migrateServer, migrationsFolder, openServer, type OpenOptions } from './server.ts'
+import { migrationsFolder } from './pending-migrations.ts'
+import { casing, migrateServer, openServer, type OpenOptions } from './server.ts'
 
 /** Returns whether a database URL is the address of a PostgreSQL server. Otherwise the database is embedded. */
 export const isServer = (url: string) => /^postgres(ql)?:/.test(url)
@@ -23,13 +25,20 @@ export const isServer = (url: string) => /^postgres(ql)?:/.test(url)
  */
 export async function open(url: string, options: OpenOptions = {}): Promise<Connection> {
   if (isServer(url)) {
-    await migrateServer(options.directUrl ?? url)
-    return openServer(url, options)
+    const migrated = options.directUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL'
+    await migrateServer(options.directUrl ?? url).catch(rethrowStartError(migrated))
+    return openServer(url, options).catch(rethrowStartError('DATABASE_URL'))
   }
   const embedded = await openEmbedded(url)
   await migrate(embedded.db, { migrationsFolder })
   return { ...embedded, db: (options.observers ?? []).reduce(observed, embedded.db) }
 }
+
+const rethrowStartError =
+  (setting: string) =>
+  (error: unknown): never => {
+    throw describeStartError(setting, error)
+  }
 
 /** Opens a database without applying migrations. */
 export const connect = (url: string): Promise<Connection> =>

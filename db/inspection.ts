@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs'
-
 import { sql } from 'drizzle-orm'
 
 import type { Database } from './database.ts'
 import { containsDatabase } from './embedded.ts'
 import { connect, isServer } from './index.ts'
-import { migrationsFolder } from './server.ts'
+import { findPendingMigrations, migrationsAfter } from './pending-migrations.ts'
 import { dummyTable, requireRow } from './statements.ts'
 
 export interface Inspection {
@@ -26,9 +24,9 @@ export async function inspect(url: string): Promise<Inspection> {
   if (!isServer(url) && !containsDatabase(url)) return { pending: migrationsAfter(0) }
   const { db, close } = await connect(url)
   try {
-    const { hasMigrations, ...database } = requireRow(await selectDatabase(db))
+    const database = requireRow(await selectDatabase(db))
     return {
-      pending: migrationsAfter(hasMigrations ? await findLastMigration(db) : 0),
+      pending: await findPendingMigrations(db),
       database: { ...database, clockOffset: await measureClockOffset(db) },
     }
   } finally {
@@ -41,7 +39,6 @@ const selectDatabase = (db: Database) =>
     .select({
       name: sql<string>`current_database()`,
       version: sql<string>`current_setting('server_version')`,
-      hasMigrations: sql<boolean>`to_regclass('drizzle.__drizzle_migrations') is not null`,
     })
     .from(dummyTable)
 
@@ -51,20 +48,4 @@ async function measureClockOffset(db: Database) {
   const now = sql`extract(epoch from clock_timestamp()) * 1000`.mapWith(Number)
   const clock = requireRow(await db.select({ now }).from(dummyTable)).now
   return clock - (sentAt + Date.now()) / 2
-}
-
-/**
- * Returns the creation time of the last applied migration, in milliseconds since the Unix epoch. Later migrations are
- * pending: Drizzle's migrator uses the same rule.
- */
-async function findLastMigration(db: Database) {
-  const createdAt = sql`coalesce(max(created_at), 0)`.mapWith(Number)
-  return requireRow(await db.select({ createdAt }).from(sql`drizzle.__drizzle_migrations`)).createdAt
-}
-
-/** Returns the names of the migrations that were created after `time` (milliseconds since the Unix epoch). */
-function migrationsAfter(time: number) {
-  const journal = readFileSync(`${migrationsFolder}/meta/_journal.json`, 'utf8')
-  const { entries } = JSON.parse(journal) as { entries: { tag: string; when: number }[] }
-  return entries.filter(({ when }) => when > time).map(({ tag }) => tag)
 }

@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { PGlite } from '@electric-sql/pglite'
 import postgres from 'postgres'
 
-import { CONNECT_TIMEOUT, socketOptions } from './pg-socket.ts'
+import type { DatabaseUrl } from './database-url.ts'
+import { CONNECT_TIMEOUT, connectionOptions } from './pg-socket.ts'
 
 /** The PostgreSQL channel. The function in migrations/0007_payloads.sql uses the same name. */
 const CHANNEL = 'tallystick'
@@ -30,15 +31,15 @@ export interface Notifications {
   listen: (subscriber: Subscriber) => () => Promise<void>
 }
 
-/** LISTEN and NOTIFY of a PostgreSQL server. `url` is the URL of the server itself, because poolers do not support LISTEN. */
-export function createServerNotifications(url: string, sender: postgres.Sql): Notifications {
+/** LISTEN and NOTIFY of a PostgreSQL server. `direct` is the server itself, because poolers do not support LISTEN. */
+export function createServerNotifications(direct: DatabaseUrl, sender: postgres.Sql): Notifications {
   return {
     notify: (payload) => sender`select pg_notify(${CHANNEL}, ${payload})`,
     listen(subscriber) {
       const stopping = new AbortController()
       const run = async () => {
         while (!stopping.signal.aborted) {
-          await listenUntilLost(url, subscriber, stopping.signal).catch((error: unknown) => {
+          await listenUntilLost(direct, subscriber, stopping.signal).catch((error: unknown) => {
             if (!stopping.signal.aborted) subscriber.disconnected(error)
           })
           await sleep(RETRY_DELAY, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined)
@@ -57,19 +58,19 @@ export function createServerNotifications(url: string, sender: postgres.Sql): No
  * Listens until the connection is lost, and then throws. Sends a ping to itself at the start and every PING_INTERVAL. A
  * missing ping reveals a lost connection, and a pooler, which accepts LISTEN but loses notifications.
  */
-async function listenUntilLost(url: string, { receive, connected }: Subscriber, signal: AbortSignal) {
+async function listenUntilLost(direct: DatabaseUrl, { receive, connected }: Subscriber, signal: AbortSignal) {
   const ping = randomUUID()
   let receivePing: () => void = () => undefined
   let lose: (error: Error) => void = () => undefined
   const lost = new Promise<never>((_, reject) => (lose = reject))
   lost.catch(() => undefined)
   const options = {
-    ...socketOptions(url, 3 * PING_INTERVAL),
+    ...connectionOptions(direct, 3 * PING_INTERVAL),
     max: 1,
     // By default, the driver closes a connection after 30 to 60 minutes.
     max_lifetime: null,
     connect_timeout: CONNECT_TIMEOUT,
-    connection: { application_name: 'tallystick-live' },
+    connection: { ...direct.startup, application_name: 'tallystick-live' },
     onnotice: () => undefined,
     onnotify: (_: string, payload: string) => {
       if (payload === ping) receivePing()
@@ -79,7 +80,7 @@ async function listenUntilLost(url: string, { receive, connected }: Subscriber, 
       lose(new Error('The connection for notifications was closed'))
     },
   }
-  const client = postgres(url, options)
+  const client = postgres(options)
   try {
     await Promise.race([client.unsafe(`listen ${CHANNEL}`), lost])
     for (let isFirst = true; !signal.aborted; isFirst = false) {

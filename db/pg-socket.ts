@@ -1,7 +1,6 @@
 import { Socket } from 'node:net'
 
-import postgres from 'postgres'
-
+import { type DatabaseUrl, socketAddress } from './database-url.ts'
 import { createPrimarySelector, unreachableError } from './primary.ts'
 
 /** Timeout for connecting, in seconds. */
@@ -17,28 +16,28 @@ const RECONNECT_DELAY = 100
 const CHECK_INTERVAL = 1000
 
 /**
- * Returns options for postgres.js that replace the sockets of postgres.js. A socket has these states:
+ * Returns the options of postgres.js for the servers of a URL. The options replace the sockets of postgres.js. A socket
+ * has these states:
  *
  * - Backoff: for RECONNECT_DELAY after a failed connection attempt, new sockets fail with the same error, without
  *   another attempt.
- * - Connecting: if the URL has several servers, the socket connects to the primary (see primary.ts).
+ * - Connecting: with several servers, the socket connects to the primary (see primary.ts).
  * - Open: a socket that receives no data for `silence` milliseconds is closed. PostgreSQL sends no data over idle
  *   connections, so the driver must close idle connections earlier.
  *
  * Advantage: the service detects a dead server within seconds (TCP needs about 15 minutes). Disadvantage: a statement
  * fails if PostgreSQL sends no data for `silence` milliseconds.
  */
-export function socketOptions(url: string, silence: number) {
-  const { host, port, path } = postgres(url).options
-  const servers = host.map((name, index) => ({ host: name, port: port[index] ?? 5432 }))
-  const [only = { host: '', port: 0 }] = servers
+export function connectionOptions(database: DatabaseUrl, silence: number) {
+  const { servers, driver } = database
+  const [first] = servers
   const names = servers.map(({ host, port }) => `${host}:${port}`).join(', ')
-  const selector = servers.length > 1 ? createPrimarySelector(url, servers) : undefined
+  const selector = servers.length > 1 ? createPrimarySelector(database) : undefined
   let lastFailure = { at: 0, error: new Error() }
 
   const connect = async () => {
     if (Date.now() - lastFailure.at < RECONNECT_DELAY) throw lastFailure.error
-    const server = selector ? await selector.choose() : only
+    const server = selector ? await selector.choose() : first
     const socket = new Socket()
     selector?.track(socket, server)
     // postgres.js adds its listeners later. Until then, an error of a socket without an `error` listener would end the
@@ -50,10 +49,16 @@ export function socketOptions(url: string, silence: number) {
     })
     closeWhenSilent(socket, silence)
     // postgres.js reads the server's host from properties of the socket (for TLS and error messages), so the server's
-    // fields are copied to the socket. `path` is set for a Unix socket.
-    return Object.assign(socket, server).connect(path ? { path } : server)
+    // fields are copied to the socket.
+    return Object.assign(socket, server).connect(socketAddress(server))
   }
-  return { host: only.host, port: only.port, backoff: () => RECONNECT_DELAY / 1000, socket: connect }
+  return {
+    ...driver,
+    host: first.host,
+    port: first.port,
+    backoff: () => RECONNECT_DELAY / 1000,
+    socket: connect,
+  }
 }
 
 /** Closes the socket after `silence` milliseconds without received data. */

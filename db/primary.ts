@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import postgres from 'postgres'
 
+import { type DatabaseUrl, type Server, socketAddress } from './database-url.ts'
+
 /** Timeout for one server's answer to a check, in milliseconds. */
 const ANSWER_TIMEOUT = 3000
 /** Time to wait for other servers after the first writable server has answered, in milliseconds. */
@@ -23,11 +25,6 @@ const PRIMARY_QUERY = `
     then pg_walfile_name(pg_current_wal_lsn()) end as wal_file
   from pg_control_system()`
 
-export interface Server {
-  host: string
-  port: number
-}
-
 interface Writable {
   server: Server
   /** The cluster's identifier, the same for a primary and its standbys. */
@@ -41,7 +38,7 @@ interface Writable {
  * background check closes connections to a former primary. Statements on these connections then fail with an error
  * that `isOutage` recognizes.
  */
-export function createPrimarySelector(url: string, servers: readonly Server[]) {
+export function createPrimarySelector(database: DatabaseUrl) {
   const connections = new Map<Socket, Server>()
   /**
    * The highest known timeline of each cluster. A server with a lower timeline is a former primary. This map
@@ -55,7 +52,7 @@ export function createPrimarySelector(url: string, servers: readonly Server[]) {
   const runCheck = () => (check ??= findPrimary().finally(() => (check = undefined)))
 
   async function findPrimary() {
-    const { server, system, timeline } = await findHighest(url, servers)
+    const { server, system, timeline } = await findHighest(database)
     const highest = timelines.get(system) ?? 0
     if (timeline < highest)
       throw unreachableError(
@@ -101,11 +98,12 @@ export function createPrimarySelector(url: string, servers: readonly Server[]) {
  * Finds the writable server with the highest timeline. If several servers have this timeline, returns the first of
  * them in `servers`, so that all processes select the same server.
  */
-async function findHighest(url: string, servers: readonly Server[]): Promise<Writable> {
+async function findHighest(database: DatabaseUrl): Promise<Writable> {
+  const { servers } = database
   const finished = new AbortController()
   const writable: Writable[] = []
   const answers = servers.map(async (server) => {
-    writable.push(await requireWritable(url, server, finished.signal))
+    writable.push(await requireWritable(database, server, finished.signal))
   })
   try {
     await Promise.any(answers)
@@ -123,7 +121,11 @@ async function findHighest(url: string, servers: readonly Server[]): Promise<Wri
   })
 }
 
-async function requireWritable(url: string, server: Server, signal: AbortSignal): Promise<Writable> {
+async function requireWritable(
+  { driver, startup }: DatabaseUrl,
+  server: Server,
+  signal: AbortSignal,
+): Promise<Writable> {
   // postgres.js reads the server's host from properties of the socket for TLS, so the server's fields are copied to
   // the socket.
   const socket = Object.assign(new Socket(), server)
@@ -134,18 +136,20 @@ async function requireWritable(url: string, server: Server, signal: AbortSignal)
     socket.destroy()
   }
   const options = {
-    ...server,
+    ...driver,
+    host: server.host,
+    port: server.port,
     max: 1,
     fetch_types: false,
     onnotice: () => undefined,
-    connection: { application_name: 'tallystick check' },
+    connection: { ...startup, application_name: 'tallystick check' },
     socket: () => {
       // postgres.js reconnects if a connection ends before its first answer. This error prevents the reconnection.
       if (socket.destroyed) throw unreachableError(`${nameOf(server)} ${failure}`)
-      return socket.connect(server)
+      return socket.connect(socketAddress(server))
     },
   }
-  const sql = postgres(url, options)
+  const sql = postgres(options)
   const limit = setTimeout(giveUp, ANSWER_TIMEOUT)
   signal.addEventListener('abort', giveUp)
   try {

@@ -1,15 +1,15 @@
-import { fileURLToPath } from 'node:url'
-
 import { withReplicas } from 'drizzle-orm/pg-core'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import { migrate } from 'drizzle-orm/postgres-js/migrator'
 import postgres from 'postgres'
 
+import { type DatabaseUrl, parseDatabaseUrl } from './database-url.ts'
 import type { Connection } from './database.ts'
 import { createServerNotifications } from './notifications.ts'
 import { observed, type StatementObserver } from './observer.ts'
 import { setListConnections } from './pages.ts'
-import { CONNECT_TIMEOUT, socketOptions } from './pg-socket.ts'
+import { findPendingMigrations, migrationsFolder } from './pending-migrations.ts'
+import { CONNECT_TIMEOUT, connectionOptions } from './pg-socket.ts'
 import { withRowReaders } from './row-reader.ts'
 
 if (!('patchedFor' in postgres))
@@ -18,7 +18,6 @@ if (!('patchedFor' in postgres))
   )
 
 export const casing = 'snake_case'
-export const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))
 
 /** Settings of PostgreSQL for each connection, in milliseconds. */
 const TIMEOUTS = {
@@ -26,6 +25,15 @@ const TIMEOUTS = {
   lock_timeout: 5_000,
   idle_in_transaction_session_timeout: 10_000,
 }
+
+/** The migrations create all tables in this schema. */
+const search_path = 'public'
+
+/** Replaces the search path of the role. The options of a database URL can replace this search path. */
+const SCHEMA = `-c search_path=${search_path}`
+
+/** Settings of PostgreSQL that the service requires, also through a pooler. */
+const REQUIRED = { ...TIMEOUTS, search_path }
 
 /**
  * Disables the timeouts during migrations, because a process can wait a long time for another process that migrates.
@@ -68,8 +76,14 @@ const CONNECTION_PLANS = {
     counts: { reads: 1, lists: 2, writes: 4 },
     prepare: true,
     connection: { application_name, plan_cache_mode: 'force_generic_plan', ...TIMEOUTS },
+    options: SCHEMA,
   },
-  pooled: { counts: { reads: 8, lists: 4, writes: 8 }, prepare: false, connection: { application_name } },
+  pooled: {
+    counts: { reads: 8, lists: 4, writes: 8 },
+    prepare: false,
+    connection: { application_name },
+    options: '',
+  },
 }
 
 export interface OpenOptions {
@@ -89,23 +103,29 @@ export async function openServer(
   url: string,
   { directUrl, answerTimeout = MAX_IDLE_TIMEOUT, observers = [] }: OpenOptions = {},
 ): Promise<Connection> {
-  const { counts, ...driverOptions } =
-    directUrl === undefined ? CONNECTION_PLANS.direct : CONNECTION_PLANS.pooled
+  const database = parseDatabaseUrl(url)
+  const {
+    counts,
+    prepare,
+    connection,
+    options: ownOptions,
+  } = directUrl === undefined ? CONNECTION_PLANS.direct : CONNECTION_PLANS.pooled
   const idleTimeout = Math.min(answerTimeout, MAX_IDLE_TIMEOUT)
   // Longer than `idleTimeout`, so that the driver closes an idle connection before the connection counts as lost.
   const maxSilence = 2 * idleTimeout
   const options = {
-    ...driverOptions,
+    prepare,
+    connection: { ...connection, ...database.startup, options: joinOptions(ownOptions, database) },
     ...COMMON,
-    ...socketOptions(url, maxSilence),
+    ...connectionOptions(database, maxSilence),
     idle_timeout: idleTimeout / 1000,
   }
-  const connect = (max: number) => postgres(url, { ...options, max })
+  const connect = (max: number) => postgres({ ...options, max })
   const [reads, lists, writes] = [connect(counts.reads), connect(counts.lists), connect(counts.writes)]
   const close = async () => {
     await Promise.all([reads, lists, writes].map((client) => client.end({ timeout: CONNECT_TIMEOUT })))
   }
-  await requireTimeouts(reads).catch(async (error: unknown) => {
+  await requireParameters(reads).catch(async (error: unknown) => {
     await close()
     throw error
   })
@@ -113,41 +133,54 @@ export async function openServer(
     observers.reduce(observed, withRowReaders(drizzle(client, { casing })))
   const db = withReplicas(createDatabase(writes), [createDatabase(reads)])
   setListConnections(db, createDatabase(lists))
-  return { db, notifications: createServerNotifications(directUrl ?? url, writes), close }
+  const direct = directUrl === undefined ? database : parseDatabaseUrl(directUrl)
+  return { db, notifications: createServerNotifications(direct, writes), close }
 }
 
-/** Applies pending migrations to a PostgreSQL server. Waits while another process migrates. */
+const joinOptions = (own: string, { startup }: DatabaseUrl) =>
+  [own, startup.options].filter(Boolean).join(' ')
+
+/**
+ * Applies pending migrations to a PostgreSQL server. Waits while another process migrates. If no migration is pending,
+ * the role needs no permission to create tables.
+ */
 export async function migrateServer(url: string) {
-  const connection = { application_name, options: NO_TIMEOUTS }
-  const migrator = postgres(url, {
+  const database = parseDatabaseUrl(url)
+  const migrator = postgres({
     ...COMMON,
-    ...socketOptions(url, Infinity),
-    connection,
+    ...connectionOptions(database, Infinity),
+    connection: {
+      application_name,
+      ...database.startup,
+      options: joinOptions(`${SCHEMA} ${NO_TIMEOUTS}`, database),
+    },
     max: 1,
   })
   try {
+    const db = drizzle(migrator)
+    if ((await findPendingMigrations(db)).length === 0) return
     await migrator`select pg_advisory_lock(${MIGRATION_LOCK})`
-    await migrate(drizzle(migrator), { migrationsFolder })
+    await migrate(db, { migrationsFolder })
   } finally {
     await migrator.end()
   }
 }
 
 /**
- * Throws if a timeout is not set, because a statement could then hang forever. Connections through a pooler cannot
- * set timeouts, so the database role must set the timeouts.
+ * Throws if a timeout is not set, because a statement could then hang forever, or if the search path does not begin with
+ * the schema of the tables. Connections through a pooler cannot set parameters, so the database role must set them.
  */
-async function requireTimeouts(client: postgres.Sql) {
+async function requireParameters(client: postgres.Sql) {
   const names = client(Object.keys(TIMEOUTS))
-  const withoutTimeout = await client<{ name: keyof typeof TIMEOUTS; role: string }[]>`
-    select name, quote_ident(current_user) as role from pg_settings where name in ${names} and setting = '0'`
-  if (withoutTimeout.length === 0) return
-  const commands = withoutTimeout.map(
-    ({ name, role }) => `  alter role ${role} set ${name} = ${TIMEOUTS[name]};`,
-  )
+  const missing = await client<{ name: keyof typeof REQUIRED; role: string }[]>`
+    select name, quote_ident(current_user) as role from pg_settings where name in ${names} and setting = '0'
+    union all
+    select 'search_path', quote_ident(current_user) where current_schema() is distinct from ${search_path}`
+  if (missing.length === 0) return
+  const commands = missing.map(({ name, role }) => `  alter role ${role} set ${name} = ${REQUIRED[name]};`)
   throw new Error(
     [
-      'Statements through the pooler at DATABASE_URL have no timeouts. Set timeouts for the role, once:',
+      'Statements through the pooler have no timeouts, or another search path. Set for the role, once:',
       ...commands,
       'Then let the pooler open new connections: run RECONNECT in its admin console.',
     ].join('\n'),

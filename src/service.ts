@@ -1,5 +1,8 @@
+import type { Logger } from 'pino'
+
 import type { Connection } from '../db/database.ts'
-import { isReachable, open } from '../db/index.ts'
+import { parseDatabaseUrl } from '../db/database-url.ts'
+import { isReachable, isServer, open } from '../db/index.ts'
 import type { Services } from './context.ts'
 import { createRateLimiter } from './guard/rate-limits.ts'
 import { type Auth, createAuth, createCookieIdentity } from './identity/auth.ts'
@@ -18,6 +21,7 @@ export interface OpenServices extends Services, Pick<Connection, 'close'> {
 export async function openServices(settings: Settings, mailer?: Mailer): Promise<OpenServices> {
   const log = createLog(settings)
   const { databaseUrl, directUrl, answerTimeout } = settings
+  warnOfIgnoredParameters(settings, log)
   const metrics = await loadMetrics(settings)
   const observers = [metrics, tracing].flatMap((observer) => (observer ? [observer.observeStatement] : []))
   const { db, notifications, close } = await open(databaseUrl, { directUrl, answerTimeout, observers })
@@ -47,6 +51,17 @@ export async function openServices(settings: Settings, mailer?: Mailer): Promise
       await live.stop()
       await close()
     },
+  }
+}
+
+function warnOfIgnoredParameters({ databaseUrl, directUrl }: Settings, log: Logger) {
+  for (const [setting, url] of Object.entries({
+    DATABASE_URL: databaseUrl,
+    DATABASE_DIRECT_URL: directUrl,
+  })) {
+    if (url === undefined || !isServer(url)) continue
+    const { ignored } = parseDatabaseUrl(url)
+    if (ignored.length > 0) log.warn(`${setting}: parameters without effect: ${ignored.join(', ')}`)
   }
 }
 

@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import proxyAddr from 'proxy-addr'
 import { z } from 'zod'
 
+import { parseDatabaseUrl } from '../db/database-url.ts'
+import { toErrorMessage } from '../db/errors.ts'
 import { makeFolderPrivate, makePrivate } from '../db/private.ts'
 import { APP_SCHEMES, isAppScheme, isConfiguredClient } from './identity/client-metadata.ts'
 import { limits } from './limits.ts'
@@ -28,6 +30,14 @@ const origin = z
     'Must be an origin without a path, such as https://example.com',
   )
   .transform((url) => url.origin)
+
+const serverUrl = z.string().superRefine((url, context) => {
+  try {
+    parseDatabaseUrl(url)
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: toErrorMessage(error) })
+  }
+})
 
 const address = z.string().regex(/^[^\s@]+@[^\s@]+$/, 'Must be a comma-separated list of e-mail addresses')
 
@@ -59,14 +69,8 @@ const Variables = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(3000),
   BASE_URL: origin.optional(),
-  DATABASE_URL: z
-    .string()
-    .regex(/^(postgres(ql)?:\/\/.+|memory:)$/, 'Must be a postgres:// URL, or memory:')
-    .optional(),
-  DATABASE_DIRECT_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\/.+$/, 'Must be a postgres:// URL')
-    .optional(),
+  DATABASE_URL: z.literal('memory:').or(serverUrl).optional(),
+  DATABASE_DIRECT_URL: serverUrl.optional(),
   DATA_DIR: z.string().default('.data'),
   AUTH_SECRET: z.string().min(MIN_SECRET, `Must have at least ${MIN_SECRET} characters`).optional(),
   SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),

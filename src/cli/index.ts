@@ -9,7 +9,7 @@ import { topicAccess } from '../../contract/live.ts'
 import type { TaskFilter } from '../../contract/tasks.ts'
 import { audiences } from '../../contract/audiences.ts'
 import { addOperatorCommands } from '../operator/commands.ts'
-import { toErrorMessage } from '../telemetry/error-message.ts'
+import { toErrorMessage } from '../../db/errors.ts'
 import { terminalJson, terminalLine } from './terminal.ts'
 import { watch } from './watch.ts'
 

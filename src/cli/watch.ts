@@ -2,7 +2,7 @@ import { once } from 'node:events'
 
 import { type CallContext, createClient, type Inputs, ORPCError } from '../../contract/client.ts'
 import { topicAccess } from '../../contract/live.ts'
-import { toErrorMessage } from '../telemetry/error-message.ts'
+import { toErrorMessage } from '../../db/errors.ts'
 import { terminalJson } from './terminal.ts'
 
 /**

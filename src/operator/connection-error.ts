@@ -8,6 +8,10 @@ const ADVICE: [codes: RegExp, advice: string][] = [
   [/^(28.*|EAUTH)$/, 'the server rejected the user name or the password'],
   [/^3D000$/, 'the database does not exist on the server: create it with createdb'],
   [/^53300$/, 'the server has no free connections: raise max_connections, or run fewer processes'],
+  [
+    /^08P01$/,
+    'the server rejected the connection: if the address belongs to a connection pooler, set DATABASE_DIRECT_URL',
+  ],
   [/^ERR_INVALID_URL$/, 'the address is not a valid URL: percent-encode special characters in the password'],
   [/^(ENOTFOUND|EDNS|EAI_.*)$/, 'the host name cannot be resolved: check the host in the address'],
   [

@@ -1,4 +1,4 @@
-import { toErrorMessage } from '../telemetry/error-message.ts'
+import { toErrorMessage } from '../../db/errors.ts'
 import type { CommandContext } from './command-context.ts'
 import type { Finding } from './finding.ts'
 

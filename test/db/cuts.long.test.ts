@@ -1,9 +1,6 @@
 import { count, eq, inArray, sql } from 'drizzle-orm'
 import { integer, pgTable, uuid } from 'drizzle-orm/pg-core'
-import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { spawnSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import postgres from 'postgres'
@@ -15,6 +12,7 @@ import { open } from '../../db/index.ts'
 import { freePort } from '../setup/postgres.ts'
 import { relayTls, startProxy } from '../fixtures/proxy.ts'
 import { startService } from '../fixtures/service.ts'
+import { createCertificate } from '../fixtures/tls.ts'
 import { startPooler } from '../trials/pgbouncer.ts'
 
 const CALLERS = 8
@@ -80,18 +78,6 @@ async function setTimeouts() {
   for (const limit of ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'])
     await admin`alter database ${admin(name)} set ${admin(limit)} = 10000`
   await admin.end()
-}
-
-function createCertificate() {
-  const folder = mkdtempSync(join(tmpdir(), 'tallystick-'))
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-  const made = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-  execFileSync('openssl', [...made, '-subj', '/CN=localhost', '-keyout', key, '-out', cert], {
-    stdio: 'ignore',
-  })
-  const certificate = { key: readFileSync(key), cert: readFileSync(cert) }
-  rmSync(folder, { recursive: true })
-  return certificate
 }
 
 /**

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { chmod, chown, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import pino from 'pino'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -117,6 +117,24 @@ describe('a folder of data', () => {
   )
 })
 
+test.each(['file', 'file/inner', '/proc/tallystick', '/proc/tallystick/inner'])(
+  'a folder that cannot be created ends the start immediately, with its name: %s',
+  { timeout: 60_000 },
+  async (path) => {
+    const parent = await makeFolder()
+    await writeFile(join(parent, 'file'), '')
+    const folder = resolve(parent, path)
+    const environment = { PATH: process.env.PATH, DATA_DIR: folder, PORT: '0' }
+
+    await expect(run(process.execPath, [pathOf('main')], { env: environment })).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        `^DATA_DIR: the folder ${folder} cannot be created \\(E\\w+\\)\n$`,
+      ) as string,
+    })
+  },
+)
+
 /** The id of a user who owns none of the folders. */
 const NOBODY = 65_534
 
@@ -128,12 +146,15 @@ describe.runIf(process.geteuid?.() === 0)('a folder that another user owns', () 
     return folder
   }
 
+  const exposureOf = (folder: string) =>
+    `Every user of this machine has access to ${folder}, which belongs to user 1234, and the service runs as user 0. As user 1234 or as root, run chmod o-rwx ${folder}, or set DATA_DIR to a folder that belongs to user 0.`
+
   test.each([0o755, 0o707, 0o701, 0o777])('is rejected if every user has access: %o', async (mode) => {
     const folder = await foreign(mode)
 
     expect(() => {
       makePrivate(folder, 0o700)
-    }).toThrow(`Every user of this machine has access to ${folder}. Run chmod o-rwx ${folder}`)
+    }).toThrow(exposureOf(folder))
     expect(await modeOf(folder)).toBe(mode.toString(8))
   })
 
@@ -172,7 +193,7 @@ describe.runIf(process.geteuid?.() === 0)('a folder that another user owns', () 
 
     await expect(child).rejects.toMatchObject({
       code: 1,
-      stderr: `Every user of this machine has access to ${folder}. Run chmod o-rwx ${folder}, or set DATA_DIR to another folder.\n`,
+      stderr: `${exposureOf(folder)}\n`,
     })
   })
 

@@ -222,11 +222,9 @@ describe('tallystick doctor', () => {
       return case $1 when 'server_version' then '14.9' else pg_catalog.current_setting($1) end`
     await sql`create function clock_timestamp() returns timestamptz language sql
       return pg_catalog.clock_timestamp() + interval '1 minute'`
-    await sql.unsafe(
-      `alter database ${new URL(environment.DATABASE_URL).pathname.slice(1)} set search_path = public, pg_catalog`,
-    )
+    const searchPath = 'options=-c search_path=public,pg_catalog'
 
-    const { problems } = await diagnose(environment)
+    const { problems } = await diagnose({ DATABASE_URL: `${environment.DATABASE_URL}?${searchPath}` })
 
     expect(problems).toContain('PostgreSQL 14.9')
     expect(problems).toMatch(/0000_\w+, .* missing: run tallystick migrate/)
