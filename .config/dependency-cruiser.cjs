@@ -3,7 +3,7 @@
 /** The modules that every folder of src/ can import. */
 const shared = [
   '^contract/',
-  '^src/(context|limits|maybe-promise|outages|output|settings)\\.ts$',
+  '^src/(context|limits|mail-address|maybe-promise|outages|output|settings)\\.ts$',
   '^src/telemetry/',
 ]
 
@@ -54,12 +54,12 @@ module.exports = {
     only('context', '^src/context\\.ts$', ['^contract/', '^db/', '^src/(limits|settings)\\.ts$']),
     only('settings', '^src/settings\\.ts$', [
       '^contract/',
-      '^src/limits\\.ts$',
+      '^src/(limits|mail-address)\\.ts$',
       '^db/(database-url|errors|private)\\.ts$',
       // Validates OAUTH_CLIENTS. Permitted, because this file imports no other file of the service.
       '^src/identity/client-metadata\\.ts$',
     ]),
-    only('shared', '^src/(limits|maybe-promise|outages|output)\\.ts$', [
+    only('shared', '^src/(limits|mail-address|maybe-promise|outages|output)\\.ts$', [
       '^contract/',
       '^db/errors\\.ts$',
       '^src/maybe-promise\\.ts$',

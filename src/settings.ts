@@ -11,6 +11,7 @@ import { toErrorMessage } from '../db/errors.ts'
 import { makeFolderPrivate, makePrivate } from '../db/private.ts'
 import { APP_SCHEMES, isAppScheme, isConfiguredClient } from './identity/client-metadata.ts'
 import { limits } from './limits.ts'
+import { normalizeAddress } from './mail-address.ts'
 
 const list = z
   .string()
@@ -81,7 +82,7 @@ const Variables = z.object({
       'Must be an e-mail address, such as Example <mail@example.com>',
     )
     .optional(),
-  ADMIN_EMAILS: list.pipe(z.array(address.toLowerCase())),
+  ADMIN_EMAILS: list.pipe(z.array(address.toLowerCase().transform(normalizeAddress))),
   TRUSTED_ORIGINS: list.pipe(z.array(origin)),
   TRUSTED_PROXIES: list.refine(
     isProxyList,

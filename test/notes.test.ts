@@ -319,14 +319,16 @@ describeTransports(service, ({ person, stranger }) => {
       const { id } = await ada.notes.create(content)
       const email = `${'a'.repeat(242)}@example.com`
 
-      expect(await ada.notes.share({ id, email, role: 'reader' })).toMatchObject({ sharedWith: 1 })
+      expect(await ada.notes.share({ id, email: ` ${email} `, role: 'reader' })).toMatchObject({
+        sharedWith: 1,
+      })
     })
 
     test.each([
       ['email', { email: '', role: 'reader' }],
       ['email', { email: 'ada', role: 'reader' }],
       ['email', { email: 'ada@localhost', role: 'reader' }],
-      ['email', { email: ' ada@example.com', role: 'reader' }],
+      ['email', { email: 'a da@example.com', role: 'reader' }],
       ['email', { email: `${'a'.repeat(243)}@example.com`, role: 'reader' }],
       ['email', { role: 'reader' }],
       ['role', { email: 'ada@example.com', role: 'author' }],

@@ -29,11 +29,11 @@ describe('readSettings', () => {
   test('parses lists, and converts addresses to lower case', () => {
     const settings = readSettings({
       AUTH_SECRET: secret,
-      ADMIN_EMAILS: 'Ada@Example.com, bob@example.com',
+      ADMIN_EMAILS: 'Ada@Example.com, bob@Bücher.example',
       TRUSTED_ORIGINS: 'https://app.example.com/,http://localhost:5173',
     })
 
-    expect(settings.adminEmails).toEqual(['ada@example.com', 'bob@example.com'])
+    expect(settings.adminEmails).toEqual(['ada@example.com', 'bob@xn--bcher-kva.example'])
     expect(settings.trustedOrigins).toEqual(['https://app.example.com', 'http://localhost:5173'])
   })
 

@@ -1,13 +1,14 @@
 import { z } from 'zod'
 
 import { text } from '../../contract/base.ts'
+import { normalizeAddress } from '../mail-address.ts'
 import { UserQuery } from './user-query.ts'
 
 export const GET_SESSION = '/get-session'
 export const SIGN_IN = '/sign-in/email-otp'
 export const STOP = '/admin/stop-impersonating'
 
-const Email = z.string().trim().pipe(z.email().max(254))
+const Email = z.string().transform(normalizeAddress).pipe(z.email().max(254))
 /** People copy a code with blanks or hyphens: `123 456`. */
 const Code = text({ min: 1, max: 16 }).transform((code) => code.replace(/[\s\p{Pd}]/gu, ''))
 const Id = z.object({ id: text({ min: 1, max: 64 }) })

@@ -1,9 +1,10 @@
 import { findByEmail } from '../../db/auth.ts'
 import type { Database } from '../../db/database.ts'
+import { normalizeAddress } from '../mail-address.ts'
 
 /** Throws if no account has the e-mail address. */
 export async function getPersonByEmail(db: Database, address: string) {
-  const email = address.trim().toLowerCase()
+  const email = normalizeAddress(address).toLowerCase()
   const person = await findByEmail(db, email)
   if (!person)
     throw new Error(

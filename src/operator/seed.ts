@@ -8,6 +8,7 @@ import * as shares from '../../db/shares.ts'
 import * as tasks from '../../db/tasks.ts'
 import { announce } from '../live/bus.ts'
 import { keyOf } from '../live/topics.ts'
+import { normalizeAddress } from '../mail-address.ts'
 import { type SampleAccount, sampleAccounts } from './sample-data.ts'
 import { withDatabase, readCommandSettings, type CommandContext } from './command-context.ts'
 
@@ -21,7 +22,7 @@ export async function seed(context: CommandContext, address: string, { force = f
     throw new Error(
       'NODE_ENV is production, and seed adds sample accounts. To add them nevertheless, use --force.',
     )
-  const { success, data: email } = z.email().toLowerCase().safeParse(address)
+  const { success, data: email } = z.email().toLowerCase().safeParse(normalizeAddress(address))
   if (!success) throw new Error(`${address} is not an e-mail address.`)
   await withDatabase(context, async (db, _, notifications) => {
     const ids: string[] = []

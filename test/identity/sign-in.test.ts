@@ -133,6 +133,18 @@ describe('sign-in by an e-mail code', () => {
     })
   })
 
+  test('converts an international domain to ASCII', async () => {
+    const name = newEmail().split('@')[0]
+    const email = `${name}@xn--mnchen-3ya.example`
+    await requestCode(`${name}@München.example`)
+
+    expect(await submitCode(`${name}@münchen.example`, codeFor(email))).toMatchObject({
+      status: 200,
+      body: { user: { email } },
+    })
+    expect(await submitCode(`${name}@mün chen.example`, '123456')).toMatchObject({ status: 400 })
+  })
+
   test.each(['a new user', 'an existing user'])(
     'accepts a code once from concurrent requests, for %s',
     async (user) => {
