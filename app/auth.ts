@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 
 import { ORPCError } from '../contract/client.ts'
+import { keepDraftsOf } from './drafts.ts'
 
 export interface User {
   id: string
@@ -24,14 +25,17 @@ export interface Session {
   }
 }
 
-/** Calls an endpoint of the sign-in, which is no procedure of the contract. Errors have the body of all other errors. */
-async function call<Answer>(path: string, body?: object, headers?: Record<string, string>): Promise<Answer> {
+/** Calls an endpoint of the sign-in, which is no procedure of the contract. */
+const call = async <Answer>(path: string, body?: object) => (await send(path, body)).answer as Answer
+
+/** Returns the answer of an endpoint, and its headers. Errors have the body of all other errors. */
+async function send(path: string, body?: object, headers?: Record<string, string>) {
   const response = await fetch(`/api/auth/${path}`, {
     ...(body && { method: 'POST', body: JSON.stringify(body) }),
     headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
   })
   const answer: unknown = await response.json()
-  if (response.ok) return answer as Answer
+  if (response.ok) return { answer, headers: response.headers }
   const { code, message, data } = answer as { code: string; message: string; data?: unknown }
   throw new ORPCError(code, {
     status: response.status,
@@ -55,12 +59,17 @@ export const sessionQuery = queryOptions({
     const last = client.getQueryData<Session | null>(queryKey)
     if (last && last.session.id !== session?.session.id)
       client.removeQueries({ predicate: (query) => query.queryKey[0] !== SESSION })
+    keepDraftsOf(session?.user.id)
     return session
   },
 })
 
-export const sendCode = (email: string, language: string) =>
-  call('email-otp/send-verification-otp', { email, type: 'sign-in' }, { 'accept-language': language })
+/** Sends a code. Returns the folder with the e-mail if the service sends no e-mails, as in development. */
+export async function sendCode(email: string, language: string) {
+  const body = { email, type: 'sign-in' }
+  const { headers } = await send('email-otp/send-verification-otp', body, { 'accept-language': language })
+  return decodeURI(headers.get('outbox') ?? '')
+}
 export const signIn = (email: string, otp: string) => call('sign-in/email-otp', { email, otp })
 export const signOut = () => call('sign-out', {})
 export const updateName = (name: string) => call('update-user', { name })

@@ -12,9 +12,11 @@ import { LanguageProvider } from './language.tsx'
 import { Page } from './page.tsx'
 import { watchSession } from './session-changes.ts'
 import { applyTheme } from './theme.ts'
+import { askBeforeLeaving } from './unsaved.ts'
 
 applyTheme()
 reloadAfterFailedImport()
+askBeforeLeaving()
 // Requested now, because the first view needs the session before it can show the counter.
 // The views show the errors of these requests.
 queryClient.query(sessionQuery).catch(() => undefined)

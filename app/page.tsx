@@ -5,9 +5,11 @@ import { Link, useLocation } from 'wouter'
 import type { Language } from '../contract/languages.ts'
 import { type Session, sessionQuery, signOut, stopImpersonating } from './auth.ts'
 import { Boundary } from './components/boundary.tsx'
+import { Confirm } from './components/confirm.tsx'
 import { Loaded } from './components/loaded.tsx'
 import { ConnectionStatus, Live } from './components/live.tsx'
 import { SignIn } from './components/sign-in.tsx'
+import { hasDrafts } from './drafts.ts'
 import { languageNames, useLanguage } from './language.tsx'
 import type { Message } from './messages/index.ts'
 import { type Path, paths } from './paths.ts'
@@ -70,6 +72,7 @@ function Header({ session }: { session: Session | null }) {
     },
     onSuccess: restart,
   })
+  const [isAsking, setAsking] = useState(false)
   const stop = useMutation({ mutationFn: stopImpersonating, onSettled: restart })
   const links = paths.filter((path) => isOpen(views[path], session))
   return (
@@ -85,12 +88,29 @@ function Header({ session }: { session: Session | null }) {
             <button
               className="secondary"
               onClick={() => {
-                leave.mutate()
+                if (hasDrafts()) setAsking(true)
+                else leave.mutate()
               }}
             >
               {t('signOut')}
             </button>
           </p>
+        )}
+        {isAsking && (
+          <Confirm
+            title={t('signOut')}
+            action={t('discardText')}
+            isPending={leave.isPending}
+            error={leave.error}
+            onConfirm={() => {
+              leave.mutate()
+            }}
+            onClose={() => {
+              setAsking(false)
+            }}
+          >
+            <p>{t('unsavedText')}</p>
+          </Confirm>
         )}
       </div>
       {session?.session.impersonatedBy && (

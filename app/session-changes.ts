@@ -1,5 +1,6 @@
 import { queryClient } from './api.ts'
 import { fetchSession, type Session, sessionQuery } from './auth.ts'
+import { leaveWithoutQuestion } from './unsaved.ts'
 
 /** Connects the tabs of the browser, which share one session. */
 const tabs = new BroadcastChannel('session')
@@ -12,7 +13,9 @@ export const announceSession = () => {
 /** Loads the page again, as another person or signed out. No data of the last person remains in the memory. */
 export const restart = () => {
   announceSession()
-  location.assign('/')
+  leaveWithoutQuestion(() => {
+    location.assign('/')
+  })
 }
 
 /**
@@ -34,5 +37,8 @@ async function showIfCurrent(page: HTMLElement) {
   const shown = queryClient.getQueryData<Session | null>(sessionQuery.queryKey)
   const current = await fetchSession().catch(() => undefined)
   if (current !== undefined && current?.session.id === shown?.session.id) page.hidden = false
-  else location.reload()
+  else
+    leaveWithoutQuestion(() => {
+      location.reload()
+    })
 }

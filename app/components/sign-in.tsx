@@ -1,7 +1,7 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 
-import { orpc, retryAfterOf } from '../api.ts'
+import { retryAfterOf } from '../api.ts'
 import { sendCode, sessionQuery, signIn } from '../auth.ts'
 import { useLanguage } from '../language.tsx'
 import { announceSession } from '../session-changes.ts'
@@ -16,14 +16,23 @@ const SENT = 'codeSent'
 /** Lifetime of a code, in milliseconds. */
 const CODE_LIFETIME = 5 * 60_000
 
-/** Returns the address to which this tab has sent a code that is still valid, and the time of sending. */
-function findSent() {
-  const [sentAt = '', email = ''] = sessionStorage.getItem(SENT)?.split(/ (.*)/) ?? []
-  return email && Date.now() - Number(sentAt) < CODE_LIFETIME ? { email, sentAt: Number(sentAt) } : undefined
+interface Sent {
+  email: string
+  /** In milliseconds since the Unix epoch. */
+  sentAt: number
+  /** The folder with the e-mail. Empty if the service sends e-mails. */
+  folder: string
 }
 
-const keepSent = (email: string) => {
-  sessionStorage.setItem(SENT, `${Date.now()} ${email}`)
+/** Returns the latest code that this tab has sent, if the code is still valid. */
+function findSent() {
+  const sent = JSON.parse(sessionStorage.getItem(SENT) ?? 'null') as Sent | null
+  return sent && Date.now() - sent.sentAt < CODE_LIFETIME ? sent : undefined
+}
+
+function keepSent(sent: Sent) {
+  sessionStorage.setItem(SENT, JSON.stringify(sent))
+  return sent
 }
 
 const forgetSent = () => {
@@ -58,15 +67,15 @@ function useCountdown(initialEnd: number) {
 export function SignIn() {
   const { t, language } = useLanguage()
   const queryClient = useQueryClient()
-  const [sent] = useState(findSent)
+  const [sent, setSent] = useState(findSent)
   const [email, setEmail] = useState(sent?.email ?? '')
   const [otp, setOtp] = useState('')
   const [step, setStep] = useState<'email' | 'code'>(sent ? 'code' : 'email')
   const { seconds: waiting, wait } = useCountdown((sent?.sentAt ?? 0) + RESEND_DELAY * 1000)
   const send = useMutation({
     mutationFn: () => sendCode(email, language),
-    onSuccess: () => {
-      keepSent(email)
+    onSuccess: (folder) => {
+      setSent(keepSent({ email, sentAt: Date.now(), folder }))
       setStep('code')
       setOtp('')
       enter.reset()
@@ -119,7 +128,7 @@ export function SignIn() {
     <section className="sign-in" aria-labelledby="sign-in-title">
       <h2 id="sign-in-title">{t('signInTitle')}</h2>
       <p role="status">
-        {t('codeSent', { email })} <DevelopmentHint />
+        {t('codeSent', { email })} {sent?.folder && t('codeInLog', { folder: sent.folder })}
       </p>
       <form
         onSubmit={(event) => {
@@ -171,13 +180,4 @@ export function SignIn() {
       </div>
     </section>
   )
-}
-
-const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]']
-
-/** Tells a developer where the code is. */
-function DevelopmentHint() {
-  const { t } = useLanguage()
-  const { data } = useQuery(orpc.status.get.queryOptions())
-  return data?.release === 'local' && LOCAL_HOSTS.includes(location.hostname) ? t('codeInLog') : null
 }

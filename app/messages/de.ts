@@ -16,6 +16,8 @@ export const catalogue: Catalogue = {
   themeLight: 'Hell',
   themeDark: 'Dunkel',
   signOut: 'Abmelden',
+  unsavedText: 'Text, den Sie nicht gespeichert haben, geht verloren.',
+  discardText: 'Text verwerfen',
   reference: 'API-Referenz',
   document: 'OpenAPI-Dokument',
   skipToContent: 'Zum Inhalt springen',
@@ -51,7 +53,7 @@ export const catalogue: Catalogue = {
   sendCode: 'Code senden',
   codeSent: 'Wir haben einen Code an {email} gesendet.',
   codeInLog:
-    'Dieser Dienst läuft in der Entwicklung: Der Code steht in seinem Protokoll und in einer Datei in .data/outbox.',
+    'Dieser Dienst läuft in der Entwicklung: Der Code steht in seinem Protokoll und in einer Datei in {folder}.',
   code: 'Code',
   signIn: 'Anmelden',
   resendCode: 'Neuen Code senden',

@@ -16,6 +16,8 @@ export const catalogue: Catalogue = {
   themeLight: 'Claro',
   themeDark: 'Oscuro',
   signOut: 'Cerrar sesión',
+  unsavedText: 'El texto que no ha guardado se perderá.',
+  discardText: 'Descartar el texto',
   reference: 'Referencia de la API',
   document: 'Documento OpenAPI',
   skipToContent: 'Saltar al contenido',
@@ -51,7 +53,7 @@ export const catalogue: Catalogue = {
   sendCode: 'Enviar código',
   codeSent: 'Hemos enviado un código a {email}.',
   codeInLog:
-    'Este servicio funciona en desarrollo: el código está en su registro y en un archivo de .data/outbox.',
+    'Este servicio funciona en desarrollo: el código está en su registro y en un archivo de {folder}.',
   code: 'Código',
   signIn: 'Iniciar sesión',
   resendCode: 'Enviar otro código',

@@ -16,6 +16,8 @@ export const catalogue: Catalogue = {
   themeLight: 'Clair',
   themeDark: 'Sombre',
   signOut: 'Se déconnecter',
+  unsavedText: 'Le texte que vous n’avez pas enregistré sera perdu.',
+  discardText: 'Abandonner le texte',
   reference: 'Référence de l’API',
   document: 'Document OpenAPI',
   skipToContent: 'Aller au contenu',
@@ -51,7 +53,7 @@ export const catalogue: Catalogue = {
   sendCode: 'Envoyer un code',
   codeSent: 'Nous avons envoyé un code à {email}.',
   codeInLog:
-    'Ce service fonctionne en développement : le code figure dans son journal et dans un fichier de .data/outbox.',
+    'Ce service fonctionne en développement : le code figure dans son journal et dans un fichier de {folder}.',
   code: 'Code',
   signIn: 'Se connecter',
   resendCode: 'Envoyer un autre code',

@@ -16,6 +16,8 @@ export const catalogue: Catalogue = {
   themeLight: 'Chiaro',
   themeDark: 'Scuro',
   signOut: 'Esci',
+  unsavedText: 'Il testo che non ha salvato andrà perso.',
+  discardText: 'Scarta il testo',
   reference: 'Riferimento dell’API',
   document: 'Documento OpenAPI',
   skipToContent: 'Vai al contenuto',
@@ -51,7 +53,7 @@ export const catalogue: Catalogue = {
   sendCode: 'Invia codice',
   codeSent: 'Abbiamo inviato un codice a {email}.',
   codeInLog:
-    'Questo servizio è in modalità di sviluppo: il codice è nel suo registro e in un file in .data/outbox.',
+    'Questo servizio è in modalità di sviluppo: il codice è nel suo registro e in un file in {folder}.',
   code: 'Codice',
   signIn: 'Accedi',
   resendCode: 'Invia un altro codice',

@@ -16,6 +16,8 @@ export const catalogue: Catalogue = {
   themeLight: 'ライト',
   themeDark: 'ダーク',
   signOut: 'サインアウト',
+  unsavedText: '保存していないテキストは失われます。',
+  discardText: 'テキストを破棄',
   reference: 'API リファレンス',
   document: 'OpenAPI ドキュメント',
   skipToContent: '本文へ移動',
@@ -50,7 +52,7 @@ export const catalogue: Catalogue = {
   sendCode: 'コードを送信',
   codeSent: '{email} にコードを送信しました。',
   codeInLog:
-    'このサービスは開発環境で動作しています。コードはサービスのログと、.data/outbox のファイルにあります。',
+    'このサービスは開発環境で動作しています。コードはサービスのログと、{folder} のファイルにあります。',
   code: 'コード',
   signIn: 'サインイン',
   resendCode: '別のコードを送信',

@@ -16,6 +16,8 @@ export const catalogue: Catalogue = {
   themeLight: 'Claro',
   themeDark: 'Escuro',
   signOut: 'Sair',
+  unsavedText: 'O texto que você não salvou será perdido.',
+  discardText: 'Descartar o texto',
   reference: 'Referência da API',
   document: 'Documento OpenAPI',
   skipToContent: 'Ir para o conteúdo',
@@ -50,8 +52,7 @@ export const catalogue: Catalogue = {
   email: 'E-mail',
   sendCode: 'Enviar código',
   codeSent: 'Enviamos um código para {email}.',
-  codeInLog:
-    'Este serviço está em desenvolvimento: o código está no log dele e em um arquivo em .data/outbox.',
+  codeInLog: 'Este serviço está em desenvolvimento: o código está no log dele e em um arquivo em {folder}.',
   code: 'Código',
   signIn: 'Entrar',
   resendCode: 'Enviar outro código',

@@ -16,6 +16,8 @@ export const catalogue: Catalogue = {
   themeLight: 'Светлая',
   themeDark: 'Тёмная',
   signOut: 'Выйти',
+  unsavedText: 'Несохранённый текст будет потерян.',
+  discardText: 'Удалить текст',
   reference: 'Справочник по API',
   document: 'Документ OpenAPI',
   skipToContent: 'Перейти к содержанию',
@@ -50,8 +52,7 @@ export const catalogue: Catalogue = {
   email: 'Электронная почта',
   sendCode: 'Отправить код',
   codeSent: 'Мы отправили код на адрес {email}.',
-  codeInLog:
-    'Этот сервис работает в режиме разработки: код находится в его журнале и в файле в .data/outbox.',
+  codeInLog: 'Этот сервис работает в режиме разработки: код находится в его журнале и в файле в {folder}.',
   code: 'Код',
   signIn: 'Войти',
   resendCode: 'Отправить другой код',

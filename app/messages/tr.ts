@@ -16,6 +16,8 @@ export const catalogue: Catalogue = {
   themeLight: 'Açık renk',
   themeDark: 'Koyu renk',
   signOut: 'Oturumu kapat',
+  unsavedText: 'Kaydetmediğiniz metin kaybolacak.',
+  discardText: 'Metni at',
   reference: 'API başvurusu',
   document: 'OpenAPI belgesi',
   skipToContent: 'İçeriğe geç',
@@ -50,7 +52,7 @@ export const catalogue: Catalogue = {
   sendCode: 'Kod gönder',
   codeSent: '{email} adresine bir kod gönderdik.',
   codeInLog:
-    'Bu hizmet geliştirme ortamında çalışıyor: kod, hizmetin günlüğünde ve .data/outbox içindeki bir dosyada.',
+    'Bu hizmet geliştirme ortamında çalışıyor: kod, hizmetin günlüğünde ve {folder} içindeki bir dosyada.',
   code: 'Kod',
   signIn: 'Oturum aç',
   resendCode: 'Başka bir kod gönder',

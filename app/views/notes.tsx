@@ -7,14 +7,14 @@ import { Loaded } from '../components/loaded.tsx'
 import { More } from '../components/more.tsx'
 import { useLanguage } from '../language.tsx'
 import { NewNote } from './notes/new-note.tsx'
-import { type Note, notesQuery, refreshNotes } from './notes/note.ts'
+import { type Note, noteDrafts, notesQuery, refreshNotes } from './notes/note.ts'
 import { NoteItem } from './notes/note-item.tsx'
 
 /** The notes of the person, and the notes that other people share with the person. Changes by other people appear by themselves. */
 export function Notes() {
   const { t } = useLanguage()
   const query = useInfiniteQuery(notesQuery)
-  const [edited, setEdited] = useState<readonly Note[]>([])
+  const [edited, setEdited] = useState<readonly Note[]>(() => noteDrafts.list().map(({ base }) => base))
   const [deleting, setDeleting] = useState<Note>()
   const onEdit = useCallback((note: Note) => {
     setEdited((notes) => [...notes, note])

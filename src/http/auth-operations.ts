@@ -5,6 +5,7 @@ import { normalizeAddress } from '../mail-address.ts'
 import { UserQuery } from './user-query.ts'
 
 export const GET_SESSION = '/get-session'
+export const SEND_CODE = '/email-otp/send-verification-otp'
 export const SIGN_IN = '/sign-in/email-otp'
 export const STOP = '/admin/stop-impersonating'
 
@@ -53,11 +54,7 @@ const post = operation('POST')
  * better-auth receives the input.
  */
 export const operations: Record<string, Operation> = {
-  '/email-otp/send-verification-otp': post(
-    'public',
-    z.object({ email: Email, type: z.literal('sign-in') }),
-    'codes',
-  ),
+  [SEND_CODE]: post('public', z.object({ email: Email, type: z.literal('sign-in') }), 'codes'),
   [SIGN_IN]: post('public', z.object({ email: Email, otp: Code }), 'tries'),
   '/sign-out': post('session'),
   [GET_SESSION]: get('session'),

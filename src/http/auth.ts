@@ -6,32 +6,36 @@ import { badRequest } from '../../contract/errors.ts'
 import type { Caller, Services } from '../context.ts'
 import { signOut } from '../guard/authentication.ts'
 import { withAuditContext } from '../telemetry/audit.ts'
+import type { Settings } from '../settings.ts'
 import { ADDRESS_HEADER } from '../identity/auth.ts'
 import { networkOf } from '../guard/networks.ts'
 import { consumeSignInLimits } from '../guard/rate-limits.ts'
-import { GET_SESSION, type Operation, operations, SIGN_IN, STOP } from './auth-operations.ts'
+import { GET_SESSION, type Operation, operations, SEND_CODE, SIGN_IN, STOP } from './auth-operations.ts'
 import type { Endpoint, Endpoints } from './endpoints.ts'
 import { limitProblem } from './page-answers.ts'
 import { answer, type Call, sendError, sendLimitRefusal, setReplyHeaders } from './protocol.ts'
 
 const PREFIX = '/api/auth'
 
+/** Tells the sign-in page where the code is if the service sends no e-mails. The value is percent-encoded. */
+const OUTBOX_HEADER = 'outbox'
+
 /**
  * Creates the endpoints for sign-in, sign-out and administration. better-auth performs the operations. Errors have the
  * error body of the service.
  */
-export const createAuthEndpoints = ({ settings: { baseUrl } }: Services): Endpoints =>
+export const createAuthEndpoints = ({ settings }: Services): Endpoints =>
   Object.fromEntries(
     Object.entries(operations).map(([path, operation]) => [
       PREFIX + path,
       {
         methods: [operation.method],
-        answer: (call, response) => handle(call, response, operation, baseUrl),
+        answer: (call, response) => handle(call, response, operation, settings),
       } satisfies Endpoint,
     ]),
   )
 
-async function handle(call: Call, response: ServerResponse, operation: Operation, baseUrl: string) {
+async function handle(call: Call, response: ServerResponse, operation: Operation, settings: Settings) {
   const { method, context } = call
   const caller = await callerOf(operation, context)
   const refusal = refusalOf(operation, caller) ?? context.malformed
@@ -49,9 +53,11 @@ async function handle(call: Call, response: ServerResponse, operation: Operation
   const exceeded = await consumeLimit(context, operation, data)
   if (exceeded) return sendLimitRefusal(response, exceeded)
 
-  const result = await sendToBetterAuth(authRequest(call, operation, data, baseUrl), context)
+  const result = await sendToBetterAuth(authRequest(call, operation, data, settings.baseUrl), context)
   setReplyHeaders(response, context.reply)
   for (const cookie of result.headers.getSetCookie()) response.appendHeader('set-cookie', cookie)
+  if (operation === operations[SEND_CODE] && settings.smtpUrl === undefined)
+    response.setHeader(OUTBOX_HEADER, encodeURI(settings.outbox))
   // If the guard finds no caller, answers null instead of the session from better-auth, because better-auth does not
   // apply every rule of the guard.
   const body = operation === operations[GET_SESSION] && !caller ? 'null' : await result.text()

@@ -239,6 +239,8 @@ describe('a deletion', () => {
 
     await itemOf(page, 'First').waitFor()
     await itemOf(page, 'Second').waitFor()
+    // The button had the focus, and has disappeared.
+    await itemOf(page, 'Second').getByRole('checkbox').and(page.locator(':focus')).waitFor()
     expect(await button(page, 'Undo').count()).toBe(0)
     expect(await titlesOf(client)).toHaveLength(2)
   })

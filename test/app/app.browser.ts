@@ -5,6 +5,7 @@ import { codeSentTo, wrongCodeFor } from '../fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService({ DATABASE_URL: 'memory:' })
+const sending = await startService({ DATABASE_URL: 'memory:', SMTP_URL: 'smtp://127.0.0.1:1' })
 useBrowser()
 
 const requestCode = async (page: Awaited<ReturnType<typeof openApp>>['page'], email: string) => {
@@ -123,7 +124,16 @@ describe('the sign-in', () => {
 
     await requestCode(page, newEmail())
 
-    await page.getByText('.data/outbox').waitFor()
+    await page.getByText(service.services.settings.outbox).waitFor()
+  })
+
+  test('does not mention a folder if the service sends e-mails', async () => {
+    const { page } = await openApp(sending, { email: '' })
+
+    await requestCode(page, newEmail())
+
+    await page.getByText('We sent a code').waitFor()
+    expect(await page.getByText(/development/).count()).toBe(0)
   })
 })
 

@@ -5,7 +5,7 @@ import { codeOf, orpc } from '../../api.ts'
 import { Conflict } from '../../components/conflict.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useLanguage } from '../../language.tsx'
-import { isEqual, keepTag, type Note, type NoteFields, refreshNotes, replaceNote } from './note.ts'
+import { isEqual, keepTag, type Note, noteDrafts, refreshNotes, replaceNote } from './note.ts'
 import { NoteForm, NoteVersion } from './note-form.tsx'
 
 interface Props {
@@ -22,7 +22,11 @@ const explained = ['PRECONDITION_FAILED', 'NOT_FOUND', 'FORBIDDEN']
 /** Edits a note in its place in the list. A change by another person is not overwritten without a decision. */
 export function EditNote({ base, current, onClose }: Props) {
   const { t } = useLanguage()
-  const [mine, setMine] = useState<NoteFields>(base)
+  const mine = noteDrafts.use(base.id)?.fields ?? base
+  const close = () => {
+    noteDrafts.forget(base.id)
+    onClose()
+  }
   const [isRefused, setRefused] = useState(false)
   const conflict = useRef<HTMLDivElement>(null)
 
@@ -35,7 +39,7 @@ export function EditNote({ base, current, onClose }: Props) {
     onSuccess: async (note) => {
       keepTag(note)
       await refreshNotes()
-      onClose()
+      close()
     },
     onError: (error) => {
       setRefused(['NOT_FOUND', 'FORBIDDEN'].includes(codeOf(error) ?? ''))
@@ -45,8 +49,11 @@ export function EditNote({ base, current, onClose }: Props) {
   return (
     <NoteForm
       fields={mine}
-      onChange={setMine}
-      onClose={onClose}
+      onChange={(fields) => {
+        if (isEqual(fields, base)) noteDrafts.forget(base.id)
+        else noteDrafts.keep(base.id, { base, fields })
+      }}
+      onClose={close}
       action={t(canEdit ? 'saveNote' : 'saveAsNewNote')}
       isPending={save.isPending}
       onSubmit={() => {
@@ -65,7 +72,7 @@ export function EditNote({ base, current, onClose }: Props) {
           onKeep={() => {
             save.mutate(theirs)
           }}
-          onTake={onClose}
+          onTake={close}
         />
       )}
       <Problem error={explained.includes(codeOf(save.error) ?? '') ? undefined : save.error} />

@@ -1,24 +1,28 @@
 import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
 
 import { orpc } from '../../api.ts'
 import { Problem } from '../../components/problem.tsx'
 import { useLanguage } from '../../language.tsx'
-import { keepTag, refreshNotes } from './note.ts'
+import { isEqual, keepTag, newNoteDrafts, type NoteFields, refreshNotes } from './note.ts'
 import { NoteForm } from './note-form.tsx'
 
 const empty = { title: '', body: '' }
 
-/** The form for a new note. Hidden while the person edits another note, but keeps its text. */
+function changeFields(fields: NoteFields) {
+  if (isEqual(fields, empty)) newNoteDrafts.forget('new')
+  else newNoteDrafts.keep('new', fields)
+}
+
+/** The form for a new note. Hidden while the person edits another note. */
 export function NewNote({ isHidden }: { isHidden: boolean }) {
   const { t } = useLanguage()
-  const [fields, setFields] = useState(empty)
+  const fields = newNoteDrafts.use('new') ?? empty
   const create = useMutation(
     orpc.notes.create.mutationOptions({
       onSuccess: async (note) => {
         keepTag(note)
         await refreshNotes()
-        setFields(empty)
+        newNoteDrafts.forget('new')
       },
     }),
   )
@@ -27,7 +31,7 @@ export function NewNote({ isHidden }: { isHidden: boolean }) {
       <h2 id="new-note-title">{t('newNote')}</h2>
       <NoteForm
         fields={fields}
-        onChange={setFields}
+        onChange={changeFields}
         onSubmit={() => {
           create.mutate({ title: fields.title.trim(), body: fields.body })
         }}

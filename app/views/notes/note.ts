@@ -2,11 +2,18 @@ import { infiniteQueryOptions } from '@tanstack/react-query'
 
 import type { Outputs } from '../../../contract/client.ts'
 import { codeOf, orpc, queryClient } from '../../api.ts'
+import { createDrafts } from '../../drafts.ts'
 
 export type Note = Outputs['notes']['list']['notes'][number]
 
 /** The fields that a person can change. */
 export type NoteFields = Pick<Note, 'title' | 'body'>
+
+/** The fields of a new note. */
+export const newNoteDrafts = createDrafts<'new', NoteFields>()
+
+/** The edited fields of a note, and the version that the person has begun to edit. */
+export const noteDrafts = createDrafts<string, { base: Note; fields: NoteFields }>()
 
 export const isEqual = (a: NoteFields, b: NoteFields) => a.title === b.title && a.body === b.body
 

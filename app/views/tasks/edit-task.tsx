@@ -6,7 +6,7 @@ import { codeOf, orpc } from '../../api.ts'
 import { Conflict } from '../../components/conflict.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useLanguage } from '../../language.tsx'
-import { isEqual, refreshTasks, type TaggedTask, type Task, type TaskFields } from './task.ts'
+import { isEqual, refreshTasks, type TaggedTask, type Task, taskDrafts, type TaskFields } from './task.ts'
 import { TaskForm, TaskVersion } from './task-form.tsx'
 
 interface Props {
@@ -21,7 +21,11 @@ interface Props {
 export function EditTask({ base, current, onClose }: Props) {
   const { t } = useLanguage()
   const { id } = base
-  const [mine, setMine] = useState<TaskFields>(base)
+  const mine = taskDrafts.use(id)?.fields ?? base
+  const close = () => {
+    taskDrafts.forget(id)
+    onClose()
+  }
   /** The version that the service had when it refused to save. */
   const [found, setFound] = useState<Task>()
   const [isDeleted, setDeleted] = useState(false)
@@ -42,14 +46,14 @@ export function EditTask({ base, current, onClose }: Props) {
     },
     onSuccess: async () => {
       await refreshTasks()
-      onClose()
+      close()
     },
     onError: async (error) => {
       if (codeOf(error) !== 'PRECONDITION_FAILED' && codeOf(error) !== 'NOT_FOUND') return
       void refreshTasks()
       try {
         const task = await orpc.tasks.get.call({ id })
-        if (isEqual(task, mine)) onClose()
+        if (isEqual(task, mine)) close()
         else setFound(task)
       } catch (cause) {
         setDeleted(codeOf(cause) === 'NOT_FOUND')
@@ -61,8 +65,11 @@ export function EditTask({ base, current, onClose }: Props) {
   return (
     <TaskForm
       fields={mine}
-      onChange={setMine}
-      onClose={onClose}
+      onChange={(fields) => {
+        if (isEqual(fields, base)) taskDrafts.forget(id)
+        else taskDrafts.keep(id, { base, fields })
+      }}
+      onClose={close}
       action={t(isDeleted ? 'saveAsNewTask' : 'save')}
       isPending={save.isPending}
       onSubmit={() => {
@@ -83,7 +90,7 @@ export function EditTask({ base, current, onClose }: Props) {
             onKeep={() => {
               save.mutate(theirs)
             }}
-            onTake={onClose}
+            onTake={close}
           />
         )
       )}

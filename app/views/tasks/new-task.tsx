@@ -1,22 +1,26 @@
 import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
 
 import { orpc } from '../../api.ts'
 import { Field } from '../../components/field.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useLanguage } from '../../language.tsx'
-import { refreshTasks } from './task.ts'
+import { newTaskDrafts, refreshTasks } from './task.ts'
+
+function changeTitle(title: string) {
+  if (title) newTaskDrafts.keep('new', title)
+  else newTaskDrafts.forget('new')
+}
 
 /** The form for a new task. The list shows the task before the service has answered. */
 export function NewTask({ onAdd }: { onAdd: () => void }) {
   const { t } = useLanguage()
-  const [title, setTitle] = useState('')
+  const title = newTaskDrafts.use('new') ?? ''
   const create = useMutation(
     orpc.tasks.create.mutationOptions({
       onSettled: refreshTasks,
       // Returns the text to the person, unless the person has entered another text in the meantime.
       onError: (_, { taskTitle }) => {
-        setTitle((current) => current || taskTitle)
+        if (!newTaskDrafts.get('new')) newTaskDrafts.keep('new', taskTitle)
       },
     }),
   )
@@ -28,11 +32,18 @@ export function NewTask({ onAdd }: { onAdd: () => void }) {
           event.preventDefault()
           if (!title.trim()) return
           create.mutate({ taskTitle: title.trim() })
-          setTitle('')
+          newTaskDrafts.forget('new')
           onAdd()
         }}
       >
-        <Field label={t('newTask')} dir="auto" required autoComplete="off" value={title} onValue={setTitle} />
+        <Field
+          label={t('newTask')}
+          dir="auto"
+          required
+          autoComplete="off"
+          value={title}
+          onValue={changeTitle}
+        />
         <button>{t('addTask')}</button>
       </form>
       <Problem error={create.error} />

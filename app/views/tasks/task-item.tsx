@@ -50,7 +50,7 @@ function Item({ task, edited, onEdit, onClose }: Props) {
       </li>
     )
   return (
-    <li ref={item} className={status === 'completed' ? 'task completed' : 'task'}>
+    <li ref={item} id={`task-${id}`} className={status === 'completed' ? 'task completed' : 'task'}>
       <input
         type="checkbox"
         aria-label={t('done')}

@@ -7,7 +7,7 @@ import { Loaded } from '../../components/loaded.tsx'
 import { More } from '../../components/more.tsx'
 import { useLanguage } from '../../language.tsx'
 import { useDeletions } from './deletions.ts'
-import type { Status, TaggedTask } from './task.ts'
+import { type Status, type TaggedTask, taskDrafts } from './task.ts'
 import { TaskItem } from './task-item.tsx'
 
 const PAGE_SIZE = 100
@@ -45,7 +45,7 @@ export function TaskList({
 }: Pick<ReturnType<typeof useTasks>, 'query' | 'tasks'> & { status: Status | undefined }) {
   const { t } = useLanguage()
   const pendingTitles = usePendingTitles()
-  const [edited, setEdited] = useState<readonly TaggedTask[]>([])
+  const [edited, setEdited] = useState<readonly TaggedTask[]>(() => taskDrafts.list().map(({ base }) => base))
   const onEdit = useCallback((task: TaggedTask) => {
     setEdited((tasks) => [...tasks, task])
   }, [])

@@ -1,5 +1,6 @@
 import type { Outputs } from '../../../contract/client.ts'
 import { orpc, queryClient } from '../../api.ts'
+import { createDrafts } from '../../drafts.ts'
 import type { Message } from '../../messages/index.ts'
 
 export type Task = Outputs['tasks']['list']['tasks'][number]
@@ -20,6 +21,12 @@ export const statusNames: Record<Status, Message> = {
 
 export const isEqual = (a: TaskFields, b: TaskFields) =>
   a.title === b.title && (a.description ?? '') === (b.description ?? '') && a.status === b.status
+
+/** The title of a new task. */
+export const newTaskDrafts = createDrafts<'new', string>()
+
+/** The edited fields of a task, and the version that the person has begun to edit. */
+export const taskDrafts = createDrafts<number, { base: TaggedTask; fields: TaskFields }>()
 
 /** Requests the tasks again. A change is shown as pending until this request has been answered. */
 export const refreshTasks = () => queryClient.invalidateQueries({ queryKey: orpc.tasks.key() })

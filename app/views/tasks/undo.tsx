@@ -1,8 +1,16 @@
 import { useEffect } from 'react'
+import { flushSync } from 'react-dom'
 
 import { Problem } from '../../components/problem.tsx'
 import { useLanguage } from '../../language.tsx'
 import { undoDeletions, useDeletions } from './deletions.ts'
+
+/** Moves the focus to a task, or to the view if the list does not show the task. */
+function focusTask(id: number | undefined) {
+  const task = document.getElementById(`task-${id}`)
+  const target = task?.querySelector('input') ?? document.getElementById('content')
+  target?.focus()
+}
 
 /** Announces deletions, and offers to undo them with a button and with Ctrl+Z. */
 export function Undo() {
@@ -29,7 +37,14 @@ export function Undo() {
       <div className="undo">
         <p role="status">{pending.length > 0 && t('tasksDeleted', { count: pending.length })}</p>
         {pending.length > 0 && (
-          <button aria-keyshortcuts="Control+Z Meta+Z" onClick={undoDeletions}>
+          <button
+            aria-keyshortcuts="Control+Z Meta+Z"
+            onClick={() => {
+              flushSync(undoDeletions)
+              // The button, which had the focus, has disappeared.
+              focusTask(pending.at(-1))
+            }}
+          >
             {t('undo')}
           </button>
         )}

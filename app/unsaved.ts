@@ -1,0 +1,30 @@
+import { queryClient } from './api.ts'
+import { hasDrafts, subscribeToDrafts } from './drafts.ts'
+
+let isLeaving = false
+
+/** Returns whether the page has texts that the person has not saved, or changes that the service has not answered. */
+export const isUnsaved = () => hasDrafts() || queryClient.isMutating() > 0
+
+const ask = (event: BeforeUnloadEvent) => {
+  event.preventDefault()
+}
+
+/** A listener can exclude the page from the back/forward cache of the browser, so an empty page has none. */
+function update() {
+  if (isUnsaved() && !isLeaving) addEventListener('beforeunload', ask)
+  else removeEventListener('beforeunload', ask)
+}
+
+/** Lets the browser ask before the person leaves a page with unsaved texts or unsent changes. */
+export function askBeforeLeaving() {
+  subscribeToDrafts(update)
+  queryClient.getMutationCache().subscribe(update)
+}
+
+/** Leaves the page without a question. */
+export function leaveWithoutQuestion(leave: () => void) {
+  isLeaving = true
+  update()
+  leave()
+}

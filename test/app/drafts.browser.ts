@@ -1,0 +1,143 @@
+import type { Dialog, Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+
+import { openApp, useBrowser } from '../fixtures/browser.ts'
+import { codeSentTo } from '../fixtures/http.ts'
+import { newEmail, startService } from '../fixtures/service.ts'
+
+const service = await startService()
+useBrowser()
+
+const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
+const open = (page: Page, name: string) => page.getByRole('link', { name, exact: true }).click()
+const field = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true })
+
+interface Form {
+  view: string
+  /** The name of the field. */
+  name: string
+  /** The name of the button that opens the form. */
+  opener?: string
+  save: string
+}
+
+/** The forms in which a person writes texts. */
+const forms: Record<string, Form> = {
+  'a new task': { view: 'Tasks', name: 'New task', save: 'Add task' },
+  'an edited task': { view: 'Tasks', name: 'Title', opener: 'Edit', save: 'Save' },
+  'a new note': { view: 'Notes', name: 'Title', save: 'Save note' },
+  'an edited note': { view: 'Notes', name: 'Title', opener: 'Edit', save: 'Save note' },
+}
+const TEXT = 'Not saved yet'
+
+/** Opens a form, and enters TEXT. */
+async function write({ view, name, opener }: Form) {
+  const app = await openApp(service)
+  const { page, client } = app
+  if (opener && view === 'Tasks') await client.tasks.create({ taskTitle: 'Old' })
+  if (opener && view === 'Notes') await client.notes.create({ title: 'Old', body: '' })
+  await open(page, view)
+  if (opener) await press(page, opener)
+  await field(page, name).fill(TEXT)
+  return app
+}
+
+describe.each(Object.entries(forms))('the text of %s', (_, form) => {
+  test('is kept while another view is open, and can be saved', async () => {
+    const { page } = await write(form)
+
+    await open(page, 'Home')
+    await page.getByRole('status', { name: 'Counter' }).waitFor()
+    await open(page, form.view)
+
+    await expect.poll(() => field(page, form.name).inputValue()).toBe(TEXT)
+    await press(page, form.save)
+    await page.getByRole('listitem').getByText(TEXT).waitFor()
+    await open(page, 'Home')
+    await open(page, form.view)
+    await page.getByRole('listitem').getByText(TEXT).waitFor()
+    expect(await page.getByRole('listitem').getByRole('textbox').count()).toBe(0)
+  })
+
+  test('is kept for the same person, and not for others, if the session ends elsewhere', async () => {
+    const { page, email, client, expectStatus } = await write(form)
+    expectStatus(401)
+    const { token } = (await client.sessions.list()).sessions[0] ?? { token: '' }
+    const other = service.client({ cookie: await service.signIn(email) })
+    await other.sessions.revoke({ revokeSessionToken: token })
+    await page.getByText('Your session has ended.').waitFor()
+
+    await signInAgain(page, email)
+    await expect.poll(() => field(page, form.name).inputValue()).toBe(TEXT)
+
+    await other.sessions.revokeOthers()
+    await page.getByText('Your session has ended.').waitFor()
+    await signInAgain(page, newEmail())
+    await page.getByRole('heading', { name: form.view, exact: true }).waitFor()
+    expect(await page.getByText(TEXT).count()).toBe(0)
+    expect(await page.locator(`input[value="${TEXT}"]`).count()).toBe(0)
+  })
+
+  test('is not discarded without a question', async () => {
+    const { page, client } = await write(form)
+    const questions: Dialog[] = []
+    page.on('dialog', (dialog) => {
+      questions.push(dialog)
+      void dialog.dismiss()
+    })
+
+    await page.close({ runBeforeUnload: true })
+    await expect.poll(() => questions.map((dialog) => dialog.type())).toEqual(['beforeunload'])
+    await press(page, 'Sign out')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Text that you have not saved will be lost.').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+
+    expect(await field(page, form.name).inputValue()).toBe(TEXT)
+    expect(await client.account.get()).toBeDefined()
+  })
+})
+
+test('a person signs out after a question, and no text remains', async () => {
+  const { page, email, expectStatus } = await write({ view: 'Tasks', name: 'New task', save: 'Add task' })
+  expectStatus(401)
+  const questions: string[] = []
+  page.on('dialog', (dialog) => {
+    questions.push(dialog.type())
+    void dialog.accept()
+  })
+  await press(page, 'Sign out')
+  await page.getByRole('dialog').getByRole('button', { name: 'Discard the text' }).click()
+  await page.getByRole('link', { name: 'Tasks' }).waitFor({ state: 'detached' })
+
+  await page.goto(`${service.origin}/tasks`)
+  await signInAgain(page, email)
+
+  expect(await field(page, 'New task').inputValue()).toBe('')
+  expect(questions).toEqual([])
+})
+
+test('a page without unsaved texts closes without a question', async () => {
+  const { page } = await write({ view: 'Tasks', name: 'New task', save: 'Add task' })
+  const questions: string[] = []
+  page.on('dialog', (dialog) => {
+    questions.push(dialog.type())
+    void dialog.accept()
+  })
+  await press(page, 'Add task')
+  await page.getByRole('checkbox').waitFor()
+
+  const closed = page.waitForEvent('close')
+  await page.close({ runBeforeUnload: true })
+  await closed
+
+  expect(questions).toEqual([])
+})
+
+async function signInAgain(page: Page, email: string) {
+  await field(page, 'E-mail').fill(email)
+  await press(page, 'Send code')
+  await field(page, 'Code').waitFor()
+  await field(page, 'Code').fill(codeSentTo(service, email) ?? '')
+  await press(page, 'Sign in')
+}
