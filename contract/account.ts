@@ -139,7 +139,12 @@ export const DeleteAccount = z
 
 export const account = {
   get: reading
-    .route({ method: 'GET', path: '/api/me', summary: 'Read the signed-in account' })
+    .route({
+      method: 'GET',
+      path: '/api/me',
+      summary: 'Read the signed-in account',
+      description: 'Returns the account of the caller. The name is empty until the person enters a name.',
+    })
     .output(Account),
   export: sensitive
     .meta({ limit: 'exports', secrets: true })
@@ -149,7 +154,13 @@ export const account = {
         message: 'The export exceeds the size limit of a response; read the lists instead',
       },
     })
-    .route({ method: 'GET', path: '/api/me/export', summary: 'Export all data about you' })
+    .route({
+      method: 'GET',
+      path: '/api/me/export',
+      summary: 'Export all data about you',
+      description:
+        'Returns the account, tasks, notes, shares, sessions, apps and audit entries in one answer. A repeated export within an hour may be refused.',
+    })
     .output(AccountExport),
   delete: sensitive
     .meta({ updates: 'sessions' })
@@ -158,6 +169,7 @@ export const account = {
       method: 'POST',
       path: '/api/me/delete',
       summary: 'Delete your account and all of its data permanently',
+      description: 'The address of the account confirms the deletion. All sessions, tokens and grants end.',
     })
     .input(DeleteAccount)
     .output(Success),

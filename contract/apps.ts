@@ -50,13 +50,24 @@ export const RevokeApp = z
 
 export const apps = {
   list: signedIn
-    .route({ method: 'GET', path: '/api/apps', summary: 'List the apps to which you have granted access' })
+    .route({
+      method: 'GET',
+      path: '/api/apps',
+      summary: 'List the apps to which you have granted access',
+      description:
+        'Returns the apps and the personal tokens with their scopes. The id identifies an entry for `apps.revoke`.',
+    })
     .input(Page.optional())
     .output(AppList),
   revoke: sensitive
     .meta({ updates: 'sessions' })
     .errors({ NOT_FOUND: { status: 404, message: 'App not found or already revoked' } })
-    .route({ method: 'POST', path: '/api/apps/revoke', summary: 'Revoke the access of an app' })
+    .route({
+      method: 'POST',
+      path: '/api/apps/revoke',
+      summary: 'Revoke the access of an app',
+      description: 'The tokens of the app end immediately, with their streams.',
+    })
     .input(RevokeApp)
     .output(Success),
 }

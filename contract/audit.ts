@@ -50,7 +50,13 @@ const Person = text({ max: 254, schema: z.string().trim() }).meta({
 export const audit = {
   list: administrative
     .meta({ secrets: true })
-    .route({ method: 'GET', path: '/api/audit', summary: 'List the audit trail, newest first' })
+    .route({
+      method: 'GET',
+      path: '/api/audit',
+      summary: 'List the audit trail, newest first',
+      description:
+        'Only administrators can read the audit trail: sign-ins, grants, changes of roles, impersonations and deletions.',
+    })
     .input(z.object({ person: Person.optional(), ...Page.shape }).optional())
     .output(AuditList),
 }

@@ -226,7 +226,9 @@ export const Page = z.object({
     .string()
     .regex(/^[\w-]{1,400}$/, 'Must be a cursor')
     .meta({
-      description: 'Position of the page: the cursor from `Link` or `nextCursor` of the previous response.',
+      description:
+        'Position of the page: the cursor from `Link` or `nextCursor` of the previous response. The example is the position before the first item of every list.',
+      examples: ['OTk5OTk5OTk5OTk5OS4x'],
     })
     .optional(),
 })

@@ -75,7 +75,12 @@ export const counter = {
     .output(Counter),
   fragment: publicAccess
     .meta({ events })
-    .route({ method: 'GET', path: '/api/counter/fragment', summary: 'Read the counter as HTML' })
+    .route({
+      method: 'GET',
+      path: '/api/counter/fragment',
+      summary: 'Read the counter as HTML',
+      description: 'Returns the counter, an HTML fragment of the counter, and the time of the answer.',
+    })
     .output(CounterFragment),
   reset: publicAccess
     .meta({ limit: 'steps', updates: 'counter' })

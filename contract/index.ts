@@ -26,4 +26,20 @@ export const contract = {
   audit,
 }
 
+/** Describes each resource, for the OpenAPI document. */
+export const descriptions: Record<keyof typeof contract, string> = {
+  status: 'Whether the service is running.',
+  account: 'The account of the signed-in person: its data, the export of its data, and its deletion.',
+  counter: 'One counter that everybody shares.',
+  tasks: 'The tasks of a person. Nobody else can see them.',
+  notes: 'Notes, which their authors can share with readers and editors.',
+  legacyNotes: 'Notes in their first form, with integer ids.',
+  sessions: 'The sessions of a person on all devices.',
+  reservations: 'A demonstration of answers in the language of the caller.',
+  live: 'Changes of the other resources, as server-sent events.',
+  apps: 'Apps, agents and programs that have access to the account of a person.',
+  tokens: 'Access tokens for programs without a browser.',
+  audit: 'The audit trail, for administrators.',
+}
+
 export type Contract = typeof contract

@@ -81,11 +81,21 @@ export const legacyNotes = {
     .output(Note),
   delete: writing
     .meta({ updates: 'notes', events: eventsOf('<li id="no-notes">No notes yet</li>', { noteCount: 0 }) })
-    .route({ method: 'DELETE', path: '/api/notes/{id}', summary: 'Delete one of your notes' })
+    .route({
+      method: 'DELETE',
+      path: '/api/notes/{id}',
+      summary: 'Delete one of your notes',
+      description: 'The id is the integer id of the first form. Succeeds also if the note does not exist.',
+    })
     .input(ById)
     .output(Success),
   reset: writing
     .meta({ updates: 'notes' })
-    .route({ method: 'POST', path: '/api/notes/reset', summary: 'Delete all of your notes' })
+    .route({
+      method: 'POST',
+      path: '/api/notes/reset',
+      summary: 'Delete all of your notes',
+      description: 'Deletes the notes of both forms, also for the people they are shared with.',
+    })
     .output(NotesReset),
 }

@@ -52,7 +52,13 @@ export const OtherSessionsRevoked = z
 export const sessions = {
   list: signedIn
     .meta({ secrets: true, reads: 'sessions' })
-    .route({ method: 'GET', path: '/api/sessions', summary: 'List your sessions on every device' })
+    .route({
+      method: 'GET',
+      path: '/api/sessions',
+      summary: 'List your sessions on every device',
+      description:
+        'Returns the sessions that have not ended, with their last activity, network address and browser. `token` identifies a session for `sessions.revoke`.',
+    })
     .input(Page.optional())
     .output(SessionList),
   revoke: sensitive
@@ -61,7 +67,13 @@ export const sessions = {
       CURRENT_SESSION: { status: 400, message: 'The current session cannot be revoked; sign out instead' },
       SESSION_NOT_FOUND: { status: 400, message: 'Session not found or already revoked' },
     })
-    .route({ method: 'POST', path: '/api/sessions/revoke', summary: 'End another of your sessions' })
+    .route({
+      method: 'POST',
+      path: '/api/sessions/revoke',
+      summary: 'End another of your sessions',
+      description:
+        'The session ends immediately, with its streams. The current session cannot be revoked: sign out instead.',
+    })
     .input(RevokeSession)
     .output(Success),
   revokeOthers: sensitive
@@ -70,6 +82,7 @@ export const sessions = {
       method: 'POST',
       path: '/api/sessions/revoke-others',
       summary: 'End all of your sessions except the current one; apps keep their access',
+      description: 'Returns the number of ended sessions.',
     })
     .output(OtherSessionsRevoked),
 }

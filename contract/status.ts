@@ -12,6 +12,11 @@ export const Status = z
 export const status = {
   get: publicAccess
     .meta({ constant: true })
-    .route({ method: 'GET', path: '/api/status', summary: 'Report that the service is running' })
+    .route({
+      method: 'GET',
+      path: '/api/status',
+      summary: 'Report that the service is running',
+      description: 'Names the service and its release. Needs no credentials, and reads no data.',
+    })
     .output(Status),
 }

@@ -1,10 +1,10 @@
-import { type OpenAPI, OpenAPIGenerator } from '@orpc/openapi'
+import { type JSONSchema, type OpenAPI, OpenAPIGenerator } from '@orpc/openapi'
 import { traverseContractProcedures } from '@orpc/server'
 import { ZodToJsonSchemaConverter, type ZodToJsonSchemaConverterOptions } from '@orpc/zod/zod4'
 import { z } from 'zod'
 
 import { responseSchemas, metaOf, requestSchemas } from '../../contract/base.ts'
-import { contract } from '../../contract/index.ts'
+import { contract, descriptions } from '../../contract/index.ts'
 import { resourcesOf } from '../../contract/scopes.ts'
 import {
   type Components,
@@ -52,11 +52,16 @@ export async function createDocument(baseUrl: string): Promise<OpenAPI.Document>
   })
   const used = Object.values(document.paths ?? {})
     .flatMap((item) => Object.values(item ?? {}) as OpenAPI.OperationObject[])
-    .flatMap((operation) => addExamples(operation))
+    .flatMap((operation) => {
+      operation.description ??= `${operation.summary ?? ''}.`
+      return addExamples(operation)
+    })
   const schemas = sortKeys(components.schemas)
   const examples = sortKeys(pick(components.examples, used))
   return {
     ...document,
+    info: { ...info, contact: { name: 'The operator of this service', url: baseUrl } },
+    tags: Object.entries(descriptions).map(([name, description]) => ({ name, description })),
     components: {
       schemas,
       examples,
@@ -87,11 +92,18 @@ const sortKeys = <Value>(record: Record<string, Value>) =>
 const pick = <Value>(record: Record<string, Value>, names: readonly string[]) =>
   Object.fromEntries(Object.entries(record).filter(([name]) => names.includes(name)))
 
+/** Removes the pattern of a time: its format is enough, and its 256 characters hide the other schemas. */
+function withoutTimePattern(json: Exclude<JSONSchema, boolean>) {
+  if (json.format === 'date-time') delete json.pattern
+  return json
+}
+
 /** Converts a schema to its published JSON Schema. */
 const publishSchema: Interceptor = ({ schema, options, next }) => {
   // For strings and numbers, uses Zod's own conversion, because oRPC's converter omits patterns and ranges.
   const leaf = ['string', 'number'].includes(schema._zod.def.type)
-  if (leaf) return [true, withoutDialect(z.toJSONSchema(schema, { io: options.strategy }))]
+  if (leaf)
+    return [true, withoutTimePattern(withoutDialect(z.toJSONSchema(schema, { io: options.strategy })))]
   // A schema with custom validation code declares its JSON type in `meta`.
   const { type, id: _, ...metadata } = z.globalRegistry.get(schema) ?? {}
   if (type === 'integer') return [true, { type, ...metadata }]

@@ -74,6 +74,32 @@ export const undefinedExamples: Record<string, string> = Object.fromEntries(
   Object.entries(undefinedErrors).map(([status, { code }]) => [status, toName(code)]),
 )
 
+/** Every error as problem details (RFC 9457), see src/http/errors.ts. */
+const problem = {
+  type: 'object',
+  description:
+    'Problem details (RFC 9457), for requests that prefer `application/problem+json` in `Accept`. `code` and `data` have the values of the other error body, and `instance` contains the id of the request.',
+  properties: {
+    type: { type: 'string', const: 'about:blank' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string' },
+    instance: { type: 'string', format: 'uri' },
+    code: { type: 'string' },
+    data: {},
+  },
+  required: ['type', 'title', 'status', 'detail', 'code'],
+  additionalProperties: false,
+}
+const exampleProblem = {
+  type: 'about:blank',
+  title: 'Service Unavailable',
+  status: 503,
+  detail: undefinedErrors.default.message,
+  instance: 'urn:uuid:6d0f2f0e-6f0c-4f0e-9f57-3b1c2a4d5e6f',
+  code: undefinedErrors.default.code,
+}
+
 /** Creates the components of the errors that procedures do not declare. */
 export function createErrorComponents(): Components {
   const properties = { defined: { type: 'boolean', const: false } }
@@ -81,10 +107,14 @@ export function createErrorComponents(): Components {
     schemas: {
       Error: withoutDialect(z.toJSONSchema(ErrorBody, { io: 'output' })),
       UndefinedError: { allOf: [reference('Error'), { type: 'object', properties }] },
+      Problem: problem,
     },
-    examples: Object.fromEntries(
-      Object.values(undefinedErrors).map((error) => [toName(error.code), { value: errorBody(error) }]),
-    ),
+    examples: {
+      ...Object.fromEntries(
+        Object.values(undefinedErrors).map((error) => [toName(error.code), { value: errorBody(error) }]),
+      ),
+      Problem: { value: exampleProblem },
+    },
   }
 }
 

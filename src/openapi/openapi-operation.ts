@@ -10,6 +10,7 @@ import { anyError, type Components, reference, undefinedExamples } from './opena
 import { addHeaders } from './openapi-headers.ts'
 
 const JSON_TYPE = 'application/json'
+const PROBLEM_TYPE = 'application/problem+json'
 
 /** The parts of a procedure that the document needs in addition to the parts that the generator of oRPC reads. */
 export interface DocumentedProcedure {
@@ -27,7 +28,8 @@ export function completeOperation(
 ) {
   operation.operationId = path.join('_')
   operation.tags = [path[0] ?? '']
-  const { access, scope, limit, events } = meta
+  const { access, scope, limit, events, tool } = meta
+  if (tool) operation.description ??= tool.description
   const isStream = getEventIteratorSchemaDetails(outputSchema) !== undefined
   const credentials = [{ session: [] }, ...(scope ? [{ token: [scope] }] : [])]
   const anonymous = typeof access === 'object' && Object.values(access).includes('public') ? [{}] : []
@@ -50,6 +52,8 @@ export function completeOperation(
   for (const [status, response] of Object.entries(operation.responses))
     operation.responses[status] = { ...response, description: STATUS_CODES[status] ?? '' }
   operation.responses.default = anyError()
+  for (const [status, response] of Object.entries(operation.responses))
+    if (status === 'default' || Number(status) >= 400) addProblem(response)
   if (events !== undefined) addEvents(operation, events)
   if (isStream) describeStream(operation)
 }
@@ -95,6 +99,12 @@ function describeStream(operation: OpenAPI.OperationObject) {
     operation,
     'Sends server-sent events without end, and a comment every 15 seconds. The schema is the schema of the `data` of each event. To continue after a lost connection, send the `id` of the last event as `Last-Event-ID`: states that have not changed are not sent again. With the header `Datastar-Request: true`, the events are patches of Datastar pages.',
   )
+}
+
+/** Adds the second representation of an error. Some generators read only the first media type. */
+function addProblem(response: Body) {
+  const content = contentOf(response)
+  if (content) content[PROBLEM_TYPE] = { schema: reference('Problem') }
 }
 
 const addDescription = (operation: OpenAPI.OperationObject, text: string) => {

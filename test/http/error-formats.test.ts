@@ -73,7 +73,7 @@ describe('problem details', () => {
     expect([answer.status, answer.headers.get('content-type')]).toEqual([status, PROBLEM])
     const { message, data } = usual as { message: string; data?: unknown }
     const requestId = answer.headers.get('x-request-id') ?? ''
-    expect(JSON.parse(String(answer.body))).toEqual({
+    expect(answer.body).toEqual({
       type: 'about:blank',
       title: expect.stringMatching(/^[A-Z][A-Za-z ]+$/) as string,
       status,
@@ -87,7 +87,7 @@ describe('problem details', () => {
   test('contain the issues of an invalid input', async () => {
     const { body } = await call('POST', '/api/tasks', {}, { cookie, accept: PROBLEM })
 
-    expect(JSON.parse(String(body))).toMatchObject({
+    expect(body).toMatchObject({
       title: 'Bad Request',
       data: { issues: [{ path: 'taskTitle', message: expect.any(String) as string }] },
     })
@@ -106,7 +106,7 @@ describe('problem details', () => {
     )
     const { message, data } = usual as { message: string; data: object }
     expect(answer.headers.get('content-language')).toBe('de')
-    expect(JSON.parse(String(answer.body))).toMatchObject({
+    expect(answer.body).toMatchObject({
       code: 'INVALID_RESERVATION',
       detail: message,
       data,
@@ -120,7 +120,7 @@ describe('problem details', () => {
     const answer = await call('POST', '/api/counter/increment', undefined, headers)
 
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
-    expect(JSON.parse(String(answer.body))).toMatchObject({ status: 429, code: 'TOO_MANY_REQUESTS' })
+    expect(answer.body).toMatchObject({ status: 429, code: 'TOO_MANY_REQUESTS' })
   })
 
   test('describe headers above 16 KiB, where no request exists', async () => {

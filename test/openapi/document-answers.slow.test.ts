@@ -21,6 +21,7 @@ interface Media {
 interface Operation {
   operationId: string
   security: object[]
+  parameters?: { name: string; schema: { examples?: string[] } }[]
   requestBody?: { content: Record<string, Media> }
   responses: Record<string, { headers?: object; content?: Record<string, Media> }>
 }
@@ -104,7 +105,7 @@ const headersFor = (type?: string): Record<string, string> =>
 const isStream = ({ responses }: Operation) => !('application/json' in (responses['200']?.content ?? {}))
 
 describe.each(operations.filter((operation) => !isStream(operation)))('$operationId', (operation) => {
-  const { operationId, method, security, responses } = operation
+  const { operationId, method, security, responses, parameters = [] } = operation
   const isPublic = security.length === 0
 
   test('accepts the examples of requests, and returns documented answers', async () => {
@@ -154,13 +155,34 @@ describe.each(operations.filter((operation) => !isStream(operation)))('$operatio
     for (const [status, [path, body, headers]] of Object.entries(cases)) {
       const sent = method === 'GET' ? undefined : body
 
-      const answer = await call(method, path, sent, { cookie, ...headers })
+      for (const accept of ['application/json', 'application/problem+json']) {
+        const answer = await call(method, path, sent, { cookie, accept, ...headers })
 
-      expect(answer.status, path).toBe(Number(status))
-      expectDocumented(operation, answer)
+        expect(answer.status, path).toBe(Number(status))
+        expect(answer.headers.get('content-type')).toBe(accept)
+        expectDocumented(operation, answer)
+      }
     }
   })
+
+  test.runIf(parameters.some(({ name }) => name === 'cursor'))(
+    'returns the first page for the example of a cursor',
+    async () => {
+      const { cookie, pathOf } = await createFixture()
+      const cursor = parameters.find(({ name }) => name === 'cursor')?.schema.examples?.[0] ?? ''
+
+      const first = await call(method, pathOf(operation), undefined, { cookie })
+      const answer = await call(method, `${pathOf(operation)}?cursor=${cursor}`, undefined, { cookie })
+
+      expect(answer).toMatchObject({ status: 200 })
+      // The audit trail contains the first request.
+      expect(listOf(answer.body)).toEqual(expect.arrayContaining(listOf(first.body)))
+    },
+  )
 })
+
+/** Returns the list in the body of an answer. */
+const listOf = (body: unknown): unknown[] => Object.values(body as object).find(Array.isArray) ?? []
 
 describe('the examples of server-sent events', () => {
   const withExample = operations.filter(

@@ -19,6 +19,8 @@ interface Media {
 interface Operation {
   operationId: string
   summary: string
+  description: string
+  tags: string[]
   security: object[]
   parameters?: { name: string; in: string; schema: object }[]
   requestBody?: { required: boolean; content: Record<string, Media> }
@@ -26,6 +28,8 @@ interface Operation {
 }
 interface Document {
   openapi: string
+  info: { contact: { url: string } }
+  tags: { name: string; description: string }[]
   paths: Record<string, Record<string, Operation>>
   components: {
     examples: Record<string, { value: unknown }>
@@ -94,6 +98,16 @@ describe('the OpenAPI document', () => {
     expect(problems).toContainEqual(expect.stringMatching(/^warn no-invalid-media-type-examples/))
   })
 
+  test('describes each tag, names a contact, and has times without a pattern', () => {
+    const described = document.tags.filter(({ description }) => description !== '').map(({ name }) => name)
+
+    for (const { tags } of operations()) expect(described).toEqual(expect.arrayContaining(tags))
+    expect(document.info.contact.url).toBe(service.services.settings.baseUrl)
+    const times = [...JSON.stringify(document).matchAll(/\{[^{}]*"format":"date-time"[^{}]*\}/g)]
+    expect(times.length).toBeGreaterThan(2)
+    expect(times.filter(([schema]) => schema.includes('pattern'))).toEqual([])
+  })
+
   const operations = () => Object.values(document.paths).flatMap((item) => Object.values(item))
 
   test('has an example for each body of each request and response', () => {
@@ -110,7 +124,8 @@ describe('the OpenAPI document', () => {
 
   test('has complete and valid examples for the schemas of the contract', () => {
     const named = new Map([...responseSchemas._idmap, ...requestSchemas._idmap])
-    for (const [name, { value }] of Object.entries(document.components.examples)) {
+    const { Problem: _, ...examples } = document.components.examples
+    for (const [name, { value }] of Object.entries(examples)) {
       const schema = named.get(name) ?? ErrorBody
 
       expect(z.safeParse(schema, value), name).toEqual({ success: true, data: value })
@@ -135,6 +150,7 @@ describe('the OpenAPI document', () => {
       }
       expect(operation?.operationId).toBe(path.join('_'))
       expect(operation?.summary).toMatch(/./)
+      expect(operation?.description).toMatch(/./)
       // An operation with topics needs no credentials for some of them.
       const anonymous = typeof access === 'object' ? [{}] : []
       expect(operation?.security).toEqual(
