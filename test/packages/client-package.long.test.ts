@@ -1,4 +1,4 @@
-import { build } from 'esbuild'
+import { build, transform } from 'esbuild'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -203,6 +203,17 @@ describe('the client package', { timeout: 600_000 }, () => {
     })
 
     expect(gzipSync(outputFiles[0]?.contents ?? '').length).toBeLessThan(limit)
+  })
+
+  test('adds as little with Rollup', async () => {
+    await install(app, 'rollup@4.68.8', '@rollup/plugin-node-resolve@16.0.3')
+    await writeFile(join(app, 'entry.js'), "export { createRestClient } from 'tallystick-client'")
+    const options = ['--plugin', 'node-resolve={browser:true}', '--format', 'es', '--file', 'rolled.js']
+
+    await run('npx', ['--no-install', 'rollup', 'entry.js', ...options], { cwd: app })
+
+    const { code } = await transform(await readFile(join(app, 'rolled.js'), 'utf8'), { minify: true })
+    expect(gzipSync(code).length).toBeLessThan(46_000)
   })
 
   test('calls a service from Node, over RPC and REST', async () => {

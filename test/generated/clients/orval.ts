@@ -70,7 +70,9 @@ export function connect(_: string, cookie: string): Calls {
     audit_list: () => outcome(api.auditList({ limit: 10 }, { headers })),
     reservations_create: async ({ guests }) => {
       const result = await api.reservationsCreate({ name: 'Ada', guests }, { headers })
-      const violation = result.status === 400 && result.data.defined ? result.data.data.guests : undefined
+      // The type of an error also contains problem details, which the client does not request.
+      const refusal = result.status === 400 && 'defined' in result.data ? result.data : undefined
+      const violation = refusal?.defined ? refusal.data.guests : undefined
       return { ...(await outcome(Promise.resolve(result))), violation }
     },
   }
