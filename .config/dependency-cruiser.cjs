@@ -3,7 +3,7 @@
 /** The modules that every folder of src/ can import. */
 const shared = [
   '^contract/',
-  '^src/(context|limits|mail-address|maybe-promise|outages|output|settings)\\.ts$',
+  '^src/(context|rate-limits|mail-address|maybe-promise|outages|output|settings)\\.ts$',
   '^src/telemetry/',
 ]
 
@@ -51,15 +51,15 @@ module.exports = {
       to: { path: ['^contract/query/', 'tanstack'] },
     },
     only('db', '^db/', []),
-    only('context', '^src/context\\.ts$', ['^contract/', '^db/', '^src/(limits|settings)\\.ts$']),
+    only('context', '^src/context\\.ts$', ['^contract/', '^db/', '^src/(rate-limits|settings)\\.ts$']),
     only('settings', '^src/settings\\.ts$', [
       '^contract/',
-      '^src/(limits|mail-address)\\.ts$',
+      '^src/(rate-limits|mail-address)\\.ts$',
       '^db/(database-url|errors|private)\\.ts$',
       // Validates OAUTH_CLIENTS. Permitted, because this file imports no other file of the service.
       '^src/identity/client-metadata\\.ts$',
     ]),
-    only('shared', '^src/(limits|mail-address|maybe-promise|outages|output)\\.ts$', [
+    only('shared', '^src/(rate-limits|mail-address|maybe-promise|outages|output)\\.ts$', [
       '^contract/',
       '^db/errors\\.ts$',
       '^src/maybe-promise\\.ts$',
@@ -69,19 +69,19 @@ module.exports = {
     only('identity', '^src/identity/', [...shared, '^db/', '^src/messages/']),
     only('openapi', '^src/openapi/', shared),
     only('messages', '^src/messages/', ['^contract/languages\\.ts$']),
-    only('views', '^src/views/', ['^contract/', '^src/messages/']),
+    only('html', '^src/html/', ['^contract/', '^src/messages/']),
     only('procedures', '^src/procedures/', [
       ...shared,
       '^src/guard/',
       '^db/',
       '^src/messages/',
-      '^src/views/',
+      '^src/html/',
     ]),
     only('live', '^src/live/', [...shared, '^src/(guard|procedures)/', '^db/']),
     only('http', '^src/http/', [
       ...shared,
       '^src/procedures/index\\.ts$',
-      '^src/(guard|identity|messages|openapi|views)/',
+      '^src/(guard|identity|messages|openapi|html)/',
       '^db/',
     ]),
     {

@@ -66,7 +66,7 @@ export interface Meta {
    */
   form?: 1 | 2
   /**
-   * The rate limit of the procedure (src/limits.ts). `steps` and `reservations` limit the calls from a network.
+   * The rate limit of the procedure (src/rate-limits.ts). `steps` and `reservations` limit the calls from a network.
    * `writes`, `exports` and `grants` limit the calls of an account.
    */
   limit?: 'steps' | 'reservations' | 'writes' | 'exports' | 'grants'

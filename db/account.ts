@@ -1,13 +1,13 @@
 import { and, desc, eq, getTableColumns, like, ne, type SQLWrapper, sql } from 'drizzle-orm'
 
 import { audit, concerns, pseudonymize } from './audit.ts'
-import { codeIdentifier, users, verifications } from './auth.ts'
+import { codeIdentifier, users, verifications } from './users.ts'
 import type { Database } from './database.ts'
 import { requireRow } from './statements.ts'
-import { limits } from './limits.ts'
+import { limits } from './rate-limits.ts'
 import { notes, shares, type Viewer } from './notes.ts'
 import { removeBySubject } from './oauth.ts'
-import { listConnections } from './pages.ts'
+import { listConnections } from './pagination.ts'
 import { sessions } from './sessions.ts'
 import { tasks } from './tasks.ts'
 

@@ -2,11 +2,11 @@ import { and, desc, eq, lt, or, type Placeholder, type SQL, sql } from 'drizzle-
 import { bigint, index, pgTable, text } from 'drizzle-orm/pg-core'
 import { v7 } from 'uuid'
 
-import { users } from './auth.ts'
+import { users } from './users.ts'
 import { createdAt } from './columns.ts'
 import type { Database } from './database.ts'
 import { prepared } from './statements.ts'
-import { pageParameters, isAfterPosition, type PageRequest } from './pages.ts'
+import { pageParameters, isAfterPosition, type PageRequest } from './pagination.ts'
 
 export const actions = [
   'sign-in',

@@ -4,7 +4,7 @@ import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { v7 } from 'uuid'
 
 import * as audit from './audit.ts'
-import { lockPerson } from './auth.ts'
+import { lockPerson } from './users.ts'
 import type { Database } from './database.ts'
 import { createCallerLookup, isActive, sessions } from './sessions.ts'
 

@@ -1,12 +1,12 @@
 import { lt, lte, sql } from 'drizzle-orm'
 
 import { removeOlderThan } from './audit.ts'
-import { rateLimits, verifications } from './auth.ts'
+import { rateLimits, verifications } from './users.ts'
 import { deviceCodes } from './device-codes.ts'
 import { idempotency } from './idempotency.ts'
 import type { Database } from './database.ts'
 import { tryAdvisoryLock } from './statements.ts'
-import { limits } from './limits.ts'
+import { limits } from './rate-limits.ts'
 import { records, removeUnusedClients } from './oauth.ts'
 import { sessions } from './sessions.ts'
 

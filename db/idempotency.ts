@@ -1,7 +1,7 @@
 import { and, eq, gt, sql } from 'drizzle-orm'
 import { index, json, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 
-import { userId } from './auth.ts'
+import { userId } from './users.ts'
 import { timestamptz } from './columns.ts'
 import type { Database } from './database.ts'
 import { tryAdvisoryLock } from './statements.ts'

@@ -2,7 +2,7 @@ import { and, count, eq, sql } from 'drizzle-orm'
 
 import type { Database } from './database.ts'
 import { type ListedNote, listing, notes } from './notes.ts'
-import { limitBytes, listConnections, pageParameters, type PageRequest, type SizedRow } from './pages.ts'
+import { limitBytes, listConnections, pageParameters, type PageRequest, type SizedRow } from './pagination.ts'
 import { prepared, requireRow } from './statements.ts'
 
 // Queries for the first form of notes in the API (the `legacyNotes` procedures). The first form identifies notes by

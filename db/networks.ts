@@ -1,6 +1,6 @@
 import { and, eq, isNotNull, isNull } from 'drizzle-orm'
 
-import { users } from './auth.ts'
+import { users } from './users.ts'
 import type { Database } from './database.ts'
 import { sessions } from './sessions.ts'
 

@@ -2,7 +2,7 @@ import { and, desc, eq, exists, getTableColumns, ne, or, sql } from 'drizzle-orm
 import { bigint, index, integer, pgTable, primaryKey, text, unionAll, uuid } from 'drizzle-orm/pg-core'
 import { v7, validate } from 'uuid'
 
-import { userId } from './auth.ts'
+import { userId } from './users.ts'
 import { createdAt, timestamptz, updatedAt, updatedIfChanged, version } from './columns.ts'
 import type { Database } from './database.ts'
 import {
@@ -12,7 +12,7 @@ import {
   pageParameters,
   type PageRequest,
   type SizedRow,
-} from './pages.ts'
+} from './pagination.ts'
 import { prepared, requireRow } from './statements.ts'
 
 /** The notes of both forms in the API. The first form identifies a note by `id`, the second form by `uuid`. */

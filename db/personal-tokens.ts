@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { and, eq, inArray, isNotNull } from 'drizzle-orm'
 
 import type * as audit from './audit.ts'
-import { lockPerson } from './auth.ts'
+import { lockPerson } from './users.ts'
 import type { Database } from './database.ts'
 import { digestOf } from './digest.ts'
 import * as grants from './grants.ts'

@@ -18,7 +18,7 @@ import {
 import { alias, type AnyPgColumn, index, pgTable, text } from 'drizzle-orm/pg-core'
 
 import * as audit from './audit.ts'
-import { lockPerson, userId, users } from './auth.ts'
+import { lockPerson, userId, users } from './users.ts'
 import { createdAt, timestamptz, updatedAt } from './columns.ts'
 import { coalesced, prepared, requireRow } from './statements.ts'
 import type { Database } from './database.ts'
@@ -29,7 +29,7 @@ import {
   type SizedRow,
   type PageRequest,
   limitBytes,
-} from './pages.ts'
+} from './pagination.ts'
 
 /**
  * A session is a signed-in device or a grant of an app. `updatedAt` is the time of the last activity, accurate to one

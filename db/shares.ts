@@ -9,7 +9,7 @@ import {
   pageParameters,
   type PageRequest,
   type SizedRow,
-} from './pages.ts'
+} from './pagination.ts'
 import { prepared } from './statements.ts'
 
 const { email, role, createdAt } = shares

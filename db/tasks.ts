@@ -1,7 +1,7 @@
 import { and, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { bigint, index, pgTable, text } from 'drizzle-orm/pg-core'
 
-import { userId } from './auth.ts'
+import { userId } from './users.ts'
 import { createdAt, updatedAt, updatedIfChanged, version } from './columns.ts'
 import { coalesced, prepared, requireRow } from './statements.ts'
 import type { Database } from './database.ts'
@@ -13,7 +13,7 @@ import {
   type SizedRow,
   type PageRequest,
   limitBytes,
-} from './pages.ts'
+} from './pagination.ts'
 
 export const tasks = pgTable(
   'tasks',

@@ -6,7 +6,7 @@ import type { Topic } from '../contract/base.ts'
 import type { TaskFilter } from '../contract/tasks.ts'
 import type { Database } from '../db/database.ts'
 import type * as sessions from '../db/sessions.ts'
-import type { LimitName } from './limits.ts'
+import type { LimitName } from './rate-limits.ts'
 import type { Settings } from './settings.ts'
 
 /** The shared components of the service, created once for each process. */

@@ -10,7 +10,7 @@ import { parseDatabaseUrl } from '../db/database-url.ts'
 import { toErrorMessage } from '../db/errors.ts'
 import { makeFolderPrivate, makePrivate } from '../db/private.ts'
 import { APP_SCHEMES, isAppScheme, isConfiguredClient } from './identity/client-metadata.ts'
-import { limits } from './limits.ts'
+import { limits } from './rate-limits.ts'
 import { normalizeAddress } from './mail-address.ts'
 
 const list = z

@@ -8,7 +8,7 @@ import { type Access, type Meta, metaOf, type Scope, scopes } from '../contract/
 import type { Client } from '../contract/client.ts'
 import { contract } from '../contract/index.ts'
 import { resourceNamesOf } from '../contract/scopes.ts'
-import { users } from '../db/auth.ts'
+import { users } from '../db/users.ts'
 import { tryLock } from '../db/idempotency.ts'
 import { MAX_TOKENS } from '../db/personal-tokens.ts'
 import { sessions } from '../db/sessions.ts'
@@ -19,7 +19,7 @@ import { isPermitted } from '../src/guard/permissions.ts'
 import { negotiateLanguage } from '../src/messages/index.ts'
 import { resourceNames as translations } from '../src/messages/resources.ts'
 import { router } from '../src/procedures/index.ts'
-import { consentPage } from '../src/views/account.ts'
+import { consentPage } from '../src/html/account.ts'
 import { describeTransports, startService } from './fixtures/service.ts'
 
 const service = await startService()
@@ -184,7 +184,7 @@ const tablesWithoutCascade = async () => {
 
 describe('a table with the column user_id', () => {
   test('loses the rows of a deleted account', async () => {
-    const advice = 'Declare the column with userId() of db/auth.ts'
+    const advice = 'Declare the column with userId() of db/users.ts'
     expect(await tablesWithoutCascade(), advice).toEqual([])
   })
 

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { type Client, createClient, createRestClient, ORPCError } from '../contract/client.ts'
 import { contract } from '../contract/index.ts'
 import { OPERATOR } from '../db/audit.ts'
-import { users } from '../db/auth.ts'
+import { users } from '../db/users.ts'
 import * as grants from '../db/grants.ts'
 import { idempotency } from '../db/idempotency.ts'
 import { createSerializer } from '../src/http/serializer.ts'

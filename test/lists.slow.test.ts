@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 
 import { type CallContext, type Client, pages, safe } from '../contract/client.ts'
 import { firstFormMediaType } from '../contract/legacy-notes.ts'
-import { users } from '../db/auth.ts'
+import { users } from '../db/users.ts'
 import { notes, shares } from '../db/notes.ts'
 import { sessions } from '../db/sessions.ts'
 import { tasks } from '../db/tasks.ts'

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
-import { lockPerson } from '../db/auth.ts'
+import { lockPerson } from '../db/users.ts'
 import { sessions } from '../db/sessions.ts'
 import { createFetch, signInOverHttp } from './fixtures/http.ts'
 import { rpc } from './fixtures/mcp-agent.ts'

@@ -15,7 +15,7 @@ import { withAuditEntry } from './impersonation.ts'
 import { findRelation, isPermitted } from './permissions.ts'
 import { toPublicError } from './public-errors.ts'
 import { networkOf } from './networks.ts'
-import { isPersonal } from './rate-limits.ts'
+import { isPersonal } from './rate-limiter.ts'
 
 export const implementer = implement(contract).$context<Context>()
 

@@ -4,7 +4,7 @@ import type { Caller, Services } from '../context.ts'
 import { networkOf } from '../guard/networks.ts'
 import { type DeviceFlow, formatUserCode } from '../identity/device-flow.ts'
 import type { Translator } from '../messages/index.ts'
-import { deviceCodePage, deviceConsentPage, deviceDecidedPage, emailPage } from '../views/account.ts'
+import { deviceCodePage, deviceConsentPage, deviceDecidedPage, emailPage } from '../html/account.ts'
 import { createPageAnswers, type Outcome, showLimit } from './page-answers.ts'
 import type { Protocol } from './protocol.ts'
 import {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 
 import { networkOf } from '../guard/networks.ts'
-import type { LimitName } from '../limits.ts'
+import type { LimitName } from '../rate-limits.ts'
 import type { Services } from '../context.ts'
 import { type Call, type Protocol, sendLimitRefusal } from './protocol.ts'
 

@@ -5,8 +5,8 @@ import type { LimitRefusal } from '../context.ts'
 import { FetchRefused } from '../identity/client-documents.ts'
 import { negotiateLanguage, type Translator } from '../messages/index.ts'
 import { toPublicDatabaseError } from '../outages.ts'
-import { errorPage, type Problem } from '../views/account.ts'
-import { contentSecurityPolicy } from '../views/page.ts'
+import { errorPage, type Problem } from '../html/account.ts'
+import { contentSecurityPolicy } from '../html/page.ts'
 import { answer, type Call } from './protocol.ts'
 
 /** The result of a page: a redirect, or another page. */

@@ -4,7 +4,7 @@ import { isAPIError } from 'better-auth/api'
 import { z } from 'zod'
 
 import * as audit from '../../db/audit.ts'
-import { hasUnusedCode, findId, lockPerson } from '../../db/auth.ts'
+import { hasUnusedCode, findId, lockPerson } from '../../db/users.ts'
 import type { Database } from '../../db/database.ts'
 import { endImpersonations, findOwner } from '../../db/sessions.ts'
 import { currentAuditSource, currentImpersonation, currentTransaction } from '../telemetry/audit.ts'
@@ -23,7 +23,7 @@ interface AuditedEndpoint {
 }
 
 /**
- * Records every refusal. Only administrators can reach the endpoints that use this function, because src/http/auth.ts
+ * Records every refusal. Only administrators can reach the endpoints that use this function, because src/http/better-auth.ts
  * refuses other callers.
  */
 const always = () => Promise.resolve(true)

@@ -140,7 +140,7 @@ export interface Consent {
 
 /**
  * The OpenAuth provider that receives the result of sign-in and consent from src/identity/grants.ts. The pages for
- * sign-in and consent are in src/http/authorize.ts.
+ * sign-in and consent are in src/http/consent.ts.
  */
 const consentProvider: Provider<Consent['grant']> = {
   type: 'account',

@@ -1,5 +1,5 @@
 import { insert, OPERATOR } from '../../db/audit.ts'
-import { listAdmins, setRole } from '../../db/auth.ts'
+import { listAdmins, setRole } from '../../db/users.ts'
 import type { Database } from '../../db/database.ts'
 import { endImpersonations } from '../../db/sessions.ts'
 import { getPersonByEmail } from './people.ts'

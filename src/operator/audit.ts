@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 import * as query from '../../db/audit.ts'
-import { findEmails } from '../../db/auth.ts'
-import type { Position } from '../../db/pages.ts'
+import { findEmails } from '../../db/users.ts'
+import type { Position } from '../../db/pagination.ts'
 import { getPersonByEmail } from './people.ts'
 import { withDatabase, type CommandContext } from './command-context.ts'
 

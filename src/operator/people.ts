@@ -1,4 +1,4 @@
-import { findByEmail } from '../../db/auth.ts'
+import { findByEmail } from '../../db/users.ts'
 import type { Database } from '../../db/database.ts'
 import { normalizeAddress } from '../mail-address.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 import * as audit from '../../db/audit.ts'
-import { findOrCreate } from '../../db/auth.ts'
+import { findOrCreate } from '../../db/users.ts'
 import type { Database } from '../../db/database.ts'
 import * as notes from '../../db/notes.ts'
 import * as shares from '../../db/shares.ts'

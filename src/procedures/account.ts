@@ -1,6 +1,6 @@
 import * as query from '../../db/account.ts'
 import * as audit from '../../db/audit.ts'
-import { lockPerson } from '../../db/auth.ts'
+import { lockPerson } from '../../db/users.ts'
 import { signOut } from '../guard/authentication.ts'
 import { auditSourceOf } from '../telemetry/audit.ts'
 import { signedIn } from '../guard/index.ts'

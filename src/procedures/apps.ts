@@ -3,7 +3,7 @@ import * as query from '../../db/sessions.ts'
 import { scopes } from '../../contract/base.ts'
 import { signedIn } from '../guard/index.ts'
 import { auditSourceOf } from '../telemetry/audit.ts'
-import { readPage } from './pages.ts'
+import { readPage } from './pagination.ts'
 import { latestFirst } from './sessions.ts'
 import { toUnixSeconds } from './time.ts'
 

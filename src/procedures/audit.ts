@@ -1,9 +1,9 @@
 import { badRequest } from '../../contract/errors.ts'
 import * as query from '../../db/audit.ts'
-import { findEmails, findId } from '../../db/auth.ts'
+import { findEmails, findId } from '../../db/users.ts'
 import { signedIn } from '../guard/index.ts'
 import { auditSourceOf } from '../telemetry/audit.ts'
-import { newestFirst, type Order, readPage } from './pages.ts'
+import { newestFirst, type Order, readPage } from './pagination.ts'
 import { toUnixSeconds } from './time.ts'
 
 const os = signedIn.audit

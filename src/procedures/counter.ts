@@ -1,6 +1,6 @@
 import * as query from '../../db/counter.ts'
 import { publicAccess } from '../guard/index.ts'
-import { counterHtml } from '../views/counter.ts'
+import { counterHtml } from '../html/counter.ts'
 
 const os = publicAccess.counter
 

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 
-import { type SizedRow, totalBytes } from '../../db/pages.ts'
+import { type SizedRow, totalBytes } from '../../db/pagination.ts'
 import type { Caller, Context } from '../context.ts'
 import { limitConcurrency } from './concurrency.ts'
 

@@ -4,7 +4,7 @@ import type { Reply } from '../context.ts'
 import { noteTag } from '../guard/conditions.ts'
 import { signedIn } from '../guard/index.ts'
 import { isPermitted, relationTo } from '../guard/permissions.ts'
-import { newestFirst, type Order, readPage } from './pages.ts'
+import { newestFirst, type Order, readPage } from './pagination.ts'
 
 const os = signedIn.notes
 

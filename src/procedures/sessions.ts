@@ -4,7 +4,7 @@ import * as query from '../../db/sessions.ts'
 import type { Caller } from '../context.ts'
 import { auditSourceOf } from '../telemetry/audit.ts'
 import { signedIn } from '../guard/index.ts'
-import { type Order, readPage } from './pages.ts'
+import { type Order, readPage } from './pagination.ts'
 import { toUnixSeconds } from './time.ts'
 
 const os = signedIn.sessions

@@ -2,7 +2,7 @@ import * as query from '../../db/tasks.ts'
 import type { Reply } from '../context.ts'
 import { taskTag } from '../guard/conditions.ts'
 import { signedIn } from '../guard/index.ts'
-import { newestFirst, type Order, readPage } from './pages.ts'
+import { newestFirst, type Order, readPage } from './pagination.ts'
 import { toUnixSeconds } from './time.ts'
 
 const os = signedIn.tasks

@@ -7,7 +7,7 @@ import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, R
 import { isOutage } from '../../db/errors.ts'
 import type { StatementObserver } from '../../db/observer.ts'
 import type { AttributesOf, RequestAttributes } from '../context.ts'
-import { type LimitName, limits } from '../limits.ts'
+import { type LimitName, limits } from '../rate-limits.ts'
 import type { Settings } from '../settings.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>

@@ -10,7 +10,7 @@ import { describeTransports, newEmail, startService } from '../fixtures/service.
 const service = await startService()
 const { db } = service.services
 
-/** Maximum total size of the texts on a page, in bytes of JSON. Equal to the limit in db/pages.ts. */
+/** Maximum total size of the texts on a page, in bytes of JSON. Equal to the limit in db/pagination.ts. */
 const PAGE_BYTES = 1024 * 1024
 
 interface Person {

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import postgres from 'postgres'
 import { expect, onTestFinished, test } from 'vitest'
 
-import { users } from '../../db/auth.ts'
+import { users } from '../../db/users.ts'
 import type { Database } from '../../db/database.ts'
 import { open } from '../../db/index.ts'
 import * as notes from '../../db/notes.ts'

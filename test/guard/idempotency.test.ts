@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 
 import { safe } from '../../contract/client.ts'
-import { users } from '../../db/auth.ts'
+import { users } from '../../db/users.ts'
 import { removeExpired } from '../../db/housekeeping.ts'
 import { idempotency, tryLock } from '../../db/idempotency.ts'
 import { createTallystick } from '../../src/testing.ts'

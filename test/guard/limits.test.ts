@@ -1,9 +1,9 @@
 import { eq, like } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
-import { verifications } from '../../db/auth.ts'
+import { verifications } from '../../db/users.ts'
 import { removeExpired } from '../../db/housekeeping.ts'
-import { limits } from '../../db/limits.ts'
+import { limits } from '../../db/rate-limits.ts'
 import { put, records } from '../../db/oauth.ts'
 import { sessions } from '../../db/sessions.ts'
 import { createTallystick } from '../../src/testing.ts'

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 
 import { Account } from '../../contract/account.ts'
-import { users } from '../../db/auth.ts'
+import { users } from '../../db/users.ts'
 import { notes, shares } from '../../db/notes.ts'
 import { sessions } from '../../db/sessions.ts'
 import { tasks } from '../../db/tasks.ts'

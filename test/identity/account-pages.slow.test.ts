@@ -1,10 +1,10 @@
 import { eq } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
-import { users, verifications } from '../../db/auth.ts'
+import { users, verifications } from '../../db/users.ts'
 import { insertClient } from '../../db/oauth.ts'
 import { isMessage, languages, negotiateLanguage } from '../../src/messages/index.ts'
-import { codePage, consentPage, emailPage, errorPage } from '../../src/views/account.ts'
+import { codePage, consentPage, emailPage, errorPage } from '../../src/html/account.ts'
 import { signInEmail } from '../../src/identity/mail.ts'
 import { codeSentTo, cookiesAfter, formType, wrongCodeFor } from '../fixtures/http.ts'
 import { appWithId, registerApp } from '../fixtures/oauth-app.ts'

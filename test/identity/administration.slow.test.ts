@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
 import { ErrorBody } from '../../contract/errors.ts'
-import { users } from '../../db/auth.ts'
+import { users } from '../../db/users.ts'
 import { sessions } from '../../db/sessions.ts'
 import {
   codeSentTo,

@@ -10,7 +10,7 @@ import { SMTPServer, type SMTPServerEnvelope, type SMTPServerOptions } from 'smt
 import { describe, expect, onTestFinished, test } from 'vitest'
 
 import { createApp } from '../../src/http/app.ts'
-import { createAuth, createCookieIdentity } from '../../src/identity/auth.ts'
+import { createAuth, createCookieIdentity } from '../../src/identity/better-auth.ts'
 import { createMailer, signInEmail } from '../../src/identity/mail.ts'
 import { languages, negotiateLanguage } from '../../src/messages/index.ts'
 import { readSettings } from '../../src/settings.ts'

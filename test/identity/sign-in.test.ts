@@ -2,8 +2,8 @@ import { eq, like } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
 import { ErrorBody } from '../../contract/errors.ts'
-import { users, verifications } from '../../db/auth.ts'
-import { limits } from '../../db/limits.ts'
+import { users, verifications } from '../../db/users.ts'
+import { limits } from '../../db/rate-limits.ts'
 import { sessions } from '../../db/sessions.ts'
 import {
   type Answer,

@@ -7,7 +7,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import type { Client } from '../../contract/client.ts'
-import { users } from '../../db/auth.ts'
+import { users } from '../../db/users.ts'
 import { sessions } from '../../db/sessions.ts'
 import { createApp } from '../../src/http/app.ts'
 import { createTallystick } from '../../src/testing.ts'

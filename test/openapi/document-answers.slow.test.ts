@@ -4,7 +4,7 @@ import { eq } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
 import { OPERATOR } from '../../db/audit.ts'
-import { users } from '../../db/auth.ts'
+import { users } from '../../db/users.ts'
 import * as grants from '../../db/grants.ts'
 import { createDocument } from '../../src/openapi/document.ts'
 import { type Answer, createFetch, sessionTokenIn } from '../fixtures/http.ts'

@@ -1,6 +1,6 @@
 import { and, eq, like } from 'drizzle-orm'
 
-import { users } from '../../db/auth.ts'
+import { users } from '../../db/users.ts'
 import { counter } from '../../db/counter.ts'
 import type { Database } from '../../db/database.ts'
 import { open } from '../../db/index.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 
-import { findOrCreate } from '../../db/auth.ts'
+import { findOrCreate } from '../../db/users.ts'
 import type { Database } from '../../db/database.ts'
 import { open } from '../../db/index.ts'
 

@@ -4,7 +4,7 @@ import type { Services } from '../context.ts'
 import type { AuthorizationRequest, Grants } from '../identity/grants.ts'
 import { OAuthError } from '../identity/oauth-error.ts'
 import { networkOf } from '../guard/networks.ts'
-import { type App, consentPage, emailPage } from '../views/account.ts'
+import { type App, consentPage, emailPage } from '../html/account.ts'
 import { createPageAnswers, type Outcome, type PageAnswers, showLimit } from './page-answers.ts'
 import type { Call, Protocol } from './protocol.ts'
 import {

@@ -13,7 +13,7 @@ import type { Logger } from 'pino'
 
 import * as account from '../../db/account.ts'
 import * as audit from '../../db/audit.ts'
-import * as tables from '../../db/auth.ts'
+import * as tables from '../../db/users.ts'
 import type { Database } from '../../db/database.ts'
 import { sessions } from '../../db/sessions.ts'
 import { addStorages } from '../telemetry/async-storages.ts'
@@ -29,7 +29,7 @@ import type { Settings } from '../settings.ts'
 
 /**
  * The header that passes the IP address of the caller to better-auth. Callers cannot set this header, because
- * src/http/auth.ts creates all headers of the request.
+ * src/http/better-auth.ts creates all headers of the request.
  */
 export const ADDRESS_HEADER = 'x-tallystick-address'
 
@@ -75,7 +75,7 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
         administratorSessionId: internalField,
       },
     },
-    // src/guard/rate-limits.ts implements all rate limits.
+    // src/guard/rate-limiter.ts implements all rate limits.
     rateLimit: { enabled: false },
     advanced: {
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER], ipv6Subnet: 64 },

@@ -2,10 +2,10 @@ import { ORPCError } from '@orpc/client'
 import { RateLimiterDrizzle, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 
 import type { Database } from '../../db/database.ts'
-import { limits as schema } from '../../db/limits.ts'
+import { limits as schema } from '../../db/rate-limits.ts'
 import { listIpAddresses } from '../../db/networks.ts'
 import type { ConsumeRateLimit, LimitRefusal } from '../context.ts'
-import { type Limit, type LimitName, limits } from '../limits.ts'
+import { type Limit, type LimitName, limits } from '../rate-limits.ts'
 import { BLOCK_FACTOR, blockOf, networkOf } from './networks.ts'
 
 /** Returns whether the limit has a separate count for each signed-in person. */

@@ -8,7 +8,7 @@ import {
   type Position,
   type SizedRow,
   totalBytes,
-} from '../../db/pages.ts'
+} from '../../db/pagination.ts'
 import type { Context } from '../context.ts'
 import { type ListReader, queueListRead } from './list-queue.ts'
 
@@ -37,7 +37,7 @@ export const newestFirst: Omit<Order<{ createdAt: Date; id: number }>, 'textsOf'
 
 /**
  * Keyset pagination. Returns the rows of the requested page, and whether these rows are the complete list. A page ends
- * at the maximum number of rows or of bytes (db/pages.ts). Reads one more row than the page contains, to detect whether
+ * at the maximum number of rows or of bytes (db/pagination.ts). Reads one more row than the page contains, to detect whether
  * there is a next page. Sends the URL of the next page in the `Link` header, because the documented response bodies
  * have no field for the URL.
  */
