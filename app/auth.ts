@@ -57,8 +57,10 @@ export const sessionQuery = queryOptions({
   queryFn: async ({ client, queryKey }) => {
     const session = await fetchSession()
     const last = client.getQueryData<Session | null>(queryKey)
-    if (last && last.session.id !== session?.session.id)
+    if (last && last.session.id !== session?.session.id) {
       client.removeQueries({ predicate: (query) => query.queryKey[0] !== SESSION })
+      client.getMutationCache().clear()
+    }
     keepDraftsOf(session?.user.id)
     return session
   },

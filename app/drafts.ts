@@ -1,6 +1,11 @@
 import { useSyncExternalStore } from 'react'
 
-const collections = new Set<Map<unknown, unknown>>()
+interface Collection {
+  clear: () => void
+  isUnsaved: () => boolean
+}
+
+const collections = new Set<Collection>()
 const listeners = new Set<() => void>()
 
 const notify = () => {
@@ -12,36 +17,62 @@ export const subscribeToDrafts = (listener: () => void) => {
   return () => listeners.delete(listener)
 }
 
-export const hasDrafts = () => [...collections].some((drafts) => drafts.size > 0)
+export const hasDrafts = () => [...collections].some(({ isUnsaved }) => isUnsaved())
 
 let owner: string | undefined
+
+/** Returns the person to whom the drafts belong. A request can end after the person has changed. */
+export const ownerOfDrafts = () => owner
 
 /** Deletes the drafts of another person. Without a person, keeps the drafts until the person signs in again. */
 export function keepDraftsOf(personId: string | undefined) {
   if (personId === undefined || personId === owner) return
   owner = personId
-  for (const drafts of collections) drafts.clear()
+  for (const { clear } of collections) clear()
   notify()
 }
 
 /**
  * Creates a collection of texts that the person has not saved yet. A draft outlives its view and a session that ends
- * elsewhere, but not the page.
+ * elsewhere, but not the page. `isUnchanged` returns whether a draft contains nothing to save.
  */
-export function createDrafts<Key, Draft>() {
+export function createDrafts<Key, Draft>(isUnchanged: (draft: Draft) => boolean = () => false) {
   const drafts = new Map<Key, Draft>()
-  collections.add(drafts)
+  let list: readonly Draft[] = []
+  const change = () => {
+    list = [...drafts.values()]
+    notify()
+  }
+  collections.add({
+    clear: () => {
+      drafts.clear()
+      list = []
+    },
+    isUnsaved: () => !list.every(isUnchanged),
+  })
   return {
     use: (key: Key) => useSyncExternalStore(subscribeToDrafts, () => drafts.get(key)),
+    useAll: () => useSyncExternalStore(subscribeToDrafts, () => list),
     get: (key: Key) => drafts.get(key),
-    list: () => [...drafts.values()],
     keep: (key: Key, draft: Draft) => {
       drafts.set(key, draft)
-      notify()
+      change()
     },
     forget: (key: Key) => {
       drafts.delete(key)
-      notify()
+      change()
     },
   }
 }
+
+/** The edited fields of an item, and the version of the item that the person has begun to edit. */
+export interface Edit<Base, Fields> {
+  base: Base
+  fields: Fields
+}
+
+/**
+ * Creates the drafts of the items that the person edits. Every open form has a draft, also without a change.
+ */
+export const createEdits = <Key, Base extends Fields, Fields>(isEqual: (a: Fields, b: Fields) => boolean) =>
+  createDrafts<Key, Edit<Base, Fields>>(({ base, fields }) => isEqual(base, fields))

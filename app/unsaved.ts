@@ -20,6 +20,9 @@ function update() {
 export function askBeforeLeaving() {
   subscribeToDrafts(update)
   queryClient.getMutationCache().subscribe(update)
+  addEventListener('pageshow', ({ persisted }) => {
+    if (persisted) isLeaving = false
+  })
 }
 
 /** Leaves the page without a question. */

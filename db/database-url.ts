@@ -1,3 +1,5 @@
+import { isIP } from 'node:net'
+
 import { parse } from 'pg-connection-string'
 
 /** A host that begins with a slash is the folder of a Unix socket. */
@@ -13,63 +15,77 @@ export interface DatabaseUrl {
     database?: string
     user?: string
     pass?: string
-    ssl: boolean | object | 'prefer'
+    ssl?: boolean | object | 'prefer'
     sslnegotiation?: 'direct'
   }
   /** Parameters that a connection sends at its start. */
   startup: { application_name?: string; options?: string }
-  /** Names of the parameters that have no effect. */
+  /** Parameters that have no effect: known names, and the number of the others. */
   ignored: string[]
 }
 
 /** Scheme, user name and password, hosts, path, query. */
-const FORM = /^(postgres(?:ql)?:\/\/)(?:([^/?#]*)@)?([^/?#@]*)([^?#]*)(?:\?([^#]*))?$/
+const FORM = /^(postgres(?:ql)?:\/\/)(?:([^/?#]*)@)?([^/?#@]*)([^?#@]*)(?:\?([^#]*))?$/
 const HOST = /^(\[[^\]]+\]|[^:]*)(?::(.*))?$/
 const DEFAULT_PORT = '5432'
 
 const FILES = ['sslrootcert', 'sslcert', 'sslkey']
-const USED = new Set([
+const USED = [
   ...['host', 'port', 'user', 'password', 'dbname'],
   ...['ssl', 'sslmode', 'uselibpqcompat', 'sslnegotiation', ...FILES],
   ...['application_name', 'options'],
-])
+]
+/** Parameters of libpq, Prisma and poolers that have no effect. The names of all other parameters can be parts of a password. */
+const IGNORED = [
+  ...['channel_binding', 'client_encoding', 'connect_timeout', 'fallback_application_name', 'gssencmode'],
+  ...['keepalives', 'keepalives_count', 'keepalives_idle', 'keepalives_interval', 'load_balance_hosts'],
+  ...['require_auth', 'sslcompression', 'sslcrl', 'sslsni', 'target_session_attrs', 'tcp_user_timeout'],
+  ...['connection_limit', 'pgbouncer', 'pool_timeout', 'schema', 'socket_timeout', 'statement_cache_size'],
+]
+/** Parameters of libpq that name another server. */
+const REFUSED = ['hostaddr', 'service', 'servicefile', 'passfile']
 
 /** Values of `sslmode`, and of `ssl`, and the mode of libpq with the same meaning. */
-const MODES: Record<string, string> = {
-  ...{ false: 'disable', 0: 'disable', disable: 'disable' },
-  ...{ allow: 'prefer', prefer: 'prefer' },
-  ...{ require: 'require', 'no-verify': 'require', 'verify-ca': 'verify-ca' },
-  ...{ true: 'verify-full', 1: 'verify-full', 'verify-full': 'verify-full' },
-}
+const MODES = new Map([
+  ...['false', '0', 'disable'].map((value) => [value, 'disable'] as const),
+  ...['allow', 'prefer'].map((value) => [value, 'prefer'] as const),
+  ...['require', 'no-verify'].map((value) => [value, 'require'] as const),
+  ['verify-ca', 'verify-ca'],
+  ...['true', '1', 'verify-full'].map((value) => [value, 'verify-full'] as const),
+])
 
-const PERCENT_ENCODE = 'percent-encode / ? # @ : in the user name and the password'
+const PERCENT_ENCODE = 'percent-encode the characters / ? # @ : % in the user name and the password'
 
 /**
  * Parses the URL of a PostgreSQL server, or of several servers of one cluster (`a:5432,b:5432`), with the parameters of
- * libpq. Reads the files of the parameters `sslrootcert`, `sslcert` and `sslkey`. The messages of errors name the
- * parameter, and never contain the URL, because the URL can contain a password.
+ * libpq: of a repeated parameter, the last value counts. Reads the files of the parameters `sslrootcert`, `sslcert` and
+ * `sslkey`. The messages of errors name the parameter, and never contain the URL, because the URL can contain a password.
  */
 export function parseDatabaseUrl(url: string): DatabaseUrl {
-  const [, scheme = '', credentials = '', hosts = '', path = '', search = ''] = FORM.exec(url) ?? []
+  const [, scheme, credentials = '', hosts = '', path = '', search = ''] = FORM.exec(url) ?? []
   if (!scheme)
     throw new Error(`Must be a URL such as postgres://user:password@host/database: ${PERCENT_ENCODE}`)
-  const query = new URLSearchParams(search)
-  const servers = query.has('host') ? readHostParameter(query) : readHosts(hosts, query)
-  const names = new Set(query.keys())
-  const ssl = readMode(query)
-  const config = parseForOneHost(`${scheme}${credentials && `${credentials}@`}localhost`, path, query)
-  const { database, user, password: pass, application_name, options } = config
-  const isLocal = servers.every(({ host }) => host.startsWith('/'))
+  // As in libpq, a plus sign is no blank.
+  const query = new Map(new URLSearchParams(search.replaceAll('+', '%2B')))
+  for (const name of query.keys()) {
+    if (!/^\w+$/.test(name)) fail('a parameter', `has an invalid name: ${PERCENT_ENCODE}`)
+    if (REFUSED.includes(name)) fail(name, 'is not supported: use host and port')
+  }
+  const servers = readServers(hosts, query)
+  const [user = '', ...passwords] = credentials.split(':')
   return {
     servers,
     driver: {
-      ...defined({ database, user, pass }),
-      // PostgreSQL does not support TLS over a Unix socket.
-      ssl: isLocal ? false : (ssl ?? verifyHost(config.ssl, servers)),
-      ...(config.sslnegotiation === 'direct' && { sslnegotiation: 'direct' }),
+      ...defined({
+        database: query.get('dbname') ?? decode('the database', path.replace(/^\//, '')),
+        user: query.get('user') ?? decode('the user name', user),
+        pass: query.get('password') ?? decode('the password', passwords.join(':')),
+        sslnegotiation: query.get('sslnegotiation') === 'direct' ? ('direct' as const) : undefined,
+      }),
+      ...readTls(query, servers),
     },
-    startup: defined({ application_name, options }),
-    ignored: [...names].filter((name) => !USED.has(name) && !isTheOnlySchema(name, query)),
+    startup: defined({ application_name: query.get('application_name'), options: query.get('options') }),
+    ignored: listIgnored(query),
   }
 }
 
@@ -77,28 +93,28 @@ export function parseDatabaseUrl(url: string): DatabaseUrl {
 export const socketAddress = ({ host, port }: Server) =>
   host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port }
 
-const isTheOnlySchema = (name: string, query: URLSearchParams) =>
-  name === 'schema' && query.get(name) === 'public'
-
-/** Reads the hosts of the authority. The parameter `port` is the port of hosts without a port. */
-function readHosts(hosts: string, query: URLSearchParams): DatabaseUrl['servers'] {
-  const [first = '', ...others] = hosts.split(',')
-  const read = (entry: string): Server => {
-    const [, host = '', port = query.get('port') ?? DEFAULT_PORT] =
-      HOST.exec(entry) ?? fail('a host', PERCENT_ENCODE)
-    const name = decode(host.replace(/^\[(.*)\]$/, '$1'))
-    return { host: name || 'localhost', port: readPort(port) }
-  }
-  return [read(first), ...others.map(read)]
+function listIgnored(query: ReadonlyMap<string, string>) {
+  const names = [...query.keys()].filter((name) => !USED.includes(name))
+  const known = names.filter((name) => IGNORED.includes(name))
+  const others = names.length - known.length
+  const listed = known.filter((name) => name !== 'schema' || query.get(name) !== 'public')
+  return others > 0 ? [...listed, `${others} unknown`] : listed
 }
 
-/** Reads the parameters `host` and `port`. One port is the port of all hosts. */
-function readHostParameter(query: URLSearchParams): DatabaseUrl['servers'] {
-  const [first = '', ...others] = query.getAll('host').join(',').split(',')
-  const ports = (query.get('port') ?? DEFAULT_PORT).split(',').map(readPort)
-  if (ports.length > 1 && ports.length !== others.length + 1) fail('port', 'must have one port for each host')
-  const portAt = (index: number) => ports[index] ?? ports[0] ?? Number(DEFAULT_PORT)
-  const read = (host: string, index: number): Server => ({ host: host || 'localhost', port: portAt(index) })
+/** Reads the hosts and ports of the authority. The parameters `host` and `port` have priority. One port is the port of all hosts. */
+function readServers(authority: string, query: ReadonlyMap<string, string>): DatabaseUrl['servers'] {
+  const entries = authority.split(',').map((entry) => {
+    const [, host = '', port] = HOST.exec(entry) ?? fail('a host', `is invalid: ${PERCENT_ENCODE}`)
+    return { host: decode('a host', host.replace(/^\[(.*)\]$/, '$1')), port }
+  })
+  const hosts = query.get('host')?.split(',') ?? entries.map(({ host }) => host)
+  const ports = query.get('port')?.split(',') ?? entries.map(({ port }) => port)
+  if (ports.length > 1 && ports.length !== hosts.length) fail('port', 'must have one port for each host')
+  const read = (host: string, index: number): Server => ({
+    host: host || 'localhost',
+    port: readPort((ports.length > 1 ? ports[index] : ports[0]) || DEFAULT_PORT),
+  })
+  const [first = '', ...others] = hosts
   return [read(first, 0), ...others.map((host, index) => read(host, index + 1))]
 }
 
@@ -109,62 +125,67 @@ function readPort(text: string) {
   return port
 }
 
-function decode(text: string) {
+function decode(name: string, text: string) {
   try {
     return decodeURIComponent(text)
   } catch {
-    return fail('a host', 'contains an invalid percent-encoding')
+    return fail(name, `contains an invalid percent-encoding: ${PERCENT_ENCODE}`)
   }
 }
 
-/**
- * Replaces `ssl` and `sslmode` by a mode of libpq that pg-connection-string supports. Returns the option of postgres.js
- * for modes that pg-connection-string does not support: `prefer` connects without TLS if the server has no TLS.
- */
-function readMode(query: URLSearchParams) {
-  const name = query.has('sslmode') ? 'sslmode' : 'ssl'
-  const value = query.get(name)
-  query.delete('ssl')
-  query.delete('uselibpqcompat')
-  if (query.get('sslrootcert') === 'system') {
-    query.delete('sslrootcert')
-    query.set('sslmode', 'verify-full')
-    return undefined
-  }
-  if (value === null) return undefined
-  const mode = MODES[value] ?? fail(name, 'must be disable, allow, prefer, require, verify-ca or verify-full')
-  if (mode === 'verify-ca' && !query.has('sslrootcert'))
+/** Returns the option `ssl` of postgres.js. Empty without a parameter about TLS. */
+function readTls(
+  query: ReadonlyMap<string, string>,
+  servers: readonly Server[],
+): Pick<DatabaseUrl['driver'], 'ssl'> {
+  const mode = readMode(query)
+  const files = FILES.flatMap((name) => {
+    const file = query.get(name)
+    return file && file !== 'system' ? [[name, file] as const] : []
+  })
+  const isDirect = query.get('sslnegotiation') === 'direct'
+  if (mode === undefined && files.length === 0 && !isDirect) return {}
+  // PostgreSQL does not support TLS over a Unix socket.
+  if (mode === 'disable' || servers.every(({ host }) => host.startsWith('/'))) return { ssl: false }
+  // pg-connection-string does not support the connection without TLS to a server that has no TLS.
+  if (mode === 'prefer') return { ssl: mode }
+  const verifiesNames = mode === undefined || mode === 'verify-full'
+  if (verifiesNames && servers.length > 1 && servers.some(({ host }) => isIP(host)))
+    fail('sslmode', 'verify-full cannot verify several IP addresses: use host names, or verify-ca')
+  const ssl = parseTls(
+    new URLSearchParams({ ...Object.fromEntries(files), ...(mode !== undefined && { sslmode: mode }) }),
+  )
+  // Node.js compares the certificate with the host name that the driver sends in the TLS handshake. The driver sends no
+  // IP address, so the address must be an option.
+  return { ssl: servers.length === 1 ? { ...ssl, host: servers[0]?.host } : ssl }
+}
+
+/** Reads `sslmode`, or `ssl`. */
+function readMode(query: ReadonlyMap<string, string>) {
+  if (query.get('sslrootcert') === 'system') return 'verify-full'
+  const [mode, switched] = ['sslmode', 'ssl'].map((name) => {
+    const value = query.get(name)
+    if (value === undefined) return undefined
+    return MODES.get(value) ?? fail(name, 'must be disable, allow, prefer, require, verify-ca or verify-full')
+  })
+  const isOn = (value: string) => value !== 'disable' && value !== 'prefer'
+  if (mode && switched && isOn(mode) !== isOn(switched)) fail('ssl', 'contradicts sslmode')
+  if (mode === 'verify-ca' && !query.get('sslrootcert'))
     fail('sslmode', 'verify-ca requires sslrootcert, the file with the certificate of the authority')
-  query.set('sslmode', mode)
-  return mode === 'prefer' ? mode : undefined
+  return mode ?? switched
 }
 
-function parseForOneHost(origin: string, path: string, query: URLSearchParams) {
-  const rest = new URLSearchParams([...query].filter(([name]) => !['host', 'port', 'dbname'].includes(name)))
-  const database = query.get('dbname')
+function parseTls(parameters: URLSearchParams) {
   try {
-    return parse(
-      `${origin}${database === null ? path : `/${encodeURIComponent(database)}`}?${rest.toString()}`,
-      {
-        useLibpqCompat: true,
-      },
-    )
+    const { ssl } = parse(`postgres://localhost/?${parameters.toString()}`, { useLibpqCompat: true })
+    return typeof ssl === 'object' ? ssl : {}
   } catch (error) {
     const file = error instanceof Error && 'path' in error ? error.path : undefined
-    const name = FILES.find((each) => query.get(each) === file)
-    return name
-      ? fail(name, 'names a file that cannot be read')
-      : fail('the URL', `is invalid: ${PERCENT_ENCODE}`)
+    return fail(
+      FILES.find((name) => parameters.get(name) === file) ?? 'sslmode',
+      'names a file that cannot be read',
+    )
   }
-}
-
-/**
- * Node.js compares the certificate with the host name that the driver sends in the TLS handshake. The driver sends no
- * IP address, so an IP address must be an option.
- */
-const verifyHost = (ssl: string | boolean | object | undefined, servers: DatabaseUrl['servers']) => {
-  if (typeof ssl !== 'object') return ssl === true
-  return servers.length === 1 ? { ...ssl, host: servers[0].host } : ssl
 }
 
 const defined = <T extends object>(values: T) =>

@@ -158,9 +158,8 @@ export async function migrateServer(url: string) {
   })
   try {
     const db = drizzle(migrator)
-    if ((await findPendingMigrations(db)).length === 0) return
     await migrator`select pg_advisory_lock(${MIGRATION_LOCK})`
-    await migrate(db, { migrationsFolder })
+    if ((await findPendingMigrations(db)).length > 0) await migrate(db, { migrationsFolder })
   } finally {
     await migrator.end()
   }
@@ -180,7 +179,7 @@ async function requireParameters(client: postgres.Sql) {
   const commands = missing.map(({ name, role }) => `  alter role ${role} set ${name} = ${REQUIRED[name]};`)
   throw new Error(
     [
-      'Statements through the pooler have no timeouts, or another search path. Set for the role, once:',
+      'Statements have no timeouts, or another search path. Remove search_path from the options in the URL. Through a pooler, set for the role, once:',
       ...commands,
       'Then let the pooler open new connections: run RECONNECT in its admin console.',
     ].join('\n'),

@@ -11,7 +11,7 @@ import { Problem } from './problem.tsx'
 const RESEND_DELAY = 30
 
 /** The key of the latest sent code in the storage of the tab, so that a reload keeps the step. */
-const SENT = 'codeSent'
+const SENT = 'sentCode'
 
 /** Lifetime of a code, in milliseconds. */
 const CODE_LIFETIME = 5 * 60_000

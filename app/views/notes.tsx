@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
-import { useCallback, useState } from 'react'
+import { useState } from 'react'
 
 import { orpc } from '../api.ts'
 import { Confirm } from '../components/confirm.tsx'
@@ -7,21 +7,15 @@ import { Loaded } from '../components/loaded.tsx'
 import { More } from '../components/more.tsx'
 import { useLanguage } from '../language.tsx'
 import { NewNote } from './notes/new-note.tsx'
-import { type Note, noteDrafts, notesQuery, refreshNotes } from './notes/note.ts'
+import { type Note, noteEdits, notesQuery, refreshNotes } from './notes/note.ts'
 import { NoteItem } from './notes/note-item.tsx'
 
 /** The notes of the person, and the notes that other people share with the person. Changes by other people appear by themselves. */
 export function Notes() {
   const { t } = useLanguage()
   const query = useInfiniteQuery(notesQuery)
-  const [edited, setEdited] = useState<readonly Note[]>(() => noteDrafts.list().map(({ base }) => base))
+  const edited = noteEdits.useAll().map(({ base }) => base)
   const [deleting, setDeleting] = useState<Note>()
-  const onEdit = useCallback((note: Note) => {
-    setEdited((notes) => [...notes, note])
-  }, [])
-  const onClose = useCallback((id: string) => {
-    setEdited((notes) => notes.filter((note) => note.id !== id))
-  }, [])
 
   const listed = query.data?.pages.flatMap((page) => page.notes) ?? []
   const current = new Map(listed.map((note) => [note.id, note]))
@@ -46,8 +40,6 @@ export function Notes() {
                       // With further pages, the list does not tell whether a missing note still exists.
                       current={current.get(note.id) ?? (query.hasNextPage ? note : undefined)}
                       edited={edited.find(({ id }) => id === note.id)}
-                      onEdit={onEdit}
-                      onClose={onClose}
                       onDelete={setDeleting}
                     />
                   ))}

@@ -2,6 +2,7 @@ import * as query from '../../db/account.ts'
 import * as audit from '../../db/audit.ts'
 import { lockPerson } from '../../db/users.ts'
 import { signOut } from '../guard/authentication.ts'
+import { normalizeAddress } from '../mail-address.ts'
 import { auditSourceOf } from '../telemetry/audit.ts'
 import { signedIn } from '../guard/index.ts'
 import { scopesOf } from './apps.ts'
@@ -34,7 +35,7 @@ export const account = os.router({
 
   delete: os.delete.handler(async ({ context, input, errors }) => {
     const { db, user } = context
-    if (input.email.toLowerCase() !== user.email) throw errors.WRONG_ADDRESS()
+    if (normalizeAddress(input.email).toLowerCase() !== user.email) throw errors.WRONG_ADDRESS()
     const entry = { ...auditSourceOf(context), action: 'account.delete', outcome: 'accepted' } as const
     await db.transaction(async (tx) => {
       const [person] = await lockPerson(tx, user.id)

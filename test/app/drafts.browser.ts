@@ -21,14 +21,27 @@ interface Form {
   save: string
 }
 
+const newTask: Form = { view: 'Tasks', name: 'New task', save: 'Add task' }
+
 /** The forms in which a person writes texts. */
 const forms: Record<string, Form> = {
-  'a new task': { view: 'Tasks', name: 'New task', save: 'Add task' },
+  'a new task': newTask,
   'an edited task': { view: 'Tasks', name: 'Title', opener: 'Edit', save: 'Save' },
   'a new note': { view: 'Notes', name: 'Title', save: 'Save note' },
   'an edited note': { view: 'Notes', name: 'Title', opener: 'Edit', save: 'Save note' },
 }
 const TEXT = 'Not saved yet'
+
+/** Holds the requests that save until the returned function is called. They are then sent, or answered with `answer`. */
+async function hold(page: Page, answer?: { status: number; json: object }) {
+  let release: () => void = () => undefined
+  const released = new Promise<void>((resolve) => (release = resolve))
+  await page.route(/\/rpc\/(tasks|notes)\/(create|update)/, async (route) => {
+    await released
+    await (answer ? route.fulfill(answer) : route.continue())
+  })
+  return release
+}
 
 /** Opens a form, and enters TEXT. */
 async function write({ view, name, opener }: Form) {
@@ -57,6 +70,22 @@ describe.each(Object.entries(forms))('the text of %s', (_, form) => {
     await open(page, form.view)
     await page.getByRole('listitem').getByText(TEXT).waitFor()
     expect(await page.getByRole('listitem').getByRole('textbox').count()).toBe(0)
+  })
+
+  test('is not offered again if the service saves it while another view is open', async () => {
+    const { page } = await write(form)
+    const release = await hold(page)
+    await press(page, form.save)
+    await open(page, 'Home')
+    await open(page, form.view)
+    await page.getByRole('heading', { name: form.view, exact: true }).waitFor()
+
+    release()
+
+    await page.getByRole('listitem').getByText(TEXT).waitFor()
+    await expect.poll(() => page.locator(`li input[type=text], li textarea`).count()).toBe(0)
+    await expect.poll(() => page.locator(`input[value="${TEXT}"]`).count()).toBe(0)
+    expect(await page.getByText('Keep mine').count()).toBe(0)
   })
 
   test('is kept for the same person, and not for others, if the session ends elsewhere', async () => {
@@ -98,8 +127,81 @@ describe.each(Object.entries(forms))('the text of %s', (_, form) => {
   })
 })
 
+test('a text that was not saved is not shown to the next person', async () => {
+  const { page, email, expectStatus } = await write(newTask)
+  expectStatus(401)
+  expectStatus(503)
+  const release = await hold(page, { status: 503, json: {} })
+  await press(page, newTask.save)
+  await service.client({ cookie: await service.signIn(email) }).sessions.revokeOthers()
+  await page.getByText('Your session has ended.').waitFor()
+  await signInAgain(page, newEmail())
+  await page.getByText('You have no tasks.').waitFor()
+
+  const failed = page.waitForResponse((response) => response.status() === 503)
+  release()
+
+  await failed
+  expect(await field(page, 'New task').inputValue()).toBe('')
+  expect(await page.getByText(TEXT).count()).toBe(0)
+})
+
+test.each(['a new note', 'an edited note', 'an edited task'])(
+  'text that a person writes while %s is being saved is kept',
+  async (name) => {
+    const form = forms[name] ?? newTask
+    const { page, client } = await write(form)
+    const release = await hold(page)
+    await press(page, form.save)
+    await field(page, form.name).fill('Continued')
+
+    release()
+
+    const saved = async () => [
+      ...(await client.tasks.list()).tasks.map(({ title }) => title),
+      ...(await client.notes.list()).notes.map(({ title }) => title),
+    ]
+    await expect.poll(saved).toEqual([TEXT])
+    await expect.poll(() => page.getByRole('button', { name: form.save, exact: true }).isEnabled()).toBe(true)
+    expect(await field(page, form.name).inputValue()).toBe('Continued')
+    expect(await page.getByText('Keep mine').count()).toBe(0)
+  },
+)
+
+test('a note is not created twice', async () => {
+  const form = forms['a new note'] ?? newTask
+  const { page, client } = await write(form)
+  const release = await hold(page)
+  await press(page, form.save)
+  await open(page, 'Home')
+  await open(page, form.view)
+
+  expect(await page.getByRole('button', { name: form.save }).isDisabled()).toBe(true)
+  release()
+
+  await page.getByRole('listitem').getByText(TEXT).waitFor()
+  expect((await client.notes.list()).notes).toHaveLength(1)
+})
+
+test('the browser asks before a page with an unsent change closes', async () => {
+  const { page } = await write(newTask)
+  const questions: string[] = []
+  page.on('dialog', (dialog) => {
+    questions.push(dialog.type())
+    void dialog.dismiss()
+  })
+  const release = await hold(page)
+  await press(page, newTask.save)
+
+  await page.close({ runBeforeUnload: true })
+
+  await expect.poll(() => questions).toEqual(['beforeunload'])
+  release()
+  await page.getByRole('checkbox').waitFor()
+})
+
 test('a person signs out after a question, and no text remains', async () => {
-  const { page, email, expectStatus } = await write({ view: 'Tasks', name: 'New task', save: 'Add task' })
+  const { page, email, expectStatus } = await write(newTask)
   expectStatus(401)
   const questions: string[] = []
   page.on('dialog', (dialog) => {
@@ -118,7 +220,7 @@ test('a person signs out after a question, and no text remains', async () => {
 })
 
 test('a page without unsaved texts closes without a question', async () => {
-  const { page } = await write({ view: 'Tasks', name: 'New task', save: 'Add task' })
+  const { page } = await write(newTask)
   const questions: string[] = []
   page.on('dialog', (dialog) => {
     questions.push(dialog.type())

@@ -142,7 +142,8 @@ describe('sign-in by an e-mail code', () => {
       status: 200,
       body: { user: { email } },
     })
-    expect(await submitCode(`${name}@mün chen.example`, '123456')).toMatchObject({ status: 400 })
+    for (const domain of ['mün chen.example', 'example.com/../x', 'ex%61mple.com', 'exa\nmple.com'])
+      expect(await submitCode(`${name}@${domain}`, '123456')).toMatchObject({ status: 400 })
   })
 
   test.each(['a new user', 'an existing user'])(

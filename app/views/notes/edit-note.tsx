@@ -5,7 +5,7 @@ import { codeOf, orpc } from '../../api.ts'
 import { Conflict } from '../../components/conflict.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useLanguage } from '../../language.tsx'
-import { isEqual, keepTag, type Note, noteDrafts, refreshNotes, replaceNote } from './note.ts'
+import { isEqual, keepTag, type Note, noteEdits, type NoteFields, refreshNotes, replaceNote } from './note.ts'
 import { NoteForm, NoteVersion } from './note-form.tsx'
 
 interface Props {
@@ -13,19 +13,23 @@ interface Props {
   base: Note
   /** The note in the list, which changes while the person edits. Undefined if the note was deleted or is no longer shared. */
   current: Note | undefined
-  onClose: () => void
+}
+
+interface Save {
+  /** The version that the person has seen. */
+  seen: Note
+  fields: NoteFields
 }
 
 /** The errors that the form explains in its own words. */
 const explained = ['PRECONDITION_FAILED', 'NOT_FOUND', 'FORBIDDEN']
 
 /** Edits a note in its place in the list. A change by another person is not overwritten without a decision. */
-export function EditNote({ base, current, onClose }: Props) {
+export function EditNote({ base, current }: Props) {
   const { t } = useLanguage()
-  const mine = noteDrafts.use(base.id)?.fields ?? base
+  const mine = noteEdits.use(base.id)?.fields ?? base
   const close = () => {
-    noteDrafts.forget(base.id)
-    onClose()
+    noteEdits.forget(base.id)
   }
   const [isRefused, setRefused] = useState(false)
   const conflict = useRef<HTMLDivElement>(null)
@@ -35,11 +39,16 @@ export function EditNote({ base, current, onClose }: Props) {
 
   const save = useMutation({
     /** Saves if the note still is the version that the person has seen. A note that the person cannot edit becomes a new note. */
-    mutationFn: (seen: Note) => (canEdit ? replaceNote(seen, mine) : orpc.notes.create.call(mine)),
-    onSuccess: async (note) => {
-      keepTag(note)
+    mutationFn: ({ seen, fields }: Save) =>
+      canEdit ? replaceNote(seen, fields) : orpc.notes.create.call(fields),
+    onSuccess: async (saved, { fields }) => {
+      keepTag(saved)
       await refreshNotes()
-      close()
+      // The person has continued to write during the request.
+      const written = noteEdits.get(base.id)?.fields
+      if (written && written !== fields && saved.id === base.id)
+        noteEdits.keep(base.id, { base: saved, fields: written })
+      else close()
     },
     onError: (error) => {
       setRefused(['NOT_FOUND', 'FORBIDDEN'].includes(codeOf(error) ?? ''))
@@ -50,15 +59,14 @@ export function EditNote({ base, current, onClose }: Props) {
     <NoteForm
       fields={mine}
       onChange={(fields) => {
-        if (isEqual(fields, base)) noteDrafts.forget(base.id)
-        else noteDrafts.keep(base.id, { base, fields })
+        noteEdits.keep(base.id, { base, fields })
       }}
       onClose={close}
       action={t(canEdit ? 'saveNote' : 'saveAsNewNote')}
       isPending={save.isPending}
       onSubmit={() => {
         if (theirs && canEdit) conflict.current?.focus()
-        else save.mutate(current ?? base)
+        else save.mutate({ seen: current ?? base, fields: mine })
       }}
     >
       {!canEdit && !save.isPending && <p role="alert">{t(current ? 'noteNotEditable' : 'noteGone')}</p>}
@@ -70,7 +78,7 @@ export function EditNote({ base, current, onClose }: Props) {
           theirs={<NoteVersion fields={theirs} />}
           isPending={save.isPending}
           onKeep={() => {
-            save.mutate(theirs)
+            save.mutate({ seen: theirs, fields: mine })
           }}
           onTake={close}
         />

@@ -1,4 +1,4 @@
-import { useMutation } from '@tanstack/react-query'
+import { useIsMutating, useMutation } from '@tanstack/react-query'
 
 import { orpc } from '../../api.ts'
 import { Problem } from '../../components/problem.tsx'
@@ -17,15 +17,19 @@ function changeFields(fields: NoteFields) {
 export function NewNote({ isHidden }: { isHidden: boolean }) {
   const { t } = useLanguage()
   const fields = newNoteDrafts.use('new') ?? empty
-  const create = useMutation(
-    orpc.notes.create.mutationOptions({
-      onSuccess: async (note) => {
-        keepTag(note)
-        await refreshNotes()
-        newNoteDrafts.forget('new')
-      },
-    }),
-  )
+  const mutationKey = orpc.notes.create.mutationKey()
+  const create = useMutation({
+    mutationKey,
+    mutationFn: ({ title, body }: NoteFields) => orpc.notes.create.call({ title: title.trim(), body }),
+    onSuccess: async (note, sent) => {
+      keepTag(note)
+      await refreshNotes()
+      // The person may have continued to write during the request.
+      if (newNoteDrafts.get('new') === sent) newNoteDrafts.forget('new')
+    },
+  })
+  // The request can also come from the form before the person opened another view.
+  const isPending = useIsMutating({ mutationKey }) > 0
   return (
     <section aria-labelledby="new-note-title" hidden={isHidden}>
       <h2 id="new-note-title">{t('newNote')}</h2>
@@ -33,10 +37,10 @@ export function NewNote({ isHidden }: { isHidden: boolean }) {
         fields={fields}
         onChange={changeFields}
         onSubmit={() => {
-          create.mutate({ title: fields.title.trim(), body: fields.body })
+          create.mutate(fields)
         }}
         action={t('saveNote')}
-        isPending={create.isPending}
+        isPending={isPending}
       >
         <Problem error={create.error} />
       </NoteForm>

@@ -4,7 +4,7 @@ import { useFocusOfList } from '../../components/focus.ts'
 import { useSession } from '../../components/session.tsx'
 import { useLanguage } from '../../language.tsx'
 import { EditNote } from './edit-note.tsx'
-import type { Note } from './note.ts'
+import { type Note, noteEdits } from './note.ts'
 import { ShareNote } from './share-note.tsx'
 
 interface Props {
@@ -13,13 +13,11 @@ interface Props {
   current: Note | undefined
   /** The version that the person is editing. */
   edited: Note | undefined
-  onEdit: (note: Note) => void
-  onClose: (id: string) => void
   onDelete: (note: Note) => void
 }
 
 /** A note in the list, with the actions that the person has the permission for. */
-export const NoteItem = memo(function NoteItem({ note, current, edited, onEdit, onClose, onDelete }: Props) {
+export const NoteItem = memo(function NoteItem({ note, current, edited, onDelete }: Props) {
   const { t, formatAge, formatTime } = useLanguage()
   const titleId = useId()
   const item = useFocusOfList()
@@ -53,13 +51,7 @@ export const NoteItem = memo(function NoteItem({ note, current, edited, onEdit, 
         </time>
       </p>
       {edited ? (
-        <EditNote
-          base={edited}
-          current={current}
-          onClose={() => {
-            onClose(note.id)
-          }}
-        />
+        <EditNote base={edited} current={current} />
       ) : (
         <p className="text" dir="auto">
           {body}
@@ -73,7 +65,7 @@ export const NoteItem = memo(function NoteItem({ note, current, edited, onEdit, 
               className="secondary"
               aria-describedby={titleId}
               onClick={() => {
-                onEdit(note)
+                noteEdits.keep(note.id, { base: note, fields: note })
               }}
             >
               {t('edit')}

@@ -2,7 +2,7 @@ import { infiniteQueryOptions } from '@tanstack/react-query'
 
 import type { Outputs } from '../../../contract/client.ts'
 import { codeOf, orpc, queryClient } from '../../api.ts'
-import { createDrafts } from '../../drafts.ts'
+import { createDrafts, createEdits } from '../../drafts.ts'
 
 export type Note = Outputs['notes']['list']['notes'][number]
 
@@ -12,10 +12,9 @@ export type NoteFields = Pick<Note, 'title' | 'body'>
 /** The fields of a new note. */
 export const newNoteDrafts = createDrafts<'new', NoteFields>()
 
-/** The edited fields of a note, and the version that the person has begun to edit. */
-export const noteDrafts = createDrafts<string, { base: Note; fields: NoteFields }>()
-
 export const isEqual = (a: NoteFields, b: NoteFields) => a.title === b.title && a.body === b.body
+
+export const noteEdits = createEdits<string, Note, NoteFields>(isEqual)
 
 const PAGE_SIZE = 100
 

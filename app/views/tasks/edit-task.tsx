@@ -6,7 +6,7 @@ import { codeOf, orpc } from '../../api.ts'
 import { Conflict } from '../../components/conflict.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useLanguage } from '../../language.tsx'
-import { isEqual, refreshTasks, type TaggedTask, type Task, taskDrafts, type TaskFields } from './task.ts'
+import { isEqual, refreshTasks, type TaggedTask, type Task, taskEdits, type TaskFields } from './task.ts'
 import { TaskForm, TaskVersion } from './task-form.tsx'
 
 interface Props {
@@ -14,17 +14,21 @@ interface Props {
   base: TaggedTask
   /** The task in the list, which changes while the person edits. */
   current: Task
-  onClose: () => void
+}
+
+interface Save {
+  /** The version that the person has seen. */
+  seen: TaskFields
+  fields: TaskFields
 }
 
 /** Edits a task in its place in the list. A change by another device is not overwritten without a decision. */
-export function EditTask({ base, current, onClose }: Props) {
+export function EditTask({ base, current }: Props) {
   const { t } = useLanguage()
   const { id } = base
-  const mine = taskDrafts.use(id)?.fields ?? base
+  const mine = taskEdits.use(id)?.fields ?? base
   const close = () => {
-    taskDrafts.forget(id)
-    onClose()
+    taskEdits.forget(id)
   }
   /** The version that the service had when it refused to save. */
   const [found, setFound] = useState<Task>()
@@ -36,24 +40,27 @@ export function EditTask({ base, current, onClose }: Props) {
 
   const save = useMutation({
     /** Saves if the task still is the version that the person has seen. */
-    mutationFn: async (seen: TaskFields) => {
-      const { title, description, status } = mine
+    mutationFn: async ({ seen, fields: { title, description, status } }: Save) => {
       if (isDeleted) return orpc.tasks.create.call({ taskTitle: title, taskDesc: description ?? '' })
       const version = seen === base ? base : await orpc.tasks.get.call({ id })
       if (!isEqual(version, seen)) throw new ORPCError('PRECONDITION_FAILED')
       const headers = { 'if-match': version.etag ?? '*' }
       return orpc.tasks.update.call({ id, title, description, status }, { context: { headers } })
     },
-    onSuccess: async () => {
+    onSuccess: async (saved, { fields }) => {
       await refreshTasks()
-      close()
+      // The person has continued to write during the request.
+      const written = taskEdits.get(id)?.fields
+      if (written && written !== fields && saved.id === id)
+        taskEdits.keep(id, { base: saved, fields: written })
+      else close()
     },
-    onError: async (error) => {
+    onError: async (error, { fields }) => {
       if (codeOf(error) !== 'PRECONDITION_FAILED' && codeOf(error) !== 'NOT_FOUND') return
       void refreshTasks()
       try {
         const task = await orpc.tasks.get.call({ id })
-        if (isEqual(task, mine)) close()
+        if (isEqual(task, fields)) close()
         else setFound(task)
       } catch (cause) {
         setDeleted(codeOf(cause) === 'NOT_FOUND')
@@ -66,15 +73,14 @@ export function EditTask({ base, current, onClose }: Props) {
     <TaskForm
       fields={mine}
       onChange={(fields) => {
-        if (isEqual(fields, base)) taskDrafts.forget(id)
-        else taskDrafts.keep(id, { base, fields })
+        taskEdits.keep(id, { base, fields })
       }}
       onClose={close}
       action={t(isDeleted ? 'saveAsNewTask' : 'save')}
       isPending={save.isPending}
       onSubmit={() => {
         if (theirs && !isDeleted) conflict.current?.focus()
-        else save.mutate(base)
+        else save.mutate({ seen: base, fields: mine })
       }}
     >
       {isDeleted ? (
@@ -88,7 +94,7 @@ export function EditTask({ base, current, onClose }: Props) {
             theirs={<TaskVersion fields={theirs} />}
             isPending={save.isPending}
             onKeep={() => {
-              save.mutate(theirs)
+              save.mutate({ seen: theirs, fields: mine })
             }}
             onTake={close}
           />

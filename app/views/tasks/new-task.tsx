@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { orpc } from '../../api.ts'
 import { Field } from '../../components/field.tsx'
 import { Problem } from '../../components/problem.tsx'
+import { ownerOfDrafts } from '../../drafts.ts'
 import { useLanguage } from '../../language.tsx'
 import { newTaskDrafts, refreshTasks } from './task.ts'
 
@@ -17,10 +18,11 @@ export function NewTask({ onAdd }: { onAdd: () => void }) {
   const title = newTaskDrafts.use('new') ?? ''
   const create = useMutation(
     orpc.tasks.create.mutationOptions({
+      onMutate: ownerOfDrafts,
       onSettled: refreshTasks,
       // Returns the text to the person, unless the person has entered another text in the meantime.
-      onError: (_, { taskTitle }) => {
-        if (!newTaskDrafts.get('new')) newTaskDrafts.keep('new', taskTitle)
+      onError: (_, { taskTitle }, owner) => {
+        if (owner === ownerOfDrafts() && !newTaskDrafts.get('new')) newTaskDrafts.keep('new', taskTitle)
       },
     }),
   )

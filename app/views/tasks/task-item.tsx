@@ -7,18 +7,16 @@ import { Problem } from '../../components/problem.tsx'
 import { useLanguage } from '../../language.tsx'
 import { deleteLater } from './deletions.ts'
 import { EditTask } from './edit-task.tsx'
-import { isEqual, refreshTasks, type TaggedTask, type Task } from './task.ts'
+import { isEqual, refreshTasks, type TaggedTask, type Task, taskEdits } from './task.ts'
 
 interface Props {
   task: Task
   /** The version that the person is editing. */
   edited: TaggedTask | undefined
-  onEdit: (task: TaggedTask) => void
-  onClose: (id: number) => void
 }
 
 /** A task in the list. */
-function Item({ task, edited, onEdit, onClose }: Props) {
+function Item({ task, edited }: Props) {
   const { t } = useLanguage()
   const titleId = useId()
   const item = useFocusOfList()
@@ -29,7 +27,12 @@ function Item({ task, edited, onEdit, onClose }: Props) {
     orpc.tasks.update.mutationOptions({ scope: { id: `tasks/${id}` }, onSettled: refreshTasks }),
   )
   // Requests the current version, because a list has no entity tags.
-  const open = useMutation({ mutationFn: () => orpc.tasks.get.call({ id }), onSuccess: onEdit })
+  const open = useMutation({
+    mutationFn: () => orpc.tasks.get.call({ id }),
+    onSuccess: (base) => {
+      taskEdits.keep(id, { base, fields: base })
+    },
+  })
   const { title, description, status } = update.isPending ? { ...task, ...update.variables } : task
 
   useEffect(() => {
@@ -40,13 +43,7 @@ function Item({ task, edited, onEdit, onClose }: Props) {
   if (edited)
     return (
       <li ref={item}>
-        <EditTask
-          base={edited}
-          current={task}
-          onClose={() => {
-            onClose(id)
-          }}
-        />
+        <EditTask base={edited} current={task} />
       </li>
     )
   return (

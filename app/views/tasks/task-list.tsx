@@ -1,5 +1,4 @@
 import { keepPreviousData, useInfiniteQuery, useMutationState } from '@tanstack/react-query'
-import { useCallback, useState } from 'react'
 
 import type { Inputs } from '../../../contract/client.ts'
 import { orpc } from '../../api.ts'
@@ -7,7 +6,7 @@ import { Loaded } from '../../components/loaded.tsx'
 import { More } from '../../components/more.tsx'
 import { useLanguage } from '../../language.tsx'
 import { useDeletions } from './deletions.ts'
-import { type Status, type TaggedTask, taskDrafts } from './task.ts'
+import { type Status, taskEdits } from './task.ts'
 import { TaskItem } from './task-item.tsx'
 
 const PAGE_SIZE = 100
@@ -45,13 +44,7 @@ export function TaskList({
 }: Pick<ReturnType<typeof useTasks>, 'query' | 'tasks'> & { status: Status | undefined }) {
   const { t } = useLanguage()
   const pendingTitles = usePendingTitles()
-  const [edited, setEdited] = useState<readonly TaggedTask[]>(() => taskDrafts.list().map(({ base }) => base))
-  const onEdit = useCallback((task: TaggedTask) => {
-    setEdited((tasks) => [...tasks, task])
-  }, [])
-  const onClose = useCallback((id: number) => {
-    setEdited((tasks) => tasks.filter((task) => task.id !== id))
-  }, [])
+  const edited = taskEdits.useAll().map(({ base }) => base)
   const ids = new Set(listed.map(({ id }) => id))
   // A task stays while the person edits the task, also if the task was deleted elsewhere or has another status.
   const tasks = [...edited.filter(({ id }) => !ids.has(id)), ...listed]
@@ -70,13 +63,7 @@ export function TaskList({
                 </li>
               ))}
               {tasks.map((task) => (
-                <TaskItem
-                  key={task.id}
-                  task={task}
-                  edited={edited.find(({ id }) => id === task.id)}
-                  onEdit={onEdit}
-                  onClose={onClose}
-                />
+                <TaskItem key={task.id} task={task} edited={edited.find(({ id }) => id === task.id)} />
               ))}
             </ul>
             <More query={query} />

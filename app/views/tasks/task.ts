@@ -1,6 +1,6 @@
 import type { Outputs } from '../../../contract/client.ts'
 import { orpc, queryClient } from '../../api.ts'
-import { createDrafts } from '../../drafts.ts'
+import { createDrafts, createEdits } from '../../drafts.ts'
 import type { Message } from '../../messages/index.ts'
 
 export type Task = Outputs['tasks']['list']['tasks'][number]
@@ -25,8 +25,7 @@ export const isEqual = (a: TaskFields, b: TaskFields) =>
 /** The title of a new task. */
 export const newTaskDrafts = createDrafts<'new', string>()
 
-/** The edited fields of a task, and the version that the person has begun to edit. */
-export const taskDrafts = createDrafts<number, { base: TaggedTask; fields: TaskFields }>()
+export const taskEdits = createEdits<number, TaggedTask, TaskFields>(isEqual)
 
 /** Requests the tasks again. A change is shown as pending until this request has been answered. */
 export const refreshTasks = () => queryClient.invalidateQueries({ queryKey: orpc.tasks.key() })
