@@ -16,15 +16,15 @@ import { type Path, paths } from './paths.ts'
 import { restart } from './session-changes.ts'
 import { applyTheme, storedTheme, type Theme, themes } from './theme.ts'
 import { Home } from './views/home.tsx'
-import { Reservation } from './views/reservation.tsx'
 import { Account } from './views/account.tsx'
 import { Devices } from './views/devices.tsx'
 import { Notes } from './views/notes.tsx'
 import { sendDeletions } from './views/tasks/deletions.ts'
 import { Tasks } from './views/tasks.tsx'
 
-/** Loaded on demand, because only administrators need this view. */
+// Loaded on demand, because few people open these views.
 const People = lazy(async () => ({ default: (await import('./views/people.tsx')).People }))
+const Reservation = lazy(async () => ({ default: (await import('./views/reservation.tsx')).Reservation }))
 
 interface View {
   title: Message
