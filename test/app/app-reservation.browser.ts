@@ -10,6 +10,8 @@ useBrowser()
 const openReservation = async (options: Partial<Parameters<typeof openApp>[1]> = {}) => {
   const { page, expectStatus } = await openApp(service, { email: '', path: '/reservation', ...options })
   const [name, guests] = [page.getByRole('textbox', { name: 'Name' }), page.getByLabel('Guests')]
+  // The browser loads the view on demand.
+  await name.waitFor()
   const reserve = (values: { name: string; guests: string }) =>
     name
       .fill(values.name)
