@@ -21,7 +21,7 @@ export const hasDrafts = () => [...collections].some(({ isUnsaved }) => isUnsave
 
 let owner: string | undefined
 
-/** Returns the person to whom the drafts belong. A request can end after the person has changed. */
+/** Returns the id of the person who owns the drafts. A late answer must not change the drafts of the next person. */
 export const ownerOfDrafts = () => owner
 
 /** Deletes the drafts of another person. Without a person, keeps the drafts until the person signs in again. */
@@ -71,8 +71,6 @@ export interface Edit<Base, Fields> {
   fields: Fields
 }
 
-/**
- * Creates the drafts of the items that the person edits. Every open form has a draft, also without a change.
- */
+/** Creates the drafts of the items that the person edits. Each open form has a draft, also before the first change. */
 export const createEdits = <Key, Base extends Fields, Fields>(isEqual: (a: Fields, b: Fields) => boolean) =>
   createDrafts<Key, Edit<Base, Fields>>(({ base, fields }) => isEqual(base, fields))

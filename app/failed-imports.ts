@@ -7,7 +7,7 @@ const PAUSE = 60_000
 
 /**
  * Reloads the page once if a part of the page cannot be loaded: after a deployment, an open page still names the files of
- * the release before. A page with unsaved texts is not reloaded.
+ * the release before. Does not reload a page with unsaved texts or unsent changes.
  */
 export function reloadAfterFailedImport() {
   window.addEventListener('vite:preloadError', () => {

@@ -10,7 +10,7 @@ const ask = (event: BeforeUnloadEvent) => {
   event.preventDefault()
 }
 
-/** A listener can exclude the page from the back/forward cache of the browser, so an empty page has none. */
+/** Without anything unsaved there is no listener, because a listener can exclude the page from the back/forward cache. */
 function update() {
   if (isUnsaved() && !isLeaving) addEventListener('beforeunload', ask)
   else removeEventListener('beforeunload', ask)
@@ -21,7 +21,9 @@ export function askBeforeLeaving() {
   subscribeToDrafts(update)
   queryClient.getMutationCache().subscribe(update)
   addEventListener('pageshow', ({ persisted }) => {
-    if (persisted) isLeaving = false
+    if (!persisted) return
+    isLeaving = false
+    update()
   })
 }
 

@@ -57,8 +57,6 @@ const MIGRATION_LOCK = 7_141_925
 
 const COMMON = { onnotice: () => undefined, connect_timeout: CONNECT_TIMEOUT }
 
-const application_name = 'tallystick'
-
 /**
  * Numbers of connections of a process, and driver options, without a pooler (`direct`) and with a pooler (`pooled`).
  *
@@ -75,15 +73,9 @@ const CONNECTION_PLANS = {
   direct: {
     counts: { reads: 1, lists: 2, writes: 4 },
     prepare: true,
-    connection: { application_name, plan_cache_mode: 'force_generic_plan', ...TIMEOUTS },
-    options: SCHEMA,
+    connection: { plan_cache_mode: 'force_generic_plan', ...TIMEOUTS, options: SCHEMA },
   },
-  pooled: {
-    counts: { reads: 8, lists: 4, writes: 8 },
-    prepare: false,
-    connection: { application_name },
-    options: '',
-  },
+  pooled: { counts: { reads: 8, lists: 4, writes: 8 }, prepare: false, connection: {} },
 }
 
 export interface OpenOptions {
@@ -104,18 +96,14 @@ export async function openServer(
   { directUrl, answerTimeout = MAX_IDLE_TIMEOUT, observers = [] }: OpenOptions = {},
 ): Promise<Connection> {
   const database = parseDatabaseUrl(url)
-  const {
-    counts,
-    prepare,
-    connection,
-    options: ownOptions,
-  } = directUrl === undefined ? CONNECTION_PLANS.direct : CONNECTION_PLANS.pooled
+  const { counts, prepare, connection } =
+    directUrl === undefined ? CONNECTION_PLANS.direct : CONNECTION_PLANS.pooled
   const idleTimeout = Math.min(answerTimeout, MAX_IDLE_TIMEOUT)
   // Longer than `idleTimeout`, so that the driver closes an idle connection before the connection counts as lost.
   const maxSilence = 2 * idleTimeout
   const options = {
     prepare,
-    connection: { ...connection, ...database.startup, options: joinOptions(ownOptions, database) },
+    connection: startupParameters(database, connection),
     ...COMMON,
     ...connectionOptions(database, maxSilence),
     idle_timeout: idleTimeout / 1000,
@@ -137,8 +125,13 @@ export async function openServer(
   return { db, notifications: createServerNotifications(direct, writes), close }
 }
 
-const joinOptions = (own: string, { startup }: DatabaseUrl) =>
-  [own, startup.options].filter(Boolean).join(' ')
+/** Returns the parameters that a connection sends at its start: `own`, and the parameters of the URL, which have priority. */
+const startupParameters = <Own extends { options?: string }>({ startup }: DatabaseUrl, own: Own) => ({
+  application_name: 'tallystick',
+  ...own,
+  ...startup,
+  options: [own.options, startup.options].filter(Boolean).join(' '),
+})
 
 /**
  * Applies pending migrations to a PostgreSQL server. Waits while another process migrates. If no migration is pending,
@@ -149,11 +142,7 @@ export async function migrateServer(url: string) {
   const migrator = postgres({
     ...COMMON,
     ...connectionOptions(database, Infinity),
-    connection: {
-      application_name,
-      ...database.startup,
-      options: joinOptions(`${SCHEMA} ${NO_TIMEOUTS}`, database),
-    },
+    connection: startupParameters(database, { options: `${SCHEMA} ${NO_TIMEOUTS}` }),
     max: 1,
   })
   try {

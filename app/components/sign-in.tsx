@@ -67,16 +67,15 @@ function useCountdown(initialEnd: number) {
 export function SignIn() {
   const { t, language } = useLanguage()
   const queryClient = useQueryClient()
+  /** The latest code, until the person chooses another address. */
   const [sent, setSent] = useState(findSent)
   const [email, setEmail] = useState(sent?.email ?? '')
   const [otp, setOtp] = useState('')
-  const [step, setStep] = useState<'email' | 'code'>(sent ? 'code' : 'email')
   const { seconds: waiting, wait } = useCountdown((sent?.sentAt ?? 0) + RESEND_DELAY * 1000)
   const send = useMutation({
     mutationFn: () => sendCode(email, language),
     onSuccess: (folder) => {
       setSent(keepSent({ email, sentAt: Date.now(), folder }))
-      setStep('code')
       setOtp('')
       enter.reset()
       wait(RESEND_DELAY)
@@ -95,7 +94,7 @@ export function SignIn() {
     },
   })
 
-  if (step === 'email')
+  if (!sent)
     return (
       <section className="sign-in" aria-labelledby="sign-in-title">
         <h2 id="sign-in-title">{t('signInTitle')}</h2>
@@ -128,7 +127,7 @@ export function SignIn() {
     <section className="sign-in" aria-labelledby="sign-in-title">
       <h2 id="sign-in-title">{t('signInTitle')}</h2>
       <p role="status">
-        {t('codeSent', { email })} {sent?.folder && t('codeInLog', { folder: sent.folder })}
+        {t('codeSent', { email })} {sent.folder && t('codeInLog', { folder: sent.folder })}
       </p>
       <form
         onSubmit={(event) => {
@@ -172,7 +171,7 @@ export function SignIn() {
           className="secondary"
           onClick={() => {
             forgetSent()
-            setStep('email')
+            setSent(undefined)
           }}
         >
           {t('changeEmail')}

@@ -65,7 +65,7 @@ test.each([
   ['ssl=true', { host: 'localhost' }],
   ['sslnegotiation=direct', { host: 'localhost' }],
   ['', undefined],
-])('of repeated parameters, the last counts: %s', (query, ssl) => {
+])('the TLS parameters are read like libpq does, of repeated parameters the last: %s', (query, ssl) => {
   expect(parseDatabaseUrl(`postgres://localhost/x?${query}`).driver.ssl).toEqual(ssl)
 })
 
