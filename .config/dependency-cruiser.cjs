@@ -3,7 +3,7 @@
 /** The modules that every folder of src/ can import. */
 const shared = [
   '^contract/',
-  '^src/(context|rate-limits|mail-address|maybe-promise|outages|output|settings)\\.ts$',
+  '^src/(context|live-events|rate-limits|mail-address|outages|output|settings)\\.ts$',
   '^src/telemetry/',
 ]
 
@@ -59,10 +59,10 @@ module.exports = {
       // Validates OAUTH_CLIENTS. Permitted, because this file imports no other file of the service.
       '^src/identity/client-metadata\\.ts$',
     ]),
-    only('shared', '^src/(rate-limits|mail-address|maybe-promise|outages|output)\\.ts$', [
+    only('shared', '^src/(live-events|rate-limits|mail-address|outages|output)\\.ts$', [
       '^contract/',
+      '^src/context\\.ts$',
       '^db/errors\\.ts$',
-      '^src/maybe-promise\\.ts$',
     ]),
     only('telemetry', '^src/telemetry/', [...shared, '^db/']),
     only('guard', '^src/guard/', [...shared, '^db/']),
@@ -90,12 +90,6 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/http/' },
       to: { path: '^db/', dependencyTypesNot: ['type-only'] },
-    },
-    {
-      name: 'fast-behind-one-export',
-      severity: 'error',
-      from: { pathNot: '^(src/http/fast/|test/)' },
-      to: { path: '^src/http/fast/', pathNot: '^src/http/fast/index\\.ts$' },
     },
     only('app', '^app/', ['^contract/']),
     only('cli', '^src/cli/', ['^db/errors\\.ts$', '^src/operator/commands\\.ts$', '^contract/']),

@@ -16,7 +16,7 @@ const SHARED = ['contract', 'shared', 'telemetry']
 
 const groups: Record<string, readonly string[]> = {
   start: ['main', 'serve', 'workers', 'service', 'testing'],
-  shared: ['context', 'settings', 'outages', 'output', 'maybe-promise'],
+  shared: ['context', 'settings', 'live-events', 'outages', 'output'],
 }
 
 function groupOf(path: string) {

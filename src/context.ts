@@ -62,6 +62,7 @@ export interface WatchCall {
 
 /** An open stream of one caller. */
 export interface LiveStream {
+  readonly topics: readonly Topic[]
   /**
    * Returns the next state that the client does not have, or undefined after the end of the stream. Throws UNAUTHORIZED
    * if the session or the token of the caller ends.
@@ -203,9 +204,4 @@ export interface Context {
   malformed?: ORPCError<'BAD_REQUEST', unknown>
   /** Whether notes have the first form (src/http/note-forms.ts). Set only by Datastar pages. */
   isFirstForm?: boolean
-  /**
-   * Receives the stream of `live.watch`. A protocol sets this property to send the frames that streams share. Without
-   * the property, the procedure returns an event iterator.
-   */
-  opened?: { stream?: LiveStream }
 }

@@ -1,7 +1,6 @@
 import type { AnySchema } from '@orpc/contract'
 
 import { type Issue, listIssues } from '../contract/errors.ts'
-import { mapMaybePromise } from './maybe-promise.ts'
 
 /**
  * Thrown for an output that violates its schema. Contains the paths and the violated rules, but no values of the
@@ -16,8 +15,8 @@ export class InvalidOutput extends Error {
 }
 
 /** Removes the fields that the schema does not declare. Throws InvalidOutput if the value violates the schema. */
-export const validateOutput = (schema: AnySchema, value: unknown) =>
-  mapMaybePromise(schema['~standard'].validate(value), (result): unknown => {
-    if (result.issues) throw new InvalidOutput(result.issues)
-    return result.value
-  })
+export async function validateOutput(schema: AnySchema, value: unknown): Promise<unknown> {
+  const result = await schema['~standard'].validate(value)
+  if (result.issues) throw new InvalidOutput(result.issues)
+  return result.value
+}

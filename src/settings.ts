@@ -101,7 +101,6 @@ const Variables = z.object({
     `Must be a comma-separated list of name=number. Names: ${Object.keys(limits).join(', ')}`,
   ),
   RATE_LIMITS: z.enum(['on', 'off']).default('on'),
-  COMPILED: z.enum(['on', 'off']).default('on'),
   METRICS_HOST: z.string().default('127.0.0.1'),
   METRICS_PORT: z.coerce.number().int().min(1).max(65_535).optional(),
   WORKERS: z.coerce.number().int().min(1).max(256).default(1),
@@ -204,11 +203,6 @@ export function readSettings(environment: Record<string, string | undefined>) {
     rateLimits: env.RATE_LIMITS === 'on',
     /** Points that override the points in `limits`. The key is the name of the rate limit. */
     limitPoints: Object.fromEntries(env.LIMITS.map(parseLimit)),
-    /**
-     * Whether common requests use the fast path (src/http/fast/). If false, all requests use the standard handlers of
-     * oRPC.
-     */
-    compiled: env.COMPILED === 'on',
     metricsHost: env.METRICS_HOST,
     /** Port of `/metrics`. If unset, no metrics are collected. */
     metricsPort: env.METRICS_PORT,

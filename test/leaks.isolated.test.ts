@@ -10,9 +10,8 @@ import { OPERATOR } from '../db/audit.ts'
 import { users } from '../db/users.ts'
 import * as grants from '../db/grants.ts'
 import { idempotency } from '../db/idempotency.ts'
-import { createSerializer } from '../src/http/serializer.ts'
 import { faults, SECRET } from './fixtures/faulty-handlers.ts'
-import { settingsWithAddress, type Service, newEmail, startService } from './fixtures/service.ts'
+import { settingsWithAddress, newEmail, startService } from './fixtures/service.ts'
 import { bearer, registerApp } from './fixtures/oauth-app.ts'
 import { createFetch } from './fixtures/http.ts'
 
@@ -28,14 +27,7 @@ const production = {
   MAIL_FROM: 'no-reply@tally.example',
   AUTH_SECRET: 's'.repeat(32),
 }
-const services = {
-  'the fast path': await startService({ ...production, ...(await settingsWithAddress()) }),
-  'the stock handlers': await startService({
-    ...production,
-    ...(await settingsWithAddress()),
-    COMPILED: 'off',
-  }),
-}
+const service = await startService({ ...production, ...(await settingsWithAddress()) })
 
 /** The text of all responses in the current test. */
 let received = ''
@@ -45,11 +37,11 @@ const recording: typeof fetch = async (request, init) => {
   return response
 }
 
-type Connect = (service: Service, headers: Record<string, string>) => Client
+type Connect = (headers: Record<string, string>) => Client
 const clients: Record<string, Connect> = {
-  'over RPC': ({ origin }, headers) => createClient(origin, { headers, fetch: recording }),
-  'over REST': ({ origin }, headers) => createRestClient(origin, { headers, fetch: recording }),
-  'in process': (service, headers) => service.client(headers),
+  'over RPC': (headers) => createClient(service.origin, { headers, fetch: recording }),
+  'over REST': (headers) => createRestClient(service.origin, { headers, fetch: recording }),
+  'in process': (headers) => service.client(headers),
 }
 
 const note = { title: 'Title', body: '' }
@@ -104,7 +96,7 @@ const calls: Record<string, (client: Client, fixture: Fixture) => Promise<unknow
   'account.delete': (client, { email }) => client.account.delete({ email }),
 }
 
-async function createFixture(service: Service) {
+async function createFixture() {
   const email = newEmail()
   const [cookie, other] = [await service.signIn(email), await service.signIn(email)]
   const client = service.client({ cookie })
@@ -123,15 +115,11 @@ async function createFixture(service: Service) {
   return { cookie, fixture: { taskId, noteId, number, token, grant, email } }
 }
 
-const fixtures = new Map<Service, ReturnType<typeof createFixture>>()
+let sharedFixture: ReturnType<typeof createFixture> | undefined
 
 /** Returns a fixture that tests share, or a new fixture for a procedure that deletes rows. */
-function fixtureFor(service: Service, procedure = '') {
-  if (/\.(delete|reset|revoke)/.test(procedure)) return createFixture(service)
-  const fixture = fixtures.get(service) ?? createFixture(service)
-  fixtures.set(service, fixture)
-  return fixture
-}
+const fixtureFor = (procedure = '') =>
+  /\.(delete|reset|revoke)/.test(procedure) ? createFixture() : (sharedFixture ??= createFixture())
 
 beforeEach(() => {
   received = ''
@@ -147,34 +135,30 @@ traverseContractProcedures({ router: contract, path: [] }, ({ path, contract: pr
   // An event stream consists of outputs of other procedures.
   if (getEventIteratorSchemaDetails(outputSchema)) return
   names.push(path.join('.'))
-
-  test(`the output of ${path.join('.')} has a serializer`, () => {
-    expect(createSerializer(outputSchema)).toBeTypeOf('function')
-  })
 })
 
 test('the cases below call every procedure without an event stream', () => {
   expect(Object.keys(calls).sort()).toEqual(names.sort())
 })
 
-describe.each(Object.entries(services))('%s', (_, service) => {
+describe('the service', () => {
   const call = createFetch(service)
 
   describe.each(Object.entries(clients))('%s', (_, connect) => {
     test.each(Object.entries(calls))('%s sends no undeclared property', async (name, ask) => {
-      const { cookie, fixture } = await fixtureFor(service, name)
+      const { cookie, fixture } = await fixtureFor(name)
       faults.mode = 'leak'
 
-      const output = await ask(connect(service, { cookie }), fixture)
+      const output = await ask(connect({ cookie }), fixture)
 
       expect(faults.count).toBeGreaterThan(0)
       expect(JSON.stringify(output) + received).not.toContain(SECRET)
     })
 
     test('an error contains only the declared part of its data', async () => {
-      const { cookie } = await fixtureFor(service)
+      const { cookie } = await fixtureFor()
       faults.mode = 'leak'
-      const client = connect(service, { cookie })
+      const client = connect({ cookie })
 
       await expect(client.reservations.create({ name: ' ', guests: 0 })).rejects.toMatchObject({
         defined: true,
@@ -189,7 +173,7 @@ describe.each(Object.entries(services))('%s', (_, service) => {
   })
 
   test('a query, a media type, RPC metadata and If-None-Match do not add undeclared properties', async () => {
-    const { cookie, fixture } = await fixtureFor(service)
+    const { cookie, fixture } = await fixtureFor()
     const { taskId } = fixture
     const known = await call('GET', `/api/tasks/${taskId}`, undefined, { cookie })
     faults.mode = 'leak'
@@ -209,7 +193,7 @@ describe.each(Object.entries(services))('%s', (_, service) => {
   })
 
   test('a repeated request gets the declared response, even if the stored response has more properties', async () => {
-    const { cookie } = await createFixture(service)
+    const { cookie } = await createFixture()
     const create = () =>
       call('POST', '/api/tasks', { taskTitle: 'Title' }, { cookie, 'idempotency-key': 'key' })
     faults.mode = 'leak'
@@ -228,7 +212,7 @@ describe.each(Object.entries(services))('%s', (_, service) => {
   })
 
   test('an MCP tool returns only declared properties', async () => {
-    const { cookie } = await fixtureFor(service)
+    const { cookie } = await fixtureFor()
     const app = await registerApp(service)
     const tokens = await app.obtainTokens(cookie, { resource: `${service.origin}/mcp` })
     const headers = { ...bearer(tokens), accept: 'application/json, text/event-stream' }
@@ -258,7 +242,7 @@ describe.each(Object.entries(services))('%s', (_, service) => {
     ['GET', '/api/notes', undefined],
     ['POST', '/api/notes', { newNote: 'Text' }],
   ])('a hypermedia page gets no undeclared property: %s %s', async (method, url, body) => {
-    const { cookie } = await fixtureFor(service)
+    const { cookie } = await fixtureFor()
     faults.mode = 'leak'
 
     const answer = await call(method, url, body, { cookie, 'datastar-request': 'true' })
@@ -273,14 +257,14 @@ describe.each(Object.entries(services))('%s', (_, service) => {
     test.each(Object.entries(calls).filter(([name]) => name !== 'status.get'))(
       'an output of %s that violates its contract is an error, and is not logged',
       async (name, ask) => {
-        const { cookie, fixture } = await fixtureFor(service, name)
+        const { cookie, fixture } = await fixtureFor(name)
         const log = vi.spyOn(service.services.log, 'error').mockImplementation(() => undefined)
         onTestFinished(() => {
           log.mockRestore()
         })
         faults.mode = 'break'
 
-        const error = await ask(connect(service, { cookie }), fixture).catch((error: unknown) => error)
+        const error = await ask(connect({ cookie }), fixture).catch((error: unknown) => error)
 
         expect(error).toBeInstanceOf(ORPCError)
         expect(error).toMatchObject({ code: 'INTERNAL_SERVER_ERROR', status: 500 })

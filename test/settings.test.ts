@@ -96,7 +96,6 @@ describe('readSettings', () => {
     ['DATABASE_DIRECT_URL', 'postgres://x'],
     ['WORKERS', '0'],
     ['WORKERS', '2'],
-    ['COMPILED', 'yes'],
     ['AUTH_SECRET', 'short'],
     ['SMTP_URL', 'http://x'],
     ['ADMIN_EMAILS', 'nobody'],

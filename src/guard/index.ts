@@ -6,7 +6,6 @@ import type { Access, Action, Meta } from '../../contract/base.ts'
 import { contract } from '../../contract/index.ts'
 import { readTopics } from '../../contract/live.ts'
 import type { Caller, Context } from '../context.ts'
-import { catchMaybePromise, mapMaybePromise } from '../maybe-promise.ts'
 import { tracing } from '../telemetry/tracing.ts'
 import { isBearer } from './authentication.ts'
 import { withIfMatch } from './conditions.ts'
@@ -44,20 +43,18 @@ const isOwnPage = ({ headers: { origin }, settings }: Context) =>
   origin === undefined || origin === settings.baseUrl
 
 /** Checks the caller (401), the scope and impersonation (403), and the rate limit (429). */
-function authenticate(context: Context, procedure: ProcedureContract, input: unknown) {
+async function authenticate(context: Context, procedure: ProcedureContract, input: unknown) {
   const { scope, noImpersonation, ownPagesOnly, administratorsOnly, limit } = procedure.meta
   const isPublic = isPublicCall(procedure.meta, input)
-  return mapMaybePromise(isPublic ? undefined : context.caller(), (caller) => {
-    if (!isPublic && !caller) throw challenge(context, createError(procedure, 'UNAUTHORIZED'))
-    if (caller?.scopes && !(scope && caller.scopes.includes(scope)))
-      throw challenge(context, createError(procedure, 'INSUFFICIENT_SCOPE'), scope)
-    if (noImpersonation && caller?.session.impersonatedBy !== null) throw createError(procedure, 'FORBIDDEN')
-    if (ownPagesOnly && !isOwnPage(context)) throw createError(procedure, 'FORBIDDEN')
-    if (administratorsOnly && caller?.user.role !== 'admin') throw createError(procedure, 'FORBIDDEN')
-    const consumed =
-      limit && context.settings.rateLimits ? consumeProcedureLimit(context, limit, caller) : undefined
-    return mapMaybePromise(consumed, () => caller)
-  })
+  const caller = isPublic ? undefined : await context.caller()
+  if (!isPublic && !caller) throw challenge(context, createError(procedure, 'UNAUTHORIZED'))
+  if (caller?.scopes && !(scope && caller.scopes.includes(scope)))
+    throw challenge(context, createError(procedure, 'INSUFFICIENT_SCOPE'), scope)
+  if (noImpersonation && caller?.session.impersonatedBy !== null) throw createError(procedure, 'FORBIDDEN')
+  if (ownPagesOnly && !isOwnPage(context)) throw createError(procedure, 'FORBIDDEN')
+  if (administratorsOnly && caller?.user.role !== 'admin') throw createError(procedure, 'FORBIDDEN')
+  if (limit && context.settings.rateLimits) await consumeProcedureLimit(context, limit, caller)
+  return caller
 }
 
 /**
@@ -82,27 +79,21 @@ async function authorize(
  * Announces a change after the procedure has committed. Also announces the change after an unexpected error, because the
  * database may have committed before the error.
  */
-function publishAfter<Output>(
+async function publishAfter<Output>(
   run: () => Promisable<Output>,
   { live }: Context,
   topic: Meta['updates'],
   owner: string | undefined,
-): Promisable<Output> {
+): Promise<Output> {
   if (!topic || topic === 'nothing') return run()
-  const publish = () => {
+  try {
+    const output = await run()
     live.publish(topic, owner)
+    return output
+  } catch (error) {
+    if (!(error instanceof ORPCError) || error.status >= 500) live.publish(topic, owner)
+    throw error
   }
-  return catchMaybePromise(
-    () =>
-      mapMaybePromise(run(), (output) => {
-        publish()
-        return output
-      }),
-    (error) => {
-      if (!(error instanceof ORPCError) || error.status >= 500) publish()
-      throw error
-    },
-  )
 }
 
 /**
@@ -149,33 +140,28 @@ interface Invocation {
  * (relation), 400 (malformed request). Then `handle` checks `Idempotency-Key` (400, 409, 422) or `If-Match` (400, 412),
  * and finally the input (400).
  */
-function guardMiddleware<Output extends { output: unknown }>(
+async function guardMiddleware<Output extends { output: unknown }>(
   { context, procedure, path }: Invocation,
   input: unknown,
   handle: (caller: Caller | undefined) => Promisable<Output>,
-) {
+): Promise<Output> {
   const declared = procedure['~orpc']
-  const { action, updates } = declared.meta
+  const { action, updates, secrets } = declared.meta
   const operation = path.join('.')
   context.attributes.operation = operation
-  if (declared.meta.secrets) context.reply.set('cache-control', 'no-transform')
-  const run = () =>
-    mapMaybePromise(authenticate(context, declared, input), (caller) =>
-      mapMaybePromise(
-        caller && action ? authorize(context, declared, input, caller, action) : caller?.user.id,
-        (owner) => {
-          if (context.malformed) throw context.malformed
-          return publishAfter(() => handle(caller), context, updates, owner)
-        },
-      ),
-    )
-  return catchMaybePromise(
-    () => (tracing ? tracing.procedure(path, run) : run()),
-    (error) =>
-      mapMaybePromise(toPublicError(error, context, operation, declared.errorMap), (publicError) => {
-        throw publicError
-      }),
-  )
+  if (secrets) context.reply.set('cache-control', 'no-transform')
+  const run = async () => {
+    const caller = await authenticate(context, declared, input)
+    const owner =
+      caller && action ? await authorize(context, declared, input, caller, action) : caller?.user.id
+    if (context.malformed) throw context.malformed
+    return publishAfter(() => handle(caller), context, updates, owner)
+  }
+  try {
+    return await (tracing ? tracing.procedure(path, run) : run())
+  } catch (error) {
+    throw await toPublicError(error, context, operation, declared.errorMap)
+  }
 }
 
 /** Implements a procedure with public access, which requires no caller. */

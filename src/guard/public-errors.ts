@@ -3,7 +3,6 @@ import { ORPCError, ValidationError } from '@orpc/server'
 
 import { badRequest, Issues } from '../../contract/errors.ts'
 import type { Context } from '../context.ts'
-import { mapMaybePromise } from '../maybe-promise.ts'
 import { toPublicDatabaseError } from '../outages.ts'
 import { InvalidOutput } from '../output.ts'
 
@@ -13,7 +12,12 @@ import { InvalidOutput } from '../output.ts'
  * outage becomes 503. An unexpected error is logged and returned unchanged, because oRPC later replaces it with an
  * internal error without details.
  */
-export function toPublicError(error: unknown, context: Context, operation: string, errorMap: ErrorMap) {
+export function toPublicError(
+  error: unknown,
+  context: Context,
+  operation: string,
+  errorMap: ErrorMap,
+): unknown {
   const databaseError = toPublicDatabaseError(error)
   if (databaseError?.code === 'UNAUTHORIZED') return databaseError
   const { cause } = error instanceof ORPCError ? error : {}
@@ -36,12 +40,11 @@ const toLoggableError = (error: unknown) =>
   error instanceof ValidationError ? new InvalidOutput(error.issues) : error
 
 /** Removes the data of an error, except for data that the contract declares for the error. */
-function removeUndeclaredData(error: ORPCError<string, unknown>, errorMap: ErrorMap) {
+async function removeUndeclaredData(error: ORPCError<string, unknown>, errorMap: ErrorMap) {
   const { code, defined, status, message, data, cause } = error
   if (data === undefined) return error
   const schema = errorMap[code]?.data ?? (code === 'BAD_REQUEST' ? Issues : undefined)
-  return mapMaybePromise(schema?.['~standard'].validate(data), (result) => {
-    const declared: unknown = !result || result.issues ? undefined : result.value
-    return new ORPCError(code, { defined, status, message, data: declared, cause })
-  })
+  const result = await schema?.['~standard'].validate(data)
+  const declared: unknown = !result || result.issues ? undefined : result.value
+  return new ORPCError(code, { defined, status, message, data: declared, cause })
 }

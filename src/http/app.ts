@@ -1,37 +1,37 @@
-import type { HTTPPath } from '@orpc/client'
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { pinoHttp } from 'pino-http'
 
 import { unavailable } from '../../contract/errors.ts'
 import type { AttributesOf, RequestAttributes, Services } from '../context.ts'
-import { catchMaybePromise, mapMaybePromise } from '../maybe-promise.ts'
 import { describeError, MAX_PATH } from '../telemetry/log.ts'
 import { tracing } from '../telemetry/tracing.ts'
 import { createAdmission, createIncompleteLimit } from './admission.ts'
 import { createAuthEndpoints } from './better-auth.ts'
 import { hasBody } from './body.ts'
+import { compileAll } from './compile.ts'
 import { createDatastar } from './datastar.ts'
 import { createEndpoints } from './endpoints.ts'
 import { toKnownError } from './errors.ts'
 import { isEventStream } from './event-stream.ts'
-import { createProceed, handleExpectations } from './expectation.ts'
-import { createFastPath } from './fast/index.ts'
+import { handleExpectations, proceed } from './expectation.ts'
 import { createPageEndpoints } from './files.ts'
+import { createHandler } from './handler.ts'
 import { createHealthEndpoints, isHealthCheck } from './health.ts'
 import { createMcp } from './mcp.ts'
 import { createOAuthEndpoints } from './oauth.ts'
-import { type Call, type Protocol, sendAllowedMethods, sendError } from './protocol.ts'
+import { type Protocol, sendAllowedMethods, sendError } from './protocol.ts'
 import { refuseUnparsable } from './parser-errors.ts'
 import { acceptPipelined } from './pipelining.ts'
 import { createReferenceEndpoints } from './reference.ts'
 import { createOriginLog } from './rejected-origins.ts'
 import { createRequestReader, MAX_HEADERS } from './request.ts'
 import { createCors, createResponseHeaders } from './response-headers.ts'
-import { createRest } from './rest.ts'
-import { createRpc } from './rpc.ts'
-import { notFound, readTarget, type Target } from './target.ts'
-import { enqueueForTick } from './tick.ts'
+import { createRestFormat } from './rest.ts'
+import { createRpc, createRpcFormat } from './rpc.ts'
+import { RPC } from './rpc-format.ts'
+import { MCP, notFound, readTarget, type Target } from './target.ts'
+import { enqueueRequest } from './tick.ts'
 import { createUnknownPaths, redirectOf } from './unknown-paths.ts'
 import { createResponseClass, MeasuredResponse } from './unread-answers.ts'
 
@@ -42,81 +42,80 @@ import { createResponseClass, MeasuredResponse } from './unread-answers.ts'
  *   upload does not occupy a slot.
  * - Check the origin, and read the body.
  * - Create the call.
- * - Answer the call: on the fast path if possible, otherwise by the first protocol that accepts the call.
+ * - Answer the call, by the first protocol that accepts the call.
  */
 export function createApp(services: Services): Server {
   const { settings, log, metrics } = services
   const trackIncomplete = createIncompleteLimit(settings.maxIncomplete, () => metrics?.shed('incomplete'))
-  const { receive, createCall, networkOfRequest } = createRequestReader(services, trackIncomplete)
-  const fastPath = settings.compiled ? createFastPath(!settings.production) : undefined
-  const protocols: Protocol[] = [
-    createRpc(services, () => admission.occupy() ?? (metrics?.shed('full'), undefined)),
-    createEndpoints(
-      services,
-      createHealthEndpoints(services),
-      createReferenceEndpoints(services),
-      createPageEndpoints('app', '/'),
-      createAuthEndpoints(services),
-      createOAuthEndpoints(services),
-    ),
-    createMcp(services),
-    createDatastar(services),
-    createRest(services),
+  const { check, readBody, createCall, networkOfRequest } = createRequestReader(services, trackIncomplete)
+  const procedures = compileAll(!settings.production)
+  const restFormat = createRestFormat(procedures)
+  const occupySlot = () => admission.occupy() ?? (metrics?.shed('full'), undefined)
+  /** The protocols, each with the prefix of its paths. */
+  const protocols: [string, Protocol][] = [
+    [RPC, createRpc(services, createRpcFormat(procedures), occupySlot)],
+    [MCP, createMcp(services)],
+    [
+      '/',
+      createEndpoints(
+        services,
+        createHealthEndpoints(services),
+        createReferenceEndpoints(services),
+        createPageEndpoints('app', '/'),
+        createAuthEndpoints(services),
+        createOAuthEndpoints(services),
+      ),
+    ],
+    ['/', createDatastar(services, restFormat)],
+    ['/', createHandler(services, restFormat)],
   ]
   const answerBrowser = createUnknownPaths()
   const responseHeadersFor = createResponseHeaders(settings)
   const corsFor = createCors(settings)
 
-  const respond = (
-    request: IncomingMessage,
-    response: ServerResponse,
-    target: Target,
-    responseHeaders: readonly string[],
-  ) =>
-    mapMaybePromise(receive(request, target, createProceed(request, response)), (bytes) => {
-      if (bytes && !admission.admit(response)) {
-        shed(response, responseHeaders)
-        return true
+  async function respond(request: IncomingMessage, response: ServerResponse, target: Target) {
+    check(request, target)
+    let bytes: Buffer | undefined
+    if (hasBody(request.headers)) {
+      proceed(request, response)
+      bytes = await readBody(request)
+      if (!admission.admit(response)) {
+        shed(response)
+        return
       }
-      const call = createCall(request, target, bytes)
-      attributes?.set(request, call.context.attributes)
-      if (response instanceof MeasuredResponse) response.attributes = call.context.attributes
-      const answered = !call.refusal && (fastPath?.({ call, response, responseHeaders }) ?? false)
-      return mapMaybePromise(
-        answered,
-        (isAnswered) => isAnswered || dispatch(call, response, responseHeaders),
-      )
-    })
+    }
+    const call = createCall(request, target, bytes)
+    attributes?.set(request, call.context.attributes)
+    if (response instanceof MeasuredResponse) response.attributes = call.context.attributes
 
-  async function dispatch(call: Call, response: ServerResponse, responseHeaders: readonly string[]) {
-    setHeaders(response, responseHeaders)
-    if (!call.refusal) for (const protocol of protocols) if (await protocol(call, response)) return true
-    const path: HTTPPath = `/${call.url().pathname.slice(1)}`
+    const { path, method, refusal } = call
+    const candidates = protocols.filter(
+      ([prefix, { accepts }]) => path.startsWith(prefix) && (!accepts || accepts(call)),
+    )
+    if (!refusal) for (const [, protocol] of candidates) if (await protocol(call, response)) return
     const methods: string[] = []
-    for (const { methodsAt } of protocols) methods.push(...((await methodsAt?.(path)) ?? []))
+    for (const [, { methodsAt }] of candidates) methods.push(...(methodsAt?.(call) ?? []))
     if (methods.length === 0) {
-      if (await answerBrowser(call, response)) return true
+      if (await answerBrowser(call, response)) return
       throw notFound()
     }
-    if (!methods.includes(call.method)) return sendAllowedMethods(call, response, methods)
-    throw call.refusal ?? notFound()
+    if (methods.includes(method)) throw refusal ?? notFound()
+    sendAllowedMethods(call, response, methods)
   }
 
-  function fail(error: unknown, response: ServerResponse, responseHeaders: readonly string[]) {
+  function fail(error: unknown, response: ServerResponse) {
     // If the response has already ended, ANSWER_TIMEOUT has passed and the service has sent 503.
     if (response.writableEnded) return
     const publicError = toKnownError(error, log)
     if (response.headersSent) return response.destroy()
-    setHeaders(response, responseHeaders)
     // The service does not read the rest of the request, so the connection cannot be reused.
     if (!response.req.complete) response.setHeader('connection', 'close')
     sendError(response, publicError)
   }
 
   /** Load shedding: answers 503 without handling the request. */
-  function shed(response: ServerResponse, responseHeaders: readonly string[]) {
+  function shed(response: ServerResponse) {
     metrics?.shed('full')
-    setHeaders(response, responseHeaders)
     sendUnavailable(response, 'The service is at its limit of concurrent requests')
   }
 
@@ -138,7 +137,9 @@ export function createApp(services: Services): Server {
   const listener = (request: IncomingMessage, response: ServerResponse, target: Target) => {
     request.id = randomUUID()
     const { method, headers } = request
-    const responseHeaders = ['x-request-id', request.id, ...responseHeadersFor(headers.origin, target.path)]
+    response.setHeader('x-request-id', request.id)
+    for (const [name, value] of responseHeadersFor(headers.origin, target.path))
+      response.setHeader(name, value)
     logRequest(request, response)
     metrics?.request(request, response, attributesOf)
     logOrigin?.(request, response)
@@ -147,29 +148,24 @@ export function createApp(services: Services): Server {
     const isIncomplete = hasBody(headers)
     const isAdmitted = isIncomplete ? !admission.isFull() : admission.admit(response, isHealthCheck(request))
     if (!isAdmitted) {
-      shed(response, responseHeaders)
+      shed(response)
       return
     }
     const location = redirectOf(request, target)
     if (location !== undefined) {
-      setHeaders(response, responseHeaders)
       response.writeHead(308, { location }).end()
       return
     }
     const handle = () => {
-      void catchMaybePromise<unknown>(
-        () => respond(request, response, target, responseHeaders),
-        (error) => {
-          fail(error, response, responseHeaders)
-        },
-      )
+      void respond(request, response, target).catch((error: unknown) => {
+        fail(error, response)
+      })
     }
     const preflight = method === 'OPTIONS' ? corsFor(headers.origin ?? '', target.path) : undefined
     if (!preflight) {
-      enqueueForTick(isIncomplete, tracing?.bind(handle) ?? handle)
+      enqueueRequest(isIncomplete, tracing?.bind(handle) ?? handle)
       return
     }
-    setHeaders(response, responseHeaders)
     preflight(request, response, handle)
   }
   const observedListener = tracing?.serve(listener, attributesOf) ?? listener
@@ -211,11 +207,6 @@ const LIMITS = {
 function sendUnavailable(response: ServerResponse, message: string) {
   response.setHeader('connection', 'close')
   sendError(response, unavailable(message))
-}
-
-function setHeaders(response: ServerResponse, headers: readonly string[]) {
-  for (let index = 0; index < headers.length; index += 2)
-    response.setHeader(headers[index] ?? '', headers[index + 1] ?? '')
 }
 
 /**

@@ -11,6 +11,7 @@ import { MAX_PATH } from '../telemetry/log.ts'
 import { type Item, readItems } from './batch-items.ts'
 import { toKnownError } from './errors.ts'
 import { sendEvents } from './event-stream.ts'
+import type { RunCall } from './handler.ts'
 import { answer, type Call, setReplyHeaders } from './protocol.ts'
 import { isBatch, MAX_CALLS, refusedBatch, retryHeaders, rpcErrorBody } from './rpc-format.ts'
 import { notFound } from './target.ts'
@@ -19,11 +20,15 @@ import { MeasuredResponse } from './unread-answers.ts'
 /** Occupies a slot of admission control. Returns the function that frees the slot. Undefined if no slot is free. */
 export type OccupySlot = () => (() => void) | undefined
 
-/** Runs one call. Returns undefined if the path is not the path of a procedure. */
-export type RunCall = (call: Call) => Promise<StandardResponse | undefined>
-
 /** An answer of a batch, with the length of its body as JSON. */
 type Part = StandardResponse & { index: number; length: number }
+
+interface Calls {
+  run: RunCall
+  /** Returns the methods of the procedure with the path of a call. */
+  methodsAt: (call: Call) => readonly string[]
+  occupySlot: OccupySlot
+}
 
 interface Batch {
   call: Call
@@ -40,7 +45,7 @@ const badRequest = (message: string) => new ORPCError('BAD_REQUEST', { message }
  * origin, and the size and the depth of its body. Each call has its own context, run of the guard, rate limits, log
  * line and metrics, and occupies its own slot of admission control.
  */
-export function createBatch(services: Services, run: RunCall, occupySlot: OccupySlot) {
+export function createBatch(services: Services, { run, methodsAt, occupySlot }: Calls) {
   const { settings, log } = services
   const observe = createObserver(services)
 
@@ -57,15 +62,20 @@ export function createBatch(services: Services, run: RunCall, occupySlot: Occupy
         malformed: target.malformed,
       },
     )
-    return { ...call, plain: undefined, url: target.url, body, context }
+    return { ...call, path: target.path, url: target.url, body, context }
   }
 
-  const runCall = async (call: Call, { response }: Batch) => {
+  const runCall = async (call: Call, { response }: Batch): Promise<StandardResponse> => {
     const result = await run(call)
-    if (!result) throw notFound()
-    if (!isAsyncIteratorObject(result.body)) return { ...result, headers: headersOf(call.context, response) }
-    await result.body.return?.()
-    throw badRequest('This procedure answers with events: call the procedure outside of a batch')
+    if (!result) throw methodsAt(call).length > 0 ? new ORPCError('METHOD_NOT_SUPPORTED') : notFound()
+    if ('stream' in result) result.stream.close()
+    if ('events' in result) await result.events.return?.()
+    const headers = headersOf(call.context, response)
+    if ('error' in result) return { ...errorResponse(result.error), headers }
+    if (!('encoded' in result))
+      throw badRequest('This procedure answers with events: call the procedure outside of a batch')
+    const { status, text } = result.encoded
+    return { status, headers, body: JSON.parse(text) }
   }
 
   const answerItem = async (batch: Batch, item: Item, index: number): Promise<Part> => {

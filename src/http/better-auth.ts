@@ -63,8 +63,7 @@ async function handle(call: Call, response: ServerResponse, operation: Operation
   const body = operation === operations[GET_SESSION] && !caller ? 'null' : await result.text()
   if (result.ok) return answer(response, result.status, body || 'null')
   const failure = errorOf(result.status, body)
-  if (failure.status >= 500)
-    context.log.error({ operation: call.url().pathname }, 'an operation of better-auth failed')
+  if (failure.status >= 500) context.log.error({ operation: call.path }, 'an operation of better-auth failed')
   return sendError(response, failure)
 }
 

@@ -1,6 +1,25 @@
 import { ServerSentEventGenerator } from '@starfederation/datastar-sdk/abstractServerSentEventGenerator'
+import type { IncomingHttpHeaders } from 'node:http'
+
+import { parseAccept } from './accept.ts'
 
 export const EVENT_STREAM = 'text/event-stream'
+
+/**
+ * Returns whether a Datastar page sent the request: the request has the header `Datastar-Request: true`, or its
+ * `Accept` header prefers `text/event-stream`.
+ */
+export const isDatastar = (headers: IncomingHttpHeaders) =>
+  hasDatastarHeader(headers) || prefersEvents(headers)
+
+export const hasDatastarHeader = (headers: IncomingHttpHeaders) => headers['datastar-request'] === 'true'
+
+const prefersEvents = ({ accept = '' }: IncomingHttpHeaders) => {
+  // Parses `Accept` only if the header contains the type, because almost no request asks for events.
+  if (!/event-stream/i.test(accept)) return false
+  const [first] = parseAccept(accept).sort((a, b) => b.weight - a.weight)
+  return first?.type === EVENT_STREAM && first.weight > 0
+}
 
 /** An update of a Datastar page: the new inner HTML of one element, and new values of signals. */
 export interface Patch {

@@ -28,10 +28,9 @@ export function createEndpoints({ consumeRateLimit }: Services, ...groups: Endpo
   const endpoints = new Map(groups.flatMap((group) => Object.entries(group)))
 
   const answer: Protocol = async (call, response) => {
-    const { pathname } = call.url()
-    const endpoint = endpoints.get(pathname)
+    const endpoint = endpoints.get(call.path)
     if (!endpoint) return false
-    call.context.attributes.operation = pathname
+    call.context.attributes.operation = call.path
     endpoint.setHeaders?.(response)
     if (endpoint.anyOrigin) {
       response.setHeader('access-control-allow-origin', '*')
@@ -43,7 +42,10 @@ export function createEndpoints({ consumeRateLimit }: Services, ...groups: Endpo
     const exceeded = limit && (await consumeRateLimit(limit, networkOf(call.context.address?.())))
     return exceeded ? sendLimitRefusal(response, exceeded) : endpoint.answer(call, response)
   }
-  return Object.assign(answer, { methodsAt: (path: string) => endpoints.get(path)?.methods ?? [] })
+  return Object.assign(answer, {
+    accepts: ({ path }: Call) => endpoints.has(path),
+    methodsAt: ({ path }: Call) => endpoints.get(path)?.methods ?? [],
+  })
 }
 
 function sendPreflight(response: ServerResponse, methods: readonly string[]) {

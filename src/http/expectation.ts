@@ -15,7 +15,7 @@ export function handleExpectations(server: Server) {
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
 }
 
-/** Returns a function that sends 100 (Continue) if the client waits for it. */
-export const createProceed = (request: IncomingMessage, response: ServerResponse) => () => {
+/** Sends 100 (Continue) if the client waits for it. */
+export function proceed(request: IncomingMessage, response: ServerResponse) {
   if (waiting.delete(request)) response.writeContinue()
 }

@@ -83,9 +83,9 @@ export function createMcp(services: Services): Protocol {
   }
 
   const answerCall: Protocol = async (call, response) => {
-    const { method, url, body, request } = call
+    const { method, path, url, body, request } = call
     const { malformed, address, isAbandoned, attributes } = call.context
-    if (url().pathname !== MCP) return false
+    if (path !== MCP) return false
     attributes.operation = MCP
     const { cookie: _, ...headers } = request.headers
     // Prevents DNS rebinding: an attacker can make a host name resolve to the address of this service. Without this
@@ -153,7 +153,7 @@ export function createMcp(services: Services): Protocol {
     response.setHeaders(result.headers)
     return answerProcedure(target, { status: result.status, text: texts.join('') })
   }
-  return Object.assign(answerCall, { methodsAt: (path: string) => (path === MCP ? ['POST'] : []) })
+  return Object.assign(answerCall, { methodsAt: ({ path }: Call) => (path === MCP ? ['POST'] : []) })
 }
 
 /**

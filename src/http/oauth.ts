@@ -49,7 +49,7 @@ export function createOAuthEndpoints(services: Services): Endpoints {
   const page = (protocol: Protocol): Endpoint => ({
     methods: ['GET', 'POST'],
     setHeaders: setPageHeaders,
-    answer: (call, response) => withAuditContext(call.context, () => protocol(call, response)),
+    answer: (call, response) => withAuditContext(call.context, async () => protocol(call, response)),
   })
 
   return {

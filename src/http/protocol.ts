@@ -1,19 +1,20 @@
-import { type HTTPPath, ORPCError } from '@orpc/client'
+import { ORPCError } from '@orpc/client'
 import type { Promisable } from '@orpc/shared'
-import type { StandardLazyRequest } from '@orpc/standard-server'
 import fresh from 'fresh'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { finished } from 'node:stream'
 
 import type { Context, LimitRefusal, Reply } from '../context.ts'
+import type { Coding } from './accept.ts'
 import { compressors, MIN_COMPRESSED, selectCoding } from './compression.ts'
 import { encodeError, type PublicError } from './errors.ts'
-import type { PlainTarget } from './target.ts'
+import { enqueueAnswer } from './tick.ts'
 
 /** A request with its parsed body, in the form that every protocol uses. */
 export interface Call {
   method: string
-  plain: PlainTarget | undefined
+  /** The normalized path. */
+  path: string
   url: () => URL
   /** The JSON object of the body, or undefined if the request has no body. */
   body: Record<string, unknown> | undefined
@@ -26,19 +27,12 @@ export interface Call {
 /** Answers calls of one protocol. */
 export interface Protocol {
   /** Answers a call, or returns false if the protocol does not support the path with this method. */
-  (call: Call, response: ServerResponse): Promise<boolean>
-  /** Returns the methods that the protocol supports for a path. Empty if the protocol does not have the path. */
-  methodsAt?: (path: HTTPPath) => Promisable<readonly string[]>
+  (call: Call, response: ServerResponse): Promisable<boolean>
+  /** Returns false if the protocol does not support the call. By default, the protocol may support every call. */
+  accepts?: (call: Call) => boolean
+  /** Returns the methods that the protocol supports for the path of a call. Empty if the protocol does not have the path. */
+  methodsAt?: (call: Call) => readonly string[]
 }
-
-/** Converts a call to the request type of oRPC's standard handlers. */
-export const standardRequest = ({ method, url, body, context: { headers } }: Call): StandardLazyRequest => ({
-  method,
-  url: url(),
-  headers,
-  body: () => Promise.resolve(body),
-  signal: undefined,
-})
 
 /** Returns whether the status must be 304, because `If-None-Match` contains the entity tag of the answer. */
 export function isNotModified({ method, request: { headers }, context: { reply } }: Call) {
@@ -59,11 +53,13 @@ export const LINGER = 1000
 /** Sends a complete answer, `application/json` by default, with the headers that are set on the response. */
 export function answer(response: ServerResponse, status: number, body: string | Buffer, type?: string) {
   const { req: request } = response
+  const size = Buffer.byteLength(body)
   response.writeHead(status, {
     'content-type': type ?? response.getHeader('content-type') ?? 'application/json',
-    'content-length': Buffer.byteLength(body),
+    'content-length': size,
   })
-  if (request.complete) response.end(body)
+  // If a text has as many bytes as characters, the text is ASCII, and latin1 is the faster of two equal encodings.
+  if (request.complete) enqueueAnswer(() => response.end(body, size === body.length ? 'latin1' : 'utf8'))
   else {
     response.write(body)
     const deadline = setTimeout(() => response.end(), LINGER).unref()
@@ -105,9 +101,9 @@ export function sendAllowedMethods({ method }: Call, response: ServerResponse, m
  * Sends the answer of a procedure with the headers of its reply. A successful answer is compressed if it is large, see
  * `selectCoding`. If `isConditional`, sends 304 if the client already has the answer.
  */
-export async function answerProcedure(
+export function answerProcedure(
   { call, response }: { call: Call; response: ServerResponse },
-  { status, text, type }: { status: number; text: string; type?: string },
+  { status, text, type }: { status: number; text: string; type?: string | undefined },
   isConditional = false,
 ) {
   const { request, context } = call
@@ -118,12 +114,15 @@ export async function answerProcedure(
     response.writeHead(304).end()
     return true
   }
-  if (!coding) return answer(response, status, text, type)
+  return coding ? answerCompressed(response, text, coding, type) : answer(response, status, text, type)
+}
+
+async function answerCompressed(response: ServerResponse, text: string, coding: Coding, type?: string) {
   const compressed = await compressors[coding](text)
   // ANSWER_TIMEOUT has passed, and the service has sent 503.
   if (response.headersSent) return true
   response.setHeader('content-encoding', coding)
-  return answer(response, status, compressed, type)
+  return answer(response, 200, compressed, type)
 }
 
 /** The headers of a reply that extend the header with the same name that the response already has. */

@@ -1,6 +1,5 @@
 import { ORPCError } from '@orpc/client'
 import { parse } from 'content-type'
-import type { Promisable } from '@orpc/shared'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import proxyAddr from 'proxy-addr'
@@ -10,7 +9,6 @@ import type { Services } from '../context.ts'
 import {
   type Body,
   checkSize,
-  hasBody,
   malformed,
   parseCalls,
   parseForm,
@@ -47,11 +45,8 @@ export function createRequestReader(
   return {
     networkOfRequest,
 
-    /**
-     * Checks the target, the number of header lines, the origin and the declared size of the request, then calls
-     * `proceed` and reads the body. Undefined if the request has no body.
-     */
-    receive(request: IncomingMessage, target: Target, proceed: () => void): Promisable<Buffer | undefined> {
+    /** Checks the target, the number of header lines, the origin and the declared size of a request. */
+    check(request: IncomingMessage, target: Target) {
       if (target.refusal) throw target.refusal
       if (request.rawHeaders.length > 2 * MAX_HEADER_LINES)
         throw new ORPCError('REQUEST_HEADER_FIELDS_TOO_LARGE', {
@@ -60,18 +55,18 @@ export function createRequestReader(
         })
       if (isCrossSite(request, target, origins))
         throw new ORPCError('FORBIDDEN', { message: 'This origin may not act for you' })
-      if (!hasBody(request.headers)) return undefined
       checkSize(request.headers)
-      proceed()
-      return readBody(request, (abort) => trackIncomplete(networkOfRequest(request) ?? 'unknown', abort))
     },
+
+    readBody: (request: IncomingMessage) =>
+      readBody(request, (abort) => trackIncomplete(networkOfRequest(request) ?? 'unknown', abort)),
 
     createCall(request: IncomingMessage, target: Target, bytes: Buffer | undefined): Call {
       const { method = 'GET', headers } = request
       const { body, malformed, refusal } = parseBody(request, target, bytes)
       return {
         method: method === 'HEAD' ? 'GET' : method,
-        plain: target.plain,
+        path: target.path,
         url: target.url,
         request,
         body,

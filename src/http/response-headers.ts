@@ -75,13 +75,12 @@ export function setPageHeaders(response: ServerResponse) {
 const VARY = 'Origin, Accept, Datastar-Request, Accept-Encoding'
 
 /**
- * Returns the function that finds the response headers for the `Origin` and the path of a request, as a flat list of names
- * and values. Helmet and cors compute each list once: computing the headers for each request would cost more than the rest
+ * Returns the function that finds the response headers for the `Origin` and the path of a request. Helmet and cors compute each list once: computing the headers for each request would cost more than the rest
  * of an answer.
  */
 export function createResponseHeaders(
   settings: Settings,
-): (origin: string | undefined, path: string) => readonly string[] {
+): (origin: string | undefined, path: string) => readonly (readonly [string, string])[] {
   const corsFor = createCors(settings)
   const protection = createSecurityHeaders(settings)
   const headersFor = (origin: string, path = '/') => {
@@ -92,7 +91,7 @@ export function createResponseHeaders(
     response.setHeader('cache-control', 'no-store')
     for (const protect of protection) protect(request, response, () => undefined)
     corsFor(origin, path)?.(request, response, () => undefined)
-    return Object.entries(response.getHeaders()).flatMap(([name, value]) => [name, String(value)])
+    return Object.entries(response.getHeaders()).map(([name, value]) => [name, String(value)] as const)
   }
   const known = new Map(settings.trustedOrigins.map((origin) => [origin, headersFor(origin)]))
   const other = headersFor('')

@@ -1,63 +1,63 @@
-import { type HTTPPath, ORPCError } from '@orpc/client'
-import { StandardOpenAPIHandler, StandardOpenAPIMatcher } from '@orpc/openapi/standard'
-import type { StandardHandlerOptions } from '@orpc/server/standard'
+import { toHttpPath } from '@orpc/client/standard'
+import { decodeParams, StandardOpenAPICodec, toRou3Pattern } from '@orpc/openapi/standard'
+import {
+  StandardBracketNotationSerializer,
+  StandardOpenAPIJsonSerializer,
+  StandardOpenAPISerializer,
+} from '@orpc/openapi-client/standard'
+import type { StandardLazyRequest } from '@orpc/standard-server'
+import { addRoute, createRouter, findRoute } from 'rou3'
 
-import { metaOf } from '../../contract/base.ts'
-import type { Context, Format, Services } from '../context.ts'
-import { router } from '../procedures/index.ts'
-import { sendLive } from './event-stream.ts'
-import { contentTypeOf, type Form, formOf, hasForm } from './note-forms.ts'
-import { answerProcedure, type Protocol, sendError, setReplyHeaders, standardRequest } from './protocol.ts'
+import type { CompiledProcedure } from './compile.ts'
+import type { WireFormat } from './handler.ts'
+import { contentTypeOf, isFirstForm } from './note-forms.ts'
+import type { Call } from './protocol.ts'
 
-const METHODS = ['GET', 'POST', 'PATCH', 'DELETE']
+const serializer = new StandardOpenAPISerializer(
+  new StandardOpenAPIJsonSerializer(),
+  new StandardBracketNotationSerializer(),
+)
+const codec = new StandardOpenAPICodec(serializer)
 
-/**
- * Creates the protocol REST, with the OpenAPI handler of oRPC. Each form of notes (src/http/note-forms.ts) has its own
- * handler.
- */
-export function createRest(services: Services): Protocol {
-  const handlers = { 1: createHandler(1), 2: createHandler(2) }
-  const matcher = new StandardOpenAPIMatcher()
-  matcher.init(router)
-  const methodsAt = async (path: HTTPPath) => {
-    const matches = await Promise.all(METHODS.map((method) => matcher.match(method, path)))
-    return METHODS.filter((_, index) => matches[index])
+/** The call in the type that oRPC's codec reads. */
+const standardRequest = ({ method, url, body, context: { headers } }: Call): StandardLazyRequest => ({
+  method,
+  get url() {
+    return url()
+  },
+  headers,
+  body: () => Promise.resolve(body),
+  signal: undefined,
+})
+
+/** Creates the wire format of REST: the paths of the contract, with the codec of oRPC's OpenAPI handler. */
+export function createRestFormat(procedures: readonly CompiledProcedure[]): WireFormat {
+  const routes = createRouter<CompiledProcedure>()
+  /** The routes of the first form of notes, which has the same paths as the second form. */
+  const firstFormRoutes = createRouter<CompiledProcedure>()
+  for (const each of procedures) {
+    const { route, operation, meta } = each
+    const pattern = toRou3Pattern(route.path ?? toHttpPath(operation.split('.')))
+    addRoute(meta.form === 1 ? firstFormRoutes : routes, route.method ?? 'POST', pattern, each)
   }
-
-  const answer: Protocol = async (call, response) => {
-    const opened: Context['opened'] = {}
-    const context = { ...call.context, opened }
-    const request = standardRequest(call)
-    const result = await handlers[formOf(call)].handle(request, { context })
-    if (!result.matched) return false
-    const { status, body } = result.response
-    const { stream } = opened
-    if (!stream && !(body instanceof ORPCError))
-      return answerProcedure({ call, response }, { status, text: JSON.stringify(body) }, true)
-    if (stream) return sendLive({ response, reply: context.reply, stream, format: restFrame, services })
-    setReplyHeaders(response, context.reply)
-    return sendError(response, body as ORPCError<string, unknown>)
+  return {
+    find: (call) => {
+      const { method, path } = call
+      const second = findRoute(routes, method, path)
+      const found =
+        second?.data.meta.form && isFirstForm(call) ? findRoute(firstFormRoutes, method, path) : second
+      return found && { procedure: found.data, params: found.params && decodeParams(found.params) }
+    },
+    decode: (call, { params, procedure: { procedure, hasInput } }) =>
+      hasInput ? codec.decode(standardRequest(call), params, procedure) : undefined,
+    encode: (output, { procedure, meta }, { context: { reply } }) => {
+      const type = contentTypeOf(meta)
+      const { status, headers, body } = codec.encode(output, procedure)
+      for (const [name, value] of Object.entries(headers)) if (value !== undefined) reply.set(name, value)
+      return { status, text: JSON.stringify(body), type }
+    },
+    encodeEvents: (events) => serializer.serialize(events),
+    frame: (topic, state) => `data: ${JSON.stringify({ topic, state })}\n\n`,
+    isConditional: true,
   }
-  return Object.assign(answer, { methodsAt })
-}
-
-const restFrame: Format = (topic, state) => `data: ${JSON.stringify({ topic, state })}\n\n`
-
-const createHandler = (form: Form) =>
-  new StandardOpenAPIHandler<Context>(router, {
-    filter: hasForm(form),
-    customErrorResponseBodyEncoder: (error) => error,
-    clientInterceptors: [setContentType],
-  })
-
-/** Sets the content type of the first form of notes, so that clients can distinguish the two forms. */
-const setContentType: NonNullable<StandardHandlerOptions<Context>['clientInterceptors']>[number] = async ({
-  context: { reply },
-  procedure,
-  next,
-}) => {
-  const output = await next()
-  const contentType = contentTypeOf(metaOf(procedure))
-  if (contentType) reply.set('content-type', contentType)
-  return output
 }

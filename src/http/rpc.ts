@@ -1,84 +1,70 @@
 import { ORPCError } from '@orpc/client'
-import { StandardRPCHandler, StandardRPCMatcher } from '@orpc/server/standard'
-import { StrictGetMethodPlugin } from '@orpc/server/plugins'
+import { toHttpPath } from '@orpc/client/standard'
+import type { ServerResponse } from 'node:http'
 
-import type { Context, Format, Services } from '../context.ts'
-import { createBatch, type OccupySlot, type RunCall } from './batch.ts'
+import type { Services } from '../context.ts'
+import { createBatch, type OccupySlot } from './batch.ts'
 import { parseObject } from './body.ts'
-import { sendLive } from './event-stream.ts'
-import { router } from '../procedures/index.ts'
-import { answerProcedure, type Call, standardRequest, type Protocol } from './protocol.ts'
+import type { CompiledProcedure } from './compile.ts'
+import { createHandler, createRunCall, type WireFormat } from './handler.ts'
+import type { Call, Protocol } from './protocol.ts'
 import { BATCH, isBatch, RPC, rpcSerializer } from './rpc-format.ts'
 
 const METHODS = ['GET', 'POST']
 
-/** Creates the RPC protocol of oRPC under /rpc, for the typed client. */
-export function createRpc(services: Services, occupySlot: OccupySlot): Protocol {
-  const handler = new StandardRPCHandler<Context>(router, {
-    plugins: [new StrictGetMethodPlugin()],
-  })
-
-  const run: RunCall = async (call) => {
-    const malformed = call.context.malformed ?? malformationOf(call)
-    const context = { ...call.context, malformed }
-    const request = standardRequest(malformed ? emptied(call) : call)
-    const { response: result } = await handler.handle(request, { context, prefix: '/rpc' })
-    return result
+/** Creates the wire format of oRPC's RPC under /rpc/, for the typed client. */
+export function createRpcFormat(procedures: readonly CompiledProcedure[]): WireFormat {
+  const routes = new Map(
+    procedures.map((each) => [RPC.slice(0, -1) + toHttpPath(each.operation.split('.')), each]),
+  )
+  return {
+    find: ({ method, path }) => {
+      const procedure = routes.get(path)
+      // Procedures that the contract declares with GET also accept GET over RPC.
+      const isSupported = method === 'POST' || (method === 'GET' && procedure?.route.method === 'GET')
+      return procedure && isSupported ? { procedure } : undefined
+    },
+    decode: (call) => {
+      const body = call.method === 'GET' ? bodyOf(call.url()) : call.body
+      checkMeta(body?.meta)
+      return rpcSerializer.deserialize(body)
+    },
+    encode: (output) => ({ status: 200, text: JSON.stringify(rpcSerializer.serialize(output)) }),
+    encodeEvents: (events) => rpcSerializer.serialize(events),
+    frame: (topic, state) =>
+      `event: message\ndata: ${JSON.stringify(rpcSerializer.serialize({ topic, state }))}\n\n`,
   }
-  const answerBatch = createBatch(services, run, occupySlot)
-
-  const answer: Protocol = async (call, response) => {
-    if (!call.url().pathname.startsWith(RPC) || !METHODS.includes(call.method)) return false
-    if (isBatch(call.request.headers)) return answerBatch(call, response)
-    const opened: Context['opened'] = {}
-    const result = await run({ ...call, context: { ...call.context, opened } })
-    if (!result) return false
-    const { status, body } = result
-    // StrictGetMethodPlugin has refused GET.
-    if (status === 405) response.setHeader('allow', 'POST, OPTIONS')
-    if (!opened.stream) return answerProcedure({ call, response }, { status, text: JSON.stringify(body) })
-    return sendLive({
-      response,
-      reply: call.context.reply,
-      stream: opened.stream,
-      format: rpcFrame,
-      services,
-    })
-  }
-  return Object.assign(answer, { methodsAt: createMethodsAt() })
 }
 
-const rpcFrame: Format = (topic, state) =>
-  `event: message\ndata: ${JSON.stringify(rpcSerializer.serialize({ topic, state }))}\n\n`
-
-function createMethodsAt(): Protocol['methodsAt'] {
-  const matcher = new StandardRPCMatcher()
-  matcher.init(router)
-  return async (path) => {
-    if (!path.startsWith(RPC)) return []
-    if (path.endsWith(BATCH)) return METHODS
-    const match = await matcher.match('POST', `/${path.slice(RPC.length)}`)
-    if (!match) return []
-    return match.procedure['~orpc'].route.method === 'GET' ? METHODS : ['POST']
-  }
+/** Returns the body that a GET request has in its query. */
+function bodyOf(url: URL): Call['body'] {
+  const data = url.searchParams.getAll('data').at(-1)
+  if (!data) return undefined
+  const { body, malformed } = parseObject(Buffer.from(data))
+  if (malformed) throw malformed
+  return body
 }
 
 /**
- * Returns the error of a request that cannot be parsed, or that has a non-empty `meta`. oRPC uses `meta` to encode
- * values that JSON cannot represent (bigint, date, regexp, map). No input of the contract has such values. The guard
- * throws the error (400) after its own checks.
+ * Refuses `meta` that is not empty. oRPC uses `meta` to encode values that JSON cannot represent (bigint, date, regexp,
+ * map). No input of the contract has such values.
  */
-function malformationOf({ method, url, body }: Call) {
-  const data = method === 'GET' ? url().searchParams.getAll('data').at(-1) : undefined
-  const parsed = data ? parseObject(Buffer.from(data)) : { body }
-  if (parsed.malformed) return parsed.malformed
-  const meta = parsed.body?.meta ?? []
-  if (Array.isArray(meta) && meta.length === 0) return undefined
-  return new ORPCError('BAD_REQUEST', { message: 'An input is plain JSON: `meta` must be empty' })
+function checkMeta(meta: unknown = []) {
+  if (Array.isArray(meta) && meta.length === 0) return
+  throw new ORPCError('BAD_REQUEST', { message: 'An input is plain JSON: `meta` must be empty' })
 }
 
-/** Returns a copy of the call without input, so that oRPC does not decode malformed input. */
-function emptied(call: Call): Call {
-  const url = new URL(call.url().pathname, call.url())
-  return { ...call, url: () => url, body: {} }
+/** Creates the protocol RPC: calls, and batches of calls. */
+export function createRpc(services: Services, format: WireFormat, occupySlot: OccupySlot): Protocol {
+  const run = createRunCall(format)
+  const answerCall = createHandler(services, format, run)
+  const methodsAt = (call: Call) => answerCall.methodsAt?.(call) ?? []
+  const answerBatch = createBatch(services, { run, methodsAt, occupySlot })
+  const answer = (call: Call, response: ServerResponse) => {
+    if (!isBatch(call.request.headers)) return answerCall(call, response)
+    return METHODS.includes(call.method) && answerBatch(call, response)
+  }
+  return Object.assign(answer, {
+    methodsAt: (call: Call) => (call.path.endsWith(BATCH) ? METHODS : methodsAt(call)),
+  })
 }

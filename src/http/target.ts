@@ -1,4 +1,4 @@
-import { type HTTPPath, ORPCError } from '@orpc/client'
+import { ORPCError } from '@orpc/client'
 import type { IncomingMessage } from 'node:http'
 
 /** Maximum length of a target, in characters. */
@@ -9,22 +9,12 @@ const MAX_TARGET = 8 * 1024
  */
 const MAX_QUERY_ITEMS = 100
 
-/**
- * A target of at most 256 characters, with non-empty segments of only letters, digits, `_` and `-`, and a query of at
- * most 10 parameters without escapes. The fast path handles only such targets, because they need no URL parser.
- */
-export interface PlainTarget {
-  path: HTTPPath
-  query: string | undefined
-}
-
 /** The path of the endpoint for AI agents. A slash at the end is ignored, because people often add one to the address. */
 export const MCP = '/mcp'
 
 /** The normalized target of a request, which routing, admission, log and traces use. */
 export interface Target {
   path: string
-  plain: PlainTarget | undefined
   url: () => URL
   /** The error of an invalid target. The server throws this error before it reads the body. */
   refusal?: ORPCError<string, unknown>
@@ -41,15 +31,10 @@ const badRequest = (message: string) => new ORPCError('BAD_REQUEST', { message }
 
 export const notFound = () => new ORPCError('NOT_FOUND', { message: 'There is nothing at this address' })
 
-const PLAIN = /^((?:\/[\w-]+)+)(?:\?([\w.-]+=[\w.-]*(?:&[\w.-]+=[\w.-]*){0,9}))?$/
-
-function readPlain(target: string): PlainTarget | undefined {
-  const match = target.length <= 256 ? PLAIN.exec(target) : null
-  return match ? { path: match[1] as HTTPPath, query: match[2] } : undefined
-}
-
 /** A valid `Host` header (RFC 9112, section 3.2): one host, without user information. */
 const HOST = /^([\w.~-]+|\[[\da-f:.]+\])(:\d*)?$/i
+/** A path that needs no further check, as in most requests. */
+const SIMPLE_PATH = /^(?:\/[\w-]+)+$/
 /** A valid path (RFC 3986, section 3.3). The URL parser does not change such a path, except for dot segments. */
 const PATH = /^\/(?:[\w.~!$&'()*+,;=:@/-]|%[\da-f]{2})*$/i
 /**
@@ -59,6 +44,7 @@ const PATH = /^\/(?:[\w.~!$&'()*+,;=:@/-]|%[\da-f]{2})*$/i
 const END = '[/;]|%(?:25)*(?:2f|5c|3b)'
 const DOT_SEGMENT = new RegExp(`(?:${END})(?:\\.|%(?:25)*2e){1,2}(?=$|${END})`, 'i')
 const QUERY_ITEM = /[&[]|%5b/gi
+const TOO_COMPLEX = `A query may have at most ${MAX_QUERY_ITEMS} parameters and brackets`
 
 /**
  * Normalizes the request target, and checks `Host`. Refuses a target that two servers or proxies could interpret
@@ -70,16 +56,14 @@ export function readTarget(
 ): Target {
   const refuse = (refusal: ORPCError<string, unknown>, path = UNREADABLE): Target => ({
     path,
-    plain: undefined,
     url: () => new URL(baseUrl),
     refusal,
   })
   if (host === undefined ? httpVersion === '1.1' : !HOST.test(host))
     return refuse(badRequest('Send exactly one Host header, with a host and an optional port'))
-  const plain = readPlain(url)
-  if (plain) return { path: plain.path, plain, url: () => new URL(baseUrl + url) }
   if (url.length > MAX_TARGET)
     return refuse(new ORPCError('URI_TOO_LONG', { status: 414, message: 'The address is too long' }))
+  if (SIMPLE_PATH.test(url)) return { path: url, url: () => new URL(baseUrl + url) }
   const originForm = originFormOf(url, host)
   const [given = '', query = ''] = originForm?.split(/\?(.*)/s) ?? []
   // The check precedes the decoding, which could otherwise create an escape: `%%33%30` would become `%30`.
@@ -94,9 +78,8 @@ export function readTarget(
       withoutSlash: path.slice(0, -1) + (query === '' ? '' : `?${query}`),
     }
   const isComplex = (query.match(QUERY_ITEM)?.length ?? 0) > MAX_QUERY_ITEMS
-  const parsed = new URL(baseUrl + (isComplex || query === '' ? path : `${path}?${query}`))
-  const malformed = badRequest(`A query may have at most ${MAX_QUERY_ITEMS} parameters and brackets`)
-  return { path, plain: undefined, url: () => parsed, ...(isComplex && { malformed }) }
+  if (isComplex) return { path, url: () => new URL(baseUrl + path), malformed: badRequest(TOO_COMPLEX) }
+  return { path, url: () => new URL(baseUrl + (query === '' ? path : `${path}?${query}`)) }
 }
 
 /**

@@ -21,6 +21,5 @@ export const redirectOf = (request: IncomingMessage, { path, withoutSlash }: Tar
 /** Creates the answer to a browser that opens an unknown path: a page with status 404. Other callers receive JSON. */
 export function createUnknownPaths(): Protocol {
   const page = createNotFoundPage('app')
-  return async (call, response) =>
-    isNavigation(call.request, call.url().pathname) && page.answer(call, response)
+  return async (call, response) => isNavigation(call.request, call.path) && page.answer(call, response)
 }

@@ -53,6 +53,10 @@ export class Stream implements LiveStream {
     this.#caller = options.caller
   }
 
+  get topics() {
+    return this.subscriptions.map(({ topic }) => topic)
+  }
+
   /** Called after a change of a topic. */
   wake = () => {
     this.#isVerified = false

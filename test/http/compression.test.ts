@@ -6,17 +6,13 @@ import { newEmail, startService } from '../fixtures/service.ts'
 
 const ADMIN = 'admin@example.com'
 
-// One service uses the fast path (src/http/fast), the other service uses only the standard handlers of oRPC.
-const services = {
-  'the fast path': await startService({ ADMIN_EMAILS: ADMIN }),
-  'the standard handlers': await startService({ ADMIN_EMAILS: ADMIN, COMPILED: 'off' }),
-}
+const service = await startService({ ADMIN_EMAILS: ADMIN })
 
 const COMPRESSED = { 'accept-encoding': 'gzip, deflate, br' }
 const json = { 'content-type': 'application/json' }
 const long = 'The same words. '.repeat(200)
 
-describe.each(Object.entries(services))('%s', (_, service) => {
+describe('procedures', () => {
   const exchange = createRawFetch(service)
   const signIn = async (email = newEmail()) => ({ cookie: await service.signIn(email) })
 

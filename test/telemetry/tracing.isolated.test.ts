@@ -32,11 +32,11 @@ const childrenOf = (parent: Span | undefined, all: Span[]) =>
 const named = (name: string, all: Span[]) => all.find((span) => span.name === name)
 const names = (spans: Span[]) => spans.map(({ name }) => name)
 
-describe.each(['on', 'off'])('with COMPILED=%s, spans', (COMPILED) => {
+describe('spans', () => {
   let service: Service
   let call: ReturnType<typeof createFetch>
   beforeAll(async () => {
-    service = await startService({ COMPILED })
+    service = await startService()
     call = createFetch(service)
   })
 
