@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
 import { bigint, index, pgTable, text } from 'drizzle-orm/pg-core'
 
 import { userId } from './users.ts'
@@ -121,33 +121,27 @@ type NewTask = Pick<TaskRow, 'userId' | 'title' | 'description'>
 /** Maximum number of tasks in one statement. */
 const MAX_INSERTED = 32
 
-/** The statements that insert 1, 2, … MAX_INSERTED tasks. */
-const insertStatements = Array.from({ length: MAX_INSERTED }, (_, index) =>
-  prepared((db) => {
-    const rows = Array.from({ length: index + 1 }, (_, row) => ({
-      userId: sql.placeholder(`userId${row}`),
-      title: sql.placeholder(`title${row}`),
-      description: sql.placeholder(`description${row}`),
-    }))
-    return db
-      .insert(tasks)
-      .values(rows)
-      .returning()
-      .prepare(`tasks_insert_${index + 1}`)
-  }),
+/** Inserts the rows of three arrays of the same length. The rows have the order of the arrays. */
+const insertArrays = prepared((db) =>
+  db
+    .insert(tasks)
+    .values({
+      userId: elements('userIds'),
+      title: elements('titles'),
+      description: elements('descriptions'),
+    })
+    .returning()
+    .prepare('tasks_insert'),
 )
 
-function insertAll(db: Database, newTasks: readonly NewTask[]): Promise<TaskRow[]> {
-  const values: Record<string, string | null> = {}
-  for (const [row, { userId, title, description }] of newTasks.entries()) {
-    values[`userId${row}`] = userId
-    values[`title${row}`] = title
-    values[`description${row}`] = description
-  }
-  const insert = insertStatements[newTasks.length - 1]
-  if (!insert) throw new Error(`A statement cannot insert ${newTasks.length} tasks`)
-  return insert(db).execute(values)
-}
+const elements = (array: string) => sql<string>`unnest(${sql.placeholder(array)}::text[])`
+
+const insertAll = (db: Database, newTasks: readonly NewTask[]) =>
+  insertArrays(db).execute({
+    userIds: newTasks.map(({ userId }) => userId),
+    titles: newTasks.map(({ title }) => title),
+    descriptions: newTasks.map(({ description }) => description),
+  })
 
 /**
  * Combines the inserts of concurrent callers into one statement with one commit. If a row violates a constraint,
@@ -174,6 +168,12 @@ export const insert = (
   { title, description = null }: { title: string; description?: string | null },
 ) => inserts(db).load({ userId, title, description })
 
+/** The versions of a task that a change accepts. */
+export type AcceptedVersions = 'any' | number[]
+
+const isAccepted = (versions: AcceptedVersions) =>
+  versions === 'any' ? undefined : inArray(tasks.version, versions)
+
 export const update = async (
   db: Database,
   userId: string,
@@ -183,19 +183,23 @@ export const update = async (
     description?: string | null
     status?: Status
   },
+  versions: AcceptedVersions = 'any',
 ) =>
   (
     await db
       .update(tasks)
       .set({ ...changes, ...updatedIfChanged(tasks, changes) })
-      .where(owned(userId, id))
+      .where(and(owned(userId, id), isAccepted(versions)))
       .returning()
   ).at(0)
 
-/** Finds a task and locks its row until the transaction ends. */
-export const findForUpdate = async (db: Database, userId: string, id: number) =>
-  (await db.select().from(tasks).where(owned(userId, id)).for('update')).at(0)
-
-export const remove = (db: Database, userId: string, id: number) => db.delete(tasks).where(owned(userId, id))
+/** Returns whether a task was deleted. */
+export const remove = async (db: Database, userId: string, id: number, versions: AcceptedVersions = 'any') =>
+  (
+    await db
+      .delete(tasks)
+      .where(and(owned(userId, id), isAccepted(versions)))
+      .returning({ id: tasks.id })
+  ).length > 0
 
 export const clear = (db: Database, userId: string) => db.delete(tasks).where(eq(tasks.userId, userId))

@@ -6,6 +6,7 @@ import type { Topic } from '../contract/base.ts'
 import type { TaskFilter } from '../contract/tasks.ts'
 import type { Database } from '../db/database.ts'
 import type * as sessions from '../db/sessions.ts'
+import type { AcceptedVersions } from '../db/tasks.ts'
 import type { LimitName } from './rate-limits.ts'
 import type { Settings } from './settings.ts'
 
@@ -202,6 +203,8 @@ export interface Context {
    * 404 and 429 have priority over 400.
    */
   malformed?: ORPCError<'BAD_REQUEST', unknown>
+  /** The versions of a task that `If-Match` accepts. Set if the request has the header. */
+  acceptedVersions?: AcceptedVersions
   /** Whether notes have the first form (src/http/note-forms.ts). Set only by Datastar pages. */
   isFirstForm?: boolean
 }

@@ -2,8 +2,6 @@ import { ORPCError } from '@orpc/client'
 import { isObject, type Promisable } from '@orpc/shared'
 
 import { ById, headerErrors, type TaggedResource } from '../../contract/base.ts'
-import { badRequest } from '../../contract/errors.ts'
-import type { Database } from '../../db/database.ts'
 import * as notes from '../../db/notes.ts'
 import * as tasks from '../../db/tasks.ts'
 import type { Caller, Context } from '../context.ts'
@@ -18,47 +16,59 @@ export const taskTag = ({ version }: tasks.TaskRow) => `"${version}"`
 export const noteTag = ({ userId, version, sharing }: notes.NoteRow, viewerId: string) =>
   userId === viewerId ? `"${version}.${sharing}"` : `"${version}"`
 
-type LockAndTag = (db: Database, user: Caller['user'], id: unknown) => Promise<string | undefined>
-
-/**
- * For each type of resource, a function that locks a row until the transaction ends. The function returns the entity
- * tag of the resource, or undefined if the user has no such resource.
- */
-const lockAndTag: Record<TaggedResource, LockAndTag> = {
-  task: async (db, user, id) => {
-    const { data, error } = ById.safeParse({ id })
-    // A malformed id is invalid input (400), not a failed precondition (412).
-    if (error) throw badRequest(error.issues)
-    const task = await tasks.findForUpdate(db, user.id, data.id)
-    return task && taskTag(task)
-  },
-  note: async (db, user, id) => {
-    const note = typeof id === 'string' ? await notes.findForUpdate(db, user, id) : undefined
-    return note && noteTag(note, user.id)
-  },
-}
-
 /**
  * Returns whether `If-Match` matches an entity tag. Accepts the weak form of the tag, contrary to RFC 9110: the service
  * and compressing proxies make the tag of a compressed answer weak (`W/"1"`), and the tag still identifies one version of
  * the resource.
  */
-const matches = (ifMatch: string, tag: string) =>
+const matches = (ifMatch = '', tag: string) =>
   ifMatch.trim() === '*' || ifMatch.split(',').some((each) => each.trim().replace(/^W\//, '') === tag)
 
+const preconditionFailed = () => new ORPCError('PRECONDITION_FAILED', headerErrors.PRECONDITION_FAILED)
+
+/** Runs `change` if `If-Match` matches the current entity tag. Otherwise throws 412. */
+type RunIfMatching = <Result>(
+  context: Context,
+  caller: Caller,
+  input: unknown,
+  change: (overrides: Partial<Context>) => Promisable<Result>,
+) => Promisable<Result>
+
 /**
- * Runs `change` in a transaction if `If-Match` matches the current entity tag. Otherwise throws 412. The row stays
- * locked from the comparison to the commit, so that no concurrent change is lost.
+ * Tasks: the statement of the change contains the accepted versions.
+ *
+ * Notes: the row stays locked from the comparison to the commit, so that no concurrent change is lost.
  */
-export const withIfMatch = <Result>(
-  { db, headers }: Context,
-  { user }: Caller,
-  { resource, input }: { resource: TaggedResource; input: unknown },
-  change: (overrides: Pick<Context, 'db'>) => Promisable<Result>,
-) =>
-  db.transaction(async (tx) => {
-    const tag = await lockAndTag[resource](tx, user, isObject(input) ? input.id : undefined)
-    if (tag === undefined || !matches(headers['if-match'] ?? '', tag))
-      throw new ORPCError('PRECONDITION_FAILED', headerErrors.PRECONDITION_FAILED)
-    return change({ db: tx })
-  })
+export const runIfMatching: Record<TaggedResource, RunIfMatching> = {
+  task: ({ headers }, _, __, change) => change({ acceptedVersions: versionsOf(headers['if-match']) }),
+  note: ({ db, headers }, { user }, input, change) =>
+    db.transaction(async (tx) => {
+      const id = idOf(input)
+      const note = typeof id === 'string' ? await notes.findForUpdate(tx, user, id) : undefined
+      if (!note || !matches(headers['if-match'], noteTag(note, user.id))) throw preconditionFailed()
+      return change({ db: tx })
+    }),
+}
+
+const idOf = (input: unknown) => (isObject(input) ? input.id : undefined)
+
+/** A strong or weak entity tag of a task. */
+const TASK_TAG = /^(?:W\/)?"(0|[1-9]\d{0,8})"$/
+
+/** Returns the versions of a task that `If-Match` accepts. */
+const versionsOf = (ifMatch = '') =>
+  ifMatch.trim() === '*'
+    ? 'any'
+    : ifMatch.split(',').flatMap((tag) => TASK_TAG.exec(tag.trim())?.slice(1).map(Number) ?? [])
+
+/**
+ * Throws 412 if the task does not have a version that `If-Match` accepts. For a change that was refused for another
+ * reason, because 412 has priority over 400.
+ */
+export async function requireAcceptedVersion({ db, headers }: Context, { user }: Caller, input: unknown) {
+  const ifMatch = headers['if-match']
+  const { data } = ById.safeParse(input)
+  if (ifMatch === undefined || !data) return
+  const task = await tasks.find(db, user.id, data.id)
+  if (!task || !matches(ifMatch, taskTag(task))) throw preconditionFailed()
+}

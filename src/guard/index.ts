@@ -8,7 +8,7 @@ import { readTopics } from '../../contract/live.ts'
 import type { Caller, Context } from '../context.ts'
 import { tracing } from '../telemetry/tracing.ts'
 import { isBearer } from './authentication.ts'
-import { withIfMatch } from './conditions.ts'
+import { requireAcceptedVersion, runIfMatching } from './conditions.ts'
 import { withIdempotencyKey } from './idempotency.ts'
 import { withAuditEntry } from './impersonation.ts'
 import { findRelation, isPermitted } from './permissions.ts'
@@ -126,6 +126,21 @@ function challenge<Refusal extends { code: string }>(context: Context, refusal: 
   return refusal
 }
 
+/**
+ * Returns the function that handles the refusal of a change whose statement checks owner and version. Reads the resource
+ * only now, because 404, 403 and 412 have priority over an invalid input (400).
+ */
+const refuse =
+  (context: Context, procedure: ProcedureContract, input: unknown, caller: Caller) =>
+  async (error: unknown): Promise<never> => {
+    if (error instanceof ORPCError && error.status < 500) {
+      const { action } = procedure.meta
+      if (action) await authorize(context, procedure, input, caller, action)
+      await requireAcceptedVersion(context, caller, input)
+    }
+    throw error
+  }
+
 interface Invocation {
   context: Context
   procedure: { '~orpc': ProcedureContract }
@@ -146,16 +161,21 @@ async function guardMiddleware<Output extends { output: unknown }>(
   handle: (caller: Caller | undefined) => Promisable<Output>,
 ): Promise<Output> {
   const declared = procedure['~orpc']
-  const { action, updates, secrets } = declared.meta
+  const { action, updates, secrets, changes } = declared.meta
   const operation = path.join('.')
   context.attributes.operation = operation
   if (secrets) context.reply.set('cache-control', 'no-transform')
   const run = async () => {
     const caller = await authenticate(context, declared, input)
+    // The statement that changes a task checks the owner and the version.
+    const isChecked = changes === 'task' && !context.malformed
     const owner =
-      caller && action ? await authorize(context, declared, input, caller, action) : caller?.user.id
+      caller && action && !isChecked
+        ? await authorize(context, declared, input, caller, action)
+        : caller?.user.id
     if (context.malformed) throw context.malformed
-    return publishAfter(() => handle(caller), context, updates, owner)
+    const change = publishAfter(() => handle(caller), context, updates, owner)
+    return isChecked && caller ? change.catch(refuse(context, declared, input, caller)) : change
   }
   try {
     return await (tracing ? tracing.procedure(path, run) : run())
@@ -197,7 +217,7 @@ export const signedIn = implementer.use((invocation, input) =>
     if (creates && context.headers['idempotency-key'] !== undefined)
       return withIdempotencyKey(context, caller, { path, input, outputSchema }, proceed)
     if (changes && context.headers['if-match'] !== undefined)
-      return withIfMatch(context, caller, { resource: changes, input }, proceed)
+      return runIfMatching[changes](context, caller, input, proceed)
     return proceed()
   }),
 )

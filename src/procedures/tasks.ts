@@ -31,14 +31,16 @@ export const tasks = os.router({
     return viewWithETag(reply, task)
   }),
 
-  update: os.update.handler(async ({ context: { db, user, reply }, input: { id, ...changes }, errors }) => {
-    const task = await query.update(db, user.id, id, changes)
-    if (!task) throw errors.NOT_FOUND()
+  update: os.update.handler(async ({ context, input: { id, ...changes }, errors }) => {
+    const { db, user, reply, acceptedVersions } = context
+    const task = await query.update(db, user.id, id, changes, acceptedVersions)
+    if (!task) throw acceptedVersions ? errors.PRECONDITION_FAILED() : errors.NOT_FOUND()
     return viewWithETag(reply, task)
   }),
 
-  delete: os.delete.handler(async ({ context: { db, user }, input }) => {
-    await query.remove(db, user.id, input.id)
+  delete: os.delete.handler(async ({ context: { db, user, acceptedVersions }, input, errors }) => {
+    const isDeleted = await query.remove(db, user.id, input.id, acceptedVersions)
+    if (!isDeleted && acceptedVersions) throw errors.PRECONDITION_FAILED()
     return { success: true }
   }),
 

@@ -11,7 +11,10 @@ afterAll(() => embedded.close())
 
 const texts = fc
   .array(
-    fc.oneof(fc.constantFrom('\ufeff', '\ufffe', ' ', '\n'), fc.string({ unit: 'binary', maxLength: 3 })),
+    fc.oneof(
+      fc.constantFrom('\ufeff', '\ufffe', ' ', '\n', '{', '}', ',', '"', '\\', 'NULL'),
+      fc.string({ unit: 'binary', maxLength: 3 }),
+    ),
     { minLength: 1, maxLength: 5 },
   )
   .map((units) => units.join('').replaceAll('\0', ''))
@@ -34,6 +37,26 @@ describe.each([
     })
 
     await fc.assert(law, { numRuns: 50 })
+  })
+
+  test('tasks that are added together come back to their own callers', async () => {
+    const people = await Promise.all([person(newEmail()), person(newEmail())])
+    const added = fc.record({
+      caller: fc.constantFrom(...people),
+      taskTitle: texts,
+      taskDesc: fc.option(texts, { nil: undefined }),
+    })
+
+    const law = fc.asyncProperty(fc.array(added, { minLength: 1, maxLength: 80 }), async (all) => {
+      const tasks = await Promise.all(all.map(({ caller, ...task }) => caller.tasks.create(task)))
+
+      expect(tasks.map(({ title, description }) => ({ title, description }))).toEqual(
+        all.map(({ taskTitle, taskDesc = null }) => ({ title: taskTitle, description: taskDesc })),
+      )
+      expect(new Set(tasks.map(({ id }) => id)).size).toBe(all.length)
+    })
+
+    await fc.assert(law, { numRuns: 20 })
   })
 
   test('live updates contain texts as they were sent', async () => {
