@@ -24,7 +24,9 @@ export const idempotency = pgTable(
 )
 
 interface StoredAnswer {
+  /** The output as JSON, and the types that JSON lacks, each with the path of its value. */
   output: unknown
+  meta?: (readonly [type: number, ...path: (string | number)[]])[]
   headers: [name: string, value: string | string[]][]
 }
 

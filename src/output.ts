@@ -1,4 +1,5 @@
 import type { AnySchema } from '@orpc/contract'
+import { StandardOpenAPIJsonSerializer } from '@orpc/openapi-client/standard'
 
 import { type Issue, listIssues } from '../contract/errors.ts'
 
@@ -20,3 +21,11 @@ export async function validateOutput(schema: AnySchema, value: unknown): Promise
   if (result.issues) throw new InvalidOutput(result.issues)
   return result.value
 }
+
+const serializer = new StandardOpenAPIJsonSerializer()
+
+/**
+ * Writes a value as JSON, like the OpenAPI handler of oRPC: a Date becomes its ISO 8601 text, a bigint its digits, a URL its
+ * text, a Set or a Map a list, and NaN becomes null.
+ */
+export const toJson = (value: unknown) => JSON.stringify(serializer.serialize(value)[0])

@@ -1,4 +1,5 @@
 import { ORPCError } from '@orpc/client'
+import { StandardRPCJsonSerializer } from '@orpc/client/standard'
 import type { AnySchema } from '@orpc/contract'
 import type { Promisable } from '@orpc/shared'
 import { createHash } from 'node:crypto'
@@ -40,12 +41,17 @@ export async function withIdempotencyKey(
     const stored = await query.find(tx, userId, key)
     if (stored && stored.fingerprint !== fingerprint)
       throw new ORPCError('KEY_REUSED', headerErrors.KEY_REUSED)
-    if (stored) return { ...stored.answer, output: await validate(stored.answer.output) }
+    if (stored) {
+      const { output, meta = [], headers } = stored.answer
+      return { output: await validate(serializer.deserialize(output, meta)), headers }
+    }
     const ownReply: Reply = new Map()
-    const { output } = await create({ db: tx, reply: ownReply })
-    const answer = { output: await validate(output), headers: [...ownReply] }
-    await query.put(tx, { userId, key, fingerprint, answer })
-    return answer
+    const created = await create({ db: tx, reply: ownReply })
+    const output = await validate(created.output)
+    const headers = [...ownReply]
+    const [json, meta] = serializer.serialize(output)
+    await query.put(tx, { userId, key, fingerprint, answer: { output: json, meta, headers } })
+    return { output, headers }
   })
   for (const [name, value] of answer.headers) reply.set(name, value)
   return { output: answer.output, context: caller }
@@ -57,12 +63,18 @@ function readKey(header: unknown) {
   return data
 }
 
+/** The serializer of RPC: converts a value to JSON, and a list with the types that JSON lacks. */
+const serializer = new StandardRPCJsonSerializer()
+
 /**
- * Hashes the operation and its input. The input has not been validated yet, but it is plain JSON of limited depth: see
- * src/http/body.ts. The hash includes three empty lists, as in release 1.0. Without the lists, a repeated request would
- * not match an answer that release 1.0 has stored.
+ * Hashes the operation and its input. The types that JSON lacks are part of the hash, because otherwise another Set would
+ * match a stored answer. The input has not been validated yet, but its depth is limited: see src/http/body.ts. The lists
+ * of a plain input are empty, as in release 1.0.
  */
-const fingerprintOf = ({ path, input }: KeyedRequest) =>
-  createHash('sha256')
-    .update(JSON.stringify([path, [input, [], [], []]]))
+function fingerprintOf({ path, input }: KeyedRequest) {
+  const [json, meta] = serializer.serialize(input)
+  const serialized = [meta.length > 0 ? json : input, meta, [], []]
+  return createHash('sha256')
+    .update(JSON.stringify([path, serialized]))
     .digest('base64url')
+}

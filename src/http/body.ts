@@ -9,7 +9,7 @@ import type { Context } from '../context.ts'
 /** Maximum size of a body, in bytes. */
 const MAX_BODY = 1024 * 1024
 /** Maximum nesting depth of arrays and objects. */
-const MAX_DEPTH = 64
+export const MAX_DEPTH = 64
 /** Maximum total number of values in the arrays and objects of a body. */
 const MAX_ITEMS = 10_000
 const MAX_FIELDS = 100

@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 
 import { errorBody } from '../../contract/errors.ts'
 import { toPublicDatabaseError } from '../outages.ts'
+import { toJson } from '../output.ts'
 import { preferredMediaType } from './accept.ts'
 import { isBatch, refusedBatch, retryHeaders, RPC, rpcErrorBody } from './rpc-format.ts'
 
@@ -54,8 +55,8 @@ export function encodeError(request: Recipient, error: PublicError): EncodedErro
   if (path.startsWith(RPC))
     return { ...shared, text: JSON.stringify(isBatch(headers) ? refusedBatch(error) : rpcErrorBody(error)) }
   if (path !== '/mcp' && prefersProblem(headers))
-    return { ...shared, type: PROBLEM_TYPE, text: JSON.stringify(problemOf(error, request)) }
-  return { ...shared, text: JSON.stringify(errorBody(error)) }
+    return { ...shared, type: PROBLEM_TYPE, text: toJson(problemOf(error, request)) }
+  return { ...shared, text: toJson(errorBody(error)) }
 }
 
 /** Parses `Accept` only if the header contains `problem`, because almost no request asks for problem details. */

@@ -15,6 +15,7 @@ import { metaOf, type Scope, type Topic } from '../../contract/base.ts'
 import { contract } from '../../contract/index.ts'
 import type { Caller, Context, Services } from '../context.ts'
 import { router } from '../procedures/index.ts'
+import { toJson } from '../output.ts'
 import { toAgentError } from './errors.ts'
 import { canStream, drained, endStream, startStream } from './event-stream.ts'
 import { setReplyHeaders } from './protocol.ts'
@@ -57,7 +58,7 @@ export function registerResources(server: mcp.McpServer, context: Context) {
       async () => {
         try {
           const state: unknown = await createProcedureClient(procedure, { context, path })(undefined)
-          return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(state) }] }
+          return { contents: [{ uri, mimeType: JSON_TYPE, text: toJson(state) }] }
         } catch (error) {
           const { message, ...data } = toAgentError(error)
           throw new mcp.ProtocolError(mcp.ProtocolErrorCode.InternalError, message, data)

@@ -11,6 +11,7 @@ import type { Caller, Context, Services } from '../context.ts'
 import { createContext, isBearer } from '../guard/authentication.ts'
 import { schemaConverter } from '../openapi/document.ts'
 import { router } from '../procedures/index.ts'
+import { toJson } from '../output.ts'
 import { EVENT_STREAM } from './datastar-events.ts'
 import { toAgentError } from './errors.ts'
 import {
@@ -249,7 +250,7 @@ const createServer =
           const cursor = nextCursor(context.reply.get('link'))
           context.reply.delete('link')
           const content = [output, ...(cursor ? [{ nextCursor: cursor }] : [])].flatMap(textOf)
-          return { content, structuredContent: output as mcp.JSONObject }
+          return { content, structuredContent: JSON.parse(toJson(output)) as mcp.JSONObject }
         } catch (error) {
           return { content: textOf(toAgentError(error)), isError: true }
         }
@@ -257,4 +258,4 @@ const createServer =
     return server
   }
 
-const textOf = (value: unknown) => [{ type: 'text' as const, text: JSON.stringify(value) }]
+const textOf = (value: unknown) => [{ type: 'text' as const, text: toJson(value) }]

@@ -8,6 +8,7 @@ import {
 import type { StandardLazyRequest } from '@orpc/standard-server'
 import { addRoute, createRouter, findRoute } from 'rou3'
 
+import { toJson } from '../output.ts'
 import type { CompiledProcedure } from './compile.ts'
 import type { WireFormat } from './handler.ts'
 import { contentTypeOf, isFirstForm } from './note-forms.ts'
@@ -57,7 +58,7 @@ export function createRestFormat(procedures: readonly CompiledProcedure[]): Wire
       return { status, text: JSON.stringify(body), type }
     },
     encodeEvents: (events) => serializer.serialize(events),
-    frame: (topic, state) => `data: ${JSON.stringify({ topic, state })}\n\n`,
+    frame: (topic, state) => `data: ${toJson({ topic, state })}\n\n`,
     isConditional: true,
   }
 }

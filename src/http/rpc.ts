@@ -1,10 +1,11 @@
-import { ORPCError } from '@orpc/client'
-import { toHttpPath } from '@orpc/client/standard'
+import { STANDARD_RPC_JSON_SERIALIZER_BUILT_IN_TYPES as types, toHttpPath } from '@orpc/client/standard'
 import type { ServerResponse } from 'node:http'
+import { z } from 'zod'
 
+import { badRequest } from '../../contract/errors.ts'
 import type { Services } from '../context.ts'
 import { createBatch, type OccupySlot } from './batch.ts'
-import { parseObject } from './body.ts'
+import { MAX_DEPTH, parseObject } from './body.ts'
 import type { CompiledProcedure } from './compile.ts'
 import { createHandler, createRunCall, type WireFormat } from './handler.ts'
 import type { Call, Protocol } from './protocol.ts'
@@ -24,11 +25,7 @@ export function createRpcFormat(procedures: readonly CompiledProcedure[]): WireF
       const isSupported = method === 'POST' || (method === 'GET' && procedure?.route.method === 'GET')
       return procedure && isSupported ? { procedure } : undefined
     },
-    decode: (call) => {
-      const body = call.method === 'GET' ? bodyOf(call.url()) : call.body
-      checkMeta(body?.meta)
-      return rpcSerializer.deserialize(body)
-    },
+    decode: (call) => deserialize(call.method === 'GET' ? bodyOf(call.url()) : call.body),
     encode: (output) => ({ status: 200, text: JSON.stringify(rpcSerializer.serialize(output)) }),
     encodeEvents: (events) => rpcSerializer.serialize(events),
     frame: (topic, state) =>
@@ -45,13 +42,18 @@ function bodyOf(url: URL): Call['body'] {
   return body
 }
 
-/**
- * Refuses `meta` that is not empty. oRPC uses `meta` to encode values that JSON cannot represent (bigint, date, regexp,
- * map). No input of the contract has such values.
- */
-function checkMeta(meta: unknown = []) {
-  if (Array.isArray(meta) && meta.length === 0) return
-  throw new ORPCError('BAD_REQUEST', { message: 'An input is plain JSON: `meta` must be empty' })
+/** The types of native values, each with the path of its value. */
+const Meta = z.array(z.tuple([z.number()], z.union([z.string(), z.number()])))
+
+/** Reads an input with native values, whose types are in `meta`: Date, bigint, URL, Set, Map, NaN and undefined. */
+function deserialize(body: Call['body']) {
+  for (const [type, ...path] of Meta.parse(body?.meta ?? [])) {
+    if (type === types.REGEXP) throw badRequest([{ path, message: 'A regular expression is not accepted' }])
+    // A body has at most MAX_DEPTH levels.
+    if (path.length > MAX_DEPTH)
+      throw badRequest([{ path: ['meta'], message: 'A path has too many segments' }])
+  }
+  return rpcSerializer.deserialize(body)
 }
 
 /** Creates the protocol RPC: calls, and batches of calls. */

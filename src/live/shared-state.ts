@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Topic } from '../../contract/base.ts'
 import type { Format } from '../context.ts'
 import { limitConcurrency } from '../procedures/concurrency.ts'
+import { toJson } from '../output.ts'
 import type { Bus } from './bus.ts'
 
 /**
@@ -84,7 +85,7 @@ export class Snapshot {
     this.topic = topic
     this.state = state
     this.since = since
-    const json = JSON.stringify(state)
+    const json = toJson(state)
     this.size = json.length
     this.tag = createHash('sha256').update(json).digest('base64url').slice(0, 12)
   }

@@ -194,13 +194,15 @@ describe('RPC', () => {
     if (metaOf(procedure).access === 'public') names.push(path.join('/'))
   })
   const metas: [string, unknown][] = [
-    ...['bigint', 'date', 'nan', 'undefined', 'url', 'regexp', 'set', 'map'].map(
-      (type, index): [string, unknown] => [type, [[index, 'x']]],
-    ),
-    ['an unknown type', [[99, 'x']]],
+    ['a bigint without text', [[0, 'x']]],
+    ['a URL without text', [[4, 'x']]],
+    ['a regular expression', [[5, 'x']]],
+    ['a set without list', [[6, 'x']]],
+    ['a map without list', [[7, 'x']]],
     ['no type', [[]]],
     ['a path through the prototype', [[3, '__proto__', 'role']]],
     ['an absent path', [[3, 'a', 'b', 'c']]],
+    ['a path with too many segments', [[3, ...Array.from({ length: 65 }, () => 'x')]]],
     ['a large index', [[3, 4_294_967_294]]],
     ['an object', { 0: [3, 'x'] }],
     ['a text', 'x'],
@@ -210,8 +212,19 @@ describe('RPC', () => {
     for (const name of names) {
       const answer = await call('POST', `/rpc/${name}`, { json: { x: null }, meta })
       expect([name, answer.status]).toEqual([name, 400])
-      expect(answer.body).toMatchObject({ json: { message: 'An input is plain JSON: `meta` must be empty' } })
+      expect(answer.body).toMatchObject({ json: { code: 'BAD_REQUEST' } })
     }
+  })
+
+  test.each([
+    ['a date', { inputValue: '2026-01-01T00:00:00.000Z' }, 1],
+    ['a bigint', { inputValue: '7' }, 0],
+    ['a set', { inputValue: [] }, 6],
+  ])('rejects %s where a number is required, with the position', async (_, json, type) => {
+    const answer = await call('POST', '/rpc/counter/set', { json, meta: [[type, 'inputValue']] })
+
+    expect(answer.status).toBe(400)
+    expect(answer.body).toMatchObject({ json: { data: { issues: [{ path: 'inputValue' }] } } })
   })
 
   test('rejects a `meta` by GET, and accepts an empty `meta`', async () => {
