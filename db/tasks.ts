@@ -121,20 +121,31 @@ type NewTask = Pick<TaskRow, 'userId' | 'title' | 'description'>
 /** Maximum number of tasks in one statement. */
 const MAX_INSERTED = 32
 
-/** Inserts the rows of three arrays of the same length. The rows have the order of the arrays. */
+/**
+ * The columns of a new row. PostgreSQL sets the other columns to their defaults. The names are explicit, because Drizzle
+ * derives names only once for each name of a table.
+ */
+const insertable = pgTable('tasks', {
+  userId: text('user_id'),
+  title: text('title'),
+  description: text('description'),
+})
+
+const array = (name: string) => sql`${sql.placeholder(name)}::text[]`
+
+/** Inserts the rows of three arrays of the same length. The rows of the result have the order of the arrays. */
 const insertArrays = prepared((db) =>
   db
-    .insert(tasks)
-    .values({
-      userId: elements('userIds'),
-      title: elements('titles'),
-      description: elements('descriptions'),
-    })
-    .returning()
+    .insert(insertable)
+    .select(
+      sql`select user_id, title, description
+      from unnest(${array('userIds')}, ${array('titles')}, ${array('descriptions')})
+      with ordinality as new (user_id, title, description, position)
+      order by position`,
+    )
+    .returning(getTableColumns(tasks))
     .prepare('tasks_insert'),
 )
-
-const elements = (array: string) => sql<string>`unnest(${sql.placeholder(array)}::text[])`
 
 const insertAll = (db: Database, newTasks: readonly NewTask[]) =>
   insertArrays(db).execute({

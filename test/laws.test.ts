@@ -1,5 +1,5 @@
 import type { AnyContractRouter } from '@orpc/contract'
-import { type AnyRouter, createRouterClient, implement, traverseContractProcedures } from '@orpc/server'
+import { type AnyRouter, createRouterClient, implement, os, traverseContractProcedures } from '@orpc/server'
 import { isAsyncIteratorObject } from '@orpc/shared'
 import { eq, sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -122,6 +122,27 @@ describe('the router', () => {
     const namesIn = (router: AnyRouter | AnyContractRouter) => proceduresOf(router).map(({ name }) => name)
 
     expect(namesIn(router)).toEqual(namesIn(contract))
+  })
+})
+
+/** Lists the procedures with one answer for all callers whose guard does more than name the operation. */
+const guardedConstants = (router: AnyRouter) =>
+  proceduresOf(router)
+    .filter(
+      ({ meta: { constant, access, limit, secrets } }) =>
+        constant && (access !== 'public' || limit || secrets),
+    )
+    .map(({ name }) => name)
+
+describe('an answer that is the same for all callers', () => {
+  test('belongs to a public procedure without limit, because the guard does not run again', () => {
+    expect(guardedConstants(router)).toEqual([])
+  })
+
+  test('the check finds a procedure that needs a session', () => {
+    const meta: Meta = { constant: true, access: 'signedIn' }
+
+    expect(guardedConstants({ broken: os.$meta(meta).handler(() => 1) })).toEqual(['broken'])
   })
 })
 

@@ -74,6 +74,8 @@ export function createApp(services: Services): Server {
   const corsFor = createCors(settings)
 
   async function respond(request: IncomingMessage, response: ServerResponse, target: Target) {
+    // Another server or proxy could read the rest of the connection differently.
+    if (target.refusal) response.setHeader('connection', 'close')
     check(request, target)
     let bytes: Buffer | undefined
     if (hasBody(request.headers)) {

@@ -36,7 +36,7 @@ const definitionOf = (procedure: AnyProcedure): Definition => procedure['~orpc']
 
 type Run = (context: Context, input: unknown) => unknown
 
-/** A procedure with its middleware, validation and serializer composed once. */
+/** A procedure, with its middleware and validation composed once. */
 export interface CompiledProcedure {
   procedure: AnyProcedure
   /** The path in the contract, for example `tasks.update`. */
@@ -50,9 +50,9 @@ export interface CompiledProcedure {
 }
 
 /**
- * Composes a procedure like oRPC's own procedure client, but creates only a third of the promises. The serialization
- * removes properties of an output that the contract does not declare. With `checks`, such a property causes an error
- * instead, so that developers and tests notice the property.
+ * Composes a procedure like oRPC's own procedure client, but creates only a third of the promises. The validation of the
+ * output removes properties that the contract does not declare. With `checks`, such a property causes an error instead,
+ * so that developers and tests notice the property.
  */
 export function compile(
   procedure: AnyProcedure,

@@ -7,6 +7,7 @@ import type { Context, Format, LiveStream, Services } from '../context.ts'
 import { LiveEvents } from '../live-events.ts'
 import type { CompiledProcedure } from './compile.ts'
 import { sendEvents, sendLive } from './event-stream.ts'
+import { answersWritten } from './tick.ts'
 import { answerProcedure, type Call, type Protocol, sendError, setReplyHeaders } from './protocol.ts'
 
 /** The procedure that a request calls. */
@@ -86,7 +87,9 @@ export function createRunCall(format: WireFormat): RunCall {
       if (procedure.meta.constant) constants.set(procedure, encoded)
       return { encoded }
     } catch (err) {
-      context.log.error({ err, procedure: procedure.operation }, 'a procedure failed')
+      // The view of a Datastar page calls another procedure, whose guard has logged the error.
+      if (!(err instanceof ORPCError))
+        context.log.error({ err, procedure: procedure.operation }, 'a procedure failed')
       return { error: await toPublicError(err, procedure) }
     }
   }
@@ -115,6 +118,8 @@ export function createHandler(services: Services, format: WireFormat, run = crea
     if (!result) return false
     const { reply } = call.context
     if ('encoded' in result) return answerProcedure({ call, response }, result.encoded, isConditional)
+    // A stream closes a connection with unanswered requests, so earlier answers are written first.
+    if ('stream' in result || 'events' in result) await answersWritten()
     if ('stream' in result)
       return sendLive({ response, reply, stream: result.stream, format: frame, services, isDatastar })
     setReplyHeaders(response, reply)

@@ -41,13 +41,13 @@ export function acceptPipelined({ socket }: IncomingMessage, response: ServerRes
 
 /**
  * Reserves the connection of a response for an event stream, until the response closes. If the connection has other
- * unanswered requests, destroys the connection and returns false.
+ * unanswered requests, closes the connection after the data that is already written, and returns false.
  */
 export function reserveConnection(response: ServerResponse) {
   const { socket, req: request } = response
   const others = [...(pipelined.get(request.socket) ?? [])].filter((each) => each !== response)
   if (!socket || others.length > 0) {
-    request.socket.destroy()
+    request.socket.destroySoon()
     return false
   }
   streaming.add(socket)

@@ -36,6 +36,9 @@ export function enqueueAnswer(callback: () => void) {
   if (answers.push(callback) === 1) process.nextTick(run, answers)
 }
 
+/** Waits until the answers that are ready have been written. */
+export const answersWritten = () => new Promise<void>(enqueueAnswer)
+
 function handleRequests() {
   recentPeak = Math.max(arrived, recentPeak * DECAY)
   arrived = 0

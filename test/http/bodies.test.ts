@@ -227,12 +227,13 @@ describe('RPC', () => {
     expect(answer.body).toMatchObject({ json: { data: { issues: [{ path: 'inputValue' }] } } })
   })
 
-  test('rejects a `meta` by GET, and accepts an empty `meta`', async () => {
+  test('rejects a `meta` by GET, and accepts an empty `meta` and null', async () => {
     const encodeData = (meta: unknown) => encodeURIComponent(JSON.stringify({ json: {}, meta }))
 
     expect((await call('GET', `/rpc/counter/get?data=${encodeData([[5, 'x']])}`)).status).toBe(400)
     expect((await call('GET', `/rpc/counter/get?data=${encodeData([])}`)).status).toBe(200)
-    expect((await call('POST', '/rpc/counter/get', { json: {}, meta: [] })).status).toBe(200)
+    for (const meta of [[], null])
+      expect((await call('POST', '/rpc/counter/get', { json: {}, meta })).status).toBe(200)
   })
 
   test('answers 401 to a `meta` without credentials', async () => {

@@ -307,6 +307,18 @@ describe('a path', () => {
     },
   )
 
+  test.each(['/api//tasks', '/api/tasks/%zz', '/rpc/'])(
+    'that is refused ends the connection, because a proxy may read the rest of the connection differently: %s',
+    async (path) => {
+      const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`
+
+      // Resolves when the service closes the connection. The second request has no answer.
+      const { status } = await sendRaw(get(path) + get('/api/status'))
+
+      expect([400, 404]).toContain(status)
+    },
+  )
+
   test('is rejected above 8 KiB', async () => {
     const longest = `/${'a'.repeat(8191)}`
 

@@ -104,6 +104,23 @@ describe('live.watch', () => {
     await expectNoOpenStream()
   })
 
+  test.each(['/api/status', '/api/counter', '/nothing'])(
+    'does not lose the answer of a request before the stream on the same connection: %s',
+    async (path) => {
+      const { port } = await startServer()
+      const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`
+      for (let count = 0; count < 5; count++) {
+        const client = connect(port, '127.0.0.1')
+        client.write(get(path) + get('/api/live?topics=counter'))
+        const [answer] = (await once(client, 'data')) as [Buffer]
+        client.destroy()
+
+        expect(answer.toString()).toMatch(/^HTTP\/1\.1 (200|404) [^]*\r\n\r\n\{.*\}/)
+        await expectNoOpenStream()
+      }
+    },
+  )
+
   test('closes the stream of a call in a batch', async () => {
     const headers = { 'x-orpc-batch': 'buffered', 'content-type': 'application/json' }
     const body = [{ url: `${service.origin}/rpc/live/watch`, body: { json: { topics: ['counter'] } } }]
