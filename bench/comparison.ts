@@ -25,9 +25,13 @@ export interface Ratio {
 }
 
 /**
- * Returns the ratio of two results: the median of the ratios of all rounds. If the machine is slower for some time, the
- * ratio of a round remains reliable, because the slices of both contenders in this round are slower.
+ * Returns how much less CPU time one contender needs than another: the median of the ratios of all rounds. If the machine
+ * is slower for some time, the ratio of a round remains reliable, because the slices of both contenders in this round are
+ * slower.
  */
+export const cpuRatio = (ours: Measurement, theirs: Measurement) => ratio('cpu', theirs, ours)
+
+/** Returns the ratio of two results. */
 export function ratio(key: 'rate' | 'cpu' | 'p50' | 'p99', ours: Measurement, theirs: Measurement): Ratio {
   const ratios = ours.slices.map((slice, round) => slice[key] / (theirs.slices[round]?.[key] ?? NaN))
   const sorted = ratios.toSorted((a, b) => a - b)

@@ -2,6 +2,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { type BackendUsage, measureBackends } from './backends.ts'
 import { INCREMENT, LISTS, MCP, type Operation, operations, type Protocol } from './operations.ts'
 import { emailsOf } from './seed.ts'
 import { type Server, startPeer, startTallystick } from './servers.ts'
@@ -20,6 +21,8 @@ export interface Contender {
   /** The URL of the database. Undefined for the embedded database, which has other ids in its responses. */
   database: string | undefined
   credentials: () => Promise<Credentials>
+  /** The CPU time of the processes of the database. */
+  backends: BackendUsage
 }
 
 export const supports = ({ protocol, takesPart }: Contender, operation: Operation) =>
@@ -103,20 +106,21 @@ export async function startContenders(
   ) => {
     const cookies = await cookieCredentials(server, mailbox)
     const credentials = () => Promise.resolve(cookies)
-    contenders.push({ name, server, database, protocol: 'rest', takesPart, credentials })
-    return { server, cookies, credentials }
+    const backends = measureBackends(database)
+    contenders.push({ name, server, database, protocol: 'rest', takesPart, credentials, backends })
+    return { server, cookies, credentials, backends }
   }
 
   const database = databases.ours
   const ours = await add(OURS, await startTallystick(nodes[24], settings), database)
   // Next to Tallystick, because a change of the speed of the machine affects neighbouring slices equally.
   const lean = await add(LEAN, await startPeer('fastify', nodes[24], databases.peers), databases.peers)
-  const { server, credentials } = ours
+  const { server, credentials, backends } = ours
   const { origin } = server
   const bearer = await tokenCredentials(server, ours.cookies, origin)
   const agents = await tokenCredentials(server, ours.cookies, `${origin}/mcp`)
   contenders.push(
-    { name: `${OURS} over RPC`, server, database, protocol: 'rpc', takesPart: always, credentials },
+    { name: `${OURS} over RPC`, server, database, protocol: 'rpc', takesPart: always, credentials, backends },
     {
       name: `${OURS} with a bearer token`,
       server,
@@ -124,8 +128,17 @@ export async function startContenders(
       protocol: 'rest',
       takesPart: signedIn,
       credentials: bearer,
+      backends,
     },
-    { name: `${OURS} over MCP`, server, database, protocol: 'mcp', takesPart: always, credentials: agents },
+    {
+      name: `${OURS} over MCP`,
+      server,
+      database,
+      protocol: 'mcp',
+      takesPart: always,
+      credentials: agents,
+      backends,
+    },
     {
       name: 'official MCP SDK',
       server: await startPeer('mcp', nodes[24], databases.peers),
@@ -134,6 +147,7 @@ export async function startContenders(
       takesPart: ({ name }) => name === MCP,
       // The session of another peer is valid, because the peers share one database.
       credentials: () => Promise.resolve(sessionTokens(lean.cookies)),
+      backends: lean.backends,
     },
   )
   if (!complete) return contenders

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { cpus, totalmem } from 'node:os'
+import { cpus, loadavg, totalmem } from 'node:os'
 import postgres from 'postgres'
 import { z } from 'zod'
 
@@ -25,6 +25,9 @@ const LIBRARIES = [
   'ioredis',
 ]
 
+/** Of the last minute before the start of this process. */
+const [LOAD_AVERAGE = 0] = loadavg()
+
 const Package = z.object({ version: z.string() })
 
 const versionOf = (name: string) =>
@@ -48,6 +51,7 @@ export async function describeMachine(databaseUrl: string, nodes: string[], gene
       ? `servers on the first, ${isExternal ? '' : 'PostgreSQL and '}the load generator on the second`
       : 'shared by servers, PostgreSQL and the load generator: this system has no `taskset`',
     Node: nodes.map(nodeVersionOf).join(' and '),
+    'Load average before the run': LOAD_AVERAGE.toFixed(1),
     'Load generator': generator,
     PostgreSQL: `${version}, fsync ${fsync}, synchronous_commit ${commit}${isExternal ? ', an external server' : ''}`,
     Libraries: LIBRARIES.map((name) => `${name} ${versionOf(name)}`).join(', '),

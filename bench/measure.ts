@@ -11,7 +11,7 @@ export interface Slice {
   /** Response times in ms. */
   p50: number
   p99: number
-  /** Mean CPU time that the server used per request, in µs. */
+  /** Mean CPU time per request that the server and the processes of its database used, in µs. */
   cpu: number
   /** CPU time of the server divided by the elapsed time: 1 means that the server used one full core. */
   busy: number
@@ -33,16 +33,17 @@ export async function measureSlice(
   connections: number,
   seconds: number,
 ): Promise<Slice> {
-  const { name, server } = contender
+  const { name, server, backends } = contender
   const requests = await requestsOf(contender, operation)
-  const before = await server.usage()
+  const [before, backendsBefore] = [await server.usage(), await backends()]
   const load = { origin: server.origin, requests, connections, seconds }
   const { responses, rate, p50, p99, failed } = await sendLoad(generator, load)
-  const after = await server.usage()
+  const [after, backendsAfter] = [await server.usage(), await backends()]
   if (failed > 0) throw new Error(`${name}: ${failed} of ${responses} requests failed for ${operation.name}`)
   await waitUntilIdle(server)
-  const cpu = after.cpu - before.cpu
-  return { rate, p50, p99, cpu: cpu / responses, busy: cpu / (seconds * 1e6), responses }
+  const ofServer = after.cpu - before.cpu
+  const cpu = ofServer + backendsAfter - backendsBefore
+  return { rate, p50, p99, cpu: cpu / responses, busy: ofServer / (seconds * 1e6), responses }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Measurement, medianOf, ratio } from './comparison.ts'
+import { cpuRatio, type Measurement, medianOf, ratio } from './comparison.ts'
 import { OURS } from './contenders.ts'
 import type { checkIncrements } from './correctness.ts'
 import type { describeMachine } from './machine.ts'
@@ -34,14 +34,15 @@ export function report({ machine, measurements, targets, increments, resources }
 }
 
 const PREAMBLE = [
-  'Each ratio is the median of the ratios of the rounds, ± half of the distance between their quartiles. In a round every',
-  'server has a new process and one slice, so a temporary slowdown of the machine does not change the ratio. _Within the',
-  'spread_: the target is missed by less than this spread.',
+  'The targets compare CPU times per request, of the server and the processes of PostgreSQL together. Each ratio is the',
+  'median of the ratios of the rounds, ± half of the distance between their quartiles. In a round every server has a new',
+  'process and one slice, so a temporary slowdown of the machine does not change the ratio. _Within the spread_: the target',
+  'is missed by less than this spread.',
   '',
-  'Columns of the tables below: number of connections; requests per second (median, minimum and maximum of the slices);',
-  'ratio of the requests per second of Tallystick over REST to those of the server; latency; CPU time of the server for',
-  'each request; share of its core that the server used. If this share is well below 1, the database or the load generator',
-  'was the bottleneck. [docs/performance.md](../docs/performance.md#method) describes the servers.',
+  'Columns of the tables below: number of connections; CPU time per request; how much less CPU time Tallystick over REST',
+  'needs; requests per second (median, minimum and maximum of the slices), and their ratio; latency; share of its core',
+  'that the server used. If this share is well below 1, the database or the load generator was the bottleneck.',
+  '[docs/performance.md](../docs/performance.md#method) describes the servers.',
 ].join('\n')
 
 const targetTable = (targets: Target[]) =>
@@ -55,7 +56,18 @@ const targetTable = (targets: Target[]) =>
 
 const operationTable = (measurements: Measurement[]) =>
   table(
-    ['At', 'Server', 'Requests/s', 'Min – max', 'Ratio', 'p50 ms', 'p99 ms', 'CPU µs', 'CPU use'],
+    [
+      'At',
+      'Server',
+      'CPU µs',
+      'CPU ratio',
+      'Requests/s',
+      'Min – max',
+      'Ratio',
+      'p50 ms',
+      'p99 ms',
+      'CPU use',
+    ],
     measurements.map((measurement) => {
       const { connections, contender, slices } = measurement
       const ours = measurements.find((one) => one.contender === OURS && one.connections === connections)
@@ -63,12 +75,13 @@ const operationTable = (measurements: Measurement[]) =>
       return [
         connections,
         contender,
+        fixed(medianOf('cpu', measurement)),
+        ours ? `${cpuRatio(ours, measurement).median.toFixed(2)} ×` : '',
         whole(medianOf('rate', measurement)),
         `${whole(Math.min(...rates))} – ${whole(Math.max(...rates))}`,
         ours ? `${ratio('rate', ours, measurement).median.toFixed(2)} ×` : '',
         fixed(medianOf('p50', measurement)),
         fixed(medianOf('p99', measurement)),
-        fixed(medianOf('cpu', measurement)),
         medianOf('busy', measurement).toFixed(2),
       ]
     }),

@@ -7,6 +7,7 @@ import { combineRounds, measureRound } from './comparison.ts'
 import { startContenders } from './contenders.ts'
 import { checkEqualResponses, checkIncrements, checkRefusals } from './correctness.ts'
 import { pinCurrentProcess } from './cpu-affinity.ts'
+import { MachineBusy, requireIdle } from './idle.ts'
 import { defaultGenerator, GENERATORS } from './load.ts'
 import { describeMachine } from './machine.ts'
 import { findNode } from './node-versions.ts'
@@ -49,6 +50,7 @@ try {
   const selected = operations.filter(({ name }) => name.includes(only))
   const rounds = []
   let increments
+  await requireIdle()
   for (let round = 0; round < (quick ? 1 : ROUNDS); round++) {
     const contenders = await startContenders(databases, nodes, mailbox, !quick)
     if (round === 0) {
@@ -61,6 +63,7 @@ try {
     const plan = { contenders, operations: selected, generator, ...durations, complete: !quick }
     rounds.push(await measureRound(plan))
     for (const stopped of new Set(contenders.map((contender) => contender.server))) await stopped.stop()
+    await requireIdle()
   }
   const measurements = combineRounds(rounds)
   const resources = complete ? await measureResources(generator, database.url, nodes, mailbox) : undefined
@@ -73,6 +76,10 @@ try {
   process.stdout.write(`\n${formatted}`)
   if (complete) writeFileSync(FILE, formatted)
   if (targets.some(({ met }) => met === 'no')) process.exitCode = 1
+} catch (error) {
+  if (!(error instanceof MachineBusy)) throw error
+  process.stderr.write(`${error.message}\n`)
+  process.exitCode = 2
 } finally {
   await server.stop()
 }

@@ -1,5 +1,4 @@
 import { writeFileSync } from 'node:fs'
-import { loadavg } from 'node:os'
 import postgres from 'postgres'
 import { format, resolveConfig } from 'prettier'
 
@@ -19,7 +18,6 @@ import { measureWrites } from './writes.ts'
 const PEOPLE = 1000
 const FILE = 'bench/STREAMS.md'
 
-const [load = 0] = loadavg()
 const node = findNode(24)
 const generator = defaultGenerator()
 const mailbox = await startMailbox()
@@ -27,10 +25,7 @@ pinCurrentProcess(1)
 buildPeers()
 const server = await findPostgres()
 try {
-  const machine = {
-    ...(await describeMachine(server.url, [node], generator)),
-    'Load before the run': load.toFixed(1),
-  }
+  const machine = await describeMachine(server.url, [node], generator)
   const deliveries = await measureAllDeliveries()
   const writes = await measureWrites({ postgresUrl: server.url, node, generator, mailbox })
   const results = { machine, deliveries, writes }

@@ -1,0 +1,35 @@
+import { readFile } from 'node:fs/promises'
+import postgres from 'postgres'
+import { z } from 'zod'
+
+const Backends = z.array(z.object({ pid: z.number() }))
+
+/** Returns the CPU time that the processes of PostgreSQL have used for the connections of a database, in µs. */
+export type BackendUsage = () => Promise<number>
+
+const none: BackendUsage = () => Promise.resolve(0)
+
+/**
+ * Creates the function that measures the processes of a database, from the accounting of the scheduler of Linux. The
+ * embedded database has no processes of its own. The processes of an external server cannot be measured.
+ */
+export function measureBackends(databaseUrl: string | undefined): BackendUsage {
+  if (databaseUrl === undefined || !canMeasureBackends) return none
+  const sql = postgres(databaseUrl, { max: 1, connection: { application_name: 'measurement' } })
+  return async () => {
+    const pids = Backends.parse(
+      await sql`select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+    )
+    const times = await Promise.all(pids.map(({ pid }) => onProcessor(pid)))
+    return times.reduce((sum, time) => sum + time, 0)
+  }
+}
+
+/** Whether the processes of PostgreSQL run on this machine, and Linux reports their CPU time. */
+export const canMeasureBackends = process.platform === 'linux' && process.env.BENCH_DATABASE_URL === undefined
+
+/** The first number of `schedstat` is the time on a processor, in ns. A process that has ended has no file. */
+const onProcessor = async (pid: number) => {
+  const text = await readFile(`/proc/${pid}/schedstat`, 'utf8').catch(() => '0')
+  return Number(text.split(' ')[0]) / 1000
+}
