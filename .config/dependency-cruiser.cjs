@@ -3,7 +3,7 @@
 /** The modules that every folder of src/ can import. */
 const shared = [
   '^contract/',
-  '^src/(context|live-events|rate-limits|mail-address|outages|output|settings)\\.ts$',
+  '^src/(caller|context|live-stream|services|rate-limits|mail-address|outages|output|settings)\\.ts$',
   '^src/telemetry/',
 ]
 
@@ -51,7 +51,11 @@ module.exports = {
       to: { path: ['^contract/query/', 'tanstack'] },
     },
     only('db', '^db/', []),
-    only('context', '^src/context\\.ts$', ['^contract/', '^db/', '^src/(rate-limits|settings)\\.ts$']),
+    only('context', '^src/(caller|context|live-stream|services)\\.ts$', [
+      '^contract/',
+      '^db/',
+      '^src/(rate-limits|settings)\\.ts$',
+    ]),
     only('settings', '^src/settings\\.ts$', [
       '^contract/',
       '^src/(rate-limits|mail-address)\\.ts$',
@@ -59,9 +63,8 @@ module.exports = {
       // Validates OAUTH_CLIENTS. Permitted, because this file imports no other file of the service.
       '^src/identity/client-metadata\\.ts$',
     ]),
-    only('shared', '^src/(live-events|rate-limits|mail-address|outages|output)\\.ts$', [
+    only('shared', '^src/(rate-limits|mail-address|outages|output)\\.ts$', [
       '^contract/',
-      '^src/context\\.ts$',
       '^db/errors\\.ts$',
     ]),
     only('telemetry', '^src/telemetry/', [...shared, '^db/']),

@@ -15,8 +15,8 @@ const BLOCK = /(?<=<!-- diagram -->\n\n)[^]*?(?=\n\n<!-- \/diagram -->)/
 const SHARED = ['contract', 'shared', 'telemetry']
 
 const groups: Record<string, readonly string[]> = {
-  start: ['main', 'serve', 'workers', 'service', 'testing'],
-  shared: ['context', 'settings', 'live-events', 'outages', 'output'],
+  start: ['main', 'serve', 'workers', 'open-services', 'testing'],
+  shared: ['caller', 'context', 'live-stream', 'services', 'settings', 'outages', 'output'],
 }
 
 function groupOf(path: string) {

@@ -4,11 +4,11 @@ import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
 
 import { removeExpired } from '../db/housekeeping.ts'
-import type { Services } from './context.ts'
+import type { Services } from './services.ts'
 import { createApp } from './http/app.ts'
 import { createLog } from './telemetry/log.ts'
 import { toErrorMessage } from '../db/errors.ts'
-import { openServices } from './service.ts'
+import { openServices } from './open-services.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { onStopSignal, startWorkers } from './workers.ts'
 

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import type { CallContext, Client } from '../contract/client.ts'
 import { createContext } from './guard/authentication.ts'
 import { router } from './procedures/index.ts'
-import { openServices, type OpenServices } from './service.ts'
+import { openServices, type OpenServices } from './open-services.ts'
 import { readSettings } from './settings.ts'
 import { disableStoragesAfter } from './telemetry/async-storages.ts'
 

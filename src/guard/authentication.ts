@@ -6,7 +6,9 @@ import type { Database } from '../../db/database.ts'
 import * as grants from '../../db/grants.ts'
 import * as personalTokens from '../../db/personal-tokens.ts'
 import * as sessions from '../../db/sessions.ts'
-import type { Caller, Context, Reply, Services } from '../context.ts'
+import type { Caller, Reply } from '../caller.ts'
+import type { Context } from '../context.ts'
+import type { Services } from '../services.ts'
 
 interface CallOptions
   extends

@@ -4,7 +4,8 @@ import { isObject, type Promisable } from '@orpc/shared'
 import { ById, headerErrors, type TaggedResource } from '../../contract/base.ts'
 import * as notes from '../../db/notes.ts'
 import * as tasks from '../../db/tasks.ts'
-import type { Caller, Context } from '../context.ts'
+import type { Caller } from '../caller.ts'
+import type { Context } from '../context.ts'
 
 /** The strong entity tag of a task. */
 export const taskTag = ({ version }: tasks.TaskRow) => `"${version}"`

@@ -7,7 +7,8 @@ import { createHash } from 'node:crypto'
 import { IdempotencyKey, headerErrors } from '../../contract/base.ts'
 import { badRequest } from '../../contract/errors.ts'
 import * as query from '../../db/idempotency.ts'
-import type { Caller, Context, Reply } from '../context.ts'
+import type { Caller, Reply } from '../caller.ts'
+import type { Context } from '../context.ts'
 import { validateOutput } from '../output.ts'
 
 interface KeyedRequest {

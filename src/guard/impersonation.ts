@@ -1,7 +1,8 @@
 import type { Promisable } from '@orpc/shared'
 
 import * as audit from '../../db/audit.ts'
-import type { Caller, Context } from '../context.ts'
+import type { Caller } from '../caller.ts'
+import type { Context } from '../context.ts'
 import { auditSourceOf } from '../telemetry/audit.ts'
 
 /**

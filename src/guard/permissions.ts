@@ -2,7 +2,7 @@ import { type Action, RowId } from '../../contract/base.ts'
 import type { Database } from '../../db/database.ts'
 import * as notes from '../../db/notes.ts'
 import * as tasks from '../../db/tasks.ts'
-import type { Caller } from '../context.ts'
+import type { Caller } from '../caller.ts'
 
 /**
  * The relation of a signed-in caller to a resource. `anyone` means that the caller has no special relation to the

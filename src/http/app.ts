@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { pinoHttp } from 'pino-http'
 
 import { unavailable } from '../../contract/errors.ts'
-import type { AttributesOf, RequestAttributes, Services } from '../context.ts'
+import type { AttributesOf, RequestAttributes, Services } from '../services.ts'
 import { describeError, MAX_PATH } from '../telemetry/log.ts'
 import { tracing } from '../telemetry/tracing.ts'
 import { createAdmission, createIncompleteLimit } from './admission.ts'

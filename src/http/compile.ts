@@ -17,7 +17,7 @@ import { type Meta, metaOf } from '../../contract/base.ts'
 import type { Context } from '../context.ts'
 import { validateOutput } from '../output.ts'
 import { router } from '../procedures/index.ts'
-import { LiveEvents } from '../live-events.ts'
+import { LiveEvents } from '../live-stream.ts'
 import { rpcSerializer } from './rpc-format.ts'
 
 /** The internal definition of a procedure in @orpc/server 1.16.1. */

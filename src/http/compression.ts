@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
-import type { Reply } from '../context.ts'
+import type { Reply } from '../caller.ts'
 import { type Coding, preferredCoding } from './accept.ts'
 
 /** Minimum size of a compressed answer, in bytes. A smaller answer fits in one network packet. */

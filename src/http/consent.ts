@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import type { Services } from '../context.ts'
+import type { Services } from '../services.ts'
 import type { AuthorizationRequest, Grants } from '../identity/grants.ts'
 import { OAuthError } from '../identity/oauth-error.ts'
 import { networkOf } from '../guard/networks.ts'

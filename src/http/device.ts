@@ -1,6 +1,7 @@
 import { z } from 'zod'
 
-import type { Caller, Services } from '../context.ts'
+import type { Caller } from '../caller.ts'
+import type { Services } from '../services.ts'
 import { networkOf } from '../guard/networks.ts'
 import { type DeviceFlow, formatUserCode } from '../identity/device-flow.ts'
 import type { Translator } from '../messages/index.ts'

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 
 import { networkOf } from '../guard/networks.ts'
 import type { LimitName } from '../rate-limits.ts'
-import type { Services } from '../context.ts'
+import type { Services } from '../services.ts'
 import { type Call, type Protocol, sendLimitRefusal } from './protocol.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 
 import { unavailable } from '../../contract/errors.ts'
-import type { Services } from '../context.ts'
+import type { Services } from '../services.ts'
 import { hasBody } from './body.ts'
 import type { Endpoint, Endpoints } from './endpoints.ts'
 import { answer, sendError } from './protocol.ts'

@@ -2,7 +2,7 @@ import type { ORPCError } from '@orpc/client'
 
 import { scopes } from '../../contract/base.ts'
 import { badRequest } from '../../contract/errors.ts'
-import type { Services } from '../context.ts'
+import type { Services } from '../services.ts'
 import { FetchRefused } from '../identity/client-documents.ts'
 import {
   canReceiveTokens,

@@ -1,4 +1,4 @@
-import type { Services } from '../context.ts'
+import type { Services } from '../services.ts'
 import { createDocument } from '../openapi/document.ts'
 import { compressors } from './compression.ts'
 import type { Endpoints } from './endpoints.ts'

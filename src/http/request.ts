@@ -5,7 +5,7 @@ import { isIP } from 'node:net'
 import proxyAddr from 'proxy-addr'
 
 import { createContext } from '../guard/authentication.ts'
-import type { Services } from '../context.ts'
+import type { Services } from '../services.ts'
 import {
   type Body,
   checkSize,

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { z } from 'zod'
 
 import { badRequest } from '../../contract/errors.ts'
-import type { Services } from '../context.ts'
+import type { Services } from '../services.ts'
 import { createBatch, type OccupySlot } from './batch.ts'
 import { MAX_DEPTH, parseObject } from './body.ts'
 import type { CompiledProcedure } from './compile.ts'

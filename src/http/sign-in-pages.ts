@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import type { Services } from '../context.ts'
+import type { Services } from '../services.ts'
 import { UNNAMED } from '../identity/client-metadata.ts'
 import type { Translator } from '../messages/index.ts'
 import { type App, codePage, emailPage } from '../html/account.ts'

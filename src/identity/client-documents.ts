@@ -8,7 +8,7 @@ import getRawBody from 'raw-body'
 import { RequestFilteringHttpsAgent } from 'request-filtering-agent'
 import { z } from 'zod'
 
-import type { Services } from '../context.ts'
+import type { Services } from '../services.ts'
 import {
   canReceiveTokens,
   type Client,

@@ -2,7 +2,7 @@ import { v7 } from 'uuid'
 
 import type { Database } from '../../db/database.ts'
 import { findClient, insertClient } from '../../db/oauth.ts'
-import type { Services } from '../context.ts'
+import type { Services } from '../services.ts'
 import {
   type Client,
   type ClientMetadata,

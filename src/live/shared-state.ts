@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { Topic } from '../../contract/base.ts'
-import type { Format } from '../context.ts'
+import type { Format } from '../live-stream.ts'
 import { limitConcurrency } from '../procedures/concurrency.ts'
 import { toJson } from '../output.ts'
 import type { Bus } from './bus.ts'

@@ -1,7 +1,7 @@
 import { ORPCError } from '@orpc/client'
 
 import { unavailable } from '../../contract/errors.ts'
-import type { Caller, Reply } from '../context.ts'
+import type { Caller, Reply } from '../caller.ts'
 import { BLOCK_FACTOR, blockOf } from '../guard/networks.ts'
 
 /** Time after which a refused client should try again, in seconds. */

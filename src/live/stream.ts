@@ -1,5 +1,6 @@
 import type { Topic } from '../../contract/base.ts'
-import type { Caller, Delivery, LiveStream } from '../context.ts'
+import type { Caller } from '../caller.ts'
+import type { Delivery, LiveStream } from '../live-stream.ts'
 import type { SharedState, Snapshot } from './shared-state.ts'
 
 /** A topic of one stream. */

@@ -2,7 +2,9 @@ import { type AnyProcedure, createProcedureClient, ORPCError } from '@orpc/serve
 
 import type { Topic } from '../../contract/base.ts'
 import { listAuthors } from '../../db/shares.ts'
-import type { Caller, Context, WatchCall } from '../context.ts'
+import type { Caller } from '../caller.ts'
+import type { Context } from '../context.ts'
+import type { WatchCall } from '../live-stream.ts'
 import { router } from '../procedures/index.ts'
 import type { Source } from './shared-state.ts'
 

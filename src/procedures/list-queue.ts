@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache'
 
 import { type SizedRow, totalBytes } from '../../db/pagination.ts'
-import type { Caller, Context } from '../context.ts'
+import type { Caller } from '../caller.ts'
+import type { Context } from '../context.ts'
 import { limitConcurrency } from './concurrency.ts'
 
 /** Size above which a list is large, in bytes of text. A large list takes some milliseconds of CPU time. */

@@ -1,5 +1,5 @@
 import { callerByTopic } from '../guard/index.ts'
-import { LiveEvents } from '../live-events.ts'
+import { LiveEvents } from '../live-stream.ts'
 
 const os = callerByTopic.live
 

@@ -1,6 +1,6 @@
 import * as query from '../../db/notes.ts'
 import * as shares from '../../db/shares.ts'
-import type { Reply } from '../context.ts'
+import type { Reply } from '../caller.ts'
 import { noteTag } from '../guard/conditions.ts'
 import { signedIn } from '../guard/index.ts'
 import { isPermitted, relationTo } from '../guard/permissions.ts'

@@ -1,7 +1,7 @@
 import bowser from 'bowser'
 
 import * as query from '../../db/sessions.ts'
-import type { Caller } from '../context.ts'
+import type { Caller } from '../caller.ts'
 import { auditSourceOf } from '../telemetry/audit.ts'
 import { signedIn } from '../guard/index.ts'
 import { type Order, readPage } from './pagination.ts'

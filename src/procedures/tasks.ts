@@ -1,5 +1,5 @@
 import * as query from '../../db/tasks.ts'
-import type { Reply } from '../context.ts'
+import type { Reply } from '../caller.ts'
 import { taskTag } from '../guard/conditions.ts'
 import { signedIn } from '../guard/index.ts'
 import { newestFirst, type Order, readPage } from './pagination.ts'

@@ -6,7 +6,7 @@ import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, R
 
 import { isOutage } from '../../db/errors.ts'
 import type { StatementObserver } from '../../db/observer.ts'
-import type { AttributesOf, RequestAttributes } from '../context.ts'
+import type { AttributesOf, RequestAttributes } from '../services.ts'
 import { type LimitName, limits } from '../rate-limits.ts'
 import type { Settings } from '../settings.ts'
 

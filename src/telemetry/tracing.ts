@@ -15,7 +15,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { contract } from '../../contract/index.ts'
 import { codeOf } from '../../db/errors.ts'
 import type { StatementObserver } from '../../db/observer.ts'
-import type { AttributesOf } from '../context.ts'
+import type { AttributesOf } from '../services.ts'
 import { MAX_PATH } from './log.ts'
 
 /** Handles a request. `target` contains the normalized path. */
