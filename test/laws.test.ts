@@ -14,7 +14,7 @@ import { MAX_TOKENS } from '../db/personal-tokens.ts'
 import { sessions } from '../db/sessions.ts'
 import { createContext } from '../src/guard/authentication.ts'
 import type { Context } from '../src/context.ts'
-import { publicAccess } from '../src/guard/index.ts'
+import { withoutCaller } from '../src/guard/index.ts'
 import { isPermitted } from '../src/guard/permissions.ts'
 import { negotiateLanguage } from '../src/messages/index.ts'
 import { resourceNames as translations } from '../src/messages/resources.ts'
@@ -110,7 +110,7 @@ describe('the guard', () => {
 
   test('requires a session if the contract does, even for a procedure that is implemented as public', async () => {
     const account = { id: '', name: '', email: '', emailVerified: true }
-    const publicByMistake = { account: { get: publicAccess.account.get.handler(() => account) } }
+    const publicByMistake = { account: { get: withoutCaller.account.get.handler(() => account) } }
     const client = createRouterClient(publicByMistake, { context: createContext(service.services, {}) })
 
     expect(await unguarded(publicByMistake, client)).toEqual([])

@@ -62,7 +62,7 @@ async function authenticate(context: Context, procedure: ProcedureContract, inpu
  * Checks that the resource exists (404) and that the caller's relation permits the action (403). Returns the account
  * that owns the resource.
  */
-async function authorize(
+async function requirePermission(
   context: Context,
   procedure: ProcedureContract,
   input: unknown,
@@ -136,7 +136,7 @@ const refuse =
   async (error: unknown): Promise<never> => {
     if (error instanceof ORPCError && error.status < 500) {
       const { action } = procedure.meta
-      if (action) await authorize(context, procedure, input, caller, action)
+      if (action) await requirePermission(context, procedure, input, caller, action)
       await requireAcceptedVersion(context, caller, input)
     }
     throw error
@@ -172,7 +172,7 @@ async function guardMiddleware<Output extends { output: unknown }>(
     const isChecked = changes === 'task' && !context.malformed
     const owner =
       caller && action && !isChecked
-        ? await authorize(context, declared, input, caller, action)
+        ? await requirePermission(context, declared, input, caller, action)
         : caller?.user.id
     if (context.malformed) throw context.malformed
     const change = publishAfter(() => handle(caller), context, updates, owner)
@@ -186,7 +186,7 @@ async function guardMiddleware<Output extends { output: unknown }>(
 }
 
 /** Implements a procedure with public access, which requires no caller. */
-export const publicAccess = implementer.use((invocation, input) =>
+export const withoutCaller = implementer.use((invocation, input) =>
   guardMiddleware(invocation, input, () => invocation.next()),
 )
 
@@ -199,12 +199,12 @@ export const callerByTopic = implementer.use((invocation, input) =>
 )
 
 /** Implements a procedure that requires a caller. Applies the headers `Idempotency-Key` and `If-Match`. */
-export const signedIn = implementer.use((invocation, input) =>
+export const withCaller = implementer.use((invocation, input) =>
   guardMiddleware(invocation, input, (caller) => {
     const { context, procedure, path, next } = invocation
     if (!caller)
       throw new Error(
-        `${path.join('.')} requires a caller, but its contract declares public access. Use publicAccess, or change the contract.`,
+        `${path.join('.')} requires a caller, but its contract declares public access. Use withoutCaller, or change the contract.`,
       )
     const { meta, outputSchema } = procedure['~orpc']
     const { creates, changes, updates } = meta

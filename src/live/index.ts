@@ -16,7 +16,7 @@ import { createStreamLimits, refuseStream } from './stream-limits.ts'
 import { keyOf, sourcesOf } from './topics.ts'
 
 /** Interval of the checks for ended sessions and tokens, in milliseconds. */
-const TICK = 1000
+const CHECK_INTERVAL = 1000
 
 /** Creates the live updates of this process. */
 export function createLive(services: Omit<Services, 'live'>, notifications: Notifications): Live {
@@ -26,11 +26,11 @@ export function createLive(services: Omit<Services, 'live'>, notifications: Noti
   const limits = createStreamLimits(settings)
   const streams = new Set<Stream>()
 
-  const tick = setInterval(() => {
+  const timer = setInterval(() => {
     const now = new Date()
     const isConnected = bus.isConnected()
-    for (const stream of streams) stream.tick(isConnected, now)
-  }, TICK).unref()
+    for (const stream of streams) stream.check(isConnected, now)
+  }, CHECK_INTERVAL).unref()
   const verify = (current: Caller) => findCurrentCaller(db, current)
   const refuse = () => new ORPCError('UNAUTHORIZED', { ...signedInErrors.UNAUTHORIZED, defined: true })
   const closeAll = () => {
@@ -102,7 +102,7 @@ export function createLive(services: Omit<Services, 'live'>, notifications: Noti
     },
 
     async stop() {
-      clearInterval(tick)
+      clearInterval(timer)
       closeAll()
       await bus.stop()
     },

@@ -72,7 +72,7 @@ export class Stream implements LiveStream {
   }
 
   /** Called every second. If `isConnected` is false, a revocation may have been lost. */
-  tick(isConnected: boolean, now: Date) {
+  check(isConnected: boolean, now: Date) {
     const caller = this.#caller
     if (caller && (!isConnected || this.#mustVerify || expiryOf(caller) <= now)) this.recheck()
   }
@@ -159,7 +159,7 @@ export class Stream implements LiveStream {
 
   /**
    * Returns whether the caller is still valid. Throws if the session or the token has ended. Returns false if the
-   * database does not answer. In this case, the next tick verifies again.
+   * database does not answer. In this case, the next check verifies again.
    */
   async verify() {
     if (!this.#caller) return true

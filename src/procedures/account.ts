@@ -4,12 +4,12 @@ import { lockPerson } from '../../db/users.ts'
 import { signOut } from '../guard/authentication.ts'
 import { normalizeAddress } from '../mail-address.ts'
 import { auditSourceOf } from '../telemetry/audit.ts'
-import { signedIn } from '../guard/index.ts'
+import { withCaller } from '../guard/index.ts'
 import { scopesOf } from './apps.ts'
 import { toUnixSeconds } from './time.ts'
 import { view as taskView } from './tasks.ts'
 
-const os = signedIn.account
+const os = withCaller.account
 
 /** Maximum size of an export, in bytes. At 9 Mbit/s, the transfer takes 15 s (the default of ANSWER_TIMEOUT). */
 const MAX_EXPORT_BYTES = 16 * 1024 * 1024

@@ -1,13 +1,13 @@
 import { findRedirectUris } from '../../db/oauth.ts'
 import * as query from '../../db/sessions.ts'
 import { scopes } from '../../contract/base.ts'
-import { signedIn } from '../guard/index.ts'
+import { withCaller } from '../guard/index.ts'
 import { auditSourceOf } from '../telemetry/audit.ts'
 import { readPage } from './pagination.ts'
 import { latestFirst } from './sessions.ts'
 import { toUnixSeconds } from './time.ts'
 
-const os = signedIn.apps
+const os = withCaller.apps
 
 export const apps = os.router({
   list: os.list.handler(async (call) => {

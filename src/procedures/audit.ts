@@ -1,12 +1,12 @@
 import { badRequest } from '../../contract/errors.ts'
 import * as query from '../../db/audit.ts'
 import { findEmails, findId } from '../../db/users.ts'
-import { signedIn } from '../guard/index.ts'
+import { withCaller } from '../guard/index.ts'
 import { auditSourceOf } from '../telemetry/audit.ts'
 import { newestFirst, type Order, readPage } from './pagination.ts'
 import { toUnixSeconds } from './time.ts'
 
-const os = signedIn.audit
+const os = withCaller.audit
 
 // An entry has no long text, so the number of rows also limits the bytes of a page.
 const order: Order<query.AuditRow> = { ...newestFirst, textsOf: () => [] }

@@ -1,8 +1,8 @@
 import * as query from '../../db/counter.ts'
-import { publicAccess } from '../guard/index.ts'
+import { withoutCaller } from '../guard/index.ts'
 import { counterHtml } from '../html/counter.ts'
 
-const os = publicAccess.counter
+const os = withoutCaller.counter
 
 export const counter = os.router({
   get: os.get.handler(async ({ context: { db } }) => ({ count: await query.get(db) })),

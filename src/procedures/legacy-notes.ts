@@ -1,11 +1,11 @@
 import { isBlank, noteBounds, trimInvisibleStart } from '../../contract/base.ts'
 import * as query from '../../db/legacy-notes.ts'
 import { insert, type ListedNote } from '../../db/notes.ts'
-import { signedIn } from '../guard/index.ts'
+import { withCaller } from '../guard/index.ts'
 import { newestFirst, type Order, readPage } from './pagination.ts'
 import { toUnixSeconds } from './time.ts'
 
-const os = signedIn.legacyNotes
+const os = withCaller.legacyNotes
 
 const order: Order<ListedNote['note']> = { ...newestFirst, textsOf: ({ title, body }) => [title, body] }
 

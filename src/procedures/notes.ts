@@ -2,11 +2,11 @@ import * as query from '../../db/notes.ts'
 import * as shares from '../../db/shares.ts'
 import type { Reply } from '../caller.ts'
 import { noteTag } from '../guard/conditions.ts'
-import { signedIn } from '../guard/index.ts'
+import { withCaller } from '../guard/index.ts'
 import { isPermitted, relationTo } from '../guard/permissions.ts'
 import { newestFirst, type Order, readPage } from './pagination.ts'
 
-const os = signedIn.notes
+const os = withCaller.notes
 
 export const notes = os.router({
   list: os.list.handler(async (call) => {

@@ -1,8 +1,8 @@
 import { ReservationRules, guestBounds } from '../../contract/reservations.ts'
-import { publicAccess } from '../guard/index.ts'
+import { withoutCaller } from '../guard/index.ts'
 import { negotiateLanguage } from '../messages/index.ts'
 
-const os = publicAccess.reservations
+const os = withoutCaller.reservations
 
 export const reservations = os.router({
   create: os.create.handler(({ context: { headers, reply }, input, errors }) => {

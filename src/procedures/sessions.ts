@@ -3,11 +3,11 @@ import bowser from 'bowser'
 import * as query from '../../db/sessions.ts'
 import type { Caller } from '../caller.ts'
 import { auditSourceOf } from '../telemetry/audit.ts'
-import { signedIn } from '../guard/index.ts'
+import { withCaller } from '../guard/index.ts'
 import { type Order, readPage } from './pagination.ts'
 import { toUnixSeconds } from './time.ts'
 
-const os = signedIn.sessions
+const os = withCaller.sessions
 
 export const sessions = os.router({
   list: os.list.handler(async (call) => {

@@ -1,6 +1,6 @@
-import { publicAccess } from '../guard/index.ts'
+import { withoutCaller } from '../guard/index.ts'
 
-const os = publicAccess.status
+const os = withoutCaller.status
 
 export const status = os.router({
   get: os.get.handler(({ context: { settings } }) => ({

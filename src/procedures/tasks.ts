@@ -1,11 +1,11 @@
 import * as query from '../../db/tasks.ts'
 import type { Reply } from '../caller.ts'
 import { taskTag } from '../guard/conditions.ts'
-import { signedIn } from '../guard/index.ts'
+import { withCaller } from '../guard/index.ts'
 import { newestFirst, type Order, readPage } from './pagination.ts'
 import { toUnixSeconds } from './time.ts'
 
-const os = signedIn.tasks
+const os = withCaller.tasks
 
 const order: Order<query.ListedTask> = {
   ...newestFirst,

@@ -1,11 +1,11 @@
 import { tokenClientIds } from '../../contract/audiences.ts'
 import * as query from '../../db/personal-tokens.ts'
-import { signedIn } from '../guard/index.ts'
+import { withCaller } from '../guard/index.ts'
 import { auditSourceOf } from '../telemetry/audit.ts'
 import { scopesOf } from './apps.ts'
 import { toUnixSeconds } from './time.ts'
 
-const os = signedIn.tokens
+const os = withCaller.tokens
 
 const DAY = 24 * 3600_000
 
