@@ -36,7 +36,10 @@ export type Client<Context extends CallContext = CallContext> = {
 export type Inputs = InferContractRouterInputs<Contract>
 export type Outputs = InferContractRouterOutputs<Contract>
 
-/** Outside a browser, `headers` must contain the session cookie. `fetch` replaces the global `fetch`. */
+/**
+ * Outside a browser, `headers` must contain the session cookie. `fetch` replaces the global `fetch`, and must send cookies to
+ * another origin itself (`credentials: 'include'`).
+ */
 export type ClientOptions = Pick<LinkFetchClientOptions<CallContext>, 'fetch'> & {
   headers?: Record<string, string>
 }

@@ -31,7 +31,7 @@ export interface ResumeContext {
  * - The end of a stream is a lost connection, because the service ends a stream if the session is revoked or if the
  *   service stops. After a revocation, the next attempt receives the error 401.
  * - `return()` and `signal` also end the delay between two attempts.
- * - The delay depends on the failures since the last event, not on all failures of the stream.
+ * - The delay depends on the failures since the last event or the last lasting connection, not on all failures.
  *
  * A ClientRetryPlugin of the link does not retry `live.watch` in addition, unless the context of the call has `retry`. In
  * this case, the interceptor does nothing.
@@ -43,7 +43,7 @@ export async function resume<Context extends ResumeContext>(call: Call<Context>)
   const signal = call.signal ? AbortSignal.any([call.signal, stop.signal]) : stop.signal
   let { lastEventId } = call
   let lastEventRetry: number | undefined
-  /** Number of failures since the last event. */
+  /** Number of failures since the last event, or since a connection that lasted longer than MAX_DELAY. */
   let attemptIndex = 0
   let connectedAt = Infinity
 
@@ -80,6 +80,7 @@ export async function resume<Context extends ResumeContext>(call: Call<Context>)
         const { id = lastEventId, retry = lastEventRetry } = getEventMeta(event.value) ?? {}
         lastEventId = id
         lastEventRetry = retry
+        // An error that is no ORPCError is temporary, so the client connects again.
         if (event.done) throw new Error('The service ended the stream')
         attemptIndex = 0
         return event

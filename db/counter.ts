@@ -35,13 +35,15 @@ export const get = (db: Database) => reads(db).load(true)
 
 type Change = { step: number } | { value: number }
 
-const sum = (name: string) => sql`${counter.count} + ${sql.placeholder(name)}`
+const countPlus = (name: string) => sql`${counter.count} + ${sql.placeholder(name)}`
 
 const addWithinLimits = prepared((db) =>
   db
     .update(counter)
-    .set({ count: sum('total') })
-    .where(sql`${sum('min')} >= ${Number.MIN_SAFE_INTEGER} and ${sum('max')} <= ${Number.MAX_SAFE_INTEGER}`)
+    .set({ count: countPlus('total') })
+    .where(
+      sql`${countPlus('min')} >= ${Number.MIN_SAFE_INTEGER} and ${countPlus('max')} <= ${Number.MAX_SAFE_INTEGER}`,
+    )
     .returning({ count: counter.count })
     .prepare('counter_add'),
 )
@@ -74,7 +76,8 @@ const applyEach = (db: Database, changes: readonly Change[]) =>
     return values
   })
 
-// Runs only one statement at a time, so that changes are applied in the order of arrival.
+// Runs only one statement at a time, so that changes are applied in the order of arrival. Applies the changes one by one if
+// one of them sets a value, or if a value between two changes would not be a safe integer.
 const writes = coalesced(1, async (db, changes: readonly Change[]): Promise<(number | undefined)[]> => {
   const steps = changes.flatMap((change) => ('step' in change ? [change.step] : []))
   const sums = steps.length === changes.length ? await addAll(db, steps) : undefined

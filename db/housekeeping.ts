@@ -1,7 +1,7 @@
 import { lt, lte, sql } from 'drizzle-orm'
 
 import { removeOlderThan } from './audit.ts'
-import { rateLimits, verifications } from './users.ts'
+import { legacyRateLimits, verifications } from './users.ts'
 import { deviceCodes } from './device-codes.ts'
 import { idempotency } from './idempotency.ts'
 import type { Database } from './database.ts'
@@ -29,7 +29,7 @@ export const removeExpired = (db: Database, auditRetention = AUDIT_RETENTION) =>
       await tx.delete(table).where(lte(table.expiresAt, sql`now()`))
     await removeUnusedClients(tx)
     await tx.delete(limits).where(lte(limits.expire, sql`now()`))
-    await tx.delete(rateLimits).where(lt(rateLimits.lastRequest, Date.now() - DAY))
+    await tx.delete(legacyRateLimits).where(lt(legacyRateLimits.lastRequest, Date.now() - DAY))
     await removeOlderThan(tx, auditRetention)
     return true
   })

@@ -24,8 +24,9 @@ export const idempotency = pgTable(
 )
 
 interface StoredAnswer {
-  /** The output as JSON, and the types that JSON lacks, each with the path of its value. */
+  /** The output as JSON. */
   output: unknown
+  /** The types that JSON lacks, each with the path of its value, as the RPC serializer of oRPC encodes them. */
   meta?: (readonly [type: number, ...path: (string | number)[]])[]
   headers: [name: string, value: string | string[]][]
 }
@@ -49,7 +50,7 @@ export const find = async (db: Database, userId: string, key: string) =>
       )
   ).at(0)
 
-/** Stores a response for 24 hours. */
+/** Stores a response for 24 hours. A stored response with the same key can only be expired, because `find` ignores it. */
 export const put = (db: Database, { userId, key, ...record }: NewRecord) => {
   const values = { ...record, expiresAt: sql`now() + interval '24 hours'` }
   return db

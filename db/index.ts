@@ -25,8 +25,8 @@ export const isServer = (url: string) => /^postgres(ql)?:/.test(url)
  */
 export async function open(url: string, options: OpenOptions = {}): Promise<Connection> {
   if (isServer(url)) {
-    const migrated = options.directUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL'
-    await migrateServer(options.directUrl ?? url).catch(rethrowStartError(migrated))
+    const migrationSetting = options.directUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL'
+    await migrateServer(options.directUrl ?? url).catch(rethrowStartError(migrationSetting))
     return openServer(url, options).catch(rethrowStartError('DATABASE_URL'))
   }
   const embedded = await openEmbedded(url)

@@ -95,7 +95,7 @@ export type ListedNote = Omit<NoteForViewer, 'note'> & { note: Omit<NoteRow, 've
 
 const { version: _, sharing: __, ...columns } = getTableColumns(notes)
 
-/** Parts of the statements that list notes (both forms). Placeholders: `userId`, and those in pages.ts. */
+/** Parts of the statements that list notes (both forms). Placeholders: `userId`, and those in pagination.ts. */
 export const listing = {
   columns,
   isByUser: eq(notes.userId, sql.placeholder('userId')),

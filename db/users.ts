@@ -63,7 +63,7 @@ export const verifications = pgTable(
 )
 
 /** This release only deletes old rows. During a rolling upgrade, an earlier release may still write to this table. */
-export const rateLimits = pgTable('rate_limits', {
+export const legacyRateLimits = pgTable('rate_limits', {
   id: text().primaryKey(),
   key: text().notNull().unique(),
   count: integer().notNull(),

@@ -27,7 +27,7 @@ const matches = (ifMatch = '', tag: string) =>
 
 const preconditionFailed = () => new ORPCError('PRECONDITION_FAILED', headerErrors.PRECONDITION_FAILED)
 
-/** Runs `change` if `If-Match` matches the current entity tag. Otherwise throws 412. */
+/** Runs `change`, and makes sure that the change happens only if `If-Match` matches the current entity tag (otherwise 412). */
 type RunIfMatching = <Result>(
   context: Context,
   caller: Caller,
@@ -36,7 +36,7 @@ type RunIfMatching = <Result>(
 ) => Promisable<Result>
 
 /**
- * Tasks: the statement of the change contains the accepted versions.
+ * Tasks: the statement of the change contains the accepted versions. If no row has changed, the procedure throws 412.
  *
  * Notes: the row stays locked from the comparison to the commit, so that no concurrent change is lost.
  */
@@ -63,8 +63,8 @@ const versionsOf = (ifMatch = '') =>
     : ifMatch.split(',').flatMap((tag) => TASK_TAG.exec(tag.trim())?.slice(1).map(Number) ?? [])
 
 /**
- * Throws 412 if the task does not have a version that `If-Match` accepts. For a change that was refused for another
- * reason, because 412 has priority over 400.
+ * Throws 412 if the task does not have a version that `If-Match` accepts. The guard calls this function after an error of
+ * the change, because 412 has priority over 400.
  */
 export async function requireAcceptedVersion({ db, headers }: Context, { user }: Caller, input: unknown) {
   const ifMatch = headers['if-match']

@@ -128,10 +128,10 @@ function challenge<Refusal extends { code: string }>(context: Context, refusal: 
 }
 
 /**
- * Returns the function that handles the refusal of a change whose statement checks owner and version. Reads the resource
- * only now, because 404, 403 and 412 have priority over an invalid input (400).
+ * Returns the function that handles an error of a change whose statement checks owner and version. The function reads the
+ * resource, and throws 404, 403 or 412 instead of the error, because these have priority over an invalid input (400).
  */
-const refuse =
+const rethrowByPriority =
   (context: Context, procedure: ProcedureContract, input: unknown, caller: Caller) =>
   async (error: unknown): Promise<never> => {
     if (error instanceof ORPCError && error.status < 500) {
@@ -154,7 +154,8 @@ interface Invocation {
  *
  * The order of the checks determines which error a caller receives: 401, 403 (scope, impersonation), 429, 404, 403
  * (relation), 400 (malformed request). Then `handle` checks `Idempotency-Key` (400, 409, 422) or `If-Match` (400, 412),
- * and finally the input (400).
+ * and finally the input (400). The statement that changes a task checks the owner and the version, so the guard reads the
+ * task only after an error: see `rethrowByPriority`.
  */
 async function guardMiddleware<Output extends { output: unknown }>(
   { context, procedure, path }: Invocation,
@@ -168,15 +169,16 @@ async function guardMiddleware<Output extends { output: unknown }>(
   if (secrets) context.reply.set('cache-control', 'no-transform')
   const run = async () => {
     const caller = await authenticate(context, declared, input)
-    // The statement that changes a task checks the owner and the version.
-    const isChecked = changes === 'task' && !context.malformed
+    const isCheckedByStatement = changes === 'task' && !context.malformed
     const owner =
-      caller && action && !isChecked
+      caller && action && !isCheckedByStatement
         ? await requirePermission(context, declared, input, caller, action)
         : caller?.user.id
     if (context.malformed) throw context.malformed
     const change = publishAfter(() => handle(caller), context, updates, owner)
-    return isChecked && caller ? change.catch(refuse(context, declared, input, caller)) : change
+    return isCheckedByStatement && caller
+      ? change.catch(rethrowByPriority(context, declared, input, caller))
+      : change
   }
   try {
     return await (tracing ? tracing.procedure(path, run) : run())

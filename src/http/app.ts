@@ -37,20 +37,38 @@ import { createResponseClass, MeasuredResponse } from './unread-answers.ts'
 
 /**
  * Creates the HTTP server. Steps of a request:
- * - Normalize the target.
+ * - Normalize the target, and set the response headers.
  * - Admit the request, or answer 503. A request with a body is admitted only when the body is complete, so that a slow
  *   upload does not occupy a slot.
- * - Check the origin, and read the body.
- * - Create the call.
- * - Answer the call, by the first protocol that accepts the call.
+ * - Redirect a browser from a path with a slash at its end, and answer a preflight.
+ * - Wait for other requests of the same iteration of the event loop (src/http/tick.ts).
+ * - Check the target and the origin, and read the body.
+ * - Create the call, and answer the call by the first protocol that accepts the call.
  */
 export function createApp(services: Services): Server {
   const { settings, log, metrics } = services
   const trackIncomplete = createIncompleteLimit(settings.maxIncomplete, () => metrics?.shed('incomplete'))
   const { check, readBody, createCall, networkOfRequest } = createRequestReader(services, trackIncomplete)
+  const admission = createAdmission(settings.maxRequests, settings.answerTimeout, (response) => {
+    // An event stream may last longer. src/http/event-stream.ts disconnects clients that do not read.
+    if (response.headersSent && isEventStream(response)) return
+    metrics?.shed('late')
+    // Queued behind a slow response of the same connection (HTTP pipelining), so the answer cannot be sent.
+    if (!response.socket) return void response.req.socket.destroy()
+    if (response.headersSent) return void response.destroy()
+    sendUnavailable(response, 'The answer took too long')
+  })
+
+  const isObserved = Boolean(metrics ?? tracing) || log.isLevelEnabled('info')
+  const attributes = isObserved ? new WeakMap<IncomingMessage, RequestAttributes>() : undefined
+  const attributesOf: AttributesOf = (request) => attributes?.get(request)
   const procedures = compileAll(!settings.production)
   const restFormat = createRestFormat(procedures)
-  const occupySlot = () => admission.occupy() ?? (metrics?.shed('full'), undefined)
+  const occupySlot = () => {
+    const free = admission.occupy()
+    if (!free) metrics?.shed('full')
+    return free
+  }
   /** The protocols, each with the prefix of its paths. */
   const protocols: [string, Protocol][] = [
     [RPC, createRpc(services, createRpcFormat(procedures), occupySlot)],
@@ -101,6 +119,7 @@ export function createApp(services: Services): Server {
       if (await answerBrowser(call, response)) return
       throw notFound()
     }
+    // 404 and 405 have priority over the refusal of a body (415).
     if (methods.includes(method)) throw refusal ?? notFound()
     sendAllowedMethods(call, response, methods)
   }
@@ -121,19 +140,6 @@ export function createApp(services: Services): Server {
     sendUnavailable(response, 'The service is at its limit of concurrent requests')
   }
 
-  const admission = createAdmission(settings.maxRequests, settings.answerTimeout, (response) => {
-    // An event stream may last longer. src/http/event-stream.ts disconnects clients that do not read.
-    if (response.headersSent && isEventStream(response)) return
-    metrics?.shed('late')
-    // Queued behind a slow response of the same connection (HTTP pipelining), so the answer cannot be sent.
-    if (!response.socket) return void response.req.socket.destroy()
-    if (response.headersSent) return void response.destroy()
-    sendUnavailable(response, 'The answer took too long')
-  })
-
-  const isObserved = Boolean(metrics ?? tracing) || log.isLevelEnabled('info')
-  const attributes = isObserved ? new WeakMap<IncomingMessage, RequestAttributes>() : undefined
-  const attributesOf: AttributesOf = (request) => attributes?.get(request)
   const logRequest = createRequestLog(services, attributesOf)
   const logOrigin = settings.production ? undefined : createOriginLog(settings, log)
   const listener = (request: IncomingMessage, response: ServerResponse, target: Target) => {

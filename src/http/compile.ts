@@ -51,13 +51,13 @@ export interface CompiledProcedure {
 
 /**
  * Composes a procedure like oRPC's own procedure client, but creates only a third of the promises. The validation of the
- * output removes properties that the contract does not declare. With `checks`, such a property causes an error instead,
+ * output removes properties that the contract does not declare. With `rejectUndeclared`, such a property causes an error instead,
  * so that developers and tests notice the property.
  */
 export function compile(
   procedure: AnyProcedure,
   path: readonly string[],
-  checks: boolean,
+  rejectUndeclared: boolean,
 ): CompiledProcedure {
   const { middlewares, handler, route, errorMap, inputSchema, outputSchema, ...positions } =
     definitionOf(procedure)
@@ -70,7 +70,7 @@ export function compile(
     (middleware: AnyMiddleware, inner: Run): Run =>
     (context, input) => {
       const next = (given?: { context?: object }) =>
-        then(inner(given?.context ? { ...context, ...given.context } : context, input), asResult)
+        chain(inner(given?.context ? { ...context, ...given.context } : context, input), asResult)
       const options = {
         procedure,
         path,
@@ -79,12 +79,12 @@ export function compile(
         context,
         next: next as MiddlewareNextFn<unknown>,
       }
-      return then(middleware(options, input, middlewareOutputFn), outputOf)
+      return chain(middleware(options, input, middlewareOutputFn), outputOf)
     }
   const checkInput =
     (schema: AnySchema, inner: Run): Run =>
     (context, input) =>
-      then(schema['~standard'].validate(input), (result) => {
+      chain(schema['~standard'].validate(input), (result) => {
         if (!result.issues) return inner(context, result.value)
         const broken = { message: 'Input validation failed', issues: result.issues, data: input }
         throw new ORPCError('BAD_REQUEST', { cause: new ValidationError(broken) })
@@ -96,11 +96,13 @@ export function compile(
       // The states of the events are outputs of other procedures, which have been validated.
       if (output instanceof LiveEvents) return output
       const declared = await validateOutput(schema, output)
-      if (checks && textOf(declared) !== textOf(output))
+      if (rejectUndeclared && textOf(declared) !== textOf(output))
         throw new Error(`${operation} answers more than its contract declares`)
       return declared
     }
 
+  // From the inside to the outside. At one position, the validation of the output is around that of the input, which is
+  // around the middleware.
   let run: Run = (context, input) =>
     handler({ procedure, path, errors, lastEventId: lastEventIdOf(context), context, input })
   for (let index = middlewares.length; index >= 0; index--) {
@@ -120,12 +122,12 @@ export function compile(
   }
 }
 
-/** Composes all procedures. For `checks`, see `compile`. */
-export function compileAll(checks: boolean): CompiledProcedure[] {
+/** Composes all procedures. For `rejectUndeclared`, see `compile`. */
+export function compileAll(rejectUndeclared: boolean): CompiledProcedure[] {
   const compiled: CompiledProcedure[] = []
   traverseContractProcedures({ router, path: [] }, ({ path }) => {
     const procedure = getRouter(router, path)
-    if (isProcedure(procedure)) compiled.push(compile(procedure, path, checks))
+    if (isProcedure(procedure)) compiled.push(compile(procedure, path, rejectUndeclared))
   })
   return compiled
 }
@@ -136,7 +138,7 @@ const lastEventIdOf = ({ headers }: Context) => flattenHeader(headers['last-even
  * Calls `next` with a value, or with the result of a promise. If the value is not a promise, the call is synchronous,
  * because every `await` costs about a microsecond.
  */
-const then = <Value, Next>(value: Value, next: (value: Awaited<Value>) => Next) =>
+const chain = <Value, Next>(value: Value, next: (value: Awaited<Value>) => Next) =>
   isPromiseLike(value) ? Promise.resolve(value).then(next) : next(value as Awaited<Value>)
 
 const isPromiseLike = <Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> =>
@@ -144,6 +146,7 @@ const isPromiseLike = <Value>(value: Value | PromiseLike<Value>): value is Promi
 
 const textOf = (value: unknown) => JSON.stringify(rpcSerializer.serialize(value))
 
+/** Middleware of oRPC passes an output as `{ output, context }`. */
 const NOTHING = {}
 const asResult = (output: unknown) => ({ output, context: NOTHING })
 const outputOf = ({ output }: { output: unknown }) => output

@@ -4,13 +4,12 @@ import { isAsyncIteratorObject, type Promisable } from '@orpc/shared'
 import type { ServerResponse } from 'node:http'
 
 import type { Context } from '../context.ts'
-import type { Format, LiveStream } from '../live-stream.ts'
 import type { Services } from '../services.ts'
-import { LiveEvents } from '../live-stream.ts'
+import { type Format, LiveEvents, type LiveStream } from '../live-stream.ts'
 import type { CompiledProcedure } from './compile.ts'
 import { sendEvents, sendLive } from './event-stream.ts'
-import { answersWritten } from './tick.ts'
 import { answerProcedure, type Call, type Protocol, sendError, setReplyHeaders } from './protocol.ts'
+import { answersWritten } from './tick.ts'
 
 /** The procedure that a request calls. */
 export interface Match {
@@ -19,7 +18,7 @@ export interface Match {
   params?: Record<string, string> | undefined
 }
 
-/** The body of an answer. */
+/** The status and the body of an answer. */
 export interface Encoded {
   status: number
   text: string
@@ -32,6 +31,7 @@ export interface WireFormat {
   find: (call: Call) => Match | undefined
   /** Throws an error if the input cannot be read. */
   decode: (call: Call, match: Match) => Promisable<unknown>
+  /** A Datastar page may call another procedure here, to show its output. */
   encode: (output: unknown, procedure: CompiledProcedure, call: Call) => Promisable<Encoded>
   /** Converts the values of an event iterator. */
   encodeEvents: (events: unknown) => unknown
@@ -67,8 +67,10 @@ export function createRunCall(format: WireFormat): RunCall {
     try {
       input = await format.decode(call, match)
     } catch (error) {
+      // The guard throws this error after its own checks, because 401, 403, 404 and 429 have priority over 400.
       context.malformed ??= toBadRequest(error)
     }
+    // A constant answer needs no guard, because its procedure is public and has no limit: see test/laws.test.ts.
     const constant = context.malformed ? undefined : constants.get(procedure)
     if (constant) {
       context.attributes.operation = procedure.operation
@@ -79,7 +81,7 @@ export function createRunCall(format: WireFormat): RunCall {
     try {
       output = await procedure.run(context, input)
     } catch (error) {
-      return { error: await toPublicError(error, procedure) }
+      return { error: await hideUndeclared(error, procedure) }
     }
     if (output instanceof LiveEvents) return { stream: output.stream }
 
@@ -89,22 +91,21 @@ export function createRunCall(format: WireFormat): RunCall {
       if (procedure.meta.constant) constants.set(procedure, encoded)
       return { encoded }
     } catch (err) {
-      // The view of a Datastar page calls another procedure, whose guard has logged the error.
+      // The guard of a procedure that a Datastar page has called has already logged its error.
       if (!(err instanceof ORPCError))
         context.log.error({ err, procedure: procedure.operation }, 'a procedure failed')
-      return { error: await toPublicError(err, procedure) }
+      return { error: await hideUndeclared(err, procedure) }
     }
   }
 }
 
-/** The guard throws this error after its own checks, because 401, 403, 404 and 429 have priority over 400. */
 const toBadRequest = (cause: unknown): NonNullable<Context['malformed']> =>
   cause instanceof ORPCError && cause.code === 'BAD_REQUEST'
     ? (cause as ORPCError<'BAD_REQUEST', unknown>)
     : new ORPCError('BAD_REQUEST', { message: 'The input cannot be read', cause })
 
 /** An error that the contract does not declare becomes an internal error without details. */
-const toPublicError = async (
+const hideUndeclared = async (
   error: unknown,
   { errorMap }: CompiledProcedure,
 ): Promise<ORPCError<string, unknown>> =>

@@ -43,11 +43,11 @@ function bodyOf(url: URL): Call['body'] {
 }
 
 /** The types of native values, each with the path of its value. */
-const Meta = z.array(z.tuple([z.number()], z.union([z.string(), z.number()])))
+const NativeTypes = z.array(z.tuple([z.number()], z.union([z.string(), z.number()])))
 
 /** Reads an input with native values, whose types are in `meta`: Date, bigint, URL, Set, Map, NaN and undefined. */
 function deserialize(body: Call['body']) {
-  for (const [type, ...path] of Meta.parse(body?.meta ?? [])) {
+  for (const [type, ...path] of NativeTypes.parse(body?.meta ?? [])) {
     if (type === types.REGEXP) throw badRequest([{ path, message: 'A regular expression is not accepted' }])
     // A body has at most MAX_DEPTH levels.
     if (path.length > MAX_DEPTH)
