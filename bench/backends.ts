@@ -15,7 +15,7 @@ const none: BackendUsage = () => Promise.resolve(0)
  */
 export function measureBackends(databaseUrl: string | undefined): BackendUsage {
   if (databaseUrl === undefined || !canMeasureBackends) return none
-  const sql = postgres(databaseUrl, { max: 1, connection: { application_name: 'measurement' } })
+  const sql = postgres(databaseUrl, { max: 1 })
   return async () => {
     const pids = Backends.parse(
       await sql`select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
@@ -26,7 +26,7 @@ export function measureBackends(databaseUrl: string | undefined): BackendUsage {
 }
 
 /** Whether the processes of PostgreSQL run on this machine, and Linux reports their CPU time. */
-export const canMeasureBackends = process.platform === 'linux' && process.env.BENCH_DATABASE_URL === undefined
+const canMeasureBackends = process.platform === 'linux' && process.env.BENCH_DATABASE_URL === undefined
 
 /** The first number of `schedstat` is the time on a processor, in ns. A process that has ended has no file. */
 const onProcessor = async (pid: number) => {

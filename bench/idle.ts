@@ -6,7 +6,7 @@ const MAX_BUSY = 0.15
 /** Duration of a probe, in ms. */
 const DURATION = 2000
 
-/** The time since the start of the machine, and its idle part, for all processors together. Undefined beyond Linux. */
+/** The time since the start of the machine, and its idle part, for all processors together. Undefined on other systems than Linux. */
 function readTimes() {
   if (process.platform !== 'linux') return undefined
   const [, ...fields] = readFileSync('/proc/stat', 'utf8').split('\n', 1)[0]?.split(/\s+/) ?? []

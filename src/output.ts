@@ -25,7 +25,10 @@ export async function validateOutput(schema: AnySchema, value: unknown): Promise
 const serializer = new StandardOpenAPIJsonSerializer()
 
 /**
- * Writes a value as JSON, like the OpenAPI handler of oRPC: a Date becomes its ISO 8601 text, a bigint its digits, a URL its
- * text, a Set or a Map a list, and NaN becomes null.
+ * Converts a value to a value that JSON can represent, like the OpenAPI handler of oRPC: a Date becomes its ISO 8601 text, a
+ * bigint its digits, a URL its text, a Set or a Map a list, and NaN becomes null.
  */
-export const toJson = (value: unknown) => JSON.stringify(serializer.serialize(value)[0])
+export const toJsonValue = (value: unknown) => serializer.serialize(value)[0]
+
+/** Writes a value as JSON, with the conversions of `toJsonValue`. */
+export const toJson = (value: unknown) => JSON.stringify(toJsonValue(value))

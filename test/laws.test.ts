@@ -125,7 +125,7 @@ describe('the router', () => {
   })
 })
 
-/** Lists the procedures with one answer for all callers whose guard does more than name the operation. */
+/** Lists the procedures with one answer for all callers, although the guard has more to do than to name the operation. */
 const guardedConstants = (router: AnyRouter) =>
   proceduresOf(router)
     .filter(

@@ -18,12 +18,17 @@ export const noteTag = ({ userId, version, sharing }: notes.NoteRow, viewerId: s
   userId === viewerId ? `"${version}.${sharing}"` : `"${version}"`
 
 /**
- * Returns whether `If-Match` matches an entity tag. Accepts the weak form of the tag, contrary to RFC 9110: the service
- * and compressing proxies make the tag of a compressed answer weak (`W/"1"`), and the tag still identifies one version of
- * the resource.
+ * Returns the entity tags of `If-Match`, in their strong form. Accepts the weak form of a tag, contrary to RFC 9110: the
+ * service and compressing proxies make the tag of a compressed answer weak (`W/"1"`), and the tag still identifies one
+ * version of the resource.
  */
-const matches = (ifMatch = '', tag: string) =>
-  ifMatch.trim() === '*' || ifMatch.split(',').some((each) => each.trim().replace(/^W\//, '') === tag)
+const tagsOf = (ifMatch = '') =>
+  ifMatch.trim() === '*' ? 'any' : ifMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+
+function matches(ifMatch: string | undefined, tag: string) {
+  const tags = tagsOf(ifMatch)
+  return tags === 'any' || tags.includes(tag)
+}
 
 const preconditionFailed = () => new ORPCError('PRECONDITION_FAILED', headerErrors.PRECONDITION_FAILED)
 
@@ -51,16 +56,18 @@ export const runIfMatching: Record<TaggedResource, RunIfMatching> = {
     }),
 }
 
+/** Returns whether the statement of a change checks the owner and the version. */
+export const isCheckedByStatement = (resource: TaggedResource | undefined) => resource === 'task'
+
 const idOf = (input: unknown) => (isObject(input) ? input.id : undefined)
 
-/** A strong or weak entity tag of a task. */
-const TASK_TAG = /^(?:W\/)?"(0|[1-9]\d{0,8})"$/
+const TASK_TAG = /^"(0|[1-9]\d{0,8})"$/
 
 /** Returns the versions of a task that `If-Match` accepts. */
-const versionsOf = (ifMatch = '') =>
-  ifMatch.trim() === '*'
-    ? 'any'
-    : ifMatch.split(',').flatMap((tag) => TASK_TAG.exec(tag.trim())?.slice(1).map(Number) ?? [])
+function versionsOf(ifMatch: string | undefined) {
+  const tags = tagsOf(ifMatch)
+  return tags === 'any' ? tags : tags.flatMap((tag) => TASK_TAG.exec(tag)?.slice(1).map(Number) ?? [])
+}
 
 /**
  * Throws 412 if the task does not have a version that `If-Match` accepts. The guard calls this function after an error of

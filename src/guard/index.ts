@@ -9,7 +9,7 @@ import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { tracing } from '../telemetry/tracing.ts'
 import { isBearer } from './authentication.ts'
-import { requireAcceptedVersion, runIfMatching } from './conditions.ts'
+import { isCheckedByStatement, requireAcceptedVersion, runIfMatching } from './conditions.ts'
 import { withIdempotencyKey } from './idempotency.ts'
 import { withAuditEntry } from './impersonation.ts'
 import { findRelation, isPermitted } from './permissions.ts'
@@ -128,8 +128,9 @@ function challenge<Refusal extends { code: string }>(context: Context, refusal: 
 }
 
 /**
- * Returns the function that handles an error of a change whose statement checks owner and version. The function reads the
- * resource, and throws 404, 403 or 412 instead of the error, because these have priority over an invalid input (400).
+ * Returns the function that handles an error of a change, if the statement of the change checks owner and version. The
+ * function reads the resource, and throws 404, 403 or 412 instead of the error, because these errors have priority over an
+ * invalid input (400).
  */
 const rethrowByPriority =
   (context: Context, procedure: ProcedureContract, input: unknown, caller: Caller) =>
@@ -169,14 +170,14 @@ async function guardMiddleware<Output extends { output: unknown }>(
   if (secrets) context.reply.set('cache-control', 'no-transform')
   const run = async () => {
     const caller = await authenticate(context, declared, input)
-    const isCheckedByStatement = changes === 'task' && !context.malformed
+    const isCheckedLater = isCheckedByStatement(changes) && !context.malformed
     const owner =
-      caller && action && !isCheckedByStatement
+      caller && action && !isCheckedLater
         ? await requirePermission(context, declared, input, caller, action)
         : caller?.user.id
     if (context.malformed) throw context.malformed
     const change = publishAfter(() => handle(caller), context, updates, owner)
-    return isCheckedByStatement && caller
+    return isCheckedLater && caller
       ? change.catch(rethrowByPriority(context, declared, input, caller))
       : change
   }

@@ -51,8 +51,8 @@ export interface CompiledProcedure {
 
 /**
  * Composes a procedure like oRPC's own procedure client, but creates only a third of the promises. The validation of the
- * output removes properties that the contract does not declare. With `rejectUndeclared`, such a property causes an error instead,
- * so that developers and tests notice the property.
+ * output removes properties that the contract does not declare. With `rejectUndeclared`, such a property causes an error
+ * instead, so that developers and tests notice the property.
  */
 export function compile(
   procedure: AnyProcedure,

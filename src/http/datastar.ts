@@ -40,9 +40,10 @@ const counterView = ({ count }: { count: number }): Patch => ({
 const liveViews: Partial<Record<Topic, (state: never) => Patch>> = { counter: counterView, notes: notesView }
 
 const hasLiveView = (topic: Topic) => liveViews[topic] !== undefined
-const unsupportedTopics = badRequest([
-  { path: ['topics'], message: `Datastar pages can watch: ${Object.keys(liveViews).join(', ')}` },
-])
+const refuseTopics = () =>
+  badRequest([
+    { path: ['topics'], message: `Datastar pages can watch: ${Object.keys(liveViews).join(', ')}` },
+  ])
 
 const LIVE = 'live.watch'
 
@@ -79,7 +80,7 @@ export function createDatastar(services: Services, rest: WireFormat): Protocol {
     const result = await run(call)
     if (!result || !('stream' in result) || result.stream.topics.every(hasLiveView)) return result
     result.stream.close()
-    return { error: unsupportedTopics }
+    return { error: refuseTopics() }
   }
   const answer = createHandler(services, format, runSupported)
   const answerPage: Protocol = (call, response) => {

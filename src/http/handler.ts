@@ -114,7 +114,7 @@ const hideUndeclared = async (
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 /** Creates a protocol that calls procedures. */
-export function createHandler(services: Services, format: WireFormat, run = createRunCall(format)): Protocol {
+export function createHandler(services: Services, format: WireFormat, run = createRunCall(format)) {
   const { find, frame, isConditional, isDatastar } = format
   const answer = async (call: Call, response: ServerResponse) => {
     const result = await run(call)
@@ -130,5 +130,5 @@ export function createHandler(services: Services, format: WireFormat, run = crea
     return sendEvents(response, 200, result.events, services.settings.answerTimeout)
   }
   const methodsAt = (call: Call) => METHODS.filter((method) => find({ ...call, method }))
-  return Object.assign(answer, { methodsAt })
+  return Object.assign(answer, { methodsAt }) satisfies Protocol
 }

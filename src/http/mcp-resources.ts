@@ -124,7 +124,7 @@ export function readListening(message: Record<string, unknown>, scopes: string[]
   }
 }
 
-/** Returns the same response as for a tool whose scope the token lacks: 403, with the scope in `WWW-Authenticate`. */
+/** Returns the same response as for a tool that needs another scope: 403, with the scope in `WWW-Authenticate`. */
 export const refuseScope = (scope: Scope, resourceMetadataUrl: string) =>
   mcp.bearerAuthChallengeResponse(
     new mcp.OAuthError(mcp.OAuthErrorCode.InsufficientScope, 'Insufficient scope'),

@@ -13,7 +13,7 @@ import type { Services } from '../services.ts'
 import { createContext, isBearer } from '../guard/authentication.ts'
 import { schemaConverter } from '../openapi/document.ts'
 import { router } from '../procedures/index.ts'
-import { toJson } from '../output.ts'
+import { toJsonValue } from '../output.ts'
 import { EVENT_STREAM } from './datastar-events.ts'
 import { toAgentError } from './errors.ts'
 import {
@@ -248,11 +248,11 @@ const createServer =
     for (const { path, procedure, config } of called ? [called] : tools.values())
       server.registerTool(path.join('_'), config, async (input): Promise<mcp.CallToolResult> => {
         try {
-          const output: unknown = await createProcedureClient(procedure, { context, path })(input)
+          const output = toJsonValue(await createProcedureClient(procedure, { context, path })(input))
           const cursor = nextCursor(context.reply.get('link'))
           context.reply.delete('link')
           const content = [output, ...(cursor ? [{ nextCursor: cursor }] : [])].flatMap(textOf)
-          return { content, structuredContent: JSON.parse(toJson(output)) as mcp.JSONObject }
+          return { content, structuredContent: output as mcp.JSONObject }
         } catch (error) {
           return { content: textOf(toAgentError(error)), isError: true }
         }
@@ -260,4 +260,4 @@ const createServer =
     return server
   }
 
-const textOf = (value: unknown) => [{ type: 'text' as const, text: toJson(value) }]
+const textOf = (value: unknown) => [{ type: 'text' as const, text: JSON.stringify(value) }]

@@ -4,6 +4,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Settings } from '../settings.ts'
 import { MCP } from './target.ts'
 
+/** Names and values of headers. */
+type HeaderLines = readonly (readonly [name: string, value: string])[]
+
 type Cors = (request: IncomingMessage, response: ServerResponse, next: () => void) => void
 
 /** Time for which a browser caches a preflight, in seconds: the maximum of Chromium. */
@@ -38,7 +41,7 @@ export function createCors({ trustedOrigins }: Settings): (origin: string, path:
  * The headers of every answer. `vary` names the request headers that select the CORS headers, the media type and the
  * content coding of an answer.
  */
-const COMMON: Headers = [
+const COMMON: HeaderLines = [
   ['vary', 'Origin, Accept, Datastar-Request, Accept-Encoding'],
   ['cache-control', 'no-store'],
   ['content-security-policy', "default-src 'none';frame-ancestors 'none'"],
@@ -47,10 +50,10 @@ const COMMON: Headers = [
 ]
 
 /** Browsers use only https for this host and its subdomains, for one year. */
-const HSTS: Headers = [['strict-transport-security', 'max-age=31536000; includeSubDomains']]
+const HSTS: HeaderLines = [['strict-transport-security', 'max-age=31536000; includeSubDomains']]
 
 /** Security headers of a page. Other answers omit these headers, because the headers would have no effect. */
-const PAGE: Headers = [
+const PAGE: HeaderLines = [
   ['cross-origin-opener-policy', 'same-origin'],
   ['origin-agent-cluster', '?1'],
   ['referrer-policy', 'no-referrer'],
@@ -61,21 +64,19 @@ export function setPageHeaders(response: ServerResponse) {
   for (const [name, value] of PAGE) response.setHeader(name, value)
 }
 
-type Headers = readonly (readonly [name: string, value: string])[]
-
 /** Returns the function that finds the response headers for the `Origin` and the path of a request. */
 export function createResponseHeaders({
   baseUrl,
   trustedOrigins,
-}: Settings): (origin: string | undefined, path: string) => Headers {
+}: Settings): (origin: string | undefined, path: string) => HeaderLines {
   const common = [...COMMON, ...(baseUrl.startsWith('https:') ? HSTS : [])]
-  const readableBy = (origin: string): Headers => [
+  const readableBy = (origin: string): HeaderLines => [
     ...common,
     ['access-control-allow-origin', origin],
     ['access-control-expose-headers', exposedHeaders.join(',')],
   ]
   const trusted = new Map(
-    trustedOrigins.map((origin): [string, Headers] => [
+    trustedOrigins.map((origin): [string, HeaderLines] => [
       origin,
       [...readableBy(origin), ['access-control-allow-credentials', 'true']],
     ]),

@@ -45,7 +45,7 @@ function bodyOf(url: URL): Call['body'] {
 /** The types of native values, each with the path of its value. */
 const NativeTypes = z.array(z.tuple([z.number()], z.union([z.string(), z.number()])))
 
-/** Reads an input with native values, whose types are in `meta`: Date, bigint, URL, Set, Map, NaN and undefined. */
+/** Reads an input with native values: Date, bigint, URL, Set, Map, NaN and undefined. `meta` contains the types of the values. */
 function deserialize(body: Call['body']) {
   for (const [type, ...path] of NativeTypes.parse(body?.meta ?? [])) {
     if (type === types.REGEXP) throw badRequest([{ path, message: 'A regular expression is not accepted' }])
@@ -60,7 +60,7 @@ function deserialize(body: Call['body']) {
 export function createRpc(services: Services, format: WireFormat, occupySlot: OccupySlot): Protocol {
   const run = createRunCall(format)
   const answerCall = createHandler(services, format, run)
-  const methodsAt = (call: Call) => answerCall.methodsAt?.(call) ?? []
+  const { methodsAt } = answerCall
   const answerBatch = createBatch(services, { run, methodsAt, occupySlot })
   const answer = (call: Call, response: ServerResponse) => {
     if (!isBatch(call.request.headers)) return answerCall(call, response)

@@ -33,8 +33,6 @@ export const notFound = () => new ORPCError('NOT_FOUND', { message: 'There is no
 
 /** A valid `Host` header (RFC 9112, section 3.2): one host, without user information. */
 const HOST = /^([\w.~-]+|\[[\da-f:.]+\])(:\d*)?$/i
-/** A path that needs no further check, as in most requests. */
-const SIMPLE_PATH = /^(?:\/[\w-]+)+$/
 /** A valid path (RFC 3986, section 3.3). The URL parser does not change such a path, except for dot segments. */
 const PATH = /^\/(?:[\w.~!$&'()*+,;=:@/-]|%[\da-f]{2})*$/i
 /**
@@ -63,7 +61,6 @@ export function readTarget(
     return refuse(badRequest('Send exactly one Host header, with a host and an optional port'))
   if (url.length > MAX_TARGET)
     return refuse(new ORPCError('URI_TOO_LONG', { status: 414, message: 'The address is too long' }))
-  if (SIMPLE_PATH.test(url)) return { path: url, url: () => new URL(baseUrl + url) }
   const originForm = originFormOf(url, host)
   const [given = '', query = ''] = originForm?.split(/\?(.*)/s) ?? []
   // The check precedes the decoding, which could otherwise create an escape: `%%33%30` would become `%30`.
