@@ -48,16 +48,14 @@ describe('a page from the back/forward cache', () => {
     // The restored page may resume its live updates before it is loaded again.
     expectStatus(401)
     const other = service.client({ cookie: await service.signIn(email) })
-    let shown: unknown
-    page.on('console', (message) => {
-      shown = message.text()
-    })
     await page.evaluate(`addEventListener('pageshow', () => console.log('shown:' + window.shown))`)
+    // The browser also writes each refused request to the console.
+    const shown = page.waitForEvent('console', (message) => message.text().startsWith('shown:'))
 
     await leaveAndReturn(page, () => other.sessions.revokeOthers())
 
+    expect((await shown).text()).toBe('shown:')
     await page.getByRole('textbox', { name: 'E-mail' }).waitFor()
-    expect(shown).toBe('shown:')
     expect(await page.getByText('Secret').count()).toBe(0)
   })
 
