@@ -15,12 +15,14 @@ export class InvalidOutput extends Error {
   }
 }
 
-/** Removes the fields that the schema does not declare. Throws InvalidOutput if the value violates the schema. */
-export async function validateOutput(schema: AnySchema, value: unknown): Promise<unknown> {
-  const result = await schema['~standard'].validate(value)
-  if (result.issues) throw new InvalidOutput(result.issues)
-  return result.value
+/** Returns the output without the fields that its schema does not declare. Throws InvalidOutput if validation failed. */
+export function declaredOutput(validated: Awaited<ReturnType<AnySchema['~standard']['validate']>>): unknown {
+  if (validated.issues) throw new InvalidOutput(validated.issues)
+  return validated.value
 }
+
+export const validateOutput = async (schema: AnySchema, output: unknown) =>
+  declaredOutput(await schema['~standard'].validate(output))
 
 const serializer = new StandardOpenAPIJsonSerializer()
 

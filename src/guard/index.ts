@@ -83,10 +83,9 @@ async function requirePermission(
 async function publishAfter<Output>(
   run: () => Promisable<Output>,
   { live }: Context,
-  topic: Meta['updates'],
+  topic: Exclude<Meta['updates'], undefined | 'nothing'>,
   owner: string | undefined,
 ): Promise<Output> {
-  if (!topic || topic === 'nothing') return run()
   try {
     const output = await run()
     live.publish(topic, owner)
@@ -128,20 +127,21 @@ function challenge<Refusal extends { code: string }>(context: Context, refusal: 
 }
 
 /**
- * Returns the function that handles an error of a change, if the statement of the change checks owner and version. The
- * function reads the resource, and throws 404, 403 or 412 instead of the error, because these errors have priority over an
- * invalid input (400).
+ * Handles an error of a change whose statement checks owner and version. Reads the resource, and throws 404, 403 or 412
+ * if one of these applies, because these errors have priority over an invalid input (400).
  */
-const rethrowByPriority =
-  (context: Context, procedure: ProcedureContract, input: unknown, caller: Caller) =>
-  async (error: unknown): Promise<never> => {
-    if (error instanceof ORPCError && error.status < 500) {
-      const { action } = procedure.meta
-      if (action) await requirePermission(context, procedure, input, caller, action)
-      await requireAcceptedVersion(context, caller, input)
-    }
-    throw error
-  }
+async function throwByPriority(
+  error: unknown,
+  context: Context,
+  procedure: ProcedureContract,
+  input: unknown,
+  caller: Caller,
+) {
+  if (!(error instanceof ORPCError) || error.status >= 500) return
+  const { action } = procedure.meta
+  if (action) await requirePermission(context, procedure, input, caller, action)
+  await requireAcceptedVersion(context, caller, input)
+}
 
 interface Invocation {
   context: Context
@@ -156,7 +156,7 @@ interface Invocation {
  * The order of the checks determines which error a caller receives: 401, 403 (scope, impersonation), 429, 404, 403
  * (relation), 400 (malformed request). Then `handle` checks `Idempotency-Key` (400, 409, 422) or `If-Match` (400, 412),
  * and finally the input (400). The statement that changes a task checks the owner and the version, so the guard reads the
- * task only after an error: see `rethrowByPriority`.
+ * task only after an error: see `throwByPriority`.
  */
 async function guardMiddleware<Output extends { output: unknown }>(
   { context, procedure, path }: Invocation,
@@ -164,27 +164,38 @@ async function guardMiddleware<Output extends { output: unknown }>(
   handle: (caller: Caller | undefined) => Promisable<Output>,
 ): Promise<Output> {
   const declared = procedure['~orpc']
-  const { action, updates, secrets, changes } = declared.meta
   const operation = path.join('.')
   context.attributes.operation = operation
-  if (secrets) context.reply.set('cache-control', 'no-transform')
-  const run = async () => {
-    const caller = await authenticate(context, declared, input)
-    const isCheckedLater = isCheckedByStatement(changes) && !context.malformed
-    const owner =
-      caller && action && !isCheckedLater
-        ? await requirePermission(context, declared, input, caller, action)
-        : caller?.user.id
-    if (context.malformed) throw context.malformed
-    const change = publishAfter(() => handle(caller), context, updates, owner)
-    return isCheckedLater && caller
-      ? change.catch(rethrowByPriority(context, declared, input, caller))
-      : change
-  }
+  if (declared.meta.secrets) context.reply.set('cache-control', 'no-transform')
+  const run = () => checkAndHandle(context, declared, input, handle)
   try {
     return await (tracing ? tracing.procedure(path, run) : run())
   } catch (error) {
     throw await toPublicError(error, context, operation, declared.errorMap)
+  }
+}
+
+/** The steps of the guard, in the order of the errors. */
+async function checkAndHandle<Output>(
+  context: Context,
+  procedure: ProcedureContract,
+  input: unknown,
+  handle: (caller: Caller | undefined) => Promisable<Output>,
+): Promise<Output> {
+  const { action, updates, changes } = procedure.meta
+  const caller = await authenticate(context, procedure, input)
+  const isCheckedLater = isCheckedByStatement(changes) && !context.malformed
+  const owner =
+    caller && action && !isCheckedLater
+      ? await requirePermission(context, procedure, input, caller, action)
+      : caller?.user.id
+  if (context.malformed) throw context.malformed
+  const run = () => handle(caller)
+  try {
+    return await (updates && updates !== 'nothing' ? publishAfter(run, context, updates, owner) : run())
+  } catch (error) {
+    if (isCheckedLater && caller) await throwByPriority(error, context, procedure, input, caller)
+    throw error
   }
 }
 

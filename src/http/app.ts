@@ -109,12 +109,12 @@ export function createApp(services: Services): Server {
     if (response instanceof MeasuredResponse) response.attributes = call.context.attributes
 
     const { path, method, refusal } = call
-    const candidates = protocols.filter(
-      ([prefix, { accepts }]) => path.startsWith(prefix) && (!accepts || accepts(call)),
-    )
-    if (!refusal) for (const [, protocol] of candidates) if (await protocol(call, response)) return
     const methods: string[] = []
-    for (const [, { methodsAt }] of candidates) methods.push(...(methodsAt?.(call) ?? []))
+    for (const [prefix, protocol] of protocols) {
+      if (!path.startsWith(prefix) || protocol.accepts?.(call) === false) continue
+      if (!refusal && (await protocol(call, response))) return
+      methods.push(...(protocol.methodsAt?.(call) ?? []))
+    }
     if (methods.length === 0) {
       if (await answerBrowser(call, response)) return
       throw notFound()

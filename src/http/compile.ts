@@ -15,7 +15,7 @@ import { flattenHeader } from '@orpc/standard-server'
 
 import { type Meta, metaOf } from '../../contract/base.ts'
 import type { Context } from '../context.ts'
-import { validateOutput } from '../output.ts'
+import { declaredOutput } from '../output.ts'
 import { router } from '../procedures/index.ts'
 import { LiveEvents } from '../live-stream.ts'
 import { rpcSerializer } from './rpc-format.ts'
@@ -91,15 +91,17 @@ export function compile(
       })
   const checkOutput =
     (schema: AnySchema, inner: Run): Run =>
-    async (context, input) => {
-      const output = await inner(context, input)
-      // The states of the events are outputs of other procedures, which have been validated.
-      if (output instanceof LiveEvents) return output
-      const declared = await validateOutput(schema, output)
-      if (rejectUndeclared && textOf(declared) !== textOf(output))
-        throw new Error(`${operation} answers more than its contract declares`)
-      return declared
-    }
+    (context, input) =>
+      chain(inner(context, input), (output) => {
+        // The states of the events are outputs of other procedures, which have been validated.
+        if (output instanceof LiveEvents) return output
+        return chain(schema['~standard'].validate(output), (result) => {
+          const declared = declaredOutput(result)
+          if (rejectUndeclared && textOf(declared) !== textOf(output))
+            throw new Error(`${operation} answers more than its contract declares`)
+          return declared
+        })
+      })
 
   // From the inside to the outside. At one position, the validation of the output is around that of the input, which is
   // around the middleware.

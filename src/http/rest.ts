@@ -20,16 +20,27 @@ const serializer = new StandardOpenAPISerializer(
 )
 const codec = new StandardOpenAPICodec(serializer)
 
-/** The call in the type that oRPC's codec reads. */
-const standardRequest = ({ method, url, body, context: { headers } }: Call): StandardLazyRequest => ({
-  method,
+/** A call in the type that oRPC's codec reads. */
+class StandardRequest implements StandardLazyRequest {
+  readonly method: string
+  readonly headers: StandardLazyRequest['headers']
+  readonly signal = undefined
+  readonly #call: Call
+
+  constructor(call: Call) {
+    this.method = call.method
+    this.headers = call.context.headers
+    this.#call = call
+  }
+
   get url() {
-    return url()
-  },
-  headers,
-  body: () => Promise.resolve(body),
-  signal: undefined,
-})
+    return this.#call.url()
+  }
+
+  body() {
+    return Promise.resolve(this.#call.body)
+  }
+}
 
 /** Creates the wire format of REST: the paths of the contract, with the codec of oRPC's OpenAPI handler. */
 export function createRestFormat(procedures: readonly CompiledProcedure[]): WireFormat {
@@ -50,7 +61,7 @@ export function createRestFormat(procedures: readonly CompiledProcedure[]): Wire
       return found && { procedure: found.data, params: found.params && decodeParams(found.params) }
     },
     decode: (call, { params, procedure: { procedure, hasInput } }) =>
-      hasInput ? codec.decode(standardRequest(call), params, procedure) : undefined,
+      hasInput ? codec.decode(new StandardRequest(call), params, procedure) : undefined,
     encode: (output, { procedure, meta }, { context: { reply } }) => {
       const type = contentTypeOf(meta)
       const { status, headers, body } = codec.encode(output, procedure)
