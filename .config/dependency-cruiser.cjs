@@ -3,7 +3,7 @@
 /** The modules that every folder of src/ can import. */
 const shared = [
   '^contract/',
-  '^src/(caller|context|live-stream|services|rate-limits|mail-address|outages|output|settings)\\.ts$',
+  '^src/(audit-source|caller|context|live-stream|services|rate-limits|mail-address|outages|output|settings|unix-time)\\.ts$',
   '^src/telemetry/',
 ]
 
@@ -73,14 +73,15 @@ module.exports = {
     only('openapi', '^src/openapi/', shared),
     only('messages', '^src/messages/', ['^contract/languages\\.ts$']),
     only('html', '^src/html/', ['^contract/', '^src/messages/']),
+    only('lists', '^src/lists/', [...shared, '^db/']),
     only('procedures', '^src/procedures/', [
       ...shared,
-      '^src/guard/',
+      '^src/(guard|lists)/',
       '^db/',
       '^src/messages/',
       '^src/html/',
     ]),
-    only('live', '^src/live/', [...shared, '^src/(guard|procedures)/', '^db/']),
+    only('live', '^src/live/', [...shared, '^src/(guard|lists|procedures)/', '^db/']),
     only('http', '^src/http/', [
       ...shared,
       '^src/procedures/index\\.ts$',

@@ -16,7 +16,17 @@ const SHARED = ['contract', 'shared', 'telemetry']
 
 const groups: Record<string, readonly string[]> = {
   start: ['main', 'serve', 'workers', 'open-services', 'testing'],
-  shared: ['caller', 'context', 'live-stream', 'services', 'settings', 'outages', 'output'],
+  shared: [
+    'audit-source',
+    'caller',
+    'context',
+    'live-stream',
+    'services',
+    'settings',
+    'outages',
+    'output',
+    'unix-time',
+  ],
 }
 
 function groupOf(path: string) {

@@ -6,7 +6,7 @@ import { createContext } from './guard/authentication.ts'
 import { router } from './procedures/index.ts'
 import { openServices, type OpenServices } from './open-services.ts'
 import { readSettings } from './settings.ts'
-import { disableStoragesAfter } from './telemetry/async-storages.ts'
+import { disableStoragesAfter } from './identity/async-storages.ts'
 
 export interface Letter {
   to: string

@@ -3,7 +3,7 @@ import type { Promisable } from '@orpc/shared'
 import * as audit from '../../db/audit.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
-import { auditSourceOf } from '../telemetry/audit.ts'
+import { auditSourceOf } from '../audit-source.ts'
 
 /**
  * Runs a change during an impersonation. The change and its entry in the audit trail are committed in one transaction,

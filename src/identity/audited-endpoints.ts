@@ -7,7 +7,8 @@ import * as audit from '../../db/audit.ts'
 import { hasUnusedCode, findId, lockPerson } from '../../db/users.ts'
 import type { Database } from '../../db/database.ts'
 import { endImpersonations, findOwner } from '../../db/sessions.ts'
-import { currentAuditSource, currentImpersonation, currentTransaction } from '../telemetry/audit.ts'
+import { currentAuditSource, currentImpersonation } from './audit-context.ts'
+import { currentTransaction } from './transactions.ts'
 
 interface AuditedEndpoint {
   action: audit.Action

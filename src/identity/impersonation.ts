@@ -2,7 +2,7 @@ import { APIError, createAuthEndpoint, createAuthMiddleware, getSessionFromCtx }
 import { deleteSessionCookie, expireCookie, setSessionCookie } from 'better-auth/cookies'
 import { admin } from 'better-auth/plugins'
 
-import { amendEntry } from '../telemetry/audit.ts'
+import { amendEntry } from './transactions.ts'
 
 /** The cookie in which better-auth stores the administrator's session during an impersonation. */
 const COOKIE = 'admin_session'

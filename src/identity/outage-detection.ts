@@ -1,5 +1,5 @@
 import { isOutage } from '../../db/errors.ts'
-import { createStorage, disableStoragesAfter } from '../telemetry/async-storages.ts'
+import { createStorage, disableStoragesAfter } from './async-storages.ts'
 
 /** The current operation of better-auth. `outage` is the database outage that occurred during the operation, if any. */
 const operations = createStorage<{ outage?: Error }>()

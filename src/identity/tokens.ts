@@ -14,7 +14,7 @@ import * as oauth from '../../db/oauth.ts'
 import * as grants from '../../db/grants.ts'
 import * as sessions from '../../db/sessions.ts'
 import type { Settings } from '../settings.ts'
-import { currentAuditSource } from '../telemetry/audit.ts'
+import { currentAuditSource } from './audit-context.ts'
 
 const ACCESS_SECONDS = 10 * 60
 const REFRESH_SECONDS = 30 * 24 * 3600

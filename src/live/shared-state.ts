@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { Topic } from '../../contract/base.ts'
 import type { Format } from '../live-stream.ts'
-import { limitConcurrency } from '../procedures/concurrency.ts'
+import { limitConcurrency } from '../lists/concurrency.ts'
 import { toJson } from '../output.ts'
 import type { Bus } from './bus.ts'
 

@@ -3,10 +3,10 @@ import * as audit from '../../db/audit.ts'
 import { lockPerson } from '../../db/users.ts'
 import { signOut } from '../guard/authentication.ts'
 import { normalizeAddress } from '../mail-address.ts'
-import { auditSourceOf } from '../telemetry/audit.ts'
+import { auditSourceOf } from '../audit-source.ts'
 import { withCaller } from '../guard/index.ts'
 import { scopesOf } from './apps.ts'
-import { toUnixSeconds } from './time.ts'
+import { toUnixSeconds } from '../unix-time.ts'
 import { view as taskView } from './tasks.ts'
 
 const os = withCaller.account

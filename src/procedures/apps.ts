@@ -2,10 +2,10 @@ import { findRedirectUris } from '../../db/oauth.ts'
 import * as query from '../../db/sessions.ts'
 import { scopes } from '../../contract/base.ts'
 import { withCaller } from '../guard/index.ts'
-import { auditSourceOf } from '../telemetry/audit.ts'
-import { readPage } from './pagination.ts'
+import { auditSourceOf } from '../audit-source.ts'
+import { readPage } from '../lists/pagination.ts'
 import { latestFirst } from './sessions.ts'
-import { toUnixSeconds } from './time.ts'
+import { toUnixSeconds } from '../unix-time.ts'
 
 const os = withCaller.apps
 

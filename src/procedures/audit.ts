@@ -2,9 +2,9 @@ import { badRequest } from '../../contract/errors.ts'
 import * as query from '../../db/audit.ts'
 import { findEmails, findId } from '../../db/users.ts'
 import { withCaller } from '../guard/index.ts'
-import { auditSourceOf } from '../telemetry/audit.ts'
-import { newestFirst, type Order, readPage } from './pagination.ts'
-import { toUnixSeconds } from './time.ts'
+import { auditSourceOf } from '../audit-source.ts'
+import { newestFirst, type Order, readPage } from '../lists/pagination.ts'
+import { toUnixSeconds } from '../unix-time.ts'
 
 const os = withCaller.audit
 

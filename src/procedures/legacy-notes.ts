@@ -2,8 +2,8 @@ import { isBlank, noteBounds, trimInvisibleStart } from '../../contract/base.ts'
 import * as query from '../../db/legacy-notes.ts'
 import { insert, type ListedNote } from '../../db/notes.ts'
 import { withCaller } from '../guard/index.ts'
-import { newestFirst, type Order, readPage } from './pagination.ts'
-import { toUnixSeconds } from './time.ts'
+import { newestFirst, type Order, readPage } from '../lists/pagination.ts'
+import { toUnixSeconds } from '../unix-time.ts'
 
 const os = withCaller.legacyNotes
 

@@ -4,7 +4,7 @@ import type { Reply } from '../caller.ts'
 import { noteTag } from '../guard/conditions.ts'
 import { withCaller } from '../guard/index.ts'
 import { isPermitted, relationTo } from '../guard/permissions.ts'
-import { newestFirst, type Order, readPage } from './pagination.ts'
+import { newestFirst, type Order, readPage } from '../lists/pagination.ts'
 
 const os = withCaller.notes
 

@@ -2,10 +2,10 @@ import bowser from 'bowser'
 
 import * as query from '../../db/sessions.ts'
 import type { Caller } from '../caller.ts'
-import { auditSourceOf } from '../telemetry/audit.ts'
+import { auditSourceOf } from '../audit-source.ts'
 import { withCaller } from '../guard/index.ts'
-import { type Order, readPage } from './pagination.ts'
-import { toUnixSeconds } from './time.ts'
+import { type Order, readPage } from '../lists/pagination.ts'
+import { toUnixSeconds } from '../unix-time.ts'
 
 const os = withCaller.sessions
 

@@ -2,8 +2,8 @@ import * as query from '../../db/tasks.ts'
 import type { Reply } from '../caller.ts'
 import { taskTag } from '../guard/conditions.ts'
 import { withCaller } from '../guard/index.ts'
-import { newestFirst, type Order, readPage } from './pagination.ts'
-import { toUnixSeconds } from './time.ts'
+import { newestFirst, type Order, readPage } from '../lists/pagination.ts'
+import { toUnixSeconds } from '../unix-time.ts'
 
 const os = withCaller.tasks
 

@@ -1,9 +1,9 @@
 import { tokenClientIds } from '../../contract/audiences.ts'
 import * as query from '../../db/personal-tokens.ts'
 import { withCaller } from '../guard/index.ts'
-import { auditSourceOf } from '../telemetry/audit.ts'
+import { auditSourceOf } from '../audit-source.ts'
 import { scopesOf } from './apps.ts'
-import { toUnixSeconds } from './time.ts'
+import { toUnixSeconds } from '../unix-time.ts'
 
 const os = withCaller.tokens
 

@@ -1,46 +1,6 @@
-import type { Entry, Source } from '../../db/audit.ts'
+import type { Entry } from '../../db/audit.ts'
 import type { Database } from '../../db/database.ts'
-import type { Context } from '../context.ts'
-import { createStorage, disableStoragesAfter } from './async-storages.ts'
-
-/** Maximum stored length of a `User-Agent` header, in characters. */
-const MAX_AGENT = 256
-
-/**
- * Returns the actor, IP address and user agent of a request. During an impersonation, the actor is the administrator.
- */
-export const auditSourceOf = ({
-  attributes,
-  headers,
-  address,
-}: Pick<Context, 'attributes' | 'headers' | 'address'>) => ({
-  actor: attributes.actor ?? attributes.person ?? null,
-  ipAddress: address?.() ?? null,
-  userAgent: headers['user-agent']?.slice(0, MAX_AGENT) ?? null,
-})
-
-const contexts = createStorage<Context>()
-
-/**
- * Makes the context of a call available to `currentAuditSource`, because better-auth and OpenAuth do not pass the
- * context to the functions that they call.
- */
-export const withAuditContext = <Result>(context: Context, work: () => Promise<Result>) =>
-  disableStoragesAfter(() => contexts.run(context, work))
-
-const UNKNOWN: Source = { actor: null, ipAddress: null, userAgent: null }
-
-/** Returns the audit source of the current request. All fields are null outside a request. */
-export function currentAuditSource() {
-  const context = contexts.getStore()
-  return context ? auditSourceOf(context) : UNKNOWN
-}
-
-/** Returns the id of the person, if an administrator impersonates a person in the current request. */
-export function currentImpersonation() {
-  const { actor, person } = contexts.getStore()?.attributes ?? {}
-  return actor === undefined ? undefined : person
-}
+import { createStorage } from './async-storages.ts'
 
 interface Transaction {
   db: Database
