@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { pinoHttp } from 'pino-http'
 
 import { unavailable } from '../../contract/errors.ts'
 import type { AttributesOf, RequestAttributes, Services } from '../services.ts'
-import { describeError, MAX_PATH } from '../telemetry/log.ts'
 import { tracing } from '../telemetry/tracing.ts'
 import { createAdmission, createIncompleteLimit } from './admission.ts'
 import { createAuthEndpoints } from './better-auth.ts'
@@ -20,12 +18,14 @@ import { createHandler } from './handler.ts'
 import { createHealthEndpoints, isHealthCheck } from './health.ts'
 import { createMcp } from './mcp.ts'
 import { createOAuthEndpoints } from './oauth.ts'
-import { type Protocol, sendAllowedMethods, sendError } from './protocol.ts'
+import type { Protocol } from './protocol.ts'
+import { sendAllowedMethods, sendError } from './send.ts'
 import { refuseUnparsable } from './parser-errors.ts'
 import { acceptPipelined } from './pipelining.ts'
 import { createReferenceEndpoints } from './reference.ts'
 import { createOriginLog } from './rejected-origins.ts'
 import { createRequestReader, MAX_HEADERS } from './request.ts'
+import { createRequestLog } from './request-log.ts'
 import { createCors, createResponseHeaders } from './response-headers.ts'
 import { createRestFormat } from './rest.ts'
 import { createRpc, createRpcFormat } from './rpc.ts'
@@ -215,31 +215,4 @@ const LIMITS = {
 function sendUnavailable(response: ServerResponse, message: string) {
   response.setHeader('connection', 'close')
   sendError(response, unavailable(message))
-}
-
-/**
- * Logs one line for each request except health checks, with the id of `X-Request-Id`. Omits queries and headers, which
- * may contain secrets.
- */
-function createRequestLog(
-  { log }: Services,
-  attributesOf: AttributesOf,
-): (request: IncomingMessage, response: ServerResponse) => void {
-  if (!log.isLevelEnabled('info')) return () => undefined
-  const withAttributes = (request: IncomingMessage, line: object) => ({ ...line, ...attributesOf(request) })
-  return pinoHttp({
-    logger: log,
-    autoLogging: { ignore: isHealthCheck },
-    customSuccessObject: (request, _, line: object) => withAttributes(request, line),
-    // Removes `err`, because pino-http creates this error from the status code. `fail` and the guard log the actual
-    // error.
-    customErrorObject: (request, _, __, { err: _error, ...line }: { err?: unknown }) =>
-      withAttributes(request, line),
-    wrapSerializers: false,
-    serializers: {
-      req: ({ id, method, url }: IncomingMessage) => ({ id, method, path: url?.slice(0, MAX_PATH) }),
-      res: ({ statusCode }: ServerResponse) => ({ status: statusCode }),
-      err: describeError,
-    },
-  })
 }

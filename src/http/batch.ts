@@ -13,7 +13,8 @@ import { type Item, readItems } from './batch-items.ts'
 import { toKnownError } from './errors.ts'
 import { sendEvents } from './event-stream.ts'
 import type { RunCall } from './handler.ts'
-import { answer, type Call, setReplyHeaders } from './protocol.ts'
+import type { Call } from './protocol.ts'
+import { sendBody, setReplyHeaders } from './send.ts'
 import { isBatch, MAX_CALLS, refusedBatch, retryHeaders, rpcErrorBody } from './rpc-format.ts'
 import { notFound } from './target.ts'
 import { MeasuredResponse } from './unread-answers.ts'
@@ -117,7 +118,7 @@ export function createBatch(services: Services, { run, methodsAt, occupySlot }: 
     const { status, body } = await toBatchResponse({ status: 207, headers: {}, mode, body: answers })
     return isAsyncIteratorObject(body)
       ? sendEvents(response, status, body, settings.answerTimeout)
-      : answer(response, status, JSON.stringify(body))
+      : sendBody(response, status, JSON.stringify(body))
   }
 }
 
@@ -129,7 +130,7 @@ const errorResponse = (error: ORPCError<string, unknown>): StandardResponse => (
 
 function refuseTooLong(response: ServerResponse, calls: number) {
   const error = new ORPCError('PAYLOAD_TOO_LARGE', { message: `A batch may have at most ${MAX_CALLS} calls` })
-  return answer(response, error.status, JSON.stringify(refusedBatch(error, Math.min(calls, MAX_REFUSALS))))
+  return sendBody(response, error.status, JSON.stringify(refusedBatch(error, Math.min(calls, MAX_REFUSALS))))
 }
 
 /**

@@ -14,7 +14,8 @@ import { consumeSignInLimits } from '../guard/rate-limiter.ts'
 import { GET_SESSION, type Operation, operations, SEND_CODE, SIGN_IN, STOP } from './auth-operations.ts'
 import type { Endpoint, Endpoints } from './endpoints.ts'
 import { limitProblem } from './page-answers.ts'
-import { answer, type Call, sendError, sendLimitRefusal, setReplyHeaders } from './protocol.ts'
+import type { Call } from './protocol.ts'
+import { sendBody, sendError, sendLimitRefusal, setReplyHeaders } from './send.ts'
 
 const PREFIX = '/api/auth'
 
@@ -62,7 +63,7 @@ async function handle(call: Call, response: ServerResponse, operation: Operation
   // If the guard finds no caller, answers null instead of the session from better-auth, because better-auth does not
   // apply every rule of the guard.
   const body = operation === operations[GET_SESSION] && !caller ? 'null' : await result.text()
-  if (result.ok) return answer(response, result.status, body || 'null')
+  if (result.ok) return sendBody(response, result.status, body || 'null')
   const failure = errorOf(result.status, body)
   if (failure.status >= 500) context.log.error({ operation: call.path }, 'an operation of better-auth failed')
   return sendError(response, failure)

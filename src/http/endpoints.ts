@@ -3,7 +3,8 @@ import type { ServerResponse } from 'node:http'
 import { networkOf } from '../guard/networks.ts'
 import type { LimitName } from '../rate-limits.ts'
 import type { Services } from '../services.ts'
-import { type Call, type Protocol, sendLimitRefusal } from './protocol.ts'
+import type { Call, Protocol } from './protocol.ts'
+import { sendLimitRefusal } from './send.ts'
 
 /**
  * An endpoint outside the contract: health, reference, sign-in and OAuth. The answers are not compressed, because many

@@ -8,7 +8,7 @@ import type { Format, LiveStream } from '../live-stream.ts'
 import type { Services } from '../services.ts'
 import { EVENT_STREAM } from './datastar-events.ts'
 import { reserveConnection } from './pipelining.ts'
-import { setReplyHeaders } from './protocol.ts'
+import { setReplyHeaders } from './send.ts'
 
 export const isEventStream = (response: ServerResponse) => response.getHeader('content-type') === EVENT_STREAM
 

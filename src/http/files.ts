@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 
 import { type Coding, preferredCoding } from './accept.ts'
 import type { Endpoint, Endpoints } from './endpoints.ts'
-import { answer, sendError } from './protocol.ts'
+import { sendBody, sendError } from './send.ts'
 import { setPageHeaders } from './response-headers.ts'
 
 /** A file that does not change while the service runs. */
@@ -55,7 +55,7 @@ export function createFileEndpoint({
       if (compressed) response.setHeader('content-encoding', coding)
       const condition = headers['if-none-match']
       const isFresh = condition !== undefined && fresh({ 'if-none-match': condition }, { etag: file.etag })
-      if (!isFresh || status !== 200) return answer(response, status, file.bytes, type)
+      if (!isFresh || status !== 200) return sendBody(response, status, file.bytes, type)
       response.writeHead(304).end()
       return true
     },

@@ -8,7 +8,8 @@ import type { Services } from '../services.ts'
 import { type Format, LiveEvents, type LiveStream } from '../live-stream.ts'
 import type { CompiledProcedure } from './compile.ts'
 import { sendEvents, sendLive } from './event-stream.ts'
-import { answerProcedure, type Call, type Protocol, sendError, setReplyHeaders } from './protocol.ts'
+import type { Call, Protocol } from './protocol.ts'
+import { sendError, sendOutput, setReplyHeaders } from './send.ts'
 import { answersWritten } from './tick.ts'
 
 /** The procedure that a request calls. */
@@ -120,7 +121,7 @@ export function createHandler(services: Services, format: WireFormat, run = crea
     const result = await run(call)
     if (!result) return false
     const { reply } = call.context
-    if ('encoded' in result) return answerProcedure({ call, response }, result.encoded, isConditional)
+    if ('encoded' in result) return sendOutput({ call, response }, result.encoded, isConditional)
     // A stream closes a connection with unanswered requests, so earlier answers are written first.
     if ('stream' in result || 'events' in result) await answersWritten()
     if ('stream' in result)

@@ -4,7 +4,7 @@ import { unavailable } from '../../contract/errors.ts'
 import type { Services } from '../services.ts'
 import { hasBody } from './body.ts'
 import type { Endpoint, Endpoints } from './endpoints.ts'
-import { answer, sendError } from './protocol.ts'
+import { sendBody, sendError } from './send.ts'
 
 const LIVE = '/api/health/live'
 const READY = '/api/health/ready'
@@ -31,11 +31,11 @@ export function createHealthEndpoints({ state, isReachable }: Services): Endpoin
     }))
 
   return {
-    [LIVE]: check((_, response) => answer(response, 200, OK)),
+    [LIVE]: check((_, response) => sendBody(response, 200, OK)),
     [READY]: check(async (_, response) => {
       if (state.stopping) return sendError(response, unavailable('The service is stopping'))
       if (!(await probeDatabase())) return sendError(response, unavailable('The database does not answer'))
-      return answer(response, 200, OK)
+      return sendBody(response, 200, OK)
     }),
   }
 }

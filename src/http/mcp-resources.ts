@@ -20,7 +20,7 @@ import { router } from '../procedures/index.ts'
 import { toJson } from '../output.ts'
 import { toAgentError } from './errors.ts'
 import { canStream, drained, endStream, startStream } from './event-stream.ts'
-import { setReplyHeaders } from './protocol.ts'
+import { setReplyHeaders } from './send.ts'
 
 const JSON_TYPE = 'application/json'
 const LISTEN = 'subscriptions/listen'

@@ -36,7 +36,8 @@ import {
   registerResources,
   sendNotifications,
 } from './mcp-resources.ts'
-import { answer, answerProcedure, type Call, sendError, type Protocol } from './protocol.ts'
+import type { Call, Protocol } from './protocol.ts'
+import { sendBody, sendError, sendOutput } from './send.ts'
 import { MCP } from './target.ts'
 
 /**
@@ -113,10 +114,10 @@ export function createMcp(services: Services): Protocol {
     if (!type)
       return sendError(response, new ORPCError('NOT_ACCEPTABLE', { message: 'Accept application/json' }))
     if (malformed || !body)
-      return answer(response, 400, errorMessage(mcp.PARSE_ERROR, malformed?.message ?? 'There is no body'))
+      return sendBody(response, 400, errorMessage(mcp.PARSE_ERROR, malformed?.message ?? 'There is no body'))
     const messages = batchOf(body)
     const refusal = messages && refuseBatch(messages, headers['mcp-protocol-version'])
-    if (refusal) return answer(response, 400, refusal)
+    if (refusal) return sendBody(response, 400, refusal)
 
     const target = { call: { ...call, context }, response }
     const send = (texts: string[], asEvents = type === EVENT_STREAM) => {
@@ -126,7 +127,7 @@ export function createMcp(services: Services): Protocol {
       }
       const json = messages ? `[${texts.join(',')}]` : texts.join('')
       const text = asEvents ? texts.map(toEvents).join('') : json
-      return answerProcedure(target, { status: 200, text, ...(asEvents && { type: EVENT_STREAM }) })
+      return sendOutput(target, { status: 200, text, ...(asEvents && { type: EVENT_STREAM }) })
     }
 
     if (messages) {
@@ -154,7 +155,7 @@ export function createMcp(services: Services): Protocol {
     if (isListening(body) && isEvents(result)) return send(texts, true)
     if (result.ok) return send(texts.slice(-1))
     response.setHeaders(result.headers)
-    return answerProcedure(target, { status: result.status, text: texts.join('') })
+    return sendOutput(target, { status: result.status, text: texts.join('') })
   }
   return Object.assign(answerCall, { methodsAt: ({ path }: Call) => (path === MCP ? ['POST'] : []) })
 }

@@ -20,7 +20,8 @@ import { withAuditContext } from '../identity/audit-context.ts'
 import { createAuthorize } from './consent.ts'
 import { createDevicePages } from './device.ts'
 import type { Endpoint, Endpoints } from './endpoints.ts'
-import { answer, type Call, type Protocol } from './protocol.ts'
+import type { Call, Protocol } from './protocol.ts'
+import { sendBody } from './send.ts'
 import { setPageHeaders } from './response-headers.ts'
 
 interface Result {
@@ -103,17 +104,17 @@ const createEndpoint = (
       const { malformed } = call.context
       if (malformed) throw new OAuthError(malformedCode, malformed.message)
       const { status = 200, body } = await withAuditContext(call.context, () => handle(call))
-      return answer(response, status, typeof body === 'string' ? body : JSON.stringify(body))
+      return sendBody(response, status, typeof body === 'string' ? body : JSON.stringify(body))
     } catch (error) {
       if (error instanceof FetchRefused) {
         for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value)
         const body = { error: 'temporarily_unavailable', error_description: error.message }
-        return answer(response, error.status, JSON.stringify(body))
+        return sendBody(response, error.status, JSON.stringify(body))
       }
       if (!(error instanceof OAuthError)) throw error
       if (error.challenge) response.setHeader('www-authenticate', error.challenge)
       const body = { error: error.code, error_description: error.message }
-      return answer(response, error.challenge ? 401 : 400, JSON.stringify(body))
+      return sendBody(response, error.challenge ? 401 : 400, JSON.stringify(body))
     }
   },
 })

@@ -7,7 +7,8 @@ import { negotiateLanguage, type Translator } from '../messages/index.ts'
 import { toPublicDatabaseError } from '../outages.ts'
 import { errorPage, type Problem } from '../html/account.ts'
 import { contentSecurityPolicy } from '../html/page.ts'
-import { answer, type Call } from './protocol.ts'
+import type { Call } from './protocol.ts'
+import { sendBody } from './send.ts'
 
 /** The result of a page: a redirect, or another page. */
 export type Outcome =
@@ -71,7 +72,7 @@ export function createPageAnswers({ request, context: { log } }: Call, response:
       'referrer-policy': 'same-origin',
     })
     response.appendHeader('vary', 'Accept-Language')
-    return answer(response, status, html, 'text/html; charset=utf-8')
+    return sendBody(response, status, html, 'text/html; charset=utf-8')
   }
 
   return { translator, show, showProblem, showError }
