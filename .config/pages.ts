@@ -9,8 +9,10 @@ import { buildIfChanged } from './inputs.ts'
 
 /** Builds all pages to `dist/pages`. `src/http/files.ts` serves the result. */
 export const buildPages = () =>
-  buildIfChanged('dist/pages', ['.config', 'app', 'contract', 'pages', 'package-lock.json'], () =>
-    Promise.all([...readdirSync('pages').map(buildPage), buildApp()]),
+  buildIfChanged(
+    'dist/pages',
+    ['.config', 'app', 'contract', 'pages', 'src/messages', 'package-lock.json'],
+    () => Promise.all([...readdirSync('pages').map(buildPage), buildApp()]),
   )
 
 /** Builds the page at `/` with Vite. */

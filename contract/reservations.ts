@@ -17,7 +17,7 @@ export const ReservationInput = z
 
 /**
  * The rules of a reservation. A violation results in INVALID_RESERVATION, with messages in the caller's language. The
- * messages in this schema are keys of the catalogues in src/messages/.
+ * messages in this schema are keys of the texts in src/messages/.
  */
 export const ReservationRules = z.object({
   name: z

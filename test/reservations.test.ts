@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
 
 import { isDefinedError, safe } from '../contract/client.ts'
-import { languages, negotiateLanguage } from '../src/messages/index.ts'
+import { languages, negotiateLanguage } from '../src/translation/index.ts'
 import { createFetch } from './fixtures/http.ts'
 import { describeTransports, startService, transports } from './fixtures/service.ts'
 

@@ -2,7 +2,7 @@ import { htmlEscape } from 'escape-goat'
 
 import { resourceNamesOf } from '../../contract/scopes.ts'
 import { scopes } from '../../contract/base.ts'
-import { isMessage, type Translator, type Values } from '../messages/index.ts'
+import { isMessage, type Translator, type Values } from '../translation/index.ts'
 import { page, type Text, toHtml } from './page.ts'
 
 /** An error that a page shows: the code of the error, and the values of the message of this code. */

@@ -1,7 +1,7 @@
 import { htmlEscape } from 'escape-goat'
 import { createHash } from 'node:crypto'
 
-import { type Message, type Translator, type Values, type Writer } from '../messages/index.ts'
+import { type Message, type Translator, type Values, type Writer } from '../translation/index.ts'
 
 // The first button of a form is filled: this is the button that the Enter key presses.
 const style = `

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 
 import type { LimitRefusal } from '../services.ts'
 import { FetchRefused } from '../identity/client-documents.ts'
-import { negotiateLanguage, type Translator } from '../messages/index.ts'
+import { negotiateLanguage, type Translator } from '../translation/index.ts'
 import { toPublicDatabaseError } from '../outages.ts'
 import { errorPage, type Problem } from '../html/account.ts'
 import { contentSecurityPolicy } from '../html/page.ts'

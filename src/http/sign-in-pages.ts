@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 import type { Services } from '../services.ts'
 import { UNNAMED } from '../identity/client-metadata.ts'
-import type { Translator } from '../messages/index.ts'
+import type { Translator } from '../translation/index.ts'
 import { type App, codePage, emailPage } from '../html/account.ts'
 import { callAuth } from './better-auth.ts'
 import type { Outcome } from './page-answers.ts'

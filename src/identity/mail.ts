@@ -8,7 +8,7 @@ import type { Logger } from 'pino'
 import { v7 } from 'uuid'
 
 import { makeContentsPrivate, makeFolderPrivate } from '../../db/private.ts'
-import type { Translator } from '../messages/index.ts'
+import type { Translator } from '../translation/index.ts'
 import type { Settings } from '../settings.ts'
 
 /** Sends an e-mail. Rejects if the e-mail cannot be delivered to the mail server. */

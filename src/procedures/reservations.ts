@@ -1,6 +1,6 @@
 import { ReservationRules, guestBounds } from '../../contract/reservations.ts'
 import { withoutCaller } from '../guard/index.ts'
-import { negotiateLanguage } from '../messages/index.ts'
+import { negotiateLanguage } from '../translation/index.ts'
 
 const os = withoutCaller.reservations
 

@@ -2,7 +2,7 @@ import axe, { type AxeResults } from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { type Language, languages, negotiateLanguage } from '../../src/messages/index.ts'
+import { type Language, languages, negotiateLanguage } from '../../src/translation/index.ts'
 import { launchBrowser } from '../fixtures/browser.ts'
 import { codeSentTo, wrongCodeFor } from '../fixtures/http.ts'
 import { registerDeviceApp, requestDeviceCodes } from '../fixtures/device-app.ts'

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 
 import { paths } from '../../app/paths.ts'
+import * as english from '../../src/messages/en.ts'
 import { createFetch, createRawFetch } from '../fixtures/http.ts'
 import { startService } from '../fixtures/service.ts'
 
@@ -85,6 +86,15 @@ describe('the build of the page', () => {
 
     expect(entry).toBeGreaterThan(50_000)
     expect(entry + largest).toBeLessThan(MAX_SCRIPT)
+  })
+
+  test('contains no texts of the server', () => {
+    const scripts = assets.filter((name) => name.endsWith('.js'))
+    const contain = (text: string) =>
+      scripts.filter((name) => readFileSync(join(folder, 'assets', name), 'utf8').includes(text))
+
+    expect(contain(english.page.skipToContent)).toHaveLength(1)
+    expect(contain(english.server.operations.letterIgnore)).toEqual([])
   })
 })
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 import { users, verifications } from '../../db/users.ts'
 import { insertClient } from '../../db/oauth.ts'
-import { isMessage, languages, negotiateLanguage } from '../../src/messages/index.ts'
+import { isMessage, languages, negotiateLanguage } from '../../src/translation/index.ts'
 import { codePage, consentPage, emailPage, errorPage } from '../../src/html/account.ts'
 import { signInEmail } from '../../src/identity/mail.ts'
 import { codeSentTo, cookiesAfter, formType, wrongCodeFor } from '../fixtures/http.ts'

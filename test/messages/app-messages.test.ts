@@ -3,7 +3,7 @@
 
 import { describe } from 'vitest'
 
-import { createTranslator, loadCatalogue } from '../../app/messages/index.ts'
+import { createTranslator, loadCatalogue } from '../../app/translator.ts'
 import { languages } from '../../contract/languages.ts'
 import { testCatalogue } from '../fixtures/catalogues.ts'
 

@@ -5,7 +5,7 @@ import { tokenClientIds } from '../../../contract/audiences.ts'
 import { client, orpc } from '../../api.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { useLanguage } from '../../language.tsx'
-import type { Message } from '../../messages/index.ts'
+import type { Message } from '../../translator.ts'
 import { useOutcome } from './outcome.tsx'
 import { Revocable } from './revocable.tsx'
 

@@ -10,7 +10,7 @@ import { Loaded } from '../../components/loaded.tsx'
 import { Problem } from '../../components/problem.tsx'
 import { useSession } from '../../components/session.tsx'
 import { useLanguage } from '../../language.tsx'
-import type { Message } from '../../messages/index.ts'
+import type { Message } from '../../translator.ts'
 import { AppItems, isToken, useApps, useRefreshApps } from './apps.tsx'
 import { useOutcome } from './outcome.tsx'
 

@@ -1,5 +1,5 @@
 import { useLanguage } from '../../language.tsx'
-import type { Message } from '../../messages/index.ts'
+import type { Message } from '../../translator.ts'
 
 const roles = ['reader', 'editor'] as const
 export type Role = (typeof roles)[number]

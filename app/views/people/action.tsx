@@ -6,7 +6,7 @@ import { banUser, impersonate, peopleKey, setRole, unbanUser, type User } from '
 import { Confirm } from '../../components/confirm.tsx'
 import { usePerson } from '../../components/session.tsx'
 import { useLanguage } from '../../language.tsx'
-import type { Message } from '../../messages/index.ts'
+import type { Message } from '../../translator.ts'
 
 interface Definition {
   run: (userId: string, reason: string) => Promise<unknown>

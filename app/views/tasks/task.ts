@@ -1,7 +1,7 @@
 import type { Outputs } from '../../../contract/client.ts'
 import { orpc, queryClient } from '../../api.ts'
 import { createDrafts, createEdits } from '../../drafts.ts'
-import type { Message } from '../../messages/index.ts'
+import type { Message } from '../../translator.ts'
 
 export type Task = Outputs['tasks']['list']['tasks'][number]
 export type Status = Task['status']

@@ -1,17 +1,18 @@
 import { IntlMessageFormat } from 'intl-messageformat'
 
-import type { Language } from '../../contract/languages.ts'
-import type { Catalogue, Message } from './en.ts'
+import type { Language } from '../contract/languages.ts'
+import type { Page } from '../src/messages/en.ts'
 
-export type { Message }
+export type Message = keyof Page
 
-const catalogues = import.meta.glob<{ catalogue: Catalogue }>(['./*.ts', '!./index.ts'])
+/** Each language is a chunk of its own, without the texts of the server. */
+const catalogues = import.meta.glob<Page>('../src/messages/*.ts', { import: 'page' })
 
 /** Loads the texts of a language. */
-export async function loadCatalogue(language: Language): Promise<Catalogue> {
-  const load = catalogues[`./${language}.ts`]
-  if (!load) throw new Error(`app/messages/ has no texts for ${language}`)
-  return (await load()).catalogue
+export async function loadCatalogue(language: Language): Promise<Page> {
+  const load = catalogues[`../src/messages/${language}.ts`]
+  if (!load) throw new Error(`src/messages/ has no texts for ${language}`)
+  return load()
 }
 
 export type Values = Record<string, string | number>
@@ -21,7 +22,7 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
 /** Creates the texts and formats of a language. */
-export function createTranslator(language: Language, catalogue: Catalogue) {
+export function createTranslator(language: Language, catalogue: Page) {
   const formats = new Map<Message, IntlMessageFormat>()
   // Without grouping, so that a number can be copied.
   const number = new Intl.NumberFormat(language, { useGrouping: false })

@@ -2,9 +2,8 @@ import { LRUCache } from 'lru-cache'
 import Negotiator from 'negotiator'
 
 import { isRightToLeft, type Language, languages, matchLanguage } from '../../contract/languages.ts'
-import { isMessage, type Message } from './catalogues.ts'
+import { isMessage, type Message, resourceName } from './catalogues.ts'
 import { formatParts, type Values } from './format.ts'
-import { resourceNames } from './resources.ts'
 
 export { isMessage, type Language, languages, type Message, type Values }
 
@@ -30,9 +29,9 @@ function createTranslator(language: Language) {
           typeof part.value === 'string' ? text(part.value) : value(String(values[part.value.name])),
         )
         .join(''),
-    /** Translates the names of resources as a list. A resource without a translation has its English name. */
+    /** Translates the names of resources as a list. */
     translateResources: (names: string[]) =>
-      listFormat.format(names.map((name) => resourceNames[name]?.[language] ?? name)),
+      listFormat.format(names.map((name) => resourceName(language, name))),
   } as const
 }
 

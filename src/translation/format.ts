@@ -2,7 +2,7 @@ import { IntlMessageFormat, type MessageFormatPart } from 'intl-messageformat'
 import { LRUCache } from 'lru-cache'
 
 import type { Language } from '../../contract/languages.ts'
-import { catalogues, isMessage } from './catalogues.ts'
+import { findText, isMessage, type Message } from './catalogues.ts'
 
 export type Values = Record<string, string | number | undefined>
 
@@ -37,9 +37,15 @@ const formats = new Map<string, IntlMessageFormat>()
 /** Returns the parsed message. Parses each message only once for each language, at the first use of the message. */
 function format(language: Language, message: string) {
   if (!isMessage(message))
-    throw new Error(`Unknown message ${message}: add it to every catalogue in src/messages/`)
+    throw new Error(`Unknown message ${message}: add it to src/messages/en.ts, and to the other languages`)
   const key = `${language} ${message}`
-  const format = formats.get(key) ?? new IntlMessageFormat(catalogues[language][message], language)
+  const format = formats.get(key) ?? parse(language, message)
   formats.set(key, format)
   return format
+}
+
+/** The plural forms and digits of a message are those of the language of its text. */
+function parse(language: Language, message: Message) {
+  const found = findText(language, message)
+  return new IntlMessageFormat(found.text, found.language)
 }
