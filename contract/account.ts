@@ -1,15 +1,8 @@
 import * as z from 'zod'
 
-import {
-  responseSchemas,
-  sensitive,
-  reading,
-  requestSchemas,
-  scopes,
-  text,
-  Success,
-  Timestamp,
-} from './base.ts'
+import { reading, sensitive } from './builders.ts'
+import { scopes } from './meta.ts'
+import { requestSchemas, responseSchemas, Success, text, Timestamp } from './schemas.ts'
 import { ShareInput } from './notes.ts'
 import { Task } from './tasks.ts'
 
@@ -147,7 +140,7 @@ export const account = {
     })
     .output(Account),
   export: sensitive
-    .meta({ limit: 'exports', secrets: true })
+    .meta({ rateLimit: 'exports', secrets: true })
     .errors({
       TOO_LARGE: {
         status: 409,

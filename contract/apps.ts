@@ -1,16 +1,8 @@
 import * as z from 'zod'
 
-import {
-  Page,
-  requestSchemas,
-  responseSchemas,
-  scopes,
-  sensitive,
-  signedIn,
-  Success,
-  text,
-  Timestamp,
-} from './base.ts'
+import { sensitive, signedIn } from './builders.ts'
+import { scopes } from './meta.ts'
+import { Page, requestSchemas, responseSchemas, Success, text, Timestamp } from './schemas.ts'
 
 const example = {
   id: '019b7a2e-5c80-7d3f-9a41-6b0c2d8e4f17',

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 
-import { administrative, Page, responseSchemas, text, Timestamp } from './base.ts'
+import { administrative } from './builders.ts'
+import { Page, responseSchemas, text, Timestamp } from './schemas.ts'
 
 /** A person, an app, an operator, or the pseudonym of a deleted person. */
 const Party = z.object({

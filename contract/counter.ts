@@ -1,6 +1,7 @@
 import * as z from 'zod'
 
-import { responseSchemas, publicAccess, requestSchemas } from './base.ts'
+import { publicAccess } from './builders.ts'
+import { requestSchemas, responseSchemas } from './schemas.ts'
 
 export const Counter = z
   .object({ count: z.int() })
@@ -15,7 +16,7 @@ export const CounterFragment = z
     example: { count: 7, html: '<output id="count">7</output>', renderedAt: '2026-01-01T10:00:00.000Z' },
   })
 
-const events = `event: datastar-patch-elements
+const eventsExample = `event: datastar-patch-elements
 data: selector #server-fragment
 data: mode inner
 data: elements <output id="count">7</output>
@@ -26,7 +27,7 @@ data: signals {"count":7}
 `
 
 const step = publicAccess
-  .meta({ limit: 'steps', updates: 'counter' })
+  .meta({ rateLimit: 'steps', updates: 'counter' })
   .errors({ CONFLICT: { status: 409, message: 'The counter is at its limit' } })
 
 export const counter = {
@@ -62,7 +63,7 @@ export const counter = {
     .route({ method: 'POST', path: '/api/counter/decrement', summary: 'Subtract one from the counter' })
     .output(Counter),
   set: publicAccess
-    .meta({ limit: 'steps', updates: 'counter' })
+    .meta({ rateLimit: 'steps', updates: 'counter' })
     .meta({
       tool: {
         title: 'Set the counter',
@@ -74,7 +75,7 @@ export const counter = {
     .input(SetCount)
     .output(Counter),
   fragment: publicAccess
-    .meta({ events })
+    .meta({ eventsExample })
     .route({
       method: 'GET',
       path: '/api/counter/fragment',
@@ -83,7 +84,7 @@ export const counter = {
     })
     .output(CounterFragment),
   reset: publicAccess
-    .meta({ limit: 'steps', updates: 'counter' })
+    .meta({ rateLimit: 'steps', updates: 'counter' })
     .meta({
       tool: {
         title: 'Reset the counter',

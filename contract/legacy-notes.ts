@@ -1,19 +1,8 @@
 import * as z from 'zod'
 
-import {
-  responseSchemas,
-  ById,
-  creating,
-  isBlank,
-  noteBounds,
-  Page,
-  requestSchemas,
-  reading,
-  Success,
-  text,
-  Timestamp,
-  writing,
-} from './base.ts'
+import { creating, reading, writing } from './builders.ts'
+import { noteBounds } from './notes.ts'
+import { ById, isBlank, Page, requestSchemas, responseSchemas, Success, text, Timestamp } from './schemas.ts'
 
 const example = {
   id: 7,
@@ -70,17 +59,20 @@ export const firstFormMediaType = 'application/json;version=1'
 /** Notes in the first form: integer ids, and no sharing. The procedures access only notes that the caller wrote. */
 export const legacyNotes = {
   list: reading
-    .meta({ form: 1, events: eventsOf(listed, { noteCount: 1 }) })
+    .meta({ form: 1, eventsExample: eventsOf(listed, { noteCount: 1 }) })
     .route({ method: 'GET', path: '/api/notes', summary: 'List your notes, newest first' })
     .input(Page.optional())
     .output(NotesList),
   create: creating('notes')
-    .meta({ form: 1, events: eventsOf(listed, { noteCount: 1, newNote: '' }) })
+    .meta({ form: 1, eventsExample: eventsOf(listed, { noteCount: 1, newNote: '' }) })
     .route({ method: 'POST', path: '/api/notes', summary: 'Add a note' })
     .input(AddNote)
     .output(Note),
   delete: writing
-    .meta({ updates: 'notes', events: eventsOf('<li id="no-notes">No notes yet</li>', { noteCount: 0 }) })
+    .meta({
+      updates: 'notes',
+      eventsExample: eventsOf('<li id="no-notes">No notes yet</li>', { noteCount: 0 }),
+    })
     .route({
       method: 'DELETE',
       path: '/api/notes/{id}',

@@ -1,7 +1,9 @@
 import { eventIterator } from '@orpc/contract'
 import * as z from 'zod'
 
-import { type Access, publicAccess, responseSchemas, signedInErrors, type Topic } from './base.ts'
+import { publicAccess, signedInErrors } from './builders.ts'
+import { type Access, type Topic, topics } from './meta.ts'
+import { responseSchemas } from './schemas.ts'
 import { Counter } from './counter.ts'
 import { NoteList } from './notes.ts'
 import { SessionList } from './sessions.ts'
@@ -14,8 +16,6 @@ export const topicAccess: Record<Topic, Access> = {
   notes: 'signedIn',
   sessions: 'signedIn',
 }
-
-const topics = ['counter', 'tasks', 'notes', 'sessions'] as const satisfies Topic[]
 
 /** Returns the topics of an input that has not been validated: a list, or a string with commas as in URLs. */
 export const readTopics = (value: unknown): unknown[] =>

@@ -1,17 +1,11 @@
 import * as z from 'zod'
 
-import {
-  type Action,
-  responseSchemas,
-  changing,
-  creating,
-  isBlank,
-  noteBounds,
-  Page,
-  requestSchemas,
-  reading,
-  text,
-} from './base.ts'
+import { changing, creating, reading } from './builders.ts'
+import type { Action } from './meta.ts'
+import { isBlank, Page, requestSchemas, responseSchemas, text } from './schemas.ts'
+
+/** Maximum lengths of a note in both forms (src/http/note-forms.ts), in code points. */
+export const noteBounds = { title: 120, body: 4000 }
 
 const noteId = '019b7a2e-5c80-7d3f-9a41-6b0c2d8e4f17'
 const example = {
@@ -88,7 +82,7 @@ const noteErrors = {
 const existing = (action: Action) => changing('note').meta({ action }).errors(noteErrors)
 
 /** Builder of procedures that give or take access. An administrator must not do either as another person. */
-const sharing = existing('SHARE_NOTE').meta({ tagged: true, noImpersonation: true })
+const sharing = existing('SHARE_NOTE').meta({ etag: true, noImpersonation: true })
 
 export const notes = {
   list: reading
@@ -105,7 +99,7 @@ export const notes = {
     .input(Page.optional())
     .output(NoteList),
   create: creating('notes')
-    .meta({ form: 2, action: 'CREATE_NOTE', tagged: true })
+    .meta({ form: 2, action: 'CREATE_NOTE', etag: true })
     .meta({
       tool: {
         title: 'Write a note',
@@ -117,7 +111,7 @@ export const notes = {
     .input(NoteInput)
     .output(NoteView),
   update: existing('EDIT_NOTE')
-    .meta({ tagged: true })
+    .meta({ etag: true })
     .meta({
       tool: {
         title: 'Change a note',

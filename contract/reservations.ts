@@ -1,6 +1,7 @@
 import * as z from 'zod'
 
-import { isBlank, responseSchemas, publicAccess, requestSchemas, text } from './base.ts'
+import { publicAccess } from './builders.ts'
+import { isBlank, requestSchemas, responseSchemas, text } from './schemas.ts'
 
 export const guestBounds = { min: 1, max: 20 }
 
@@ -37,7 +38,7 @@ export const ReservationResult = z.object({ message: z.string() }).register(resp
 
 export const reservations = {
   create: publicAccess
-    .meta({ limit: 'reservations', updates: 'nothing' })
+    .meta({ rateLimit: 'reservations', updates: 'nothing' })
     .errors({
       INVALID_RESERVATION: {
         status: 400,

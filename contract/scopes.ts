@@ -1,6 +1,6 @@
 import type { AnyContractProcedure } from '@orpc/contract'
 
-import { metaOf, type Scope } from './base.ts'
+import { metaOf, type Scope } from './meta.ts'
 import { contract } from './index.ts'
 
 /** Names of resources that differ from the path segment. The path of the account is `/api/me`. */

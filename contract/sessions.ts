@@ -1,15 +1,7 @@
 import * as z from 'zod'
 
-import {
-  responseSchemas,
-  sensitive,
-  Page,
-  requestSchemas,
-  signedIn,
-  Success,
-  text,
-  Timestamp,
-} from './base.ts'
+import { sensitive, signedIn } from './builders.ts'
+import { Page, requestSchemas, responseSchemas, Success, text, Timestamp } from './schemas.ts'
 
 const example = {
   id: 'vN2sXq8LrTe5WcYb0KfJ7uHgZdPm4A1o',

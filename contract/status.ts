@@ -1,6 +1,7 @@
 import * as z from 'zod'
 
-import { responseSchemas, publicAccess } from './base.ts'
+import { publicAccess } from './builders.ts'
+import { responseSchemas } from './schemas.ts'
 
 export const Status = z
   .object({ status: z.literal('ok'), service: z.string(), release: z.string() })

@@ -1,19 +1,7 @@
 import * as z from 'zod'
 
-import {
-  responseSchemas,
-  ById,
-  changing,
-  creating,
-  Page,
-  requestSchemas,
-  RowId,
-  reading,
-  Success,
-  text,
-  Timestamp,
-  writing,
-} from './base.ts'
+import { changing, creating, reading, writing } from './builders.ts'
+import { ById, Page, requestSchemas, responseSchemas, RowId, Success, text, Timestamp } from './schemas.ts'
 
 const TaskStatus = z.enum(['pending', 'in_progress', 'completed'])
 
@@ -78,7 +66,7 @@ export const tasks = {
     .input(TaskFilter.extend({ cursor: Page.shape.cursor }).optional())
     .output(TaskList),
   create: creating('tasks')
-    .meta({ tagged: true })
+    .meta({ etag: true })
     .meta({
       tool: {
         title: 'Add a task',
@@ -91,7 +79,7 @@ export const tasks = {
     .output(Task),
   get: reading
     .errors(missing)
-    .meta({ tagged: true })
+    .meta({ etag: true })
     .meta({
       tool: {
         title: 'Read a task',
@@ -104,7 +92,7 @@ export const tasks = {
     .output(Task),
   update: changing('task')
     .errors(missing)
-    .meta({ action: 'EDIT_TASK', tagged: true })
+    .meta({ action: 'EDIT_TASK', etag: true })
     .meta({
       tool: {
         title: 'Change a task',

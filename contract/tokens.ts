@@ -1,7 +1,9 @@
 import * as z from 'zod'
 
 import { audiences } from './audiences.ts'
-import { isBlank, requestSchemas, responseSchemas, scopes, sensitive, text, Timestamp } from './base.ts'
+import { sensitive } from './builders.ts'
+import { scopes } from './meta.ts'
+import { isBlank, requestSchemas, responseSchemas, text, Timestamp } from './schemas.ts'
 
 export const CreateToken = z
   .object({
@@ -38,7 +40,7 @@ export const CreatedToken = z
 
 export const tokens = {
   create: sensitive
-    .meta({ updates: 'sessions', limit: 'grants', secrets: true, ownPagesOnly: true })
+    .meta({ updates: 'sessions', rateLimit: 'grants', secrets: true, ownPagesOnly: true })
     .errors({
       FORBIDDEN: {
         status: 403,

@@ -1,7 +1,7 @@
 import { withEventMeta } from '@orpc/server'
 import { AsyncIteratorClass } from '@orpc/shared'
 
-import type { Topic } from '../contract/base.ts'
+import type { Topic } from '../contract/meta.ts'
 import type { LiveUpdate } from '../contract/live.ts'
 import type { TaskFilter } from '../contract/tasks.ts'
 import type { Caller, Reply } from './caller.ts'

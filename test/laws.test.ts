@@ -4,7 +4,7 @@ import { isAsyncIteratorObject } from '@orpc/shared'
 import { eq, sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, test } from 'vitest'
 
-import { type Access, type Meta, metaOf, type Scope, scopes } from '../contract/base.ts'
+import { type Access, type Meta, metaOf, type Scope, scopes } from '../contract/meta.ts'
 import type { Client } from '../contract/client.ts'
 import { contract } from '../contract/index.ts'
 import { resourceNamesOf } from '../contract/scopes.ts'
@@ -129,8 +129,8 @@ describe('the router', () => {
 const guardedConstants = (router: AnyRouter) =>
   proceduresOf(router)
     .filter(
-      ({ meta: { constant, access, limit, secrets } }) =>
-        constant && (access !== 'public' || limit || secrets),
+      ({ meta: { constant, access, rateLimit, secrets } }) =>
+        constant && (access !== 'public' || rateLimit || secrets),
     )
     .map(({ name }) => name)
 
@@ -337,7 +337,7 @@ const errorCases: Record<string, (fixture: Fixture) => Promise<unknown>> = {
   'reservations.create INVALID_RESERVATION': ({ ada }) => ada.reservations.create({ name: '', guests: 0 }),
 }
 // These calls need no valid input, because the guard checks the idempotency key before the input.
-for (const { name, path } of proceduresOf(router).filter(({ meta }) => meta.creates)) {
+for (const { name, path } of proceduresOf(router).filter(({ meta }) => meta.idempotencyKey)) {
   errorCases[`${name} KEY_REUSED`] = ({ ada }) => withKeyUsed(ada, path)
   errorCases[`${name} UNDER_WAY`] = ({ ada }) => withKeyLocked(ada, path)
 }

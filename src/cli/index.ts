@@ -2,7 +2,7 @@
 import { isContractProcedure } from '@orpc/contract'
 import { Command, Option } from 'commander'
 
-import type { Topic } from '../../contract/base.ts'
+import type { Topic } from '../../contract/meta.ts'
 import { createClient, type Inputs, ORPCError } from '../../contract/client.ts'
 import { contract } from '../../contract/index.ts'
 import { topicAccess } from '../../contract/live.ts'

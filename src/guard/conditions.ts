@@ -1,7 +1,9 @@
 import { ORPCError } from '@orpc/client'
 import { isObject, type Promisable } from '@orpc/shared'
 
-import { ById, headerErrors, type TaggedResource } from '../../contract/base.ts'
+import { ifMatchErrors } from '../../contract/builders.ts'
+import type { TaggedResource } from '../../contract/meta.ts'
+import { ById } from '../../contract/schemas.ts'
 import * as notes from '../../db/notes.ts'
 import * as tasks from '../../db/tasks.ts'
 import type { Caller } from '../caller.ts'
@@ -30,7 +32,7 @@ function matches(ifMatch: string | undefined, tag: string) {
   return tags === 'any' || tags.includes(tag)
 }
 
-const preconditionFailed = () => new ORPCError('PRECONDITION_FAILED', headerErrors.PRECONDITION_FAILED)
+const preconditionFailed = () => new ORPCError('PRECONDITION_FAILED', ifMatchErrors.PRECONDITION_FAILED)
 
 /** Runs `change`, and makes sure that the change happens only if `If-Match` matches the current entity tag (otherwise 412). */
 type RunIfMatching = <Result>(

@@ -4,7 +4,8 @@ import type { AnySchema } from '@orpc/contract'
 import type { Promisable } from '@orpc/shared'
 import { createHash } from 'node:crypto'
 
-import { IdempotencyKey, headerErrors } from '../../contract/base.ts'
+import { idempotencyErrors } from '../../contract/builders.ts'
+import { IdempotencyKey } from '../../contract/schemas.ts'
 import { badRequest } from '../../contract/errors.ts'
 import * as query from '../../db/idempotency.ts'
 import type { Caller, Reply } from '../caller.ts'
@@ -37,11 +38,11 @@ export async function withIdempotencyKey(
   const answer = await db.transaction(async (tx) => {
     if (!(await query.tryLock(tx, userId, key))) {
       reply.set('retry-after', '1')
-      throw new ORPCError('UNDER_WAY', headerErrors.UNDER_WAY)
+      throw new ORPCError('UNDER_WAY', idempotencyErrors.UNDER_WAY)
     }
     const stored = await query.find(tx, userId, key)
     if (stored && stored.fingerprint !== fingerprint)
-      throw new ORPCError('KEY_REUSED', headerErrors.KEY_REUSED)
+      throw new ORPCError('KEY_REUSED', idempotencyErrors.KEY_REUSED)
     if (stored) {
       const { output, meta = [], headers } = stored.answer
       return { output: await validate(serializer.deserialize(output, meta)), headers }

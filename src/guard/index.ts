@@ -2,7 +2,7 @@ import type { AnySchema, ErrorMap } from '@orpc/contract'
 import { implement, ORPCError } from '@orpc/server'
 import { isObject, type Promisable } from '@orpc/shared'
 
-import type { Access, Action, Meta } from '../../contract/base.ts'
+import type { Access, Action, Meta } from '../../contract/meta.ts'
 import { contract } from '../../contract/index.ts'
 import { readTopics } from '../../contract/live.ts'
 import type { Caller } from '../caller.ts'
@@ -45,7 +45,7 @@ const isOwnPage = ({ headers: { origin }, settings }: Context) =>
 
 /** Checks the caller (401), the scope and impersonation (403), and the rate limit (429). */
 async function authenticate(context: Context, procedure: ProcedureContract, input: unknown) {
-  const { scope, noImpersonation, ownPagesOnly, administratorsOnly, limit } = procedure.meta
+  const { scope, noImpersonation, ownPagesOnly, administratorsOnly, rateLimit } = procedure.meta
   const isPublic = isPublicCall(procedure.meta, input)
   const caller = isPublic ? undefined : await context.caller()
   if (!isPublic && !caller) throw challenge(context, createError(procedure, 'UNAUTHORIZED'))
@@ -54,7 +54,7 @@ async function authenticate(context: Context, procedure: ProcedureContract, inpu
   if (noImpersonation && caller?.session.impersonatedBy !== null) throw createError(procedure, 'FORBIDDEN')
   if (ownPagesOnly && !isOwnPage(context)) throw createError(procedure, 'FORBIDDEN')
   if (administratorsOnly && caller?.user.role !== 'admin') throw createError(procedure, 'FORBIDDEN')
-  if (limit && context.settings.rateLimits) await consumeProcedureLimit(context, limit, caller)
+  if (rateLimit && context.settings.rateLimits) await consumeProcedureLimit(context, rateLimit, caller)
   return caller
 }
 
@@ -100,7 +100,11 @@ async function publishAfter<Output>(
  * Counts a call against the rate limit of the procedure, for the person or for the network of the caller. A call from
  * the same process has no network, so a limit by network does not count the call.
  */
-async function consumeProcedureLimit(context: Context, limit: NonNullable<Meta['limit']>, caller?: Caller) {
+async function consumeProcedureLimit(
+  context: Context,
+  limit: NonNullable<Meta['rateLimit']>,
+  caller?: Caller,
+) {
   const key = isPersonal(limit) ? caller?.user.id : networkOf(context.address?.())
   const refusal = key === undefined ? undefined : await context.consumeRateLimit(limit, key)
   if (!refusal) return
@@ -182,9 +186,9 @@ async function checkAndHandle<Output>(
   input: unknown,
   handle: (caller: Caller | undefined) => Promisable<Output>,
 ): Promise<Output> {
-  const { action, updates, changes } = procedure.meta
+  const { action, updates, ifMatch } = procedure.meta
   const caller = await authenticate(context, procedure, input)
-  const isCheckedLater = isCheckedByStatement(changes) && !context.malformed
+  const isCheckedLater = isCheckedByStatement(ifMatch) && !context.malformed
   const owner =
     caller && action && !isCheckedLater
       ? await requirePermission(context, procedure, input, caller, action)
@@ -221,7 +225,7 @@ export const withCaller = implementer.use((invocation, input) =>
         `${path.join('.')} requires a caller, but its contract declares public access. Use withoutCaller, or change the contract.`,
       )
     const { meta, outputSchema } = procedure['~orpc']
-    const { creates, changes, updates } = meta
+    const { idempotencyKey, ifMatch, updates } = meta
     const run = (overrides?: Partial<Context>) => next<Caller>({ context: { ...caller, ...overrides } })
     const proceed = (overrides?: Partial<Context>) =>
       updates && caller.session.impersonatedBy !== null
@@ -229,10 +233,10 @@ export const withCaller = implementer.use((invocation, input) =>
             run({ ...overrides, ...audited }),
           )
         : run(overrides)
-    if (creates && context.headers['idempotency-key'] !== undefined)
+    if (idempotencyKey && context.headers['idempotency-key'] !== undefined)
       return withIdempotencyKey(context, caller, { path, input, outputSchema }, proceed)
-    if (changes && context.headers['if-match'] !== undefined)
-      return runIfMatching[changes](context, caller, input, proceed)
+    if (ifMatch && context.headers['if-match'] !== undefined)
+      return runIfMatching[ifMatch](context, caller, input, proceed)
     return proceed()
   }),
 )

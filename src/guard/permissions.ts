@@ -1,4 +1,5 @@
-import { type Action, RowId } from '../../contract/base.ts'
+import type { Action } from '../../contract/meta.ts'
+import { RowId } from '../../contract/schemas.ts'
 import type { Database } from '../../db/database.ts'
 import * as notes from '../../db/notes.ts'
 import * as tasks from '../../db/tasks.ts'

@@ -1,7 +1,7 @@
 import { htmlEscape } from 'escape-goat'
 
 import { resourceNamesOf } from '../../contract/scopes.ts'
-import { scopes } from '../../contract/base.ts'
+import { scopes } from '../../contract/meta.ts'
 import { isMessage, type Translator, type Values } from '../translation/index.ts'
 import { page, type Text, toHtml } from './page.ts'
 

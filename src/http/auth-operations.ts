@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import { text } from '../../contract/base.ts'
+import { text } from '../../contract/schemas.ts'
 import { normalizeAddress } from '../mail-address.ts'
 import { UserQuery } from './user-query.ts'
 

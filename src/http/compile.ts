@@ -13,7 +13,7 @@ import {
 } from '@orpc/server'
 import { flattenHeader } from '@orpc/standard-server'
 
-import { type Meta, metaOf } from '../../contract/base.ts'
+import { type Meta, metaOf } from '../../contract/meta.ts'
 import type { Context } from '../context.ts'
 import { declaredOutput } from '../output.ts'
 import { router } from '../procedures/index.ts'

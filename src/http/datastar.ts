@@ -1,6 +1,6 @@
 import { createRouterClient, type RouterClient } from '@orpc/server'
 
-import type { Topic } from '../../contract/base.ts'
+import type { Topic } from '../../contract/meta.ts'
 import { badRequest } from '../../contract/errors.ts'
 import type { NotesList } from '../../contract/legacy-notes.ts'
 import type { Services } from '../services.ts'

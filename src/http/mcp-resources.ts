@@ -11,7 +11,7 @@ import { isObject } from '@orpc/shared'
 import { toAbortSignal } from '@orpc/standard-server-node'
 import type { ServerResponse } from 'node:http'
 
-import { metaOf, type Scope, type Topic } from '../../contract/base.ts'
+import { metaOf, type Scope, type Topic } from '../../contract/meta.ts'
 import { contract } from '../../contract/index.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'

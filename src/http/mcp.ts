@@ -4,7 +4,7 @@ import { type AnyProcedure, createProcedureClient, getRouter, isProcedure, ORPCE
 import { traverseContractProcedures } from '@orpc/server'
 import { isObject } from '@orpc/shared'
 
-import { type Meta, metaOf, type Tool } from '../../contract/base.ts'
+import { type Meta, metaOf, type Tool } from '../../contract/meta.ts'
 import { contract } from '../../contract/index.ts'
 import { nextCursor } from '../../contract/link.ts'
 import type { Caller } from '../caller.ts'

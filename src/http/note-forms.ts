@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-import type { Meta } from '../../contract/base.ts'
+import type { Meta } from '../../contract/meta.ts'
 import { firstFormMediaType } from '../../contract/legacy-notes.ts'
 import { preferredMediaType } from './accept.ts'
 import { isDatastar } from './datastar-events.ts'

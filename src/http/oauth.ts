@@ -1,6 +1,6 @@
 import type { ORPCError } from '@orpc/client'
 
-import { scopes } from '../../contract/base.ts'
+import { scopes } from '../../contract/meta.ts'
 import { badRequest } from '../../contract/errors.ts'
 import type { Services } from '../services.ts'
 import { FetchRefused } from '../identity/client-documents.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import { text } from '../../contract/base.ts'
+import { text } from '../../contract/schemas.ts'
 
 /** Maximum number of users in one answer. Without `limit`, better-auth returns at most 100 users. */
 const MAX_USERS = 1000

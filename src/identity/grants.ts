@@ -1,7 +1,7 @@
 import { ORPCError } from '@orpc/client'
 import { z } from 'zod'
 
-import { scopes } from '../../contract/base.ts'
+import { scopes } from '../../contract/meta.ts'
 import * as grants from '../../db/grants.ts'
 import type { Caller } from '../caller.ts'
 import type { Services } from '../services.ts'

@@ -1,4 +1,4 @@
-import { MAX_LIMIT, type Page } from '../../contract/base.ts'
+import { MAX_LIMIT, type Page } from '../../contract/schemas.ts'
 import { badRequest } from '../../contract/errors.ts'
 import { linkToNext } from '../../contract/link.ts'
 import {

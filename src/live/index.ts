@@ -1,6 +1,6 @@
 import { ORPCError } from '@orpc/client'
 
-import { signedInErrors } from '../../contract/base.ts'
+import { signedInErrors } from '../../contract/builders.ts'
 import { topicAccess } from '../../contract/live.ts'
 import type { Notifications } from '../../db/notifications.ts'
 import type { Caller, Reply } from '../caller.ts'

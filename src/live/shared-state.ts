@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import type { Topic } from '../../contract/base.ts'
+import type { Topic } from '../../contract/meta.ts'
 import type { Format } from '../live-stream.ts'
 import { limitConcurrency } from '../lists/concurrency.ts'
 import { toJson } from '../output.ts'

@@ -1,4 +1,4 @@
-import type { Topic } from '../../contract/base.ts'
+import type { Topic } from '../../contract/meta.ts'
 import type { Caller } from '../caller.ts'
 import type { Delivery, LiveStream } from '../live-stream.ts'
 import type { SharedState, Snapshot } from './shared-state.ts'

@@ -1,6 +1,6 @@
 import { type AnyProcedure, createProcedureClient, ORPCError } from '@orpc/server'
 
-import type { Topic } from '../../contract/base.ts'
+import type { Topic } from '../../contract/meta.ts'
 import { listAuthors } from '../../db/shares.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'

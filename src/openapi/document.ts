@@ -3,7 +3,8 @@ import { traverseContractProcedures } from '@orpc/server'
 import { ZodToJsonSchemaConverter, type ZodToJsonSchemaConverterOptions } from '@orpc/zod/zod4'
 import { z } from 'zod'
 
-import { responseSchemas, metaOf, requestSchemas } from '../../contract/base.ts'
+import { metaOf } from '../../contract/meta.ts'
+import { requestSchemas, responseSchemas } from '../../contract/schemas.ts'
 import { contract, descriptions } from '../../contract/index.ts'
 import { resourcesOf } from '../../contract/scopes.ts'
 import {

@@ -1,7 +1,8 @@
 import type { OpenAPI } from '@orpc/openapi'
 import { z } from 'zod'
 
-import { IdempotencyKey, type Meta } from '../../contract/base.ts'
+import type { Meta } from '../../contract/meta.ts'
+import { IdempotencyKey } from '../../contract/schemas.ts'
 
 const { $schema: _, ...key } = z.toJSONSchema(IdempotencyKey)
 
@@ -56,24 +57,24 @@ const etag = { description: 'The current version of the resource.', schema: { ty
 /** Documents the request and response headers of an operation, as declared in the contract. */
 export function addHeaders(
   operation: OpenAPI.OperationObject,
-  { creates, changes, tagged, limit, isStream }: Meta & { isStream: boolean },
+  { isStream, ...meta }: Meta & { isStream: boolean },
   method?: string,
 ) {
-  const reads = tagged === true && method === 'GET'
+  const isReadWithTag = meta.etag === true && method === 'GET'
   const includeIf = <Item>(condition: boolean | undefined, item: Item) => (condition ? [item] : [])
   const requestHeaders = [
-    ...includeIf(creates, idempotencyKey),
-    ...includeIf(Boolean(changes), ifMatch),
-    ...includeIf(reads, ifNoneMatch),
+    ...includeIf(meta.idempotencyKey, idempotencyKey),
+    ...includeIf(Boolean(meta.ifMatch), ifMatch),
+    ...includeIf(isReadWithTag, ifNoneMatch),
     ...includeIf(isStream, lastEventId),
   ]
   if (requestHeaders.length > 0) operation.parameters = [...(operation.parameters ?? []), ...requestHeaders]
   const isPaginated = operation.parameters?.some((given) => 'name' in given && given.name === 'cursor')
   const responseHeaders = [
-    ...includeIf(tagged, ['200', { ETag: etag }] as const),
-    ...includeIf(reads, ['304', { ETag: etag }] as const),
+    ...includeIf(meta.etag, ['200', { ETag: etag }] as const),
+    ...includeIf(isReadWithTag, ['304', { ETag: etag }] as const),
     ...includeIf(isPaginated, ['200', { Link: link }] as const),
-    ...includeIf(Boolean(limit), ['429', limitHeaders] as const),
+    ...includeIf(Boolean(meta.rateLimit), ['429', limitHeaders] as const),
     ...includeIf(isStream, ['429', retryAfter] as const),
   ]
   const responses = (operation.responses ??= {})

@@ -4,7 +4,7 @@ import type { OpenAPI } from '@orpc/openapi'
 import { STATUS_CODES } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 
-import type { Meta } from '../../contract/base.ts'
+import type { Meta } from '../../contract/meta.ts'
 import { firstFormMediaType } from '../../contract/legacy-notes.ts'
 import { anyError, type Components, reference, undefinedExamples } from './openapi-errors.ts'
 import { addHeaders } from './openapi-headers.ts'
@@ -28,7 +28,7 @@ export function completeOperation(
 ) {
   operation.operationId = path.join('_')
   operation.tags = [path[0] ?? '']
-  const { access, scope, limit, events, tool } = meta
+  const { access, scope, rateLimit, eventsExample, tool } = meta
   if (tool) operation.description ??= tool.description
   const isStream = getEventIteratorSchemaDetails(outputSchema) !== undefined
   const credentials = [{ session: [] }, ...(scope ? [{ token: [scope] }] : [])]
@@ -43,7 +43,7 @@ export function completeOperation(
   if (body && component) body.schema = reference(component)
 
   // Every request can be malformed: the limit of the query applies to all paths.
-  const statuses = [400, ...(body ? [413, 415] : []), ...(limit || isStream ? [429] : [])]
+  const statuses = [400, ...(body ? [413, 415] : []), ...(rateLimit || isStream ? [429] : [])]
   operation.responses = {
     ...Object.fromEntries(statuses.map((status) => [status, anyError()])),
     ...operation.responses,
@@ -54,7 +54,7 @@ export function completeOperation(
   operation.responses.default = anyError()
   for (const [status, response] of Object.entries(operation.responses))
     if (status === 'default' || Number(status) >= 400) addProblem(response)
-  if (events !== undefined) addEvents(operation, events)
+  if (eventsExample !== undefined) addEvents(operation, eventsExample)
   if (isStream) describeStream(operation)
 }
 

@@ -1,6 +1,6 @@
 import { findRedirectUris } from '../../db/oauth.ts'
 import * as query from '../../db/sessions.ts'
-import { scopes } from '../../contract/base.ts'
+import { scopes } from '../../contract/meta.ts'
 import { withCaller } from '../guard/index.ts'
 import { auditSourceOf } from '../audit-source.ts'
 import { readPage } from '../lists/pagination.ts'

@@ -1,4 +1,5 @@
-import { isBlank, noteBounds, trimInvisibleStart } from '../../contract/base.ts'
+import { noteBounds } from '../../contract/notes.ts'
+import { isBlank, trimInvisibleStart } from '../../contract/schemas.ts'
 import * as query from '../../db/legacy-notes.ts'
 import { insert, type ListedNote } from '../../db/notes.ts'
 import { withCaller } from '../guard/index.ts'

@@ -2,7 +2,7 @@ import { traverseContractProcedures } from '@orpc/server'
 import { eq, sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
-import { metaOf } from '../../contract/base.ts'
+import { metaOf } from '../../contract/meta.ts'
 import type { Client } from '../../contract/client.ts'
 import { contract } from '../../contract/index.ts'
 import * as audit from '../../db/audit.ts'

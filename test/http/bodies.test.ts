@@ -3,7 +3,7 @@ import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 
-import { metaOf } from '../../contract/base.ts'
+import { metaOf } from '../../contract/meta.ts'
 import { contract } from '../../contract/index.ts'
 import { parseForm, parseObject } from '../../src/http/body.ts'
 import { createRequestReader } from '../../src/http/request.ts'

@@ -2,7 +2,7 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { isBlank } from '../../contract/base.ts'
+import { isBlank } from '../../contract/schemas.ts'
 import { ErrorBody } from '../../contract/errors.ts'
 import { type Answer, createFetch } from '../fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 
-import { metaOf } from '../../contract/base.ts'
+import { metaOf } from '../../contract/meta.ts'
 import { contract } from '../../contract/index.ts'
 import { topicAccess } from '../../contract/live.ts'
 import { createApp } from '../../src/http/app.ts'

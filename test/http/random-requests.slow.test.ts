@@ -2,7 +2,7 @@ import { traverseContractProcedures } from '@orpc/server'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { metaOf } from '../../contract/base.ts'
+import { metaOf } from '../../contract/meta.ts'
 import { ErrorBody } from '../../contract/errors.ts'
 import { contract } from '../../contract/index.ts'
 import { createFetch } from '../fixtures/http.ts'

@@ -1,7 +1,7 @@
 import { traverseContractProcedures } from '@orpc/server'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 
-import { metaOf } from '../../contract/base.ts'
+import { metaOf } from '../../contract/meta.ts'
 import type { Client } from '../../contract/client.ts'
 import { contract } from '../../contract/index.ts'
 import { OPERATOR } from '../../db/audit.ts'

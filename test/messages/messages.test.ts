@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { scopes } from '../../contract/base.ts'
+import { scopes } from '../../contract/meta.ts'
 import { resourceNamesOf } from '../../contract/scopes.ts'
 import { catalogues, findText, isMessage } from '../../src/translation/catalogues.ts'
 import { languages, negotiateLanguage } from '../../src/translation/index.ts'

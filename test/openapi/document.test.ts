@@ -4,7 +4,8 @@ import { readFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 
-import { metaOf, requestSchemas, responseSchemas } from '../../contract/base.ts'
+import { metaOf } from '../../contract/meta.ts'
+import { requestSchemas, responseSchemas } from '../../contract/schemas.ts'
 import { ErrorBody } from '../../contract/errors.ts'
 import { contract } from '../../contract/index.ts'
 import { createDocument } from '../../src/openapi/document.ts'
@@ -141,7 +142,7 @@ describe('the OpenAPI document', () => {
 
   test('contains every procedure at its path, with its name, a summary, its access and an error', () => {
     traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
-      const { form, access, scope, limit } = metaOf(procedure)
+      const { form, access, scope, rateLimit } = metaOf(procedure)
       const { method = '', path: url = '' } = procedure['~orpc'].route
       const operation = document.paths[url]?.[method.toLowerCase()]
       if (form === 1) {
@@ -159,7 +160,7 @@ describe('the OpenAPI document', () => {
       expect(operation?.responses).toHaveProperty('default')
       if (access !== 'public') expect(operation?.responses).toHaveProperty('401')
       expect(operation?.responses).toHaveProperty('400')
-      if (limit) expect(operation?.responses).toHaveProperty('429.headers.Retry-After')
+      if (rateLimit) expect(operation?.responses).toHaveProperty('429.headers.Retry-After')
     })
   })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import type { Topic } from '../../contract/base.ts'
+import type { Topic } from '../../contract/meta.ts'
 import type { FaultContext } from './live-faults.ts'
 import { readStream } from './live-reader.ts'
 import type { Person } from './live-requests.ts'

@@ -1,4 +1,4 @@
-import type { Topic } from '../../contract/base.ts'
+import type { Topic } from '../../contract/meta.ts'
 import type { LiveUpdate } from '../../contract/live.ts'
 
 /** One version of an object: a row, a session, or the counter. Each write of an object has the next version. */

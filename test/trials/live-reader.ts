@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import type { Topic } from '../../contract/base.ts'
+import type { Topic } from '../../contract/meta.ts'
 import { LiveUpdate } from '../../contract/live.ts'
 import { type Mark, type Marks, marksOf, StateChecker } from './live-marks.ts'
 

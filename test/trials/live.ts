@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 
-import type { Topic } from '../../contract/base.ts'
+import type { Topic } from '../../contract/meta.ts'
 import { createRestClient } from '../../contract/client.ts'
 import { freePort } from '../setup/postgres.ts'
 import { quantile } from './http-client.ts'

@@ -1,0 +1,52 @@
+import { oc } from '@orpc/contract'
+
+import type { Meta, TaggedResource } from './meta.ts'
+
+/** Builder of procedures for any caller. The service ignores the credentials of a call to such a procedure. */
+export const publicAccess = oc.$meta<Meta>({ access: 'public' })
+
+export const signedInErrors = {
+  UNAUTHORIZED: { status: 401, message: 'Sign in first' },
+  INSUFFICIENT_SCOPE: { status: 403, message: 'The token was not granted this' },
+}
+
+/** Builder of procedures for signed-in callers. Apps receive 403, because the procedures have no scope. */
+export const signedIn = publicAccess.meta({ access: 'signedIn' }).errors(signedInErrors)
+
+/**
+ * Builder of procedures that only the owner of the account can call. Apps, and administrators during an impersonation,
+ * receive 403.
+ */
+export const sensitive = signedIn.meta({ noImpersonation: true }).errors({
+  FORBIDDEN: { status: 403, message: 'Not permitted during an impersonation' },
+})
+
+/** Builder of procedures that only an administrator in person can call. */
+export const administrative = signedIn.meta({ noImpersonation: true, administratorsOnly: true }).errors({
+  FORBIDDEN: { status: 403, message: 'Only administrators may do this, and not during an impersonation' },
+})
+
+/** Builder of procedures for signed-in callers and for apps with the scope `read`. */
+export const reading = signedIn.meta({ scope: 'read' })
+/** Builder of procedures for signed-in callers and for apps with the scope `write`. */
+export const writing = signedIn.meta({ scope: 'write', rateLimit: 'writes' })
+
+export const idempotencyErrors = {
+  UNDER_WAY: {
+    status: 409,
+    message: 'A request with this Idempotency-Key is still being processed; try again later',
+  },
+  KEY_REUSED: { status: 422, message: 'This Idempotency-Key was already used for a different request' },
+}
+
+/** Builder of procedures that create a resource. Supports `Idempotency-Key`, so that clients can retry. */
+export const creating = (updates: NonNullable<Meta['updates']>) =>
+  writing.meta({ idempotencyKey: true, updates }).errors(idempotencyErrors)
+
+export const ifMatchErrors = {
+  PRECONDITION_FAILED: { status: 412, message: 'The current entity tag does not match If-Match' },
+}
+
+/** Builder of procedures that change a resource. Supports `If-Match`, to detect concurrent changes. */
+export const changing = (resource: TaggedResource) =>
+  writing.meta({ ifMatch: resource, updates: `${resource}s` }).errors(ifMatchErrors)

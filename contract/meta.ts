@@ -1,0 +1,94 @@
+/** Actions that need a permission. The table of permissions is in src/guard/permissions.ts. */
+export type Action = 'VIEW_NOTE' | 'CREATE_NOTE' | 'EDIT_NOTE' | 'SHARE_NOTE' | 'DELETE_NOTE' | 'EDIT_TASK'
+
+/** Scopes that a person can grant to an app: reading the person's data, and changing the person's data. */
+export const scopes = ['read', 'write'] as const
+export type Scope = (typeof scopes)[number]
+
+/**
+ * Describes a procedure as a tool of AI agents (Model Context Protocol). The name of the tool is derived from the path
+ * of the procedure, and the schemas from the schemas of the procedure.
+ */
+export interface Tool {
+  title: string
+  description: string
+  /**
+   * - `read`: changes nothing.
+   * - `create`: every call adds or changes something.
+   * - `overwrite`: replaces or removes data; repeating the call has no further effect.
+   */
+  effect: 'read' | 'create' | 'overwrite'
+}
+
+/** Resources with an entity tag (`ETag`). */
+export type TaggedResource = 'task' | 'note'
+
+/** What `live.watch` can watch. Each topic is the state that one operation reads. */
+export const topics = ['counter', 'tasks', 'notes', 'sessions'] as const
+export type Topic = (typeof topics)[number]
+
+export type Access = 'public' | 'signedIn'
+
+/** What a procedure declares in addition to its route, schemas and errors. */
+export interface Meta {
+  /**
+   * Who can call the procedure. A record contains the access of each topic: the call requires a caller if one of the
+   * topics in its input does.
+   */
+  access?: Access | Readonly<Record<Topic, Access>>
+  /**
+   * The scope that an access token needs. A procedure without a scope rejects access tokens and requires a session
+   * cookie.
+   */
+  scope?: Scope
+  /**
+   * Rejects calls during an impersonation with 403, because an administrator must not call the procedure as another
+   * person.
+   */
+  noImpersonation?: true
+  /** Rejects calls from pages of other origins with 403, also of TRUSTED_ORIGINS: a trusted page gets no lasting access. */
+  ownPagesOnly?: true
+  /** Rejects callers who are not administrators with 403. */
+  administratorsOnly?: true
+  /**
+   * The permission that the caller needs for the resource with the id in the input (`id`). The response is 404 if the
+   * resource does not exist, and 403 if the caller lacks the permission.
+   */
+  action?: Action
+  /**
+   * The rate limit of the procedure (src/rate-limits.ts). `steps` and `reservations` limit the calls from a network.
+   * `writes`, `exports` and `grants` limit the calls of an account.
+   */
+  rateLimit?: 'steps' | 'reservations' | 'writes' | 'exports' | 'grants'
+  /** Supports `Idempotency-Key`: a repeated call with the same key receives the stored response of the first call. */
+  idempotencyKey?: true
+  /** Supports `If-Match` for this kind of resource: responds with 412 if the current entity tag does not match. */
+  ifMatch?: TaggedResource
+  /** Responses have an `ETag`. */
+  etag?: true
+  /** The topic with a new state after a call. Every procedure that changes data declares its topic, or `nothing`. */
+  updates?: Topic | 'nothing'
+  /** The topic of the state in the response. */
+  reads?: Topic
+  /** The response is created once and cached, because the response is the same for all calls while the process runs. */
+  constant?: true
+  /**
+   * Responses contain tokens, or data of people beside texts that any caller can choose. Such responses have
+   * `Cache-Control: no-transform`, and are never compressed.
+   */
+  secrets?: true
+  /**
+   * The form of notes (src/http/note-forms.ts) that the procedure handles. Set if two procedures, one for each form,
+   * have the same method and path.
+   */
+  form?: 1 | 2
+  /**
+   * An example of the server-sent events that Datastar pages receive instead of JSON (src/http/datastar.ts). Set if the
+   * procedure answers such pages.
+   */
+  eventsExample?: string
+  tool?: Tool
+}
+
+/** Returns the metadata of a procedure from oRPC's internal property `~orpc`. */
+export const metaOf = (procedure: { '~orpc': { meta: Meta } }) => procedure['~orpc'].meta

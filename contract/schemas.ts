@@ -1,0 +1,98 @@
+import * as z from 'zod'
+
+/** The schemas that the OpenAPI document publishes as components, each with its name and an example. */
+export const responseSchemas = z.registry<{ id: string; example: z.core.$output }>()
+export const requestSchemas = z.registry<{ id: string; example: z.core.$input }>()
+
+// PostgreSQL stores neither NUL nor lone surrogates. JSON strings can contain both.
+const unstorable = /[\0\p{Surrogate}]/u
+
+/** Characters that show nothing: white space, ignorable and format characters, and the blank Braille pattern and filler. */
+const invisible = '[\\s\\p{Default_Ignorable_Code_Point}\\p{Cf}\\u2800\\u3164]'
+const blankStart = new RegExp(`^${invisible}+`, 'u')
+
+/** Removes the characters that show nothing from the start of a text. A blank text becomes empty. */
+export const trimInvisibleStart = (value: string) => value.replace(blankStart, '')
+
+/** Returns whether a text contains only characters that show nothing. */
+export const isBlank = (value: string) => trimInvisibleStart(value) === ''
+
+interface TextBounds {
+  min?: number
+  max?: number
+  schema?: z.ZodString
+}
+
+/**
+ * Schema of a text that the database can store. `min` and `max` are numbers of code points, as in JSON Schema, and are
+ * published as JSON Schema keywords. Counting code points is slow, so the schema counts only if `value.length` is not
+ * sufficient: a code point has one or two UTF-16 code units.
+ */
+export const text = ({ min = 0, max = Infinity, schema = z.string() }: TextBounds = {}) =>
+  schema
+    .refine((value) => !unstorable.test(value), 'Contains a character that cannot be stored')
+    .refine(
+      (value) => value.length >= 2 * min || countCodePoints(value) >= min,
+      `Must have at least ${min} character${min === 1 ? '' : 's'}`,
+    )
+    .refine(
+      (value) => value.length <= max || (value.length <= 2 * max && countCodePoints(value) <= max),
+      `Must have at most ${max} characters`,
+    )
+    .meta({ ...(min > 0 && { minLength: min }), ...(max < Infinity && { maxLength: max }) })
+
+const countCodePoints = (value: string) => Array.from(value).length
+
+/** Rejects leading zeros, so that every number has exactly one notation. */
+const isDigits = (value: unknown) => typeof value === 'string' && /^(0|[1-9]\d*)$/.test(value)
+/** Rejects numbers with an exponent in their decimal notation, such as 1e21. */
+const isCount = (value: unknown) => typeof value === 'number' && isDigits(String(value))
+
+/**
+ * A non-negative integer. In URLs, the value is a string of decimal digits. Integers beyond the safe range become the
+ * largest safe integer.
+ */
+const WholeNumber = z
+  .custom<number>((value) => isDigits(value) || isCount(value), 'Must be a whole number')
+  .transform((value: number | string) => Math.min(Number(value), Number.MAX_SAFE_INTEGER))
+  .meta({ type: 'integer', minimum: 0 })
+
+/** The id of a row. If no row has the id, the input is still valid, and the response is 404. */
+export const RowId = WholeNumber.meta({ examples: [7] })
+
+export const ById = z.object({ id: RowId })
+
+/** Maximum and default number of rows in a page. */
+export const MAX_LIMIT = 1000
+
+const limitSchema = { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: MAX_LIMIT } as const
+
+/** The query parameters that select a page of a list. */
+export const Page = z.object({
+  limit: WholeNumber.pipe(z.number().min(limitSchema.minimum).max(limitSchema.maximum))
+    .meta({
+      ...limitSchema,
+      description: 'Maximum number of items. A page has fewer items if their texts exceed 1 MiB.',
+      examples: [100],
+    })
+    .optional(),
+  cursor: z
+    .string()
+    .regex(/^[\w-]{1,400}$/, 'Must be a cursor')
+    .meta({
+      description:
+        'Position of the page: the cursor from `Link` or `nextCursor` of the previous response. The example is the position before the first item of every list.',
+      examples: ['OTk5OTk5OTk5OTk5OS4x'],
+    })
+    .optional(),
+})
+export type Page = z.infer<typeof Page>
+
+export const IdempotencyKey = z.string().regex(/^[!-~]{1,255}$/, 'Must be 1 to 255 visible ASCII characters')
+
+/** Unix time in seconds. */
+export const Timestamp = z.int()
+
+export const Success = z
+  .object({ success: z.boolean() })
+  .register(responseSchemas, { id: 'Success', example: { success: true } })
