@@ -11,20 +11,18 @@ import { listConnections } from './pagination.ts'
 import { sessions } from './sessions.ts'
 import { tasks } from './tasks.ts'
 
-const { token: _, userId: __, administratorSessionId: ___, ...session } = getTableColumns(sessions)
-
-const { ipAddress, userAgent, ...entry } = getTableColumns(audit)
+const { token: _, userId: __, administratorSessionId: ___, ...sessionColumns } = getTableColumns(sessions)
 
 /**
  * Selects a column of the audit trail, or null if the person is not the actor of the entry. Without this condition, an
  * export could contain the IP address and browser of another person.
  */
-const ifActor = (id: string, column: typeof ipAddress | typeof userAgent) =>
+const ifActor = (id: string, column: typeof audit.ipAddress | typeof audit.userAgent) =>
   sql<string | null>`case when ${audit.actor} = ${id} then ${column} end`.as(column.name)
 
-/** The queries of a data export. The keys are the fields of AccountData, but `users` becomes the field `account`. */
+/** The queries of a data export. The keys are the fields of AccountData. */
 const exportQueries = (db: Database, { id, email }: Viewer) => ({
-  users: db.select().from(users).where(eq(users.id, id)),
+  account: db.select().from(users).where(eq(users.id, id)),
   tasks: db.select().from(tasks).where(eq(tasks.userId, id)).orderBy(desc(tasks.createdAt), desc(tasks.id)),
   notes: db.select().from(notes).where(eq(notes.userId, id)).orderBy(desc(notes.createdAt), desc(notes.id)),
   shares: db
@@ -40,12 +38,16 @@ const exportQueries = (db: Database, { id, email }: Viewer) => ({
     .where(and(eq(shares.email, email), ne(notes.userId, id)))
     .orderBy(desc(notes.createdAt), desc(notes.id)),
   sessions: db
-    .select(session)
+    .select(sessionColumns)
     .from(sessions)
     .where(eq(sessions.userId, id))
     .orderBy(desc(sessions.updatedAt), desc(sessions.id)),
   audit: db
-    .select({ ...entry, ipAddress: ifActor(id, ipAddress), userAgent: ifActor(id, userAgent) })
+    .select({
+      ...getTableColumns(audit),
+      ipAddress: ifActor(id, audit.ipAddress),
+      userAgent: ifActor(id, audit.userAgent),
+    })
     .from(audit)
     .where(concerns(id))
     .orderBy(desc(audit.createdAt), desc(audit.id)),
@@ -56,15 +58,15 @@ const exportQueries = (db: Database, { id, email }: Viewer) => ({
  * control character has one byte in the database, but six bytes in JSON (`\u0001`).
  */
 const sizeOf = async (db: Database, query: SQLWrapper) => {
-  const bytes = sql`coalesce(sum(octet_length(to_json(part)::text)), 0)`.mapWith(Number)
-  return requireRow(await db.select({ bytes }).from(sql`${query} as part`)).bytes
+  const bytes = sql`coalesce(sum(octet_length(to_json(result)::text)), 0)`.mapWith(Number)
+  return requireRow(await db.select({ bytes }).from(sql`${query} as result`)).bytes
 }
 
 /** Runs queries sequentially. Returns the rows of each query under the name of the query. */
 async function runQueries<Queries extends Record<string, PromiseLike<unknown>>>(queries: Queries) {
   const rows: Record<string, unknown> = {}
-  for (const [part, query] of Object.entries(queries)) rows[part] = await query
-  return rows as { [Part in keyof Queries]: Awaited<Queries[Part]> }
+  for (const [name, query] of Object.entries(queries)) rows[name] = await query
+  return rows as { [Name in keyof Queries]: Awaited<Queries[Name]> }
 }
 
 /** Transaction settings of an export: all queries of the export see the same snapshot of the database. */
@@ -82,11 +84,9 @@ export const getSize = (db: Database, person: Viewer) =>
 /** Returns all data about a person, or undefined if the person no longer exists. */
 export const findData = (db: Database, person: Viewer) =>
   listConnections(db).transaction(async (tx) => {
-    const {
-      users: [account],
-      ...rows
-    } = await runQueries(exportQueries(tx, person))
-    return account && { account, ...rows }
+    const rows = await runQueries(exportQueries(tx, person))
+    const [account] = rows.account
+    return account && { ...rows, account }
   }, SNAPSHOT)
 
 export type AccountData = NonNullable<Awaited<ReturnType<typeof findData>>>

@@ -24,15 +24,16 @@ export interface DatabaseUrl {
   ignored: string[]
 }
 
-/** Scheme, user name and password, hosts, path, query. */
-const FORM = /^(postgres(?:ql)?:\/\/)(?:([^/?#]*)@)?([^/?#@]*)([^?#@]*)(?:\?([^#]*))?$/
-const HOST = /^(\[[^\]]+\]|[^:]*)(?::(.*))?$/
+const URL_PATTERN =
+  /^postgres(?:ql)?:\/\/(?:(?<credentials>[^/?#]*)@)?(?<hosts>[^/?#@]*)(?<path>[^?#@]*)(?:\?(?<search>[^#]*))?$/
+const HOST_PATTERN = /^(?<host>\[[^\]]+\]|[^:]*)(?::(?<port>.*))?$/
 const DEFAULT_PORT = '5432'
 
-const FILES = ['sslrootcert', 'sslcert', 'sslkey']
+/** Parameters with the path of a file. */
+const FILE_PARAMETERS = ['sslrootcert', 'sslcert', 'sslkey']
 const USED = [
   ...['host', 'port', 'user', 'password', 'dbname'],
-  ...['ssl', 'sslmode', 'uselibpqcompat', 'sslnegotiation', ...FILES],
+  ...['ssl', 'sslmode', 'uselibpqcompat', 'sslnegotiation', ...FILE_PARAMETERS],
   ...['application_name', 'options'],
 ]
 /** Parameters of libpq, Prisma and poolers that have no effect. The names of all other parameters can be parts of a password. */
@@ -45,13 +46,19 @@ const IGNORED = [
 /** Parameters of libpq that name another server. */
 const REFUSED = ['hostaddr', 'service', 'servicefile', 'passfile']
 
-/** Values of `sslmode`, and of `ssl`, and the mode of libpq with the same meaning. */
-const MODES = new Map([
-  ...['false', '0', 'disable'].map((value) => [value, 'disable'] as const),
-  ...['allow', 'prefer'].map((value) => [value, 'prefer'] as const),
-  ...['require', 'no-verify'].map((value) => [value, 'require'] as const),
+/** The `sslmode` of libpq for each value of `sslmode` and `ssl`. */
+const SSL_MODES = new Map([
+  ['false', 'disable'],
+  ['0', 'disable'],
+  ['disable', 'disable'],
+  ['allow', 'prefer'],
+  ['prefer', 'prefer'],
+  ['require', 'require'],
+  ['no-verify', 'require'],
   ['verify-ca', 'verify-ca'],
-  ...['true', '1', 'verify-full'].map((value) => [value, 'verify-full'] as const),
+  ['true', 'verify-full'],
+  ['1', 'verify-full'],
+  ['verify-full', 'verify-full'],
 ])
 
 const PERCENT_ENCODE = 'percent-encode the characters / ? # @ : % in the user name and the password'
@@ -62,9 +69,10 @@ const PERCENT_ENCODE = 'percent-encode the characters / ? # @ : % in the user na
  * `sslkey`. The messages of errors name the parameter, and never contain the URL, because the URL can contain a password.
  */
 export function parseDatabaseUrl(url: string): DatabaseUrl {
-  const [, scheme, credentials = '', hosts = '', path = '', search = ''] = FORM.exec(url) ?? []
-  if (!scheme)
+  const parts = URL_PATTERN.exec(url)?.groups
+  if (!parts)
     throw new Error(`Must be a URL such as postgres://user:password@host/database: ${PERCENT_ENCODE}`)
+  const { credentials = '', hosts = '', path = '', search = '' } = parts
   // As in libpq, a plus sign is no blank.
   const query = new Map(new URLSearchParams(search.replaceAll('+', '%2B')))
   for (const name of query.keys()) {
@@ -76,7 +84,7 @@ export function parseDatabaseUrl(url: string): DatabaseUrl {
   return {
     servers,
     driver: {
-      ...defined({
+      ...omitEmpty({
         database: query.get('dbname') ?? decode('the database', path.replace(/^\//, '')),
         user: query.get('user') ?? decode('the user name', user),
         pass: query.get('password') ?? decode('the password', passwords.join(':')),
@@ -84,7 +92,7 @@ export function parseDatabaseUrl(url: string): DatabaseUrl {
       }),
       ...readTls(query, servers),
     },
-    startup: defined({ application_name: query.get('application_name'), options: query.get('options') }),
+    startup: omitEmpty({ application_name: query.get('application_name'), options: query.get('options') }),
     ignored: listIgnored(query),
   }
 }
@@ -104,18 +112,19 @@ function listIgnored(query: ReadonlyMap<string, string>) {
 /** Reads the hosts and ports of the authority. The parameters `host` and `port` have priority. One port is the port of all hosts. */
 function readServers(authority: string, query: ReadonlyMap<string, string>): DatabaseUrl['servers'] {
   const entries = authority.split(',').map((entry) => {
-    const [, host = '', port] = HOST.exec(entry) ?? fail('a host', `is invalid: ${PERCENT_ENCODE}`)
+    const { host = '', port } =
+      HOST_PATTERN.exec(entry)?.groups ?? fail('a host', `is invalid: ${PERCENT_ENCODE}`)
     return { host: decode('a host', host.replace(/^\[(.*)\]$/, '$1')), port }
   })
   const hosts = query.get('host')?.split(',') ?? entries.map(({ host }) => host)
   const ports = query.get('port')?.split(',') ?? entries.map(({ port }) => port)
   if (ports.length > 1 && ports.length !== hosts.length) fail('port', 'must have one port for each host')
-  const read = (host: string, index: number): Server => ({
+  const serverAt = (host: string, index: number): Server => ({
     host: host || 'localhost',
     port: readPort((ports.length > 1 ? ports[index] : ports[0]) || DEFAULT_PORT),
   })
   const [first = '', ...others] = hosts
-  return [read(first, 0), ...others.map((host, index) => read(host, index + 1))]
+  return [serverAt(first, 0), ...others.map((host, index) => serverAt(host, index + 1))]
 }
 
 function readPort(text: string) {
@@ -138,8 +147,8 @@ function readTls(
   query: ReadonlyMap<string, string>,
   servers: readonly Server[],
 ): Pick<DatabaseUrl['driver'], 'ssl'> {
-  const mode = readMode(query)
-  const files = FILES.flatMap((name) => {
+  const mode = readSslMode(query)
+  const files = FILE_PARAMETERS.flatMap((name) => {
     const file = query.get(name)
     return file && file !== 'system' ? [[name, file] as const] : []
   })
@@ -160,19 +169,21 @@ function readTls(
   return { ssl: servers.length === 1 ? { ...ssl, host: servers[0]?.host } : ssl }
 }
 
-/** Reads `sslmode`, or `ssl`. */
-function readMode(query: ReadonlyMap<string, string>) {
+/** Reads the `sslmode` of libpq from the parameters `sslmode` and `ssl`. */
+function readSslMode(query: ReadonlyMap<string, string>) {
   if (query.get('sslrootcert') === 'system') return 'verify-full'
-  const [mode, switched] = ['sslmode', 'ssl'].map((name) => {
+  const [sslmode, ssl] = ['sslmode', 'ssl'].map((name) => {
     const value = query.get(name)
     if (value === undefined) return undefined
-    return MODES.get(value) ?? fail(name, 'must be disable, allow, prefer, require, verify-ca or verify-full')
+    return (
+      SSL_MODES.get(value) ?? fail(name, 'must be disable, allow, prefer, require, verify-ca or verify-full')
+    )
   })
-  const isOn = (value: string) => value !== 'disable' && value !== 'prefer'
-  if (mode && switched && isOn(mode) !== isOn(switched)) fail('ssl', 'contradicts sslmode')
-  if (mode === 'verify-ca' && !query.get('sslrootcert'))
+  const requiresTls = (mode: string) => mode !== 'disable' && mode !== 'prefer'
+  if (sslmode && ssl && requiresTls(sslmode) !== requiresTls(ssl)) fail('ssl', 'contradicts sslmode')
+  if (sslmode === 'verify-ca' && !query.get('sslrootcert'))
     fail('sslmode', 'verify-ca requires sslrootcert, the file with the certificate of the authority')
-  return mode ?? switched
+  return sslmode ?? ssl
 }
 
 function parseTls(parameters: URLSearchParams) {
@@ -182,13 +193,13 @@ function parseTls(parameters: URLSearchParams) {
   } catch (error) {
     const file = error instanceof Error && 'path' in error ? error.path : undefined
     return fail(
-      FILES.find((name) => parameters.get(name) === file) ?? 'sslmode',
+      FILE_PARAMETERS.find((name) => parameters.get(name) === file) ?? 'sslmode',
       'names a file that cannot be read',
     )
   }
 }
 
-const defined = <T extends object>(values: T) =>
+const omitEmpty = <T extends object>(values: T) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value)) as {
     [K in keyof T]?: NonNullable<T[K]>
   }

@@ -35,6 +35,7 @@ export const deviceCodes = pgTable(
 
 const isUnexpired = gt(deviceCodes.expiresAt, sql`now()`)
 const isUndecided = and(isUnexpired, isNull(deviceCodes.grantId), eq(deviceCodes.isDenied, false))
+const isUndecidedWith = (userCode: string) => and(eq(deviceCodes.userCode, userCode), isUndecided)
 
 /** Returns false if another request has the same user code. */
 export const insert = async (db: Database, row: typeof deviceCodes.$inferInsert) =>
@@ -47,32 +48,31 @@ export const find = async (db: Database, digest: string) =>
 
 /** Finds the undecided request with a user code. */
 export const findUndecided = async (db: Database, userCode: string) =>
-  (
-    await db
-      .select()
-      .from(deviceCodes)
-      .where(and(eq(deviceCodes.userCode, userCode), isUndecided))
-  ).at(0)
+  (await db.select().from(deviceCodes).where(isUndecidedWith(userCode))).at(0)
 
-/** Inserts the grant of an undecided request. Returns false if the request or the session of the giver has ended. */
+/** The person who allows a request, and the name under which the list of apps shows the grant. */
+interface Approval {
+  userId: string
+  /** The session in which the person is signed in. */
+  sessionId: string
+  appName: string
+}
+
+/** Inserts the grant of an undecided request. Returns false if the request or the session of the person has ended. */
 export const allow = (
   db: Database,
   userCode: string,
-  giver: Pick<grants.NewGrant, 'userId'> & { sessionId: string; name: string },
+  { userId, sessionId, appName }: Approval,
   source: audit.Source,
 ) =>
   db.transaction(async (tx) => {
-    const [request] = await tx
-      .select()
-      .from(deviceCodes)
-      .where(and(eq(deviceCodes.userCode, userCode), isUndecided))
-      .for('update')
+    const [request] = await tx.select().from(deviceCodes).where(isUndecidedWith(userCode)).for('update')
     if (!request) return false
     const { clientId, scope, expiresAt } = request
-    const grant = { userId: giver.userId, clientId, scope, userAgent: giver.name, expiresAt }
-    const session = await grants.give(tx, giver.sessionId, grant, source)
-    if (!session) return false
-    await tx.update(deviceCodes).set({ grantId: session.id }).where(eq(deviceCodes.userCode, userCode))
+    const newGrant = { userId, clientId, scope, userAgent: appName, expiresAt }
+    const grant = await grants.give(tx, sessionId, newGrant, source)
+    if (!grant) return false
+    await tx.update(deviceCodes).set({ grantId: grant.id }).where(eq(deviceCodes.userCode, userCode))
     return true
   })
 
@@ -82,7 +82,7 @@ export const deny = async (db: Database, userCode: string) =>
     await db
       .update(deviceCodes)
       .set({ isDenied: true })
-      .where(and(eq(deviceCodes.userCode, userCode), isUndecided))
+      .where(isUndecidedWith(userCode))
       .returning({ digest: deviceCodes.digest })
   ).length > 0
 
@@ -92,19 +92,25 @@ const TOLERANCE = 1
 /** Added to the interval after a poll that was too early, in seconds (RFC 8628, section 3.5). */
 const SLOW_DOWN = 5
 
-type Poll =
+/**
+ * - `unknown`: there is no request with this device code, or the person has revoked the grant.
+ * - `early`: the app polled before the end of the interval, which is now longer.
+ */
+type Decision =
   | { state: 'unknown' | 'expired' | 'denied' | 'early' | 'pending' }
   | { state: 'allowed'; userId: string; grantId: string }
 
-/** Reads the decision on the request with a device code. */
+const nextPollAt = sql`${deviceCodes.polledAt} + make_interval(secs => ${deviceCodes.interval} - ${TOLERANCE}::int)`
+
+/** Reads the decision on the request with a device code, and records the time of the poll. */
 export const poll = (db: Database, digest: string) =>
-  db.transaction(async (tx): Promise<Poll> => {
+  db.transaction(async (tx): Promise<Decision> => {
     const isRequest = eq(deviceCodes.digest, digest)
     const [found] = await tx
       .select({
         request: deviceCodes,
         isExpired: sql<boolean>`${deviceCodes.expiresAt} <= now()`,
-        isEarly: sql<boolean>`coalesce(${deviceCodes.polledAt} + make_interval(secs => ${deviceCodes.interval} - ${TOLERANCE}::int) > now(), false)`,
+        isEarly: sql<boolean>`coalesce(${nextPollAt} > now(), false)`,
       })
       .from(deviceCodes)
       .where(isRequest)

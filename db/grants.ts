@@ -9,18 +9,23 @@ import type { Database } from './database.ts'
 import { createCallerLookup, isActive, sessions } from './sessions.ts'
 
 // A grant permits an app to access a person's account. A grant is stored as a session with a `clientId`. Revoking the
-// session revokes the grant.
+// session revokes the grant. The access tokens of an app contain the id of the session.
 
 export type NewGrant = Pick<
   typeof sessions.$inferInsert,
   'userId' | 'clientId' | 'scope' | 'userAgent' | 'expiresAt'
-> & { token?: string }
+>
 
-/** Inserts a grant and an entry in the audit trail, in one transaction. */
-export const insert = (db: Database, grant: NewGrant, source: audit.Source) =>
+/** The value of the column `token` for a grant of an app: unique, and never given to anyone. */
+const unusedToken = () => randomBytes(24).toString('base64url')
+
+/**
+ * Inserts a grant and an entry in the audit trail, in one transaction. `tokenDigest` is set for a personal token, which
+ * db/personal-tokens.ts finds by its digest.
+ */
+export const insert = (db: Database, grant: NewGrant, source: audit.Source, tokenDigest = unusedToken()) =>
   db.transaction(async (tx) => {
-    const token = randomBytes(24).toString('base64url')
-    const session = { id: v7(), token, ...grant }
+    const session = { id: v7(), token: tokenDigest, ...grant }
     await tx.insert(sessions).values(session)
     await audit.insert(tx, {
       ...source,
@@ -33,14 +38,20 @@ export const insert = (db: Database, grant: NewGrant, source: audit.Source) =>
   })
 
 /**
- * Inserts a grant that a person gives in a session. Returns undefined if the session has ended, for example by a ban or a
- * sign-out at the same time.
+ * Inserts a grant that a person gives while signed in with the session `sessionId`. Returns undefined if this session has
+ * ended, for example by a ban or a sign-out at the same time.
  */
-export const give = (db: Database, sessionId: string, grant: NewGrant, source: audit.Source) =>
+export const give = (
+  db: Database,
+  sessionId: string,
+  grant: NewGrant,
+  source: audit.Source,
+  tokenDigest?: string,
+) =>
   db.transaction(async (tx) => {
     await lockPerson(tx, grant.userId)
-    const isSession = and(eq(sessions.id, sessionId), isActive)
-    return (await tx.$count(sessions, isSession)) > 0 ? insert(tx, grant, source) : undefined
+    const isSignedIn = (await tx.$count(sessions, and(eq(sessions.id, sessionId), isActive))) > 0
+    return isSignedIn ? insert(tx, grant, source, tokenDigest) : undefined
   })
 
 /** Finds the active grant with an id, and the person who gave the grant. */

@@ -1,7 +1,7 @@
 import { and, eq, gt, sql } from 'drizzle-orm'
 import { index, json, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 
-import { userId } from './users.ts'
+import { userIdColumn } from './users.ts'
 import { timestamptz } from './columns.ts'
 import type { Database } from './database.ts'
 import { tryAdvisoryLock } from './statements.ts'
@@ -13,7 +13,7 @@ import { tryAdvisoryLock } from './statements.ts'
 export const idempotency = pgTable(
   'idempotency',
   {
-    userId: userId(),
+    userId: userIdColumn(),
     key: text().notNull(),
     /** Digest of the procedure and its input, to detect a key that is reused for another request. */
     fingerprint: text().notNull(),

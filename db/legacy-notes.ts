@@ -1,23 +1,16 @@
-import { and, count, eq, sql } from 'drizzle-orm'
+import { and, count, eq } from 'drizzle-orm'
 
 import type { Database } from './database.ts'
-import { type ListedNote, listing, notes } from './notes.ts'
+import { isOwn, limitOptions, listedColumns, type ListedNote, notes, selectOwnPage } from './notes.ts'
 import { limitBytes, listConnections, pageParameters, type PageRequest, type SizedRow } from './pagination.ts'
 import { prepared, requireRow } from './statements.ts'
 
 // Queries for the first form of notes in the API (the `legacyNotes` procedures). The first form identifies notes by
 // integer ids. In the first form, a person can access only the person's own notes, not notes that others shared.
 
-const selectList = prepared((db) => {
-  const rows = db
-    .select(listing.columns)
-    .from(notes)
-    .where(and(listing.isByUser, listing.isAfterPosition))
-    .orderBy(...listing.order)
-    .limit(sql.placeholder('limit'))
-    .as('notes')
-  return limitBytes(db, rows, listing.columns, listing).prepare('notes_list_own')
-})
+const selectList = prepared((db) =>
+  limitBytes(db, selectOwnPage(db).as('notes'), listedColumns, limitOptions).prepare('notes_list_own'),
+)
 
 export const list = (
   db: Database,
@@ -27,7 +20,7 @@ export const list = (
   selectList(listConnections(db)).execute({ userId, ...pageParameters(page) })
 
 const selectCount = prepared((db) =>
-  db.select({ count: count() }).from(notes).where(listing.isByUser).prepare('notes_count_own'),
+  db.select({ count: count() }).from(notes).where(isOwn).prepare('notes_count_own'),
 )
 
 /** Counts all notes that a person wrote, not only the notes of one page. */

@@ -1,8 +1,8 @@
-import { and, desc, eq, exists, getTableColumns, ne, or, sql } from 'drizzle-orm'
-import { bigint, index, integer, pgTable, primaryKey, text, unionAll, uuid } from 'drizzle-orm/pg-core'
+import { and, desc, eq, exists, getTableColumns, or, sql, Subquery } from 'drizzle-orm'
+import { bigint, index, integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { v7, validate } from 'uuid'
 
-import { userId } from './users.ts'
+import { userIdColumn } from './users.ts'
 import { createdAt, timestamptz, updatedAt, updatedIfChanged, version } from './columns.ts'
 import type { Database } from './database.ts'
 import {
@@ -21,7 +21,7 @@ export const notes = pgTable(
   {
     id: bigint({ mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
     uuid: uuid().notNull().unique(),
-    userId: userId(),
+    userId: userIdColumn(),
     title: text().notNull(),
     body: text().notNull(),
     createdAt,
@@ -75,7 +75,6 @@ type Content = Pick<NoteRow, 'title' | 'body'>
 /** Condition: the note has this UUID (the id in the second form). An invalid UUID matches no note. */
 export const hasUuid = (id: string) => (validate(id) ? eq(notes.uuid, id) : sql`false`)
 export const isAuthor = (viewer: Viewer) => eq(notes.userId, viewer.id)
-const isSharedWith = (viewer: Viewer) => and(eq(shares.noteId, notes.id), eq(shares.email, viewer.email))
 
 const shareCount = sql<number>`(select count(*)::int from ${shares} where ${shares.noteId} = ${notes.id})`
 
@@ -93,74 +92,58 @@ export type NoteForViewer = Awaited<ReturnType<typeof selectForViewer>>[number]
  */
 export type ListedNote = Omit<NoteForViewer, 'note'> & { note: Omit<NoteRow, 'version' | 'sharing'> }
 
-const { version: _, sharing: __, ...columns } = getTableColumns(notes)
+const { version: _, sharing: __, ...listed } = getTableColumns(notes)
+export const listedColumns = listed
 
-/** Parts of the statements that list notes (both forms). Placeholders: `userId`, and those in pagination.ts. */
-export const listing = {
-  columns,
-  isByUser: eq(notes.userId, sql.placeholder('userId')),
-  isAfterPosition: isAfterPosition(notes.createdAt, notes.id),
-  order: [desc(notes.createdAt), desc(notes.id)],
-  texts: [notes.title, notes.body],
-}
+/** Condition: the person with the id in the placeholder `userId` wrote the note. */
+export const isOwn = eq(notes.userId, sql.placeholder('userId'))
 
-// The statement is a union of two queries (own notes and shared notes), so that each query uses an index. With
-// both conditions in one query, PostgreSQL would use no index.
+const newestFirst = [desc(notes.createdAt), desc(notes.id)]
+
+/** Selects a page of the notes that a person wrote. Placeholders: `userId`, and those of `pageParameters`. */
+export const selectOwnPage = (db: Database) =>
+  db
+    .select(listedColumns)
+    .from(notes)
+    .where(and(isOwn, isAfterPosition(notes.createdAt, notes.id)))
+    .orderBy(...newestFirst)
+    .limit(sql.placeholder('limit'))
+
+export const limitOptions = { texts: [notes.title, notes.body], order: newestFirst }
+
+/**
+ * - Own notes and shared notes are two queries, so that each uses an index. With both conditions in one query, PostgreSQL
+ *   would use no index.
+ * - One subquery counts the shares of all own notes. A count for each note would double the time of the statement.
+ * - `shared_with` of the notes of others is 0, because only the author may know the number of shares.
+ */
 const selectList = prepared((db) => {
-  const own = db.$with('own').as(
-    db
-      .select(columns)
-      .from(notes)
-      .where(and(listing.isByUser, listing.isAfterPosition))
-      .orderBy(...listing.order)
-      .limit(sql.placeholder('limit')),
-  )
-  const { id, uuid, userId, title, body, createdAt, updatedAt } = own
-  // Counts the shares of all notes in one subquery. A separate count for each note would double the time of the
-  // statement.
-  const counts = db
-    .select({ noteId: shares.noteId, sharedWith: sql<number>`count(*)::int`.as('shared_with') })
-    .from(shares)
-    .where(sql`${shares.noteId} = any(array(${db.select({ id }).from(own)}))`)
-    .groupBy(shares.noteId)
-    .as('counts')
-  const ownNotes = db
-    .with(own)
-    .select({
-      note: { id, uuid, userId, title, body, createdAt, updatedAt },
-      role: sql<Role | null>`null::text`.as('role'),
-      sharedWith: sql<number>`coalesce(${counts.sharedWith}, 0)`.as('shared_with'),
-    })
-    .from(own)
-    .leftJoin(counts, eq(counts.noteId, id))
-  const sharedNotes = db
-    .select({
-      note: columns,
-      role: sql<Role | null>`${shares.role}`.as('role'),
-      // Only the author may know the number of shares.
-      sharedWith: sql<number>`0`.as('shared_with'),
-    })
-    .from(shares)
-    .innerJoin(notes, eq(notes.id, shares.noteId))
-    .where(
-      and(
-        eq(shares.email, sql.placeholder('email')),
-        ne(notes.userId, sql.placeholder('userId')),
-        isAfterPosition(shares.noteCreatedAt, shares.noteId),
-      ),
+  const limit = sql.placeholder('limit')
+  const rows = sql`
+    (
+      select ${sql.join(Object.values(listedColumns), sql`, `)}, ${shares.role}, 0 as shared_with
+      from ${shares} join ${notes} on ${notes.id} = ${shares.noteId}
+      where ${shares.email} = ${sql.placeholder('email')} and ${notes.userId} <> ${sql.placeholder('userId')}
+        and ${isAfterPosition(shares.noteCreatedAt, shares.noteId)}
+      order by ${shares.noteCreatedAt} desc, ${shares.noteId} desc
+      limit ${limit}
+    ) union all (
+      with own as ${selectOwnPage(db)}
+      select own.*, null::text as role, coalesce(shared_with, 0) as shared_with
+      from own left join (
+        select note_id, count(*)::int as shared_with from ${shares}
+        where note_id = any(array(select own.id from own))
+        group by note_id
+      ) as counts on counts.note_id = own.id
     )
-    .orderBy(desc(shares.noteCreatedAt), desc(shares.noteId))
-    .limit(sql.placeholder('limit'))
-  const rows = unionAll(sharedNotes, ownNotes)
-    .orderBy(desc(sql.identifier('created_at')), desc(sql.identifier('id')))
-    .limit(sql.placeholder('limit'))
-    .as('notes')
+    order by created_at desc, id desc
+    limit ${limit}`
   const fields = {
-    note: columns,
+    note: listedColumns,
     role: sql<Role | null>`role`,
     sharedWith: sql<number>`shared_with`,
   }
-  return limitBytes(db, rows, fields, listing).prepare('notes_list')
+  return limitBytes(db, new Subquery(rows, fields, 'notes'), fields, limitOptions).prepare('notes_list')
 })
 
 /** Lists the viewer's notes and the notes shared with the viewer, newest first. */
@@ -205,7 +188,7 @@ const isEditable = (db: Database, viewer: Viewer, id: string) => {
   const editorRole = db
     .select({ role: shares.role })
     .from(shares)
-    .where(and(isSharedWith(viewer), eq(shares.role, 'editor')))
+    .where(and(eq(shares.noteId, notes.id), eq(shares.email, viewer.email), eq(shares.role, 'editor')))
   return and(hasUuid(id), or(isAuthor(viewer), exists(editorRole)))
 }
 

@@ -1,6 +1,6 @@
 import type { Database } from './database.ts'
 
-export interface Statement {
+interface Statement {
   /**
    * The name of the prepared statement, such as `tasks_find`, or the verb and the tables, such as `update tasks`. The
    * number of different names is small, so that metrics can use the name as a label.
@@ -19,17 +19,17 @@ export type StatementObserver = <Result>(statement: Statement, run: () => Promis
  */
 export function observed<Observed extends Database>(db: Observed, observer: StatementObserver): Observed {
   const { session } = db._
-  const prepare = session.prepareQuery.bind(session)
-  session.prepareQuery = (query, fields, name, ...rest) => {
-    const prepared = prepare(query, fields, name, ...rest)
-    const [, , metadata] = rest
-    const summary = [...query.sql.split(' ', 1), ...(metadata?.tables ?? [])].join(' ')
-    const statement = { name: name ?? summary, text: query.sql }
+  const prepareQuery = session.prepareQuery.bind(session)
+  session.prepareQuery = (query, fields, name, isArray, mapper, metadata, ...rest) => {
+    const prepared = prepareQuery(query, fields, name, isArray, mapper, metadata, ...rest)
+    const [verb = ''] = query.sql.split(' ', 1)
+    const tables = metadata?.tables ?? []
+    const statement = { name: name ?? [verb, ...tables].join(' '), text: query.sql }
     const execute = prepared.execute.bind(prepared)
     prepared.execute = (values) => observer(statement, () => execute(values))
     return prepared
   }
-  const begin = db.transaction.bind(db)
-  db.transaction = (work, config) => begin((tx) => work(observed(tx, observer)), config)
+  const transaction = db.transaction.bind(db)
+  db.transaction = (work, config) => transaction((tx) => work(observed(tx, observer)), config)
   return db
 }

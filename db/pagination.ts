@@ -51,12 +51,13 @@ export const totalBytes = (rows: readonly SizedRow<unknown>[]) => rows.at(-1)?.b
 interface LimitOptions {
   /** The text columns to measure. */
   texts: readonly AnyColumn[]
+  /** The order of the list. */
   order: readonly SQL[]
 }
 
 /**
- * Limits the total size of the texts in a list to MAX_PAGE_BYTES, because a large list takes time and memory that
- * other callers need.
+ * Returns the query of `list`, with the `bytes` of SizedRow, and without the rows beyond MAX_PAGE_BYTES, because a large
+ * list takes time and memory that other callers need.
  *
  * - If the texts exceed the limit, the result ends with the first row beyond the limit. The `bytes` of this row exceed
  *   MAX_PAGE_BYTES. Callers omit this row from the page.
@@ -70,9 +71,9 @@ export function limitBytes<Fields extends SelectedFields>(
   fields: Fields,
   { texts, order }: LimitOptions,
 ) {
-  const sizes = texts.map((text) => sql`coalesce(octet_length(${text}), 0)`)
+  const textSizes = texts.map((text) => sql`coalesce(octet_length(${text}), 0)`)
   const max = sql.raw(String(MAX_PAGE_BYTES))
-  const size = sql`least(${sql.join(sizes, sql` + `)}, ${max})`
+  const size = sql`least(${sql.join(textSizes, sql` + `)}, ${max})`
   const total = sql`sum(${size}) over (order by ${sql.join([...order], sql`, `)} rows unbounded preceding)`
   const measured: Subquery = db
     .select({ ...fields, size: size.as('size'), total: total.as('total') })
@@ -85,19 +86,19 @@ export function limitBytes<Fields extends SelectedFields>(
     .orderBy(...order)
 }
 
-/** A byte of UTF-8 has at most six bytes in JSON (`\u0001`). */
-const MAX_BYTES_IN_JSON = 6
+/** A byte of UTF-8 becomes at most six bytes of JSON (`\u0001`). */
+const MAX_JSON_BYTES_PER_BYTE = 6
 
 /**
- * Limits the total size of the texts to MAX_PAGE_BYTES of JSON, as `limitBytes` does for bytes in the database. Not part of the
- * statement, because PostgreSQL would convert the texts of all rows up to the limit, also of those beyond the page: 4 s for
- * 1,000 tasks of 10,000 control characters.
+ * Applies the limit of `limitBytes` again, to the size of the texts in JSON, which can exceed the size in the database. Not
+ * part of the statement, because PostgreSQL would convert the texts of all rows up to the limit, also of those beyond the
+ * page: 4 s for 1,000 tasks of 10,000 control characters.
  */
 export function limitJson<Row>(
   rows: SizedRow<Row>[],
   textsOf: (row: Row) => readonly (string | null)[],
 ): SizedRow<Row>[] {
-  if (totalBytes(rows) * MAX_BYTES_IN_JSON <= MAX_PAGE_BYTES) return rows
+  if (totalBytes(rows) * MAX_JSON_BYTES_PER_BYTE <= MAX_PAGE_BYTES) return rows
   const measured: SizedRow<Row>[] = []
   let bytes = 0
   for (const row of rows) {
@@ -109,11 +110,12 @@ export function limitJson<Row>(
   return measured
 }
 
+/** Returns the size of a text in JSON, without its quotation marks, in bytes. */
 const jsonSize = (text: string) => Buffer.byteLength(JSON.stringify(text)) - 2
 
 /**
  * Selects times as milliseconds, because `new Date` reads a number faster than a text: 9 % more requests per second of
- * `GET /api/tasks`. Fields in an object remain unchanged.
+ * `GET /api/tasks`. A field that is an object of columns, such as `note`, remains unchanged.
  */
 const withNumericTimes = <Fields extends SelectedFields>(fields: Fields) =>
   Object.fromEntries(

@@ -15,31 +15,32 @@ import { createCallerLookup, isActive, sessions } from './sessions.ts'
 /** Every personal token starts with this prefix. Programs that search for leaked secrets recognize the prefix. */
 const PREFIX = 'tally_'
 
-const pattern = new RegExp(`^${PREFIX}[\\w-]{43}$`)
+const TOKEN_PATTERN = new RegExp(`^${PREFIX}[\\w-]{43}$`)
 
-/** Maximum number of personal tokens of one person. */
+export const isPersonalToken = (token: string) => TOKEN_PATTERN.test(token)
+
+/** Maximum number of active personal tokens of one person. */
 export const MAX_TOKENS = 50
 
-export const isPersonalToken = (token: string) => pattern.test(token)
-
 /**
- * Creates a token with 256 random bits, in a session of the person. `clientIds` are the client ids of all personal
- * tokens. Returns `full` if the person has MAX_TOKENS active tokens, and `ended` if the session has ended.
+ * Creates a token with 256 random bits. `sessionId` is the session in which the person is signed in, and `clientIds` are
+ * the client ids that distinguish personal tokens from other grants. Returns `full` if the person has MAX_TOKENS active
+ * tokens, and `ended` if the session has ended.
  */
 export const insert = (
   db: Database,
   sessionId: string,
-  grant: Omit<grants.NewGrant, 'token'>,
+  grant: grants.NewGrant,
   clientIds: string[],
   source: audit.Source,
 ) =>
   db.transaction(async (tx) => {
     await lockPerson(tx, grant.userId)
-    const isCounted = and(eq(sessions.userId, grant.userId), inArray(sessions.clientId, clientIds), isActive)
-    if ((await tx.$count(sessions, isCounted)) >= MAX_TOKENS) return 'full'
+    const isToken = and(eq(sessions.userId, grant.userId), inArray(sessions.clientId, clientIds), isActive)
+    if ((await tx.$count(sessions, isToken)) >= MAX_TOKENS) return 'full'
     const token = PREFIX + randomBytes(32).toString('base64url')
-    const session = await grants.give(tx, sessionId, { ...grant, token: digestOf(token) }, source)
-    return session ? { id: session.id, token } : 'ended'
+    const given = await grants.give(tx, sessionId, grant, source, digestOf(token))
+    return given ? { id: given.id, token } : 'ended'
   })
 
 const findByDigest = createCallerLookup(

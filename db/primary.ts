@@ -25,7 +25,8 @@ const PRIMARY_QUERY = `
     then pg_walfile_name(pg_current_wal_lsn()) end as wal_file
   from pg_control_system()`
 
-interface Writable {
+/** A server that accepts writes. */
+interface WritableServer {
   server: Server
   /** The cluster's identifier, the same for a primary and its standbys. */
   system: string
@@ -52,7 +53,7 @@ export function createPrimarySelector(database: DatabaseUrl) {
   const runCheck = () => (check ??= findPrimary().finally(() => (check = undefined)))
 
   async function findPrimary() {
-    const { server, system, timeline } = await findHighest(database)
+    const { server, system, timeline } = await findHighestTimeline(database)
     const highest = timelines.get(system) ?? 0
     if (timeline < highest)
       throw unreachableError(
@@ -98,10 +99,10 @@ export function createPrimarySelector(database: DatabaseUrl) {
  * Finds the writable server with the highest timeline. If several servers have this timeline, returns the first of
  * them in `servers`, so that all processes select the same server.
  */
-async function findHighest(database: DatabaseUrl): Promise<Writable> {
+async function findHighestTimeline(database: DatabaseUrl): Promise<WritableServer> {
   const { servers } = database
   const finished = new AbortController()
-  const writable: Writable[] = []
+  const writable: WritableServer[] = []
   const answers = servers.map(async (server) => {
     writable.push(await requireWritable(database, server, finished.signal))
   })
@@ -114,27 +115,20 @@ async function findHighest(database: DatabaseUrl): Promise<Writable> {
   } finally {
     finished.abort()
   }
-  const rank = ({ server }: Writable) => servers.indexOf(server)
+  const rank = ({ server }: WritableServer) => servers.indexOf(server)
   return writable.reduce((best, each) => {
     const order = each.timeline - best.timeline || rank(best) - rank(each)
     return order > 0 ? each : best
   })
 }
 
+/** Runs PRIMARY_QUERY on one server. Throws if the server is read-only, or does not answer before `signal` aborts. */
 async function requireWritable(
   { driver, startup }: DatabaseUrl,
   server: Server,
   signal: AbortSignal,
-): Promise<Writable> {
-  // postgres.js reads the server's host from properties of the socket for TLS, so the server's fields are copied to
-  // the socket.
-  const socket = Object.assign(new Socket(), server)
-  let failure = 'closed the connection'
-  const giveUp = () => {
-    failure = 'did not answer in time'
-    // Calls `destroy` without an error, because over TLS postgres.js has no error listener on this socket.
-    socket.destroy()
-  }
+): Promise<WritableServer> {
+  const { socket, connect, giveUp } = createCheckSocket(server)
   const options = {
     ...driver,
     host: server.host,
@@ -143,21 +137,17 @@ async function requireWritable(
     fetch_types: false,
     onnotice: () => undefined,
     connection: { ...startup, application_name: 'tallystick check' },
-    socket: () => {
-      // postgres.js reconnects if a connection ends before its first answer. This error prevents the reconnection.
-      if (socket.destroyed) throw unreachableError(`${nameOf(server)} ${failure}`)
-      return socket.connect(socketAddress(server))
-    },
+    socket: connect,
   }
   const sql = postgres(options)
-  const limit = setTimeout(giveUp, ANSWER_TIMEOUT)
+  const timer = setTimeout(giveUp, ANSWER_TIMEOUT)
   signal.addEventListener('abort', giveUp)
   try {
     const [row] = await sql.unsafe<{ system: string; wal_file: string | null }[]>(PRIMARY_QUERY)
     if (!row?.wal_file) throw new Error(`${nameOf(server)} is read-only`)
-    return { server, system: row.system, timeline: parseInt(row.wal_file.slice(0, 8), 16) }
+    return { server, system: row.system, timeline: timelineOf(row.wal_file) }
   } finally {
-    clearTimeout(limit)
+    clearTimeout(timer)
     signal.removeEventListener('abort', giveUp)
     // `end` has a timeout, because a server that hangs never closes its side of the connection. Over TLS, `end` must
     // not be called after the socket is destroyed.
@@ -165,6 +155,29 @@ async function requireWritable(
       void Promise.allSettled([sql.end({ timeout: CLOSE_TIMEOUT / 1000 })]).then(() => socket.destroy())
   }
 }
+
+/** Creates the socket for the connection of one check. */
+function createCheckSocket(server: Server) {
+  // postgres.js reads the server's host from properties of the socket for TLS, so the server's fields are copied to
+  // the socket.
+  const socket = Object.assign(new Socket(), server)
+  let failure = 'closed the connection'
+  return {
+    socket,
+    /** Connects the socket. postgres.js calls this function again if the connection ends before its first answer. */
+    connect: () => {
+      if (socket.destroyed) throw unreachableError(`${nameOf(server)} ${failure}`)
+      return socket.connect(socketAddress(server))
+    },
+    giveUp: () => {
+      failure = 'did not answer in time'
+      // Calls `destroy` without an error, because over TLS postgres.js has no error listener on this socket.
+      socket.destroy()
+    },
+  }
+}
+
+const timelineOf = (walFile: string) => parseInt(walFile.slice(0, 8), 16)
 
 const nameOf = ({ host, port }: Server) => `${host}:${port}`
 

@@ -18,7 +18,7 @@ import {
 import { alias, type AnyPgColumn, index, pgTable, text } from 'drizzle-orm/pg-core'
 
 import * as audit from './audit.ts'
-import { lockPerson, userId, users } from './users.ts'
+import { lockPerson, userIdColumn, users } from './users.ts'
 import { createdAt, timestamptz, updatedAt } from './columns.ts'
 import { coalesced, prepared, requireRow } from './statements.ts'
 import type { Database } from './database.ts'
@@ -40,7 +40,7 @@ export const sessions = pgTable(
   {
     id: text().primaryKey(),
     token: text().notNull().unique(),
-    userId: userId(),
+    userId: userIdColumn(),
     ipAddress: text(),
     userAgent: text(),
     impersonatedBy: text(),
@@ -67,7 +67,6 @@ export const isActive = gt(sessions.expiresAt, sql`now()`)
 const administratorSession = alias(sessions, 'administrator_session')
 const administrator = alias(users, 'administrator')
 
-const isAdmin = sql`${administrator.role} is not distinct from 'admin'`
 const isBanned = sql`coalesce(${administrator.banned} and (${administrator.banExpires} is null or ${administrator.banExpires} > now()), false)`
 
 /**
@@ -84,7 +83,7 @@ const currentAdministrator = (db: Database) =>
         eq(administratorSession.id, sessions.administratorSessionId),
         eq(administratorSession.userId, sessions.impersonatedBy),
         gt(administratorSession.expiresAt, sql`now()`),
-        isAdmin,
+        sql`${administrator.role} is not distinct from 'admin'`,
         not(isBanned),
       ),
     )
@@ -125,8 +124,8 @@ const selectCaller = (db: Database) =>
     .innerJoin(users, eq(users.id, sessions.userId))
 
 /**
- * Creates the function that finds the active session with a value of a column, and the person of the session. Concurrent
- * calls share one statement.
+ * Creates the function that finds the active session with a value of the column `key`, and the person of the session.
+ * `name` is the name of the prepared statement. Concurrent calls share one statement.
  */
 export function createCallerLookup(name: string, key: 'token' | 'id', condition: SQL) {
   const select = prepared((db) =>
@@ -218,8 +217,8 @@ export const touch = (db: Database, userId: string, id: string) =>
     .where(and(eq(sessions.userId, userId), eq(sessions.id, id)))
 
 /**
- * Deletes sessions of a person, and records each deletion in the audit trail, in one transaction. Returns the deleted
- * sessions.
+ * Deletes sessions of a person, and records each deletion in the audit trail, in one transaction. The detail of the
+ * record is `reason`, otherwise the app of a grant, or the id of a session. Returns the deleted sessions.
  */
 const endMatching = (
   db: Database,
@@ -246,14 +245,11 @@ const endMatching = (
   })
 
 /** Ends the active session with a token. Returns false if there is no such session. */
-export const remove = async (db: Database, userId: string, token: string, source: audit.Source) =>
+export const endByToken = async (db: Database, userId: string, token: string, source: audit.Source) =>
   (await endMatching(db, userId, and(eq(sessions.token, token), isActive), source)).length > 0
 
-/**
- * Ends the session or the grant with an id. Returns an array with this session, or an empty array if there is no such
- * session.
- */
-export const end = (db: Database, userId: string, id: string, source: audit.Source, reason?: string) =>
+/** Ends the session or the grant with an id, also if it has expired. Returns the ended sessions: one or none. */
+export const endById = (db: Database, userId: string, id: string, source: audit.Source, reason?: string) =>
   endMatching(db, userId, eq(sessions.id, id), source, reason)
 
 /** Ends all sessions of a person except one. Does not end grants of apps. */
@@ -276,12 +272,12 @@ export const endAll = (db: Database, userId: string, source: audit.Source) =>
  */
 export async function endImpersonations(db: Database, userId: string) {
   const role = db.select({ role: users.role }).from(users).where(eq(users.id, userId))
-  const ownSessions = db.select({ id: administratorSession.id }).from(administratorSession)
-  const byPerson = inArray(
-    sessions.administratorSessionId,
-    ownSessions.where(eq(administratorSession.userId, userId)),
-  )
-  const ofPerson = and(eq(sessions.userId, userId), isNotNull(sessions.impersonatedBy))
   const isAdmin = sql`coalesce((${role}) = 'admin', false)`
-  await db.delete(sessions).where(or(and(byPerson, not(isAdmin)), and(ofPerson, isAdmin)))
+  const ownSessionIds = db
+    .select({ id: administratorSession.id })
+    .from(administratorSession)
+    .where(eq(administratorSession.userId, userId))
+  const isActingAsOther = inArray(sessions.administratorSessionId, ownSessionIds)
+  const isImpersonated = and(eq(sessions.userId, userId), isNotNull(sessions.impersonatedBy))
+  await db.delete(sessions).where(or(and(isActingAsOther, not(isAdmin)), and(isImpersonated, isAdmin)))
 }

@@ -12,28 +12,27 @@ import {
 } from './pagination.ts'
 import { prepared } from './statements.ts'
 
-const { email, role, createdAt } = shares
-const listed = { email, role, createdAt }
-const order = [desc(createdAt), desc(email)]
+const listedColumns = { email: shares.email, role: shares.role, createdAt: shares.createdAt }
+const order = [desc(shares.createdAt), desc(shares.email)]
 
-export type ListedShare = Pick<typeof shares.$inferSelect, keyof typeof listed>
+export type ListedShare = Pick<typeof shares.$inferSelect, keyof typeof listedColumns>
 
 const selectList = prepared((db) => {
   const rows = db
-    .select(listed)
+    .select(listedColumns)
     .from(shares)
     .innerJoin(notes, eq(notes.id, shares.noteId))
     .where(
       and(
         eq(notes.uuid, sql.placeholder('noteId')),
         eq(notes.userId, sql.placeholder('userId')),
-        isAfterPosition(createdAt, email),
+        isAfterPosition(shares.createdAt, shares.email),
       ),
     )
     .orderBy(...order)
     .limit(sql.placeholder('limit'))
     .as('note_shares')
-  return limitBytes(db, rows, listed, { texts: [email], order }).prepare('shares_list')
+  return limitBytes(db, rows, listedColumns, { texts: [shares.email], order }).prepare('shares_list')
 })
 
 /** Lists the shares of a note, newest first. The list is empty unless the viewer is the author. */

@@ -36,25 +36,30 @@ export const coalesced = <Key, Value>(
 ) =>
   prepared((db) => {
     let inFlight = 0
-    const pendingSends: (() => void)[] = []
-    const load = (keys: readonly Key[]) => {
-      const values = execute(db, keys)
-      values.then(finish, finish)
-      return values
-    }
-    const finish = () => {
-      const send = pendingSends.shift()
-      if (send) send()
-      else inFlight--
-    }
-    const schedule = (send: () => void) => {
-      if (inFlight === maxInFlight) pendingSends.push(send)
+    const waitingBatches: (() => void)[] = []
+    /** DataLoader calls this function for the first key of a batch. Further keys join the batch until `send` is called. */
+    const scheduleBatch = (send: () => void) => {
+      if (inFlight === maxInFlight) waitingBatches.push(send)
       else {
         inFlight++
         queueMicrotask(send)
       }
     }
-    return new DataLoader<Key, Value>(load, { cache: false, maxBatchSize, batchScheduleFn: schedule })
+    const sendNextBatch = () => {
+      const send = waitingBatches.shift()
+      if (send) send()
+      else inFlight--
+    }
+    const loadBatch = (keys: readonly Key[]) => {
+      const values = execute(db, keys)
+      values.then(sendNextBatch, sendNextBatch)
+      return values
+    }
+    return new DataLoader<Key, Value>(loadBatch, {
+      cache: false,
+      maxBatchSize,
+      batchScheduleFn: scheduleBatch,
+    })
   })
 
 /** A table with one row, for statements that select only expressions. The query builder requires a table. */

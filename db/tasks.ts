@@ -1,7 +1,7 @@
 import { and, desc, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
 import { bigint, index, pgTable, text } from 'drizzle-orm/pg-core'
 
-import { userId } from './users.ts'
+import { userIdColumn } from './users.ts'
 import { createdAt, updatedAt, updatedIfChanged, version } from './columns.ts'
 import { coalesced, prepared, requireRow } from './statements.ts'
 import type { Database } from './database.ts'
@@ -19,7 +19,7 @@ export const tasks = pgTable(
   'tasks',
   {
     id: bigint({ mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
-    userId: userId(),
+    userId: userIdColumn(),
     title: text().notNull(),
     description: text(),
     status: text({ enum: ['pending', 'in_progress', 'completed'] })
@@ -40,7 +40,7 @@ export const tasks = pgTable(
  * a list would count all tasks: 30 ms for 100,000 tasks.
  */
 export const taskCounts = pgTable('task_counts', {
-  userId: userId().primaryKey(),
+  userId: userIdColumn().primaryKey(),
   pending: bigint({ mode: 'number' }).notNull(),
   inProgress: bigint({ mode: 'number' }).notNull(),
   completed: bigint({ mode: 'number' }).notNull(),

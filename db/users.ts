@@ -24,7 +24,7 @@ export const users = pgTable('users', {
 })
 
 /** Foreign key to the person that a row belongs to. Deleting the person deletes the row. */
-export const userId = () =>
+export const userIdColumn = () =>
   text()
     .notNull()
     .references(() => users.id, { onDelete: 'cascade' })
@@ -35,7 +35,7 @@ export const accounts = pgTable(
     id: text().primaryKey(),
     accountId: text().notNull(),
     providerId: text().notNull(),
-    userId: userId(),
+    userId: userIdColumn(),
     accessToken: text(),
     refreshToken: text(),
     idToken: text(),

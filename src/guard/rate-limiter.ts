@@ -3,7 +3,7 @@ import { RateLimiterDrizzle, RateLimiterMemory, RateLimiterRes } from 'rate-limi
 
 import type { Database } from '../../db/database.ts'
 import { limits as schema } from '../../db/rate-limits.ts'
-import { listIpAddresses } from '../../db/networks.ts'
+import { listIpAddresses } from '../../db/ip-addresses.ts'
 import type { ConsumeRateLimit, LimitRefusal } from '../services.ts'
 import { type Limit, type LimitName, limits } from '../rate-limits.ts'
 import { BLOCK_FACTOR, blockOf, networkOf } from './networks.ts'

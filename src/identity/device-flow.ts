@@ -105,8 +105,8 @@ export function createDeviceFlow(
 
   /** Returns false if the request has ended or was decided. */
   const allow = ({ userCode, client }: DeviceRequest, { user, session }: Caller) => {
-    const giver = { userId: user.id, sessionId: session.id, name: client.name }
-    return deviceCodes.allow(db, userCode, giver, currentAuditSource())
+    const approval = { userId: user.id, sessionId: session.id, appName: client.name }
+    return deviceCodes.allow(db, userCode, approval, currentAuditSource())
   }
 
   /** Returns false if the request has ended or was decided. */

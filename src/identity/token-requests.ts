@@ -76,7 +76,13 @@ export function createTokenRequests(services: Services, issuer: Issuer) {
     const { scope, sessionId } = stored.properties
     if (!answer.ok) {
       if (isReplay(stored, form))
-        await sessions.end(db, stored.subject, sessionId, currentAuditSource(), 'a code was redeemed twice')
+        await sessions.endById(
+          db,
+          stored.subject,
+          sessionId,
+          currentAuditSource(),
+          'a code was redeemed twice',
+        )
       throw new OAuthError(
         'invalid_grant',
         'The code or refresh token is used or expired, or does not match the authorization request',
@@ -101,7 +107,7 @@ export function createTokenRequests(services: Services, issuer: Issuer) {
     const { client_id = found.session.clientId } = form
     if (client_id !== found.session.clientId) return
     const source = { ...currentAuditSource(), actor: `app:${client_id ?? ''}` }
-    await sessions.end(db, found.user.id, found.session.id, source)
+    await sessions.endById(db, found.user.id, found.session.id, source)
   }
 
   /** Finds the grant of a refresh token, an access token or a personal token. */

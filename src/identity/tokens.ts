@@ -103,7 +103,7 @@ async function useRefreshToken(db: Database, key: string, next: string) {
   if (!subject || !properties) return undefined
   if (!consumed && !(await oauth.isUsedWithin(db, key, REUSE_SECONDS))) {
     const reason = 'a refresh token was used twice'
-    await sessions.end(db, subject, properties.sessionId, currentAuditSource(), reason)
+    await sessions.endById(db, subject, properties.sessionId, currentAuditSource(), reason)
     return undefined
   }
   if (!consumed && (await oauth.find(db, next))?.usedAt) return undefined

@@ -16,7 +16,7 @@ export const revoke = (context: CommandContext, address: string, selection: { id
     const { id, email } = await getPersonByEmail(db, address)
     const ended = selection.all
       ? await query.endAll(db, id, OPERATOR)
-      : await query.end(db, id, selection.id ?? '', OPERATOR)
+      : await query.endById(db, id, selection.id ?? '', OPERATOR)
     if (!selection.all && ended.length === 0) {
       const problem =
         selection.id === undefined

@@ -21,7 +21,8 @@ export const sessions = os.router({
     const { db, user, session } = context
     const { revokeSessionToken: token } = input
     if (token === session.token) throw errors.CURRENT_SESSION()
-    if (!(await query.remove(db, user.id, token, auditSourceOf(context)))) throw errors.SESSION_NOT_FOUND()
+    if (!(await query.endByToken(db, user.id, token, auditSourceOf(context))))
+      throw errors.SESSION_NOT_FOUND()
     return { success: true }
   }),
 

@@ -5,8 +5,8 @@ import type { Database } from './database.ts'
 import { sessions } from './sessions.ts'
 
 /**
- * Returns the IP addresses of a person's sessions. Omits impersonations, because their IP address is the
- * administrator's.
+ * Lists the IP addresses from which a person has signed in, also those of expired sessions that housekeeping has not
+ * removed. Omits impersonations, because their address is the administrator's.
  */
 export const listIpAddresses = async (db: Database, email: string) =>
   (
