@@ -1,5 +1,6 @@
 import * as z from 'zod'
 
+import { MAX_EMAIL } from './bounds.ts'
 import { reading, sensitive } from './builders.ts'
 import { scopes } from './meta.ts'
 import { requestSchemas, responseSchemas, Success, text, Timestamp } from './schemas.ts'
@@ -126,8 +127,8 @@ export const AccountExport = z
   })
 
 /** The caller enters the e-mail address of the account to confirm the deletion. */
-export const DeleteAccount = z
-  .object({ email: text({ max: 254, schema: z.string().trim() }) })
+const DeleteAccount = z
+  .object({ email: text({ max: MAX_EMAIL, schema: z.string().trim() }) })
   .register(requestSchemas, { id: 'DeleteAccount', example: { email: 'ada@example.com' } })
 
 export const account = {

@@ -16,7 +16,7 @@ const example = {
 }
 
 /** An app to which the person has granted access, or a personal token of the person. */
-export const App = z
+const App = z
   .object({
     id: z.string().meta({ description: 'Identifies the grant for its revocation' }),
     clientId: z.string().meta({ description: 'For a personal token: `token` or `token:/mcp`' }),
@@ -33,10 +33,10 @@ export const App = z
     expiresAt: Timestamp,
   })
   .register(responseSchemas, { id: 'App', example })
-export const AppList = z
+const AppList = z
   .object({ apps: z.array(App), appCount: z.int() })
   .register(responseSchemas, { id: 'AppList', example: { apps: [example], appCount: 1 } })
-export const RevokeApp = z
+const RevokeApp = z
   .object({ id: text({ min: 1, max: 100 }) })
   .register(requestSchemas, { id: 'RevokeApp', example: { id: example.id } })
 

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 
+import { MAX_EMAIL } from './bounds.ts'
 import { administrative } from './builders.ts'
 import { Page, responseSchemas, text, Timestamp } from './schemas.ts'
 
@@ -26,7 +27,7 @@ const example = {
 }
 
 /** An entry of the audit trail. `actor` has acted, and `subject` is the affected account. */
-export const AuditEntry = z
+const AuditEntry = z
   .object({
     id: z.int(),
     at: Timestamp,
@@ -39,11 +40,11 @@ export const AuditEntry = z
     detail: z.string().nullable(),
   })
   .register(responseSchemas, { id: 'AuditEntry', example })
-export const AuditList = z
+const AuditList = z
   .object({ entries: z.array(AuditEntry) })
   .register(responseSchemas, { id: 'AuditList', example: { entries: [example] } })
 
-const Person = text({ max: 254, schema: z.string().trim() }).meta({
+const Person = text({ max: MAX_EMAIL, schema: z.string().trim() }).meta({
   description: 'Only entries that concern the account with this e-mail address',
   examples: ['ada@example.com'],
 })

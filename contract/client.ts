@@ -55,11 +55,13 @@ export type RpcClientOptions<Context extends CallContext = CallContext> = Client
 const withCookies: NonNullable<ClientOptions['fetch']> = (request, init) =>
   fetch(request, { ...init, credentials: 'include' })
 
-type Interceptor<Name extends 'interceptors' | 'clientInterceptors'> = NonNullable<
-  OpenAPILinkOptions<CallContext>[Name]
->[number]
+type LinkOptions = Required<OpenAPILinkOptions<CallContext>>
+/** Runs around a call, before the input becomes a request. */
+type CallInterceptor = LinkOptions['interceptors'][number]
+/** Runs around each request of a call. */
+type RequestInterceptor = LinkOptions['clientInterceptors'][number]
 
-const fillReply: Interceptor<'clientInterceptors'> = async ({ context: { reply }, next }) => {
+const fillReply: RequestInterceptor = async ({ context: { reply }, next }) => {
   const response = await next()
   if (reply)
     for (const [name, value] of Object.entries(response.headers))
@@ -90,7 +92,7 @@ const NIL_UUID = '00000000-0000-0000-0000-000000000000'
  * Replaces an invalid note id with an id that no note has. With an invalid id such as `reset` or `..`, the URL could
  * be the path of another procedure.
  */
-const replaceInvalidNoteId: Interceptor<'interceptors'> = (options) => {
+const replaceInvalidNoteId: CallInterceptor = (options) => {
   const { path, input } = options
   const isInvalid =
     path[0] === 'notes' && typeof input === 'object' && input && 'id' in input && !isUuid(input.id)

@@ -6,10 +6,10 @@ import { requestSchemas, responseSchemas } from './schemas.ts'
 export const Counter = z
   .object({ count: z.int() })
   .register(responseSchemas, { id: 'Counter', example: { count: 7 } })
-export const SetCount = z
+const SetCount = z
   .object({ inputValue: z.int() })
   .register(requestSchemas, { id: 'SetCount', example: { inputValue: 7 } })
-export const CounterFragment = z
+const CounterFragment = z
   .object({ count: z.int(), html: z.string(), renderedAt: z.iso.datetime() })
   .register(responseSchemas, {
     id: 'CounterFragment',
@@ -63,8 +63,9 @@ export const counter = {
     .route({ method: 'POST', path: '/api/counter/decrement', summary: 'Subtract one from the counter' })
     .output(Counter),
   set: publicAccess
-    .meta({ rateLimit: 'steps', updates: 'counter' })
     .meta({
+      rateLimit: 'steps',
+      updates: 'counter',
       tool: {
         title: 'Set the counter',
         description: 'Sets the shared counter to a whole number.',
@@ -84,8 +85,9 @@ export const counter = {
     })
     .output(CounterFragment),
   reset: publicAccess
-    .meta({ rateLimit: 'steps', updates: 'counter' })
     .meta({
+      rateLimit: 'steps',
+      updates: 'counter',
       tool: {
         title: 'Reset the counter',
         description: 'Sets the shared counter to zero.',

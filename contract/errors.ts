@@ -32,36 +32,41 @@ export function decodeErrorBody(body: unknown) {
   return success ? new ORPCError(data.code, data) : undefined
 }
 
-/** A validation error: the path of the invalid value, and a message. */
-export type Issue = ValidationError['issues'][number]
+/** What a schema reports about an invalid value: its path in segments, and a message. */
+export type SchemaIssue = ValidationError['issues'][number]
 
 /**
  * Converts issues to the format of responses: the segments of a path are joined with dots. If an issue concerns the
  * whole value, the path is empty.
  */
-export const listIssues = (issues: readonly Issue[]) =>
+export const toPublicIssues = (issues: readonly SchemaIssue[]) =>
   issues.map(({ path = [], message }) => ({
     path: path.map((segment) => String(typeof segment === 'object' ? segment.key : segment)).join('.'),
     message,
   }))
 
 /** The data of BAD_REQUEST. Procedures can throw BAD_REQUEST without declaring it in the contract. */
-export const Issues = z.object({ issues: z.array(z.object({ path: z.string(), message: z.string() })) })
-export type Issues = z.infer<typeof Issues>
+export const BadRequestData = z.object({
+  issues: z.array(z.object({ path: z.string(), message: z.string() })),
+})
+export type BadRequestData = z.infer<typeof BadRequestData>
 
 /**
  * Whether an error reports an input that violates its schema. `error.data.issues` lists the invalid fields: `path` is
  * the name of the field, with dots between the segments, and empty if the whole input is invalid.
  */
-export const isValidationError = (error: unknown): error is ORPCError<'BAD_REQUEST', Issues> =>
+export const isValidationError = (error: unknown): error is ORPCError<'BAD_REQUEST', BadRequestData> =>
   error instanceof ORPCError && error.code === 'BAD_REQUEST' && hasIssues(error.data)
 
 /** Checks without the schema, because a bundle of an application would otherwise contain zod. */
 const hasIssues = (data: unknown) =>
   typeof data === 'object' && data !== null && 'issues' in data && Array.isArray(data.issues)
 
-export const badRequest = (issues: readonly Issue[]) =>
-  new ORPCError('BAD_REQUEST', { message: 'Input validation failed', data: { issues: listIssues(issues) } })
+export const badRequest = (issues: readonly SchemaIssue[]) =>
+  new ORPCError('BAD_REQUEST', {
+    message: 'Input validation failed',
+    data: { issues: toPublicIssues(issues) },
+  })
 
 /** Creates the error for a temporary problem (503). A retry may succeed. */
 export const unavailable = (message: string) => new ORPCError('SERVICE_UNAVAILABLE', { message })

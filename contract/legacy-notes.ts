@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 import { creating, reading, writing } from './builders.ts'
-import { noteBounds } from './notes.ts'
+import { noteBounds } from './bounds.ts'
 import { ById, isBlank, Page, requestSchemas, responseSchemas, Success, text, Timestamp } from './schemas.ts'
 
 const example = {
@@ -12,7 +12,7 @@ const example = {
   updatedAt: 1767261600,
 }
 
-export const Note = z
+const Note = z
   .object({
     id: z.int(),
     userId: z.string(),
@@ -35,7 +35,7 @@ const Text = text({ max: noteBounds.body })
 export const AddNote = z
   .object({ newNote: Text })
   .register(requestSchemas, { id: 'AddNote', example: { newNote: 'Milk and bread' } })
-export const NotesReset = z
+const NotesReset = z
   .object({ noteCount: z.int() })
   .register(responseSchemas, { id: 'NotesReset', example: { noteCount: 0 } })
 

@@ -1,11 +1,9 @@
 import * as z from 'zod'
 
+import { MAX_EMAIL, noteBounds } from './bounds.ts'
 import { changing, creating, reading } from './builders.ts'
 import type { Action } from './meta.ts'
 import { isBlank, Page, requestSchemas, responseSchemas, text } from './schemas.ts'
-
-/** Maximum lengths of a note in both forms (src/http/note-forms.ts), in code points. */
-export const noteBounds = { title: 120, body: 4000 }
 
 const noteId = '019b7a2e-5c80-7d3f-9a41-6b0c2d8e4f17'
 const example = {
@@ -24,7 +22,7 @@ const exampleShare = {
   createdAt: '2026-01-01T10:00:00.000Z',
 }
 
-export const NoteView = z
+const NoteView = z
   .object({
     id: z.string(),
     title: z.string(),
@@ -55,20 +53,20 @@ export const NoteInput = z
   })
   .register(requestSchemas, { id: 'NoteInput', example: { title: 'Plan', body: 'Milk and bread' } })
 export const ShareInput = z
-  .object({ email: z.string().trim().check(z.email()).max(254), role: z.enum(['reader', 'editor']) })
+  .object({ email: z.string().trim().check(z.email()).max(MAX_EMAIL), role: z.enum(['reader', 'editor']) })
   .register(requestSchemas, { id: 'ShareInput', example: { email: 'bob@example.com', role: 'reader' } })
 /** A share, identified by the e-mail address. No field tells whether an account has the address. */
-export const Share = z
+const Share = z
   .object({ email: z.string(), role: ShareInput.shape.role, createdAt: z.iso.datetime() })
   .register(responseSchemas, { id: 'Share', example: exampleShare })
-export const ShareList = z
+const ShareList = z
   .object({ shares: z.array(Share) })
   .register(responseSchemas, { id: 'ShareList', example: { shares: [exampleShare] } })
-export const UnshareInput = ShareInput.pick({ email: true }).register(requestSchemas, {
+const UnshareInput = ShareInput.pick({ email: true }).register(requestSchemas, {
   id: 'UnshareInput',
   example: { email: 'bob@example.com' },
 })
-export const DeleteResult = z
+const DeleteResult = z
   .object({ id: z.string() })
   .register(responseSchemas, { id: 'DeleteResult', example: { id: noteId } })
 
@@ -79,15 +77,16 @@ const noteErrors = {
   FORBIDDEN: { status: 403, message: 'You may not do this to the note' },
 }
 
-const existing = (action: Action) => changing('note').meta({ action }).errors(noteErrors)
+const changingNote = (action: Action) => changing('note').meta({ action }).errors(noteErrors)
 
-/** Builder of procedures that give or take access. An administrator must not do either as another person. */
-const sharing = existing('SHARE_NOTE').meta({ etag: true, noImpersonation: true })
+/** Builder of procedures that change the shares of a note. An administrator must not do so as another person. */
+const changingShares = changingNote('SHARE_NOTE').meta({ etag: true, noImpersonation: true })
 
 export const notes = {
   list: reading
-    .meta({ form: 2, reads: 'notes' })
     .meta({
+      form: 2,
+      reads: 'notes',
       tool: {
         title: 'List notes',
         description:
@@ -99,8 +98,10 @@ export const notes = {
     .input(Page.optional())
     .output(NoteList),
   create: creating('notes')
-    .meta({ form: 2, action: 'CREATE_NOTE', etag: true })
     .meta({
+      form: 2,
+      action: 'CREATE_NOTE',
+      etag: true,
       tool: {
         title: 'Write a note',
         description: 'Writes a note with a title and a body, which may be empty.',
@@ -110,9 +111,9 @@ export const notes = {
     .route({ method: 'POST', path: '/api/notes', summary: 'Write a note' })
     .input(NoteInput)
     .output(NoteView),
-  update: existing('EDIT_NOTE')
-    .meta({ etag: true })
+  update: changingNote('EDIT_NOTE')
     .meta({
+      etag: true,
       tool: {
         title: 'Change a note',
         description: 'Replaces both the title and the body of a note that the person may edit.',
@@ -140,7 +141,7 @@ export const notes = {
     })
     .input(NoteId.extend(Page.shape))
     .output(ShareList),
-  share: sharing
+  share: changingShares
     .meta({
       tool: {
         title: 'Share a note',
@@ -152,7 +153,7 @@ export const notes = {
     .route({ method: 'POST', path: '/api/notes/{id}/share', summary: 'Share a note with an e-mail address' })
     .input(ShareInput.extend(NoteId.shape))
     .output(NoteView),
-  unshare: sharing
+  unshare: changingShares
     .meta({
       tool: {
         title: 'Remove a share of a note',
@@ -168,7 +169,7 @@ export const notes = {
     })
     .input(UnshareInput.extend(NoteId.shape))
     .output(NoteView),
-  delete: existing('DELETE_NOTE')
+  delete: changingNote('DELETE_NOTE')
     .meta({
       tool: {
         title: 'Delete a note',

@@ -9,7 +9,7 @@ export const guestBounds = { min: 1, max: 20 }
  * Validates only the types of a reservation. Invalid types result in BAD_REQUEST. The bounds in `meta` appear
  * in the OpenAPI document, but are not validated here: ReservationRules validates the bounds.
  */
-export const ReservationInput = z
+const ReservationInput = z
   .object({
     name: text().meta({ minLength: 1, pattern: '\\S' }),
     guests: z.number().meta({ multipleOf: 1, minimum: guestBounds.min, maximum: guestBounds.max }),
@@ -31,7 +31,7 @@ export const ReservationRules = z.object({
     .min(guestBounds.min, 'guestsTooFew')
     .max(guestBounds.max, 'guestsTooMany'),
 })
-export const ReservationResult = z.object({ message: z.string() }).register(responseSchemas, {
+const ReservationResult = z.object({ message: z.string() }).register(responseSchemas, {
   id: 'ReservationResult',
   example: { message: 'Thank you, Ada. 2 seats are reserved.' },
 })

@@ -9,10 +9,10 @@ import type { StandardLinkOptions } from '@orpc/client/standard'
 const FIRST_DELAY = 1000
 const MAX_DELAY = 10_000
 
-type Interceptor<Context extends ClientContext> = NonNullable<
-  StandardLinkOptions<Context>['interceptors']
->[number]
-type Call<Context extends ClientContext> = Parameters<Interceptor<Context>>[0]
+/** The argument of an interceptor of a link. `next` runs the call. */
+type InterceptedCall<Context extends ClientContext> = Parameters<
+  Required<StandardLinkOptions<Context>>['interceptors'][number]
+>[0]
 
 export interface ResumeContext {
   /**
@@ -36,7 +36,9 @@ export interface ResumeContext {
  * A ClientRetryPlugin of the link does not retry `live.watch` in addition, unless the context of the call has `retry`. In
  * this case, the interceptor does nothing.
  */
-export async function resume<Context extends ResumeContext>(call: Call<Context>): Promise<unknown> {
+export async function resume<Context extends ResumeContext>(
+  call: InterceptedCall<Context>,
+): Promise<unknown> {
   const { context, next } = call
   if (call.path.join('.') !== 'live.watch' || 'retry' in context) return next()
   const stop = new AbortController()
@@ -44,34 +46,35 @@ export async function resume<Context extends ResumeContext>(call: Call<Context>)
   let { lastEventId } = call
   let lastEventRetry: number | undefined
   /** Number of failures since the last event, or since a connection that lasted longer than MAX_DELAY. */
-  let attemptIndex = 0
+  let failures = 0
+  /** The time at which the stream was opened. Infinity without an open stream. */
   let connectedAt = Infinity
 
   const connect = async () => {
     const answer = await next({ ...call, signal, lastEventId, context: { ...context, retry: 0 } })
-    if (!isEvents(answer)) throw new Error('The answer is not an event stream')
+    if (!isEventStream(answer)) throw new Error('The answer is not an event stream')
     connectedAt = Date.now()
     return answer
   }
-  const connectAfter = async (error: unknown) => {
+  const reconnectAfter = async (error: unknown) => {
     for (;;) {
       if (signal.aborted || !isTemporary(error)) throw error
-      if (Date.now() - connectedAt > MAX_DELAY) attemptIndex = 0
+      if (Date.now() - connectedAt > MAX_DELAY) failures = 0
       connectedAt = Infinity
-      const report = context.onRetry?.({ ...call, attemptIndex, error, lastEventRetry })
-      const delay = Math.random() * Math.min(FIRST_DELAY * 2 ** attemptIndex++, MAX_DELAY)
+      const reportResult = context.onRetry?.({ ...call, attemptIndex: failures, error, lastEventRetry })
+      const delay = Math.random() * Math.min(FIRST_DELAY * 2 ** failures++, MAX_DELAY)
       await sleep((lastEventRetry ?? 0) + delay, signal)
       try {
         const answer = await connect()
-        report?.(true)
+        reportResult?.(true)
         return answer
       } catch (cause) {
-        report?.(false)
+        reportResult?.(false)
         error = cause
       }
     }
   }
-  let events = await connect().catch(connectAfter)
+  let events = await connect().catch(reconnectAfter)
 
   const nextEvent = async (): Promise<IteratorResult<unknown>> => {
     for (;;) {
@@ -82,10 +85,10 @@ export async function resume<Context extends ResumeContext>(call: Call<Context>)
         lastEventRetry = retry
         // An error that is no ORPCError is temporary, so the client connects again.
         if (event.done) throw new Error('The service ended the stream')
-        attemptIndex = 0
+        failures = 0
         return event
       } catch (error) {
-        events = await connectAfter(error)
+        events = await reconnectAfter(error)
       }
     }
   }
@@ -106,7 +109,8 @@ export async function resume<Context extends ResumeContext>(call: Call<Context>)
 const isTemporary = (error: unknown) =>
   !(error instanceof ORPCError) || error.status >= 500 || error.status === 429
 
-const isEvents = (answer: unknown): answer is AsyncIterator<unknown> => Symbol.asyncIterator in Object(answer)
+const isEventStream = (answer: unknown): answer is AsyncIterator<unknown> =>
+  Symbol.asyncIterator in Object(answer)
 
 /** Waits. An abort of the signal ends the wait. */
 const sleep = (delay: number, signal: AbortSignal) =>

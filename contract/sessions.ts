@@ -15,7 +15,7 @@ const example = {
   isCurrent: false,
 }
 
-export const SessionInfo = z
+const SessionInfo = z
   .object({
     id: z.string(),
     token: z
@@ -33,11 +33,11 @@ export const SessionInfo = z
 export const SessionList = z
   .object({ sessions: z.array(SessionInfo), sessionCount: z.int() })
   .register(responseSchemas, { id: 'SessionList', example: { sessions: [example], sessionCount: 1 } })
-export const RevokeSession = z
+const RevokeSession = z
   .object({ revokeSessionToken: text({ min: 1 }) })
   .register(requestSchemas, { id: 'RevokeSession', example: { revokeSessionToken: example.token } })
 
-export const OtherSessionsRevoked = z
+const OtherSessionsRevoked = z
   .object({ revokedCount: z.int() })
   .register(responseSchemas, { id: 'OtherSessionsRevoked', example: { revokedCount: 2 } })
 

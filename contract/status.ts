@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { publicAccess } from './builders.ts'
 import { responseSchemas } from './schemas.ts'
 
-export const Status = z
+const Status = z
   .object({ status: z.literal('ok'), service: z.string(), release: z.string() })
   .register(responseSchemas, {
     id: 'Status',

@@ -31,17 +31,18 @@ export const TaskList = z
   .register(responseSchemas, { id: 'TaskList', example: { tasks: [example], taskCount: 1 } })
 const Title = text({ min: 1, max: 500 })
 const Description = text({ max: 10_000 })
+/** The REST interface fixes the names of the fields: `taskTitle` when a task is created, `title` when it is changed. */
 export const CreateTask = z
   .object({ taskTitle: Title, taskDesc: Description.optional() })
   .register(requestSchemas, { id: 'CreateTask', example: { taskTitle: 'Write', taskDesc: 'The first page' } })
-export const UpdateTask = z
+const UpdateTask = z
   .object({
     title: Title.optional(),
     description: Description.nullable().optional(),
     status: TaskStatus.optional(),
   })
   .register(requestSchemas, { id: 'UpdateTask', example: { status: 'completed' } })
-export const TasksReset = z
+const TasksReset = z
   .object({ taskCount: z.int() })
   .register(responseSchemas, { id: 'TasksReset', example: { taskCount: 0 } })
 
@@ -49,7 +50,7 @@ export const TasksReset = z
 export const TaskFilter = z.object({ status: TaskStatus.optional(), limit: Page.shape.limit })
 export type TaskFilter = z.infer<typeof TaskFilter>
 
-const missing = { NOT_FOUND: { status: 404, message: 'Task not found' } }
+const notFound = { NOT_FOUND: { status: 404, message: 'Task not found' } }
 
 export const tasks = {
   list: reading
@@ -66,8 +67,8 @@ export const tasks = {
     .input(TaskFilter.extend({ cursor: Page.shape.cursor }).optional())
     .output(TaskList),
   create: creating('tasks')
-    .meta({ etag: true })
     .meta({
+      etag: true,
       tool: {
         title: 'Add a task',
         description: 'Adds a task for the person, with status pending.',
@@ -78,9 +79,9 @@ export const tasks = {
     .input(CreateTask)
     .output(Task),
   get: reading
-    .errors(missing)
-    .meta({ etag: true })
+    .errors(notFound)
     .meta({
+      etag: true,
       tool: {
         title: 'Read a task',
         description: 'Reads one of the person’s own tasks by its id.',
@@ -91,9 +92,10 @@ export const tasks = {
     .input(ById)
     .output(Task),
   update: changing('task')
-    .errors(missing)
-    .meta({ action: 'EDIT_TASK', etag: true })
+    .errors(notFound)
     .meta({
+      action: 'EDIT_TASK',
+      etag: true,
       tool: {
         title: 'Change a task',
         description:
@@ -116,8 +118,8 @@ export const tasks = {
     .input(ById)
     .output(Success),
   reset: writing
-    .meta({ updates: 'tasks' })
     .meta({
+      updates: 'tasks',
       tool: {
         title: 'Delete all tasks',
         description: 'Deletes all tasks of the person permanently.',

@@ -1,27 +1,33 @@
 import * as z from 'zod'
 
 import { audiences } from './audiences.ts'
+import { tokenBounds } from './bounds.ts'
 import { sensitive } from './builders.ts'
 import { scopes } from './meta.ts'
 import { isBlank, requestSchemas, responseSchemas, text, Timestamp } from './schemas.ts'
 
-export const CreateToken = z
+const CreateToken = z
   .object({
-    label: text({ min: 1, max: 120, schema: z.string().trim() })
+    label: text({ min: 1, max: tokenBounds.label, schema: z.string().trim() })
       .refine((label) => !isBlank(label), 'Must not be blank')
       .meta({ description: 'Shown in the list of apps' }),
     scopes: z.array(z.enum(scopes)).min(1).max(scopes.length),
     audience: z.enum(audiences).default('service').meta({
       description: '`service`: the REST and RPC interfaces. `mcp`: the endpoint for AI agents, `/mcp`',
     }),
-    days: z.int().min(1).max(365).default(90).meta({ description: 'Lifetime, in days' }),
+    days: z
+      .int()
+      .min(1)
+      .max(tokenBounds.maxDays)
+      .default(tokenBounds.defaultDays)
+      .meta({ description: 'Lifetime, in days' }),
   })
   .register(requestSchemas, {
     id: 'CreateToken',
     example: { label: 'Backup script', scopes: ['read'], audience: 'service', days: 90 },
   })
 
-export const CreatedToken = z
+const CreatedToken = z
   .object({
     id: z
       .string()

@@ -15,7 +15,7 @@ const PING_INTERVAL = 5000
 /** Time between two attempts to connect, in milliseconds. */
 const RETRY_DELAY = 500
 
-export interface Subscriber {
+interface Subscriber {
   /** Called for each payload. Payloads have the format `<sender> <key> <key> …`. */
   receive: (payload: string) => void
   /** Called when notifications arrive from now on. Earlier notifications may be lost. */

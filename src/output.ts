@@ -1,7 +1,7 @@
 import type { AnySchema } from '@orpc/contract'
 import { StandardOpenAPIJsonSerializer } from '@orpc/openapi-client/standard'
 
-import { type Issue, listIssues } from '../contract/errors.ts'
+import { type SchemaIssue, toPublicIssues } from '../contract/errors.ts'
 
 /**
  * Thrown for an output that violates its schema. Contains the paths and the violated rules, but no values of the
@@ -9,9 +9,9 @@ import { type Issue, listIssues } from '../contract/errors.ts'
  */
 export class InvalidOutput extends Error {
   readonly issues
-  constructor(issues: readonly Issue[] = []) {
+  constructor(issues: readonly SchemaIssue[] = []) {
     super('An answer breaks its contract')
-    this.issues = listIssues(issues)
+    this.issues = toPublicIssues(issues)
   }
 }
 

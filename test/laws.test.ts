@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { type Access, type Meta, metaOf, type Scope, scopes } from '../contract/meta.ts'
 import type { Client } from '../contract/client.ts'
 import { contract } from '../contract/index.ts'
-import { resourceNamesOf } from '../contract/scopes.ts'
+import { resourcesOfScope } from '../contract/scope-resources.ts'
 import { users } from '../db/users.ts'
 import { tryLock } from '../db/idempotency.ts'
 import { MAX_TOKENS } from '../db/personal-tokens.ts'
@@ -181,7 +181,7 @@ describe('the consent page', () => {
   })
 
   test('has the English name of every resource', () => {
-    const names = scopes.flatMap(resourceNamesOf).filter((name) => !Object.hasOwn(english.resources, name))
+    const names = scopes.flatMap(resourcesOfScope).filter((name) => !Object.hasOwn(english.resources, name))
 
     expect(names, 'Add the name of the resource to `resources` in src/messages/en.ts').toEqual([])
   })

@@ -25,7 +25,7 @@ export interface KeepLiveOptions extends Input {
 }
 
 /** The resources that change together with the state of a topic. */
-const resources = {
+const affectedResources = {
   counter: ['counter'],
   tasks: ['tasks'],
   notes: ['notes', 'legacyNotes'],
@@ -49,7 +49,7 @@ export function keepLive(
     return (isSuccess: boolean) => {
       if (!isSuccess) return
       // The service does not send a state that has changed and then changed back. A query may have requested it in between.
-      for (const topic of input.topics) requestAgain(queryClient, queriesOf(queryClient, orpc, topic))
+      for (const topic of input.topics) invalidate(queryClient, affectedQueries(queryClient, orpc, topic))
       onStatus?.('connected')
     }
   }
@@ -71,23 +71,25 @@ export function keepLive(
 
 function applyUpdate(queryClient: QueryClient, orpc: QueryUtils, update: Update, input: Input) {
   const cache = queryClient.getQueryCache()
-  const others = new Set(queriesOf(queryClient, orpc, update.topic))
-  for (const queryKey of queryKeysOf(orpc, update.topic, input.tasks)) {
+  const outdated = new Set(affectedQueries(queryClient, orpc, update.topic))
+  for (const queryKey of keysOfStateQueries(orpc, update.topic, input.tasks)) {
     const query = cache.find({ queryKey, exact: true })
     if (!query) continue
     // Cancels a request, because its response may be older than the update.
     void query.cancel({ revert: true })
     const output = queryClient.setQueryData<object>(queryKey, (cached) => ({ ...cached, ...update.state }))
-    if (!hasNextPage(output, update)) others.delete(query)
+    if (!hasNextPage(output, update)) outdated.delete(query)
   }
-  requestAgain(queryClient, others)
+  invalidate(queryClient, outdated)
 }
 
 /** Returns the cached queries that depend on the state of the topic. */
-const queriesOf = (queryClient: QueryClient, orpc: QueryUtils, topic: Topic) =>
-  resources[topic].flatMap((name) => queryClient.getQueryCache().findAll({ queryKey: orpc[name].key() }))
+const affectedQueries = (queryClient: QueryClient, orpc: QueryUtils, topic: Topic) =>
+  affectedResources[topic].flatMap((name) =>
+    queryClient.getQueryCache().findAll({ queryKey: orpc[name].key() }),
+  )
 
-function requestAgain(queryClient: QueryClient, queries: Iterable<Query>) {
+function invalidate(queryClient: QueryClient, queries: Iterable<Query>) {
   for (const { promise, queryKey, state } of queries) {
     // TanStack Query does not cancel the first request of a query. Its response may be older than the update.
     const firstRequest = state.data === undefined ? promise?.catch(() => undefined) : undefined
@@ -96,7 +98,11 @@ function requestAgain(queryClient: QueryClient, queries: Iterable<Query>) {
 }
 
 /** Returns the keys of the queries that return the state of the topic. */
-function queryKeysOf({ counter, notes, sessions, tasks }: QueryUtils, topic: Topic, filter: Input['tasks']) {
+function keysOfStateQueries(
+  { counter, notes, sessions, tasks }: QueryUtils,
+  topic: Topic,
+  filter: Input['tasks'],
+) {
   if (topic === 'counter') return [counter.get.queryKey()]
   if (topic === 'notes') return [notes.list.queryKey(), notes.list.queryKey({ input: {} })]
   if (topic === 'sessions') return [sessions.list.queryKey(), sessions.list.queryKey({ input: {} })]
@@ -108,7 +114,7 @@ function queryKeysOf({ counter, notes, sessions, tasks }: QueryUtils, topic: Top
  * Returns whether the list has further pages. A request must then obtain the new cursor, because a state contains no
  * cursor. The state of notes has no total: a list of notes that gets its second page is not recognized.
  */
-const hasNextPage = (cached: object | undefined, { topic, state }: Update) =>
-  Boolean(cached && 'nextCursor' in cached) ||
+const hasNextPage = (output: object | undefined, { topic, state }: Update) =>
+  Boolean(output && 'nextCursor' in output) ||
   (topic === 'tasks' && state.taskCount > state.tasks.length) ||
   (topic === 'sessions' && state.sessionCount > state.sessions.length)

@@ -1,4 +1,4 @@
-import { type Client as Procedure, type ClientContext, createORPCClient } from '@orpc/client'
+import { type Client as ProcedureClient, type ClientContext, createORPCClient } from '@orpc/client'
 import { createTanstackQueryUtils, type RouterUtils } from '@orpc/tanstack-query'
 
 import type { CallContext, Client } from '../client.ts'
@@ -13,13 +13,13 @@ interface FromHeaders {
 }
 
 type WithHeaders<Procedures> = {
-  [Name in keyof Procedures]: Procedures[Name] extends Procedure<
+  [Name in keyof Procedures]: Procedures[Name] extends ProcedureClient<
     infer Context extends ClientContext,
     infer Input,
     infer Output,
     infer Error
   >
-    ? Procedure<Context, Input, Output & FromHeaders, Error>
+    ? ProcedureClient<Context, Input, Output & FromHeaders, Error>
     : never
 }
 
@@ -38,15 +38,13 @@ function withHeaders(client: Client): ClientWithHeaders {
   return createORPCClient<ClientWithHeaders>({
     async call(path, input, { context, ...options }) {
       const reply: NonNullable<CallContext['reply']> = context.reply ?? new Map<string, string>()
-      const procedure = path.reduce<unknown>(
-        (member, name): unknown => Reflect.get(Object(member), name),
-        client,
-      )
-      const output = await (procedure as AnyProcedure)(input, { ...options, context: { ...context, reply } })
+      const [resource, name] = path as [keyof Client, string]
+      const procedure = Reflect.get(client[resource], name) as AnyProcedure
+      const output = await procedure(input, { ...options, context: { ...context, reply } })
       const fromHeaders = { etag: reply.get('etag'), nextCursor: nextCursor(reply.get('link')) }
       return Object.values(fromHeaders).some(Boolean) ? Object.assign({}, output, fromHeaders) : output
     },
   })
 }
 
-type AnyProcedure = Procedure<CallContext, unknown, unknown, unknown>
+type AnyProcedure = ProcedureClient<CallContext, unknown, unknown, unknown>

@@ -5,6 +5,7 @@ import { Command, Option } from 'commander'
 import type { Topic } from '../../contract/meta.ts'
 import { createClient, type Inputs, ORPCError } from '../../contract/client.ts'
 import { contract } from '../../contract/index.ts'
+import { tokenBounds } from '../../contract/bounds.ts'
 import { topicAccess } from '../../contract/live.ts'
 import type { TaskFilter } from '../../contract/tasks.ts'
 import { audiences } from '../../contract/audiences.ts'
@@ -112,7 +113,7 @@ program
       .choices(audiences)
       .default('service'),
   )
-  .option('--days <number>', 'lifetime, at most 365', '90')
+  .option('--days <number>', `lifetime, at most ${tokenBounds.maxDays}`, String(tokenBounds.defaultDays))
   .action(async ({ label, scope, for: audience, days }: TokenOptions) => {
     const { createToken } = await import('./create-token.ts')
     const scopes = scope.split(' ') as CreateToken['scopes']

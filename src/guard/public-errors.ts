@@ -1,7 +1,7 @@
 import type { ErrorMap } from '@orpc/contract'
 import { ORPCError, ValidationError } from '@orpc/server'
 
-import { badRequest, Issues } from '../../contract/errors.ts'
+import { badRequest, BadRequestData } from '../../contract/errors.ts'
 import type { Context } from '../context.ts'
 import { toPublicDatabaseError } from '../outages.ts'
 import { InvalidOutput } from '../output.ts'
@@ -43,7 +43,7 @@ const toLoggableError = (error: unknown) =>
 async function removeUndeclaredData(error: ORPCError<string, unknown>, errorMap: ErrorMap) {
   const { code, defined, status, message, data, cause } = error
   if (data === undefined) return error
-  const schema = errorMap[code]?.data ?? (code === 'BAD_REQUEST' ? Issues : undefined)
+  const schema = errorMap[code]?.data ?? (code === 'BAD_REQUEST' ? BadRequestData : undefined)
   const result = await schema?.['~standard'].validate(data)
   const declared: unknown = !result || result.issues ? undefined : result.value
   return new ORPCError(code, { defined, status, message, data: declared, cause })

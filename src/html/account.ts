@@ -1,6 +1,6 @@
 import { htmlEscape } from 'escape-goat'
 
-import { resourceNamesOf } from '../../contract/scopes.ts'
+import { resourcesOfScope } from '../../contract/scope-resources.ts'
 import { scopes } from '../../contract/meta.ts'
 import { isMessage, type Translator, type Values } from '../translation/index.ts'
 import { page, type Text, toHtml } from './page.ts'
@@ -110,7 +110,7 @@ const requestedAccess = (translator: Translator, { app, scope }: ConsentRequest,
   scopes
     .filter((name) => scope.split(' ').includes(name))
     .map((name) => {
-      const resources = translator.translateResources(resourceNamesOf(name))
+      const resources = translator.translateResources(resourcesOfScope(name))
       return htmlEscape`<li>${translator.translate(name, { resources })}</li>`
     })
     .join('') +

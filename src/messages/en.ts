@@ -79,7 +79,7 @@ export const server = {
     letterIgnore: 'If you did not request this code, ignore this e-mail.',
   },
   /**
-   * The names of resources on the consent page, with the keys of contract/scopes.ts, and other texts of new resources.
+   * The names of resources on the consent page, with the keys of contract/scope-resources.ts, and other texts of new resources.
    * A translation can be missing: the service uses the English text instead.
    */
   resources: {

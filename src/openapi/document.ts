@@ -3,10 +3,10 @@ import { traverseContractProcedures } from '@orpc/server'
 import { ZodToJsonSchemaConverter, type ZodToJsonSchemaConverterOptions } from '@orpc/zod/zod4'
 import { z } from 'zod'
 
-import { metaOf } from '../../contract/meta.ts'
+import { metaOf, type Scope } from '../../contract/meta.ts'
 import { requestSchemas, responseSchemas } from '../../contract/schemas.ts'
 import { contract, descriptions } from '../../contract/index.ts'
-import { resourcesOf } from '../../contract/scopes.ts'
+import { resourcesOfScope } from '../../contract/scope-resources.ts'
 import {
   type Components,
   createErrorComponents,
@@ -27,6 +27,9 @@ const info: OpenAPI.InfoObject = {
     'and send it with `POST /api/auth/sign-in/email-otp {"email", "otp"}`, which sets the session cookie.',
   ].join(' '),
 }
+
+/** Returns the resources of a scope as text: `tasks, notes and account`. */
+const listResources = (scope: Scope) => new Intl.ListFormat('en-GB').format(resourcesOfScope(scope))
 
 /** The session cookie. Over https, the name of the cookie has a prefix (src/identity/cookies.ts). */
 const createSession = (baseUrl: string) => ({
@@ -80,8 +83,8 @@ const createToken = (baseUrl: string) => ({
       tokenUrl: `${baseUrl}/token`,
       refreshUrl: `${baseUrl}/token`,
       scopes: {
-        read: `Read your ${resourcesOf('read')}`,
-        write: `Create, change, share and delete your ${resourcesOf('write')}`,
+        read: `Read your ${listResources('read')}`,
+        write: `Create, change, share and delete your ${listResources('write')}`,
       },
     },
   },

@@ -1,4 +1,4 @@
-import { noteBounds } from '../../contract/notes.ts'
+import { noteBounds } from '../../contract/bounds.ts'
 import { isBlank, trimInvisibleStart } from '../../contract/schemas.ts'
 import * as query from '../../db/legacy-notes.ts'
 import { insert, type ListedNote } from '../../db/notes.ts'

@@ -3,6 +3,7 @@ import { useState } from 'react'
 
 import type { Inputs } from '../../../contract/client.ts'
 import { audiences } from '../../../contract/audiences.ts'
+import { tokenBounds } from '../../../contract/bounds.ts'
 import { client } from '../../api.ts'
 import { Copy } from '../../components/copy.tsx'
 import { Field } from '../../components/field.tsx'
@@ -53,7 +54,7 @@ const accesses = {
 const audienceTexts = { service: 'tokenService', mcp: 'tokenMcp' } as const
 
 /** The lifetimes that the page offers, in days. */
-const lifetimes = [7, 30, 90, 365]
+const lifetimes = [7, 30, tokenBounds.defaultDays, tokenBounds.maxDays]
 
 function NewToken() {
   const { t, formatDays } = useLanguage()
@@ -61,7 +62,7 @@ function NewToken() {
   const [label, setLabel] = useState('')
   const [audience, setAudience] = useState<(typeof audiences)[number]>('service')
   const [access, setAccess] = useState<keyof typeof accesses>('read')
-  const [days, setDays] = useState(90)
+  const [days, setDays] = useState(tokenBounds.defaultDays)
   const create = useMutation({
     mutationFn: (input: CreateToken) => client.tokens.create(input),
     onSuccess: async () => {
@@ -84,7 +85,7 @@ function NewToken() {
           label={t('tokenLabel')}
           dir="auto"
           required
-          maxLength={120}
+          maxLength={tokenBounds.label}
           autoComplete="off"
           value={label}
           onValue={setLabel}

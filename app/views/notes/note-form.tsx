@@ -1,13 +1,11 @@
 import type { ReactNode } from 'react'
 
+import { noteBounds } from '../../../contract/bounds.ts'
 import { Field } from '../../components/field.tsx'
 import { useLanguage } from '../../language.tsx'
 import type { NoteFields } from './note.ts'
 
-/** Maximum lengths, in code points. */
-const MAX_TITLE = 120
-const MAX_BODY = 4000
-
+/** `max` is a number of code points. */
 const isTooLong = (text: string, max: number) => text.length > max && Array.from(text).length > max
 
 interface Props {
@@ -27,8 +25,8 @@ interface Props {
 export function NoteForm({ fields, onChange, onSubmit, onClose, action, isPending, children }: Props) {
   const { t } = useLanguage()
   const { title, body } = fields
-  const isTitleTooLong = isTooLong(title.trim(), MAX_TITLE)
-  const isBodyTooLong = isTooLong(body, MAX_BODY)
+  const isTitleTooLong = isTooLong(title.trim(), noteBounds.title)
+  const isBodyTooLong = isTooLong(body, noteBounds.body)
   return (
     <form
       onSubmit={(event) => {
@@ -46,7 +44,7 @@ export function NoteForm({ fields, onChange, onSubmit, onClose, action, isPendin
         onValue={(value) => {
           onChange({ title: value, body })
         }}
-        error={isTitleTooLong ? t('tooLong', { max: MAX_TITLE }) : undefined}
+        error={isTitleTooLong ? t('tooLong', { max: noteBounds.title }) : undefined}
       />
       <label>
         {t('body')}
@@ -59,7 +57,7 @@ export function NoteForm({ fields, onChange, onSubmit, onClose, action, isPendin
             onChange({ title, body: target.value })
           }}
         />
-        {isBodyTooLong && <small>{t('tooLong', { max: MAX_BODY })}</small>}
+        {isBodyTooLong && <small>{t('tooLong', { max: noteBounds.body })}</small>}
       </label>
       {children}
       <div className="row">

@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 
+import { MAX_EMAIL } from '../../../contract/bounds.ts'
 import { listUsers, peopleKey, type User } from '../../auth.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { useLanguage } from '../../language.tsx'
@@ -50,7 +51,7 @@ export function PersonList({ onShowTrail }: { onShowTrail: (email: string) => vo
         <input
           type="search"
           autoComplete="off"
-          maxLength={254}
+          maxLength={MAX_EMAIL}
           value={input}
           onChange={({ target }) => {
             setInput(target.value)

@@ -1,0 +1,25 @@
+import type { AnyContractProcedure } from '@orpc/contract'
+
+import { contract } from './index.ts'
+import { metaOf, type Scope } from './meta.ts'
+
+const resources: Record<string, Record<string, AnyContractProcedure>> = contract
+// Excludes `live`: its topics are the resources that the person grants.
+const { live: _, ...grantable } = resources
+const procedures = Object.values(grantable).flatMap((resource) => Object.values(resource))
+
+/** `/api/legacy-notes/{id}` belongs to `legacy notes`, and `/api/me` to `account`. */
+function resourceOf(path = '') {
+  const [, , segment = ''] = path.split('/')
+  return segment === 'me' ? 'account' : segment.replaceAll('-', ' ')
+}
+
+/**
+ * Returns the names of the resources that an app with a scope can access, with `account` last. The names are derived from
+ * the paths of all procedures, so that no resource is missing.
+ */
+export function resourcesOfScope(scope: Scope) {
+  const granted = procedures.filter((procedure) => metaOf(procedure).scope === scope)
+  const names = new Set(granted.map((procedure) => resourceOf(procedure['~orpc'].route.path)))
+  return [...names].sort((a, b) => Number(a === 'account') - Number(b === 'account'))
+}
