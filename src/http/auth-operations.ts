@@ -1,5 +1,6 @@
 import { z } from 'zod'
 
+import { MAX_EMAIL, MAX_NAME } from '../../contract/bounds.ts'
 import { text } from '../../contract/schemas.ts'
 import { normalizeAddress } from '../mail-address.ts'
 import { UserQuery } from './user-query.ts'
@@ -9,13 +10,13 @@ export const SEND_CODE = '/email-otp/send-verification-otp'
 export const SIGN_IN = '/sign-in/email-otp'
 export const STOP = '/admin/stop-impersonating'
 
-const Email = z.string().transform(normalizeAddress).pipe(z.email().max(254))
+const Email = z.string().transform(normalizeAddress).pipe(z.email().max(MAX_EMAIL))
 /** People copy a code with blanks or hyphens: `123 456`. */
 const Code = text({ min: 1, max: 16 }).transform((code) => code.replace(/[\s\p{Pd}]/gu, ''))
 const Id = z.object({ id: text({ min: 1, max: 64 }) })
 const UserId = z.object({ userId: text({ min: 1, max: 64 }) })
 const Role = z.enum(['user', 'admin'])
-const Name = text({ max: 120 })
+const Name = text({ max: MAX_NAME })
 const TEN_YEARS = 10 * 365 * 24 * 3600
 
 const Nothing = z.object({})

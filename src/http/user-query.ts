@@ -1,11 +1,12 @@
 import { z } from 'zod'
 
+import { MAX_EMAIL } from '../../contract/bounds.ts'
 import { text } from '../../contract/schemas.ts'
 
 /** Maximum number of users in one answer. Without `limit`, better-auth returns at most 100 users. */
 const MAX_USERS = 1000
 
-const Text = text({ max: 254 })
+const Text = text({ max: MAX_EMAIL })
 const texts = ['id', 'name', 'email', 'role', 'banReason'] as const
 const flags = ['emailVerified', 'banned'] as const
 const times = ['createdAt', 'updatedAt', 'banExpires'] as const

@@ -1,13 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 
+import { MAX_NAME } from '../../../contract/bounds.ts'
 import { sessionQuery, updateName } from '../../auth.ts'
 import { Problem } from '../../components/problem.tsx'
 import { usePerson } from '../../components/session.tsx'
 import { useLanguage } from '../../language.tsx'
-
-/** Maximum length of a name, in code points. */
-const MAX_NAME = 120
 
 export function Profile() {
   const { t } = useLanguage()

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 
+import { MAX_NAME } from '../../../contract/bounds.ts'
 import { restart } from '../../session-changes.ts'
 import { banUser, impersonate, peopleKey, setRole, unbanUser, type User } from '../../auth.ts'
 import { Confirm } from '../../components/confirm.tsx'
@@ -79,7 +80,7 @@ export function ActionDialog({ action, user, onDone, onClose }: Props) {
           {t('banReason')}
           <input
             dir="auto"
-            maxLength={120}
+            maxLength={MAX_NAME}
             value={reason}
             onChange={({ target }) => {
               setReason(target.value)
