@@ -27,6 +27,8 @@ const CHECK_INTERVAL = 1000
  *
  * Advantage: the service detects a dead server within seconds (TCP needs about 15 minutes). Disadvantage: a statement
  * fails if PostgreSQL sends no data for `silence` milliseconds.
+ *
+ * The driver's own sockets suffice when postgres.js closes silent connections, and limits how often it connects.
  */
 export function connectionOptions(database: DatabaseUrl, silence: number) {
   const { servers, driver } = database

@@ -38,6 +38,9 @@ interface WritableServer {
  * higher timeline, so a former primary that still accepts writes has a lower timeline. While connections are open, a
  * background check closes connections to a former primary. Statements on these connections then fail with an error
  * that `isOutage` recognizes.
+ *
+ * `target_session_attrs=read-write` of the driver suffices when postgres.js recognizes a standby of PostgreSQL 14 or
+ * later, and a former primary that still accepts writes.
  */
 export function createPrimarySelector(database: DatabaseUrl) {
   const connections = new Map<Socket, Server>()
