@@ -6,6 +6,7 @@ import { requestSchemas, responseSchemas } from './schemas.ts'
 export const Counter = z
   .object({ count: z.int() })
   .register(responseSchemas, { id: 'Counter', example: { count: 7 } })
+/** The documented name of the field is `inputValue`. */
 const SetCount = z
   .object({ inputValue: z.int() })
   .register(requestSchemas, { id: 'SetCount', example: { inputValue: 7 } })

@@ -20,7 +20,7 @@ const { token: _, userId: __, administratorSessionId: ___, ...sessionColumns } =
 const ifActor = (id: string, column: typeof audit.ipAddress | typeof audit.userAgent) =>
   sql<string | null>`case when ${audit.actor} = ${id} then ${column} end`.as(column.name)
 
-/** The queries of a data export. The keys are the fields of AccountData. */
+/** The queries of a data export. AccountData has one field for each query. */
 const exportQueries = (db: Database, { id, email }: Viewer) => ({
   account: db.select().from(users).where(eq(users.id, id)),
   tasks: db.select().from(tasks).where(eq(tasks.userId, id)).orderBy(desc(tasks.createdAt), desc(tasks.id)),
@@ -62,7 +62,7 @@ const sizeOf = async (db: Database, query: SQLWrapper) => {
   return requireRow(await db.select({ bytes }).from(sql`${query} as result`)).bytes
 }
 
-/** Runs queries sequentially. Returns the rows of each query under the name of the query. */
+/** Runs queries one after the other, so that only one result waits in memory. Returns the rows of each query under the name of the query. */
 async function runQueries<Queries extends Record<string, PromiseLike<unknown>>>(queries: Queries) {
   const rows: Record<string, unknown> = {}
   for (const [name, query] of Object.entries(queries)) rows[name] = await query

@@ -55,7 +55,7 @@ class Embedded extends PGlite {
   override async execProtocolRaw(...parameters: Parameters<PGlite['execProtocolRaw']>) {
     const bytes = await super.execProtocolRaw(...parameters)
     const restoreDecoder = replaceDecoder()
-    // The first microtask runs before the caller continues, the second after the caller has created the decoder.
+    // The first microtask runs before `execProtocol` continues, and the second after `execProtocol` has created its decoder.
     queueMicrotask(() => {
       queueMicrotask(restoreDecoder)
     })

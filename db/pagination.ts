@@ -56,11 +56,10 @@ interface LimitOptions {
 }
 
 /**
- * Returns the query of `list`, with the `bytes` of SizedRow, and without the rows beyond MAX_PAGE_BYTES, because a large
- * list takes time and memory that other callers need.
+ * Returns the query of `list`, with the `bytes` of SizedRow. The query ends with the first row beyond MAX_PAGE_BYTES,
+ * because a large list takes time and memory that other callers need.
  *
- * - If the texts exceed the limit, the result ends with the first row beyond the limit. The `bytes` of this row exceed
- *   MAX_PAGE_BYTES. Callers omit this row from the page.
+ * - The row beyond the limit tells the caller that another page follows. The caller omits this row from the page.
  * - A single row larger than the limit counts as exactly MAX_PAGE_BYTES, so that the row fits in a page of its own.
  * - The alias of `list` must be the table name of the columns in `fields`, because the outer queries use qualified
  *   column names.

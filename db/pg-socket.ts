@@ -13,7 +13,7 @@ export const CONNECT_TIMEOUT = 5
 const RECONNECT_DELAY = 100
 
 /** Interval at which each socket is checked for received data, in milliseconds. */
-const CHECK_INTERVAL = 1000
+const SILENCE_CHECK_INTERVAL = 1000
 
 /**
  * Returns the options of postgres.js for the servers of a URL. The options replace the sockets of postgres.js. A socket
@@ -47,6 +47,7 @@ export function connectionOptions(database: DatabaseUrl, silence: number) {
     socket.on('error', () => undefined)
     socket.once('close', () => {
       const error = socket.errored ?? unreachableError(`No server answers at ${names}`)
+      // A socket that has received data was connected, and needs no backoff.
       if (socket.bytesRead === 0) lastFailure = { at: Date.now(), error }
     })
     closeWhenSilent(socket, silence)
@@ -71,5 +72,5 @@ function closeWhenSilent(socket: Socket, silence: number) {
     if (socket.destroyed) clearInterval(timer)
     else if (socket.bytesRead !== bytesRead) [bytesRead, changedAt] = [socket.bytesRead, now]
     else if (now - changedAt > silence) socket.destroy()
-  }, CHECK_INTERVAL).unref()
+  }, SILENCE_CHECK_INTERVAL).unref()
 }

@@ -6,11 +6,11 @@ import postgres from 'postgres'
 import { type DatabaseUrl, type Server, socketAddress } from './database-url.ts'
 
 /** Timeout for one server's answer to a check, in milliseconds. */
-const ANSWER_TIMEOUT = 3000
+const CHECK_TIMEOUT = 3000
 /** Time to wait for other servers after the first writable server has answered, in milliseconds. */
 const GRACE_PERIOD = 500
 /** Time between two background checks, in milliseconds. */
-const CHECK_INTERVAL = 3000
+const PRIMARY_CHECK_INTERVAL = 3000
 /** Timeout for closing the connection of a check, in milliseconds. */
 const CLOSE_TIMEOUT = 1000
 
@@ -75,7 +75,7 @@ export function createPrimarySelector(database: DatabaseUrl) {
 
   function schedule() {
     clearTimeout(timer)
-    if (connections.size > 0) timer = setTimeout(() => void checkAgain(), CHECK_INTERVAL).unref()
+    if (connections.size > 0) timer = setTimeout(() => void checkAgain(), PRIMARY_CHECK_INTERVAL).unref()
   }
 
   return {
@@ -143,7 +143,7 @@ async function requireWritable(
     socket: connect,
   }
   const sql = postgres(options)
-  const timer = setTimeout(giveUp, ANSWER_TIMEOUT)
+  const timer = setTimeout(giveUp, CHECK_TIMEOUT)
   signal.addEventListener('abort', giveUp)
   try {
     const [row] = await sql.unsafe<{ system: string; wal_file: string | null }[]>(PRIMARY_QUERY)

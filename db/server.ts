@@ -55,7 +55,7 @@ const MAX_IDLE_TIMEOUT = 15_000
  */
 const MIGRATION_LOCK = 7_141_925
 
-const COMMON = { onnotice: () => undefined, connect_timeout: CONNECT_TIMEOUT }
+const DRIVER_DEFAULTS = { onnotice: () => undefined, connect_timeout: CONNECT_TIMEOUT }
 
 /**
  * Numbers of connections of a process, and driver options, without a pooler (`direct`) and with a pooler (`pooled`).
@@ -104,7 +104,7 @@ export async function openServer(
   const options = {
     prepare,
     connection: startupParameters(database, connection),
-    ...COMMON,
+    ...DRIVER_DEFAULTS,
     ...connectionOptions(database, maxSilence),
     idle_timeout: idleTimeout / 1000,
   }
@@ -140,7 +140,7 @@ const startupParameters = <Own extends { options?: string }>({ startup }: Databa
 export async function migrateServer(url: string) {
   const database = parseDatabaseUrl(url)
   const migrator = postgres({
-    ...COMMON,
+    ...DRIVER_DEFAULTS,
     ...connectionOptions(database, Infinity),
     connection: startupParameters(database, { options: `${SCHEMA} ${NO_TIMEOUTS}` }),
     max: 1,

@@ -67,7 +67,7 @@ export const isActive = gt(sessions.expiresAt, sql`now()`)
 const administratorSession = alias(sessions, 'administrator_session')
 const administrator = alias(users, 'administrator')
 
-const isBanned = sql`coalesce(${administrator.banned} and (${administrator.banExpires} is null or ${administrator.banExpires} > now()), false)`
+const isAdministratorBanned = sql`coalesce(${administrator.banned} and (${administrator.banExpires} is null or ${administrator.banExpires} > now()), false)`
 
 /**
  * Selects the administrator of an impersonation. Selects no row if the administrator lost the role, is banned, or
@@ -84,7 +84,7 @@ const currentAdministrator = (db: Database) =>
         eq(administratorSession.userId, sessions.impersonatedBy),
         gt(administratorSession.expiresAt, sql`now()`),
         sql`${administrator.role} is not distinct from 'admin'`,
-        not(isBanned),
+        not(isAdministratorBanned),
       ),
     )
 
@@ -123,6 +123,9 @@ const selectCaller = (db: Database) =>
     .from(sessions)
     .innerJoin(users, eq(users.id, sessions.userId))
 
+/** Maximum number of statements of one lookup at the same time. */
+const MAX_CONCURRENT_LOOKUPS = 2
+
 /**
  * Creates the function that finds the active session with a value of the column `key`, and the person of the session.
  * `name` is the name of the prepared statement. Concurrent calls share one statement.
@@ -133,7 +136,7 @@ export function createCallerLookup(name: string, key: 'token' | 'id', condition:
       .where(and(sql`${sessions[key]} = any(${sql.placeholder('values')})`, condition, isActive))
       .prepare(name),
   )
-  const callers = coalesced(2, async (db, values: readonly string[]) => {
+  const callers = coalesced(MAX_CONCURRENT_LOOKUPS, async (db, values: readonly string[]) => {
     const rows = await select(db).execute({ values })
     const callersByValue = new Map(
       rows.map(({ isEffective, session, user }) => [
@@ -151,7 +154,7 @@ export const findByToken = createCallerLookup('sessions_find_by_tokens', 'token'
 
 /**
  * Returns the id of the person with a session token, or null for an unknown token. Also finds expired sessions and
- * grants.
+ * grants, because an administrator can end these, too, and the audit trail names the person.
  */
 export const findOwner = async (db: Database, token: string) =>
   (await db.select({ id: sessions.userId }).from(sessions).where(eq(sessions.token, token))).at(0)?.id ?? null

@@ -24,7 +24,7 @@ const selectList = prepared((db) => {
     .innerJoin(notes, eq(notes.id, shares.noteId))
     .where(
       and(
-        eq(notes.uuid, sql.placeholder('noteId')),
+        eq(notes.uuid, sql.placeholder('uuid')),
         eq(notes.userId, sql.placeholder('userId')),
         isAfterPosition(shares.createdAt, shares.email),
       ),
@@ -39,10 +39,10 @@ const selectList = prepared((db) => {
 export const list = (
   db: Database,
   { id: userId }: Viewer,
-  noteId: string,
+  uuid: string,
   page: PageRequest,
 ): Promise<SizedRow<ListedShare>[]> =>
-  selectList(listConnections(db)).execute({ ...pageParameters(page), userId, noteId })
+  selectList(listConnections(db)).execute({ ...pageParameters(page), userId, uuid })
 
 /**
  * Runs `change`, which returns the changed rows. Returns the note afterwards, or undefined if the viewer is not the
@@ -62,6 +62,7 @@ const changeShares = (
     const [note] = await ownNote.for('key share')
     if (!note) return undefined
     const changed = await change(tx, note.id)
+    // `sharing` is part of the author's entity tag.
     if (changed.length > 0)
       await tx
         .update(notes)
@@ -93,7 +94,7 @@ export const remove = (db: Database, viewer: Viewer, id: string, email: string) 
       .returning({ noteId: shares.noteId }),
   )
 
-/** Returns the ids of the people who share notes with an e-mail address. */
+/** Returns the ids of the people who share notes with an e-mail address: their changes are changes of this person's list. */
 export const listAuthors = async (db: Database, email: string) => {
   const rows = await selectAuthors(db).execute({ email })
   return rows.map(({ id }) => id)

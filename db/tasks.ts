@@ -118,12 +118,16 @@ export const find = async (db: Database, userId: string, id: number) =>
 
 type NewTask = Pick<TaskRow, 'userId' | 'title' | 'description'>
 
+/** Maximum number of statements that insert tasks at the same time. */
+const MAX_CONCURRENT_INSERTS = 4
+
 /** Maximum number of tasks in one statement. */
 const MAX_INSERTED = 32
 
 /**
- * The columns of a new row. PostgreSQL sets the other columns to their defaults. The names are explicit, because Drizzle
- * derives names only once for each name of a table.
+ * A second object for the table, with only the columns of a new row: `insert … select` of Drizzle would otherwise need a
+ * value for every column. The names are explicit, because Drizzle derives the names of columns from the first object
+ * with the name of a table.
  */
 const insertable = pgTable('tasks', {
   userId: text('user_id'),
@@ -159,7 +163,7 @@ const insertAll = (db: Database, newTasks: readonly NewTask[]) =>
  * inserts each row separately, so that only the callers of invalid rows receive an error.
  */
 const inserts = coalesced(
-  4,
+  MAX_CONCURRENT_INSERTS,
   async (db, newTasks: readonly NewTask[]): Promise<(TaskRow | Error)[]> => {
     try {
       return await insertAll(db, newTasks)

@@ -16,6 +16,7 @@ export interface Context {
   settings: Settings
   log: Logger
   headers: IncomingHttpHeaders
+  /** The headers of the answer. */
   reply: Reply
   /** Authenticates by the bearer token if one is sent, otherwise by the cookie. */
   caller: () => Promise<Caller | undefined>
@@ -23,6 +24,7 @@ export interface Context {
   cookieCaller: () => Promise<Caller | undefined>
   consumeRateLimit: ConsumeRateLimit
   live: Live
+  /** What log, metrics, traces and audit trail record about the request. */
   attributes: RequestAttributes
   /**
    * Returns the caller's IP address: the address that trusted proxies report in X-Forwarded-For, or the address of the
@@ -38,6 +40,6 @@ export interface Context {
   malformed?: ORPCError<'BAD_REQUEST', unknown>
   /** The versions of a task that `If-Match` accepts. Set if the request has the header. */
   acceptedVersions?: AcceptedVersions
-  /** Whether notes have the first form (src/http/note-forms.ts). Set only by Datastar pages. */
+  /** Whether the live states of notes have the first form (src/http/note-forms.ts). Set only for Datastar pages. */
   isFirstForm?: boolean
 }

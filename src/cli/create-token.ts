@@ -10,6 +10,7 @@ export async function createToken(origin: string, input: Inputs['tokens']['creat
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
     const lines = terminal[Symbol.asyncIterator]()
+    // `terminal.question` would lose lines that arrive before the question, for example from a pipe.
     const ask = async (question: string) => {
       process.stderr.write(question)
       const { value, done } = (await lines.next()) as IteratorResult<string, undefined>

@@ -98,7 +98,6 @@ export const logout = (origin: string) =>
   updateCredentials(async (credentials) => {
     const credential = credentials[origin]
     if (!credential) return
-    credentials[origin] = { ...credential, expiresAt: 0 }
     await openid.tokenRevocation(await discover(origin, credential), credential.refreshToken)
     // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- the keys of credentials are origins
     delete credentials[origin]

@@ -18,18 +18,18 @@ export async function watch(
   getAccessToken: () => Promise<string>,
 ) {
   const { signal, isStopped } = createStopSignal()
-  const isSignedIn = input.topics.some((topic) => topicAccess[topic] === 'signedIn')
+  const needsToken = input.topics.some((topic) => topicAccess[topic] === 'signedIn')
   const client = createClient(origin, {
     // Each attempt to connect uses a current token.
     fetch: async (request, init) => {
-      if (isSignedIn) request.headers.set('authorization', `Bearer ${await getAccessToken()}`)
+      if (needsToken) request.headers.set('authorization', `Bearer ${await getAccessToken()}`)
       return fetch(request, init)
     },
   })
   const progress = { isConnected: false }
   const onRetry: CallContext['onRetry'] = ({ error, attemptIndex }) => {
     // An error that is thrown here ends the attempts.
-    if (!progress.isConnected || isRefusal(error)) throw error
+    if (!progress.isConnected || isTokenUnavailable(error)) throw error
     if (attemptIndex === 1)
       process.stderr.write(`Connecting again after an error: ${toErrorMessage(error)}\n`)
   }
@@ -64,7 +64,7 @@ async function printLine(line: string) {
 }
 
 /** Returns whether there is no access token, because the person has signed out or the service refuses a new token. */
-function isRefusal(error: unknown) {
+function isTokenUnavailable(error: unknown) {
   if (!(error instanceof Error) || error instanceof ORPCError) return false
   // The library for OAuth adds the status of a refusal, and a code to errors of the network.
   if ('status' in error) return Number(error.status) < 500

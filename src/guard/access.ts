@@ -7,6 +7,7 @@ import type { Access, Action, Meta } from '../../contract/meta.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { isBearer } from './authentication.ts'
+import { idOf } from './conditions.ts'
 import { networkOf } from './networks.ts'
 import { findRelation, isPermitted } from './permissions.ts'
 import { isPersonal } from './rate-limiter.ts'
@@ -35,18 +36,22 @@ function isPublicCall({ access }: Meta, input: unknown) {
 const isOwnPage = ({ headers: { origin }, settings }: Context) =>
   origin === undefined || origin === settings.baseUrl
 
-/** Checks the caller (401), the scope and impersonation (403), and the rate limit (429). */
+/**
+ * Checks the caller (401), the scope, the impersonation, the page and the role (403), and the rate limit (429). Returns the
+ * caller, or undefined for a public call.
+ */
 export async function authenticate(context: Context, procedure: ProcedureContract, input: unknown) {
   const { scope, noImpersonation, ownPagesOnly, administratorsOnly, rateLimit } = procedure.meta
   const isPublic = isPublicCall(procedure.meta, input)
   const caller = isPublic ? undefined : await context.caller()
   if (!isPublic && !caller) throw challenge(context, createError(procedure, 'UNAUTHORIZED'))
+  // Only callers with a token have scopes. A token can call no procedure without a scope.
   if (caller?.scopes && !(scope && caller.scopes.includes(scope)))
     throw challenge(context, createError(procedure, 'INSUFFICIENT_SCOPE'), scope)
   if (noImpersonation && caller?.session.impersonatedBy !== null) throw createError(procedure, 'FORBIDDEN')
   if (ownPagesOnly && !isOwnPage(context)) throw createError(procedure, 'FORBIDDEN')
   if (administratorsOnly && caller?.user.role !== 'admin') throw createError(procedure, 'FORBIDDEN')
-  if (rateLimit && context.settings.rateLimits) await consumeProcedureLimit(context, rateLimit, caller)
+  if (rateLimit) await consumeProcedureLimit(context, rateLimit, caller)
   return caller
 }
 
@@ -61,8 +66,7 @@ export async function requirePermission(
   { user }: Caller,
   action: Action,
 ) {
-  const id = isObject(input) ? input.id : undefined
-  const found = await findRelation[action](context.db, user, id)
+  const found = await findRelation[action](context.db, user, idOf(input))
   if (!found) throw createError(procedure, 'NOT_FOUND')
   if (!isPermitted(found.relation, action)) throw createError(procedure, 'FORBIDDEN')
   return found.owner

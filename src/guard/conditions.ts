@@ -43,9 +43,11 @@ type RunIfMatching = <Result>(
 ) => Promisable<Result>
 
 /**
- * Tasks: the statement of the change contains the accepted versions. If no row has changed, the procedure throws 412.
+ * Tasks: one statement makes the change, and contains the accepted versions. If no row has changed, the procedure throws
+ * 412.
  *
- * Notes: the row stays locked from the comparison to the commit, so that no concurrent change is lost.
+ * Notes: a change can consist of several statements. The row stays locked from the comparison to the commit, so that no
+ * concurrent change is lost.
  */
 export const runIfMatching: Record<TaggedResource, RunIfMatching> = {
   task: ({ headers }, _, __, change) => change({ acceptedVersions: versionsOf(headers['if-match']) }),
@@ -61,8 +63,9 @@ export const runIfMatching: Record<TaggedResource, RunIfMatching> = {
 /** Returns whether the statement of a change checks the owner and the version. */
 export const isCheckedByStatement = (resource: TaggedResource | undefined) => resource === 'task'
 
-const idOf = (input: unknown) => (isObject(input) ? input.id : undefined)
+export const idOf = (input: unknown) => (isObject(input) ? input.id : undefined)
 
+/** A version with at most nine digits, which PostgreSQL accepts as an `integer`. */
 const TASK_TAG = /^"(0|[1-9]\d{0,8})"$/
 
 /** Returns the versions of a task that `If-Match` accepts. */
@@ -73,7 +76,7 @@ function versionsOf(ifMatch: string | undefined) {
 
 /**
  * Throws 412 if the task does not have a version that `If-Match` accepts. The guard calls this function after an error of
- * the change, because 412 has priority over 400.
+ * the change, because 412 has priority over 400, and the procedure checks the version only after the input.
  */
 export async function requireAcceptedVersion({ db, headers }: Context, { user }: Caller, input: unknown) {
   const ifMatch = headers['if-match']

@@ -36,7 +36,7 @@ async function publishAfter<Output>(
 
 /**
  * Handles an error of a change whose statement checks owner and version. Reads the resource, and throws 404, 403 or 412
- * if one of these applies, because these errors have priority over an invalid input (400).
+ * if the resource requires one, because these errors have priority over an invalid input (400).
  */
 async function throwByPriority(
   error: unknown,
@@ -74,6 +74,7 @@ async function guardMiddleware<Output extends { output: unknown }>(
   const declared = procedure['~orpc']
   const operation = path.join('.')
   context.attributes.operation = operation
+  // A proxy must not compress secrets, because the size could reveal them (BREACH).
   if (declared.meta.secrets) context.reply.set('cache-control', 'no-transform')
   const run = () => checkAndHandle(context, declared, input, handle)
   try {
@@ -92,6 +93,7 @@ async function checkAndHandle<Output>(
 ): Promise<Output> {
   const { action, updates, ifMatch } = procedure.meta
   const caller = await authenticate(context, procedure, input)
+  // A malformed request never reaches the statement.
   const isCheckedLater = isCheckedByStatement(ifMatch) && !context.malformed
   const owner =
     caller && action && !isCheckedLater
@@ -131,6 +133,7 @@ export const withCaller = implementer.use((invocation, input) =>
     const { meta, outputSchema } = procedure['~orpc']
     const { idempotencyKey, ifMatch, updates } = meta
     const run = (overrides?: Partial<Context>) => next<Caller>({ context: { ...caller, ...overrides } })
+    // `updates` may be `nothing`: a change without a topic also needs an entry.
     const proceed = (overrides?: Partial<Context>) =>
       updates && caller.session.impersonatedBy !== null
         ? withAuditEntry({ ...context, ...overrides }, caller, path.join('.'), (audited) =>

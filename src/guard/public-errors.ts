@@ -12,22 +12,24 @@ import { InvalidOutput } from '../output.ts'
  * outage becomes 503. An unexpected error is logged and returned unchanged, because oRPC later replaces it with an
  * internal error without details.
  */
-export function toPublicError(
+export async function toPublicError(
   error: unknown,
   context: Context,
   operation: string,
   errorMap: ErrorMap,
-): unknown {
+): Promise<unknown> {
   const databaseError = toPublicDatabaseError(error)
   if (databaseError?.code === 'UNAUTHORIZED') return databaseError
-  const { cause } = error instanceof ORPCError ? error : {}
-  if (error instanceof ORPCError && error.code === 'BAD_REQUEST' && cause instanceof ValidationError)
-    return badRequest(cause.issues)
-  if (!(error instanceof ORPCError) || error.status >= 500)
+  const known = isORPCError(error) ? error : undefined
+  const cause = known?.cause
+  if (known?.code === 'BAD_REQUEST' && cause instanceof ValidationError) return badRequest(cause.issues)
+  if (!known || known.status >= 500)
     context.log.error({ err: toLoggableError(cause ?? error), procedure: operation }, 'a procedure failed')
-  if (!databaseError) return isORPCError(error) ? removeUndeclaredData(error, errorMap) : error
-  context.reply.set('retry-after', '1')
-  return databaseError
+  if (databaseError) {
+    context.reply.set('retry-after', '1')
+    return databaseError
+  }
+  return known ? await removeUndeclaredData(known, errorMap) : error
 }
 
 const isORPCError = (error: unknown): error is ORPCError<string, unknown> => error instanceof ORPCError

@@ -2,7 +2,7 @@ import { ORPCError } from '@orpc/client'
 import { RateLimiterDrizzle, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 
 import type { Database } from '../../db/database.ts'
-import { limits as schema } from '../../db/rate-limits.ts'
+import { limits as rateLimitsTable } from '../../db/rate-limits.ts'
 import { listIpAddresses } from '../../db/ip-addresses.ts'
 import type { ConsumeRateLimit, LimitRefusal } from '../services.ts'
 import { type Limit, type LimitName, limits } from '../rate-limits.ts'
@@ -30,15 +30,16 @@ export function createRateLimiter(
           ...options,
           keyPrefix,
           storeClient: db,
-          schema,
+          schema: rateLimitsTable,
           clearExpiredByTimeout: false,
         })
       : new RateLimiterMemory({ ...options, keyPrefix })
   }
+  /** Each limit also exists for blocks of IPv6 networks (/48), with BLOCK_FACTOR times the points. */
   const limiters = new Map(
     Object.entries<Limit>(limits).map(([name, limit]) => [
       name,
-      { single: create(name, limit, 1), block: create(name, limit, BLOCK_FACTOR) },
+      { ofKey: create(name, limit, 1), ofBlock: create(name, limit, BLOCK_FACTOR) },
     ]),
   )
   const consume = async (name: LimitName, limiter: Limiter | undefined, key: string) => {
@@ -55,10 +56,10 @@ export function createRateLimiter(
   return async (name, key = 'unknown') => {
     const limiter = limiters.get(name)
     const block = blockOf(key)
-    // Other /64 networks share the limit of the /48. A call that exceeds the limit of its own /64 must therefore not
+    // A key that is an IPv6 network has a block. Other /64 networks share the limit of the /48. A call that exceeds the limit of its own /64 must therefore not
     // consume the limit of the /48.
-    const refused = await consume(name, limiter?.single, key)
-    return refused ?? (block === undefined ? undefined : consume(name, limiter?.block, block))
+    const refused = await consume(name, limiter?.ofKey, key)
+    return refused ?? (block === undefined ? undefined : consume(name, limiter?.ofBlock, block))
   }
 }
 

@@ -3,7 +3,7 @@ import { htmlEscape } from 'escape-goat'
 import { resourcesOfScope } from '../../contract/scope-resources.ts'
 import { scopes } from '../../contract/meta.ts'
 import { isMessage, type Translator, type Values } from '../translation/index.ts'
-import { page, type Text, toHtml } from './page.ts'
+import { page, type MessageWithValues, toHtml } from './page.ts'
 
 /** An error that a page shows: the code of the error, and the values of the message of this code. */
 export interface Problem {
@@ -18,7 +18,8 @@ export interface App {
   trusted: boolean
 }
 
-const paragraph = (translator: Translator, ...text: Text) => `<p>${toHtml(translator, ...text)}</p>\n`
+const paragraph = (translator: Translator, ...text: MessageWithValues) =>
+  `<p>${toHtml(translator, ...text)}</p>\n`
 
 /** An error without a message of its own has the message of an internal error. */
 const problemAlert = (translator: Translator, problem?: Problem) =>
@@ -77,14 +78,14 @@ export const codePage = (translator: Translator, app: App | undefined, email: st
  * Describes the redirect target on the consent page. `URL` shows non-ASCII letters of a host as Punycode (`xn--…`), so
  * that a host with look-alike letters does not look like the imitated host.
  */
-function describeDestination(redirectUri: string): Text {
+function describeDestination(redirectUri: string): MessageWithValues {
   const { protocol, host } = new URL(redirectUri)
   if (protocol === 'https:') return ['website', { host }]
   if (protocol === 'http:') return ['localProgram', { host }]
   return ['localApp', { scheme: protocol }]
 }
 
-const definition = (translator: Translator, term: 'destination' | 'description', text: Text) =>
+const definition = (translator: Translator, term: 'destination' | 'description', text: MessageWithValues) =>
   `<dt>${toHtml(translator, term)}</dt>\n<dd>${toHtml(translator, ...text)}</dd>\n`
 
 /**

@@ -63,14 +63,14 @@ const htmlWriter: Writer = {
 const textWriter: Writer = { text: (text) => text, value: (value) => `\u2068${value}\u2069` }
 
 /** A message of the catalogues with its values. */
-export type Text = [message: Message, values?: Values]
+export type MessageWithValues = [message: Message, values?: Values]
 
-/** Translates a message to HTML. Text and values are escaped. */
-export const toHtml = ({ translate }: Translator, ...[message, values]: Text) =>
+/** Translates a message to HTML. MessageWithValues and values are escaped. */
+export const toHtml = ({ translate }: Translator, ...[message, values]: MessageWithValues) =>
   translate(message, values, htmlWriter)
 
 /** Creates a page. `body` is HTML. */
-export const page = (translator: Translator, title: Text, body: string) =>
+export const page = (translator: Translator, title: MessageWithValues, body: string) =>
   htmlEscape`<!doctype html>
 <html lang="${translator.language}" dir="${translator.direction}">
 <head>
@@ -89,4 +89,4 @@ export const page = (translator: Translator, title: Text, body: string) =>
   body +
   '</main>\n</body>\n</html>\n'
 
-const withWriter = ([message, values]: Text) => [message, values, textWriter] as const
+const withWriter = ([message, values]: MessageWithValues) => [message, values, textWriter] as const

@@ -12,7 +12,7 @@ import { createDatastar } from './datastar.ts'
 import { createEndpoints } from './endpoints.ts'
 import { toKnownError } from './errors.ts'
 import { isEventStream } from './event-stream.ts'
-import { handleExpectations, proceed } from './expectation.ts'
+import { handleExpectations, sendContinue } from './expectation.ts'
 import { createPageEndpoints } from './files.ts'
 import { createHandler } from './handler.ts'
 import { createHealthEndpoints, isHealthCheck } from './health.ts'
@@ -64,6 +64,7 @@ export function createApp(services: Services): Server {
   const attributesOf: AttributesOf = (request) => attributes?.get(request)
   const procedures = compileAll(!settings.production)
   const restFormat = createRestFormat(procedures)
+  /** Each further call of a batch occupies a slot. */
   const occupySlot = () => {
     const free = admission.occupy()
     if (!free) metrics?.shed('full')
@@ -97,7 +98,7 @@ export function createApp(services: Services): Server {
     check(request, target)
     let bytes: Buffer | undefined
     if (hasBody(request.headers)) {
-      proceed(request, response)
+      sendContinue(request, response)
       bytes = await readBody(request)
       if (!admission.admit(response)) {
         shed(response)
@@ -153,8 +154,10 @@ export function createApp(services: Services): Server {
     logOrigin?.(request, response)
     // A request with a body is admitted later, when the body is complete. If all slots are occupied now, the service
     // refuses the request before the body arrives.
-    const isIncomplete = hasBody(headers)
-    const isAdmitted = isIncomplete ? !admission.isFull() : admission.admit(response, isHealthCheck(request))
+    const hasRequestBody = hasBody(headers)
+    const isAdmitted = hasRequestBody
+      ? !admission.isFull()
+      : admission.admit(response, isHealthCheck(request))
     if (!isAdmitted) {
       shed(response)
       return
@@ -171,7 +174,7 @@ export function createApp(services: Services): Server {
     }
     const preflight = method === 'OPTIONS' ? corsFor(headers.origin ?? '', target.path) : undefined
     if (!preflight) {
-      enqueueRequest(isIncomplete, tracing?.bind(handle) ?? handle)
+      enqueueRequest(hasRequestBody, tracing?.bind(handle) ?? handle)
       return
     }
     preflight(request, response, handle)

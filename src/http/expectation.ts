@@ -16,6 +16,6 @@ export function handleExpectations(server: Server) {
 }
 
 /** Sends 100 (Continue) if the client waits for it. */
-export function proceed(request: IncomingMessage, response: ServerResponse) {
+export function sendContinue(request: IncomingMessage, response: ServerResponse) {
   if (waiting.delete(request)) response.writeContinue()
 }
