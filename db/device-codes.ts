@@ -102,7 +102,10 @@ type Decision =
 
 const nextPollAt = sql`${deviceCodes.polledAt} + make_interval(secs => ${deviceCodes.interval} - ${TOLERANCE}::int)`
 
-/** Reads the decision on the request with a device code, and records the time of the poll. */
+/**
+ * Reads the decision on the request with a device code, and records the time of the poll unless the request is unknown, expired or
+ * denied.
+ */
 export const poll = (db: Database, digest: string) =>
   db.transaction(async (tx): Promise<Decision> => {
     const isRequest = eq(deviceCodes.digest, digest)

@@ -25,7 +25,7 @@ const unusedToken = () => randomBytes(24).toString('base64url')
  */
 export const insert = (db: Database, grant: NewGrant, source: audit.Source, tokenDigest = unusedToken()) =>
   db.transaction(async (tx) => {
-    const session = { id: v7(), token: tokenDigest, ...grant }
+    const session = { ...grant, id: v7(), token: tokenDigest }
     await tx.insert(sessions).values(session)
     await audit.insert(tx, {
       ...source,

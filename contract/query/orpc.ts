@@ -38,9 +38,11 @@ function withHeaders(client: Client): ClientWithHeaders {
   return createORPCClient<ClientWithHeaders>({
     async call(path, input, { context, ...options }) {
       const reply: NonNullable<CallContext['reply']> = context.reply ?? new Map<string, string>()
-      const [resource, name] = path as [keyof Client, string]
-      const procedure = Reflect.get(client[resource], name) as AnyProcedure
-      const output = await procedure(input, { ...options, context: { ...context, reply } })
+      const procedure = path.reduce<unknown>(
+        (member, name): unknown => Reflect.get(Object(member), name),
+        client,
+      )
+      const output = await (procedure as AnyProcedure)(input, { ...options, context: { ...context, reply } })
       const fromHeaders = { etag: reply.get('etag'), nextCursor: nextCursor(reply.get('link')) }
       return Object.values(fromHeaders).some(Boolean) ? Object.assign({}, output, fromHeaders) : output
     },
