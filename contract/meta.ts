@@ -32,13 +32,13 @@ export type Access = 'public' | 'signedIn'
 /** What a procedure declares in addition to its route, schemas and errors. */
 export interface Meta {
   /**
-   * Who can call the procedure. A record contains the access of each topic: the call requires a caller if one of the
-   * topics in its input does.
+   * Who can call the procedure: contract/builders.ts sets it. A record contains the access of each topic: the call requires a
+   * caller if one of the topics in its input does.
    */
   access?: Access | Readonly<Record<Topic, Access>>
   /**
-   * The scope that an access token needs. A procedure without a scope rejects access tokens and requires a session
-   * cookie.
+   * The scope that an access token needs. A procedure that requires a caller and has no scope rejects access tokens, and
+   * requires a session cookie. A public procedure ignores access tokens.
    */
   scope?: Scope
   /**

@@ -122,4 +122,5 @@ const sleep = (delay: number, signal: AbortSignal) =>
     }
     const timer = setTimeout(finish, delay)
     signal.addEventListener('abort', finish)
+    if (signal.aborted) finish()
   })

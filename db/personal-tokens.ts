@@ -23,26 +23,31 @@ export const isPersonalToken = (token: string) => TOKEN_PATTERN.test(token)
 export const MAX_TOKENS = 50
 
 /**
- * Creates a token with 256 random bits. `sessionId` is the session in which the person is signed in, and `clientIds` are
- * the client ids that distinguish personal tokens from other grants. Returns `full` if the person has MAX_TOKENS active
+ * Creates a token with 256 random bits. `sessionId` is the session in which the person is signed in, and
+ * `tokenClientIds` are the client ids of all personal tokens. Returns `full` if the person has MAX_TOKENS active
  * tokens, and `ended` if the session has ended.
  */
 export const insert = (
   db: Database,
   sessionId: string,
   grant: grants.NewGrant,
-  clientIds: string[],
+  tokenClientIds: string[],
   source: audit.Source,
 ) =>
   db.transaction(async (tx) => {
     await lockPerson(tx, grant.userId)
-    const isToken = and(eq(sessions.userId, grant.userId), inArray(sessions.clientId, clientIds), isActive)
+    const isToken = and(
+      eq(sessions.userId, grant.userId),
+      inArray(sessions.clientId, tokenClientIds),
+      isActive,
+    )
     if ((await tx.$count(sessions, isToken)) >= MAX_TOKENS) return 'full'
     const token = PREFIX + randomBytes(32).toString('base64url')
     const given = await grants.give(tx, sessionId, grant, source, digestOf(token))
     return given ? { id: given.id, token } : 'ended'
   })
 
+// Needs no client id: in the column `token`, only personal tokens have a digest.
 const findByDigest = createCallerLookup(
   'personal_tokens_find_by_digests',
   'token',

@@ -78,6 +78,9 @@ type Abort = (error: Error) => void
  *
  * Therefore, incomplete requests cannot block other callers. A body that is sent at normal speed is complete before its
  * request becomes the oldest.
+ *
+ * Returns the function that counts a request. This function returns the function that ends the count: the caller calls it
+ * when the body is complete, and before `abort` returns. `onAbort` is called for each aborted request.
  */
 export function createIncompleteLimit(limit: number, onAbort: () => void) {
   let total = 0

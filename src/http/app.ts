@@ -26,7 +26,7 @@ import { createReferenceEndpoints } from './reference.ts'
 import { createOriginLog } from './rejected-origins.ts'
 import { createRequestReader, MAX_HEADERS } from './request.ts'
 import { createRequestLog } from './request-log.ts'
-import { createCors, createResponseHeaders } from './response-headers.ts'
+import { createPreflights, createResponseHeaders } from './response-headers.ts'
 import { createRestFormat } from './rest.ts'
 import { createRpc, createRpcFormat } from './rpc.ts'
 import { RPC } from './rpc-format.ts'
@@ -90,7 +90,7 @@ export function createApp(services: Services): Server {
   ]
   const answerBrowser = createUnknownPaths()
   const responseHeadersFor = createResponseHeaders(settings)
-  const corsFor = createCors(settings)
+  const preflightFor = createPreflights(settings)
 
   async function respond(request: IncomingMessage, response: ServerResponse, target: Target) {
     // Another server or proxy could read the rest of the connection differently.
@@ -172,7 +172,7 @@ export function createApp(services: Services): Server {
         fail(error, response)
       })
     }
-    const preflight = method === 'OPTIONS' ? corsFor(headers.origin ?? '', target.path) : undefined
+    const preflight = method === 'OPTIONS' ? preflightFor(headers.origin ?? '', target.path) : undefined
     if (!preflight) {
       enqueueRequest(hasRequestBody, tracing?.bind(handle) ?? handle)
       return

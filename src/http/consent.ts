@@ -28,7 +28,7 @@ interface Submission extends SignIn {
  * Creates the pages on which a person signs in and grants access to an app. The pages need no scripts. The URL of every
  * page contains the authorization request as its query. Every HTTP request validates the authorization request again.
  */
-export function createAuthorize(services: Services, grants: Grants): Protocol {
+export function createConsentPages(services: Services, grants: Grants): Protocol {
   /** The actions of the buttons on the pages. The key is the value of the form field `action`. */
   const actions: Record<string, (submission: Submission) => Promise<Outcome>> = {
     ...createSignInActions(services),

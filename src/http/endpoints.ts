@@ -8,7 +8,7 @@ import { sendLimitRefusal } from './send.ts'
 
 /**
  * An endpoint outside the contract: health, reference, sign-in and OAuth. The answers are not compressed, because many
- * of them contain tokens or codes.
+ * of them contain tokens or codes. Exception: files (src/http/files.ts).
  */
 export interface Endpoint {
   methods: readonly ('GET' | 'POST')[]
@@ -17,7 +17,7 @@ export interface Endpoint {
   setHeaders?: (response: ServerResponse) => void
   /** Whether pages of every origin may read the answer. Such an endpoint must not use cookies. */
   anyOrigin?: true
-  /** Rate limit, counted for each client network. */
+  /** Rate limit, counted for each client network. Requests without a known network share one count. */
   limit?: LimitName
 }
 

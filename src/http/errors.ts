@@ -7,6 +7,7 @@ import { toPublicDatabaseError } from '../outages.ts'
 import { toJson } from '../output.ts'
 import { preferredMediaType } from './accept.ts'
 import { isBatch, refusedBatch, retryHeaders, RPC, rpcErrorBody } from './rpc-format.ts'
+import { MCP } from './target.ts'
 
 export type PublicError = Pick<ORPCError<string, unknown>, 'message' | 'status' | 'toJSON'>
 
@@ -54,7 +55,7 @@ export function encodeError(request: Recipient, error: PublicError): EncodedErro
   const shared = { status: error.status, type: JSON_TYPE, headers: retryHeaders(error) }
   if (path.startsWith(RPC))
     return { ...shared, text: JSON.stringify(isBatch(headers) ? refusedBatch(error) : rpcErrorBody(error)) }
-  if (path !== '/mcp' && prefersProblem(headers))
+  if (path !== MCP && prefersProblem(headers))
     return { ...shared, type: PROBLEM_TYPE, text: toJson(problemOf(error, request)) }
   return { ...shared, text: toJson(errorBody(error)) }
 }

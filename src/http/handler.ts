@@ -32,7 +32,7 @@ export interface WireFormat {
   find: (call: Call) => Match | undefined
   /** Throws an error if the input cannot be read. */
   decode: (call: Call, match: Match) => Promisable<unknown>
-  /** A Datastar page may call another procedure here, to show its output. */
+  /** The implementation for Datastar (src/http/datastar.ts) may call another procedure, to show its output. */
   encode: (output: unknown, procedure: CompiledProcedure, call: Call) => Promisable<Encoded>
   /** Converts the values of an event iterator. */
   encodeEvents: (events: unknown) => unknown
@@ -82,7 +82,7 @@ export function createRunCall(format: WireFormat): RunCall {
     try {
       output = await procedure.run(context, input)
     } catch (error) {
-      return { error: await hideUndeclared(error, procedure) }
+      return { error: await toCallerError(error, procedure) }
     }
     if (output instanceof LiveEvents) return { stream: output.stream }
 
@@ -92,10 +92,10 @@ export function createRunCall(format: WireFormat): RunCall {
       if (procedure.meta.constant) constants.set(procedure, encoded)
       return { encoded }
     } catch (err) {
-      // The guard of a procedure that a Datastar page has called has already logged its error.
+      // If `encode` has called another procedure, the guard of this procedure has already logged the error.
       if (!(err instanceof ORPCError))
         context.log.error({ err, procedure: procedure.operation }, 'a procedure failed')
-      return { error: await hideUndeclared(err, procedure) }
+      return { error: await toCallerError(err, procedure) }
     }
   }
 }
@@ -105,8 +105,11 @@ const toBadRequest = (cause: unknown): NonNullable<Context['malformed']> =>
     ? (cause as ORPCError<'BAD_REQUEST', unknown>)
     : new ORPCError('BAD_REQUEST', { message: 'The input cannot be read', cause })
 
-/** An error that the contract does not declare becomes an internal error without details. */
-const hideUndeclared = async (
+/**
+ * An error other than an ORPCError becomes an internal error without details. An ORPCError that the contract does not declare
+ * keeps its code, and is not marked as `defined`.
+ */
+const toCallerError = async (
   error: unknown,
   { errorMap }: CompiledProcedure,
 ): Promise<ORPCError<string, unknown>> =>

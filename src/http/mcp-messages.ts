@@ -25,7 +25,10 @@ export const acceptsEvents = (accept = '*/*') => preferredMediaType(accept, [EVE
 export const errorMessage = (code: number, message: string, id: unknown = null) =>
   JSON.stringify({ jsonrpc: '2.0', id, error: { code, message } })
 
-/** Returns the messages of a batch, or undefined if the body is one message. See `parseMessages` in src/http/body.ts. */
+/**
+ * Returns the messages of a batch, or undefined if the body is one message. The body of a call is an object, so
+ * `parseMessages` (src/http/body.ts) converts a list of messages to `{ calls: [...] }`.
+ */
 export const batchOf = ({ jsonrpc, calls }: Record<string, unknown>) =>
   jsonrpc === undefined && Array.isArray(calls) ? (calls as unknown[]) : undefined
 
@@ -47,22 +50,25 @@ export const refuseInBatch = ({ method, id }: Record<string, unknown>) =>
     ? errorMessage(mcp.INVALID_REQUEST, `Send ${String(method)} outside of a batch`, id)
     : undefined
 
-export const isEvents = ({ headers }: Response) =>
+export const isEventResponse = ({ headers }: Response) =>
   headers.get('content-type')?.startsWith(EVENT_STREAM) ?? false
 
 /** Returns the messages in a response of the MCP library: one JSON value, or server-sent events. */
 export async function readMessages(response: Response) {
   const text = await response.text()
-  if (!isEvents(response)) return text === '' ? [] : [text]
+  if (!isEventResponse(response)) return text === '' ? [] : [text]
   return text
     .split('\n')
     .filter((line) => line.startsWith('data: {'))
     .map((line) => line.slice('data: '.length))
 }
 
+/** The last message of a response is the result. Earlier messages are notifications. */
+export const withoutNotifications = (messages: string[]) => messages.slice(-1)
+
 /** Returns the message of a response to one message of a batch. The status of the batch is 200, so errors become messages. */
 export async function readBatched(response: Response, id: unknown) {
-  const [message] = (await readMessages(response)).slice(-1)
+  const [message] = withoutNotifications(await readMessages(response))
   if (response.ok || message?.includes('"jsonrpc"')) return message
   return errorMessage(mcp.INVALID_REQUEST, response.status === 403 ? 'Insufficient scope' : 'Refused', id)
 }

@@ -101,7 +101,7 @@ interface Listening {
   missingScope: Scope | undefined
 }
 
-/** Returns whether a message subscribes to resources. */
+/** Returns whether a message opens a subscription, with or without resources. */
 export const isListening = ({ method }: Record<string, unknown>) => method === LISTEN
 
 /** Reads the message of a call that subscribes to resources. Returns undefined for other messages. */
@@ -156,11 +156,13 @@ export async function sendNotifications(
     await reader.cancel()
     throw error
   })
+  // The client has left, or ANSWER_TIMEOUT has passed and the service has sent 503.
   if (!canStream(response)) {
     stream.close()
     await reader.cancel()
     return true
   }
+  /** Sends one message: the MCP library writes one chunk for the acknowledgement, for each event, and for the result. */
   const sendNext = async () => {
     const { value } = await reader.read()
     if (value && !response.write(value)) await drained(response, closing.signal)

@@ -20,13 +20,14 @@ import {
   acceptsEvents,
   batchOf,
   errorMessage,
-  isEvents,
+  isEventResponse,
   readBatched,
   readMessages,
   refuseBatch,
   refuseInBatch,
   selectType,
   toEvents,
+  withoutNotifications,
 } from './mcp-messages.ts'
 import {
   CallEvents,
@@ -144,6 +145,7 @@ export function createMcp(services: Services): Protocol {
     if (isListening(body) && !acceptsEvents(headers.accept))
       return sendError(response, new ORPCError('NOT_ACCEPTABLE', { message: `Accept ${EVENT_STREAM}` }))
     const { result, listening, events, handler } = await handle(context, url(), body, caller)
+    // The MCP library does not subscribe if it refuses the message.
     if (listening && result.body && events.isSubscribed)
       return sendNotifications(
         { topics: listening.topics, caller, context, events, handler, body: result.body },
@@ -151,9 +153,9 @@ export function createMcp(services: Services): Protocol {
         services,
       )
     const texts = await readMessages(result)
-    // A subscription without resources has ended: the acknowledgement and the result are two messages.
-    if (isListening(body) && isEvents(result)) return send(texts, true)
-    if (result.ok) return send(texts.slice(-1))
+    // The MCP library ends a subscription without resources immediately: the acknowledgement and the result are two messages.
+    if (isListening(body) && isEventResponse(result)) return send(texts, true)
+    if (result.ok) return send(withoutNotifications(texts))
     response.setHeaders(result.headers)
     return sendOutput(target, { status: result.status, text: texts.join('') })
   }

@@ -17,12 +17,13 @@ import { createGrants } from '../identity/grants.ts'
 import { OAuthError } from '../identity/oauth-error.ts'
 import type { LimitName } from '../rate-limits.ts'
 import { withAuditContext } from '../identity/audit-context.ts'
-import { createAuthorize } from './consent.ts'
+import { createConsentPages } from './consent.ts'
 import { createDevicePages } from './device.ts'
 import type { Endpoint, Endpoints } from './endpoints.ts'
 import type { Call, Protocol } from './protocol.ts'
 import { sendBody } from './send.ts'
 import { setPageHeaders } from './response-headers.ts'
+import { MCP } from './target.ts'
 
 interface Result {
   status?: number
@@ -54,7 +55,7 @@ export function createOAuthEndpoints(services: Services): Endpoints {
   })
 
   return {
-    '/authorize': page(createAuthorize(services, grants)),
+    '/authorize': page(createConsentPages(services, grants)),
     '/device': page(createDevicePages(services, grants.devices)),
     '/device_authorization': form(
       (fields, network) => grants.devices.start(fields, network),
@@ -62,7 +63,7 @@ export function createOAuthEndpoints(services: Services): Endpoints {
     ),
     '/.well-known/oauth-authorization-server': metadata(serverMetadata(baseUrl)),
     '/.well-known/oauth-protected-resource': metadata(resourceMetadata(baseUrl, baseUrl)),
-    '/.well-known/oauth-protected-resource/mcp': metadata(resourceMetadata(baseUrl, `${baseUrl}/mcp`)),
+    '/.well-known/oauth-protected-resource/mcp': metadata(resourceMetadata(baseUrl, baseUrl + MCP)),
     '/.well-known/jwks.json': createEndpoint('GET', async () => ({ body: await grants.fetchJwks() })),
     '/token': form((fields) => grants.redeem(fields)),
     '/revoke': form(async (fields) => {

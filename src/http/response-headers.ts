@@ -7,7 +7,7 @@ import { MCP } from './target.ts'
 /** Names and values of headers. */
 type HeaderLines = readonly (readonly [name: string, value: string])[]
 
-type Cors = (request: IncomingMessage, response: ServerResponse, next: () => void) => void
+type Preflight = (request: IncomingMessage, response: ServerResponse, next: () => void) => void
 
 /** Time for which a browser caches a preflight, in seconds: the maximum of Chromium. */
 const PREFLIGHT_TTL = 7200
@@ -26,10 +26,14 @@ const exposedHeaders = [
 ]
 
 /**
- * CORS: pages of TRUSTED_ORIGINS may read answers, and send cookies. Pages of every origin may call /mcp, which ignores
+ * Answers preflight requests. All other answers have the CORS headers of `createResponseHeaders`.
+ *
+ * Pages of TRUSTED_ORIGINS may read answers, and send cookies. Pages of every origin may call /mcp, which ignores
  * cookies, with an access token. Returns undefined if the browser must hide the answer from the page.
  */
-export function createCors({ trustedOrigins }: Settings): (origin: string, path: string) => Cors | undefined {
+export function createPreflights({
+  trustedOrigins,
+}: Settings): (origin: string, path: string) => Preflight | undefined {
   const shared = { maxAge: PREFLIGHT_TTL, exposedHeaders }
   const trusted = cors<IncomingMessage>({ ...shared, origin: trustedOrigins, credentials: true })
   const open = cors<IncomingMessage>({ ...shared, origin: '*', methods: 'POST' })

@@ -67,6 +67,7 @@ export function createRpc(services: Services, format: WireFormat, occupySlot: Oc
     return METHODS.includes(call.method) && answerBatch(call, response)
   }
   return Object.assign(answer, {
+    // A preflight does not have the header of a batch, only its path.
     methodsAt: (call: Call) => (call.path.endsWith(BATCH) ? METHODS : methodsAt(call)),
   })
 }

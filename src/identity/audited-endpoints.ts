@@ -116,7 +116,7 @@ async function runAudited(
   run: () => Promise<unknown>,
 ) {
   const target = Target.catch({}).parse(input)
-  const result = await runWithTransaction(call.context.adapter, async (): Promise<Result> => {
+  const committed = await runWithTransaction(call.context.adapter, async (): Promise<Result> => {
     const { db, overrides } = currentTransaction()
     const isRefusalRecorded = await recordsRefusals(db, target)
     // Looks up the person before and after the call, because a sign-in may create the person. Both lookups run in every
@@ -126,7 +126,9 @@ async function runAudited(
     const result = await run().then((value) => ({ value }), toRefusal)
     const after = await subjectOf(db, target)
     const isAccepted = 'value' in result
+    // Hooks of better-auth set `overrides` if only the hook knows the person or the outcome.
     const subject = overrides.subject ?? before ?? after
+    // Ends impersonations that the person's role no longer permits. Other calls change nothing here.
     if (isAccepted && subject !== null) await endImpersonations(db, subject)
     const source = currentAuditSource()
     // A sign-in request has no authenticated caller. The person is the actor only if the code was correct.
@@ -143,8 +145,8 @@ async function runAudited(
     if (outcome === 'accepted' || isRefusalRecorded) await audit.insert(db, entry)
     return result
   })
-  if ('refusal' in result) throw result.refusal
-  return result.value
+  if ('refusal' in committed) throw committed.refusal
+  return committed.value
 }
 
 function toRefusal(error: unknown) {
