@@ -4,7 +4,7 @@ import { audit, concerns, pseudonymize } from './audit.ts'
 import { codeIdentifier, users, verifications } from './users.ts'
 import type { Database } from './database.ts'
 import { requireRow } from './statements.ts'
-import { limits } from './rate-limits.ts'
+import { rateLimitCounters } from './rate-limits.ts'
 import { notes, shares, type Viewer } from './notes.ts'
 import { removeBySubject } from './oauth.ts'
 import { listConnections } from './pagination.ts'
@@ -103,6 +103,6 @@ export const remove = (db: Database, { id, email }: Viewer) =>
     await tx.delete(shares).where(eq(shares.email, email))
     await tx.delete(verifications).where(eq(verifications.identifier, codeIdentifier(email)))
     await removeBySubject(tx, id)
-    await tx.delete(limits).where(like(limits.key, `%:${id}`))
+    await tx.delete(rateLimitCounters).where(like(rateLimitCounters.key, `%:${id}`))
     return pseudonymize(tx, id)
   })

@@ -6,7 +6,7 @@ import { deviceCodes } from './device-codes.ts'
 import { idempotency } from './idempotency.ts'
 import type { Database } from './database.ts'
 import { tryAdvisoryLock } from './statements.ts'
-import { limits } from './rate-limits.ts'
+import { rateLimitCounters } from './rate-limits.ts'
 import { records, removeUnusedClients } from './oauth.ts'
 import { sessions } from './sessions.ts'
 
@@ -28,7 +28,7 @@ export const removeExpired = (db: Database, auditRetention = AUDIT_RETENTION) =>
     for (const table of [sessions, verifications, records, idempotency, deviceCodes])
       await tx.delete(table).where(lte(table.expiresAt, sql`now()`))
     await removeUnusedClients(tx)
-    await tx.delete(limits).where(lte(limits.expire, sql`now()`))
+    await tx.delete(rateLimitCounters).where(lte(rateLimitCounters.expire, sql`now()`))
     await tx.delete(legacyRateLimits).where(lt(legacyRateLimits.lastRequest, Date.now() - DAY))
     await removeOlderThan(tx, auditRetention)
     return true

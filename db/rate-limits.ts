@@ -3,7 +3,7 @@ import { index, integer, pgTable, text } from 'drizzle-orm/pg-core'
 import { timestamptz } from './columns.ts'
 
 /** Counters of the rate limits. The library rate-limiter-flexible requires these column names. */
-export const limits = pgTable(
+export const rateLimitCounters = pgTable(
   'limits',
   {
     /** The name of the limit, and the person or network to which the counter belongs. */

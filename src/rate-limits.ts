@@ -1,4 +1,4 @@
-export interface Limit {
+export interface RateLimit {
   /** Number of requests allowed in one period. */
   points: number
   /** Length of the period, in seconds. */
@@ -19,7 +19,7 @@ export interface Limit {
  * The rate limits. The values are higher than normal use requires. The setting `LIMITS` can override the points of a
  * limit.
  */
-export const limits = {
+export const rateLimits = {
   /** Increments and decrements of the counter, by network. */
   steps: { points: 6000, duration: 60 },
   /** Reservations, by network. */
@@ -68,6 +68,6 @@ export const limits = {
   documents: { points: 30, duration: 60, shared: true },
   /** Token requests and revocations, by network. */
   tokens: { points: 600, duration: 60, shared: true },
-} satisfies Record<string, Limit>
+} satisfies Record<string, RateLimit>
 
-export type LimitName = keyof typeof limits
+export type RateLimitName = keyof typeof rateLimits

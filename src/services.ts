@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 
 import type { Database } from '../db/database.ts'
 import type { Live } from './live-stream.ts'
-import type { LimitName } from './rate-limits.ts'
+import type { RateLimitName } from './rate-limits.ts'
 import type { Settings } from './settings.ts'
 
 /** The shared components of the service, created once for each process. */
@@ -74,7 +74,7 @@ export interface Metrics {
  * the error (429) if the limit is exceeded, otherwise undefined.
  */
 export type ConsumeRateLimit = (
-  limit: LimitName,
+  limit: RateLimitName,
   key: string | undefined,
 ) => Promise<LimitRefusal | undefined>
 

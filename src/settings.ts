@@ -10,7 +10,7 @@ import { parseDatabaseUrl } from '../db/database-url.ts'
 import { toErrorMessage } from '../db/errors.ts'
 import { makeFolderPrivate, makePrivate } from '../db/private.ts'
 import { APP_SCHEMES, isAppScheme, isConfiguredClient } from './identity/client-metadata.ts'
-import { limits } from './rate-limits.ts'
+import { rateLimits } from './rate-limits.ts'
 import { normalizeAddress } from './mail-address.ts'
 
 const list = z
@@ -55,7 +55,9 @@ const parseLimit = (entry: string): [string, number] => {
   return [name, Number(points)]
 }
 const isLimitList = (entries: string[]) =>
-  entries.map(parseLimit).every(([name, points]) => name in limits && Number.isInteger(points) && points > 0)
+  entries
+    .map(parseLimit)
+    .every(([name, points]) => name in rateLimits && Number.isInteger(points) && points > 0)
 
 /** Minimum length of AUTH_SECRET, in characters. */
 const MIN_SECRET = 32
@@ -98,7 +100,7 @@ const Variables = z.object({
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   LIMITS: list.refine(
     isLimitList,
-    `Must be a comma-separated list of name=number. Names: ${Object.keys(limits).join(', ')}`,
+    `Must be a comma-separated list of name=number. Names: ${Object.keys(rateLimits).join(', ')}`,
   ),
   RATE_LIMITS: z.enum(['on', 'off']).default('on'),
   METRICS_HOST: z.string().default('127.0.0.1'),
@@ -201,7 +203,7 @@ export function readSettings(environment: Record<string, string | undefined>) {
     release: env.RELEASE,
     logLevel: env.LOG_LEVEL,
     rateLimits: env.RATE_LIMITS === 'on',
-    /** Points that override the points in `limits`. The key is the name of the rate limit. */
+    /** Points that override the points in `rateLimits`. The key is the name of the rate limit. */
     limitPoints: Object.fromEntries(env.LIMITS.map(parseLimit)),
     metricsHost: env.METRICS_HOST,
     /** Port of `/metrics`. If unset, no metrics are collected. */

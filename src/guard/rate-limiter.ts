@@ -2,14 +2,14 @@ import { ORPCError } from '@orpc/client'
 import { RateLimiterDrizzle, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 
 import type { Database } from '../../db/database.ts'
-import { limits as rateLimitsTable } from '../../db/rate-limits.ts'
+import { rateLimitCounters } from '../../db/rate-limits.ts'
 import { listIpAddresses } from '../../db/ip-addresses.ts'
 import type { ConsumeRateLimit, LimitRefusal } from '../services.ts'
-import { type Limit, type LimitName, limits } from '../rate-limits.ts'
+import { type RateLimit, type RateLimitName, rateLimits } from '../rate-limits.ts'
 import { BLOCK_FACTOR, blockOf, networkOf } from './networks.ts'
 
 /** Returns whether the limit has a separate count for each signed-in person. */
-export const isPersonal = (name: LimitName) => 'personal' in limits[name]
+export const isPersonal = (name: RateLimitName) => 'personal' in rateLimits[name]
 
 /**
  * Creates the function that counts calls against the rate limits. Limits with `shared` have one count for all
@@ -17,12 +17,12 @@ export const isPersonal = (name: LimitName) => 'personal' in limits[name]
  * for each refused call.
  */
 export function createRateLimiter(
-  { rateLimits, limitPoints }: { rateLimits: boolean; limitPoints: Record<string, number> },
+  { rateLimits: isEnabled, limitPoints }: { rateLimits: boolean; limitPoints: Record<string, number> },
   db: Database,
-  onExceeded: (limit: LimitName) => void = () => undefined,
+  onExceeded: (limit: RateLimitName) => void = () => undefined,
 ): ConsumeRateLimit {
-  if (!rateLimits) return () => Promise.resolve(undefined)
-  const create = (name: string, { shared, points, duration }: Limit, factor: number) => {
+  if (!isEnabled) return () => Promise.resolve(undefined)
+  const create = (name: string, { shared, points, duration }: RateLimit, factor: number) => {
     const options = { duration, points: (limitPoints[name] ?? points) * factor }
     const keyPrefix = factor === 1 ? name : `${name}/48`
     return shared
@@ -30,19 +30,19 @@ export function createRateLimiter(
           ...options,
           keyPrefix,
           storeClient: db,
-          schema: rateLimitsTable,
+          schema: rateLimitCounters,
           clearExpiredByTimeout: false,
         })
       : new RateLimiterMemory({ ...options, keyPrefix })
   }
   /** Each limit also exists for blocks of IPv6 networks (/48), with BLOCK_FACTOR times the points. */
   const limiters = new Map(
-    Object.entries<Limit>(limits).map(([name, limit]) => [
+    Object.entries<RateLimit>(rateLimits).map(([name, limit]) => [
       name,
       { ofKey: create(name, limit, 1), ofBlock: create(name, limit, BLOCK_FACTOR) },
     ]),
   )
-  const consume = async (name: LimitName, limiter: Limiter | undefined, key: string) => {
+  const consume = async (name: RateLimitName, limiter: Limiter | undefined, key: string) => {
     try {
       await limiter?.consume(key)
       return undefined
@@ -65,7 +65,7 @@ export function createRateLimiter(
 
 type Limiter = RateLimiterDrizzle | RateLimiterMemory
 
-const createRefusal = (name: string, { points, duration }: Limit, waitSeconds: number): LimitRefusal => ({
+const createRefusal = (name: string, { points, duration }: RateLimit, waitSeconds: number): LimitRefusal => ({
   error: new ORPCError('TOO_MANY_REQUESTS', { message: 'Too many requests; try again later' }),
   headers: {
     'retry-after': String(waitSeconds),

@@ -15,7 +15,7 @@ import { registerClient } from '../identity/clients.ts'
 import { networkOf } from '../guard/networks.ts'
 import { createGrants } from '../identity/grants.ts'
 import { OAuthError } from '../identity/oauth-error.ts'
-import type { LimitName } from '../rate-limits.ts'
+import type { RateLimitName } from '../rate-limits.ts'
 import { withAuditContext } from '../identity/audit-context.ts'
 import { createConsentPages } from './consent.ts'
 import { createDevicePages } from './device.ts'
@@ -38,7 +38,7 @@ export function createOAuthEndpoints(services: Services): Endpoints {
   const metadata = (body: object) => createEndpoint('GET', () => Promise.resolve({ body }))
   const form = (
     handle: (form: Record<string, string>, network: string | undefined) => Promise<object>,
-    limit: LimitName = 'tokens',
+    limit: RateLimitName = 'tokens',
   ) =>
     createEndpoint(
       'POST',
@@ -83,7 +83,7 @@ export function createOAuthEndpoints(services: Services): Endpoints {
 }
 
 interface Options {
-  limit?: LimitName
+  limit?: RateLimitName
   /** The error code for a body that cannot be parsed. */
   malformedCode?: string
 }

@@ -23,7 +23,7 @@ export function createLive(services: Omit<Services, 'live'>, notifications: Noti
   const { db, settings, log, metrics, closing } = services
   const bus = createBus(notifications, log)
   const states = createSharedStates(bus)
-  const limits = createStreamLimits(settings)
+  const streamLimits = createStreamLimits(settings)
   const streams = new Set<Stream>()
 
   const timer = setInterval(() => {
@@ -37,7 +37,7 @@ export function createLive(services: Omit<Services, 'live'>, notifications: Noti
     for (const stream of streams) stream.close()
   }
   closing.signal.addEventListener('abort', closeAll)
-  metrics?.observeStreams(limits.count, bus.isConnected)
+  metrics?.observeStreams(streamLimits.count, bus.isConnected)
 
   const subscribe = (source: Source, wake: () => void, reply: Reply): Subscription => {
     const { topic } = source
@@ -61,7 +61,7 @@ export function createLive(services: Omit<Services, 'live'>, notifications: Noti
       if (closing.signal.aborted)
         throw new ORPCError('SERVICE_UNAVAILABLE', { message: 'The service is stopping' })
       const sources = sourcesOf(call, readContext)
-      const free = limits.occupy({ caller, network: networkOf(call.address) }, reply)
+      const free = streamLimits.occupy({ caller, network: networkOf(call.address) }, reply)
       // An open stream keeps the variables that closures use. So no closure uses `call`, which contains the request.
       const unsubscribes = [free]
       const stream: Stream = new Stream({

@@ -7,7 +7,7 @@ import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, R
 import { isOutage } from '../../db/errors.ts'
 import type { StatementObserver } from '../../db/observer.ts'
 import type { AttributesOf, RequestAttributes } from '../services.ts'
-import { type LimitName, limits } from '../rate-limits.ts'
+import { type RateLimitName, rateLimits } from '../rate-limits.ts'
 import type { Settings } from '../settings.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
@@ -85,7 +85,7 @@ export function createMetrics(settings: Settings) {
   // exist.
   for (const reason of ['full', 'late', 'incomplete']) shed.inc({ reason }, 0)
   for (const outcome of ['accepted', 'refused']) signIns.inc({ outcome }, 0)
-  for (const limit of Object.keys(limits)) exceededLimits.inc({ limit }, 0)
+  for (const limit of Object.keys(rateLimits)) exceededLimits.inc({ limit }, 0)
   for (const reason of ['outage', 'other']) failures.inc({ reason }, 0)
 
   const observeStatement: StatementObserver = async ({ name }, run) => {
@@ -150,7 +150,7 @@ export function createMetrics(settings: Settings) {
       deliveries.observe((performance.now() - since) / 1000)
     },
 
-    rateLimitExceeded: (limit: LimitName) => {
+    rateLimitExceeded: (limit: RateLimitName) => {
       exceededLimits.inc({ limit })
     },
 

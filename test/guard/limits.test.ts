@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 import { verifications } from '../../db/users.ts'
 import { removeExpired } from '../../db/housekeeping.ts'
-import { limits } from '../../db/rate-limits.ts'
+import { rateLimitCounters } from '../../db/rate-limits.ts'
 import { put, records } from '../../db/oauth.ts'
 import { sessions } from '../../db/sessions.ts'
 import { createTallystick } from '../../src/testing.ts'
@@ -111,8 +111,8 @@ describe('limits', () => {
     expect(
       await db
         .select()
-        .from(limits)
-        .where(like(limits.key, `%${id}`)),
+        .from(rateLimitCounters)
+        .where(like(rateLimitCounters.key, `%${id}`)),
     ).toEqual([])
     for (const name of ['codes', 'tries'] as const)
       expect(await service.services.consumeRateLimit(name, email)).toMatchObject({
@@ -190,9 +190,9 @@ describe('limits', () => {
     const email = newEmail()
     for (let index = 0; index < 4; index++) await service.services.consumeRateLimit('codes', email)
     await db
-      .update(limits)
+      .update(rateLimitCounters)
       .set({ expire: new Date(Date.now() - 1) })
-      .where(eq(limits.key, `codes:${email}`))
+      .where(eq(rateLimitCounters.key, `codes:${email}`))
 
     expect(await service.services.consumeRateLimit('codes', email)).toBeUndefined()
   })
@@ -218,13 +218,13 @@ describe('housekeeping', () => {
     await put(db, 'expired', {}, past)
     await put(db, 'lasting', {})
     await db.insert(verifications).values({ id: 'old', identifier: 'old', value: '', expiresAt: past })
-    await db.insert(limits).values({ key: 'old', points: 1, expire: past })
+    await db.insert(rateLimitCounters).values({ key: 'old', points: 1, expire: past })
 
     expect(await removeExpired(db)).toBe(true)
 
     expect(await db.select().from(sessions).where(eq(sessions.token, token))).toEqual([])
     expect(await db.select().from(verifications).where(eq(verifications.id, 'old'))).toEqual([])
-    expect(await db.select().from(limits).where(eq(limits.key, 'old'))).toEqual([])
+    expect(await db.select().from(rateLimitCounters).where(eq(rateLimitCounters.key, 'old'))).toEqual([])
     expect((await db.select().from(records)).map(({ key }) => key)).toContain('lasting')
     expect((await db.select().from(records)).map(({ key }) => key)).not.toContain('expired')
     expect((await call('GET', '/api/me', undefined, { cookie })).status).toBe(200)

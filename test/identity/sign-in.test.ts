@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 import { ErrorBody } from '../../contract/errors.ts'
 import { users, verifications } from '../../db/users.ts'
-import { limits } from '../../db/rate-limits.ts'
+import { rateLimitCounters } from '../../db/rate-limits.ts'
 import { sessions } from '../../db/sessions.ts'
 import {
   type Answer,
@@ -423,7 +423,10 @@ describe('the rate limits of sign-in', async () => {
     await requestCodeFrom('203.0.113.4')
 
     const key = 'codesByAddress:203.0.113.4'
-    const rows = await limited.services.db.select().from(limits).where(eq(limits.key, key))
+    const rows = await limited.services.db
+      .select()
+      .from(rateLimitCounters)
+      .where(eq(rateLimitCounters.key, key))
 
     expect(rows).toMatchObject([{ points: 1 }])
   })

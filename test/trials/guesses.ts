@@ -1,6 +1,6 @@
 import { Agent } from 'node:http'
 
-import { limits } from '../../src/rate-limits.ts'
+import { rateLimits } from '../../src/rate-limits.ts'
 import { forEachConcurrently } from './concurrency.ts'
 import { type HttpResponse, sendRequest } from './http-client.ts'
 import { createTemporaryFolder, readCode, signIn, startService } from './service-process.ts'
@@ -76,9 +76,9 @@ await trial('guesses', async (report) => {
     'refused with Retry-After': refused.length,
     'others signed in': OTHERS.length,
   })
-  if (admitted.length > limits.tries.points) throw new Error('Too many guesses were admitted')
+  if (admitted.length > rateLimits.tries.points) throw new Error('Too many guesses were admitted')
   if (compared.length > ATTEMPTS_PER_CODE * codes) throw new Error('A code was compared too often')
-  if (codes > limits.codes.points) throw new Error('Too many codes were sent')
+  if (codes > rateLimits.codes.points) throw new Error('Too many codes were sent')
   if (admitted.length + refused.length < guesses.length)
     throw new Error('Not all other guesses were refused with Retry-After')
   if (guesses.some(({ status }) => status === 200)) throw new Error('A guess signed in')
