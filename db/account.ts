@@ -62,7 +62,7 @@ const sizeOf = async (db: Database, query: SQLWrapper) => {
   return requireRow(await db.select({ bytes }).from(sql`${query} as result`)).bytes
 }
 
-/** Runs queries one after the other, so that only one result waits in memory. Returns the rows of each query under the name of the query. */
+/** Runs queries one after the other. Returns the rows of each query under the name of the query. */
 async function runQueries<Queries extends Record<string, PromiseLike<unknown>>>(queries: Queries) {
   const rows: Record<string, unknown> = {}
   for (const [name, query] of Object.entries(queries)) rows[name] = await query

@@ -103,8 +103,8 @@ type Decision =
 const nextPollAt = sql`${deviceCodes.polledAt} + make_interval(secs => ${deviceCodes.interval} - ${TOLERANCE}::int)`
 
 /**
- * Reads the decision on the request with a device code, and records the time of the poll unless the request is unknown, expired or
- * denied.
+ * Reads the decision on the request with a device code. Records the time of the poll, except for a request that is unknown,
+ * expired or denied.
  */
 export const poll = (db: Database, digest: string) =>
   db.transaction(async (tx): Promise<Decision> => {

@@ -35,8 +35,8 @@ async function publishAfter<Output>(
 }
 
 /**
- * Handles an error of a change whose statement checks owner and version. Reads the resource, and throws 404, 403 or 412
- * if the resource requires one, because these errors have priority over an invalid input (400).
+ * Handles an error of a change, if the statement of the change checks the owner and the version. Reads the resource again,
+ * and throws 404, 403 or 412 if one of these errors applies: each has priority over an invalid input (400).
  */
 async function throwByPriority(
   error: unknown,

@@ -12,7 +12,7 @@ interface MarkedObject {
   issued: number
   /** Acknowledged versions in ascending order, with the time of the response. */
   acknowledged: { version: number; at: number }[]
-  /** The people who may see the object, with the time from which they must see it. `all` means everyone. */
+  /** The people who may see the object, with the time from which each person must see the object. `all` means everyone. */
   audience: Map<string, number>
   isDeletionIssued: boolean
   deletedAt: number
@@ -59,7 +59,7 @@ export class Marks {
     object.deletedAt = Math.min(object.deletedAt, performance.now())
   }
 
-  /** Adds an object that the service created, for example a session, whose key is not known before the response. */
+  /** Adds an object that the service created. Only the response contains the key of such an object, for example of a session. */
   adopt(key: string, person: string) {
     const object = this.#objects.get(key) ?? this.#create(key, person)
     object.issued = Math.max(object.issued, 1)

@@ -130,7 +130,7 @@ async function waitForStates(readers: readonly LiveReader[], expected: States, s
   return [...durations.values()]
 }
 
-/** Changes the counter and each person's task without a notification, as if a process had ended after the commit. */
+/** Changes the counter and each person's task without a notification, like a process that ends after the commit. */
 async function writeUnannounced({ admin }: FaultContext, people: readonly Person[], marks: Marks) {
   marks.issue('counter')
   await admin`update counter set count = count + 1`
