@@ -4,6 +4,7 @@ import { MAX_EMAIL } from './bounds.ts'
 import { reading, sensitive } from './builders.ts'
 import { scopes } from './meta.ts'
 import { requestSchemas, responseSchemas, Success, text, Timestamp } from './schemas.ts'
+import { sessionsTopic } from './sessions.ts'
 import { ShareInput } from './notes.ts'
 import { Task } from './tasks.ts'
 
@@ -157,7 +158,7 @@ export const account = {
     })
     .output(AccountExport),
   delete: sensitive
-    .meta({ updates: 'sessions' })
+    .meta({ updates: [sessionsTopic] })
     .errors({ WRONG_ADDRESS: { status: 400, message: 'This is not the e-mail address of the account' } })
     .route({
       method: 'POST',

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { sensitive, signedIn } from './builders.ts'
 import { scopes } from './meta.ts'
 import { Page, requestSchemas, responseSchemas, Success, text, Timestamp } from './schemas.ts'
+import { sessionsTopic } from './sessions.ts'
 
 const example = {
   id: '019b7a2e-5c80-7d3f-9a41-6b0c2d8e4f17',
@@ -52,7 +53,7 @@ export const apps = {
     .input(Page.optional())
     .output(AppList),
   revoke: sensitive
-    .meta({ updates: 'sessions' })
+    .meta({ updates: [sessionsTopic] })
     .errors({ NOT_FOUND: { status: 404, message: 'App not found or already revoked' } })
     .route({
       method: 'POST',

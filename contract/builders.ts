@@ -1,6 +1,6 @@
 import { oc } from '@orpc/contract'
 
-import type { Meta, TaggedResource } from './meta.ts'
+import type { Meta, TaggedResource, Topic } from './meta.ts'
 
 /** Builder of procedures for any caller. The service ignores the credentials of a call to such a procedure. */
 export const publicAccess = oc.$meta<Meta>({ access: 'public' })
@@ -40,7 +40,7 @@ export const idempotencyErrors = {
 }
 
 /** Builder of procedures that create a resource. Supports `Idempotency-Key`, so that clients can retry. */
-export const creating = (updates: NonNullable<Meta['updates']>) =>
+export const creating = (updates: readonly Topic[]) =>
   writing.meta({ idempotencyKey: true, updates }).errors(idempotencyErrors)
 
 export const ifMatchErrors = {
@@ -48,5 +48,5 @@ export const ifMatchErrors = {
 }
 
 /** Builder of procedures that change a resource. Supports `If-Match`, to detect concurrent changes. */
-export const changing = (resource: TaggedResource) =>
-  writing.meta({ ifMatch: resource, updates: `${resource}s` }).errors(ifMatchErrors)
+export const changing = (resource: TaggedResource, updates: readonly Topic[]) =>
+  writing.meta({ ifMatch: resource, updates }).errors(ifMatchErrors)

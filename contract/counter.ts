@@ -1,6 +1,7 @@
 import * as z from 'zod'
 
 import { publicAccess } from './builders.ts'
+import { topic } from './live.ts'
 import { requestSchemas, responseSchemas } from './schemas.ts'
 
 export const Counter = z
@@ -27,14 +28,16 @@ data: signals {"count":7}
 
 `
 
+export const counterTopic = topic('counter', { access: 'public', state: Counter })
+
 const step = publicAccess
-  .meta({ rateLimit: 'steps', updates: 'counter' })
+  .meta({ rateLimit: 'steps', updates: [counterTopic] })
   .errors({ CONFLICT: { status: 409, message: 'The counter is at its limit' } })
 
 export const counter = {
   get: publicAccess
     .meta({
-      reads: 'counter',
+      reads: counterTopic,
       tool: {
         title: 'Read the counter',
         description: 'Reads the shared counter.',
@@ -66,7 +69,7 @@ export const counter = {
   set: publicAccess
     .meta({
       rateLimit: 'steps',
-      updates: 'counter',
+      updates: [counterTopic],
       tool: {
         title: 'Set the counter',
         description: 'Sets the shared counter to a whole number.',
@@ -88,7 +91,7 @@ export const counter = {
   reset: publicAccess
     .meta({
       rateLimit: 'steps',
-      updates: 'counter',
+      updates: [counterTopic],
       tool: {
         title: 'Reset the counter',
         description: 'Sets the shared counter to zero.',

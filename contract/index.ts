@@ -1,15 +1,22 @@
+import type { InferContractRouterOutputs } from '@orpc/contract'
+
 import { account } from './account.ts'
 import { apps } from './apps.ts'
 import { audit } from './audit.ts'
-import { counter } from './counter.ts'
+import { counter, counterTopic } from './counter.ts'
 import { legacyNotes } from './legacy-notes.ts'
-import { live } from './live.ts'
-import { notes } from './notes.ts'
+import { liveContract } from './live.ts'
+import { notes, notesTopic } from './notes.ts'
 import { reservations } from './reservations.ts'
-import { sessions } from './sessions.ts'
+import { sessions, sessionsTopic } from './sessions.ts'
 import { status } from './status.ts'
-import { tasks } from './tasks.ts'
+import { tasks, tasksTopic } from './tasks.ts'
 import { tokens } from './tokens.ts'
+
+/** What `live.watch` can watch. */
+export const topics = [counterTopic, tasksTopic, notesTopic, sessionsTopic] as const
+
+export type TopicName = (typeof topics)[number]['name']
 
 export const contract = {
   status,
@@ -20,7 +27,7 @@ export const contract = {
   legacyNotes,
   sessions,
   reservations,
-  live,
+  live: liveContract(topics),
   apps,
   tokens,
   audit,
@@ -43,3 +50,7 @@ export const descriptions: Record<keyof typeof contract, string> = {
 }
 
 export type Contract = typeof contract
+
+/** A topic with its current state. */
+export type LiveUpdate =
+  InferContractRouterOutputs<Contract>['live']['watch'] extends AsyncIterator<infer Update> ? Update : never

@@ -2,6 +2,7 @@ import * as z from 'zod'
 
 import { creating, reading, writing } from './builders.ts'
 import { noteBounds } from './bounds.ts'
+import { notesTopic } from './notes.ts'
 import { ById, isBlank, Page, requestSchemas, responseSchemas, Success, text, Timestamp } from './schemas.ts'
 
 const example = {
@@ -63,14 +64,14 @@ export const legacyNotes = {
     .route({ method: 'GET', path: '/api/notes', summary: 'List your notes, newest first' })
     .input(Page.optional())
     .output(NotesList),
-  create: creating('notes')
+  create: creating([notesTopic])
     .meta({ form: 1, eventsExample: eventsOf(listed, { noteCount: 1, newNote: '' }) })
     .route({ method: 'POST', path: '/api/notes', summary: 'Add a note' })
     .input(AddNote)
     .output(Note),
   delete: writing
     .meta({
-      updates: 'notes',
+      updates: [notesTopic],
       eventsExample: eventsOf('<li id="no-notes">No notes yet</li>', { noteCount: 0 }),
     })
     .route({
@@ -82,7 +83,7 @@ export const legacyNotes = {
     .input(ById)
     .output(Success),
   reset: writing
-    .meta({ updates: 'notes' })
+    .meta({ updates: [notesTopic] })
     .route({
       method: 'POST',
       path: '/api/notes/reset',

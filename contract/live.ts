@@ -2,63 +2,79 @@ import { eventIterator } from '@orpc/contract'
 import * as z from 'zod'
 
 import { publicAccess, signedInErrors } from './builders.ts'
-import { type Access, type Topic, topics } from './meta.ts'
+import type { Topic } from './meta.ts'
 import { responseSchemas } from './schemas.ts'
-import { Counter } from './counter.ts'
-import { NoteList } from './notes.ts'
-import { SessionList } from './sessions.ts'
-import { TaskFilter, TaskList } from './tasks.ts'
 
-/** The access that each topic needs. */
-export const topicAccess: Record<Topic, Access> = {
-  counter: 'public',
-  tasks: 'signedIn',
-  notes: 'signedIn',
-  sessions: 'signedIn',
-}
+/**
+ * Declares a topic: `topic('tasks', { access: 'signedIn', state: TaskList, input: TaskFilter })`. The operation with
+ * `reads: tasksTopic` reads the state. Operations with `updates: [tasksTopic]` announce a new state.
+ */
+export const topic = <const Name extends string, const Declaration extends Omit<Topic, 'name'>>(
+  name: Name,
+  declaration: Declaration,
+) => ({ name, ...declaration })
 
-/** Returns the topics of an input that has not been validated: a list, or a string with commas as in URLs. */
+/** Returns the names of topics in an input that has not been validated: a list, or a string with commas as in URLs. */
 export const readTopics = (value: unknown): unknown[] =>
   Array.isArray(value) ? value : typeof value === 'string' ? value.split(',') : []
 
-const Topics = z
-  .preprocess(
-    (value: Topic[]) => [...new Set(readTopics(value))],
-    z.array(z.enum(topics)).min(1, 'Must name at least one topic'),
-  )
-  .meta({
-    type: 'array',
-    items: { type: 'string', enum: [...topics] },
-    minItems: 1,
-    uniqueItems: true,
-    examples: [['counter', 'tasks']],
-  })
+type UpdateOf<Declared extends Topic> = Declared extends Topic
+  ? { topic: Declared['name']; state: z.output<Declared['state']> }
+  : never
 
-const WatchInput = z.object({ topics: Topics, tasks: TaskFilter.optional() })
-
-const update = <Name extends Topic, State extends z.ZodType>(topic: Name, state: State) =>
-  z.object({ topic: z.literal(topic), state })
+type WatchInput<Declared extends Topic> = { topics: Declared['name'][] } & {
+  [Each in Declared as Each extends { input: z.ZodType } ? Each['name'] : never]?:
+    (Each extends { input: infer Input extends z.ZodType } ? z.output<Input> : never) | undefined
+}
 
 /** A topic with its current state: the output of the operation that reads the topic. */
-export const LiveUpdate = z
-  .discriminatedUnion('topic', [
-    update('counter', Counter),
-    update('tasks', TaskList),
-    update('notes', NoteList),
-    update('sessions', SessionList),
-  ])
-  .register(responseSchemas, { id: 'LiveUpdate', example: { topic: 'counter', state: { count: 7 } } })
-export type LiveUpdate = z.infer<typeof LiveUpdate>
+const createUpdate = (topics: readonly [Topic, ...Topic[]]) => {
+  const update = ({ name, state }: Topic) => z.object({ topic: z.literal(name), state })
+  const [first, ...others] = topics
+  const example = { topic: first.name, state: responseSchemas.get(first.state)?.example }
+  return z
+    .discriminatedUnion('topic', [update(first), ...others.map(update)])
+    .register(responseSchemas, { id: 'LiveUpdate', example })
+}
 
-export const live = {
+function createInput(topics: readonly Topic[]) {
+  const names = topics.map(({ name }) => name)
+  const Topics = z
+    .preprocess(
+      (value) => [...new Set(readTopics(value))],
+      z.array(z.enum(names)).min(1, 'Must name at least one topic'),
+    )
+    .meta({
+      type: 'array',
+      items: { type: 'string', enum: names },
+      minItems: 1,
+      uniqueItems: true,
+      examples: [names.slice(0, 2)],
+    })
+  const inputs = topics.flatMap(({ name, input }) => (input ? [[name, input.optional()] as const] : []))
+  return z.object({ topics: Topics, ...Object.fromEntries(inputs) })
+}
+
+/** The contract of the operation that watches topics. The casts stay here: callers see the types of the topics. */
+export const liveContract = <const Topics extends readonly [Topic, ...Topic[]]>(topics: Topics) => ({
   watch: publicAccess
-    .meta({ access: topicAccess, scope: 'read', secrets: true })
+    .meta({
+      access: Object.fromEntries(topics.map(({ name, access }) => [name, access])),
+      scope: 'read',
+      secrets: true,
+    })
     .errors(signedInErrors)
     .route({
       method: 'GET',
       path: '/api/live',
       summary: 'Watch topics: the current states, and each new state after a change',
     })
-    .input(WatchInput)
-    .output(eventIterator(LiveUpdate)),
-}
+    .input(
+      createInput(topics) as unknown as z.ZodType<WatchInput<Topics[number]>, WatchInput<Topics[number]>>,
+    )
+    .output(
+      eventIterator(
+        createUpdate(topics) as unknown as z.ZodType<UpdateOf<Topics[number]>, UpdateOf<Topics[number]>>,
+      ),
+    ),
+})

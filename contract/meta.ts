@@ -1,3 +1,5 @@
+import type * as z from 'zod'
+
 /** Actions that need a permission. The table of permissions is in src/guard/permissions.ts. */
 export type Action = 'VIEW_NOTE' | 'CREATE_NOTE' | 'EDIT_NOTE' | 'SHARE_NOTE' | 'DELETE_NOTE' | 'EDIT_TASK'
 
@@ -23,11 +25,17 @@ export interface Tool {
 /** Resources with an entity tag (`ETag`). */
 export type TaggedResource = 'task' | 'note'
 
-/** What `live.watch` can watch. Each topic is the state that one operation reads. */
-export const topics = ['counter', 'tasks', 'notes', 'sessions'] as const
-export type Topic = (typeof topics)[number]
-
 export type Access = 'public' | 'signedIn'
+
+/** What `live.watch` can watch: the state that one operation reads (contract/live.ts). */
+export interface Topic {
+  name: string
+  access: Access
+  /** The output of the operation. */
+  state: z.ZodType
+  /** The part of the input of the operation that watchers can choose, for example a filter. */
+  input?: z.ZodType
+}
 
 /** What a procedure declares in addition to its route, schemas and errors. */
 export interface Meta {
@@ -35,7 +43,7 @@ export interface Meta {
    * Who can call the procedure: contract/builders.ts sets it. A record contains the access of each topic: the call requires a
    * caller if one of the topics in its input does.
    */
-  access?: Access | Readonly<Record<Topic, Access>>
+  access?: Access | Readonly<Record<string, Access>>
   /**
    * The scope that an access token needs. A procedure that requires a caller and has no scope rejects access tokens, and
    * requires a session cookie. A public procedure ignores access tokens.
@@ -66,9 +74,9 @@ export interface Meta {
   ifMatch?: TaggedResource
   /** Responses have an `ETag`. */
   etag?: true
-  /** The topic with a new state after a call. Every procedure that changes data declares its topic, or `nothing`. */
-  updates?: Topic | 'nothing'
-  /** The topic of the state in the response. */
+  /** The topics with a new state after a call. Every procedure that changes data declares its topics, or an empty list. */
+  updates?: readonly Topic[]
+  /** The topic whose state is the response. */
   reads?: Topic
   /** The response is created once and cached, because the response is the same for all calls while the process runs. */
   constant?: true

@@ -2,6 +2,7 @@ import * as z from 'zod'
 
 import { MAX_EMAIL, noteBounds } from './bounds.ts'
 import { changing, creating, reading } from './builders.ts'
+import { topic } from './live.ts'
 import type { Action } from './meta.ts'
 import { isBlank, Page, requestSchemas, responseSchemas, text } from './schemas.ts'
 
@@ -72,12 +73,14 @@ const DeleteResult = z
 
 const NoteId = z.object({ id: z.string().meta({ examples: [noteId] }) })
 
+export const notesTopic = topic('notes', { access: 'signedIn', state: NoteList })
+
 const noteErrors = {
   NOT_FOUND: { status: 404, message: 'There is no such note' },
   FORBIDDEN: { status: 403, message: 'You may not do this to the note' },
 }
 
-const changingNote = (action: Action) => changing('note').meta({ action }).errors(noteErrors)
+const changingNote = (action: Action) => changing('note', [notesTopic]).meta({ action }).errors(noteErrors)
 
 /** Builder of procedures that change the shares of a note. An administrator must not do so as another person. */
 const changingShares = changingNote('SHARE_NOTE').meta({ etag: true, noImpersonation: true })
@@ -86,7 +89,7 @@ export const notes = {
   list: reading
     .meta({
       form: 2,
-      reads: 'notes',
+      reads: notesTopic,
       tool: {
         title: 'List notes',
         description:
@@ -97,7 +100,7 @@ export const notes = {
     .route({ method: 'GET', path: '/api/notes', summary: 'List your notes and those shared with you' })
     .input(Page.optional())
     .output(NoteList),
-  create: creating('notes')
+  create: creating([notesTopic])
     .meta({
       form: 2,
       action: 'CREATE_NOTE',

@@ -38,7 +38,7 @@ const ReservationResult = z.object({ message: z.string() }).register(responseSch
 
 export const reservations = {
   create: publicAccess
-    .meta({ rateLimit: 'reservations', updates: 'nothing' })
+    .meta({ rateLimit: 'reservations', updates: [] })
     .errors({
       INVALID_RESERVATION: {
         status: 400,

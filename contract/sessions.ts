@@ -1,6 +1,7 @@
 import * as z from 'zod'
 
 import { sensitive, signedIn } from './builders.ts'
+import { topic } from './live.ts'
 import { Page, requestSchemas, responseSchemas, Success, text, Timestamp } from './schemas.ts'
 
 const example = {
@@ -41,9 +42,11 @@ const OtherSessionsRevoked = z
   .object({ revokedCount: z.int() })
   .register(responseSchemas, { id: 'OtherSessionsRevoked', example: { revokedCount: 2 } })
 
+export const sessionsTopic = topic('sessions', { access: 'signedIn', state: SessionList })
+
 export const sessions = {
   list: signedIn
-    .meta({ secrets: true, reads: 'sessions' })
+    .meta({ secrets: true, reads: sessionsTopic })
     .route({
       method: 'GET',
       path: '/api/sessions',
@@ -54,7 +57,7 @@ export const sessions = {
     .input(Page.optional())
     .output(SessionList),
   revoke: sensitive
-    .meta({ updates: 'sessions' })
+    .meta({ updates: [sessionsTopic] })
     .errors({
       CURRENT_SESSION: { status: 400, message: 'The current session cannot be revoked; sign out instead' },
       SESSION_NOT_FOUND: { status: 400, message: 'Session not found or already revoked' },
@@ -69,7 +72,7 @@ export const sessions = {
     .input(RevokeSession)
     .output(Success),
   revokeOthers: sensitive
-    .meta({ updates: 'sessions' })
+    .meta({ updates: [sessionsTopic] })
     .route({
       method: 'POST',
       path: '/api/sessions/revoke-others',

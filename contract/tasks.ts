@@ -1,6 +1,7 @@
 import * as z from 'zod'
 
 import { changing, creating, reading, writing } from './builders.ts'
+import { topic } from './live.ts'
 import { ById, Page, requestSchemas, responseSchemas, RowId, Success, text, Timestamp } from './schemas.ts'
 
 const TaskStatus = z.enum(['pending', 'in_progress', 'completed'])
@@ -50,12 +51,14 @@ const TasksReset = z
 export const TaskFilter = z.object({ status: TaskStatus.optional(), limit: Page.shape.limit })
 export type TaskFilter = z.infer<typeof TaskFilter>
 
+export const tasksTopic = topic('tasks', { access: 'signedIn', state: TaskList, input: TaskFilter })
+
 const notFound = { NOT_FOUND: { status: 404, message: 'Task not found' } }
 
 export const tasks = {
   list: reading
     .meta({
-      reads: 'tasks',
+      reads: tasksTopic,
       tool: {
         title: 'List tasks',
         description:
@@ -66,7 +69,7 @@ export const tasks = {
     .route({ method: 'GET', path: '/api/tasks', summary: 'List your tasks, newest first' })
     .input(TaskFilter.extend({ cursor: Page.shape.cursor }).optional())
     .output(TaskList),
-  create: creating('tasks')
+  create: creating([tasksTopic])
     .meta({
       etag: true,
       tool: {
@@ -91,7 +94,7 @@ export const tasks = {
     .route({ method: 'GET', path: '/api/tasks/{id}', summary: 'Read one of your tasks' })
     .input(ById)
     .output(Task),
-  update: changing('task')
+  update: changing('task', [tasksTopic])
     .errors(notFound)
     .meta({
       action: 'EDIT_TASK',
@@ -106,7 +109,7 @@ export const tasks = {
     .route({ method: 'PATCH', path: '/api/tasks/{id}', summary: 'Change a task' })
     .input(UpdateTask.extend({ id: RowId }))
     .output(Task),
-  delete: changing('task')
+  delete: changing('task', [tasksTopic])
     .meta({
       tool: {
         title: 'Delete a task',
@@ -119,7 +122,7 @@ export const tasks = {
     .output(Success),
   reset: writing
     .meta({
-      updates: 'tasks',
+      updates: [tasksTopic],
       tool: {
         title: 'Delete all tasks',
         description: 'Deletes all tasks of the person permanently.',

@@ -5,6 +5,7 @@ import { tokenBounds } from './bounds.ts'
 import { sensitive } from './builders.ts'
 import { scopes } from './meta.ts'
 import { isBlank, requestSchemas, responseSchemas, text, Timestamp } from './schemas.ts'
+import { sessionsTopic } from './sessions.ts'
 
 const CreateToken = z
   .object({
@@ -46,7 +47,7 @@ const CreatedToken = z
 
 export const tokens = {
   create: sensitive
-    .meta({ updates: 'sessions', rateLimit: 'grants', secrets: true, ownPagesOnly: true })
+    .meta({ updates: [sessionsTopic], rateLimit: 'grants', secrets: true, ownPagesOnly: true })
     .errors({
       FORBIDDEN: {
         status: 403,

@@ -6,7 +6,7 @@ import type { Database } from '../db/database.ts'
 import type { AcceptedVersions } from '../db/tasks.ts'
 import type { Caller, Reply } from './caller.ts'
 import type { Live } from './live-stream.ts'
-import type { ConsumeRateLimit, Identity, RequestAttributes } from './services.ts'
+import type { RateLimitName } from './rate-limits.ts'
 import type { Settings } from './settings.ts'
 
 /** The context of one call, for the guard and the procedures. */
@@ -40,6 +40,58 @@ export interface Context {
   malformed?: ORPCError<'BAD_REQUEST', unknown>
   /** The versions of a task that `If-Match` accepts. Set if the request has the header. */
   acceptedVersions?: AcceptedVersions
-  /** Whether the live states of notes have the first form (src/http/note-forms.ts). Set only for Datastar pages. */
-  isFirstForm?: boolean
+  /** Whether a Datastar page sent the request. */
+  isDatastar?: boolean
+}
+
+/** Authentication by cookies and access tokens, for the guard (src/guard/) and the HTTP protocols (src/http/). */
+export interface Identity {
+  /** Sends a request to better-auth and returns its response. Throws if the database is not available. */
+  handle: (request: Request) => Promise<Response>
+  /** Returns the session token from a `Cookie` header. Undefined if no session cookie has a valid signature. */
+  readToken: (cookie: string | undefined) => Promise<string | undefined>
+  /**
+   * Extends the session of a cookie if renewal is due. Returns the `Set-Cookie` values for the response. The
+   * list may be empty.
+   */
+  renew: (cookie: string, expiresAt: Date) => Promise<string[]>
+  /** Ends the session of a cookie. Returns the `Set-Cookie` values that delete the cookie in the browser. */
+  signOut: (cookie: string) => Promise<string[]>
+  /** Verifies an access token for an audience, and returns its claims. Undefined if the token is not valid. */
+  verifyToken: (token: string, audience: string) => Promise<TokenClaims | undefined>
+}
+
+export interface TokenClaims {
+  /**
+   * The OAuth grant of the token. Grants are rows of the table `sessions`. The guard rejects the token if the row no
+   * longer exists.
+   */
+  properties: { sessionId: string; clientId: string; scope: string }
+  /** When the token expires, in Unix seconds. */
+  exp: number
+}
+
+/**
+ * Counts one call against a rate limit. Each `key` (for example, a user id or an IP network) has its own count. Returns
+ * the error (429) if the limit is exceeded, otherwise undefined.
+ */
+export type ConsumeRateLimit = (
+  limit: RateLimitName,
+  key: string | undefined,
+) => Promise<LimitRefusal | undefined>
+
+export interface LimitRefusal {
+  error: ORPCError<'TOO_MANY_REQUESTS', undefined>
+  headers: Record<string, string>
+}
+
+/** Attributes of a request for the log, the metrics and the traces. */
+export interface RequestAttributes {
+  operation?: string
+  /** The id of the signed-in person. */
+  person?: string
+  /** The id of the administrator who impersonates the person. */
+  actor?: string
+  /** Whether a sign-in attempt succeeded. Undefined for every other request. */
+  signedIn?: boolean
 }

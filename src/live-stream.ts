@@ -2,8 +2,7 @@ import { withEventMeta } from '@orpc/server'
 import { AsyncIteratorClass } from '@orpc/shared'
 
 import type { Topic } from '../contract/meta.ts'
-import type { LiveUpdate } from '../contract/live.ts'
-import type { TaskFilter } from '../contract/tasks.ts'
+import type { LiveUpdate } from '../contract/index.ts'
 import type { Caller, Reply } from './caller.ts'
 
 /** Live updates (src/live/). */
@@ -11,7 +10,7 @@ export interface Live {
   /**
    * Announces a change that is committed, to the streams of all processes.
    *
-   * @param owner The account that owns the changed data. The counter has no owner.
+   * @param owner The account that owns the changed data. The data of a public topic has no owner.
    */
   publish: (topic: Topic, owner?: string) => void
   /** Opens a stream. The first states are read before the promise resolves. Throws the errors of the read operations. */
@@ -21,22 +20,25 @@ export interface Live {
 }
 
 export interface WatchCall {
-  topics: readonly Topic[]
-  tasks?: TaskFilter | undefined
+  /** The names of the topics. */
+  topics: readonly string[]
+  /** The inputs of the topics that have an input, by the name of the topic. */
+  input: Readonly<Record<string, unknown>>
   /** Set if one of the topics needs a caller. */
   caller?: Caller | undefined
   address?: string | undefined
   reply: Reply
   lastEventId?: string | undefined
-  /** Whether notes have the first form (src/http/note-forms.ts). */
-  isFirstForm: boolean
+  /** Whether a Datastar page reads the stream. */
+  isDatastar: boolean
   /** Closes the stream. */
   signal?: AbortSignal | undefined
 }
 
 /** An open stream of one caller. */
 export interface LiveStream {
-  readonly topics: readonly Topic[]
+  /** The names of the topics. */
+  readonly topics: readonly string[]
   /**
    * Returns the next state that the client does not have, or undefined after the end of the stream. Throws UNAUTHORIZED
    * if the session or the token of the caller ends.
@@ -54,7 +56,7 @@ export interface Delivery {
   /** The event id: identifies the states of all topics that the client has, including this state. */
   id: string
   snapshot: {
-    topic: Topic
+    topic: string
     state: unknown
     /** Returns the data of the event in one protocol. All streams share the result. */
     frame: (format: Format) => Buffer
@@ -64,7 +66,7 @@ export interface Delivery {
 }
 
 /** Converts a state to the data of an event in one protocol. */
-export type Format = (topic: Topic, state: unknown) => string
+export type Format = (topic: string, state: unknown) => string
 
 /** The events of a stream. A protocol can send the frames of `stream` instead, which all streams share. */
 export class LiveEvents extends AsyncIteratorClass<LiveUpdate, void, void> {

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Connection } from '../db/database.ts'
 import { parseDatabaseUrl } from '../db/database-url.ts'
 import { isReachable, isServer, open } from '../db/index.ts'
+import { resources } from './procedures/index.ts'
 import type { Services } from './services.ts'
 import { createRateLimiter } from './guard/rate-limiter.ts'
 import { type Auth, createAuth, createCookieIdentity } from './identity/better-auth.ts'
@@ -33,6 +34,7 @@ export async function openServices(settings: Settings, mailer?: Mailer): Promise
   }
   const services = {
     settings,
+    resources,
     db,
     identity,
     log,

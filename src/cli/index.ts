@@ -2,12 +2,9 @@
 import { isContractProcedure } from '@orpc/contract'
 import { Command, Option } from 'commander'
 
-import type { Topic } from '../../contract/meta.ts'
 import { createClient, type Inputs, ORPCError } from '../../contract/client.ts'
-import { contract } from '../../contract/index.ts'
+import { contract, topics } from '../../contract/index.ts'
 import { tokenBounds } from '../../contract/bounds.ts'
-import { topicAccess } from '../../contract/live.ts'
-import type { TaskFilter } from '../../contract/tasks.ts'
 import { audiences } from '../../contract/audiences.ts'
 import { addOperatorCommands } from '../operator/commands.ts'
 import { toErrorMessage } from '../../db/errors.ts'
@@ -64,6 +61,8 @@ function parseLimit(limit: string) {
 }
 
 type CreateToken = Inputs['tokens']['create']
+type WatchInput = Inputs['live']['watch']
+type Status = NonNullable<WatchInput['tasks']>['status']
 
 interface TokenOptions {
   label: string
@@ -138,10 +137,10 @@ program
 program
   .command('watch')
   .description('print the current state of topics, and each new state, as lines of JSON')
-  .argument('<topics...>', Object.keys(topicAccess).join(', '))
+  .argument('<topics...>', topics.map(({ name }) => name).join(', '))
   .option('--status <status>', 'only tasks with this status')
   .option('--limit <number>', 'maximum number of tasks')
-  .action((topics: Topic[], { status, limit }: { status?: TaskFilter['status']; limit?: string }) => {
+  .action((topics: WatchInput['topics'], { status, limit }: { status?: Status; limit?: string }) => {
     const tasks = { status, limit: limit === undefined ? undefined : parseLimit(limit) }
     return watch(origin(), { topics, tasks }, () => getAccessToken(origin()))
   })

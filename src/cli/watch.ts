@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 
 import { type CallContext, createClient, type Inputs, ORPCError } from '../../contract/client.ts'
-import { topicAccess } from '../../contract/live.ts'
+import { topics } from '../../contract/index.ts'
 import { toErrorMessage } from '../../db/errors.ts'
 import { terminalJson } from './terminal.ts'
 
@@ -18,7 +18,7 @@ export async function watch(
   getAccessToken: () => Promise<string>,
 ) {
   const { signal, isStopped } = createStopSignal()
-  const needsToken = input.topics.some((topic) => topicAccess[topic] === 'signedIn')
+  const needsToken = topics.some(({ name, access }) => access === 'signedIn' && input.topics.includes(name))
   const client = createClient(origin, {
     // Each attempt to connect uses a current token.
     fetch: async (request, init) => {

@@ -2,7 +2,7 @@ import { implement, ORPCError } from '@orpc/server'
 import type { Promisable } from '@orpc/shared'
 
 import { contract } from '../../contract/index.ts'
-import type { Meta } from '../../contract/meta.ts'
+import type { Topic } from '../../contract/meta.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { tracing } from '../telemetry/tracing.ts'
@@ -21,15 +21,18 @@ export const implementer = implement(contract).$context<Context>()
 async function publishAfter<Output>(
   run: () => Promisable<Output>,
   { live }: Context,
-  topic: Exclude<Meta['updates'], undefined | 'nothing'>,
+  topics: readonly Topic[],
   owner: string | undefined,
 ): Promise<Output> {
+  const publish = () => {
+    for (const topic of topics) live.publish(topic, owner)
+  }
   try {
     const output = await run()
-    live.publish(topic, owner)
+    publish()
     return output
   } catch (error) {
-    if (!(error instanceof ORPCError) || error.status >= 500) live.publish(topic, owner)
+    if (!(error instanceof ORPCError) || error.status >= 500) publish()
     throw error
   }
 }
@@ -102,7 +105,7 @@ async function checkAndHandle<Output>(
   if (context.malformed) throw context.malformed
   const run = () => handle(caller)
   try {
-    return await (updates && updates !== 'nothing' ? publishAfter(run, context, updates, owner) : run())
+    return await (updates?.length ? publishAfter(run, context, updates, owner) : run())
   } catch (error) {
     if (isCheckedLater && caller) await throwByPriority(error, context, procedure, input, caller)
     throw error
@@ -133,7 +136,7 @@ export const withCaller = implementer.use((invocation, input) =>
     const { meta, outputSchema } = procedure['~orpc']
     const { idempotencyKey, ifMatch, updates } = meta
     const run = (overrides?: Partial<Context>) => next<Caller>({ context: { ...caller, ...overrides } })
-    // `updates` may be `nothing`: a change without a topic also needs an entry.
+    // `updates` may be empty: a change without a topic also needs an entry.
     const proceed = (overrides?: Partial<Context>) =>
       updates && caller.session.impersonatedBy !== null
         ? withAuditEntry({ ...context, ...overrides }, caller, path.join('.'), (audited) =>

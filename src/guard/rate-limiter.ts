@@ -4,7 +4,7 @@ import { RateLimiterDrizzle, RateLimiterMemory, RateLimiterRes } from 'rate-limi
 import type { Database } from '../../db/database.ts'
 import { rateLimitCounters } from '../../db/rate-limits.ts'
 import { listIpAddresses } from '../../db/ip-addresses.ts'
-import type { ConsumeRateLimit, LimitRefusal } from '../services.ts'
+import type { ConsumeRateLimit, LimitRefusal } from '../context.ts'
 import { type RateLimit, type RateLimitName, rateLimits } from '../rate-limits.ts'
 import { BLOCK_FACTOR, blockOf, networkOf } from './networks.ts'
 

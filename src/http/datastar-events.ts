@@ -1,6 +1,7 @@
 import { ServerSentEventGenerator } from '@starfederation/datastar-sdk/abstractServerSentEventGenerator'
 import type { IncomingHttpHeaders } from 'node:http'
 
+import type { Patch } from '../resource.ts'
 import { parseAccept } from './accept.ts'
 
 export const EVENT_STREAM = 'text/event-stream'
@@ -19,13 +20,6 @@ const prefersEvents = ({ accept = '' }: IncomingHttpHeaders) => {
   if (!/event-stream/i.test(accept)) return false
   const [first] = parseAccept(accept).sort((a, b) => b.weight - a.weight)
   return first?.type === EVENT_STREAM && first.weight > 0
-}
-
-/** An update of a Datastar page: the new inner HTML of one element, and new values of signals. */
-export interface Patch {
-  selector: string
-  html: string
-  signals: Record<string, unknown>
 }
 
 /** Returns the lines of each event. The class of the package writes them to a stream, but answers here are complete. */

@@ -11,7 +11,7 @@ import { isObject } from '@orpc/shared'
 import { toAbortSignal } from '@orpc/standard-server-node'
 import type { ServerResponse } from 'node:http'
 
-import { metaOf, type Scope, type Topic } from '../../contract/meta.ts'
+import { metaOf, type Scope } from '../../contract/meta.ts'
 import { contract } from '../../contract/index.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
@@ -27,7 +27,7 @@ const LISTEN = 'subscriptions/listen'
 
 /** A topic as a resource of MCP. The content is the output of the procedure that reads the topic. */
 interface Resource {
-  topic: Topic
+  topic: string
   uri: string
   description: string
   /** The scope that an access token needs. Undefined if every access token can read the resource. */
@@ -36,16 +36,17 @@ interface Resource {
   procedure: AnyProcedure
 }
 
-const uriOf = (topic: Topic) => `tallystick://${topic}`
+const uriOf = (topic: string) => `tallystick://${topic}`
 
 /** The topics that an access token can read, with the URI of the resource as key. */
 const resources = new Map<unknown, Resource>()
 
 traverseContractProcedures({ router: contract, path: [] }, ({ contract: declared, path }) => {
-  const { reads: topic, access, scope } = metaOf(declared)
+  const { reads, access, scope } = metaOf(declared)
   const procedure = getRouter(router, path)
   const isReadable = access === 'public' || scope !== undefined
-  if (!topic || !isReadable || !isProcedure(procedure)) return
+  if (!reads || !isReadable || !isProcedure(procedure)) return
+  const topic = reads.name
   const description = declared['~orpc'].route.summary ?? ''
   resources.set(uriOf(topic), { topic, uri: uriOf(topic), description, scope, path, procedure })
 })
@@ -94,7 +95,7 @@ export class CallEvents implements mcp.ServerEventBus {
 
 interface Listening {
   /** The topics of the requested resources. */
-  topics: Topic[]
+  topics: string[]
   /** The message without unknown URIs. The acknowledgement lists the remaining URIs. */
   message: Record<string, unknown>
   /** The first scope that the token lacks. */
@@ -132,7 +133,7 @@ export const refuseScope = (scope: Scope, resourceMetadataUrl: string) =>
   )
 
 interface Subscription {
-  topics: Topic[]
+  topics: string[]
   caller: Caller
   context: Context
   events: CallEvents
@@ -197,7 +198,7 @@ export async function sendNotifications(
  * a resource after the acknowledgement therefore misses no change.
  */
 async function openStream(
-  topics: Topic[],
+  topics: string[],
   caller: Caller,
   { live, reply, address }: Context,
   response: ServerResponse,
@@ -209,7 +210,8 @@ async function openStream(
       caller,
       address: address?.(),
       reply,
-      isFirstForm: false,
+      input: {},
+      isDatastar: false,
       signal: toAbortSignal(response),
     })
     const unread = new Set(topics)

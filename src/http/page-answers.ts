@@ -1,7 +1,7 @@
 import { ORPCError } from '@orpc/client'
 import type { ServerResponse } from 'node:http'
 
-import type { LimitRefusal } from '../services.ts'
+import type { LimitRefusal } from '../context.ts'
 import { FetchRefused } from '../identity/client-documents.ts'
 import { negotiateLanguage, type Translator } from '../translation/index.ts'
 import { toPublicDatabaseError } from '../outages.ts'

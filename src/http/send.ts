@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http'
 import { finished } from 'node:stream'
 
 import type { Reply } from '../caller.ts'
-import type { LimitRefusal } from '../services.ts'
+import type { LimitRefusal } from '../context.ts'
 import type { Coding } from './accept.ts'
 import { compressors, MIN_COMPRESSED, selectCoding } from './compression.ts'
 import { encodeError, type PublicError } from './errors.ts'

@@ -1,6 +1,6 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
 
-import type { RequestAttributes } from '../services.ts'
+import type { RequestAttributes } from '../context.ts'
 import { BLOCK_FACTOR, blockOf } from '../guard/networks.ts'
 
 /** Size above which an answer is counted, in bytes. */

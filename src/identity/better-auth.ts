@@ -24,7 +24,7 @@ import { adminPlugin } from './impersonation.ts'
 import { type Mailer, signInEmail } from './mail.ts'
 import { negotiateLanguage } from '../translation/index.ts'
 import { detectOutages, rethrowOutages } from './outage-detection.ts'
-import type { Identity } from '../services.ts'
+import type { Identity } from '../context.ts'
 import type { Settings } from '../settings.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { ORPCError } from '@orpc/client'
 
 import { signedInErrors } from '../../contract/builders.ts'
-import { topicAccess } from '../../contract/live.ts'
+import { sessionsTopic } from '../../contract/sessions.ts'
 import type { Notifications } from '../../db/notifications.ts'
 import type { Caller, Reply } from '../caller.ts'
 import type { Context } from '../context.ts'
@@ -13,7 +13,7 @@ import { createBus } from './bus.ts'
 import { createSharedStates, type Source } from './shared-state.ts'
 import { Stream, type Subscription, tagOf } from './stream.ts'
 import { createStreamLimits, refuseStream } from './stream-limits.ts'
-import { keyOf, sourcesOf } from './topics.ts'
+import { createSources, keyOf } from './topics.ts'
 
 /** Interval of the checks for ended sessions and tokens, in milliseconds. */
 const CHECK_INTERVAL = 1000
@@ -40,9 +40,9 @@ export function createLive(services: Omit<Services, 'live'>, notifications: Noti
   metrics?.observeStreams(streamLimits.count, bus.isConnected)
 
   const subscribe = (source: Source, wake: () => void, reply: Reply): Subscription => {
-    const { topic } = source
+    const { topic, isPrivate } = source
     const joined = states.join(source, wake)
-    if (joined) return { ...joined, topic, isPrivate: topicAccess[topic] !== 'public' }
+    if (joined) return { ...joined, topic, isPrivate }
     throw refuseStream(
       reply,
       new ORPCError('TOO_MANY_REQUESTS', {
@@ -60,7 +60,7 @@ export function createLive(services: Omit<Services, 'live'>, notifications: Noti
       const { caller, reply, lastEventId, signal } = call
       if (closing.signal.aborted)
         throw new ORPCError('SERVICE_UNAVAILABLE', { message: 'The service is stopping' })
-      const sources = sourcesOf(call, readContext)
+      const sources = sourcesOf(call)
       const free = streamLimits.occupy({ caller, network: networkOf(call.address) }, reply)
       // An open stream keeps the variables that closures use. So no closure uses `call`, which contains the request.
       const unsubscribes = [free]
@@ -81,7 +81,7 @@ export function createLive(services: Omit<Services, 'live'>, notifications: Noti
         })
       }
       for (const account of accountsOf(call))
-        unsubscribes.push(bus.subscribe(keyOf('sessions', account), stream.recheck))
+        unsubscribes.push(bus.subscribe(keyOf(sessionsTopic, account), stream.recheck))
       const { subscriptions } = stream
       try {
         for (const source of sources) subscriptions.push(subscribe(source, stream.wake, reply))
@@ -112,6 +112,7 @@ export function createLive(services: Omit<Services, 'live'>, notifications: Noti
     ...createContext({ ...services, live }, {}),
     caller: () => Promise.resolve(caller),
   })
+  const sourcesOf = createSources(services.resources, readContext)
   return live
 }
 

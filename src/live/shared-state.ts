@@ -2,7 +2,6 @@ import { LRUCache } from 'lru-cache'
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import type { Topic } from '../../contract/meta.ts'
 import type { Format } from '../live-stream.ts'
 import { limitConcurrency } from '../lists/concurrency.ts'
 import { toJson } from '../output.ts'
@@ -55,13 +54,16 @@ type ReadQueue = ReturnType<typeof createReadQueue>
 
 /** Where a state comes from. */
 export interface Source {
-  topic: Topic
+  /** The name of the topic. */
+  topic: string
+  /** Whether only a signed-in caller may receive the topic. */
+  isPrivate: boolean
   /** Identifies the state. Streams with the same id share the state. */
   id: string
   /** The account that reads the state. Empty for a state that everyone reads. */
   account: string
   /** Maximum number of states with the same key, if callers choose the states. */
-  maxStates?: number
+  maxStates?: number | undefined
   /** The key of the changes that affect the state, or the result of `otherKeys`. */
   key: string
   /** Returns further keys of the changes that may affect the state, for example of other accounts. */
@@ -81,7 +83,7 @@ export class Snapshot {
   readonly since
   readonly #frames = new Map<Format, Buffer>()
 
-  constructor(topic: Topic, state: unknown, since: number) {
+  constructor(topic: string, state: unknown, since: number) {
     this.topic = topic
     this.state = state
     this.since = since

@@ -1,11 +1,10 @@
-import type { Topic } from '../../contract/meta.ts'
 import type { Caller } from '../caller.ts'
 import type { Delivery, LiveStream } from '../live-stream.ts'
 import type { SharedState, Snapshot } from './shared-state.ts'
 
 /** A topic of one stream. */
 export interface Subscription {
-  topic: Topic
+  topic: string
   state: SharedState
   leave: () => void
   /** Whether only a signed-in caller may receive the topic. */
@@ -184,7 +183,7 @@ function encodeTags(subscriptions: readonly Subscription[]) {
 }
 
 /** Returns the tag of a topic in an event id. Undefined if the client does not have the topic. */
-export const tagOf = (lastEventId: string | undefined, topic: Topic) =>
+export const tagOf = (lastEventId: string | undefined, topic: string) =>
   lastEventId
     ?.split(',')
     .find((part) => part.startsWith(`${topic}=`))

@@ -1,76 +1,86 @@
 import { type AnyProcedure, createProcedureClient, ORPCError } from '@orpc/server'
 
-import type { Topic } from '../../contract/meta.ts'
-import { listAuthors } from '../../db/shares.ts'
+import { metaOf, type Topic } from '../../contract/meta.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { WatchCall } from '../live-stream.ts'
-import { router } from '../procedures/index.ts'
+import type { Resources, Watch } from '../resource.ts'
 import type { Source } from './shared-state.ts'
 
 /** The key of a change: the topic, and the account that owns the data. */
-export const keyOf = (topic: Topic, owner = '') => (topic === 'counter' ? topic : `${topic}:${owner}`)
+export const keyOf = ({ name, access }: Topic, owner = '') =>
+  access === 'public' ? name : `${name}:${owner}`
 
 /**
- * Maximum number of different lists of tasks (status and limit) in the streams of one person. An app can add a list only
- * up to half of this number, so that the page of the person can still add its lists.
+ * Maximum number of different inputs of a topic in the streams of one person. An app can add an input only up to half of
+ * this number, so that the page of the person can still add its inputs.
  */
-const MAX_TASK_LISTS = 8
+const MAX_INPUTS = 8
 
-interface Parts extends Pick<Source, 'otherKeys' | 'maxStates'> {
-  input?: unknown
+/** A topic, and the procedures that read its state. */
+interface Reader extends Omit<Watch, 'topic'> {
+  topic: Topic
+  read: AnyProcedure
+  readForDatastar: AnyProcedure
+}
+
+/** Returns the readers of all topics by the name of the topic. */
+function findReaders(resources: Resources) {
+  const all = Object.values(resources)
+  const watches = all.flatMap(({ watch }) => watch ?? [])
+  const liveViews = all.flatMap(({ datastar }) => datastar?.live ?? [])
+  const readers = all.flatMap(({ procedures }) =>
+    Object.values(procedures).flatMap((read): Reader[] => {
+      const { reads: topic } = metaOf(read)
+      if (!topic) return []
+      const readForDatastar = liveViews.find((view) => view.topic === topic)?.read ?? read
+      return [{ ...watches.find((watch) => watch.topic === topic), topic, read, readForDatastar }]
+    }),
+  )
+  return new Map(readers.map((reader) => [reader.topic.name, reader]))
 }
 
 /** The context for reading a state, without a request. */
 type ReadContext = (caller: Caller | undefined) => Context
 
-/** Returns where the states of a call come from. */
-export const sourcesOf = (call: WatchCall, contextFor: ReadContext) =>
-  call.topics.map((topic) => sourceOf(topic, call, contextFor))
-
 /**
- * Returns where the state of a topic comes from. The state is the output of a read operation, so that guard, validation
- * and limits are the same as for a call.
+ * Creates the function that returns where the states of a call come from. A state is the output of a read operation, so that
+ * guard, validation and limits are the same as for a call.
  */
-function sourceOf(topic: Topic, call: WatchCall, contextFor: ReadContext): Source {
-  const { caller, tasks, isFirstForm } = call
-  if (topic === 'counter')
-    return {
-      topic,
-      id: topic,
-      account: '',
-      key: keyOf(topic),
-      read: readWith(router.counter.get, () => contextFor(undefined)),
+export function createSources(resources: Resources, contextFor: ReadContext) {
+  const readers = findReaders(resources)
+
+  const sourceOf = (name: string, { caller, input, isDatastar }: WatchCall): Source => {
+    const reader = readers.get(name)
+    if (!reader) throw new Error(`No procedure reads the topic ${name}`)
+    const { topic } = reader
+    const procedure = isDatastar ? reader.readForDatastar : reader.read
+    const state = { topic: name, isPrivate: topic.access !== 'public' }
+    if (!state.isPrivate) {
+      const read = readWith(procedure, () => contextFor(undefined))
+      return { ...state, id: name, account: '', key: keyOf(topic), read }
     }
-  if (!caller) throw new ORPCError('UNAUTHORIZED')
-  const { user, session } = caller
-  const key = keyOf(topic, user.id)
-  const source = (detail: string, procedure: AnyProcedure, { input, ...parts }: Parts = {}): Source => ({
-    ...parts,
-    topic,
-    id: `${key} ${detail}`,
-    account: user.id,
-    key,
-    read: readWith(procedure, () => contextFor(caller), input),
-  })
-  switch (topic) {
-    case 'tasks':
-      return source(JSON.stringify([tasks?.status, tasks?.limit]), router.tasks.list, {
-        input: tasks,
-        maxStates: caller.scopes ? MAX_TASK_LISTS / 2 : MAX_TASK_LISTS,
-      })
-    case 'sessions':
-      // The list marks the current session.
-      return source(session.id, router.sessions.list)
-    case 'notes':
-      if (isFirstForm) return source('1', router.legacyNotes.list)
-      return source('2', router.notes.list, {
-        otherKeys: async () => {
-          const authors = await listAuthors(contextFor(caller).db, user.email)
-          return authors.map((id) => keyOf(topic, id))
-        },
-      })
+    if (!caller) throw new ORPCError('UNAUTHORIZED')
+    const { user } = caller
+    const key = keyOf(topic, user.id)
+    const { listOtherOwners } = reader
+    return {
+      ...state,
+      id: JSON.stringify([key, input[name] ?? {}, reader.variantOf?.(caller), isDatastar]),
+      account: user.id,
+      key,
+      maxStates: topic.input && (caller.scopes ? MAX_INPUTS / 2 : MAX_INPUTS),
+      otherKeys:
+        listOtherOwners &&
+        (async () => {
+          const owners = await listOtherOwners(contextFor(caller).db, user)
+          return owners.map((id) => keyOf(topic, id))
+        }),
+      read: readWith(procedure, () => contextFor(caller), input[name]),
+    }
   }
+
+  return (call: WatchCall) => call.topics.map((name) => sourceOf(name, call))
 }
 
 const readWith = (procedure: AnyProcedure, createContext: () => Context, input?: unknown) => {

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 
+import { notesTopic } from '../../contract/notes.ts'
+import { tasksTopic } from '../../contract/tasks.ts'
 import * as audit from '../../db/audit.ts'
 import { findOrCreate } from '../../db/users.ts'
 import type { Database } from '../../db/database.ts'
@@ -31,7 +33,7 @@ export async function seed(context: CommandContext, address: string, { force = f
     })
     await announce(
       notifications,
-      ids.flatMap((id) => [keyOf('tasks', id), keyOf('notes', id)]),
+      ids.flatMap((id) => [keyOf(tasksTopic, id), keyOf(notesTopic, id)]),
     )
   })
   const delivery =

@@ -8,13 +8,14 @@ import { withCaller } from '../guard/index.ts'
 import { scopesOf } from './apps.ts'
 import { toUnixSeconds } from '../unix-time.ts'
 import { view as taskView } from './tasks.ts'
+import type { Resource } from '../resource.ts'
 
 const os = withCaller.account
 
 /** Maximum size of an export, in bytes. At 9 Mbit/s, the transfer takes 15 s (the default of ANSWER_TIMEOUT). */
 const MAX_EXPORT_BYTES = 16 * 1024 * 1024
 
-export const account = os.router({
+const procedures = os.router({
   get: os.get.handler(({ context: { user } }) => {
     const { id, name, email, emailVerified } = user
     return { id, name, email, emailVerified }
@@ -47,6 +48,10 @@ export const account = os.router({
     return { success: true }
   }),
 })
+
+export const account = {
+  procedures,
+} satisfies Resource
 
 const view = (data: query.AccountData) => ({
   exportedAt: toUnixSeconds(new Date()),

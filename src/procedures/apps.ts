@@ -6,10 +6,11 @@ import { auditSourceOf } from '../audit-source.ts'
 import { readPage } from '../lists/pagination.ts'
 import { latestFirst } from './sessions.ts'
 import { toUnixSeconds } from '../unix-time.ts'
+import type { Resource } from '../resource.ts'
 
 const os = withCaller.apps
 
-export const apps = os.router({
+const procedures = os.router({
   list: os.list.handler(async (call) => {
     const { db, user } = call.context
     const { rows, isComplete } = await readPage(call, latestFirst, (page) =>
@@ -27,6 +28,10 @@ export const apps = os.router({
     return { success: true }
   }),
 })
+
+export const apps = {
+  procedures,
+} satisfies Resource
 
 function view({ id, userAgent, scope, ...row }: query.SessionRow, redirectUris: Map<string, string[]>) {
   const clientId = row.clientId ?? ''

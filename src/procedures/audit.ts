@@ -5,13 +5,14 @@ import { withCaller } from '../guard/index.ts'
 import { auditSourceOf } from '../audit-source.ts'
 import { newestFirst, type Order, readPage } from '../lists/pagination.ts'
 import { toUnixSeconds } from '../unix-time.ts'
+import type { Resource } from '../resource.ts'
 
 const os = withCaller.audit
 
 // An entry has no long text, so the number of rows also limits the bytes of a page.
 const order: Order<query.AuditRow> = { ...newestFirst, textsOf: () => [] }
 
-export const audit = os.router({
+const procedures = os.router({
   list: os.list.handler(async (call) => {
     const { context, input } = call
     const { db } = context
@@ -30,6 +31,10 @@ export const audit = os.router({
     return { entries: rows.map((row) => view(row, emails)) }
   }),
 })
+
+export const audit = {
+  procedures,
+} satisfies Resource
 
 const view = (
   { id, createdAt, action, outcome, actor, subject, ...row }: query.AuditRow,

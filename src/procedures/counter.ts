@@ -1,10 +1,12 @@
+import { counterTopic } from '../../contract/counter.ts'
 import * as query from '../../db/counter.ts'
 import { withoutCaller } from '../guard/index.ts'
 import { counterHtml } from '../html/counter.ts'
+import type { Patch, Resource } from '../resource.ts'
 
 const os = withoutCaller.counter
 
-export const counter = os.router({
+const procedures = os.router({
   get: os.get.handler(async ({ context: { db } }) => ({ count: await query.get(db) })),
 
   increment: os.increment.handler(async ({ context, errors }) => {
@@ -30,3 +32,17 @@ export const counter = os.router({
 
   reset: os.reset.handler(async ({ context: { db } }) => ({ count: await query.set(db, 0) })),
 })
+
+const patch = ({ count }: { count: number }): Patch => ({
+  selector: '#server-fragment',
+  html: counterHtml(count),
+  signals: { count },
+})
+
+export const counter = {
+  procedures,
+  datastar: {
+    patches: { fragment: patch },
+    live: { topic: counterTopic, patch },
+  },
+} satisfies Resource

@@ -11,8 +11,9 @@ import { status } from './status.ts'
 import { tasks } from './tasks.ts'
 import { tokens } from './tokens.ts'
 import { implementer } from '../guard/index.ts'
+import type { Resource, Resources } from '../resource.ts'
 
-export const router = implementer.router({
+export const resources = {
   status,
   account,
   counter,
@@ -25,4 +26,13 @@ export const router = implementer.router({
   apps,
   tokens,
   audit,
-})
+} satisfies Resources
+
+type Procedures<All extends Resources> = { [Name in keyof All]: All[Name]['procedures'] }
+
+const proceduresOf = <All extends Resources>(all: All) =>
+  Object.fromEntries(
+    Object.entries<Resource>(all).map(([name, { procedures }]) => [name, procedures]),
+  ) as Procedures<All>
+
+export const router = implementer.router(proceduresOf(resources))

@@ -1,16 +1,23 @@
+import { call } from '@orpc/server'
+
 import { noteBounds } from '../../contract/bounds.ts'
+import type { NotesList } from '../../contract/legacy-notes.ts'
+import { notesTopic } from '../../contract/notes.ts'
 import { isBlank, trimInvisibleStart } from '../../contract/schemas.ts'
 import * as query from '../../db/legacy-notes.ts'
 import { insert, type ListedNote } from '../../db/notes.ts'
+import type { Context } from '../context.ts'
 import { withCaller } from '../guard/index.ts'
+import { notesHtml } from '../html/notes.ts'
 import { newestFirst, type Order, readPage } from '../lists/pagination.ts'
 import { toUnixSeconds } from '../unix-time.ts'
+import type { Patch, Resource } from '../resource.ts'
 
 const os = withCaller.legacyNotes
 
 const order: Order<ListedNote['note']> = { ...newestFirst, textsOf: ({ title, body }) => [title, body] }
 
-export const legacyNotes = os.router({
+const procedures = os.router({
   list: os.list.handler(async (call) => {
     const { db, user } = call.context
     const { rows, isComplete } = await readPage(call, order, (page) => query.list(db, user.id, page))
@@ -32,6 +39,27 @@ export const legacyNotes = os.router({
     return { noteCount: 0 }
   }),
 })
+
+const list = (context: Context) =>
+  call(procedures.list, undefined, { context, path: ['legacyNotes', 'list'] })
+
+const patch = ({ notes, noteCount }: NotesList, signals = {}): Patch => ({
+  selector: '#notes-list',
+  html: notesHtml(notes),
+  signals: { noteCount, ...signals },
+})
+
+export const legacyNotes = {
+  procedures,
+  datastar: {
+    patches: {
+      list: (output: NotesList) => patch(output),
+      create: async (_, context) => patch(await list(context), { newNote: '' }),
+      delete: async (_, context) => patch(await list(context)),
+    },
+    live: { topic: notesTopic, read: procedures.list, patch },
+  },
+} satisfies Resource
 
 /**
  * Returns the first line that is not blank, from its first visible character, truncated to the maximum length of a

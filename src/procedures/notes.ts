@@ -1,3 +1,4 @@
+import { notesTopic } from '../../contract/notes.ts'
 import * as query from '../../db/notes.ts'
 import * as shares from '../../db/shares.ts'
 import type { Reply } from '../caller.ts'
@@ -5,10 +6,11 @@ import { noteTag } from '../guard/conditions.ts'
 import { withCaller } from '../guard/index.ts'
 import { isPermitted, relationTo } from '../guard/permissions.ts'
 import { newestFirst, type Order, readPage } from '../lists/pagination.ts'
+import type { Resource } from '../resource.ts'
 
 const os = withCaller.notes
 
-export const notes = os.router({
+const procedures = os.router({
   list: os.list.handler(async (call) => {
     const { db, user, reply } = call.context
     const { rows } = await readPage(call, order, (page) => query.list(db, user, page))
@@ -61,6 +63,11 @@ export const notes = os.router({
     return removed
   }),
 })
+
+export const notes = {
+  procedures,
+  watch: { topic: notesTopic, listOtherOwners: (db, { email }) => shares.listAuthors(db, email) },
+} satisfies Resource
 
 function viewWithETag(reply: Reply, item: query.NoteForViewer, viewerId: string) {
   reply.set('etag', noteTag(item.note, viewerId))

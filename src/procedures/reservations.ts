@@ -1,10 +1,11 @@
 import { ReservationRules, guestBounds } from '../../contract/reservations.ts'
 import { withoutCaller } from '../guard/index.ts'
 import { negotiateLanguage } from '../translation/index.ts'
+import type { Resource } from '../resource.ts'
 
 const os = withoutCaller.reservations
 
-export const reservations = os.router({
+const procedures = os.router({
   create: os.create.handler(({ context: { headers, reply }, input, errors }) => {
     const { language, translate } = negotiateLanguage(headers['accept-language'])
     reply.set('content-language', language)
@@ -21,3 +22,7 @@ export const reservations = os.router({
     })
   }),
 })
+
+export const reservations = {
+  procedures,
+} satisfies Resource

@@ -1,15 +1,17 @@
 import bowser from 'bowser'
 
+import { sessionsTopic } from '../../contract/sessions.ts'
 import * as query from '../../db/sessions.ts'
 import type { Caller } from '../caller.ts'
 import { auditSourceOf } from '../audit-source.ts'
 import { withCaller } from '../guard/index.ts'
 import { type Order, readPage } from '../lists/pagination.ts'
 import { toUnixSeconds } from '../unix-time.ts'
+import type { Resource } from '../resource.ts'
 
 const os = withCaller.sessions
 
-export const sessions = os.router({
+const procedures = os.router({
   list: os.list.handler(async (call) => {
     const { db, user, session } = call.context
     const { rows, isComplete } = await readPage(call, latestFirst, (page) => query.list(db, user.id, page))
@@ -32,6 +34,11 @@ export const sessions = os.router({
     return { revokedCount: ended.length }
   }),
 })
+
+export const sessions = {
+  procedures,
+  watch: { topic: sessionsTopic, variantOf: ({ session }) => session.id },
+} satisfies Resource
 
 export const latestFirst: Order<query.SessionRow> = {
   positionOf: ({ updatedAt, id }) => ({ at: updatedAt, id }),

@@ -4,6 +4,7 @@ import { taskTag } from '../guard/conditions.ts'
 import { withCaller } from '../guard/index.ts'
 import { newestFirst, type Order, readPage } from '../lists/pagination.ts'
 import { toUnixSeconds } from '../unix-time.ts'
+import type { Resource } from '../resource.ts'
 
 const os = withCaller.tasks
 
@@ -12,7 +13,7 @@ const order: Order<query.ListedTask> = {
   textsOf: ({ title, description }) => [title, description],
 }
 
-export const tasks = os.router({
+const procedures = os.router({
   list: os.list.handler(async (call) => {
     const { db, user } = call.context
     const status = call.input?.status
@@ -49,6 +50,10 @@ export const tasks = os.router({
     return { taskCount: 0 }
   }),
 })
+
+export const tasks = {
+  procedures,
+} satisfies Resource
 
 function viewWithETag(reply: Reply, task: query.TaskRow) {
   reply.set('etag', taskTag(task))

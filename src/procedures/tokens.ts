@@ -4,12 +4,13 @@ import { withCaller } from '../guard/index.ts'
 import { auditSourceOf } from '../audit-source.ts'
 import { scopesOf } from './apps.ts'
 import { toUnixSeconds } from '../unix-time.ts'
+import type { Resource } from '../resource.ts'
 
 const os = withCaller.tokens
 
 const DAY = 24 * 3600_000
 
-export const tokens = os.router({
+const procedures = os.router({
   create: os.create.handler(async ({ context, input: { label, scopes, audience, days }, errors }) => {
     const grant = {
       userId: context.user.id,
@@ -31,3 +32,7 @@ export const tokens = os.router({
     return { ...created, expiresAt: toUnixSeconds(grant.expiresAt) }
   }),
 })
+
+export const tokens = {
+  procedures,
+} satisfies Resource

@@ -6,7 +6,8 @@ import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, R
 
 import { isOutage } from '../../db/errors.ts'
 import type { StatementObserver } from '../../db/observer.ts'
-import type { AttributesOf, RequestAttributes } from '../services.ts'
+import type { RequestAttributes } from '../context.ts'
+import type { AttributesOf } from '../services.ts'
 import { type RateLimitName, rateLimits } from '../rate-limits.ts'
 import type { Settings } from '../settings.ts'
 

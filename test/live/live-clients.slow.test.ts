@@ -20,7 +20,7 @@ import {
   isDefinedError,
   safe,
 } from '../../contract/client.ts'
-import type { LiveUpdate } from '../../contract/live.ts'
+import type { LiveUpdate } from '../../contract/index.ts'
 import { createApp } from '../../src/http/app.ts'
 import { createTallystick } from '../../src/testing.ts'
 import { createFetch, sessionTokenIn } from '../fixtures/http.ts'

@@ -29,6 +29,7 @@ function createTestBus() {
 function join(bus: ReturnType<typeof createBus>, source: Partial<Source>, states = createSharedStates(bus)) {
   const defaults: Source = {
     topic: 'notes',
+    isPrivate: true,
     id: '1',
     account: 'ada',
     key: 'notes:ada',
@@ -187,7 +188,7 @@ describe('a stream', () => {
     expect(caller).toBeDefined()
     await service.services.identity.signOut(cookie)
 
-    const opened = live.open({ topics: ['tasks'], caller, reply: new Map(), isFirstForm: false })
+    const opened = live.open({ topics: ['tasks'], caller, reply: new Map(), input: {}, isDatastar: false })
 
     await expect(opened).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
   })

@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
 
 import type { Outputs } from '../../contract/client.ts'
-import type { LiveUpdate } from '../../contract/live.ts'
+import type { LiveUpdate } from '../../contract/index.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService()

@@ -1,9 +1,9 @@
 import { traverseContractProcedures } from '@orpc/server'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 
-import { metaOf } from '../../contract/meta.ts'
+import { metaOf, type Topic } from '../../contract/meta.ts'
 import type { Client } from '../../contract/client.ts'
-import { contract } from '../../contract/index.ts'
+import { contract, type TopicName } from '../../contract/index.ts'
 import { OPERATOR } from '../../db/audit.ts'
 import * as grants from '../../db/grants.ts'
 import { createTallystick } from '../../src/testing.ts'
@@ -57,7 +57,7 @@ const writes: Record<string, (writer: Writer) => Promise<unknown>> = {
   'sessions.revoke': ({ person, token }) => person.sessions.revoke({ revokeSessionToken: token }),
 }
 
-const procedures: { name: string; method: string; updates: string | undefined }[] = []
+const procedures: { name: string; method: string; updates: readonly Topic[] | undefined }[] = []
 traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
   const { method = 'POST' } = procedure['~orpc'].route
   procedures.push({ name: path.join('.'), method, updates: metaOf(procedure).updates })
@@ -69,7 +69,7 @@ const undeclared = (all: typeof procedures) =>
 
 describe('a procedure that changes data', () => {
   test('declares its topic', () => {
-    const advice = 'Declare the topic (`updates`) in the contract, or `nothing`'
+    const advice = 'Declare the topic (`updates`) in the contract, or an empty list'
     expect(undeclared(procedures), advice).toEqual([])
     expect(procedures.filter(({ method, updates }) => method === 'GET' && updates)).toEqual([])
   })
@@ -78,7 +78,7 @@ describe('a procedure that changes data', () => {
     expect(undeclared([{ name: 'x.create', method: 'POST', updates: undefined }])).toEqual(['x.create'])
   })
 
-  test.each(procedures.filter(({ updates }) => updates && updates !== 'nothing'))(
+  test.each(procedures.filter(({ updates }) => updates?.length))(
     '$name announces the change on another instance',
     async ({ name, updates }) => {
       const email = newEmail()
@@ -99,8 +99,8 @@ describe('a procedure that changes data', () => {
         expiresAt: new Date(Date.now() + 60_000),
       }
       const { id: grant } = await grants.insert(service.services.db, app, OPERATOR)
-      if (updates === 'counter') await service.stranger.counter.set({ inputValue: 1 })
-      const topics = [updates as 'counter' | 'tasks' | 'notes' | 'sessions']
+      const topics = updates?.map((topic) => topic.name as TopicName) ?? []
+      if (topics.includes('counter')) await service.stranger.counter.set({ inputValue: 1 })
       const events = await watcher.live.watch({ topics })
       const updated: unknown[] = []
       const read = async () => {

@@ -145,7 +145,9 @@ const OAuthError = z.object({ error: z.string() })
 
 /** Converts an error response to the error that the typed client throws. */
 export function errorOf(status: number, body: unknown) {
-  const code = OAuthError.safeParse(body).data?.error ?? `status ${status}`
+  // A page for apps has no code.
+  const codeOfPage = status === 503 ? 'SERVICE_UNAVAILABLE' : `status ${status}`
+  const code = OAuthError.safeParse(body).data?.error ?? codeOfPage
   return decodeErrorBody(body) ?? new ORPCError(code, { message: JSON.stringify(body) })
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import type { Topic } from '../../contract/meta.ts'
+import type { TopicName } from '../../contract/index.ts'
 import type { FaultContext } from './live-faults.ts'
 import { readStream } from './live-reader.ts'
 import type { Person } from './live-requests.ts'
@@ -18,7 +18,7 @@ const CLOSE_LIMIT = 10_000
 /** Increase of open file descriptors that is not a leak: connections of the pool. */
 const DESCRIPTOR_GROWTH = 30
 
-const TOPICS: readonly Topic[][] = [['counter'], ['tasks'], ['counter', 'tasks', 'notes', 'sessions']]
+const TOPICS: readonly TopicName[][] = [['counter'], ['tasks'], ['counter', 'tasks', 'notes', 'sessions']]
 
 /** Reads a metric of an instance. */
 export async function readGauge({ METRICS_PORT = '' }: Record<string, string>, name: string) {

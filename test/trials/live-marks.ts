@@ -1,5 +1,4 @@
-import type { Topic } from '../../contract/meta.ts'
-import type { LiveUpdate } from '../../contract/live.ts'
+import type { LiveUpdate, TopicName } from '../../contract/index.ts'
 
 /** One version of an object: a row, a session, or the counter. Each write of an object has the next version. */
 export interface Mark {
@@ -86,7 +85,7 @@ export class Marks {
 
   isDeletionIssued = (key: string) => this.#get(key).isDeletionIssued
 
-  keysOf(topic: Topic) {
+  keysOf(topic: TopicName) {
     return [...this.#objects.keys()].filter((key) => topicOf(key) === topic)
   }
 
@@ -140,7 +139,7 @@ export class StateChecker {
   }
 
   /** Checks a state that the service read after `since`. */
-  check(topic: Topic, state: readonly Mark[], since: number) {
+  check(topic: TopicName, state: readonly Mark[], since: number) {
     const keys = new Set(state.map(({ key }) => key))
     for (const mark of state) {
       const { key, version } = mark

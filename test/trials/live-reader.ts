@@ -1,8 +1,10 @@
 import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import type { Topic } from '../../contract/meta.ts'
-import { LiveUpdate } from '../../contract/live.ts'
+import { getEventIteratorSchemaDetails } from '@orpc/contract'
+import type * as z from 'zod'
+
+import { contract, type LiveUpdate, type TopicName } from '../../contract/index.ts'
 import { type Mark, type Marks, marksOf, StateChecker } from './live-marks.ts'
 
 // All durations are in milliseconds.
@@ -20,7 +22,7 @@ const between = (min: number, max: number) => min + Math.random() * (max - min)
 export interface StreamRequest {
   origin: string
   protocol: 'REST' | 'RPC'
-  topics: readonly Topic[]
+  topics: readonly TopicName[]
   cookie: string
   lastEventId?: string | undefined
   signal?: AbortSignal
@@ -73,6 +75,13 @@ export function readStream(
 }
 
 /** Parses server-sent events with an id, and checks their data with the schema of the contract. */
+/** Throws an error if a value does not match the contract. */
+function parseUpdate(value: unknown) {
+  const schema = getEventIteratorSchemaDetails(contract.live.watch['~orpc'].outputSchema)
+    ?.yields as z.ZodType<LiveUpdate>
+  return schema.parse(value)
+}
+
 function createParser(isRest: boolean, onEvent: (id: string, update: LiveUpdate) => void) {
   let rest = ''
   return (text: string) => {
@@ -82,7 +91,7 @@ function createParser(isRest: boolean, onEvent: (id: string, update: LiveUpdate)
       const data = /^data: (.*)$/m.exec(part)?.[1]
       if (data === undefined) continue
       const value = JSON.parse(data) as { json: unknown }
-      onEvent(/^id: (.*)$/m.exec(part)?.[1] ?? '', LiveUpdate.parse(isRest ? value : value.json))
+      onEvent(/^id: (.*)$/m.exec(part)?.[1] ?? '', parseUpdate(isRest ? value : value.json))
     }
   }
 }
@@ -102,7 +111,7 @@ export class LiveReader {
   readonly person
   readonly checker
   /** The marks of the last state of each topic. */
-  readonly states = new Map<Topic, Mark[]>()
+  readonly states = new Map<TopicName, Mark[]>()
   readonly statuses = new Map<number, number>()
   deliveries = 0
   hangs = 0

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 
-import type { Topic } from '../../contract/meta.ts'
+import type { TopicName } from '../../contract/index.ts'
 import { createRestClient } from '../../contract/client.ts'
 import { freePort } from '../setup/postgres.ts'
 import { quantile } from './http-client.ts'
@@ -23,7 +23,7 @@ import { type Report, startDurablePostgres, trial } from './trial.ts'
 
 const STREAMS = 500
 const PEOPLE = 10
-const TOPICS: readonly Topic[][] = [
+const TOPICS: readonly TopicName[][] = [
   ['counter'],
   ['tasks'],
   ['notes'],
@@ -113,7 +113,7 @@ async function readStates(origin: string, { cookie }: Person) {
   }
 }
 
-type States = Record<string, Record<Topic, ReturnType<typeof marksOf>>>
+type States = Record<string, Record<TopicName, ReturnType<typeof marksOf>>>
 
 const isCurrent = ({ topics, person, states }: LiveReader, expected: States) =>
   topics.every((topic) => isDeepStrictEqual(states.get(topic), expected[person]?.[topic]))

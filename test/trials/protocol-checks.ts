@@ -56,8 +56,8 @@ export function faultsOf(
 export function hasDocumentedFormat({ status, headers, body }: RawResponse) {
   const type = headers.get('content-type') ?? ''
   if (status < 400) return true
-  // Only the pages for apps return errors in HTML: 400, and 403 for a form of another origin.
-  if (type.startsWith('text/html')) return status === 400 || status === 403
+  // Only the pages for apps return errors in HTML: 400, 403 for a form of another origin, and 503 during an outage.
+  if (type.startsWith('text/html')) return [400, 403, 503].includes(status)
   return type.startsWith('application/json') && Refusal.safeParse(parse(body)).data !== undefined
 }
 

@@ -1,0 +1,40 @@
+import type { AnyProcedure } from '@orpc/server'
+
+import type { Topic } from '../contract/meta.ts'
+import type { Database } from '../db/database.ts'
+import type { Caller } from './caller.ts'
+import type { Context } from './context.ts'
+
+/** The procedures of a resource, and what the service must know of the resource. */
+export interface Resource {
+  procedures: Readonly<Record<string, AnyProcedure>>
+  watch?: Watch
+  datastar?: Datastar
+}
+
+/** The resources by the name of the resource in the contract. */
+export type Resources = Readonly<Record<string, Resource>>
+
+/** How the states of a topic differ from the output of the procedure that reads the topic, and from the data of one owner. */
+export interface Watch {
+  topic: Topic
+  /** Identifies a state that depends on more than the caller's account and the input. */
+  variantOf?: (caller: Caller) => string
+  /** Lists further accounts whose changes may affect the state of a person. */
+  listOtherOwners?: (db: Database, user: Caller['user']) => Promise<readonly string[]>
+}
+
+/** An update of a Datastar page: the new inner HTML of one element, and new values of signals. */
+export interface Patch {
+  selector: string
+  html: string
+  signals: Record<string, unknown>
+}
+
+/** What Datastar pages receive instead of JSON (src/http/datastar.ts). */
+export interface Datastar {
+  /** For each procedure that pages can call, the patch to send after the procedure. */
+  patches: Readonly<Record<string, (output: never, context: Context) => Patch | Promise<Patch>>>
+  /** The topic that pages can watch. `read` replaces the procedure that reads the topic. */
+  live?: { topic: Topic; read?: AnyProcedure; patch: (state: never) => Patch }
+}
