@@ -3,7 +3,7 @@
 /** The modules that every folder of src/ can import. */
 const shared = [
   '^contract/',
-  '^src/(audit-source|caller|context|live-stream|services|resource|rate-limits|mail-address|outages|output|settings|unix-time)\\.ts$',
+  '^src/(audit-source|caller|context|items|live-stream|services|resource|rate-limits|mail-address|outages|output|settings|unix-time)\\.ts$',
   '^src/telemetry/',
 ]
 
@@ -51,7 +51,7 @@ module.exports = {
       to: { path: ['^contract/query/', 'tanstack'] },
     },
     only('db', '^db/', []),
-    only('context', '^src/(caller|context|live-stream|resource|services)\\.ts$', [
+    only('context', '^src/(caller|context|items|live-stream|resource|services)\\.ts$', [
       '^contract/',
       '^db/',
       '^src/(rate-limits|settings)\\.ts$',

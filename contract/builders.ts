@@ -1,6 +1,6 @@
 import { oc } from '@orpc/contract'
 
-import type { Meta, TaggedResource, Topic } from './meta.ts'
+import type { Meta, Topic } from './meta.ts'
 
 /** Builder of procedures for any caller. The service ignores the credentials of a call to such a procedure. */
 export const publicAccess = oc.$meta<Meta>({ access: 'public' })
@@ -47,6 +47,6 @@ export const ifMatchErrors = {
   PRECONDITION_FAILED: { status: 412, message: 'The current entity tag does not match If-Match' },
 }
 
-/** Builder of procedures that change a resource. Supports `If-Match`, to detect concurrent changes. */
-export const changing = (resource: TaggedResource, updates: readonly Topic[]) =>
-  writing.meta({ ifMatch: resource, updates }).errors(ifMatchErrors)
+/** Builder of procedures that change an item of a resource. Supports `If-Match`, to detect concurrent changes. */
+export const changing = (updates: readonly Topic[]) =>
+  writing.meta({ ifMatch: true, updates }).errors(ifMatchErrors)

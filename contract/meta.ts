@@ -1,8 +1,5 @@
 import type * as z from 'zod'
 
-/** Actions that need a permission. The table of permissions is in src/guard/permissions.ts. */
-export type Action = 'VIEW_NOTE' | 'CREATE_NOTE' | 'EDIT_NOTE' | 'SHARE_NOTE' | 'DELETE_NOTE' | 'EDIT_TASK'
-
 /** Scopes that a person can grant to an app: reading the person's data, and changing the person's data. */
 export const scopes = ['read', 'write'] as const
 export type Scope = (typeof scopes)[number]
@@ -21,9 +18,6 @@ export interface Tool {
    */
   effect: 'read' | 'create' | 'overwrite'
 }
-
-/** Resources with an entity tag (`ETag`). */
-export type TaggedResource = 'task' | 'note'
 
 export type Access = 'public' | 'signedIn'
 
@@ -59,10 +53,10 @@ export interface Meta {
   /** Rejects callers who are not administrators with 403. */
   administratorsOnly?: true
   /**
-   * The permission that the caller needs for the resource with the id in the input (`id`). The response is 404 if the
-   * resource does not exist, and 403 if the caller lacks the permission.
+   * The action that the caller needs a permission for, on the item with the id in the input (`id`): see src/items.ts. The
+   * response is 404 if the item does not exist, and 403 if the caller lacks the permission.
    */
-  action?: Action
+  action?: string
   /**
    * The rate limit of the procedure (src/rate-limits.ts). `steps` and `reservations` limit the calls from a network.
    * `writes`, `exports` and `grants` limit the calls of an account.
@@ -70,8 +64,8 @@ export interface Meta {
   rateLimit?: 'steps' | 'reservations' | 'writes' | 'exports' | 'grants'
   /** Supports `Idempotency-Key`: a repeated call with the same key receives the stored response of the first call. */
   idempotencyKey?: true
-  /** Supports `If-Match` for this kind of resource: responds with 412 if the current entity tag does not match. */
-  ifMatch?: TaggedResource
+  /** Supports `If-Match`: responds with 412 if the current entity tag does not match. */
+  ifMatch?: true
   /** Responses have an `ETag`. */
   etag?: true
   /** The topics with a new state after a call. Every procedure that changes data declares its topics, or an empty list. */

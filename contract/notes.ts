@@ -3,7 +3,6 @@ import * as z from 'zod'
 import { MAX_EMAIL, noteBounds } from './bounds.ts'
 import { changing, creating, reading } from './builders.ts'
 import { topic } from './live.ts'
-import type { Action } from './meta.ts'
 import { isBlank, Page, requestSchemas, responseSchemas, text } from './schemas.ts'
 
 const noteId = '019b7a2e-5c80-7d3f-9a41-6b0c2d8e4f17'
@@ -80,7 +79,9 @@ const noteErrors = {
   FORBIDDEN: { status: 403, message: 'You may not do this to the note' },
 }
 
-const changingNote = (action: Action) => changing('note', [notesTopic]).meta({ action }).errors(noteErrors)
+export type NoteAction = keyof z.infer<typeof NoteView>['can'] | keyof z.infer<typeof NoteList>['can']
+
+const changingNote = (action: NoteAction) => changing([notesTopic]).meta({ action }).errors(noteErrors)
 
 /** Builder of procedures that change the shares of a note. An administrator must not do so as another person. */
 const changingShares = changingNote('SHARE_NOTE').meta({ etag: true, noImpersonation: true })

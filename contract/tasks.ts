@@ -53,6 +53,8 @@ export type TaskFilter = z.infer<typeof TaskFilter>
 
 export const tasksTopic = topic('tasks', { access: 'signedIn', state: TaskList, input: TaskFilter })
 
+export type TaskAction = 'EDIT_TASK'
+
 const notFound = { NOT_FOUND: { status: 404, message: 'Task not found' } }
 
 export const tasks = {
@@ -94,10 +96,10 @@ export const tasks = {
     .route({ method: 'GET', path: '/api/tasks/{id}', summary: 'Read one of your tasks' })
     .input(ById)
     .output(Task),
-  update: changing('task', [tasksTopic])
+  update: changing([tasksTopic])
     .errors(notFound)
     .meta({
-      action: 'EDIT_TASK',
+      action: 'EDIT_TASK' satisfies TaskAction,
       etag: true,
       tool: {
         title: 'Change a task',
@@ -109,7 +111,7 @@ export const tasks = {
     .route({ method: 'PATCH', path: '/api/tasks/{id}', summary: 'Change a task' })
     .input(UpdateTask.extend({ id: RowId }))
     .output(Task),
-  delete: changing('task', [tasksTopic])
+  delete: changing([tasksTopic])
     .meta({
       tool: {
         title: 'Delete a task',

@@ -1,4 +1,4 @@
-import { type AnyColumn, or, type SQL, sql } from 'drizzle-orm'
+import { type AnyColumn, inArray, or, type SQL, sql } from 'drizzle-orm'
 import { integer, timestamp } from 'drizzle-orm/pg-core'
 
 /** A time with a precision of milliseconds, like `Date`. */
@@ -10,6 +10,13 @@ export const updatedAt = timestamptz().notNull().defaultNow()
 
 /** The version of a row, for optimistic locking. */
 export const version = integer().notNull().default(1)
+
+/** The versions of a row that a change accepts. */
+export type AcceptedVersions = 'any' | number[]
+
+/** Condition: the row has an accepted version. */
+export const hasAcceptedVersion = (column: AnyColumn, versions: AcceptedVersions) =>
+  versions === 'any' ? undefined : inArray(column, versions)
 
 /**
  * Returns the values of `updatedAt` and `version` for an update. If the update does not change the value of any column,

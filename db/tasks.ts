@@ -1,8 +1,15 @@
-import { and, desc, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { bigint, index, pgTable, text } from 'drizzle-orm/pg-core'
 
 import { userIdColumn } from './users.ts'
-import { createdAt, updatedAt, updatedIfChanged, version } from './columns.ts'
+import {
+  type AcceptedVersions,
+  createdAt,
+  hasAcceptedVersion,
+  updatedAt,
+  updatedIfChanged,
+  version,
+} from './columns.ts'
 import { coalesced, prepared, requireRow } from './statements.ts'
 import type { Database } from './database.ts'
 import { isConstraintViolation } from './errors.ts'
@@ -183,12 +190,6 @@ export const insert = (
   { title, description = null }: { title: string; description?: string | null },
 ) => inserts(db).load({ userId, title, description })
 
-/** The versions of a task that a change accepts. */
-export type AcceptedVersions = 'any' | number[]
-
-const isAccepted = (versions: AcceptedVersions) =>
-  versions === 'any' ? undefined : inArray(tasks.version, versions)
-
 export const update = async (
   db: Database,
   userId: string,
@@ -204,7 +205,7 @@ export const update = async (
     await db
       .update(tasks)
       .set({ ...changes, ...updatedIfChanged(tasks, changes) })
-      .where(and(owned(userId, id), isAccepted(versions)))
+      .where(and(owned(userId, id), hasAcceptedVersion(tasks.version, versions)))
       .returning()
   ).at(0)
 
@@ -213,7 +214,7 @@ export const remove = async (db: Database, userId: string, id: number, versions:
   (
     await db
       .delete(tasks)
-      .where(and(owned(userId, id), isAccepted(versions)))
+      .where(and(owned(userId, id), hasAcceptedVersion(tasks.version, versions)))
       .returning({ id: tasks.id })
   ).length > 0
 

@@ -3,8 +3,9 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
 
 import type { Database } from '../db/database.ts'
-import type { AcceptedVersions } from '../db/tasks.ts'
+import type { AcceptedVersions } from '../db/columns.ts'
 import type { Caller, Reply } from './caller.ts'
+import type { GuardedResource } from './items.ts'
 import type { Live } from './live-stream.ts'
 import type { RateLimitName } from './rate-limits.ts'
 import type { Settings } from './settings.ts'
@@ -14,6 +15,7 @@ export interface Context {
   db: Database
   identity: Identity
   settings: Settings
+  resources: Readonly<Record<string, GuardedResource>>
   log: Logger
   headers: IncomingHttpHeaders
   /** The headers of the answer. */
@@ -38,7 +40,7 @@ export interface Context {
    * 404 and 429 have priority over 400.
    */
   malformed?: ORPCError<'BAD_REQUEST', unknown>
-  /** The versions of a task that `If-Match` accepts. Set if the request has the header. */
+  /** The versions that `If-Match` accepts. Set if the request has the header, and the statement checks the version. */
   acceptedVersions?: AcceptedVersions
   /** Whether a Datastar page sent the request. */
   isDatastar?: boolean

@@ -4,9 +4,10 @@ import type { Topic } from '../contract/meta.ts'
 import type { Database } from '../db/database.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
+import type { GuardedResource } from './items.ts'
 
 /** The procedures of a resource, and what the service must know of the resource. */
-export interface Resource {
+export interface Resource extends GuardedResource {
   procedures: Readonly<Record<string, AnyProcedure>>
   watch?: Watch
   datastar?: Datastar

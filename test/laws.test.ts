@@ -18,7 +18,8 @@ import { withoutCaller } from '../src/guard/index.ts'
 import { isPermitted } from '../src/guard/permissions.ts'
 import { server as english } from '../src/messages/en.ts'
 import { negotiateLanguage } from '../src/translation/index.ts'
-import { router } from '../src/procedures/index.ts'
+import { resources, router } from '../src/procedures/index.ts'
+import type { Resources } from '../src/resource.ts'
 import { consentPage } from '../src/html/account.ts'
 import { describeTransports, startService } from './fixtures/service.ts'
 
@@ -146,10 +147,37 @@ describe('an answer that is the same for all callers', () => {
   })
 })
 
-describe('the authorization table', () => {
+/** Lists the procedures with an action that no relation permits. */
+const unpermitted = (router: AnyRouter, all: Resources) =>
+  proceduresOf(router).flatMap(({ name, path: [resource = ''], meta: { action } }) => {
+    const permissions = all[resource]?.items?.permissions ?? {}
+    return action === undefined || Object.values(permissions).flat().includes(action) ? [] : [name]
+  })
+
+/** Lists the procedures with `If-Match` whose resource has no entity tag. */
+const untagged = (router: AnyRouter, all: Resources) =>
+  proceduresOf(router).flatMap(({ name, path: [resource = ''], meta: { ifMatch } }) =>
+    ifMatch && !all[resource]?.items?.ifMatch ? [name] : [],
+  )
+
+describe('a resource', () => {
+  test('permits each action of its contract to a relation', () => {
+    expect(unpermitted(router, resources)).toEqual([])
+  })
+
+  test('has an entity tag if its contract declares If-Match', () => {
+    expect(untagged(router, resources)).toEqual([])
+  })
+
+  test('is found if a registration is missing', () => {
+    const broken = { tasks: { update: router.tasks.update } }
+
+    expect(unpermitted(broken, {})).toEqual(['tasks.update'])
+    expect(untagged(broken, {})).toEqual(['tasks.update'])
+  })
+
   test('permits no unknown action', () => {
-    // @ts-expect-error -- UNKNOWN_ACTION is not an action
-    expect(isPermitted('author', 'UNKNOWN_ACTION')).toBe(false)
+    expect(isPermitted(resources.notes.items.permissions, 'author', 'UNKNOWN_ACTION')).toBe(false)
   })
 })
 

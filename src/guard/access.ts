@@ -3,13 +3,14 @@ import { ORPCError } from '@orpc/server'
 import { isObject } from '@orpc/shared'
 
 import { readTopics } from '../../contract/live.ts'
-import type { Access, Action, Meta } from '../../contract/meta.ts'
+import type { Access, Meta } from '../../contract/meta.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
+import type { Items } from '../items.ts'
 import { isBearer } from './authentication.ts'
 import { idOf } from './conditions.ts'
 import { networkOf } from './networks.ts'
-import { findRelation, isPermitted } from './permissions.ts'
+import { isPermitted, isPermittedToAnyone } from './permissions.ts'
 import { isPersonal } from './rate-limiter.ts'
 
 /** The parts of a procedure's contract that the guard reads. */
@@ -56,20 +57,23 @@ export async function authenticate(context: Context, procedure: ProcedureContrac
 }
 
 /**
- * Checks that the resource exists (404) and that the caller's relation permits the action (403). Returns the account
- * that owns the resource.
+ * Checks that the item exists (404) and that the caller's relation permits the action (403). Returns the account that owns
+ * the item.
  */
 export async function requirePermission(
-  context: Context,
+  { db }: Context,
   procedure: ProcedureContract,
+  items: Items,
   input: unknown,
   { user }: Caller,
-  action: Action,
 ) {
-  const found = await findRelation[action](context.db, user, idOf(input))
-  if (!found) throw createError(procedure, 'NOT_FOUND')
-  if (!isPermitted(found.relation, action)) throw createError(procedure, 'FORBIDDEN')
-  return found.owner
+  const { action = '' } = procedure.meta
+  const id = idOf(input)
+  if (isPermittedToAnyone(items, action) || items.isId?.(id) === false) return user.id
+  const relation = await items.findRelation(db, user, id)
+  if (!relation) throw createError(procedure, 'NOT_FOUND')
+  if (!isPermitted(items.permissions, relation.name, action)) throw createError(procedure, 'FORBIDDEN')
+  return relation.owner
 }
 
 /**

@@ -34,7 +34,7 @@ export function createContext(
     reply = new Map<string, string | string[]>(),
   }: CallOptions = {},
 ): Context {
-  const { db, identity, settings, log, consumeRateLimit, live } = services
+  const { db, identity, settings, resources, log, consumeRateLimit, live } = services
   const memoize = (authenticate: () => Promise<Caller | undefined>) => {
     let caller: Promise<Caller | undefined> | undefined
     return () =>
@@ -52,6 +52,7 @@ export function createContext(
     db,
     identity,
     settings,
+    resources,
     log,
     headers,
     reply,

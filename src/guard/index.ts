@@ -2,12 +2,13 @@ import { implement, ORPCError } from '@orpc/server'
 import type { Promisable } from '@orpc/shared'
 
 import { contract } from '../../contract/index.ts'
-import type { Topic } from '../../contract/meta.ts'
+import type { Meta, Topic } from '../../contract/meta.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
+import type { Items } from '../items.ts'
 import { tracing } from '../telemetry/tracing.ts'
 import { authenticate, type ProcedureContract, requirePermission } from './access.ts'
-import { isCheckedByStatement, requireAcceptedVersion, runIfMatching } from './conditions.ts'
+import { requireAcceptedVersion, runIfMatching } from './conditions.ts'
 import { withIdempotencyKey } from './idempotency.ts'
 import { withAuditEntry } from './impersonation.ts'
 import { toPublicError } from './public-errors.ts'
@@ -45,13 +46,21 @@ async function throwByPriority(
   error: unknown,
   context: Context,
   procedure: ProcedureContract,
+  items: Items,
   input: unknown,
   caller: Caller,
 ) {
   if (!(error instanceof ORPCError) || error.status >= 500) return
-  const { action } = procedure.meta
-  if (action) await requirePermission(context, procedure, input, caller, action)
-  await requireAcceptedVersion(context, caller, input)
+  if (procedure.meta.action) await requirePermission(context, procedure, items, input, caller)
+  await requireAcceptedVersion(context, caller, items, input)
+}
+
+/** Returns the items of the resource with a procedure. Throws an error if the contract needs items that are not registered. */
+function itemsOf({ resources }: Context, { action, ifMatch }: Meta, [name = '']: readonly string[]) {
+  const items = resources[name]?.items
+  if (!items && (action ?? ifMatch))
+    throw new Error(`The resource ${name} has an action or If-Match, but no items`)
+  return items
 }
 
 interface Invocation {
@@ -66,8 +75,8 @@ interface Invocation {
  *
  * The order of the checks determines which error a caller receives: 401, 403 (scope, impersonation), 429, 404, 403
  * (relation), 400 (malformed request). Then `handle` checks `Idempotency-Key` (400, 409, 422) or `If-Match` (400, 412),
- * and finally the input (400). The statement that changes a task checks the owner and the version, so the guard reads the
- * task only after an error: see `throwByPriority`.
+ * and finally the input (400). If the statement of a change checks the owner and the version, the guard reads the
+ * item only after an error: see `throwByPriority`.
  */
 async function guardMiddleware<Output extends { output: unknown }>(
   { context, procedure, path }: Invocation,
@@ -79,7 +88,7 @@ async function guardMiddleware<Output extends { output: unknown }>(
   context.attributes.operation = operation
   // A proxy must not compress secrets, because the size could reveal them (BREACH).
   if (declared.meta.secrets) context.reply.set('cache-control', 'no-transform')
-  const run = () => checkAndHandle(context, declared, input, handle)
+  const run = () => checkAndHandle({ context, procedure: declared, path }, input, handle)
   try {
     return await (tracing ? tracing.procedure(path, run) : run())
   } catch (error) {
@@ -89,25 +98,25 @@ async function guardMiddleware<Output extends { output: unknown }>(
 
 /** The steps of the guard, in the order of the errors. */
 async function checkAndHandle<Output>(
-  context: Context,
-  procedure: ProcedureContract,
+  { context, procedure, path }: { context: Context; procedure: ProcedureContract; path: readonly string[] },
   input: unknown,
   handle: (caller: Caller | undefined) => Promisable<Output>,
 ): Promise<Output> {
   const { action, updates, ifMatch } = procedure.meta
+  const items = itemsOf(context, procedure.meta, path)
   const caller = await authenticate(context, procedure, input)
   // A malformed request never reaches the statement.
-  const isCheckedLater = isCheckedByStatement(ifMatch) && !context.malformed
+  const isCheckedLater = ifMatch && items?.ifMatch?.by === 'statement' && !context.malformed
   const owner =
-    caller && action && !isCheckedLater
-      ? await requirePermission(context, procedure, input, caller, action)
+    caller && items && action && !isCheckedLater
+      ? await requirePermission(context, procedure, items, input, caller)
       : caller?.user.id
   if (context.malformed) throw context.malformed
   const run = () => handle(caller)
   try {
     return await (updates?.length ? publishAfter(run, context, updates, owner) : run())
   } catch (error) {
-    if (isCheckedLater && caller) await throwByPriority(error, context, procedure, input, caller)
+    if (isCheckedLater && caller) await throwByPriority(error, context, procedure, items, input, caller)
     throw error
   }
 }
@@ -145,8 +154,9 @@ export const withCaller = implementer.use((invocation, input) =>
         : run(overrides)
     if (idempotencyKey && context.headers['idempotency-key'] !== undefined)
       return withIdempotencyKey(context, caller, { path, input, outputSchema }, proceed)
-    if (ifMatch && context.headers['if-match'] !== undefined)
-      return runIfMatching[ifMatch](context, caller, input, proceed)
+    const items = itemsOf(context, meta, path)
+    if (items && ifMatch && context.headers['if-match'] !== undefined)
+      return runIfMatching(context, caller, items, input, proceed)
     return proceed()
   }),
 )

@@ -1,14 +1,33 @@
-import { notesTopic } from '../../contract/notes.ts'
+import { type NoteAction, notesTopic } from '../../contract/notes.ts'
 import * as query from '../../db/notes.ts'
 import * as shares from '../../db/shares.ts'
 import type { Reply } from '../caller.ts'
-import { noteTag } from '../guard/conditions.ts'
 import { withCaller } from '../guard/index.ts'
-import { isPermitted, relationTo } from '../guard/permissions.ts'
+import { isPermitted } from '../guard/permissions.ts'
 import { newestFirst, type Order, readPage } from '../lists/pagination.ts'
+import type { Items } from '../items.ts'
 import type { Resource } from '../resource.ts'
 
 const os = withCaller.notes
+
+type Relation = 'author' | query.Role | 'anyone'
+
+const permissions: Record<Relation, readonly NoteAction[]> = {
+  author: ['VIEW_NOTE', 'EDIT_NOTE', 'SHARE_NOTE', 'DELETE_NOTE'],
+  editor: ['VIEW_NOTE', 'EDIT_NOTE'],
+  reader: ['VIEW_NOTE'],
+  anyone: ['CREATE_NOTE'],
+}
+
+const relationTo = ({ note, role }: query.ListedNote, userId: string): Relation =>
+  note.userId === userId ? 'author' : (role ?? 'anyone')
+
+/**
+ * The strong entity tag of a note. `sharing` changes when the author shares the note or changes a role. Only the
+ * author's tag contains `sharing`, because other readers must not notice these changes.
+ */
+const noteTag = ({ userId, version, sharing }: query.NoteRow, viewerId: string) =>
+  userId === viewerId ? `"${version}.${sharing}"` : `"${version}"`
 
 const procedures = os.router({
   list: os.list.handler(async (call) => {
@@ -19,7 +38,7 @@ const procedures = os.router({
     if (rows.some(({ note }) => note.userId !== user.id)) reply.set('cache-control', 'no-transform')
     return {
       notes: rows.map((item) => view(item, user.id)),
-      can: { CREATE_NOTE: isPermitted('anyone', 'CREATE_NOTE') },
+      can: { CREATE_NOTE: isPermitted(permissions, 'anyone', 'CREATE_NOTE') },
     }
   }),
 
@@ -64,8 +83,24 @@ const procedures = os.router({
   }),
 })
 
+const items: Items = {
+  permissions,
+  findRelation: async (db, user, id) => {
+    const found = typeof id === 'string' ? await query.find(db, user, id) : undefined
+    return found && { name: relationTo(found, user.id), owner: found.note.userId }
+  },
+  ifMatch: {
+    by: 'lock',
+    lockTag: async (tx, user, id) => {
+      const note = typeof id === 'string' ? await query.findForUpdate(tx, user, id) : undefined
+      return note && noteTag(note, user.id)
+    },
+  },
+}
+
 export const notes = {
   procedures,
+  items,
   watch: { topic: notesTopic, listOtherOwners: (db, { email }) => shares.listAuthors(db, email) },
 } satisfies Resource
 
@@ -99,10 +134,10 @@ function view(item: query.ListedNote, viewerId: string) {
     sharedWith: mine ? sharedWith : 0,
     updatedAt: note.updatedAt.toISOString(),
     can: {
-      VIEW_NOTE: isPermitted(relation, 'VIEW_NOTE'),
-      EDIT_NOTE: isPermitted(relation, 'EDIT_NOTE'),
-      SHARE_NOTE: isPermitted(relation, 'SHARE_NOTE'),
-      DELETE_NOTE: isPermitted(relation, 'DELETE_NOTE'),
+      VIEW_NOTE: isPermitted(permissions, relation, 'VIEW_NOTE'),
+      EDIT_NOTE: isPermitted(permissions, relation, 'EDIT_NOTE'),
+      SHARE_NOTE: isPermitted(permissions, relation, 'SHARE_NOTE'),
+      DELETE_NOTE: isPermitted(permissions, relation, 'DELETE_NOTE'),
     },
   }
 }

@@ -1,9 +1,13 @@
+import type { TaskAction } from '../../contract/tasks.ts'
+import { RowId } from '../../contract/schemas.ts'
 import * as query from '../../db/tasks.ts'
-import type { Reply } from '../caller.ts'
-import { taskTag } from '../guard/conditions.ts'
+import type { Database } from '../../db/database.ts'
+import type { Caller, Reply } from '../caller.ts'
+import { versionTag } from '../guard/conditions.ts'
 import { withCaller } from '../guard/index.ts'
 import { newestFirst, type Order, readPage } from '../lists/pagination.ts'
 import { toUnixSeconds } from '../unix-time.ts'
+import type { Items } from '../items.ts'
 import type { Resource } from '../resource.ts'
 
 const os = withCaller.tasks
@@ -51,12 +55,28 @@ const procedures = os.router({
   }),
 })
 
+const findTask = (db: Database, user: Caller['user'], id: unknown) => query.find(db, user.id, RowId.parse(id))
+
+const items: Items = {
+  permissions: { owner: ['EDIT_TASK'] satisfies TaskAction[] },
+  isId: (id) => RowId.safeParse(id).success,
+  findRelation: async (db, user, id) => (await findTask(db, user, id)) && { name: 'owner', owner: user.id },
+  ifMatch: {
+    by: 'statement',
+    findTag: async (db, user, id) => {
+      const task = await findTask(db, user, id)
+      return task && versionTag(task)
+    },
+  },
+}
+
 export const tasks = {
   procedures,
+  items,
 } satisfies Resource
 
 function viewWithETag(reply: Reply, task: query.TaskRow) {
-  reply.set('etag', taskTag(task))
+  reply.set('etag', versionTag(task))
   return view(task, task.userId)
 }
 
