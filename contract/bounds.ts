@@ -1,6 +1,6 @@
 // Without imports, so that a page can use this file without the schemas of the contract. Lengths are numbers of code points.
 
-/** Maximum lengths of a note in both forms (src/http/note-forms.ts). */
+/** Maximum lengths of a note in both forms (contract/legacy-notes.ts). */
 export const noteBounds = { title: 120, body: 4000 }
 
 /** Maximum length of the label of a personal token, and its lifetime in days. */

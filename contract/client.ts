@@ -9,7 +9,7 @@ import { OpenAPILink, type OpenAPILinkOptions } from '@orpc/openapi-client/fetch
 
 import { decodeErrorBody } from './errors.ts'
 import { type Contract, contract } from './index.ts'
-import { firstFormMediaType } from './legacy-notes.ts'
+import { firstForm } from './legacy-notes.ts'
 import { nextCursor } from './link.ts'
 import { resume, type ResumeContext } from './resume.ts'
 
@@ -108,7 +108,7 @@ export function createRestClient(origin: string, { headers, ...options }: Client
     ...options,
     url: origin,
     headers: ({ context }, path) => ({
-      ...(path[0] === 'legacyNotes' && { accept: firstFormMediaType }),
+      ...(path[0] === 'legacyNotes' && { accept: firstForm.mediaType }),
       ...headers,
       ...context.headers,
     }),

@@ -51,21 +51,22 @@ data: signals ${JSON.stringify(signals)}
 `
 const listed = `<li id="note-7">Milk and bread <button type="button" aria-label="Delete note 7" data-on:click="@delete('/api/notes/7', {payload: {}})">Delete</button></li>`
 
-/**
- * The media type of the first form of notes. In `Accept` or `Content-Type`, it selects the first form on paths that
- * exist in both forms (src/http/note-forms.ts).
- */
-export const firstFormMediaType = 'application/json;version=1'
+/** The paths of `list` and `create` exist in both forms of notes. */
+export const firstForm = {
+  name: 'The first form',
+  mediaType: 'application/json;version=1',
+  bodies: 'a body with `newNote` and without `title`',
+}
 
 /** Notes in the first form: integer ids, and no sharing. The procedures access only notes that the caller wrote. */
 export const legacyNotes = {
   list: reading
-    .meta({ form: 1, eventsExample: eventsOf(listed, { noteCount: 1 }) })
+    .meta({ alternative: firstForm, eventsExample: eventsOf(listed, { noteCount: 1 }) })
     .route({ method: 'GET', path: '/api/notes', summary: 'List your notes, newest first' })
     .input(Page.optional())
     .output(NotesList),
   create: creating([notesTopic])
-    .meta({ form: 1, eventsExample: eventsOf(listed, { noteCount: 1, newNote: '' }) })
+    .meta({ alternative: firstForm, eventsExample: eventsOf(listed, { noteCount: 1, newNote: '' }) })
     .route({ method: 'POST', path: '/api/notes', summary: 'Add a note' })
     .input(AddNote)
     .output(Note),

@@ -31,6 +31,16 @@ export interface Topic {
   input?: z.ZodType
 }
 
+/** Describes a procedure that answers only some of the requests with its method and path. */
+export interface Alternative {
+  /** The name in the OpenAPI document, for example `The first form`. */
+  name: string
+  /** The media type of the bodies: `application/json` with a parameter. `Accept` or `Content-Type` selects it. */
+  mediaType: string
+  /** Describes the bodies that also select the alternative (`isRequestedBy` in src/resource.ts). */
+  bodies?: string
+}
+
 /** What a procedure declares in addition to its route, schemas and errors. */
 export interface Meta {
   /**
@@ -79,11 +89,8 @@ export interface Meta {
    * `Cache-Control: no-transform`, and are never compressed.
    */
   secrets?: true
-  /**
-   * The form of notes (src/http/note-forms.ts) that the procedure handles. Set if two procedures, one for each form,
-   * have the same method and path.
-   */
-  form?: 1 | 2
+  /** Set if another procedure, without this property, has the same method and path (src/http/alternatives.ts). */
+  alternative?: Alternative
   /**
    * An example of the server-sent events that Datastar pages receive instead of JSON (src/http/datastar.ts). Set if the
    * procedure answers such pages.

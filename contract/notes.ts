@@ -89,7 +89,6 @@ const changingShares = changingNote('SHARE_NOTE').meta({ etag: true, noImpersona
 export const notes = {
   list: reading
     .meta({
-      form: 2,
       reads: notesTopic,
       tool: {
         title: 'List notes',
@@ -103,7 +102,6 @@ export const notes = {
     .output(NoteList),
   create: creating([notesTopic])
     .meta({
-      form: 2,
       action: 'CREATE_NOTE',
       etag: true,
       tool: {

@@ -11,6 +11,8 @@ export interface Resource extends GuardedResource {
   procedures: Readonly<Record<string, AnyProcedure>>
   watch?: Watch
   datastar?: Datastar
+  /** Returns whether a body asks for the alternative procedure of a method and path (src/http/alternatives.ts). */
+  isRequestedBy?: (body: Readonly<Record<string, unknown>>) => boolean
 }
 
 /** The resources by the name of the resource in the contract. */

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 
 import { type CallContext, type Client, pages, safe } from '../contract/client.ts'
-import { firstFormMediaType } from '../contract/legacy-notes.ts'
+import { firstForm } from '../contract/legacy-notes.ts'
 import { users } from '../db/users.ts'
 import { notes, shares } from '../db/notes.ts'
 import { sessions } from '../db/sessions.ts'
@@ -86,7 +86,7 @@ const lists: Record<string, List> = {
   },
   'legacyNotes.list': {
     path: '/api/notes',
-    headers: { accept: firstFormMediaType },
+    headers: { accept: firstForm.mediaType },
     of: (client) => client.legacyNotes.list,
     add: ({ id }, count, at) => db.insert(notes).values(times(count, () => note(id, at))),
     change: (ids) =>

@@ -64,7 +64,7 @@ export function createApp(services: Services): Server {
   const attributes = isObserved ? new WeakMap<IncomingMessage, RequestAttributes>() : undefined
   const attributesOf: AttributesOf = (request) => attributes?.get(request)
   const procedures = compileAll(!settings.production)
-  const restFormat = createRestFormat(procedures)
+  const restFormat = createRestFormat(procedures, services.resources)
   /** Each further call of a batch occupies a slot. */
   const occupySlot = () => {
     const free = admission.occupy()

@@ -13,7 +13,12 @@ import {
   createErrorSchema,
   withoutDialect,
 } from './openapi-errors.ts'
-import { addExamples, addForm, completeOperation, type DocumentedProcedure } from './openapi-operation.ts'
+import {
+  addExamples,
+  addAlternative,
+  completeOperation,
+  type DocumentedProcedure,
+} from './openapi-operation.ts'
 
 type Interceptor = NonNullable<ZodToJsonSchemaConverterOptions['interceptors']>[number]
 
@@ -39,20 +44,20 @@ const createSession = (baseUrl: string) => ({
 })
 
 /**
- * Creates the OpenAPI document of the contract. If the two forms of notes (src/http/note-forms.ts) share a path, the
- * document contains both forms, with different media types. The URLs of OAuth are absolute, because some tools refuse
+ * Creates the OpenAPI document of the contract. If two procedures have the same method and path, the
+ * document contains both, with different media types. The URLs of OAuth are absolute, because some tools refuse
  * relative ones.
  */
 export async function createDocument(baseUrl: string): Promise<OpenAPI.Document> {
   const components = createErrorComponents()
-  const [document, first] = [await generate(2, components), await generate(1, components)]
+  const [document, alternatives] = [await generate(false, components), await generate(true, components)]
   Object.assign(components.schemas, document.components?.schemas)
   for (const { name, value } of named) components.examples[name] = { value }
   traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
-    const { form } = metaOf(procedure)
-    const operation = getOperation(form === 1 ? first : document, procedure)
+    const { alternative } = metaOf(procedure)
+    const operation = getOperation(alternative ? alternatives : document, procedure)
     completeOperation(operation, procedure, path, components)
-    if (form === 1) addForm(getOperation(document, procedure), operation)
+    if (alternative) addAlternative(getOperation(document, procedure), operation, alternative)
   })
   const used = Object.values(document.paths ?? {})
     .flatMap((item) => Object.values(item ?? {}) as OpenAPI.OperationObject[])
@@ -136,12 +141,12 @@ const listNamed = (registry: Registry, strategy: 'input' | 'output') =>
 /** The schemas of bodies, with their names and examples. */
 const named = [...listNamed(responseSchemas, 'output'), ...listNamed(requestSchemas, 'input')]
 
-/** Generates the document for one form of notes (src/http/note-forms.ts). Adds the declared errors to `components`. */
-const generate = (form: 1 | 2, components: Components) =>
+/** Generates the document of the alternatives, or of all other procedures. Adds the declared errors to `components`. */
+const generate = (isAlternative: boolean, components: Components) =>
   generator.generate(contract, {
     info,
     servers: [{ url: '/' }],
-    filter: ({ contract }) => (metaOf(contract).form ?? 2) === form,
+    filter: ({ contract }) => Boolean(metaOf(contract).alternative) === isAlternative,
     commonSchemas: Object.fromEntries(
       named.map(({ name, schema, strategy }) => [name, { schema, strategy }]),
     ),

@@ -4,8 +4,7 @@ import type { OpenAPI } from '@orpc/openapi'
 import { STATUS_CODES } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 
-import type { Meta } from '../../contract/meta.ts'
-import { firstFormMediaType } from '../../contract/legacy-notes.ts'
+import type { Alternative, Meta } from '../../contract/meta.ts'
 import { anyError, type Components, reference, undefinedExamples } from './openapi-errors.ts'
 import { addHeaders } from './openapi-headers.ts'
 
@@ -111,27 +110,27 @@ const addDescription = (operation: OpenAPI.OperationObject, text: string) => {
   operation.description = [operation.description, text].filter(Boolean).join(' ')
 }
 
-/**
- * Adds the first form of an operation to `operation`, the second form. A request with the media type
- * `application/json` may contain either form.
- */
-export function addForm(operation: OpenAPI.OperationObject, first: OpenAPI.OperationObject) {
+/** Adds an alternative to an operation. A request with the media type `application/json` may contain either body. */
+export function addAlternative(
+  operation: OpenAPI.OperationObject,
+  added: OpenAPI.OperationObject,
+  { name, mediaType, bodies }: Alternative,
+) {
   const response = contentOf(operation.responses?.['200'])
-  const { [JSON_TYPE]: answer, ...events } = contentOf(first.responses?.['200']) ?? {}
-  Object.assign(response ?? {}, { [firstFormMediaType]: answer, ...events })
+  const { [JSON_TYPE]: answer, ...events } = contentOf(added.responses?.['200']) ?? {}
+  Object.assign(response ?? {}, { [mediaType]: answer, ...events })
   const request = contentOf(operation.requestBody)
-  const input = contentOf(first.requestBody)?.[JSON_TYPE]
-  const bodies = [request?.[JSON_TYPE]?.schema, input?.schema].flatMap((schema) => schema ?? [])
+  const input = contentOf(added.requestBody)?.[JSON_TYPE]
+  const schemas = [request?.[JSON_TYPE]?.schema, input?.schema].flatMap((schema) => schema ?? [])
   if (request && input)
-    Object.assign(request, { [JSON_TYPE]: { schema: { anyOf: bodies } }, [firstFormMediaType]: input })
-  const selections = [`\`Accept: ${firstFormMediaType}\``]
-  if (input)
-    selections.push(`\`Content-Type: ${firstFormMediaType}\``, 'a body with `newNote` and without `title`')
+    Object.assign(request, { [JSON_TYPE]: { schema: { anyOf: schemas } }, [mediaType]: input })
+  const selections = [`\`Accept: ${mediaType}\``]
+  if (input) selections.push(`\`Content-Type: ${mediaType}\``, ...(bodies === undefined ? [] : [bodies]))
   addDescription(
     operation,
-    `The first form (\`${first.operationId}\`) answers requests with ${selections.join(', or ')}.`,
+    `${name} (\`${added.operationId}\`) answers requests with ${selections.join(', or ')}.`,
   )
-  if (first.description !== undefined) addDescription(operation, first.description)
+  if (added.description !== undefined) addDescription(operation, added.description)
 }
 
 /** Adds an example for each named schema in the bodies of an operation. Returns the names of these examples. */

@@ -51,6 +51,7 @@ const patch = ({ notes, noteCount }: NotesList, signals = {}): Patch => ({
 
 export const legacyNotes = {
   procedures,
+  isRequestedBy: (body) => 'newNote' in body && !('title' in body),
   datastar: {
     patches: {
       list: (output: NotesList) => patch(output),

@@ -142,10 +142,10 @@ describe('the OpenAPI document', () => {
 
   test('contains every procedure at its path, with its name, a summary, its access and an error', () => {
     traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
-      const { form, access, scope, rateLimit } = metaOf(procedure)
+      const { alternative, access, scope, rateLimit } = metaOf(procedure)
       const { method = '', path: url = '' } = procedure['~orpc'].route
       const operation = document.paths[url]?.[method.toLowerCase()]
-      if (form === 1) {
+      if (alternative) {
         expect(operation?.responses['200']?.content).toHaveProperty(['application/json;version=1'])
         return
       }
