@@ -11,6 +11,7 @@ import { decodeErrorBody } from './errors.ts'
 import { type Contract, contract } from './index.ts'
 import { firstForm } from './legacy-notes.ts'
 import { nextCursor } from './link.ts'
+import { createParameterGuard } from './path-parameters.ts'
 import { resume, type ResumeContext } from './resume.ts'
 
 export { isDefinedError, ORPCError, safe } from '@orpc/client'
@@ -85,24 +86,11 @@ export function createClient<Context extends CallContext = CallContext>(
   return createORPCClient(link)
 }
 
-const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
-const NIL_UUID = '00000000-0000-0000-0000-000000000000'
-
-/**
- * Replaces an invalid note id with an id that no note has. With an invalid id such as `reset` or `..`, the URL could
- * be the path of another procedure.
- */
-const replaceInvalidNoteId: CallInterceptor = (options) => {
-  const { path, input } = options
-  const isInvalid =
-    path[0] === 'notes' && typeof input === 'object' && input && 'id' in input && !isUuid(input.id)
-  return options.next(isInvalid ? { ...options, input: { ...input, id: NIL_UUID } } : options)
-}
-
-const isUuid = (id: unknown) => typeof id === 'string' && UUID.test(id)
-
 /** Creates a client that uses the documented REST paths. */
 export function createRestClient(origin: string, { headers, ...options }: ClientOptions = {}): Client {
+  const guardParameters = createParameterGuard(contract)
+  const guard: CallInterceptor = (options) =>
+    options.next({ ...options, input: guardParameters(options.path, options.input) })
   const link = new OpenAPILink<CallContext>(contract, {
     fetch: withCookies,
     ...options,
@@ -113,7 +101,7 @@ export function createRestClient(origin: string, { headers, ...options }: Client
       ...context.headers,
     }),
     customErrorResponseBodyDecoder: decodeErrorBody,
-    interceptors: [resume, replaceInvalidNoteId],
+    interceptors: [resume, guard],
     clientInterceptors: [fillReply],
   })
   return createORPCClient(link)

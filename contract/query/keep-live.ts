@@ -24,13 +24,8 @@ export interface KeepLiveOptions extends Input {
   onError?: (error: InferClientErrors<Client['live']['watch']>) => void
 }
 
-/** The resources that change together with the state of a topic. */
-const affectedResources = {
-  counter: ['counter'],
-  tasks: ['tasks'],
-  notes: ['notes', 'legacyNotes'],
-  sessions: ['sessions', 'apps'],
-} as const satisfies Record<Topic, (keyof QueryUtils)[]>
+/** The names of further resources that change together with the resource of a topic. */
+export type RelatedResources = Partial<Record<Topic, readonly (keyof Client)[]>>
 
 /**
  * Keeps the cached queries of the topics current, with one stream of `live.watch`. Writes each new state to the queries
@@ -41,7 +36,13 @@ export function keepLive(
   queryClient: QueryClient,
   orpc: QueryUtils,
   { onStatus, onError, ...input }: KeepLiveOptions,
+  related: RelatedResources = {},
 ): () => void {
+  const affectedQueries = (topic: Topic) =>
+    [topic, ...(related[topic] ?? [])].flatMap((name) =>
+      queryClient.getQueryCache().findAll({ queryKey: orpc[name].key() }),
+    )
+
   const stop = new AbortController()
   const { signal } = stop
   const onRetry = () => {
@@ -49,7 +50,7 @@ export function keepLive(
     return (isSuccess: boolean) => {
       if (!isSuccess) return
       // The service does not send a state that has changed and then changed back. A query may have requested it in between.
-      for (const topic of input.topics) invalidate(queryClient, affectedQueries(queryClient, orpc, topic))
+      for (const topic of input.topics) invalidate(queryClient, affectedQueries(topic))
       onStatus?.('connected')
     }
   }
@@ -57,7 +58,11 @@ export function keepLive(
     onStatus?.('connecting')
     const updates = await orpc.live.watch.call(input, { signal, context: { onRetry } })
     onStatus?.('connected')
-    for await (const update of updates) applyUpdate(queryClient, orpc, update, input)
+    for await (const update of updates) {
+      const outdated = new Set(affectedQueries(update.topic))
+      for (const query of applyUpdate(queryClient, orpc, update, input)) outdated.delete(query)
+      invalidate(queryClient, outdated)
+    }
   }
   run().catch((error: unknown) => {
     if (signal.aborted) return
@@ -69,25 +74,18 @@ export function keepLive(
   }
 }
 
+/** Writes a state to the queries that return the state. Returns the queries that are current now. */
 function applyUpdate(queryClient: QueryClient, orpc: QueryUtils, update: Update, input: Input) {
   const cache = queryClient.getQueryCache()
-  const outdated = new Set(affectedQueries(queryClient, orpc, update.topic))
-  for (const queryKey of keysOfStateQueries(orpc, update.topic, input.tasks)) {
+  return keysOfStateQueries(orpc, update.topic, input).flatMap((queryKey) => {
     const query = cache.find({ queryKey, exact: true })
-    if (!query) continue
+    if (!query) return []
     // Cancels a request, because its response may be older than the update.
     void query.cancel({ revert: true })
     const output = queryClient.setQueryData<object>(queryKey, (cached) => ({ ...cached, ...update.state }))
-    if (!hasNextPage(output, update)) outdated.delete(query)
-  }
-  invalidate(queryClient, outdated)
+    return hasNextPage(output, update) ? [] : [query]
+  })
 }
-
-/** Returns the cached queries that depend on the state of the topic. */
-const affectedQueries = (queryClient: QueryClient, orpc: QueryUtils, topic: Topic) =>
-  affectedResources[topic].flatMap((name) =>
-    queryClient.getQueryCache().findAll({ queryKey: orpc[name].key() }),
-  )
 
 function invalidate(queryClient: QueryClient, queries: Iterable<Query>) {
   for (const { promise, queryKey, state } of queries) {
@@ -97,24 +95,29 @@ function invalidate(queryClient: QueryClient, queries: Iterable<Query>) {
   }
 }
 
-/** Returns the keys of the queries that return the state of the topic. */
-function keysOfStateQueries(
-  { counter, notes, sessions, tasks }: QueryUtils,
-  topic: Topic,
-  filter: Input['tasks'],
-) {
-  if (topic === 'counter') return [counter.get.queryKey()]
-  if (topic === 'notes') return [notes.list.queryKey(), notes.list.queryKey({ input: {} })]
-  if (topic === 'sessions') return [sessions.list.queryKey(), sessions.list.queryKey({ input: {} })]
-  const isFiltered = filter?.status !== undefined || filter?.limit !== undefined
-  return [tasks.list.queryKey({ input: { ...filter } }), ...(isFiltered ? [] : [tasks.list.queryKey()])]
+/** The helpers of a procedure that reads a state. */
+interface StateQuery {
+  queryKey: (options?: { input: object }) => readonly unknown[]
+}
+
+/** Returns the keys of the queries that return the state of the topic: the procedure `list` or `get` of the resource. */
+function keysOfStateQueries(orpc: QueryUtils, topic: Topic, input: Readonly<Record<string, unknown>>) {
+  const { list, get } = orpc[topic] as unknown as { list: StateQuery; get: StateQuery }
+  const filter = { ...Object(input[topic]) } as Record<string, unknown>
+  const isFiltered = Object.values(filter).some((value) => value !== undefined)
+  return [list, get].flatMap((query) => [
+    query.queryKey({ input: filter }),
+    ...(isFiltered ? [] : [query.queryKey()]),
+  ])
 }
 
 /**
  * Returns whether the list has further pages. A request must then obtain the new cursor, because a state contains no
- * cursor. The state of notes has no total: a list of notes that gets its second page is not recognized.
+ * cursor. A state without a total, such as the notes, does not show that its list gets a second page.
  */
-const hasNextPage = (output: object | undefined, { topic, state }: Update) =>
-  Boolean(output && 'nextCursor' in output) ||
-  (topic === 'tasks' && state.taskCount > state.tasks.length) ||
-  (topic === 'sessions' && state.sessionCount > state.sessions.length)
+function hasNextPage(output: object | undefined, { state }: Update) {
+  const values: unknown[] = Object.values(state)
+  const length = values.find(Array.isArray)?.length ?? Infinity
+  const isPart = values.some((value) => typeof value === 'number' && value > length)
+  return isPart || Boolean(output && 'nextCursor' in output)
+}

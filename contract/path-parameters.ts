@@ -1,0 +1,57 @@
+import type { AnyContractProcedure, AnyContractRouter } from '@orpc/contract'
+import { isContractProcedure } from '@orpc/contract'
+
+/** An id that no item has. */
+const NIL_UUID = '00000000-0000-0000-0000-000000000000'
+
+const pathOf = (procedure: AnyContractProcedure) => procedure['~orpc'].route.path ?? ''
+
+const proceduresOf = (router: AnyContractRouter): AnyContractProcedure[] =>
+  isContractProcedure(router) ? [router] : Object.values(router).flatMap(proceduresOf)
+
+/** Maximum length of a parameter, in UTF-16 code units: longer ids would exceed the limit of a URL. */
+const MAX_LENGTH = 1000
+
+/** `.` or `..` between separators, also percent-encoded: the service refuses such paths. */
+const DOT_SEGMENT =
+  /(?:^|[/\\;]|%(?:25)*(?:2f|5c|3b))(?:\.|%(?:25)*2e){1,2}(?=$|[/\\;]|%(?:25)*(?:2f|5c|3b))/i
+
+/** Characters that the service refuses in URLs: NUL, and halves of characters. */
+const REFUSED = /[\0\p{Surrogate}]/u
+
+const isPlain = (value: unknown) =>
+  typeof value === 'number' ||
+  (typeof value === 'string' &&
+    value.length <= MAX_LENGTH &&
+    !REFUSED.test(value) &&
+    !DOT_SEGMENT.test(value))
+
+/**
+ * Creates a function that replaces the path parameters of an input that cannot be the id of an item in a URL. The URL could be
+ * the path of another procedure, for example with the id `reset` in `/api/notes/{id}`, or another path, with the id `..`.
+ * The replacement is an id that no item has, so that the service answers as for every absent item.
+ */
+export function createParameterGuard(contract: AnyContractRouter) {
+  const paths = proceduresOf(contract).map(pathOf)
+  /** Returns the segments that the paths have after a prefix. */
+  const segmentsAfter = (prefix: string) =>
+    paths.flatMap((path) =>
+      path.startsWith(prefix) ? (path.slice(prefix.length).split('/', 1)[0] ?? '') : [],
+    )
+
+  return (operation: readonly string[], input: unknown) => {
+    const procedure = operation.reduce<unknown>(
+      (member, name): unknown => Reflect.get(Object(member), name),
+      contract,
+    )
+    if (typeof input !== 'object' || input === null || !isContractProcedure(procedure)) return input
+    const path = pathOf(procedure)
+    const guarded: Record<string, unknown> = { ...input }
+    for (const { 1: name = '', index } of path.matchAll(/\{(\w+)\}/g)) {
+      const value = guarded[name]
+      const isReserved = ['', ...segmentsAfter(path.slice(0, index))].some((each) => each === value)
+      if (isReserved || !isPlain(value)) guarded[name] = NIL_UUID
+    }
+    return guarded
+  }
+}
