@@ -2,7 +2,7 @@ import * as z from 'zod'
 
 import { MAX_EMAIL } from './bounds.ts'
 import { reading, sensitive } from './builders.ts'
-import { scopes } from './meta.ts'
+import { type RateLimit, scopes } from './meta.ts'
 import { requestSchemas, responseSchemas, Success, text, Timestamp } from './schemas.ts'
 import { sessionsTopic } from './sessions.ts'
 import { ShareInput } from './notes.ts'
@@ -132,6 +132,9 @@ const DeleteAccount = z
   .object({ email: text({ max: MAX_EMAIL, schema: z.string().trim() }) })
   .register(requestSchemas, { id: 'DeleteAccount', example: { email: 'ada@example.com' } })
 
+/** Exports of an account, by account. Each export reads all data of the account. */
+const exports: RateLimit = { name: 'exports', points: 5, duration: 3600, personal: true, shared: true }
+
 export const account = {
   get: reading
     .route({
@@ -142,7 +145,7 @@ export const account = {
     })
     .output(Account),
   export: sensitive
-    .meta({ rateLimit: 'exports', secrets: true })
+    .meta({ rateLimit: exports, secrets: true })
     .errors({
       TOO_LARGE: {
         status: 409,

@@ -1,6 +1,6 @@
 import { oc } from '@orpc/contract'
 
-import type { Meta, Topic } from './meta.ts'
+import type { Meta, RateLimit, Topic } from './meta.ts'
 
 /** Builder of procedures for any caller. The service ignores the credentials of a call to such a procedure. */
 export const publicAccess = oc.$meta<Meta>({ access: 'public' })
@@ -28,8 +28,11 @@ export const administrative = signedIn.meta({ noImpersonation: true, administrat
 
 /** Builder of procedures for signed-in callers and for apps with the scope `read`. */
 export const reading = signedIn.meta({ scope: 'read' })
+/** Changes of data, by account. */
+const writes: RateLimit = { name: 'writes', points: 3000, duration: 60, personal: true }
+
 /** Builder of procedures for signed-in callers and for apps with the scope `write`. */
-export const writing = signedIn.meta({ scope: 'write', rateLimit: 'writes' })
+export const writing = signedIn.meta({ scope: 'write', rateLimit: writes })
 
 export const idempotencyErrors = {
   UNDER_WAY: {

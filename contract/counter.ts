@@ -2,6 +2,7 @@ import * as z from 'zod'
 
 import { publicAccess } from './builders.ts'
 import { topic } from './live.ts'
+import type { RateLimit } from './meta.ts'
 import { requestSchemas, responseSchemas } from './schemas.ts'
 
 export const Counter = z
@@ -30,8 +31,11 @@ data: signals {"count":7}
 
 export const counterTopic = topic('counter', { access: 'public', state: Counter })
 
+/** Changes of the counter, by network. */
+const steps: RateLimit = { name: 'steps', points: 6000, duration: 60 }
+
 const step = publicAccess
-  .meta({ rateLimit: 'steps', updates: [counterTopic] })
+  .meta({ rateLimit: steps, updates: [counterTopic] })
   .errors({ CONFLICT: { status: 409, message: 'The counter is at its limit' } })
 
 export const counter = {
@@ -68,7 +72,7 @@ export const counter = {
     .output(Counter),
   set: publicAccess
     .meta({
-      rateLimit: 'steps',
+      rateLimit: steps,
       updates: [counterTopic],
       tool: {
         title: 'Set the counter',
@@ -90,7 +94,7 @@ export const counter = {
     .output(CounterFragment),
   reset: publicAccess
     .meta({
-      rateLimit: 'steps',
+      rateLimit: steps,
       updates: [counterTopic],
       tool: {
         title: 'Reset the counter',

@@ -31,6 +31,26 @@ export interface Topic {
   input?: z.ZodType
 }
 
+/** A limit of calls. The calls of all procedures with the same limit are counted together. */
+export interface RateLimit {
+  /** The name in the setting `LIMITS`, in headers and metrics. */
+  name: string
+  /** Number of requests allowed in one period. */
+  points: number
+  /** Length of the period, in seconds. */
+  duration: number
+  /**
+   * Whether all instances share one count, which is stored in the database. Used for limits that protect accounts,
+   * mail, tokens or expensive reads. By default, each process has its own count in memory.
+   */
+  shared?: true
+  /**
+   * Whether calls are counted by account. By default, calls are counted by network: the IPv4 address, or the /64 of an
+   * IPv6 address.
+   */
+  personal?: true
+}
+
 /** Describes a procedure that answers only some of the requests with its method and path. */
 export interface Alternative {
   /** The name in the OpenAPI document, for example `The first form`. */
@@ -67,11 +87,7 @@ export interface Meta {
    * response is 404 if the item does not exist, and 403 if the caller lacks the permission.
    */
   action?: string
-  /**
-   * The rate limit of the procedure (src/rate-limits.ts). `steps` and `reservations` limit the calls from a network.
-   * `writes`, `exports` and `grants` limit the calls of an account.
-   */
-  rateLimit?: 'steps' | 'reservations' | 'writes' | 'exports' | 'grants'
+  rateLimit?: RateLimit
   /** Supports `Idempotency-Key`: a repeated call with the same key receives the stored response of the first call. */
   idempotencyKey?: true
   /** Supports `If-Match`: responds with 412 if the current entity tag does not match. */

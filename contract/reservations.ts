@@ -38,7 +38,7 @@ const ReservationResult = z.object({ message: z.string() }).register(responseSch
 
 export const reservations = {
   create: publicAccess
-    .meta({ rateLimit: 'reservations', updates: [] })
+    .meta({ rateLimit: { name: 'reservations', points: 1200, duration: 60 }, updates: [] })
     .errors({
       INVALID_RESERVATION: {
         status: 400,

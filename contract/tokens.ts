@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { audiences } from './audiences.ts'
 import { tokenBounds } from './bounds.ts'
 import { sensitive } from './builders.ts'
-import { scopes } from './meta.ts'
+import { type RateLimit, scopes } from './meta.ts'
 import { isBlank, requestSchemas, responseSchemas, text, Timestamp } from './schemas.ts'
 import { sessionsTopic } from './sessions.ts'
 
@@ -45,9 +45,18 @@ const CreatedToken = z
     },
   })
 
+/** OAuth grants and personal tokens, by account. Each grant adds an entry to the audit trail. */
+export const grantLimit: RateLimit = {
+  name: 'grants',
+  points: 60,
+  duration: 3600,
+  personal: true,
+  shared: true,
+}
+
 export const tokens = {
   create: sensitive
-    .meta({ updates: [sessionsTopic], rateLimit: 'grants', secrets: true, ownPagesOnly: true })
+    .meta({ updates: [sessionsTopic], rateLimit: grantLimit, secrets: true, ownPagesOnly: true })
     .errors({
       FORBIDDEN: {
         status: 403,

@@ -7,7 +7,7 @@ import type { AcceptedVersions } from '../db/columns.ts'
 import type { Caller, Reply } from './caller.ts'
 import type { GuardedResource } from './items.ts'
 import type { Live } from './live-stream.ts'
-import type { RateLimitName } from './rate-limits.ts'
+import type { RateLimit } from '../contract/meta.ts'
 import type { Settings } from './settings.ts'
 
 /** The context of one call, for the guard and the procedures. */
@@ -78,7 +78,7 @@ export interface TokenClaims {
  * the error (429) if the limit is exceeded, otherwise undefined.
  */
 export type ConsumeRateLimit = (
-  limit: RateLimitName,
+  limit: RateLimit,
   key: string | undefined,
 ) => Promise<LimitRefusal | undefined>
 

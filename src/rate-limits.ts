@@ -1,35 +1,20 @@
-export interface RateLimit {
-  /** Number of requests allowed in one period. */
-  points: number
-  /** Length of the period, in seconds. */
-  duration: number
-  /**
-   * Whether all instances share one count, which is stored in the database. Used for limits that protect accounts,
-   * mail, tokens or expensive reads. By default, each process has its own count in memory.
-   */
-  shared?: true
-  /**
-   * Whether calls are counted by account. By default, calls are counted by network: the IPv4 address, or the /64 of an
-   * IPv6 address.
-   */
-  personal?: true
-}
+import { traverseContractProcedures } from '@orpc/server'
+
+import { contract } from '../contract/index.ts'
+import { metaOf, type RateLimit } from '../contract/meta.ts'
+
+type Declarations = Record<string, Omit<RateLimit, 'name'>>
+
+const withNames = <const All extends Declarations>(all: All) =>
+  Object.fromEntries(Object.entries(all).map(([name, limit]) => [name, { name, ...limit }])) as {
+    [Name in keyof All]: RateLimit
+  }
 
 /**
- * The rate limits. The values are higher than normal use requires. The setting `LIMITS` can override the points of a
- * limit.
+ * The rate limits of requests that call no procedure, and of steps of a sign-in. The values are higher than normal use
+ * requires.
  */
-export const rateLimits = {
-  /** Increments and decrements of the counter, by network. */
-  steps: { points: 6000, duration: 60 },
-  /** Reservations, by network. */
-  reservations: { points: 1200, duration: 60 },
-  /** Changes of data, by account. */
-  writes: { points: 3000, duration: 60, personal: true },
-  /** Exports of an account, by account. Each export reads all data of the account. */
-  exports: { points: 5, duration: 3600, personal: true, shared: true },
-  /** OAuth grants, by account. Each grant adds an entry to the audit trail. */
-  grants: { points: 60, duration: 3600, personal: true, shared: true },
+export const rateLimits = withNames({
   /**
    * Requests for sign-in codes, by network. Checked before the limits by account, so that a refused call does not count
    * for the account.
@@ -68,6 +53,19 @@ export const rateLimits = {
   documents: { points: 30, duration: 60, shared: true },
   /** Token requests and revocations, by network. */
   tokens: { points: 600, duration: 60, shared: true },
-} satisfies Record<string, RateLimit>
+})
 
-export type RateLimitName = keyof typeof rateLimits
+/** All rate limits by name: the limits of procedures first. The setting `LIMITS` can override the points of a limit. */
+export const allRateLimits = new Map<string, RateLimit>()
+
+function register(limit: RateLimit) {
+  const { name } = limit
+  if ((allRateLimits.get(name) ?? limit) !== limit) throw new Error(`Two rate limits have the name ${name}`)
+  allRateLimits.set(name, limit)
+}
+
+traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure }) => {
+  const { rateLimit } = metaOf(procedure)
+  if (rateLimit) register(rateLimit)
+})
+Object.values(rateLimits).forEach(register)

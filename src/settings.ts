@@ -10,7 +10,7 @@ import { parseDatabaseUrl } from '../db/database-url.ts'
 import { toErrorMessage } from '../db/errors.ts'
 import { makeFolderPrivate, makePrivate } from '../db/private.ts'
 import { APP_SCHEMES, isAppScheme, isConfiguredClient } from './identity/client-metadata.ts'
-import { rateLimits } from './rate-limits.ts'
+import { allRateLimits } from './rate-limits.ts'
 import { normalizeAddress } from './mail-address.ts'
 
 const list = z
@@ -57,7 +57,7 @@ const parseLimit = (entry: string): [string, number] => {
 const isLimitList = (entries: string[]) =>
   entries
     .map(parseLimit)
-    .every(([name, points]) => name in rateLimits && Number.isInteger(points) && points > 0)
+    .every(([name, points]) => allRateLimits.has(name) && Number.isInteger(points) && points > 0)
 
 /** Minimum length of AUTH_SECRET, in characters. */
 const MIN_SECRET = 32
@@ -100,7 +100,7 @@ const Variables = z.object({
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   LIMITS: list.refine(
     isLimitList,
-    `Must be a comma-separated list of name=number. Names: ${Object.keys(rateLimits).join(', ')}`,
+    `Must be a comma-separated list of name=number. Names: ${[...allRateLimits.keys()].join(', ')}`,
   ),
   RATE_LIMITS: z.enum(['on', 'off']).default('on'),
   METRICS_HOST: z.string().default('127.0.0.1'),
@@ -203,7 +203,7 @@ export function readSettings(environment: Record<string, string | undefined>) {
     release: env.RELEASE,
     logLevel: env.LOG_LEVEL,
     rateLimits: env.RATE_LIMITS === 'on',
-    /** Points that override the points in `rateLimits`. The key is the name of the rate limit. */
+    /** Points that override the points in `allRateLimits`. The key is the name of the rate limit. */
     limitPoints: Object.fromEntries(env.LIMITS.map(parseLimit)),
     metricsHost: env.METRICS_HOST,
     /** Port of `/metrics`. If unset, no metrics are collected. */

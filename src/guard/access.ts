@@ -3,7 +3,7 @@ import { ORPCError } from '@orpc/server'
 import { isObject } from '@orpc/shared'
 
 import { readTopics } from '../../contract/live.ts'
-import type { Access, Meta } from '../../contract/meta.ts'
+import type { Access, Meta, RateLimit } from '../../contract/meta.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { Items } from '../items.ts'
@@ -11,7 +11,6 @@ import { isBearer } from './authentication.ts'
 import { idOf } from './conditions.ts'
 import { networkOf } from './networks.ts'
 import { isPermitted, isPermittedToAnyone } from './permissions.ts'
-import { isPersonal } from './rate-limiter.ts'
 
 /** The parts of a procedure's contract that the guard reads. */
 export interface ProcedureContract {
@@ -80,12 +79,8 @@ export async function requirePermission(
  * Counts a call against the rate limit of the procedure, for the person or for the network of the caller. A call from
  * the same process has no network, so a limit by network does not count the call.
  */
-async function consumeProcedureLimit(
-  context: Context,
-  limit: NonNullable<Meta['rateLimit']>,
-  caller?: Caller,
-) {
-  const key = isPersonal(limit) ? caller?.user.id : networkOf(context.address?.())
+async function consumeProcedureLimit(context: Context, limit: RateLimit, caller?: Caller) {
+  const key = limit.personal ? caller?.user.id : networkOf(context.address?.())
   const refusal = key === undefined ? undefined : await context.consumeRateLimit(limit, key)
   if (!refusal) return
   for (const [name, value] of Object.entries(refusal.headers)) context.reply.set(name, value)

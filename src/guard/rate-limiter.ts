@@ -1,15 +1,13 @@
 import { ORPCError } from '@orpc/client'
 import { RateLimiterDrizzle, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 
+import type { RateLimit } from '../../contract/meta.ts'
 import type { Database } from '../../db/database.ts'
 import { rateLimitCounters } from '../../db/rate-limits.ts'
 import { listIpAddresses } from '../../db/ip-addresses.ts'
 import type { ConsumeRateLimit, LimitRefusal } from '../context.ts'
-import { type RateLimit, type RateLimitName, rateLimits } from '../rate-limits.ts'
+import { allRateLimits, rateLimits } from '../rate-limits.ts'
 import { BLOCK_FACTOR, blockOf, networkOf } from './networks.ts'
-
-/** Returns whether the limit has a separate count for each signed-in person. */
-export const isPersonal = (name: RateLimitName) => 'personal' in rateLimits[name]
 
 /**
  * Creates the function that counts calls against the rate limits. Limits with `shared` have one count for all
@@ -19,10 +17,10 @@ export const isPersonal = (name: RateLimitName) => 'personal' in rateLimits[name
 export function createRateLimiter(
   { rateLimits: isEnabled, limitPoints }: { rateLimits: boolean; limitPoints: Record<string, number> },
   db: Database,
-  onExceeded: (limit: RateLimitName) => void = () => undefined,
+  onExceeded: (limit: RateLimit) => void = () => undefined,
 ): ConsumeRateLimit {
   if (!isEnabled) return () => Promise.resolve(undefined)
-  const create = (name: string, { shared, points, duration }: RateLimit, factor: number) => {
+  const create = ({ name, shared, points, duration }: RateLimit, factor: number) => {
     const options = { duration, points: (limitPoints[name] ?? points) * factor }
     const keyPrefix = factor === 1 ? name : `${name}/48`
     return shared
@@ -37,35 +35,35 @@ export function createRateLimiter(
   }
   /** Each limit also exists for blocks of IPv6 networks (/48), with BLOCK_FACTOR times the points. */
   const limiters = new Map(
-    Object.entries<RateLimit>(rateLimits).map(([name, limit]) => [
+    [...allRateLimits].map(([name, limit]) => [
       name,
-      { ofKey: create(name, limit, 1), ofBlock: create(name, limit, BLOCK_FACTOR) },
+      { ofKey: create(limit, 1), ofBlock: create(limit, BLOCK_FACTOR) },
     ]),
   )
-  const consume = async (name: RateLimitName, limiter: Limiter | undefined, key: string) => {
+  const consume = async (limit: RateLimit, limiter: Limiter | undefined, key: string) => {
     try {
       await limiter?.consume(key)
       return undefined
     } catch (exceeded) {
       if (!limiter || !(exceeded instanceof RateLimiterRes)) throw exceeded
-      onExceeded(name)
-      return createRefusal(name, limiter, Math.ceil(exceeded.msBeforeNext / 1000))
+      onExceeded(limit)
+      return createRefusal(limit.name, limiter, Math.ceil(exceeded.msBeforeNext / 1000))
     }
   }
 
-  return async (name, key = 'unknown') => {
-    const limiter = limiters.get(name)
+  return async (limit, key = 'unknown') => {
+    const limiter = limiters.get(limit.name)
     const block = blockOf(key)
     // A key that is an IPv6 network has a block. Other /64 networks share the limit of the /48. A call that exceeds the limit of its own /64 must therefore not
     // consume the limit of the /48.
-    const refused = await consume(name, limiter?.ofKey, key)
-    return refused ?? (block === undefined ? undefined : consume(name, limiter?.ofBlock, block))
+    const refused = await consume(limit, limiter?.ofKey, key)
+    return refused ?? (block === undefined ? undefined : consume(limit, limiter?.ofBlock, block))
   }
 }
 
 type Limiter = RateLimiterDrizzle | RateLimiterMemory
 
-const createRefusal = (name: string, { points, duration }: RateLimit, waitSeconds: number): LimitRefusal => ({
+const createRefusal = (name: string, { points, duration }: Limiter, waitSeconds: number): LimitRefusal => ({
   error: new ORPCError('TOO_MANY_REQUESTS', { message: 'Too many requests; try again later' }),
   headers: {
     'retry-after': String(waitSeconds),
@@ -88,9 +86,9 @@ export async function consumeSignInLimits(
 ) {
   const account = email.toLowerCase()
   return (
-    (await consumeRateLimit(`${limit}ByAddress`, network)) ??
-    (await consumeRateLimit(`${limit}ByBoth`, `${account} ${network}`)) ??
-    ((await hasSessionIn(db, account, network)) ? undefined : consumeRateLimit(limit, account))
+    (await consumeRateLimit(rateLimits[`${limit}ByAddress`], network)) ??
+    (await consumeRateLimit(rateLimits[`${limit}ByBoth`], `${account} ${network}`)) ??
+    ((await hasSessionIn(db, account, network)) ? undefined : consumeRateLimit(rateLimits[limit], account))
   )
 }
 

@@ -10,6 +10,7 @@ import { withAuditContext } from '../identity/audit-context.ts'
 import type { Settings } from '../settings.ts'
 import { ADDRESS_HEADER } from '../identity/better-auth.ts'
 import { networkOf } from '../guard/networks.ts'
+import { rateLimits } from '../rate-limits.ts'
 import { consumeSignInLimits } from '../guard/rate-limiter.ts'
 import { GET_SESSION, type Operation, operations, SEND_CODE, SIGN_IN, STOP } from './auth-operations.ts'
 import type { Endpoint, Endpoints } from './endpoints.ts'
@@ -97,7 +98,7 @@ function consumeLimit(context: Call['context'], { limit }: Operation, { email }:
   const network = networkOf(context.address?.())
   return limit
     ? consumeSignInLimits(context, limit, String(email), network)
-    : context.consumeRateLimit('auth', network)
+    : context.consumeRateLimit(rateLimits.auth, network)
 }
 
 /**

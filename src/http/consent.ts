@@ -1,5 +1,6 @@
 import { z } from 'zod'
 
+import { grantLimit } from '../../contract/tokens.ts'
 import type { Services } from '../services.ts'
 import type { AuthorizationRequest, Grants } from '../identity/grants.ts'
 import { OAuthError } from '../identity/oauth-error.ts'
@@ -35,7 +36,7 @@ export function createConsentPages(services: Services, grants: Grants): Protocol
     allow: async (submission) => {
       const caller = await findPerson(submission.call)
       if (!caller) return showSignedOut(submission)
-      const exceeded = await services.consumeRateLimit('grants', caller.user.id)
+      const exceeded = await services.consumeRateLimit(grantLimit, caller.user.id)
       if (exceeded) return showLimit(submission.translator, exceeded)
       return { location: await grants.issueCode(caller, submission.authorization) }
     },

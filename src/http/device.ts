@@ -1,6 +1,9 @@
 import { z } from 'zod'
 
 import type { Caller } from '../caller.ts'
+import type { RateLimit } from '../../contract/meta.ts'
+import { grantLimit } from '../../contract/tokens.ts'
+import { rateLimits } from '../rate-limits.ts'
 import type { Services } from '../services.ts'
 import { networkOf } from '../guard/networks.ts'
 import { type DeviceFlow, formatUserCode } from '../identity/device-flow.ts'
@@ -42,8 +45,10 @@ export function createDevicePages(services: Services, devices: DeviceFlow): Prot
   async function findRequest({ call, form, translator }: Submission, caller: Caller) {
     const network = networkOf(call.context.address?.())
     const exceeded =
-      (network === undefined ? undefined : await consumeRateLimit('deviceCodesByAddress', network)) ??
-      (await consumeRateLimit('deviceCodes', caller.user.id))
+      (network === undefined
+        ? undefined
+        : await consumeRateLimit(rateLimits.deviceCodesByAddress, network)) ??
+      (await consumeRateLimit(rateLimits.deviceCodes, caller.user.id))
     if (exceeded) return { outcome: showLimit(translator, exceeded) }
     const request = await devices.findRequest(form.user_code, network)
     return request
@@ -56,7 +61,7 @@ export function createDevicePages(services: Services, devices: DeviceFlow): Prot
     (
       decision: 'allow' | 'deny',
       text: 'deviceAllowed' | 'deviceDenied',
-      limit?: 'grants',
+      limit?: RateLimit,
     ): ((submission: Submission) => Promise<Outcome>) =>
     async (submission) => {
       const { call, form, translator } = submission
@@ -83,7 +88,7 @@ export function createDevicePages(services: Services, devices: DeviceFlow): Prot
       const consent = { app, scope, userCode: formatUserCode(userCode) }
       return { html: deviceConsentPage(submission.translator, consent, caller.user.email) }
     },
-    allow: decide('allow', 'deviceAllowed', 'grants'),
+    allow: decide('allow', 'deviceAllowed', grantLimit),
     deny: decide('deny', 'deviceDenied'),
   }
 

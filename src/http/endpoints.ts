@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 
 import { networkOf } from '../guard/networks.ts'
-import type { RateLimitName } from '../rate-limits.ts'
+import type { RateLimit } from '../../contract/meta.ts'
 import type { Services } from '../services.ts'
 import type { Call, Protocol } from './protocol.ts'
 import { sendLimitRefusal } from './send.ts'
@@ -18,7 +18,7 @@ export interface Endpoint {
   /** Whether pages of every origin may read the answer. Such an endpoint must not use cookies. */
   anyOrigin?: true
   /** Rate limit, counted for each client network. Requests without a known network share one count. */
-  limit?: RateLimitName
+  limit?: RateLimit
 }
 
 /** The keys are the exact paths of the endpoints. */

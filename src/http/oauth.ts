@@ -15,7 +15,8 @@ import { registerClient } from '../identity/clients.ts'
 import { networkOf } from '../guard/networks.ts'
 import { createGrants } from '../identity/grants.ts'
 import { OAuthError } from '../identity/oauth-error.ts'
-import type { RateLimitName } from '../rate-limits.ts'
+import type { RateLimit } from '../../contract/meta.ts'
+import { rateLimits } from '../rate-limits.ts'
 import { withAuditContext } from '../identity/audit-context.ts'
 import { createConsentPages } from './consent.ts'
 import { createDevicePages } from './device.ts'
@@ -38,7 +39,7 @@ export function createOAuthEndpoints(services: Services): Endpoints {
   const metadata = (body: object) => createEndpoint('GET', () => Promise.resolve({ body }))
   const form = (
     handle: (form: Record<string, string>, network: string | undefined) => Promise<object>,
-    limit: RateLimitName = 'tokens',
+    limit: RateLimit = rateLimits.tokens,
   ) =>
     createEndpoint(
       'POST',
@@ -59,7 +60,7 @@ export function createOAuthEndpoints(services: Services): Endpoints {
     '/device': page(createDevicePages(services, grants.devices)),
     '/device_authorization': form(
       (fields, network) => grants.devices.start(fields, network),
-      'deviceAuthorizations',
+      rateLimits.deviceAuthorizations,
     ),
     '/.well-known/oauth-authorization-server': metadata(serverMetadata(baseUrl)),
     '/.well-known/oauth-protected-resource': metadata(resourceMetadata(baseUrl, baseUrl)),
@@ -77,13 +78,13 @@ export function createOAuthEndpoints(services: Services): Endpoints {
         if (!success) throw invalidRegistration(badRequest(error.issues))
         return { status: 201, body: registered(await registerClient(services.db, data)) }
       },
-      { limit: 'registrations', malformedCode: 'invalid_client_metadata' },
+      { limit: rateLimits.registrations, malformedCode: 'invalid_client_metadata' },
     ),
   }
 }
 
 interface Options {
-  limit?: RateLimitName
+  limit?: RateLimit
   /** The error code for a body that cannot be parsed. */
   malformedCode?: string
 }

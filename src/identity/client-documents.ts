@@ -8,6 +8,7 @@ import getRawBody from 'raw-body'
 import { RequestFilteringHttpsAgent } from 'request-filtering-agent'
 import { z } from 'zod'
 
+import { rateLimits } from '../rate-limits.ts'
 import type { Services } from '../services.ts'
 import {
   canReceiveTokens,
@@ -109,7 +110,7 @@ export function createDocumentClients({
     if (!isDocumentUrl(id) || new URL(id).origin === settings.baseUrl) return undefined
     const cached = cache.get(id)
     if (cached) return cached.client
-    const exceeded = await consumeRateLimit('documents', network)
+    const exceeded = await consumeRateLimit(rateLimits.documents, network)
     if (exceeded) throw new FetchRefused(exceeded.error.status, exceeded.error.message, exceeded.headers)
     return (await cache.fetch(id))?.client
   }

@@ -4,11 +4,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 
 import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
+import type { RateLimit } from '../../contract/meta.ts'
 import { isOutage } from '../../db/errors.ts'
 import type { StatementObserver } from '../../db/observer.ts'
 import type { RequestAttributes } from '../context.ts'
 import type { AttributesOf } from '../services.ts'
-import { type RateLimitName, rateLimits } from '../rate-limits.ts'
+import { allRateLimits } from '../rate-limits.ts'
 import type { Settings } from '../settings.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
@@ -86,7 +87,7 @@ export function createMetrics(settings: Settings) {
   // exist.
   for (const reason of ['full', 'late', 'incomplete']) shed.inc({ reason }, 0)
   for (const outcome of ['accepted', 'refused']) signIns.inc({ outcome }, 0)
-  for (const limit of Object.keys(rateLimits)) exceededLimits.inc({ limit }, 0)
+  for (const limit of allRateLimits.keys()) exceededLimits.inc({ limit }, 0)
   for (const reason of ['outage', 'other']) failures.inc({ reason }, 0)
 
   const observeStatement: StatementObserver = async ({ name }, run) => {
@@ -151,8 +152,8 @@ export function createMetrics(settings: Settings) {
       deliveries.observe((performance.now() - since) / 1000)
     },
 
-    rateLimitExceeded: (limit: RateLimitName) => {
-      exceededLimits.inc({ limit })
+    rateLimitExceeded: ({ name }: RateLimit) => {
+      exceededLimits.inc({ limit: name })
     },
 
     serve: () => serveMetrics(settings, () => registry.metrics()),

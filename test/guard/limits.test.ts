@@ -8,6 +8,7 @@ import { put, records } from '../../db/oauth.ts'
 import { sessions } from '../../db/sessions.ts'
 import { createTallystick } from '../../src/testing.ts'
 import { networkOf } from '../../src/guard/networks.ts'
+import { rateLimits } from '../../src/rate-limits.ts'
 import { createFetch } from '../fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
@@ -100,7 +101,8 @@ describe('limits', () => {
     const email = newEmail()
     const cookie = await service.signIn(email)
     for (let index = 0; index < 5; index++)
-      for (const name of ['codes', 'tries'] as const) await service.services.consumeRateLimit(name, email)
+      for (const name of ['codes', 'tries'] as const)
+        await service.services.consumeRateLimit(rateLimits[name], email)
 
     const { body } = await call('GET', '/api/me/export', undefined, { cookie })
 
@@ -115,7 +117,7 @@ describe('limits', () => {
         .where(like(rateLimitCounters.key, `%${id}`)),
     ).toEqual([])
     for (const name of ['codes', 'tries'] as const)
-      expect(await service.services.consumeRateLimit(name, email)).toMatchObject({
+      expect(await service.services.consumeRateLimit(rateLimits[name], email)).toMatchObject({
         error: { code: 'TOO_MANY_REQUESTS' },
       })
   })
@@ -139,7 +141,7 @@ describe('limits', () => {
         ),
       ),
     )
-    const elsewhereToo = await other.services.consumeRateLimit('codes', email)
+    const elsewhereToo = await other.services.consumeRateLimit(rateLimits.codes, email)
     await other.close()
 
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(3)
@@ -188,13 +190,13 @@ describe('limits', () => {
 
   test('reset at the end of their window', async () => {
     const email = newEmail()
-    for (let index = 0; index < 4; index++) await service.services.consumeRateLimit('codes', email)
+    for (let index = 0; index < 4; index++) await service.services.consumeRateLimit(rateLimits.codes, email)
     await db
       .update(rateLimitCounters)
       .set({ expire: new Date(Date.now() - 1) })
       .where(eq(rateLimitCounters.key, `codes:${email}`))
 
-    expect(await service.services.consumeRateLimit('codes', email)).toBeUndefined()
+    expect(await service.services.consumeRateLimit(rateLimits.codes, email)).toBeUndefined()
   })
 })
 
