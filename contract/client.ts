@@ -9,9 +9,9 @@ import { OpenAPILink, type OpenAPILinkOptions } from '@orpc/openapi-client/fetch
 
 import { decodeErrorBody } from './errors.ts'
 import { type Contract, contract } from './index.ts'
-import { firstForm } from './legacy-notes.ts'
+import { metaOf } from './meta.ts'
 import { nextCursor } from './link.ts'
-import { createParameterGuard } from './path-parameters.ts'
+import { createParameterGuard, findProcedure } from './path-parameters.ts'
 import { resume, type ResumeContext } from './resume.ts'
 
 export { isDefinedError, ORPCError, safe } from '@orpc/client'
@@ -86,6 +86,13 @@ export function createClient<Context extends CallContext = CallContext>(
   return createORPCClient(link)
 }
 
+/** Returns the header that selects a procedure with a media type of its own. */
+function acceptOf(operation: readonly string[]) {
+  const procedure = findProcedure(contract, operation)
+  const alternative = procedure && metaOf(procedure).alternative
+  return alternative && { accept: alternative.mediaType }
+}
+
 /** Creates a client that uses the documented REST paths. */
 export function createRestClient(origin: string, { headers, ...options }: ClientOptions = {}): Client {
   const guardParameters = createParameterGuard(contract)
@@ -96,7 +103,7 @@ export function createRestClient(origin: string, { headers, ...options }: Client
     ...options,
     url: origin,
     headers: ({ context }, path) => ({
-      ...(path[0] === 'legacyNotes' && { accept: firstForm.mediaType }),
+      ...acceptOf(path),
       ...headers,
       ...context.headers,
     }),

@@ -26,6 +26,15 @@ const isPlain = (value: unknown) =>
     !REFUSED.test(value) &&
     !DOT_SEGMENT.test(value))
 
+/** Returns the procedure with a name such as `['tasks', 'update']`. Undefined if the contract has no such procedure. */
+export function findProcedure(contract: AnyContractRouter, operation: readonly string[]) {
+  const found = operation.reduce<unknown>(
+    (member, name): unknown => Reflect.get(Object(member), name),
+    contract,
+  )
+  return isContractProcedure(found) ? found : undefined
+}
+
 /**
  * Creates a function that replaces the path parameters of an input that cannot be the id of an item in a URL. The URL could be
  * the path of another procedure, for example with the id `reset` in `/api/notes/{id}`, or another path, with the id `..`.
@@ -40,11 +49,8 @@ export function createParameterGuard(contract: AnyContractRouter) {
     )
 
   return (operation: readonly string[], input: unknown) => {
-    const procedure = operation.reduce<unknown>(
-      (member, name): unknown => Reflect.get(Object(member), name),
-      contract,
-    )
-    if (typeof input !== 'object' || input === null || !isContractProcedure(procedure)) return input
+    const procedure = findProcedure(contract, operation)
+    if (typeof input !== 'object' || input === null || !procedure) return input
     const path = pathOf(procedure)
     const guarded: Record<string, unknown> = { ...input }
     for (const { 1: name = '', index } of path.matchAll(/\{(\w+)\}/g)) {

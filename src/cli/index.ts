@@ -10,6 +10,7 @@ import { addOperatorCommands } from '../operator/commands.ts'
 import { toErrorMessage } from '../../db/errors.ts'
 import { terminalJson, terminalLine } from './terminal.ts'
 import { watch } from './watch.ts'
+import { addWatchOptions } from './watch-options.ts'
 
 /** Imported only if needed, so that `tallystick doctor` can report a missing package. */
 const signIn = () => import('./sign-in.ts')
@@ -55,14 +56,8 @@ function parseInput(input: string): unknown {
   }
 }
 
-function parseLimit(limit: string) {
-  if (!/^\d+$/.test(limit)) throw new Error(`--limit ${limit}: must be a whole number`)
-  return Number(limit)
-}
-
 type CreateToken = Inputs['tokens']['create']
 type WatchInput = Inputs['live']['watch']
-type Status = NonNullable<WatchInput['tasks']>['status']
 
 interface TokenOptions {
   label: string
@@ -134,16 +129,14 @@ program
     ),
   )
   .action((name: string, input?: string) => call(origin(), name, input))
-program
+const watchCommand = program
   .command('watch')
   .description('print the current state of topics, and each new state, as lines of JSON')
   .argument('<topics...>', topics.map(({ name }) => name).join(', '))
-  .option('--status <status>', 'only tasks with this status')
-  .option('--limit <number>', 'maximum number of tasks')
-  .action((topics: WatchInput['topics'], { status, limit }: { status?: Status; limit?: string }) => {
-    const tasks = { status, limit: limit === undefined ? undefined : parseLimit(limit) }
-    return watch(origin(), { topics, tasks }, () => getAccessToken(origin()))
-  })
+const readInputs = addWatchOptions(watchCommand, topics)
+watchCommand.action((topics: WatchInput['topics'], options: Record<string, string>) =>
+  watch(origin(), { topics, ...readInputs(options) }, () => getAccessToken(origin())),
+)
 const print = (line: string) => process.stdout.write(`${terminalLine(line)}\n`)
 addOperatorCommands(program, { environment: process.env, print })
 
