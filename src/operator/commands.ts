@@ -32,6 +32,12 @@ export function addOperatorCommands(program: Command, context: CommandContext) {
     .command('openapi')
     .description('print the OpenAPI document')
     .action(async () => (await import('./openapi.ts')).printDocument(context))
+  program
+    .command('permissions')
+    .description('print the actions that each relation to a resource permits')
+    .action(async () => {
+      ;(await import('./permissions.ts')).printPermissions(context)
+    })
   addAdmin(program, context)
   addSessions(program, context)
   program

@@ -175,6 +175,20 @@ describe('tallystick openapi', () => {
   })
 })
 
+describe('tallystick permissions', () => {
+  test('prints the actions of each relation', async () => {
+    const { lines } = await run({}, 'permissions')
+
+    expect(lines.map((line) => line.split(/ {2,}/))).toEqual([
+      ['tasks', 'owner', 'EDIT_TASK'],
+      ['notes', 'author', 'VIEW_NOTE, EDIT_NOTE, SHARE_NOTE, DELETE_NOTE'],
+      ['notes', 'editor', 'VIEW_NOTE, EDIT_NOTE'],
+      ['notes', 'reader', 'VIEW_NOTE'],
+      ['notes', 'anyone', 'CREATE_NOTE'],
+    ])
+  })
+})
+
 describe('tallystick doctor', () => {
   const diagnose = async (environment: Environment) => {
     const { lines, problem } = await run({ ...(await emptyFolder()), ...environment }, 'doctor')

@@ -1,0 +1,17 @@
+import { resources } from '../procedures/index.ts'
+import type { Resource } from '../resource.ts'
+import type { CommandContext } from './command-context.ts'
+
+/** Prints one line for each resource and relation: the actions that the authorization table of the resource permits. */
+export function printPermissions({ print }: Pick<CommandContext, 'print'>) {
+  const rows = Object.entries<Resource>(resources).flatMap(([resource, { items }]) =>
+    Object.entries(items?.permissions ?? {}).map(([relation, actions]) => [
+      resource,
+      relation,
+      actions.join(', '),
+    ]),
+  )
+  const widthOf = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0))
+  for (const [resource = '', relation = '', actions = ''] of rows)
+    print([resource.padEnd(widthOf(0)), relation.padEnd(widthOf(1)), actions].join('  '))
+}
