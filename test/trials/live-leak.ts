@@ -7,11 +7,16 @@ import { readStream } from './live-reader.ts'
 import type { Person } from './live-requests.ts'
 import type { Report } from './trial.ts'
 
-const WAVES = 20
+const WAVES = 40
 const STREAMS_PER_WAVE = 500
-/** Waves after which the resident memory must not grow any more. */
-const WARM_UP = 8
-/** Maximum ratio of the resident memory after the last wave to the resident memory after the warm-up. */
+/**
+ * Waves after which the resident memory must not grow any more. V8 collects old garbage only after about 25 waves, so that
+ * the memory rises and falls.
+ */
+const WARM_UP = 20
+/** Number of the last waves. The least resident memory after these waves contains little garbage. */
+const LAST_WAVES = 12
+/** Maximum ratio of the least resident memory after the last waves to the most resident memory during the warm-up. */
 const MEMORY_GROWTH = 1.15
 /** Time limit for the instance to close all dropped streams, in milliseconds. */
 const CLOSE_LIMIT = 10_000
@@ -78,7 +83,7 @@ export async function dropStreams(
     while ((await open()) > 0 && performance.now() - start < CLOSE_LIMIT) await sleep(50)
     resident.push(Math.round(service.resident() / 2 ** 20))
   }
-  const [warm, end] = [Math.max(...resident.slice(0, WARM_UP)), Math.min(...resident.slice(-3))]
+  const [warm, end] = [Math.max(...resident.slice(0, WARM_UP)), Math.min(...resident.slice(-LAST_WAVES))]
   const [remaining, descriptorsAfter] = [await open(), service.descriptors()]
   report({
     'streams opened and dropped': WAVES * STREAMS_PER_WAVE,
