@@ -5,8 +5,6 @@ import { reading, sensitive } from './builders.ts'
 import { type RateLimit, scopes } from './meta.ts'
 import { requestSchemas, responseSchemas, Success, text, Timestamp } from './schemas.ts'
 import { sessionsTopic } from './sessions.ts'
-import { ShareInput } from './notes.ts'
-import { Task } from './tasks.ts'
 
 const example = {
   id: 'kYbUyxwCzlFgDnHaVtQe3Rj8PmS0iO5L',
@@ -25,107 +23,123 @@ export const Account = z
   })
   .register(responseSchemas, { id: 'Account', example })
 
-const { role } = ShareInput.shape
+/** The part of an export that a resource declares. */
+interface ExportPart {
+  /** The data in the part, for the description of the export. */
+  contents: readonly string[]
+  /** The schema of each field. */
+  shape: Readonly<Record<string, z.ZodType>>
+  example: object
+}
+
+type ExportParts = Readonly<Record<string, ExportPart>>
 
 /**
- * All data about a person. The only data from or about other people are the e-mail addresses that the person entered,
- * and the titles of notes that other people share with the person.
+ * Declares the part of a resource, for example of tasks: the shape `{ tasks: z.array(Task) }`. The resource registers
+ * the queries of the part in src/procedures/ (`personalData`).
  */
-export const AccountExport = z
-  .object({
-    exportedAt: Timestamp,
-    account: Account.extend({
-      role: z.string(),
-      ban: z.object({ reason: z.string().nullable(), expiresAt: Timestamp.nullable() }).nullable(),
+export const exportPart = <const Shape extends ExportPart['shape']>(part: {
+  contents: readonly string[]
+  shape: Shape
+  example: z.output<z.ZodObject<Shape>>
+}) => part
+
+/** The data of a part. */
+export type DataOf<Part extends ExportPart> = z.output<z.ZodObject<Part['shape']>>
+
+type Intersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
+  all: infer All,
+) => void
+  ? All
+  : never
+
+/** The data of all parts. */
+export type DataOfAll<Parts extends ExportParts> = Intersection<
+  { [Name in keyof Parts]: DataOf<Parts[Name]> }[keyof Parts]
+>
+
+const accountShape = {
+  exportedAt: Timestamp,
+  account: Account.extend({
+    role: z.string(),
+    ban: z.object({ reason: z.string().nullable(), expiresAt: Timestamp.nullable() }).nullable(),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  }),
+}
+
+const accessShape = {
+  sessions: z.array(
+    z.object({
+      id: z.string(),
+      ipAddress: z.string().nullable(),
+      userAgent: z.string().nullable(),
+      byAdministrator: z.boolean().meta({ description: 'Whether an administrator impersonated the person' }),
+      lastActive: Timestamp,
       createdAt: Timestamp,
-      updatedAt: Timestamp,
+      expiresAt: Timestamp,
     }),
-    tasks: z.array(Task),
-    notes: z.array(
-      z.object({
-        id: z.string(),
-        number: z.int().meta({ description: 'The id of the note in the first form' }),
-        title: z.string(),
-        body: z.string(),
-        sharedWith: z.array(
-          z.object({ email: z.string(), role, createdAt: Timestamp, updatedAt: Timestamp }),
-        ),
-        createdAt: Timestamp,
-        updatedAt: Timestamp,
-      }),
-    ),
-    notesOfOthers: z.array(z.object({ id: z.string(), title: z.string(), role })),
-    sessions: z.array(
-      z.object({
-        id: z.string(),
-        ipAddress: z.string().nullable(),
-        userAgent: z.string().nullable(),
-        byAdministrator: z
-          .boolean()
-          .meta({ description: 'Whether an administrator impersonated the person' }),
-        lastActive: Timestamp,
-        createdAt: Timestamp,
-        expiresAt: Timestamp,
-      }),
-    ),
-    apps: z.array(
-      z.object({
-        id: z.string(),
-        clientId: z.string(),
-        name: z.string(),
-        scopes: z.array(z.enum(scopes)),
-        lastActive: Timestamp,
-        createdAt: Timestamp,
-        expiresAt: Timestamp,
-      }),
-    ),
-    audit: z.array(
-      z.object({
-        at: Timestamp,
-        action: z.string(),
-        outcome: z.enum(['accepted', 'refused']),
-        actor: z.enum(['self', 'administrator', 'operator', 'app', 'unknown']),
-        subject: z.enum(['self', 'other', 'none']),
-        ipAddress: z.string().nullable(),
-        userAgent: z.string().nullable(),
-        detail: z.string().nullable(),
-      }),
-    ),
-  })
-  .register(responseSchemas, {
-    id: 'AccountExport',
-    example: {
-      exportedAt: today,
-      account: { ...example, role: 'user', ban: null, createdAt: since, updatedAt: since },
-      tasks: [],
-      notes: [
-        {
-          id: '019b7a2e-5c80-7d3f-9a41-6b0c2d8e4f17',
-          number: 7,
-          title: 'Plan',
-          body: 'Milk and bread',
-          sharedWith: [{ email: 'bob@example.com', role: 'reader', createdAt: today, updatedAt: today }],
-          createdAt: today,
-          updatedAt: today,
-        },
-      ],
-      notesOfOthers: [],
-      sessions: [],
-      apps: [],
-      audit: [
-        {
-          at: since,
-          action: 'sign-in',
-          outcome: 'accepted',
-          actor: 'self',
-          subject: 'self',
-          ipAddress: '203.0.113.7',
-          userAgent: null,
-          detail: null,
-        },
-      ],
-    },
-  })
+  ),
+  apps: z.array(
+    z.object({
+      id: z.string(),
+      clientId: z.string(),
+      name: z.string(),
+      scopes: z.array(z.enum(scopes)),
+      lastActive: Timestamp,
+      createdAt: Timestamp,
+      expiresAt: Timestamp,
+    }),
+  ),
+  audit: z.array(
+    z.object({
+      at: Timestamp,
+      action: z.string(),
+      outcome: z.enum(['accepted', 'refused']),
+      actor: z.enum(['self', 'administrator', 'operator', 'app', 'unknown']),
+      subject: z.enum(['self', 'other', 'none']),
+      ipAddress: z.string().nullable(),
+      userAgent: z.string().nullable(),
+      detail: z.string().nullable(),
+    }),
+  ),
+}
+
+/** All data about a person. The comment of a part names the data from or about other people. */
+const createExport = (parts: readonly ExportPart[]) =>
+  z
+    .object({
+      ...accountShape,
+      ...Object.fromEntries(parts.flatMap(({ shape }) => Object.entries(shape))),
+      ...accessShape,
+    })
+    .register(responseSchemas, {
+      id: 'AccountExport',
+      example: {
+        exportedAt: today,
+        account: { ...example, role: 'user', ban: null, createdAt: since, updatedAt: since },
+        ...Object.fromEntries(parts.flatMap(({ example }) => Object.entries(example))),
+        sessions: [],
+        apps: [],
+        audit: [
+          {
+            at: since,
+            action: 'sign-in',
+            outcome: 'accepted',
+            actor: 'self',
+            subject: 'self',
+            ipAddress: '203.0.113.7',
+            userAgent: null,
+            detail: null,
+          },
+        ],
+      },
+    })
+
+type AccountExport<Parts extends ExportParts> = z.output<
+  z.ZodObject<typeof accountShape & typeof accessShape>
+> &
+  DataOfAll<Parts>
 
 /** The caller enters the e-mail address of the account to confirm the deletion. */
 const DeleteAccount = z
@@ -135,7 +149,16 @@ const DeleteAccount = z
 /** Exports of an account, by account. Each export reads all data of the account. */
 const exports: RateLimit = { name: 'exports', points: 5, duration: 3600, personal: true, shared: true }
 
-export const account = {
+const contentsOf = (parts: ExportParts) =>
+  Object.values(parts)
+    .flatMap(({ contents }) => contents)
+    .join(', ')
+
+/**
+ * The contract of the account. `parts` has the parts of the export by the name of the resource. The cast stays here:
+ * callers see the types of the parts.
+ */
+export const accountContract = <const Parts extends ExportParts>(parts: Parts) => ({
   get: reading
     .route({
       method: 'GET',
@@ -156,10 +179,11 @@ export const account = {
       method: 'GET',
       path: '/api/me/export',
       summary: 'Export all data about you',
-      description:
-        'Returns the account, tasks, notes, shares, sessions, apps and audit entries in one answer. A repeated export within an hour may be refused.',
+      description: `Returns the account, ${contentsOf(parts)}, sessions, apps and audit entries in one answer. A repeated export within an hour may be refused.`,
     })
-    .output(AccountExport),
+    .output(
+      createExport(Object.values(parts)) as unknown as z.ZodType<AccountExport<Parts>, AccountExport<Parts>>,
+    ),
   delete: sensitive
     .meta({ updates: [sessionsTopic] })
     .errors({ WRONG_ADDRESS: { status: 400, message: 'This is not the e-mail address of the account' } })
@@ -171,4 +195,4 @@ export const account = {
     })
     .input(DeleteAccount)
     .output(Success),
-}
+})

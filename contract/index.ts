@@ -1,16 +1,16 @@
 import type { InferContractRouterOutputs } from '@orpc/contract'
 
-import { account } from './account.ts'
+import { accountContract, type DataOfAll } from './account.ts'
 import { apps } from './apps.ts'
 import { audit } from './audit.ts'
 import { counter, counterTopic } from './counter.ts'
 import { legacyNotes } from './legacy-notes.ts'
 import { liveContract } from './live.ts'
-import { notes, notesTopic } from './notes.ts'
+import { notes, notesExport, notesTopic } from './notes.ts'
 import { reservations } from './reservations.ts'
 import { sessions, sessionsTopic } from './sessions.ts'
 import { status } from './status.ts'
-import { tasks, tasksTopic } from './tasks.ts'
+import { tasks, tasksExport, tasksTopic } from './tasks.ts'
 import { tokens } from './tokens.ts'
 
 /** What `live.watch` can watch. */
@@ -18,9 +18,15 @@ export const topics = [counterTopic, tasksTopic, notesTopic, sessionsTopic] as c
 
 export type TopicName = (typeof topics)[number]['name']
 
+/** The parts of the export of an account, by the name of the resource, in the order of the export. */
+export const exportParts = { tasks: tasksExport, notes: notesExport }
+
+/** The data of these parts. */
+export type ExportedData = DataOfAll<typeof exportParts>
+
 export const contract = {
   status,
-  account,
+  account: accountContract(exportParts),
   counter,
   tasks,
   notes,

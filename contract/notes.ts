@@ -1,9 +1,10 @@
 import * as z from 'zod'
 
+import { exportPart } from './account.ts'
 import { MAX_EMAIL, noteBounds } from './bounds.ts'
 import { changing, creating, reading } from './builders.ts'
 import { topic } from './live.ts'
-import { isBlank, Page, requestSchemas, responseSchemas, text } from './schemas.ts'
+import { isBlank, Page, requestSchemas, responseSchemas, text, Timestamp } from './schemas.ts'
 
 const noteId = '019b7a2e-5c80-7d3f-9a41-6b0c2d8e4f17'
 const example = {
@@ -73,6 +74,47 @@ const DeleteResult = z
 const NoteId = z.object({ id: z.string().meta({ examples: [noteId] }) })
 
 export const notesTopic = topic('notes', { access: 'signedIn', state: NoteList })
+
+const { role } = ShareInput.shape
+const today = 1767261600
+
+/**
+ * The notes of the person. The only data from or about other people are the e-mail addresses that the person entered,
+ * and the titles of notes that other people share with the person.
+ */
+export const notesExport = exportPart({
+  contents: ['notes', 'shares'],
+  shape: {
+    notes: z.array(
+      z.object({
+        id: z.string(),
+        number: z.int().meta({ description: 'The id of the note in the first form' }),
+        title: z.string(),
+        body: z.string(),
+        sharedWith: z.array(
+          z.object({ email: z.string(), role, createdAt: Timestamp, updatedAt: Timestamp }),
+        ),
+        createdAt: Timestamp,
+        updatedAt: Timestamp,
+      }),
+    ),
+    notesOfOthers: z.array(z.object({ id: z.string(), title: z.string(), role })),
+  },
+  example: {
+    notes: [
+      {
+        id: noteId,
+        number: 7,
+        title: 'Plan',
+        body: 'Milk and bread',
+        sharedWith: [{ email: 'bob@example.com', role: 'reader', createdAt: today, updatedAt: today }],
+        createdAt: today,
+        updatedAt: today,
+      },
+    ],
+    notesOfOthers: [],
+  },
+})
 
 const noteErrors = {
   NOT_FOUND: { status: 404, message: 'There is no such note' },

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 
+import { exportPart } from './account.ts'
 import { changing, creating, reading, writing } from './builders.ts'
 import { topic } from './live.ts'
 import { ById, Page, requestSchemas, responseSchemas, RowId, Success, text, Timestamp } from './schemas.ts'
@@ -52,6 +53,12 @@ export const TaskFilter = z.object({ status: TaskStatus.optional(), limit: Page.
 export type TaskFilter = z.infer<typeof TaskFilter>
 
 export const tasksTopic = topic('tasks', { access: 'signedIn', state: TaskList, input: TaskFilter })
+
+export const tasksExport = exportPart({
+  contents: ['tasks'],
+  shape: { tasks: z.array(Task) },
+  example: { tasks: [] },
+})
 
 export type TaskAction = 'EDIT_TASK'
 

@@ -1,15 +1,14 @@
-import { and, desc, eq, getTableColumns, like, ne, type SQLWrapper, sql } from 'drizzle-orm'
+import { desc, eq, getTableColumns, like, type SQLWrapper, sql } from 'drizzle-orm'
 
 import { audit, concerns, pseudonymize } from './audit.ts'
-import { codeIdentifier, users, verifications } from './users.ts'
+import { codeIdentifier, type Person, users, verifications } from './users.ts'
 import type { Database } from './database.ts'
 import { requireRow } from './statements.ts'
 import { rateLimitCounters } from './rate-limits.ts'
-import { notes, shares, type Viewer } from './notes.ts'
 import { removeBySubject } from './oauth.ts'
 import { listConnections } from './pagination.ts'
+import { type PersonalData, selectWith } from './personal-data.ts'
 import { sessions } from './sessions.ts'
-import { tasks } from './tasks.ts'
 
 const { token: _, userId: __, administratorSessionId: ___, ...sessionColumns } = getTableColumns(sessions)
 
@@ -20,23 +19,9 @@ const { token: _, userId: __, administratorSessionId: ___, ...sessionColumns } =
 const ifActor = (id: string, column: typeof audit.ipAddress | typeof audit.userAgent) =>
   sql<string | null>`case when ${audit.actor} = ${id} then ${column} end`.as(column.name)
 
-/** The queries of a data export. AccountData has one field for each query. */
-const exportQueries = (db: Database, { id, email }: Viewer) => ({
+/** The queries of the account itself. The queries of the resources are in the files of the resources. */
+const accountQueries = (db: Database, { id }: Person) => ({
   account: db.select().from(users).where(eq(users.id, id)),
-  tasks: db.select().from(tasks).where(eq(tasks.userId, id)).orderBy(desc(tasks.createdAt), desc(tasks.id)),
-  notes: db.select().from(notes).where(eq(notes.userId, id)).orderBy(desc(notes.createdAt), desc(notes.id)),
-  shares: db
-    .select(getTableColumns(shares))
-    .from(shares)
-    .innerJoin(notes, eq(notes.id, shares.noteId))
-    .where(eq(notes.userId, id))
-    .orderBy(shares.noteId, shares.email),
-  sharedByOthers: db
-    .select({ id: notes.uuid, title: notes.title, role: shares.role })
-    .from(shares)
-    .innerJoin(notes, eq(notes.id, shares.noteId))
-    .where(and(eq(shares.email, email), ne(notes.userId, id)))
-    .orderBy(desc(notes.createdAt), desc(notes.id)),
   sessions: db
     .select(sessionColumns)
     .from(sessions)
@@ -62,45 +47,46 @@ const sizeOf = async (db: Database, query: SQLWrapper) => {
   return requireRow(await db.select({ bytes }).from(sql`${query} as result`)).bytes
 }
 
-/** Runs queries one after the other. Returns the rows of each query under the name of the query. */
-async function runQueries<Queries extends Record<string, PromiseLike<unknown>>>(queries: Queries) {
-  const rows: Record<string, unknown> = {}
-  for (const [name, query] of Object.entries(queries)) rows[name] = await query
-  return rows as { [Name in keyof Queries]: Awaited<Queries[Name]> }
-}
-
 /** Transaction settings of an export: all queries of the export see the same snapshot of the database. */
 const SNAPSHOT = { isolationLevel: 'repeatable read', accessMode: 'read only' } as const
 
+const selectAccount = selectWith(
+  accountQueries,
+  ({ account: [account], ...rows }) => account && { ...rows, account },
+)
+
 /** Returns the size of all data about a person, in bytes of JSON. */
-export const getSize = (db: Database, person: Viewer) =>
+export const getSize = (db: Database, person: Person, personalData: PersonalData) =>
   listConnections(db).transaction(async (tx) => {
-    const sizes = await Promise.all(
-      Object.values(exportQueries(tx, person)).map((query) => sizeOf(tx, query)),
-    )
+    const selections = [selectAccount(tx, person), personalData.select(tx, person)]
+    const queries = selections.flatMap(({ queries }) => queries)
+    const sizes = await Promise.all(queries.map((query) => sizeOf(tx, query)))
     return sizes.reduce((total, size) => total + size)
   }, SNAPSHOT)
 
-/** Returns all data about a person, or undefined if the person no longer exists. */
-export const findData = (db: Database, person: Viewer) =>
+/**
+ * Returns all data about a person: the rows of the account, and the data of the resources. Returns undefined if the
+ * person no longer exists.
+ */
+export const findData = <Data>(db: Database, person: Person, personalData: PersonalData<Data>) =>
   listConnections(db).transaction(async (tx) => {
-    const rows = await runQueries(exportQueries(tx, person))
-    const [account] = rows.account
-    return account && { ...rows, account }
+    const rows = await selectAccount(tx, person).read()
+    return rows && { ...rows, resources: await personalData.select(tx, person).read() }
   }, SNAPSHOT)
 
-export type AccountData = NonNullable<Awaited<ReturnType<typeof findData>>>
+export type AccountData = NonNullable<Awaited<ReturnType<ReturnType<typeof selectAccount>['read']>>>
 
 /**
- * Removes a person, all rows that belong to the person, and all shares with the person's e-mail address. The audit
+ * Removes a person, all rows that belong to the person, and the personal data that no foreign key removes. The audit
  * trail keeps its entries under a pseudonym. Returns the pseudonym. Keeps the rate limits that count sign-in codes
  * for the e-mail address, because the deletion of an account must not reset these limits.
  */
-export const remove = (db: Database, { id, email }: Viewer) =>
+export const remove = (db: Database, person: Person, personalData: PersonalData) =>
   db.transaction(async (tx) => {
+    const { id, email } = person
     await tx.delete(users).where(eq(users.id, id))
     await tx.delete(sessions).where(eq(sessions.impersonatedBy, id))
-    await tx.delete(shares).where(eq(shares.email, email))
+    await personalData.remove?.(tx, person)
     await tx.delete(verifications).where(eq(verifications.identifier, codeIdentifier(email)))
     await removeBySubject(tx, id)
     await tx.delete(rateLimitCounters).where(like(rateLimitCounters.key, `%:${id}`))

@@ -69,7 +69,8 @@ export interface Viewer {
   email: string
 }
 export type NoteRow = typeof notes.$inferSelect
-export type Role = (typeof shares.$inferSelect)['role']
+export type ShareRow = typeof shares.$inferSelect
+export type Role = ShareRow['role']
 type Content = Pick<NoteRow, 'title' | 'body'>
 
 /** Condition: the note has this UUID (the id in the second form). An invalid UUID matches no note. */

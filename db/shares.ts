@@ -1,4 +1,4 @@
-import { and, desc, eq, ne, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, ne, sql } from 'drizzle-orm'
 
 import type { Database } from './database.ts'
 import { find, hasUuid, isAuthor, notes, type Role, shares, type Viewer } from './notes.ts'
@@ -108,3 +108,31 @@ const selectAuthors = prepared((db) =>
     .where(eq(shares.email, sql.placeholder('email')))
     .prepare('shares_list_authors'),
 )
+
+/** The queries of an export: the person's notes, the shares of these notes, and the notes shared with the person. */
+export const exportQueries = (db: Database, { id, email }: Viewer) => {
+  const newestFirst = [desc(notes.createdAt), desc(notes.id)]
+  return {
+    notes: db
+      .select()
+      .from(notes)
+      .where(eq(notes.userId, id))
+      .orderBy(...newestFirst),
+    shares: db
+      .select(getTableColumns(shares))
+      .from(shares)
+      .innerJoin(notes, eq(notes.id, shares.noteId))
+      .where(eq(notes.userId, id))
+      .orderBy(shares.noteId, shares.email),
+    sharedByOthers: db
+      .select({ id: notes.uuid, title: notes.title, role: shares.role })
+      .from(shares)
+      .innerJoin(notes, eq(notes.id, shares.noteId))
+      .where(and(eq(shares.email, email), ne(notes.userId, id)))
+      .orderBy(...newestFirst),
+  }
+}
+
+/** Removes all shares with the e-mail address of a deleted account. */
+export const removeByAddress = (tx: Database, { email }: Viewer) =>
+  tx.delete(shares).where(eq(shares.email, email))

@@ -1,7 +1,7 @@
 import { and, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { bigint, index, pgTable, text } from 'drizzle-orm/pg-core'
 
-import { userIdColumn } from './users.ts'
+import { type Person, userIdColumn } from './users.ts'
 import {
   type AcceptedVersions,
   createdAt,
@@ -90,6 +90,15 @@ export const list = (
   status === undefined
     ? listAll(listConnections(db)).execute({ userId, ...pageParameters(page) })
     : listByStatus(listConnections(db)).execute({ userId, status, ...pageParameters(page) })
+
+/** The queries of an export. */
+export const exportQueries = (db: Database, { id }: Person) => ({
+  tasks: db
+    .select()
+    .from(tasks)
+    .where(eq(tasks.userId, id))
+    .orderBy(...order),
+})
 
 export const listTitles = (db: Database, userId: string) =>
   db.select({ title: tasks.title }).from(tasks).where(eq(tasks.userId, userId))

@@ -23,6 +23,9 @@ export const users = pgTable('users', {
   updatedAt,
 })
 
+/** A person, as other tables refer to the person: by the id, or by the e-mail address. */
+export type Person = Pick<typeof users.$inferSelect, 'id' | 'email'>
+
 /** Foreign key to the person that a row belongs to. Deleting the person deletes the row. */
 export const userIdColumn = () =>
   text()

@@ -2,8 +2,10 @@ import type { ORPCError } from '@orpc/server'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
 
+import type { ExportedData } from '../contract/index.ts'
 import type { Database } from '../db/database.ts'
 import type { AcceptedVersions } from '../db/columns.ts'
+import type { PersonalData } from '../db/personal-data.ts'
 import type { Caller, Reply } from './caller.ts'
 import type { GuardedResource } from './items.ts'
 import type { Live } from './live-stream.ts'
@@ -26,6 +28,8 @@ export interface Context {
   cookieCaller: () => Promise<Caller | undefined>
   consumeRateLimit: ConsumeRateLimit
   live: Live
+  /** What the resources store about a person. */
+  personalData: PersonalData<ExportedData>
   /** What log, metrics, traces and audit trail record about the request. */
   attributes: RequestAttributes
   /**

@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { Connection } from '../db/database.ts'
 import { parseDatabaseUrl } from '../db/database-url.ts'
 import { isReachable, isServer, open } from '../db/index.ts'
-import { resources } from './procedures/index.ts'
+import { personalData, resources } from './procedures/index.ts'
 import type { Services } from './services.ts'
 import { createRateLimiter } from './guard/rate-limiter.ts'
 import { type Auth, createAuth, createCookieIdentity } from './identity/better-auth.ts'
@@ -27,7 +27,7 @@ export async function openServices(settings: Settings, mailer?: Mailer): Promise
   const observers = [metrics, tracing].flatMap((observer) => (observer ? [observer.observeStatement] : []))
   const { db, notifications, close } = await open(databaseUrl, { directUrl, answerTimeout, observers })
   await createKeys(db)
-  const auth = createAuth(settings, db, mailer ?? createMailer(settings, log), log)
+  const auth = createAuth(settings, db, mailer ?? createMailer(settings, log), log, personalData)
   const identity = {
     ...(await createCookieIdentity(auth)),
     verifyToken: createVerifier(db, settings.baseUrl),
@@ -35,6 +35,7 @@ export async function openServices(settings: Settings, mailer?: Mailer): Promise
   const services = {
     settings,
     resources,
+    personalData,
     db,
     identity,
     log,

@@ -2,6 +2,7 @@ import type { AnyProcedure } from '@orpc/server'
 
 import type { Topic } from '../contract/meta.ts'
 import type { Database } from '../db/database.ts'
+import type { PersonalData } from '../db/personal-data.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
 import type { GuardedResource } from './items.ts'
@@ -9,6 +10,8 @@ import type { GuardedResource } from './items.ts'
 /** The procedures of a resource, and what the service must know of the resource. */
 export interface Resource extends GuardedResource {
   procedures: Readonly<Record<string, AnyProcedure>>
+  /** Required if the contract of the resource declares a part of the export (contract/account.ts). */
+  personalData?: PersonalData
   watch?: Watch
   datastar?: Datastar
   /** Returns whether a body asks for the alternative procedure of a method and path (src/http/alternatives.ts). */

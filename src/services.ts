@@ -1,7 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 
+import type { ExportedData } from '../contract/index.ts'
 import type { Database } from '../db/database.ts'
+import type { PersonalData } from '../db/personal-data.ts'
 import type { ConsumeRateLimit, Identity, RequestAttributes } from './context.ts'
 import type { Live } from './live-stream.ts'
 import type { Resources } from './resource.ts'
@@ -11,6 +13,8 @@ import type { Settings } from './settings.ts'
 export interface Services {
   settings: Settings
   resources: Resources
+  /** What the resources store about a person. */
+  personalData: PersonalData<ExportedData>
   db: Database
   identity: Identity
   log: Logger

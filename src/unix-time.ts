@@ -1,1 +1,7 @@
 export const toUnixSeconds = (moment: Date) => Math.floor(moment.getTime() / 1000)
+
+/** Converts the times of a row. */
+export const toUnixTimes = ({ createdAt, updatedAt }: { createdAt: Date; updatedAt: Date }) => ({
+  createdAt: toUnixSeconds(createdAt),
+  updatedAt: toUnixSeconds(updatedAt),
+})

@@ -3,7 +3,7 @@ import postgres from 'postgres'
 import { afterAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 
-import { AccountExport } from '../contract/account.ts'
+import { contract } from '../contract/index.ts'
 import { createAccountCalls } from './fixtures/full-account.ts'
 import { describeTransports, settingsWithAddress, startService } from './fixtures/service.ts'
 
@@ -84,7 +84,7 @@ const isInContract = (path: string) =>
   path.split('.').reduce<unknown>((schema, key) => {
     const object = unwrap(schema)
     return object instanceof z.ZodObject ? object.shape[key] : undefined
-  }, AccountExport) !== undefined
+  }, contract.account.export['~orpc'].outputSchema) !== undefined
 
 function unwrap(schema: unknown): unknown {
   if (schema instanceof z.ZodArray) return unwrap(schema.element)
@@ -206,7 +206,8 @@ describe('an export', () => {
   test('contains every column of the database, or omits the column for a reason', async () => {
     const missing = await listMissingColumns()
 
-    const advice = 'Add the columns to AccountExport in contract/account.ts, or to `omitted` with the reason'
+    const advice =
+      'Add the columns to `exportPart` in the contract of the resource, or to `omitted` with the reason'
     expect(missing, advice).toEqual([])
   })
 

@@ -17,8 +17,8 @@ import { createFetch } from './fixtures/http.ts'
 
 vi.mock('../src/procedures/index.ts', async (original) => {
   const { spoilRouter } = await import('./fixtures/faulty-handlers.ts')
-  const { router } = await original<typeof import('../src/procedures/index.ts')>()
-  return { router: spoilRouter(router) }
+  const actual = await original<typeof import('../src/procedures/index.ts')>()
+  return { ...actual, router: spoilRouter(actual.router) }
 })
 
 const production = {

@@ -34,7 +34,7 @@ export function createContext(
     reply = new Map<string, string | string[]>(),
   }: CallOptions = {},
 ): Context {
-  const { db, identity, settings, resources, log, consumeRateLimit, live } = services
+  const { db, identity, settings, resources, log, consumeRateLimit, live, personalData } = services
   const memoize = (authenticate: () => Promise<Caller | undefined>) => {
     let caller: Promise<Caller | undefined> | undefined
     return () =>
@@ -62,6 +62,7 @@ export function createContext(
     isAbandoned,
     consumeRateLimit,
     live,
+    personalData,
     caller: isBearer(headers) ? tokenCaller : cookieCaller,
     cookieCaller,
   }

@@ -15,6 +15,7 @@ import * as account from '../../db/account.ts'
 import * as audit from '../../db/audit.ts'
 import * as tables from '../../db/users.ts'
 import type { Database } from '../../db/database.ts'
+import type { PersonalData } from '../../db/personal-data.ts'
 import { sessions } from '../../db/sessions.ts'
 import { addStorages } from './async-storages.ts'
 import { currentDatabase, amendEntry, createTransactionalAdapter } from './transactions.ts'
@@ -42,7 +43,13 @@ export type Auth = ReturnType<typeof createAuth>
 const internalField = { type: 'string', required: false, input: false, returned: false } as const
 
 /** Creates the better-auth instance: sign-in by e-mailed codes, sessions, and the admin endpoints. */
-export function createAuth(settings: Settings, db: Database, mailer: Mailer, log: Logger) {
+export function createAuth(
+  settings: Settings,
+  db: Database,
+  mailer: Mailer,
+  log: Logger,
+  personalData: PersonalData,
+) {
   const { baseUrl, authSecret, adminEmails } = settings
   const schema = {
     user: tables.users,
@@ -87,7 +94,7 @@ export function createAuth(settings: Settings, db: Database, mailer: Mailer, log
         // Deletes the rows of the person in all other tables, because better-auth deletes only rows of its own tables.
         delete: {
           before: async (user) => {
-            amendEntry({ subject: await account.remove(currentDatabase(db), user) })
+            amendEntry({ subject: await account.remove(currentDatabase(db), user, personalData) })
           },
         },
       },

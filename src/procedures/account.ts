@@ -6,8 +6,7 @@ import { normalizeAddress } from '../mail-address.ts'
 import { auditSourceOf } from '../audit-source.ts'
 import { withCaller } from '../guard/index.ts'
 import { scopesOf } from './apps.ts'
-import { toUnixSeconds } from '../unix-time.ts'
-import { view as taskView } from './tasks.ts'
+import { toUnixSeconds, toUnixTimes } from '../unix-time.ts'
 import type { Resource } from '../resource.ts'
 
 const os = withCaller.account
@@ -22,16 +21,16 @@ const procedures = os.router({
   }),
 
   export: os.export.handler(async ({ context, errors }) => {
-    const { db, user } = context
+    const { db, user, personalData } = context
     const entry = { ...auditSourceOf(context), action: 'account.export', subject: user.id } as const
-    if ((await query.getSize(db, user)) > MAX_EXPORT_BYTES) {
+    if ((await query.getSize(db, user, personalData)) > MAX_EXPORT_BYTES) {
       await audit.insert(db, { ...entry, outcome: 'refused' })
       throw errors.TOO_LARGE()
     }
-    const records = await query.findData(db, user)
+    const records = await query.findData(db, user, personalData)
     if (!records) throw errors.UNAUTHORIZED()
     await audit.insert(db, { ...entry, outcome: 'accepted' })
-    return view(records)
+    return { ...accountView(records.account), ...records.resources, ...accessView(records) }
   }),
 
   delete: os.delete.handler(async ({ context, input, errors }) => {
@@ -42,7 +41,7 @@ const procedures = os.router({
       const [person] = await lockPerson(tx, user.id)
       if (!person) throw errors.UNAUTHORIZED()
       await audit.insert(tx, { ...entry, subject: user.id })
-      await query.remove(tx, user)
+      await query.remove(tx, user, context.personalData)
     })
     await signOut(context)
     return { success: true }
@@ -53,46 +52,25 @@ export const account = {
   procedures,
 } satisfies Resource
 
-const view = (data: query.AccountData) => ({
-  exportedAt: toUnixSeconds(new Date()),
-  account: accountView(data.account),
-  tasks: data.tasks.map((task) => taskView(task, task.userId)),
-  notes: notesView(data.notes, data.shares),
-  notesOfOthers: data.sharedByOthers,
-  sessions: data.sessions.filter(({ clientId }) => clientId === null).map(sessionView),
-  apps: data.sessions.flatMap(appView),
-  audit: data.audit.map((entry) => auditView(entry, data.account.id)),
-})
-
 const accountView = ({ id, name, email, emailVerified, role, ...row }: query.AccountData['account']) => ({
-  id,
-  name,
-  email,
-  emailVerified,
-  role: role ?? 'user',
-  ban: row.banned
-    ? { reason: row.banReason, expiresAt: row.banExpires && toUnixSeconds(row.banExpires) }
-    : null,
-  ...times(row),
+  exportedAt: toUnixSeconds(new Date()),
+  account: {
+    id,
+    name,
+    email,
+    emailVerified,
+    role: role ?? 'user',
+    ban: row.banned
+      ? { reason: row.banReason, expiresAt: row.banExpires && toUnixSeconds(row.banExpires) }
+      : null,
+    ...toUnixTimes(row),
+  },
 })
 
-function notesView(notes: query.AccountData['notes'], shares: query.AccountData['shares']) {
-  const known = new Map(notes.map(({ id }) => [id, [] as ReturnType<typeof shareView>[]]))
-  for (const share of shares) known.get(share.noteId)?.push(shareView(share))
-  return notes.map(({ id: number, uuid: id, title, body, ...row }) => ({
-    id,
-    number,
-    title,
-    body,
-    sharedWith: known.get(number) ?? [],
-    ...times(row),
-  }))
-}
-
-const shareView = ({ email, role, ...row }: query.AccountData['shares'][number]) => ({
-  email,
-  role,
-  ...times(row),
+const accessView = ({ account, sessions, audit }: query.AccountData) => ({
+  sessions: sessions.filter(({ clientId }) => clientId === null).map(sessionView),
+  apps: sessions.flatMap(appView),
+  audit: audit.map((entry) => auditView(entry, account.id)),
 })
 
 type Session = query.AccountData['sessions'][number]
@@ -151,11 +129,6 @@ function actorKind(actor: string | null) {
   if (actor === 'operator') return 'operator' as const
   return actor.startsWith('app:') ? ('app' as const) : ('administrator' as const)
 }
-
-const times = ({ createdAt, updatedAt }: { createdAt: Date; updatedAt: Date }) => ({
-  createdAt: toUnixSeconds(createdAt),
-  updatedAt: toUnixSeconds(updatedAt),
-})
 
 const lifetime = ({
   createdAt,

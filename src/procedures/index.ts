@@ -1,3 +1,6 @@
+import type { DataOf } from '../../contract/account.ts'
+import { type Contract, type ExportedData, exportParts } from '../../contract/index.ts'
+import { combine, type PersonalData } from '../../db/personal-data.ts'
 import { account } from './account.ts'
 import { apps } from './apps.ts'
 import { audit } from './audit.ts'
@@ -13,6 +16,16 @@ import { tokens } from './tokens.ts'
 import { implementer } from '../guard/index.ts'
 import type { Resource, Resources } from '../resource.ts'
 
+type Parts = typeof exportParts
+
+/** The resources of the contract. A resource has personal data if and only if the export has a part for the resource. */
+type Declared = {
+  [Name in keyof Contract]: Resource &
+    (Name extends keyof Parts
+      ? { personalData: PersonalData<DataOf<Parts[Name]>> }
+      : { personalData?: never })
+}
+
 export const resources = {
   status,
   account,
@@ -26,7 +39,7 @@ export const resources = {
   apps,
   tokens,
   audit,
-} satisfies Resources
+} satisfies Declared
 
 type Procedures<All extends Resources> = { [Name in keyof All]: All[Name]['procedures'] }
 
@@ -36,3 +49,8 @@ const proceduresOf = <All extends Resources>(all: All) =>
   ) as Procedures<All>
 
 export const router = implementer.router(proceduresOf(resources))
+
+/** The personal data of all resources, in the order of the export. Because of `Declared`, no part is missing. */
+export const personalData = combine(
+  Object.keys(exportParts).flatMap((name) => (resources as Resources)[name]?.personalData ?? []),
+) as PersonalData<ExportedData>

@@ -1,5 +1,6 @@
 import { type NoteAction, notesTopic } from '../../contract/notes.ts'
 import * as query from '../../db/notes.ts'
+import { selectWith } from '../../db/personal-data.ts'
 import * as shares from '../../db/shares.ts'
 import type { Reply } from '../caller.ts'
 import { withCaller } from '../guard/index.ts'
@@ -7,6 +8,7 @@ import { isPermitted } from '../guard/permissions.ts'
 import { newestFirst, type Order, readPage } from '../lists/pagination.ts'
 import type { Items } from '../items.ts'
 import type { Resource } from '../resource.ts'
+import { toUnixTimes } from '../unix-time.ts'
 
 const os = withCaller.notes
 
@@ -101,6 +103,13 @@ const items: Items = {
 export const notes = {
   procedures,
   items,
+  personalData: {
+    select: selectWith(shares.exportQueries, ({ notes, shares, sharedByOthers }) => ({
+      notes: exportView(notes, shares),
+      notesOfOthers: sharedByOthers,
+    })),
+    remove: shares.removeByAddress,
+  },
   watch: { topic: notesTopic, listOtherOwners: (db, { email }) => shares.listAuthors(db, email) },
 } satisfies Resource
 
@@ -141,3 +150,18 @@ function view(item: query.ListedNote, viewerId: string) {
     },
   }
 }
+
+function exportView(notes: query.NoteRow[], shares: query.ShareRow[]) {
+  const known = new Map(notes.map(({ id }) => [id, [] as ReturnType<typeof exportedShare>[]]))
+  for (const share of shares) known.get(share.noteId)?.push(exportedShare(share))
+  return notes.map(({ id: number, uuid: id, title, body, ...row }) => ({
+    id,
+    number,
+    title,
+    body,
+    sharedWith: known.get(number) ?? [],
+    ...toUnixTimes(row),
+  }))
+}
+
+const exportedShare = ({ email, role, ...row }: query.ShareRow) => ({ email, role, ...toUnixTimes(row) })

@@ -1,5 +1,6 @@
 import type { TaskAction } from '../../contract/tasks.ts'
 import { RowId } from '../../contract/schemas.ts'
+import { selectWith } from '../../db/personal-data.ts'
 import * as query from '../../db/tasks.ts'
 import type { Database } from '../../db/database.ts'
 import type { Caller, Reply } from '../caller.ts'
@@ -73,6 +74,11 @@ const items: Items = {
 export const tasks = {
   procedures,
   items,
+  personalData: {
+    select: selectWith(query.exportQueries, ({ tasks }) => ({
+      tasks: tasks.map((task) => view(task, task.userId)),
+    })),
+  },
 } satisfies Resource
 
 function viewWithETag(reply: Reply, task: query.TaskRow) {
@@ -80,7 +86,7 @@ function viewWithETag(reply: Reply, task: query.TaskRow) {
   return view(task, task.userId)
 }
 
-export const view = (
+const view = (
   { id, title, description, status, createdAt, updatedAt }: query.ListedTask,
   userId: string,
 ) => ({

@@ -9,9 +9,9 @@ import { booking, type procedures } from '../fixtures/native-values.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 vi.mock('../../src/procedures/index.ts', async (original) => {
-  const { router } = await original<typeof import('../../src/procedures/index.ts')>()
+  const actual = await original<typeof import('../../src/procedures/index.ts')>()
   const { procedures } = await import('../fixtures/native-values.ts')
-  return { router: { ...router, ...procedures } }
+  return { ...actual, router: { ...actual.router, ...procedures } }
 })
 
 const service = await startService()

@@ -1,0 +1,59 @@
+import type { SQLWrapper } from 'drizzle-orm'
+
+import type { Database } from './database.ts'
+import type { Person } from './users.ts'
+
+/** Queries by name. A query runs when it is awaited. */
+type Queries = Readonly<Record<string, SQLWrapper & PromiseLike<unknown>>>
+
+type RowsOf<All extends Queries> = { [Name in keyof All]: Awaited<All[Name]> }
+
+/** A selection of data, before the data is read, so that the size of each query can be measured in the database. */
+export interface Selection<Data> {
+  queries: readonly SQLWrapper[]
+  read: () => Promise<Data>
+}
+
+/** What a resource stores about a person. */
+export interface PersonalData<Data = object> {
+  /** Selects the part of the export of the account. */
+  select: (db: Database, person: Person) => Selection<Data>
+  /** Removes the rows that belong to a deleted account, but that no foreign key removes. */
+  remove?: (tx: Database, person: Person) => PromiseLike<unknown>
+}
+
+/** Runs queries one after the other. Returns the rows of each query under the name of the query. */
+async function runQueries<All extends Queries>(queries: All) {
+  const rows: Record<string, unknown> = {}
+  for (const [name, query] of Object.entries(queries)) rows[name] = await query
+  return rows as RowsOf<All>
+}
+
+/** Creates the function `select` from the queries and the view, which converts their rows. */
+export const selectWith =
+  <All extends Queries, Data>(
+    createQueries: (db: Database, person: Person) => All,
+    view: (rows: RowsOf<All>) => Data,
+  ): PersonalData<Data>['select'] =>
+  (db, person) => {
+    const queries = createQueries(db, person)
+    return { queries: Object.values(queries), read: async () => view(await runQueries(queries)) }
+  }
+
+/** Combines the data of several resources. The parts have different fields. */
+export const combine = (parts: readonly PersonalData[]): PersonalData => ({
+  select(db, person) {
+    const selections = parts.map((part) => part.select(db, person))
+    return {
+      queries: selections.flatMap(({ queries }) => queries),
+      async read() {
+        let data = {}
+        for (const { read } of selections) data = { ...data, ...(await read()) }
+        return data
+      },
+    }
+  },
+  async remove(tx, person) {
+    for (const part of parts) await part.remove?.(tx, person)
+  },
+})
