@@ -90,11 +90,12 @@ module.exports = {
     only('lists', '^src/lists/', [...shared, '^db/']),
     only('procedures', '^src/procedures/', [
       ...shared,
-      '^src/(guard|lists)/',
+      '^src/(guard|lists|samples)/',
       '^db/',
       '^src/translation/',
       '^src/html/',
     ]),
+    only('samples', '^src/samples/', [...shared, '^db/']),
     only('live', '^src/live/', [...shared, '^src/(guard|lists|procedures)/', '^db/']),
     only('http', '^src/http/', [
       ...shared,

@@ -2,7 +2,9 @@ import { once } from 'node:events'
 import { type BrowserContextOptions, chromium } from 'playwright-core'
 
 import { createApp } from '../src/http/app.ts'
-import { sampleAccounts } from '../src/operator/sample-data.ts'
+import { sampleAccounts } from '../src/operator/seed.ts'
+import { sampleNotes } from '../src/samples/notes.ts'
+import { sampleTasks } from '../src/samples/tasks.ts'
 import { createTallystick } from '../src/testing.ts'
 
 // Writes the screenshots of README.md to docs/, with the sample data of `tallystick seed`.
@@ -14,20 +16,20 @@ const tallystick = await createTallystick({ PORT })
 const server = createApp(tallystick.services).listen(Number(PORT))
 await once(server, 'listening')
 
-const [ada, charles] = sampleAccounts('ada@example.com')
+const accounts = sampleAccounts('ada@example.com')
 const cookies = new Map<string, string>()
-for (const account of [charles, ada]) {
-  if (!account) continue
-  const cookie = await tallystick.signIn(account.email)
-  cookies.set(account.email, cookie)
+for (const name of ['charles', 'ada'] as const) {
+  const { email } = accounts[name]
+  const cookie = await tallystick.signIn(email)
+  cookies.set(email, cookie)
   const client = tallystick.client({ cookie })
-  for (const { title, description, status } of account.tasks.toReversed()) {
+  for (const { title, description, status } of sampleTasks[name].toReversed()) {
     const { id } = await client.tasks.create({ taskTitle: title, taskDesc: description ?? undefined })
     if (status !== 'pending') await client.tasks.update({ id, status })
   }
-  for (const { shares, ...note } of account.notes.toReversed()) {
+  for (const { shares, ...note } of sampleNotes[name].toReversed()) {
     const { id } = await client.notes.create(note)
-    for (const [email, role] of shares) await client.notes.share({ id, email, role })
+    for (const [reader, role] of shares) await client.notes.share({ id, email: accounts[reader].email, role })
   }
 }
 await tallystick.stranger.counter.set({ inputValue: 1842 })

@@ -3,6 +3,7 @@ import type { AnyProcedure } from '@orpc/server'
 import type { Topic } from '../contract/meta.ts'
 import type { Database } from '../db/database.ts'
 import type { PersonalData } from '../db/personal-data.ts'
+import type { Person } from '../db/users.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
 import type { GuardedResource } from './items.ts'
@@ -12,6 +13,8 @@ export interface Resource extends GuardedResource {
   procedures: Readonly<Record<string, AnyProcedure>>
   /** Required if the contract of the resource declares a part of the export (contract/account.ts). */
   personalData?: PersonalData
+  /** Imports the sample data on demand, because only `tallystick seed` needs the data. */
+  importSamples?: () => Promise<{ samples: Samples }>
   watch?: Watch
   datastar?: Datastar
   /** Returns whether a body asks for the alternative procedure of a method and path (src/http/alternatives.ts). */
@@ -43,4 +46,17 @@ export interface Datastar {
   patches: Readonly<Record<string, (output: never, context: Context) => Patch | Promise<Patch>>>
   /** The topic that pages can watch. `read` replaces the procedure that reads the topic. */
   live?: { topic: Topic; read?: AnyProcedure; patch: (state: never) => Patch }
+}
+
+/** The names of the sample accounts. */
+export type SampleName = 'ada' | 'charles'
+
+/** The sample data of a resource (src/samples/). */
+export interface Samples {
+  /** The topics that show the data. */
+  topics: readonly Topic[]
+  /** A sentence about the data, for the output of the command. */
+  remark?: string
+  /** Adds the data of one account. Skips data that already exists. */
+  add: (db: Database, name: SampleName, people: Readonly<Record<SampleName, Person>>) => Promise<void>
 }

@@ -8,7 +8,8 @@ import { NoteInput } from '../contract/notes.ts'
 import { CreateTask } from '../contract/tasks.ts'
 import { notes } from '../db/notes.ts'
 import { tasks } from '../db/tasks.ts'
-import { sampleAccounts } from '../src/operator/sample-data.ts'
+import { sampleNotes } from '../src/samples/notes.ts'
+import { sampleTasks } from '../src/samples/tasks.ts'
 import { createFetch, signInOverHttp } from './fixtures/http.ts'
 import { describeTransports, newEmail, startService } from './fixtures/service.ts'
 import { registerApp } from './fixtures/oauth-app.ts'
@@ -161,11 +162,10 @@ describe('a text that shows nothing', () => {
 
 describe('seed', () => {
   test('adds only data that the contract accepts', () => {
-    for (const { tasks, notes } of sampleAccounts('ada@example.com')) {
-      for (const { title, description } of tasks)
-        expect(CreateTask.parse({ taskTitle: title, taskDesc: description ?? undefined })).toBeDefined()
-      for (const { title, body } of notes) expect(NoteInput.parse({ title, body })).toEqual({ title, body })
-    }
+    for (const { title, description } of Object.values(sampleTasks).flat())
+      expect(CreateTask.parse({ taskTitle: title, taskDesc: description ?? undefined })).toBeDefined()
+    for (const { title, body } of Object.values(sampleNotes).flat())
+      expect(NoteInput.parse({ title, body })).toEqual({ title, body })
   })
 })
 

@@ -1,22 +1,29 @@
 import { z } from 'zod'
 
-import { notesTopic } from '../../contract/notes.ts'
-import { tasksTopic } from '../../contract/tasks.ts'
 import * as audit from '../../db/audit.ts'
 import { findOrCreate } from '../../db/users.ts'
 import type { Database } from '../../db/database.ts'
-import * as notes from '../../db/notes.ts'
-import * as shares from '../../db/shares.ts'
-import * as tasks from '../../db/tasks.ts'
 import { announce } from '../live/bus.ts'
 import { keyOf } from '../live/topics.ts'
 import { normalizeAddress } from '../mail-address.ts'
-import { type SampleAccount, sampleAccounts } from './sample-data.ts'
+import { resources } from '../procedures/index.ts'
+import type { Resource, SampleName, Samples } from '../resource.ts'
 import { withDatabase, readCommandSettings, type CommandContext } from './command-context.ts'
 
+interface SampleAccount {
+  email: string
+  name: string
+}
+
+/** Returns the sample accounts. `ada` is the e-mail address of the first account. */
+export const sampleAccounts = (ada: string): Record<SampleName, SampleAccount> => ({
+  ada: { email: ada, name: 'Ada Lovelace' },
+  charles: { email: 'charles@example.com', name: 'Charles Babbage' },
+})
+
 /**
- * Adds the sample accounts. Skips accounts, tasks and notes that already exist, so that an operator can repeat the
- * command.
+ * Adds the sample accounts with the samples of all resources. Skips accounts and samples that already exist, so that an
+ * operator can repeat the command.
  */
 export async function seed(context: CommandContext, address: string, { force = false }: { force?: boolean }) {
   const { production, smtpUrl, outbox } = readCommandSettings(context)
@@ -26,25 +33,41 @@ export async function seed(context: CommandContext, address: string, { force = f
     )
   const { success, data: email } = z.email().toLowerCase().safeParse(normalizeAddress(address))
   if (!success) throw new Error(`${address} is not an e-mail address.`)
+  const samples = await importSamples()
   await withDatabase(context, async (db, _, notifications) => {
-    const ids: string[] = []
-    await db.transaction(async (tx) => {
-      for (const account of sampleAccounts(email)) ids.push(await addAccount(tx, account))
-    })
+    const ids = await db.transaction((tx) => addAccounts(tx, email, Object.values(samples)))
+    const topics = Object.values(samples).flatMap(({ topics }) => topics)
     await announce(
       notifications,
-      ids.flatMap((id) => [keyOf(tasksTopic, id), keyOf(notesTopic, id)]),
+      ids.flatMap((id) => topics.map((topic) => keyOf(topic, id))),
     )
   })
   const delivery =
     smtpUrl === undefined ? `is in the log of the service, and in ${outbox}` : 'is sent to this address'
-  context.print(`${email} has sample tasks and notes. Some notes are shared with another account.`)
+  const names = new Intl.ListFormat('en-GB').format(Object.keys(samples))
+  const remarks = Object.values(samples).flatMap(({ remark }) => remark ?? [])
+  context.print([`${email} has sample ${names}.`, ...remarks].join(' '))
   context.print(`Start the service, and sign in as ${email}: tallystick login. The code ${delivery}.`)
 }
 
-/** Adds an account with tasks and notes. Returns the id of the account. */
+/** Returns the samples by the name of the resource. */
+async function importSamples() {
+  const samples: Record<string, Samples> = {}
+  for (const [name, { importSamples }] of Object.entries<Resource>(resources))
+    if (importSamples) samples[name] = (await importSamples()).samples
+  return samples
+}
+
+/** Adds the accounts with their samples. Returns the ids of the accounts. */
+async function addAccounts(db: Database, email: string, samples: readonly Samples[]) {
+  const { ada, charles } = sampleAccounts(email)
+  const people = { ada: await addAccount(db, ada), charles: await addAccount(db, charles) }
+  for (const { add } of samples) for (const name of ['ada', 'charles'] as const) await add(db, name, people)
+  return Object.values(people).map(({ id }) => id)
+}
+
 async function addAccount(db: Database, account: SampleAccount) {
-  const user = await findOrCreate(db, { email: account.email, name: account.name })
+  const user = await findOrCreate(db, account)
   await audit.insert(db, {
     ...audit.OPERATOR,
     action: 'admin.create-user',
@@ -52,16 +75,5 @@ async function addAccount(db: Database, account: SampleAccount) {
     subject: user.id,
     detail: 'seed',
   })
-  const missing = <Item extends { title: string }>(samples: Item[], existing: { title: string }[]) =>
-    samples.filter(({ title }) => !existing.some((item) => item.title === title))
-
-  for (const task of missing(account.tasks, await tasks.listTitles(db, user.id))) {
-    const { id } = await tasks.insert(db, user.id, task)
-    await tasks.update(db, user.id, id, { status: task.status })
-  }
-  for (const note of missing(account.notes, await notes.listTitles(db, user.id))) {
-    const { uuid } = await notes.insert(db, user.id, note)
-    for (const [email, role] of note.shares) await shares.put(db, user, uuid, email, role)
-  }
-  return user.id
+  return user
 }

@@ -111,6 +111,7 @@ export const notes = {
     remove: shares.removeByAddress,
   },
   watch: { topic: notesTopic, listOtherOwners: (db, { email }) => shares.listAuthors(db, email) },
+  importSamples: () => import('../samples/notes.ts'),
 } satisfies Resource
 
 function viewWithETag(reply: Reply, item: query.NoteForViewer, viewerId: string) {

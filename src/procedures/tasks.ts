@@ -79,6 +79,7 @@ export const tasks = {
       tasks: tasks.map((task) => view(task, task.userId)),
     })),
   },
+  importSamples: () => import('../samples/tasks.ts'),
 } satisfies Resource
 
 function viewWithETag(reply: Reply, task: query.TaskRow) {

@@ -1,0 +1,53 @@
+import { notesTopic } from '../../contract/notes.ts'
+import * as query from '../../db/notes.ts'
+import * as shares from '../../db/shares.ts'
+import type { SampleName, Samples } from '../resource.ts'
+
+interface SampleNote extends Pick<query.NoteRow, 'title' | 'body'> {
+  shares: readonly (readonly [SampleName, query.Role])[]
+}
+
+/**
+ * The notes are private, or shared with the other person in each role. They are listed in the order in which the rows
+ * are created.
+ */
+export const sampleNotes: Readonly<Record<SampleName, readonly SampleNote[]>> = {
+  ada: [
+    {
+      title: 'Books to return',
+      body: 'Two to the library by Friday, one to Mary.',
+      shares: [],
+    },
+    {
+      title: 'Programme of the evening',
+      body: '18:00 Doors open\n18:30 Charles: the engine and its drawings\n19:15 Tea\n19:45 Ada: what the engine could do',
+      shares: [['charles', 'editor']],
+    },
+    {
+      title: 'Who is coming',
+      body: 'Mary, Michael, Augustus and some thirty more.\nTwo seats at the front are to be kept free.',
+      shares: [['charles', 'reader']],
+    },
+  ],
+  charles: [
+    {
+      title: 'What the projector needs',
+      body: 'A table of its own, and a wall without pictures.',
+      shares: [['ada', 'reader']],
+    },
+  ],
+}
+
+export const samples: Samples = {
+  topics: [notesTopic],
+  remark: 'Some notes are shared with another account.',
+  async add(db, name, people) {
+    const author = people[name]
+    const existing = (await query.listTitles(db, author.id)).map(({ title }) => title)
+    for (const note of sampleNotes[name]) {
+      if (existing.includes(note.title)) continue
+      const { uuid } = await query.insert(db, author.id, note)
+      for (const [reader, role] of note.shares) await shares.put(db, author, uuid, people[reader].email, role)
+    }
+  },
+}

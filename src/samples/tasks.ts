@@ -1,0 +1,34 @@
+import { tasksTopic } from '../../contract/tasks.ts'
+import * as query from '../../db/tasks.ts'
+import type { SampleName, Samples } from '../resource.ts'
+
+type SampleTask = Pick<query.TaskRow, 'title' | 'description' | 'status'>
+
+/** The tasks have every status. They are listed in the order in which the rows are created. */
+export const sampleTasks: Readonly<Record<SampleName, readonly SampleTask[]>> = {
+  ada: [
+    { title: 'Book the hall', description: 'For the evening of the 14th, from six.', status: 'completed' },
+    { title: 'Print the programme', description: null, status: 'completed' },
+    {
+      title: 'Translate the lecture',
+      description: 'The notes are longer than the text by now.',
+      status: 'in_progress',
+    },
+    { title: 'Ask Charles for the drawings', description: null, status: 'pending' },
+    { title: 'Order tea for forty', description: 'And something without milk.', status: 'pending' },
+  ],
+  charles: [{ title: 'Find the drawings', description: 'Not in the blue folder.', status: 'in_progress' }],
+}
+
+export const samples: Samples = {
+  topics: [tasksTopic],
+  async add(db, name, people) {
+    const { id: userId } = people[name]
+    const existing = (await query.listTitles(db, userId)).map(({ title }) => title)
+    for (const task of sampleTasks[name]) {
+      if (existing.includes(task.title)) continue
+      const { id } = await query.insert(db, userId, task)
+      await query.update(db, userId, id, { status: task.status })
+    }
+  },
+}
