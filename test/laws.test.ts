@@ -131,7 +131,7 @@ const guardedConstants = (router: AnyRouter) =>
   proceduresOf(router)
     .filter(
       ({ meta: { constant, access, rateLimit, secrets } }) =>
-        constant && (access !== 'public' || rateLimit || secrets),
+        constant && (access !== 'public' || (rateLimit ?? secrets)),
     )
     .map(({ name }) => name)
 

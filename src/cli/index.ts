@@ -120,7 +120,7 @@ program
 program
   .command('call')
   .description('call a procedure, and print its output as JSON')
-  .argument('<procedure>', 'name, such as tasks.list')
+  .argument('<procedure>', `name, such as ${procedures[0]?.name}`)
   .argument('[input]', 'input of the procedure, as JSON')
   .addHelpText(
     'after',

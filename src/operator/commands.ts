@@ -22,7 +22,7 @@ export function addOperatorCommands(program: Command, context: CommandContext) {
     })
   program
     .command('seed')
-    .description('add two sample accounts with tasks and notes')
+    .description('add two sample accounts with data')
     .argument('[email]', 'address of the first sample account', 'ada@example.com')
     .option('--force', 'allow in production')
     .action(async (email: string, options: { force?: true }) =>
