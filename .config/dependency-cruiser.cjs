@@ -3,7 +3,7 @@
 /** The modules that every folder of src/ can import. */
 const shared = [
   '^contract/',
-  '^src/(audit-source|caller|context|items|live-stream|services|resource|rate-limits|mail-address|outages|output|settings|unix-time)\\.ts$',
+  '^src/(audit-source|caller|context|items|live-stream|services|resource|define-app|rate-limits|mail-address|outages|output|settings|unix-time)\\.ts$',
   '^src/telemetry/',
 ]
 
@@ -51,7 +51,7 @@ module.exports = {
       to: { path: ['^contract/query/', 'tanstack'] },
     },
     only('db', '^db/', []),
-    only('context', '^src/(caller|context|items|live-stream|resource|services)\\.ts$', [
+    only('context', '^src/(caller|context|items|live-stream|resource|define-app|services)\\.ts$', [
       '^contract/',
       '^db/',
       '^src/(rate-limits|settings)\\.ts$',
@@ -97,12 +97,7 @@ module.exports = {
     ]),
     only('samples', '^src/samples/', [...shared, '^db/']),
     only('live', '^src/live/', [...shared, '^src/(guard|lists|procedures)/', '^db/']),
-    only('http', '^src/http/', [
-      ...shared,
-      '^src/procedures/index\\.ts$',
-      '^src/(guard|identity|translation|openapi|html)/',
-      '^db/',
-    ]),
+    only('http', '^src/http/', [...shared, '^src/(guard|identity|translation|openapi|html)/', '^db/']),
     {
       name: 'http-no-queries',
       comment: 'Protocols import only types from db/.',

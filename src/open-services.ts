@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { Connection } from '../db/database.ts'
 import { parseDatabaseUrl } from '../db/database-url.ts'
 import { isReachable, isServer, open } from '../db/index.ts'
-import { personalData, resources } from './procedures/index.ts'
+import type { App } from './define-app.ts'
 import type { Services } from './services.ts'
 import { createRateLimiter } from './guard/rate-limiter.ts'
 import { type Auth, createAuth, createCookieIdentity } from './identity/better-auth.ts'
@@ -19,7 +19,7 @@ export interface OpenServices extends Services, Pick<Connection, 'close'> {
 }
 
 /** Opens the database, applies pending migrations, and creates the services. */
-export async function openServices(settings: Settings, mailer?: Mailer): Promise<OpenServices> {
+export async function openServices(app: App, settings: Settings, mailer?: Mailer): Promise<OpenServices> {
   const log = createLog(settings)
   const { databaseUrl, directUrl, answerTimeout } = settings
   warnOfIgnoredParameters(settings, log)
@@ -27,15 +27,14 @@ export async function openServices(settings: Settings, mailer?: Mailer): Promise
   const observers = [metrics, tracing].flatMap((observer) => (observer ? [observer.observeStatement] : []))
   const { db, notifications, close } = await open(databaseUrl, { directUrl, answerTimeout, observers })
   await createKeys(db)
-  const auth = createAuth(settings, db, mailer ?? createMailer(settings, log), log, personalData)
+  const auth = createAuth(settings, db, mailer ?? createMailer(settings, log), log, app.personalData)
   const identity = {
     ...(await createCookieIdentity(auth)),
     verifyToken: createVerifier(db, settings.baseUrl),
   }
   const services = {
     settings,
-    resources,
-    personalData,
+    app,
     db,
     identity,
     log,

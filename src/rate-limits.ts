@@ -58,14 +58,8 @@ export const rateLimits = withNames({
 /** All rate limits by name: the limits of procedures first. The setting `LIMITS` can override the points of a limit. */
 export const allRateLimits = new Map<string, RateLimit>()
 
-function register(limit: RateLimit) {
-  const { name } = limit
-  if ((allRateLimits.get(name) ?? limit) !== limit) throw new Error(`Two rate limits have the name ${name}`)
-  allRateLimits.set(name, limit)
-}
-
 traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure }) => {
   const { rateLimit } = metaOf(procedure)
-  if (rateLimit) register(rateLimit)
+  if (rateLimit) allRateLimits.set(rateLimit.name, rateLimit)
 })
-Object.values(rateLimits).forEach(register)
+for (const limit of Object.values(rateLimits)) allRateLimits.set(limit.name, limit)

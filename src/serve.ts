@@ -8,6 +8,7 @@ import type { Services } from './services.ts'
 import { createApp } from './http/app.ts'
 import { createLog } from './telemetry/log.ts'
 import { toErrorMessage } from '../db/errors.ts'
+import { app } from './app.ts'
 import { openServices } from './open-services.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { onStopSignal, startWorkers } from './workers.ts'
@@ -46,7 +47,7 @@ function exitOnUncaughtException(log: Logger) {
 }
 
 async function serveInThisProcess(settings: Settings) {
-  const services = await openServices(settings)
+  const services = await openServices(app, settings)
   const server = createApp(services)
   const connections = new Set<Socket>()
   server.on('connection', (socket) => {

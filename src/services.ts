@@ -1,20 +1,16 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 
-import type { ExportedData } from '../contract/index.ts'
 import type { Database } from '../db/database.ts'
-import type { PersonalData } from '../db/personal-data.ts'
 import type { ConsumeRateLimit, Identity, RequestAttributes } from './context.ts'
 import type { Live } from './live-stream.ts'
-import type { Resources } from './resource.ts'
+import type { App } from './define-app.ts'
 import type { Settings } from './settings.ts'
 
 /** The shared components of the service, created once for each process. */
 export interface Services {
   settings: Settings
-  resources: Resources
-  /** What the resources store about a person. */
-  personalData: PersonalData<ExportedData>
+  app: App
   db: Database
   identity: Identity
   log: Logger

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 
 import type { CallContext, Client } from '../contract/client.ts'
 import { createContext } from './guard/authentication.ts'
-import { router } from './procedures/index.ts'
+import { app } from './app.ts'
 import { openServices, type OpenServices } from './open-services.ts'
 import { readSettings } from './settings.ts'
 import { disableStoragesAfter } from './identity/async-storages.ts'
@@ -53,13 +53,13 @@ export async function createTallystick(environment: Record<string, string> = {})
     ...environment,
   })
   const letters: Letter[] = []
-  const { close, ...services } = await openServices(settings, (email) => {
+  const { close, ...services } = await openServices(app, settings, (email) => {
     letters.push(email)
     return Promise.resolve()
   })
 
   const client = (headers: Record<string, string>): Client =>
-    createRouterClient(router, {
+    createRouterClient(app.router, {
       context: ({ reply, ...call }: CallContext) =>
         createContext(services, { ...headers, ...call.headers }, { reply }),
     })

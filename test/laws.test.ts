@@ -15,11 +15,9 @@ import { sessions } from '../db/sessions.ts'
 import { createContext } from '../src/guard/authentication.ts'
 import type { Context } from '../src/context.ts'
 import { withoutCaller } from '../src/guard/index.ts'
-import { isPermitted } from '../src/guard/permissions.ts'
 import { server as english } from '../src/messages/en.ts'
 import { negotiateLanguage } from '../src/translation/index.ts'
-import { resources, router } from '../src/procedures/index.ts'
-import type { Resources } from '../src/resource.ts'
+import { app } from '../src/app.ts'
 import { consentPage } from '../src/html/account.ts'
 import { describeTransports, startService } from './fixtures/service.ts'
 
@@ -82,10 +80,10 @@ async function unguarded(router: AnyRouter, client: object) {
 describe('the guard', () => {
   describeTransports(service, ({ stranger }) => {
     test('rejects unauthenticated callers of procedures that require a session', async () => {
-      expect(await unguarded(router, stranger)).toEqual([])
+      expect(await unguarded(app.router, stranger)).toEqual([])
     })
 
-    const publicCalls = proceduresOf(router).flatMap(({ name, path, meta }) =>
+    const publicCalls = proceduresOf(app.router).flatMap(({ name, path, meta }) =>
       topicsWith(meta, 'public').map((topics) => ({ name: [name, ...topics].join(' '), path, topics })),
     )
     test.each(publicCalls)('accepts unauthenticated callers of $name', async ({ path, topics }) => {
@@ -122,7 +120,7 @@ describe('the router', () => {
   test('implements exactly the procedures of the contract', () => {
     const namesIn = (router: AnyRouter | AnyContractRouter) => proceduresOf(router).map(({ name }) => name)
 
-    expect(namesIn(router)).toEqual(namesIn(contract))
+    expect(namesIn(app.router)).toEqual(namesIn(contract))
   })
 })
 
@@ -137,47 +135,13 @@ const guardedConstants = (router: AnyRouter) =>
 
 describe('an answer that is the same for all callers', () => {
   test('belongs to a public procedure without limit, because the guard does not run again', () => {
-    expect(guardedConstants(router)).toEqual([])
+    expect(guardedConstants(app.router)).toEqual([])
   })
 
   test('the check finds a procedure that needs a session', () => {
     const meta: Meta = { constant: true, access: 'signedIn' }
 
     expect(guardedConstants({ broken: os.$meta(meta).handler(() => 1) })).toEqual(['broken'])
-  })
-})
-
-/** Lists the procedures with an action that no relation permits. */
-const unpermitted = (router: AnyRouter, all: Resources) =>
-  proceduresOf(router).flatMap(({ name, path: [resource = ''], meta: { action } }) => {
-    const permissions = all[resource]?.items?.permissions ?? {}
-    return action === undefined || Object.values(permissions).flat().includes(action) ? [] : [name]
-  })
-
-/** Lists the procedures with `If-Match` whose resource has no entity tag. */
-const untagged = (router: AnyRouter, all: Resources) =>
-  proceduresOf(router).flatMap(({ name, path: [resource = ''], meta: { ifMatch } }) =>
-    ifMatch && !all[resource]?.items?.ifMatch ? [name] : [],
-  )
-
-describe('a resource', () => {
-  test('permits each action of its contract to a relation', () => {
-    expect(unpermitted(router, resources)).toEqual([])
-  })
-
-  test('has an entity tag if its contract declares If-Match', () => {
-    expect(untagged(router, resources)).toEqual([])
-  })
-
-  test('is found if a registration is missing', () => {
-    const broken = { tasks: { update: router.tasks.update } }
-
-    expect(unpermitted(broken, {})).toEqual(['tasks.update'])
-    expect(untagged(broken, {})).toEqual(['tasks.update'])
-  })
-
-  test('permits no unknown action', () => {
-    expect(isPermitted(resources.notes.items.permissions, 'author', 'UNKNOWN_ACTION')).toBe(false)
   })
 })
 
@@ -365,12 +329,14 @@ const errorCases: Record<string, (fixture: Fixture) => Promise<unknown>> = {
   'reservations.create INVALID_RESERVATION': ({ ada }) => ada.reservations.create({ name: '', guests: 0 }),
 }
 // These calls need no valid input, because the guard checks the idempotency key before the input.
-for (const { name, path } of proceduresOf(router).filter(({ meta }) => meta.idempotencyKey)) {
+for (const { name, path } of proceduresOf(app.router).filter(({ meta }) => meta.idempotencyKey)) {
   errorCases[`${name} KEY_REUSED`] = ({ ada }) => withKeyUsed(ada, path)
   errorCases[`${name} UNDER_WAY`] = ({ ada }) => withKeyLocked(ada, path)
 }
 
-const declared = proceduresOf(router).flatMap(({ name, errors }) => errors.map((code) => `${name} ${code}`))
+const declared = proceduresOf(app.router).flatMap(({ name, errors }) =>
+  errors.map((code) => `${name} ${code}`),
+)
 
 describe('every error that the contract declares', () => {
   test('has a case in `errorCases`, or is an error of the guard', () => {

@@ -15,10 +15,10 @@ import { settingsWithAddress, newEmail, startService } from './fixtures/service.
 import { bearer, registerApp } from './fixtures/oauth-app.ts'
 import { createFetch } from './fixtures/http.ts'
 
-vi.mock('../src/procedures/index.ts', async (original) => {
+vi.mock('../src/app.ts', async (original) => {
   const { spoilRouter } = await import('./fixtures/faulty-handlers.ts')
-  const actual = await original<typeof import('../src/procedures/index.ts')>()
-  return { ...actual, router: spoilRouter(actual.router) }
+  const actual = await original<typeof import('../src/app.ts')>()
+  return { app: { ...actual.app, router: spoilRouter(actual.app.router) } }
 })
 
 const production = {

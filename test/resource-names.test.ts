@@ -10,7 +10,7 @@ const EXCEPTIONS: Record<string, string> = {
   'contract/index.ts': 'lists the resources',
   'contract/bounds.ts': 'the page loads bounds without the schemas of the contract',
   'contract/query/index.ts': 'names the resource that changes together with the topic of notes',
-  'src/procedures/index.ts': 'lists the resources',
+  'src/app.ts': 'lists the resources',
   'src/openapi/document.ts': 'describes the service',
   'src/openapi/openapi-headers.ts': 'published examples of headers',
   'src/telemetry/metrics.ts': 'Counter is a type of metric',

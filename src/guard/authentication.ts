@@ -34,7 +34,7 @@ export function createContext(
     reply = new Map<string, string | string[]>(),
   }: CallOptions = {},
 ): Context {
-  const { db, identity, settings, resources, log, consumeRateLimit, live, personalData } = services
+  const { db, identity, settings, app, log, consumeRateLimit, live } = services
   const memoize = (authenticate: () => Promise<Caller | undefined>) => {
     let caller: Promise<Caller | undefined> | undefined
     return () =>
@@ -52,7 +52,7 @@ export function createContext(
     db,
     identity,
     settings,
-    resources,
+    resources: app.resources,
     log,
     headers,
     reply,
@@ -62,7 +62,7 @@ export function createContext(
     isAbandoned,
     consumeRateLimit,
     live,
-    personalData,
+    personalData: app.personalData,
     caller: isBearer(headers) ? tokenCaller : cookieCaller,
     cookieCaller,
   }

@@ -63,8 +63,8 @@ export function createApp(services: Services): Server {
   const isObserved = Boolean(metrics ?? tracing) || log.isLevelEnabled('info')
   const attributes = isObserved ? new WeakMap<IncomingMessage, RequestAttributes>() : undefined
   const attributesOf: AttributesOf = (request) => attributes?.get(request)
-  const procedures = compileAll(!settings.production)
-  const restFormat = createRestFormat(procedures, services.resources)
+  const procedures = compileAll(services.app.router, !settings.production)
+  const restFormat = createRestFormat(procedures, services.app.resources)
   /** Each further call of a batch occupies a slot. */
   const occupySlot = () => {
     const free = admission.occupy()

@@ -2,6 +2,7 @@ import type { AnySchema, ErrorMap, Route } from '@orpc/contract'
 import {
   type AnyMiddleware,
   type AnyProcedure,
+  type AnyRouter,
   createORPCErrorConstructorMap,
   getRouter,
   isProcedure,
@@ -16,7 +17,6 @@ import { flattenHeader } from '@orpc/standard-server'
 import { type Meta, metaOf } from '../../contract/meta.ts'
 import type { Context } from '../context.ts'
 import { declaredOutput } from '../output.ts'
-import { router } from '../procedures/index.ts'
 import { LiveEvents } from '../live-stream.ts'
 import { rpcSerializer } from './rpc-format.ts'
 
@@ -125,7 +125,7 @@ export function compile(
 }
 
 /** Composes all procedures. For `rejectUndeclared`, see `compile`. */
-export function compileAll(rejectUndeclared: boolean): CompiledProcedure[] {
+export function compileAll(router: AnyRouter, rejectUndeclared: boolean): CompiledProcedure[] {
   const compiled: CompiledProcedure[] = []
   traverseContractProcedures({ router, path: [] }, ({ path }) => {
     const procedure = getRouter(router, path)

@@ -50,7 +50,7 @@ const createFormat = (rest: WireFormat, { patches, topics }: Views): WireFormat 
 
 /** Creates the protocol for Datastar pages: server-sent events with patches of the page. Errors are JSON. */
 export function createDatastar(services: Services, rest: WireFormat): Protocol {
-  const views = findViews(services.resources)
+  const views = findViews(services.app.resources)
   const format = createFormat(rest, views)
   const run = createRunCall(format)
   const runSupported: RunCall = async (call) => {

@@ -1,6 +1,7 @@
 import * as mcp from '@modelcontextprotocol/server'
 import {
   type AnyProcedure,
+  type AnyRouter,
   createProcedureClient,
   getRouter,
   isProcedure,
@@ -12,11 +13,9 @@ import { toAbortSignal } from '@orpc/standard-server-node'
 import type { ServerResponse } from 'node:http'
 
 import { metaOf, type Scope } from '../../contract/meta.ts'
-import { contract } from '../../contract/index.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { Services } from '../services.ts'
-import { router } from '../procedures/index.ts'
 import { toJson } from '../output.ts'
 import { toAgentError } from './errors.ts'
 import { canStream, drained, endStream, startStream } from './event-stream.ts'
@@ -39,20 +38,24 @@ interface Resource {
 const uriOf = (topic: string) => `tallystick://${topic}`
 
 /** The topics that an access token can read, with the URI of the resource as key. */
-const resources = new Map<unknown, Resource>()
+export type Topics = ReadonlyMap<unknown, Resource>
 
-traverseContractProcedures({ router: contract, path: [] }, ({ contract: declared, path }) => {
-  const { reads, access, scope } = metaOf(declared)
-  const procedure = getRouter(router, path)
-  const isReadable = access === 'public' || scope !== undefined
-  if (!reads || !isReadable || !isProcedure(procedure)) return
-  const topic = reads.name
-  const description = declared['~orpc'].route.summary ?? ''
-  resources.set(uriOf(topic), { topic, uri: uriOf(topic), description, scope, path, procedure })
-})
+export function findTopics(router: AnyRouter): Topics {
+  const resources = new Map<unknown, Resource>()
+  traverseContractProcedures({ router, path: [] }, ({ path }) => {
+    const procedure = getRouter(router, path)
+    if (!isProcedure(procedure)) return
+    const { reads, access, scope } = metaOf(procedure)
+    if (!reads || (access !== 'public' && scope === undefined)) return
+    const topic = reads.name
+    const description = procedure['~orpc'].route.summary ?? ''
+    resources.set(uriOf(topic), { topic, uri: uriOf(topic), description, scope, path, procedure })
+  })
+  return resources
+}
 
 /** Adds the resources to the MCP server of one call. */
-export function registerResources(server: mcp.McpServer, context: Context) {
+export function registerResources(server: mcp.McpServer, resources: Topics, context: Context) {
   for (const { topic, uri, description, scope, path, procedure } of resources.values())
     server.registerResource(
       topic,
@@ -106,7 +109,11 @@ interface Listening {
 export const isListening = ({ method }: Record<string, unknown>) => method === LISTEN
 
 /** Reads the message of a call that subscribes to resources. Returns undefined for other messages. */
-export function readListening(message: Record<string, unknown>, scopes: string[]): Listening | undefined {
+export function readListening(
+  resources: Topics,
+  message: Record<string, unknown>,
+  scopes: string[],
+): Listening | undefined {
   const { method, params } = message
   if (method !== LISTEN || !isObject(params) || !isObject(params.notifications)) return undefined
   const { notifications } = params

@@ -1,18 +1,23 @@
 import * as mcp from '@modelcontextprotocol/server'
 import type { AnySchema } from '@orpc/contract'
-import { type AnyProcedure, createProcedureClient, getRouter, isProcedure, ORPCError } from '@orpc/server'
+import {
+  type AnyProcedure,
+  type AnyRouter,
+  createProcedureClient,
+  getRouter,
+  isProcedure,
+  ORPCError,
+} from '@orpc/server'
 import { traverseContractProcedures } from '@orpc/server'
 import { isObject } from '@orpc/shared'
 
 import { type Meta, metaOf, type Tool } from '../../contract/meta.ts'
-import { contract } from '../../contract/index.ts'
 import { nextCursor } from '../../contract/link.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { Services } from '../services.ts'
 import { createContext, isBearer } from '../guard/authentication.ts'
 import { schemaConverter } from '../openapi/document.ts'
-import { router } from '../procedures/index.ts'
 import { toJsonValue } from '../output.ts'
 import { EVENT_STREAM } from './datastar-events.ts'
 import { toAgentError } from './errors.ts'
@@ -31,11 +36,13 @@ import {
 } from './mcp-messages.ts'
 import {
   CallEvents,
+  findTopics,
   isListening,
   readListening,
   refuseScope,
   registerResources,
   sendNotifications,
+  type Topics,
 } from './mcp-resources.ts'
 import type { Call, Protocol } from './protocol.ts'
 import { sendBody, sendError, sendOutput } from './send.ts'
@@ -47,6 +54,8 @@ import { MCP } from './target.ts'
  */
 export function createMcp(services: Services): Protocol {
   const { baseUrl, production } = services.settings
+  const { router } = services.app
+  const offered = { tools: findTools(router), topics: findTopics(router) }
   const resourceMetadataUrl = `${baseUrl}/.well-known/oauth-protected-resource${MCP}`
   const hosts = [new URL(baseUrl).hostname, ...(production ? [] : mcp.localhostAllowedHostnames())]
 
@@ -58,7 +67,7 @@ export function createMcp(services: Services): Protocol {
     { scopes = [], session }: Caller,
   ) => {
     const events = new CallEvents()
-    const handler = mcp.createMcpHandler(createServer(context, message), {
+    const handler = mcp.createMcpHandler(createServer(offered, context, message), {
       bus: events,
       maxSubscriptions: 1,
       keepAliveMs: 0,
@@ -66,7 +75,7 @@ export function createMcp(services: Services): Protocol {
         services.log.warn({ err: error }, 'an agent was refused')
       },
     })
-    const listening = readListening(message, scopes)
+    const listening = readListening(offered.topics, message, scopes)
     const authInfo = { token: '', clientId: session.clientId ?? '', scopes, resourceMetadataUrl }
     const result = listening?.missingScope
       ? refuseScope(listening.missingScope, resourceMetadataUrl)
@@ -221,18 +230,23 @@ interface RegisteredTool {
   config: ReturnType<typeof describe>
 }
 
-/** The procedures with `tool` in their meta, by the name of the tool, in the order of the contract. */
-const tools = new Map<unknown, RegisteredTool>()
+/** The tools by name, in the order of the contract. */
+type Tools = ReadonlyMap<unknown, RegisteredTool>
 
-traverseContractProcedures({ router: contract, path: [] }, ({ contract: declared, path }) => {
-  const { tool } = metaOf(declared)
-  const procedure = getRouter(router, path)
-  if (tool && isProcedure(procedure))
-    tools.set(path.join('_'), { path, procedure, config: describe(tool, procedure['~orpc']) })
-})
+/** Returns the procedures with `tool` in their meta. */
+function findTools(router: AnyRouter): Tools {
+  const tools = new Map<unknown, RegisteredTool>()
+  traverseContractProcedures({ router, path: [] }, ({ path }) => {
+    const procedure = getRouter(router, path)
+    if (!isProcedure(procedure)) return
+    const { tool } = metaOf(procedure)
+    if (tool) tools.set(path.join('_'), { path, procedure, config: describe(tool, procedure['~orpc']) })
+  })
+  return tools
+}
 
 /** Returns the tool that a message calls. Undefined for other messages, and for a call of an unknown tool. */
-const findCalledTool = ({ method, params }: Record<string, unknown>) =>
+const findCalledTool = (tools: Tools, { method, params }: Record<string, unknown>) =>
   method === 'tools/call' && isObject(params) ? tools.get(params.name) : undefined
 
 /**
@@ -241,13 +255,17 @@ const findCalledTool = ({ method, params }: Record<string, unknown>) =>
  * other tools and the resources would take most of the time of the call.
  */
 const createServer =
-  (context: Context, message: Record<string, unknown>): mcp.McpServerFactory =>
+  (
+    { tools, topics }: { tools: Tools; topics: Topics },
+    context: Context,
+    message: Record<string, unknown>,
+  ): mcp.McpServerFactory =>
   ({ era }) => {
     const identity = { name: 'tallystick', title: 'Tallystick', version: '1.0.0' }
     const resources = { listChanged: false, ...(era === 'modern' && { subscribe: true }) }
     const server = new mcp.McpServer(identity, { capabilities: { tools: { listChanged: false }, resources } })
-    const called = findCalledTool(message)
-    if (!called) registerResources(server, context)
+    const called = findCalledTool(tools, message)
+    if (!called) registerResources(server, topics, context)
     for (const { path, procedure, config } of called ? [called] : tools.values())
       server.registerTool(path.join('_'), config, async (input): Promise<mcp.CallToolResult> => {
         try {

@@ -112,7 +112,7 @@ export function createLive(services: Omit<Services, 'live'>, notifications: Noti
     ...createContext({ ...services, live }, {}),
     caller: () => Promise.resolve(caller),
   })
-  const sourcesOf = createSources(services.resources, readContext)
+  const sourcesOf = createSources(services.app.resources, readContext)
   return live
 }
 

@@ -1,10 +1,10 @@
-import { resources } from '../procedures/index.ts'
+import { app } from '../app.ts'
 import type { Resource } from '../resource.ts'
 import type { CommandContext } from './command-context.ts'
 
 /** Prints one line for each resource and relation: the actions that the authorization table of the resource permits. */
 export function printPermissions({ print }: Pick<CommandContext, 'print'>) {
-  const rows = Object.entries<Resource>(resources).flatMap(([resource, { items }]) =>
+  const rows = Object.entries<Resource>(app.resources).flatMap(([resource, { items }]) =>
     Object.entries(items?.permissions ?? {}).map(([relation, actions]) => [
       resource,
       relation,

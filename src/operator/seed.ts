@@ -6,7 +6,7 @@ import type { Database } from '../../db/database.ts'
 import { announce } from '../live/bus.ts'
 import { keyOf } from '../live/topics.ts'
 import { normalizeAddress } from '../mail-address.ts'
-import { resources } from '../procedures/index.ts'
+import { app } from '../app.ts'
 import type { Resource, SampleName, Samples } from '../resource.ts'
 import { withDatabase, readCommandSettings, type CommandContext } from './command-context.ts'
 
@@ -53,7 +53,7 @@ export async function seed(context: CommandContext, address: string, { force = f
 /** Returns the samples by the name of the resource. */
 async function importSamples() {
   const samples: Record<string, Samples> = {}
-  for (const [name, { importSamples }] of Object.entries<Resource>(resources))
+  for (const [name, { importSamples }] of Object.entries<Resource>(app.resources))
     if (importSamples) samples[name] = (await importSamples()).samples
   return samples
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 import { type CallContext, type Client, createClient, createRestClient, safe } from '../../contract/client.ts'
 import { createContext } from '../../src/guard/authentication.ts'
-import { router } from '../../src/procedures/index.ts'
+import { app } from '../../src/app.ts'
 import { createFetch } from '../fixtures/http.ts'
 import { type Service, newEmail, startService } from '../fixtures/service.ts'
 
@@ -33,7 +33,7 @@ const overHttp =
 const transports: Record<string, Connect> = {
   'in process': ({ services }, headers) => {
     let context = createContext(services, {})
-    const client = createRouterClient(router, {
+    const client = createRouterClient(app.router, {
       context: (given: CallContext) => (context = createContext(services, { ...headers, ...given.headers })),
     })
     return { client, tag: () => String(context.reply.get('etag') ?? '') }

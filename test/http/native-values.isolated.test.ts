@@ -8,10 +8,10 @@ import { createFetch } from '../fixtures/http.ts'
 import { booking, type procedures } from '../fixtures/native-values.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
-vi.mock('../../src/procedures/index.ts', async (original) => {
-  const actual = await original<typeof import('../../src/procedures/index.ts')>()
+vi.mock('../../src/app.ts', async (original) => {
+  const actual = await original<typeof import('../../src/app.ts')>()
   const { procedures } = await import('../fixtures/native-values.ts')
-  return { ...actual, router: { ...actual.router, ...procedures } }
+  return { app: { ...actual.app, router: { ...actual.app.router, ...procedures } } }
 })
 
 const service = await startService()

@@ -61,9 +61,9 @@ function createReadableLog() {
 /** Starts an HTTP server of the service, with a mailer for the settings in `environment`. */
 async function startWith(environment: Record<string, string>) {
   const { lines, log } = createReadableLog()
-  const { db, personalData } = service.services
+  const { db, app } = service.services
   const settings = readSettings({ ...secret, RATE_LIMITS: 'off', ...environment })
-  const auth = createAuth(settings, db, createMailer(settings, log), log, personalData)
+  const auth = createAuth(settings, db, createMailer(settings, log), log, app.personalData)
   const identity = { ...service.services.identity, ...(await createCookieIdentity(auth)) }
   const services = { ...service.services, settings, identity, log }
   const server = createApp(services).listen(0, '127.0.0.1')

@@ -1,0 +1,105 @@
+import { os } from '@orpc/server'
+import { describe, expect, test } from 'vitest'
+
+import { tasksTopic } from '../contract/tasks.ts'
+import type { Meta } from '../contract/meta.ts'
+import { app } from '../src/app.ts'
+import { defineApp, findMistakes } from '../src/define-app.ts'
+import { isPermitted } from '../src/guard/permissions.ts'
+import type { Resource } from '../src/resource.ts'
+
+/** Creates a procedure with metadata, at a path. */
+const procedure = (meta: Meta, path: `/${string}` = '/api/books') =>
+  os
+    .$meta(meta)
+    .route({ method: 'GET', path })
+    .handler(() => 1)
+
+const { items } = app.resources.tasks
+
+const mistakes: [string, Resource, string][] = [
+  [
+    'an action that no relation permits',
+    { procedures: { edit: procedure({ action: 'EDIT_BOOK' }) }, items },
+    'books.edit: no relation permits the action EDIT_BOOK',
+  ],
+  [
+    'an action of a resource without items',
+    { procedures: { edit: procedure({ action: 'EDIT_TASK' }) } },
+    'books.edit: no relation permits the action EDIT_TASK',
+  ],
+  [
+    'If-Match without an entity tag',
+    { procedures: { edit: procedure({ ifMatch: true }) } },
+    'books.edit: the resource has no entity tag for If-Match',
+  ],
+  [
+    'a patch for no procedure',
+    { procedures: {}, datastar: { patches: { list: () => ({ selector: '', html: '', signals: {} }) } } },
+    'books: there is a patch for list, but no such procedure',
+  ],
+  [
+    'a topic that nobody reads',
+    { procedures: { edit: procedure({ updates: [tasksTopic] }) } },
+    'The topic tasks is read by 0 procedures, instead of one',
+  ],
+  [
+    'a topic that two procedures read',
+    {
+      procedures: {
+        list: procedure({ reads: tasksTopic, updates: [tasksTopic] }),
+        find: procedure({ reads: tasksTopic }, '/api/find'),
+      },
+    },
+    'The topic tasks is read by 2 procedures, instead of one',
+  ],
+  [
+    'two procedures with one path',
+    { procedures: { get: procedure({}, '/api/books/{id}'), find: procedure({}, '/api/books/{name}') } },
+    'GET /api/books/{}: several procedures: books.get, books.find',
+  ],
+  [
+    'an alternative to no procedure',
+    { procedures: { get: procedure({ alternative: { name: 'X', mediaType: 'application/json;x=1' } }) } },
+    'GET /api/books (alternative): there is no other procedure',
+  ],
+  [
+    'two limits with one name',
+    {
+      procedures: {
+        get: procedure({ rateLimit: { name: 'books', points: 1, duration: 1 } }),
+        find: procedure({ rateLimit: { name: 'books', points: 2, duration: 1 } }, '/api/find'),
+      },
+    },
+    'Two rate limits have the name books',
+  ],
+  [
+    'a limit with the name of a limit of the service',
+    { procedures: { get: procedure({ rateLimit: { name: 'codes', points: 1, duration: 1 } }) } },
+    'Two rate limits have the name codes',
+  ],
+]
+
+describe('defineApp', () => {
+  test.each(mistakes)('finds %s', (_, resource, mistake) => {
+    expect(findMistakes({ books: resource })).toEqual([mistake])
+  })
+
+  test('finds no mistake in the service', () => {
+    expect(findMistakes(app.resources)).toEqual([])
+  })
+
+  test('names all mistakes at once', () => {
+    const procedures = { edit: procedure({ action: 'EDIT_BOOK', ifMatch: true }) }
+
+    expect(() => defineApp({ resources: { books: { procedures } }, exportParts: {} })).toThrow(
+      'The application has mistakes:\n- books.edit: no relation permits the action EDIT_BOOK\n- books.edit: the',
+    )
+  })
+})
+
+describe('the authorization table', () => {
+  test('permits no unknown action', () => {
+    expect(isPermitted(app.resources.notes.items.permissions, 'author', 'UNKNOWN_ACTION')).toBe(false)
+  })
+})
