@@ -96,7 +96,7 @@ export interface Meta {
   etag?: true
   /** The topics with a new state after a call. Every procedure that changes data declares its topics, or an empty list. */
   updates?: readonly Topic[]
-  /** The topic whose state is the response. */
+  /** The topic with the state that the procedure returns. */
   reads?: Topic
   /** The response is created once and cached, because the response is the same for all calls while the process runs. */
   constant?: true

@@ -29,7 +29,7 @@ export interface Watch {
   topic: Topic
   /** Identifies a state that depends on more than the caller's account and the input. */
   variantOf?: (caller: Caller) => string
-  /** Lists further accounts whose changes may affect the state of a person. */
+  /** Lists further accounts. A change of these accounts may affect the state of a person. */
   listOtherOwners?: (db: Database, user: Caller['user']) => Promise<readonly string[]>
 }
 

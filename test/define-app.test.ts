@@ -89,7 +89,7 @@ describe('defineApp', () => {
     expect(findMistakes(app.resources)).toEqual([])
   })
 
-  test('names all mistakes at once', () => {
+  test('names all mistakes in one error', () => {
     const procedures = { edit: procedure({ action: 'EDIT_BOOK', ifMatch: true }) }
 
     expect(() => defineApp({ resources: { books: { procedures } }, exportParts: {} })).toThrow(
