@@ -96,7 +96,7 @@ module.exports = {
       '^src/html/',
     ]),
     only('samples', '^src/samples/', [...shared, '^db/']),
-    only('live', '^src/live/', [...shared, '^src/(guard|lists|procedures)/', '^db/']),
+    only('live', '^src/live/', [...shared, '^src/(guard|lists)/', '^db/']),
     only('http', '^src/http/', [...shared, '^src/(guard|identity|translation|openapi|html)/', '^db/']),
     {
       name: 'http-no-queries',

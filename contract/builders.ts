@@ -28,6 +28,7 @@ export const administrative = signedIn.meta({ noImpersonation: true, administrat
 
 /** Builder of procedures for signed-in callers and for apps with the scope `read`. */
 export const reading = signedIn.meta({ scope: 'read' })
+
 /** Changes of data, by account. */
 const writes: RateLimit = { name: 'writes', points: 3000, duration: 60, personal: true }
 

@@ -2,6 +2,7 @@ import * as z from 'zod'
 
 import { creating, reading, writing } from './builders.ts'
 import { noteBounds } from './bounds.ts'
+import type { Alternative } from './meta.ts'
 import { notesTopic } from './notes.ts'
 import { ById, isBlank, Page, requestSchemas, responseSchemas, Success, text, Timestamp } from './schemas.ts'
 
@@ -52,7 +53,7 @@ data: signals ${JSON.stringify(signals)}
 const listed = `<li id="note-7">Milk and bread <button type="button" aria-label="Delete note 7" data-on:click="@delete('/api/notes/7', {payload: {}})">Delete</button></li>`
 
 /** The paths of `list` and `create` exist in both forms of notes. */
-export const firstForm = {
+export const firstForm: Alternative = {
   name: 'The first form',
   mediaType: 'application/json;version=1',
   bodies: 'a body with `newNote` and without `title`',

@@ -56,7 +56,7 @@ export interface Alternative {
   /** The name in the OpenAPI document, for example `The first form`. */
   name: string
   /** The media type of the bodies: `application/json` with a parameter. `Accept` or `Content-Type` selects it. */
-  mediaType: string
+  mediaType: `application/json;${string}`
   /** Describes the bodies that also select the alternative (`isRequestedBy` in src/resource.ts). */
   bodies?: string
 }

@@ -9,8 +9,8 @@ const pathOf = (procedure: AnyContractProcedure) => procedure['~orpc'].route.pat
 const proceduresOf = (router: AnyContractRouter): AnyContractProcedure[] =>
   isContractProcedure(router) ? [router] : Object.values(router).flatMap(proceduresOf)
 
-/** Maximum length of a parameter, in UTF-16 code units: longer ids would exceed the limit of a URL. */
-const MAX_LENGTH = 1000
+/** Maximum length of a percent-encoded parameter. Longer ids could exceed the limit of a URL. */
+const MAX_LENGTH = 2000
 
 /** `.` or `..` between separators, also percent-encoded: the service refuses such paths. */
 const DOT_SEGMENT =
@@ -22,9 +22,9 @@ const REFUSED = /[\0\p{Surrogate}]/u
 const isPlain = (value: unknown) =>
   typeof value === 'number' ||
   (typeof value === 'string' &&
-    value.length <= MAX_LENGTH &&
     !REFUSED.test(value) &&
-    !DOT_SEGMENT.test(value))
+    !DOT_SEGMENT.test(value) &&
+    encodeURIComponent(value).length <= MAX_LENGTH)
 
 /** Returns the procedure with a name such as `['tasks', 'update']`. Undefined if the contract has no such procedure. */
 export function findProcedure(contract: AnyContractRouter, operation: readonly string[]) {
@@ -36,9 +36,9 @@ export function findProcedure(contract: AnyContractRouter, operation: readonly s
 }
 
 /**
- * Creates a function that replaces the path parameters of an input that cannot be the id of an item in a URL. The URL could be
+ * Creates a function that replaces the path parameters of an input that a URL cannot contain as an id. The URL could be
  * the path of another procedure, for example with the id `reset` in `/api/notes/{id}`, or another path, with the id `..`.
- * The replacement is an id that no item has, so that the service answers as for every absent item.
+ * The replacement is an id that no item has, so that the service answers 404, or 400 if ids are numbers.
  */
 export function createParameterGuard(contract: AnyContractRouter) {
   const paths = proceduresOf(contract).map(pathOf)
@@ -52,12 +52,13 @@ export function createParameterGuard(contract: AnyContractRouter) {
     const procedure = findProcedure(contract, operation)
     if (typeof input !== 'object' || input === null || !procedure) return input
     const path = pathOf(procedure)
-    const guarded: Record<string, unknown> = { ...input }
+    const given: Readonly<Record<string, unknown>> = { ...input }
+    const replaced: Record<string, string> = {}
     for (const { 1: name = '', index } of path.matchAll(/\{(\w+)\}/g)) {
-      const value = guarded[name]
+      const value = given[name]
       const isReserved = ['', ...segmentsAfter(path.slice(0, index))].some((each) => each === value)
-      if (isReserved || !isPlain(value)) guarded[name] = NIL_UUID
+      if (isReserved || !isPlain(value)) replaced[name] = NIL_UUID
     }
-    return guarded
+    return Object.keys(replaced).length > 0 ? { ...given, ...replaced } : input
   }
 }

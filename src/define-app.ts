@@ -66,15 +66,19 @@ export function findMistakes(resources: Resources): string[] {
 }
 
 function mistakesOfProcedure({ operation, resource: { items }, procedure }: Declared) {
-  const { action, ifMatch } = metaOf(procedure)
-  const isPermitted =
-    action === undefined ||
-    Object.values(items?.permissions ?? {})
-      .flat()
-      .includes(action)
+  const { action, ifMatch, reads } = metaOf(procedure)
+  const relations = Object.values(items?.permissions ?? {})
+  const isPermitted = action === undefined || relations.flat().includes(action)
+  const isCheckedByStatement = ifMatch && action !== undefined && items?.ifMatch?.by === 'statement'
   return [
     ...(isPermitted ? [] : [`${operation}: no relation permits the action ${action}`]),
     ...(ifMatch && !items?.ifMatch ? [`${operation}: the resource has no entity tag for If-Match`] : []),
+    ...(isCheckedByStatement && relations.length > 1
+      ? [`${operation}: a statement can check If-Match only if the owner is the only relation`]
+      : []),
+    ...(reads && action !== undefined
+      ? [`${operation}: the state of a topic cannot need the action ${action}`]
+      : []),
   ]
 }
 
@@ -84,36 +88,54 @@ const mistakesOfResource = (name: string, { datastar, procedures }: Resource) =>
   )
 
 function mistakesOfTopics(all: readonly Declared[], resources: readonly Resource[]) {
-  const readersOf = (topic: Topic) => all.filter(({ procedure }) => metaOf(procedure).reads === topic)
-  const used = new Set([
-    ...all.flatMap(({ procedure }) => metaOf(procedure).updates ?? []),
-    ...resources.flatMap(({ watch, datastar }) => [watch?.topic ?? [], datastar?.live?.topic ?? []].flat()),
+  const watches = resources.flatMap(({ watch }) => watch ?? [])
+  const views = resources.flatMap(({ datastar }) => datastar?.live ?? [])
+  const topics = new Set([
+    ...all.flatMap(({ procedure }) =>
+      [...(metaOf(procedure).updates ?? []), metaOf(procedure).reads ?? []].flat(),
+    ),
+    ...[...watches, ...views].map(({ topic }) => topic),
   ])
-  return [...used].flatMap((topic) => {
-    const count = readersOf(topic).length
-    return count === 1 ? [] : [`The topic ${topic.name} is read by ${count} procedures, instead of one`]
-  })
+  const mistakesOf = (topic: Topic) => {
+    const { name, access, input } = topic
+    const isTopic = (each: { topic: Topic }) => each.topic === topic
+    const readers = all.filter(({ procedure }) => metaOf(procedure).reads === topic)
+    const sameName = [...topics].filter((each) => each.name === name)
+    return [
+      ...(readers.length === 1
+        ? []
+        : [`The topic ${name} is read by ${readers.length} procedures, instead of one`]),
+      ...(sameName[0] === topic ? [] : [`Two topics have the name ${name}`]),
+      ...(watches.filter(isTopic).length > 1 ? [`Two resources have \`watch\` for the topic ${name}`] : []),
+      ...(views.filter(isTopic).length > 1 ? [`Two resources have a live view for the topic ${name}`] : []),
+      ...(access === 'public' && (input ?? watches.find(isTopic))
+        ? [`The topic ${name} is public, and can have neither an input nor \`watch\``]
+        : []),
+    ]
+  }
+  return [...topics].flatMap(mistakesOf)
 }
-
-const ALTERNATIVE = ' (alternative)'
 
 /** Two procedures can have the same method and path only if one of them is an alternative. */
 function mistakesOfPaths(all: readonly Declared[]) {
-  const keyOf = ({ procedure }: Declared) => {
-    const { method = 'POST', path = '' } = procedure['~orpc'].route
-    const kind = metaOf(procedure).alternative ? ALTERNATIVE : ''
-    return `${method} ${path.replace(/\{\w+\}/g, '{}')}${kind}`
+  const isAlternative = ({ procedure }: Declared) => metaOf(procedure).alternative !== undefined
+  const placeOf = ({ operation, procedure }: Declared) => {
+    const { method = 'POST', path = operation } = procedure['~orpc'].route
+    return `${method} ${path}`
   }
-  const byKey = new Map<string, Declared[]>()
-  for (const each of all) byKey.set(keyOf(each), [...(byKey.get(keyOf(each)) ?? []), each])
-  return [...byKey].flatMap(([key, same]) => [
-    ...(same.length > 1
-      ? [`${key}: several procedures: ${same.map(({ operation }) => operation).join(', ')}`]
-      : []),
-    ...(key.endsWith(ALTERNATIVE) && !byKey.has(key.replace(ALTERNATIVE, ''))
-      ? [`${key}: there is no other procedure`]
-      : []),
-  ])
+  /** Requests do not show the names of parameters. */
+  const requestOf = (declared: Declared) => placeOf(declared).replace(/\{\w+\}/g, '{}')
+  return all.flatMap((declared, index) => {
+    const isAdded = isAlternative(declared)
+    const rival = all
+      .slice(0, index)
+      .find((other) => isAlternative(other) === isAdded && requestOf(other) === requestOf(declared))
+    const main = all.find((other) => !isAlternative(other) && placeOf(other) === placeOf(declared))
+    return [
+      ...(rival ? [`${declared.operation} and ${rival.operation} answer the same requests`] : []),
+      ...(isAdded && !main ? [`${declared.operation}: no procedure has the same method and path`] : []),
+    ]
+  })
 }
 
 function mistakesOfLimits(all: readonly Declared[]) {

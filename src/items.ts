@@ -10,7 +10,10 @@ export interface Items {
    * an item. The guard uses the table for its checks, and procedures for the field `can` of responses.
    */
   permissions: Readonly<Record<string, readonly string[]>>
-  /** Returns false for an id that input validation rejects (400). By default, such an id is the id of no item (404). */
+  /**
+   * Returns false for an id that input validation rejects (400): the guard leaves such an id to the validation. By default, such an
+   * id is the id of no item (404).
+   */
   isId?: (id: unknown) => boolean
   /** Finds the relation of a person to the item with an id. Undefined if the item does not exist for the person. */
   findRelation: (db: Database, person: Person, id: unknown) => Promise<Relation | undefined>
@@ -25,7 +28,7 @@ export interface Relation {
 }
 
 /**
- * The statement of a change contains the owner and the accepted versions (`context.acceptedVersions`). If no row has
+ * The guard checks nothing before the change: the owner must be the only relation. The statement of a change contains the owner and the accepted versions (`context.acceptedVersions`). If no row has
  * changed, the procedure throws 412. The entity tag is `versionTag` (src/guard/conditions.ts).
  */
 interface CheckByStatement {

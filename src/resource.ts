@@ -24,7 +24,7 @@ export interface Resource extends GuardedResource {
 /** The resources by the name of the resource in the contract. */
 export type Resources = Readonly<Record<string, Resource>>
 
-/** How the states of a topic differ from the output of the procedure that reads the topic, and from the data of one owner. */
+/** What the states of a topic depend on, besides the account of the caller and the input. */
 export interface Watch {
   topic: Topic
   /** Identifies a state that depends on more than the caller's account and the input. */

@@ -56,12 +56,40 @@ const mistakes: [string, Resource, string][] = [
   [
     'two procedures with one path',
     { procedures: { get: procedure({}, '/api/books/{id}'), find: procedure({}, '/api/books/{name}') } },
-    'GET /api/books/{}: several procedures: books.get, books.find',
+    'books.find and books.get answer the same requests',
   ],
   [
     'an alternative to no procedure',
     { procedures: { get: procedure({ alternative: { name: 'X', mediaType: 'application/json;x=1' } }) } },
-    'GET /api/books (alternative): there is no other procedure',
+    'books.get: no procedure has the same method and path',
+  ],
+  [
+    'a statement that checks If-Match for several relations',
+    {
+      procedures: { edit: procedure({ action: 'EDIT_TASK', ifMatch: true }) },
+      items: { ...items, permissions: { owner: ['EDIT_TASK'], reader: [] } },
+    },
+    'books.edit: a statement can check If-Match only if the owner is the only relation',
+  ],
+  [
+    'a state that needs an action',
+    { procedures: { list: procedure({ reads: tasksTopic, action: 'EDIT_TASK' }) }, items },
+    'books.list: the state of a topic cannot need the action EDIT_TASK',
+  ],
+  [
+    'a public topic with an input',
+    { procedures: { list: procedure({ reads: { ...tasksTopic, access: 'public' } }) } },
+    'The topic tasks is public, and can have neither an input nor `watch`',
+  ],
+  [
+    'two topics with one name',
+    {
+      procedures: {
+        list: procedure({ reads: tasksTopic }),
+        find: procedure({ reads: { ...tasksTopic } }, '/api/find'),
+      },
+    },
+    'Two topics have the name tasks',
   ],
   [
     'two limits with one name',

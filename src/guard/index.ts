@@ -39,7 +39,7 @@ async function publishAfter<Output>(
 }
 
 /**
- * Handles an error of a change, if the statement of the change checks the owner and the version. Reads the resource again,
+ * Handles an error of a change, if the statement of the change checks the owner and the version. Reads the item again,
  * and throws 404, 403 or 412 if one of these errors applies: each has priority over an invalid input (400).
  */
 async function throwByPriority(

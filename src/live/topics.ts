@@ -55,18 +55,20 @@ export function createSources(resources: Resources, contextFor: ReadContext) {
     if (!reader) throw new Error(`No procedure reads the topic ${name}`)
     const { topic } = reader
     const procedure = isDatastar ? reader.readForDatastar : reader.read
+    const isView = procedure !== reader.read
     const state = { topic: name, isPrivate: topic.access !== 'public' }
     if (!state.isPrivate) {
       const read = readWith(procedure, () => contextFor(undefined))
-      return { ...state, id: name, account: '', key: keyOf(topic), read }
+      return { ...state, id: JSON.stringify([name, isView]), account: '', key: keyOf(topic), read }
     }
     if (!caller) throw new ORPCError('UNAUTHORIZED')
     const { user } = caller
     const key = keyOf(topic, user.id)
-    const { listOtherOwners } = reader
+    // A view contains only what the procedure of the view reads.
+    const listOtherOwners = isView ? undefined : reader.listOtherOwners
     return {
       ...state,
-      id: JSON.stringify([key, input[name] ?? {}, reader.variantOf?.(caller), isDatastar]),
+      id: JSON.stringify([key, input[name] ?? {}, reader.variantOf?.(caller), isView]),
       account: user.id,
       key,
       maxStates: topic.input && (caller.scopes ? MAX_INPUTS / 2 : MAX_INPUTS),

@@ -101,7 +101,7 @@ export const taskRow = ({ title, description }: Described): ActualRow => ({
   text: description ?? '',
 })
 /**
- * Splits the text of a note in the first form into title and body (src/procedures/legacy-notes.ts describes the forms). The
+ * Splits the text of a note in the first form into title and body (docs/glossary.md describes the forms). The
  * text consists of the title, a blank line and the body. If the body begins with the title, the text is only the body.
  */
 const firstFormRow = ({ text }: { text: string }): ActualRow => {

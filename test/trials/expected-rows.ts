@@ -1,7 +1,7 @@
 /** A task or a note, and its possible states in the database. */
 export interface ExpectedRow {
   title: string
-  /** A UUID for a note in the second form (src/procedures/legacy-notes.ts describes the forms); otherwise a number. */
+  /** A UUID for a note in the second form (docs/glossary.md describes the forms); otherwise a number. */
   id: number | string
   /** Possible texts: the last acknowledged text, and the text of a later request without a response. */
   texts: string[]

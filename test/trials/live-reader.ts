@@ -74,7 +74,6 @@ export function readStream(
   })
 }
 
-/** Parses server-sent events with an id, and checks their data with the schema of the contract. */
 /** Throws an error if a value does not match the contract. */
 function parseUpdate(value: unknown) {
   const schema = getEventIteratorSchemaDetails(contract.live.watch['~orpc'].outputSchema)
@@ -82,6 +81,7 @@ function parseUpdate(value: unknown) {
   return schema.parse(value)
 }
 
+/** Parses server-sent events with an id, and checks their data with the schema of the contract. */
 function createParser(isRest: boolean, onEvent: (id: string, update: LiveUpdate) => void) {
   let rest = ''
   return (text: string) => {
