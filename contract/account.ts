@@ -32,7 +32,7 @@ interface ExportPart {
   example: object
 }
 
-type ExportParts = Readonly<Record<string, ExportPart>>
+export type ExportParts = Readonly<Record<string, ExportPart>>
 
 /**
  * Declares the part of a resource, for example of tasks: the shape `{ tasks: z.array(Task) }`. The resource registers
@@ -147,7 +147,7 @@ const DeleteAccount = z
   .register(requestSchemas, { id: 'DeleteAccount', example: { email: 'ada@example.com' } })
 
 /** Exports of an account, by account. Each export reads all data of the account. */
-const exports: RateLimit = { name: 'exports', points: 5, duration: 3600, personal: true, shared: true }
+const exportLimit: RateLimit = { name: 'exports', points: 5, duration: 3600, personal: true, shared: true }
 
 const contentsOf = (parts: ExportParts) =>
   Object.values(parts)
@@ -168,7 +168,7 @@ export const accountContract = <const Parts extends ExportParts>(parts: Parts) =
     })
     .output(Account),
   export: sensitive
-    .meta({ rateLimit: exports, secrets: true })
+    .meta({ rateLimit: exportLimit, secrets: true })
     .errors({
       TOO_LARGE: {
         status: 409,

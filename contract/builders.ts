@@ -30,10 +30,10 @@ export const administrative = signedIn.meta({ noImpersonation: true, administrat
 export const reading = signedIn.meta({ scope: 'read' })
 
 /** Changes of data, by account. */
-const writes: RateLimit = { name: 'writes', points: 3000, duration: 60, personal: true }
+const writeLimit: RateLimit = { name: 'writes', points: 3000, duration: 60, personal: true }
 
 /** Builder of procedures for signed-in callers and for apps with the scope `write`. */
-export const writing = signedIn.meta({ scope: 'write', rateLimit: writes })
+export const writing = signedIn.meta({ scope: 'write', rateLimit: writeLimit })
 
 export const idempotencyErrors = {
   UNDER_WAY: {

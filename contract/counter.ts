@@ -32,10 +32,10 @@ data: signals {"count":7}
 export const counterTopic = topic('counter', { access: 'public', state: Counter })
 
 /** Changes of the counter, by network. */
-const steps: RateLimit = { name: 'steps', points: 6000, duration: 60 }
+const stepLimit: RateLimit = { name: 'steps', points: 6000, duration: 60 }
 
 const step = publicAccess
-  .meta({ rateLimit: steps, updates: [counterTopic] })
+  .meta({ rateLimit: stepLimit, updates: [counterTopic] })
   .errors({ CONFLICT: { status: 409, message: 'The counter is at its limit' } })
 
 export const counter = {
@@ -72,7 +72,7 @@ export const counter = {
     .output(Counter),
   set: publicAccess
     .meta({
-      rateLimit: steps,
+      rateLimit: stepLimit,
       updates: [counterTopic],
       tool: {
         title: 'Set the counter',
@@ -94,7 +94,7 @@ export const counter = {
     .output(CounterFragment),
   reset: publicAccess
     .meta({
-      rateLimit: steps,
+      rateLimit: stepLimit,
       updates: [counterTopic],
       tool: {
         title: 'Reset the counter',

@@ -47,18 +47,24 @@ export function createParameterGuard(contract: AnyContractRouter) {
     paths.flatMap((path) =>
       path.startsWith(prefix) ? (path.slice(prefix.length).split('/', 1)[0] ?? '') : [],
     )
+  /** The parameters of each path, with the values that would make the URL another path. */
+  const parameters = new Map(
+    paths.map((path) => [
+      path,
+      Array.from(path.matchAll(/\{(\w+)\}/g), ({ 1: name = '', index }) => ({
+        name,
+        reserved: new Set<unknown>(['', ...segmentsAfter(path.slice(0, index))]),
+      })),
+    ]),
+  )
 
   return (operation: readonly string[], input: unknown) => {
     const procedure = findProcedure(contract, operation)
     if (typeof input !== 'object' || input === null || !procedure) return input
-    const path = pathOf(procedure)
     const given: Readonly<Record<string, unknown>> = { ...input }
-    const replaced: Record<string, string> = {}
-    for (const { 1: name = '', index } of path.matchAll(/\{(\w+)\}/g)) {
-      const value = given[name]
-      const isReserved = ['', ...segmentsAfter(path.slice(0, index))].some((each) => each === value)
-      if (isReserved || !isPlain(value)) replaced[name] = NIL_UUID
-    }
-    return Object.keys(replaced).length > 0 ? { ...given, ...replaced } : input
+    const replaced = (parameters.get(pathOf(procedure)) ?? []).flatMap(({ name, reserved }) =>
+      reserved.has(given[name]) || !isPlain(given[name]) ? [[name, NIL_UUID] as const] : [],
+    )
+    return replaced.length > 0 ? { ...given, ...Object.fromEntries(replaced) } : input
   }
 }

@@ -2,7 +2,7 @@ import { and, desc, eq, exists, getTableColumns, or, sql, Subquery } from 'drizz
 import { bigint, index, integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { v7, validate } from 'uuid'
 
-import { userIdColumn } from './users.ts'
+import { type Person, userIdColumn } from './users.ts'
 import { createdAt, timestamptz, updatedAt, updatedIfChanged, version } from './columns.ts'
 import type { Database } from './database.ts'
 import {
@@ -63,11 +63,6 @@ export const shares = pgTable(
   ],
 )
 
-/** The person who reads or changes notes. Shares contain the e-mail address of a person instead of the id. */
-export interface Viewer {
-  id: string
-  email: string
-}
 export type NoteRow = typeof notes.$inferSelect
 export type ShareRow = typeof shares.$inferSelect
 export type Role = ShareRow['role']
@@ -75,7 +70,7 @@ type Content = Pick<NoteRow, 'title' | 'body'>
 
 /** Condition: the note has this UUID (the id in the second form). An invalid UUID matches no note. */
 export const hasUuid = (id: string) => (validate(id) ? eq(notes.uuid, id) : sql`false`)
-export const isAuthor = (viewer: Viewer) => eq(notes.userId, viewer.id)
+export const isAuthor = (viewer: Person) => eq(notes.userId, viewer.id)
 
 const shareCount = sql<number>`(select count(*)::int from ${shares} where ${shares.noteId} = ${notes.id})`
 
@@ -150,7 +145,7 @@ const selectList = prepared((db) => {
 /** Lists the viewer's notes and the notes shared with the viewer, newest first. */
 export const list = (
   db: Database,
-  { id: userId, email }: Viewer,
+  { id: userId, email }: Person,
   page: PageRequest,
 ): Promise<SizedRow<ListedNote>[]> =>
   selectList(listConnections(db)).execute({ userId, email, ...pageParameters(page) })
@@ -165,7 +160,7 @@ const selectOne = prepared((db) =>
  * Finds a note by its UUID, with the viewer's role. Also returns notes that the viewer may not read: src/guard/ checks
  * the permission.
  */
-export const find = async (db: Database, { email }: Viewer, id: string) =>
+export const find = async (db: Database, { email }: Person, id: string) =>
   validate(id) ? (await selectOne(db).execute({ email, id })).at(0) : undefined
 
 const insertValues = prepared((db) =>
@@ -185,7 +180,7 @@ export const insert = async (db: Database, userId: string, { title, body }: Cont
   requireRow(await insertValues(db).execute({ uuid: v7(), userId, title, body }))
 
 /** Condition: the viewer is the author or an editor of the note. */
-const isEditable = (db: Database, viewer: Viewer, id: string) => {
+const isEditable = (db: Database, viewer: Person, id: string) => {
   const editorRole = db
     .select({ role: shares.role })
     .from(shares)
@@ -194,7 +189,7 @@ const isEditable = (db: Database, viewer: Viewer, id: string) => {
 }
 
 /** Finds a note that the viewer may edit, and locks its row until the transaction ends. */
-export const findForUpdate = async (db: Database, viewer: Viewer, id: string) =>
+export const findForUpdate = async (db: Database, viewer: Person, id: string) =>
   (
     await db
       .select()
@@ -203,7 +198,7 @@ export const findForUpdate = async (db: Database, viewer: Viewer, id: string) =>
       .for('update')
   ).at(0)
 
-export const update = async (db: Database, viewer: Viewer, id: string, content: Content) => {
+export const update = async (db: Database, viewer: Person, id: string, content: Content) => {
   const [row] = await db
     .update(notes)
     .set({ ...content, ...updatedIfChanged(notes, content) })
@@ -212,7 +207,7 @@ export const update = async (db: Database, viewer: Viewer, id: string, content: 
   return row && find(db, viewer, id)
 }
 
-export const remove = async (db: Database, viewer: Viewer, id: string) =>
+export const remove = async (db: Database, viewer: Person, id: string) =>
   (
     await db
       .delete(notes)

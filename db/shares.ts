@@ -1,7 +1,7 @@
 import { and, desc, eq, getTableColumns, ne, sql } from 'drizzle-orm'
 
 import type { Database } from './database.ts'
-import { find, hasUuid, isAuthor, notes, type Role, shares, type Viewer } from './notes.ts'
+import { find, hasUuid, isAuthor, notes, type Role, shares } from './notes.ts'
 import {
   isAfterPosition,
   limitBytes,
@@ -11,6 +11,7 @@ import {
   type SizedRow,
 } from './pagination.ts'
 import { prepared } from './statements.ts'
+import type { Person } from './users.ts'
 
 const listedColumns = { email: shares.email, role: shares.role, createdAt: shares.createdAt }
 const order = [desc(shares.createdAt), desc(shares.email)]
@@ -38,7 +39,7 @@ const selectList = prepared((db) => {
 /** Lists the shares of a note, newest first. The list is empty unless the viewer is the author. */
 export const list = (
   db: Database,
-  { id: userId }: Viewer,
+  { id: userId }: Person,
   uuid: string,
   page: PageRequest,
 ): Promise<SizedRow<ListedShare>[]> =>
@@ -50,7 +51,7 @@ export const list = (
  */
 const changeShares = (
   db: Database,
-  viewer: Viewer,
+  viewer: Person,
   id: string,
   change: (tx: Database, noteId: number) => Promise<unknown[]>,
 ) =>
@@ -72,7 +73,7 @@ const changeShares = (
   })
 
 /** Shares a note with an e-mail address, or changes the role of the address. */
-export const put = (db: Database, viewer: Viewer, id: string, email: string, role: Role) =>
+export const put = (db: Database, viewer: Person, id: string, email: string, role: Role) =>
   changeShares(db, viewer, id, (tx, noteId) =>
     tx
       .insert(shares)
@@ -86,7 +87,7 @@ export const put = (db: Database, viewer: Viewer, id: string, email: string, rol
   )
 
 /** Removes the share of a note with an e-mail address, if there is one. */
-export const remove = (db: Database, viewer: Viewer, id: string, email: string) =>
+export const remove = (db: Database, viewer: Person, id: string, email: string) =>
   changeShares(db, viewer, id, (tx, noteId) =>
     tx
       .delete(shares)
@@ -110,7 +111,7 @@ const selectAuthors = prepared((db) =>
 )
 
 /** The queries of an export: the person's notes, the shares of these notes, and the notes shared with the person. */
-export const exportQueries = (db: Database, { id, email }: Viewer) => {
+export const exportQueries = (db: Database, { id, email }: Person) => {
   const newestFirst = [desc(notes.createdAt), desc(notes.id)]
   return {
     notes: db
@@ -134,5 +135,5 @@ export const exportQueries = (db: Database, { id, email }: Viewer) => {
 }
 
 /** Removes all shares with the e-mail address of a deleted account. */
-export const removeByAddress = (tx: Database, { email }: Viewer) =>
+export const removeByAddress = (tx: Database, { email }: Person) =>
   tx.delete(shares).where(eq(shares.email, email))

@@ -1,6 +1,4 @@
-import type { DataOf } from '../contract/account.ts'
 import { type Contract, exportParts } from '../contract/index.ts'
-import type { PersonalData } from '../db/personal-data.ts'
 import { account } from './procedures/account.ts'
 import { apps } from './procedures/apps.ts'
 import { audit } from './procedures/audit.ts'
@@ -13,18 +11,7 @@ import { sessions } from './procedures/sessions.ts'
 import { status } from './procedures/status.ts'
 import { tasks } from './procedures/tasks.ts'
 import { tokens } from './procedures/tokens.ts'
-import { defineApp } from './define-app.ts'
-import type { Resource } from './resource.ts'
-
-type Parts = typeof exportParts
-
-/** The resources of the contract. A resource has personal data if and only if the export has a part for the resource. */
-type Declared = {
-  [Name in keyof Contract]: Resource &
-    (Name extends keyof Parts
-      ? { personalData: PersonalData<DataOf<Parts[Name]>> }
-      : { personalData?: never })
-}
+import { defineApp, type ResourcesOf } from './define-app.ts'
 
 const resources = {
   status,
@@ -39,6 +26,6 @@ const resources = {
   apps,
   tokens,
   audit,
-} satisfies Declared
+} satisfies ResourcesOf<Contract, typeof exportParts>
 
 export const app = defineApp({ resources, exportParts })

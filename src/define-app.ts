@@ -1,5 +1,6 @@
 import type { AnyProcedure } from '@orpc/server'
 
+import type { DataOf, ExportParts } from '../contract/account.ts'
 import type { ExportedData } from '../contract/index.ts'
 import { metaOf, type RateLimit, type Topic } from '../contract/meta.ts'
 import { combine, type PersonalData } from '../db/personal-data.ts'
@@ -12,6 +13,14 @@ export interface App<All extends Resources = Resources> {
   router: { [Name in keyof All]: All[Name]['procedures'] }
   /** The personal data of all resources, in the order of the export. */
   personalData: PersonalData<ExportedData>
+}
+
+/** The resources of a contract. A resource has personal data if and only if the export has a part for the resource. */
+export type ResourcesOf<Contract, Parts extends ExportParts> = {
+  [Name in keyof Contract]: Resource &
+    (Name extends keyof Parts
+      ? { personalData: PersonalData<DataOf<Parts[Name]>> }
+      : { personalData?: never })
 }
 
 /**

@@ -11,8 +11,8 @@ export interface Items {
    */
   permissions: Readonly<Record<string, readonly string[]>>
   /**
-   * Returns false for an id that input validation rejects (400): the guard leaves such an id to the validation. By default, such an
-   * id is the id of no item (404).
+   * Returns false for an id that input validation rejects (400), so that the guard does not look for an item. By default,
+   * such an id is the id of no item (404).
    */
   isId?: (id: unknown) => boolean
   /** Finds the relation of a person to the item with an id. Undefined if the item does not exist for the person. */
@@ -28,8 +28,9 @@ export interface Relation {
 }
 
 /**
- * The guard checks nothing before the change: the owner must be the only relation. The statement of a change contains the owner and the accepted versions (`context.acceptedVersions`). If no row has
- * changed, the procedure throws 412. The entity tag is `versionTag` (src/guard/conditions.ts).
+ * The statement of a change contains the owner and the accepted versions (`context.acceptedVersions`). If no row has
+ * changed, the procedure throws 412. The guard checks nothing before the change, so the owner must be the only relation.
+ * The entity tag is `versionTag` (src/guard/conditions.ts).
  */
 interface CheckByStatement {
   by: 'statement'

@@ -10,7 +10,7 @@ import type { Items } from '../items.ts'
 import { isBearer } from './authentication.ts'
 import { idOf } from './conditions.ts'
 import { networkOf } from './networks.ts'
-import { isPermitted, isPermittedToAnyone } from './permissions.ts'
+import { isPermitted } from './permissions.ts'
 
 /** The parts of a procedure's contract that the guard reads. */
 export interface ProcedureContract {
@@ -68,7 +68,7 @@ export async function requirePermission(
 ) {
   const { action = '' } = procedure.meta
   const id = idOf(input)
-  if (isPermittedToAnyone(items, action) || items.isId?.(id) === false) return user.id
+  if (isPermitted(items.permissions, 'anyone', action) || items.isId?.(id) === false) return user.id
   const relation = await items.findRelation(db, user, id)
   if (!relation) throw createError(procedure, 'NOT_FOUND')
   if (!isPermitted(items.permissions, relation.name, action)) throw createError(procedure, 'FORBIDDEN')

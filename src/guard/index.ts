@@ -154,9 +154,9 @@ export const withCaller = implementer.use((invocation, input) =>
         : run(overrides)
     if (idempotencyKey && context.headers['idempotency-key'] !== undefined)
       return withIdempotencyKey(context, caller, { path, input, outputSchema }, proceed)
-    const items = itemsOf(context, meta, path)
-    if (items && ifMatch && context.headers['if-match'] !== undefined)
-      return runIfMatching(context, caller, items, input, proceed)
+    const items =
+      ifMatch && context.headers['if-match'] !== undefined ? itemsOf(context, meta, path) : undefined
+    if (items) return runIfMatching(context, caller, items, input, proceed)
     return proceed()
   }),
 )

@@ -40,12 +40,12 @@ export function createRateLimiter(
       { ofKey: create(limit, 1), ofBlock: create(limit, BLOCK_FACTOR) },
     ]),
   )
-  const consume = async (limit: RateLimit, limiter: Limiter | undefined, key: string) => {
+  const consume = async (limit: RateLimit, limiter: Limiter, key: string) => {
     try {
-      await limiter?.consume(key)
+      await limiter.consume(key)
       return undefined
     } catch (exceeded) {
-      if (!limiter || !(exceeded instanceof RateLimiterRes)) throw exceeded
+      if (!(exceeded instanceof RateLimiterRes)) throw exceeded
       onExceeded(limit)
       return createRefusal(limit.name, limiter, Math.ceil(exceeded.msBeforeNext / 1000))
     }

@@ -12,7 +12,7 @@ import type { Call } from './protocol.ts'
 
 /**
  * Returns whether a request asks for the alternative: `Accept` prefers its media type, the body has its media type or its
- * fields (`isRequested` of the resource), or a Datastar page sent the request and the alternative has a patch for pages.
+ * fields (`isRequestedBy` of the resource), or a Datastar page sent the request and the alternative has a patch for pages.
  */
 export function isRequested(
   { request: { headers }, body }: Pick<Call, 'request' | 'body'>,

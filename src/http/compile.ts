@@ -124,15 +124,19 @@ export function compile(
   }
 }
 
-/** Composes all procedures. For `rejectUndeclared`, see `compile`. */
-export function compileAll(router: AnyRouter, rejectUndeclared: boolean): CompiledProcedure[] {
-  const compiled: CompiledProcedure[] = []
+/** Returns all procedures of a router with their paths, in the order of the router. */
+export function proceduresOf(router: AnyRouter) {
+  const found: { procedure: AnyProcedure; path: readonly string[] }[] = []
   traverseContractProcedures({ router, path: [] }, ({ path }) => {
     const procedure = getRouter(router, path)
-    if (isProcedure(procedure)) compiled.push(compile(procedure, path, rejectUndeclared))
+    if (isProcedure(procedure)) found.push({ procedure, path })
   })
-  return compiled
+  return found
 }
+
+/** Composes all procedures. For `rejectUndeclared`, see `compile`. */
+export const compileAll = (router: AnyRouter, rejectUndeclared: boolean) =>
+  proceduresOf(router).map(({ procedure, path }) => compile(procedure, path, rejectUndeclared))
 
 const lastEventIdOf = ({ headers }: Context) => flattenHeader(headers['last-event-id'])
 

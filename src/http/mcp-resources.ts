@@ -1,13 +1,5 @@
 import * as mcp from '@modelcontextprotocol/server'
-import {
-  type AnyProcedure,
-  type AnyRouter,
-  createProcedureClient,
-  getRouter,
-  isProcedure,
-  ORPCError,
-  traverseContractProcedures,
-} from '@orpc/server'
+import { type AnyProcedure, type AnyRouter, createProcedureClient, ORPCError } from '@orpc/server'
 import { isObject } from '@orpc/shared'
 import { toAbortSignal } from '@orpc/standard-server-node'
 import type { ServerResponse } from 'node:http'
@@ -17,6 +9,7 @@ import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { Services } from '../services.ts'
 import { toJson } from '../output.ts'
+import { proceduresOf } from './compile.ts'
 import { toAgentError } from './errors.ts'
 import { canStream, drained, endStream, startStream } from './event-stream.ts'
 import { setReplyHeaders } from './send.ts'
@@ -41,17 +34,14 @@ const uriOf = (topic: string) => `tallystick://${topic}`
 export type Topics = ReadonlyMap<unknown, Resource>
 
 export function findTopics(router: AnyRouter): Topics {
-  const resources = new Map<unknown, Resource>()
-  traverseContractProcedures({ router, path: [] }, ({ path }) => {
-    const procedure = getRouter(router, path)
-    if (!isProcedure(procedure)) return
+  const resources = proceduresOf(router).flatMap(({ procedure, path }): Resource[] => {
     const { reads, access, scope } = metaOf(procedure)
-    if (!reads || (access !== 'public' && scope === undefined)) return
-    const topic = reads.name
+    if (!reads || (access !== 'public' && scope === undefined)) return []
+    const { name: topic } = reads
     const description = procedure['~orpc'].route.summary ?? ''
-    resources.set(uriOf(topic), { topic, uri: uriOf(topic), description, scope, path, procedure })
+    return [{ topic, uri: uriOf(topic), description, scope, path, procedure }]
   })
-  return resources
+  return new Map(resources.map((resource) => [resource.uri, resource]))
 }
 
 /** Adds the resources to the MCP server of one call. */

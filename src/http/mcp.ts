@@ -1,14 +1,6 @@
 import * as mcp from '@modelcontextprotocol/server'
 import type { AnySchema } from '@orpc/contract'
-import {
-  type AnyProcedure,
-  type AnyRouter,
-  createProcedureClient,
-  getRouter,
-  isProcedure,
-  ORPCError,
-} from '@orpc/server'
-import { traverseContractProcedures } from '@orpc/server'
+import { type AnyProcedure, type AnyRouter, createProcedureClient, ORPCError } from '@orpc/server'
 import { isObject } from '@orpc/shared'
 
 import { type Meta, metaOf, type Tool } from '../../contract/meta.ts'
@@ -19,6 +11,7 @@ import type { Services } from '../services.ts'
 import { createContext, isBearer } from '../guard/authentication.ts'
 import { schemaConverter } from '../openapi/document.ts'
 import { toJsonValue } from '../output.ts'
+import { proceduresOf } from './compile.ts'
 import { EVENT_STREAM } from './datastar-events.ts'
 import { toAgentError } from './errors.ts'
 import {
@@ -235,14 +228,11 @@ type Tools = ReadonlyMap<unknown, RegisteredTool>
 
 /** Returns the procedures with `tool` in their meta. */
 function findTools(router: AnyRouter): Tools {
-  const tools = new Map<unknown, RegisteredTool>()
-  traverseContractProcedures({ router, path: [] }, ({ path }) => {
-    const procedure = getRouter(router, path)
-    if (!isProcedure(procedure)) return
+  const tools = proceduresOf(router).flatMap(({ procedure, path }) => {
     const { tool } = metaOf(procedure)
-    if (tool) tools.set(path.join('_'), { path, procedure, config: describe(tool, procedure['~orpc']) })
+    return tool ? [{ path, procedure, config: describe(tool, procedure['~orpc']) }] : []
   })
-  return tools
+  return new Map(tools.map((tool) => [tool.path.join('_'), tool]))
 }
 
 /** Returns the tool that a message calls. Undefined for other messages, and for a call of an unknown tool. */

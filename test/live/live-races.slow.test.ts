@@ -10,7 +10,7 @@ import { startService } from '../fixtures/service.ts'
 
 const service = await startService()
 
-/** A bus without other processes. `announce` delivers a change immediately, as if another process had announced it. */
+/** A bus without other processes. `announce` delivers a change like a change of another process. */
 function createTestBus() {
   const receivers: ((payload: string) => void)[] = []
   const notifications: Parameters<typeof createBus>[0] = {

@@ -7,7 +7,7 @@ import { type ActualRow, type ExpectedRow, type ExpectedRows, isEmpty } from './
 /** One operation of an actor, or a fixed sequence of a few operations. */
 export type ActorOperation = (actor: Actor, context: ActorContext, turn: number) => Promise<unknown>
 
-/** Number of tasks, or of notes, from which an actor deletes its oldest task or note. */
+/** Maximum number of tasks, and of notes. An actor with so many deletes the oldest task or note. */
 const ROW_LIMIT = 15
 
 type Send<Value> = (call: { context: Required<Omit<CallContext, 'onRetry'>> }) => Promise<Value>
