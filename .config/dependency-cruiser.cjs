@@ -3,7 +3,7 @@
 /** The modules that every folder of src/ can import. */
 const shared = [
   '^contract/',
-  '^src/(audit-source|caller|context|items|live-stream|services|resource|define-app|rate-limits|mail-address|outages|output|settings|unix-time)\\.ts$',
+  '^src/(audit-source|caller|context|items|live-stream|services|resource|rate-limits|mail-address|outages|output|settings|unix-time)\\.ts$',
   '^src/telemetry/',
 ]
 
@@ -51,10 +51,15 @@ module.exports = {
       to: { path: ['^contract/query/', 'tanstack'] },
     },
     only('db', '^db/', []),
-    only('context', '^src/(caller|context|items|live-stream|resource|define-app|services)\\.ts$', [
+    only('context', '^src/(caller|context|items|live-stream|resource|services)\\.ts$', [
       '^contract/',
       '^db/',
       '^src/(rate-limits|settings)\\.ts$',
+    ]),
+    only('define-app', '^src/define-app\\.ts$', [
+      '^(contract|db)/',
+      '^src/(context|rate-limits|resource)\\.ts$',
+      '^src/procedures/index\\.ts$',
     ]),
     only('settings', '^src/settings\\.ts$', [
       '^contract/',
@@ -106,7 +111,11 @@ module.exports = {
       to: { path: '^db/', dependencyTypesNot: ['type-only'] },
     },
     only('app', '^app/', ['^contract/', '^src/messages/']),
-    only('cli', '^src/cli/', ['^db/errors\\.ts$', '^src/operator/commands\\.ts$', '^contract/']),
+    only('cli', '^src/cli/', [
+      '^db/errors\\.ts$',
+      '^src/operator/(commands|command-context)\\.ts$',
+      '^contract/',
+    ]),
     only('operator', '^src/operator/', ['^(contract|db)/', '^src/(?!main|testing)']),
     {
       name: 'operator-on-demand',
@@ -115,7 +124,7 @@ module.exports = {
       from: { path: '^src/operator/commands' },
       to: { path: '^(src|db)/', dynamic: false, dependencyTypesNot: ['type-only'] },
     },
-    { name: 'main-not-imported', severity: 'error', from: {}, to: { path: '^src/main' } },
+    { name: 'main-not-imported', severity: 'error', from: {}, to: { path: '^src/(main|command)\\.ts$' } },
     {
       name: 'test-not-imported',
       severity: 'error',

@@ -34,7 +34,7 @@ export const buildPrograms = () =>
     rmSync('dist/start', { recursive: true, force: true })
     await build({
       ...options,
-      entryPoints: { main: 'src/main.ts', cli: 'src/cli/index.ts', testing: 'src/testing.ts' },
+      entryPoints: { main: 'src/main.ts', cli: 'src/command.ts', testing: 'src/testing.ts' },
       outdir: 'dist/start',
     })
     cpSync('db/migrations', 'dist/start/migrations', { recursive: true })

@@ -1,29 +1,30 @@
-import { createORPCClient } from '@orpc/client'
-import { type LinkFetchClientOptions, RPCLink, type RPCLinkOptions } from '@orpc/client/fetch'
 import type {
   ContractRouterClient,
   InferContractRouterInputs,
   InferContractRouterOutputs,
 } from '@orpc/contract'
-import { OpenAPILink, type OpenAPILinkOptions } from '@orpc/openapi-client/fetch'
 
-import { decodeErrorBody } from './errors.ts'
+import {
+  type CallContext,
+  type ClientOptions,
+  createRestClient as createRestClientOf,
+  createRpcClient,
+  type RpcClientOptions,
+} from './create-client.ts'
 import { type Contract, contract } from './index.ts'
-import { metaOf } from './meta.ts'
-import { nextCursor } from './link.ts'
-import { createParameterGuard, findProcedure } from './path-parameters.ts'
-import { resume, type ResumeContext } from './resume.ts'
 
-export { isDefinedError, ORPCError, safe } from '@orpc/client'
-export { decodeErrorBody, isValidationError } from './errors.ts'
+export {
+  type CallContext,
+  type ClientOptions,
+  decodeErrorBody,
+  isDefinedError,
+  isValidationError,
+  ORPCError,
+  pages,
+  type RpcClientOptions,
+  safe,
+} from './create-client.ts'
 export { type Contract, contract } from './index.ts'
-
-/** Options of a single call: `client.tasks.update(changes, { context: { headers: { 'if-match': tag } } })`. */
-export interface CallContext extends ResumeContext {
-  headers?: Record<string, string>
-  /** The client adds the response headers to this map, with names in lower case. */
-  reply?: Map<string, string | string[]>
-}
 
 /**
  * A client with an async function for each procedure: `client.tasks.create({ taskTitle })`. A mapped type, because the
@@ -37,92 +38,12 @@ export type Client<Context extends CallContext = CallContext> = {
 export type Inputs = InferContractRouterInputs<Contract>
 export type Outputs = InferContractRouterOutputs<Contract>
 
-/**
- * Outside a browser, `headers` must contain the session cookie. `fetch` replaces the global `fetch`, and must send cookies to
- * another origin itself (`credentials: 'include'`).
- */
-export type ClientOptions = Pick<LinkFetchClientOptions<CallContext>, 'fetch'> & {
-  headers?: Record<string, string>
-}
-
-/**
- * Options of `createClient`. `plugins` are plugins of oRPC's links, for example BatchLinkPlugin. Some plugins add options
- * to single calls: `createClient<CallContext & ClientRetryPluginContext>(origin, { plugins: [new ClientRetryPlugin()] })`.
- */
-export type RpcClientOptions<Context extends CallContext = CallContext> = ClientOptions &
-  Pick<RPCLinkOptions<Context>, 'plugins'>
-
-/** Makes browsers send the session cookie to another origin. The service must trust the origin of the page. */
-const withCookies: NonNullable<ClientOptions['fetch']> = (request, init) =>
-  fetch(request, { ...init, credentials: 'include' })
-
-type LinkOptions = Required<OpenAPILinkOptions<CallContext>>
-/** Runs around a call, before the input becomes a request. */
-type CallInterceptor = LinkOptions['interceptors'][number]
-/** Runs around each request of a call. */
-type RequestInterceptor = LinkOptions['clientInterceptors'][number]
-
-const fillReply: RequestInterceptor = async ({ context: { reply }, next }) => {
-  const response = await next()
-  if (reply)
-    for (const [name, value] of Object.entries(response.headers))
-      if (value !== undefined) reply.set(name, value)
-  return response
-}
-
 /** Creates a client that uses RPC. The bundle stays small, because it contains no schemas. */
-export function createClient<Context extends CallContext = CallContext>(
+export const createClient = <Context extends CallContext = CallContext>(
   origin: string,
-  { headers, ...options }: RpcClientOptions<Context> = {},
-): Client<Context> {
-  const link = new RPCLink<Context>({
-    fetch: withCookies,
-    ...options,
-    url: `${origin.replace(/\/$/, '')}/rpc`,
-    headers: ({ context }) => ({ ...headers, ...context.headers }),
-    interceptors: [resume],
-    clientInterceptors: [fillReply],
-  })
-  return createORPCClient(link)
-}
-
-/** Returns the header that selects a procedure with a media type of its own. */
-function acceptOf(operation: readonly string[]) {
-  const procedure = findProcedure(contract, operation)
-  const alternative = procedure && metaOf(procedure).alternative
-  return alternative && { accept: alternative.mediaType }
-}
+  options?: RpcClientOptions<Context>,
+): Client<Context> => createRpcClient<Contract, Context>(origin, options)
 
 /** Creates a client that uses the documented REST paths. */
-export function createRestClient(origin: string, { headers, ...options }: ClientOptions = {}): Client {
-  const guardParameters = createParameterGuard(contract)
-  const guard: CallInterceptor = (options) =>
-    options.next({ ...options, input: guardParameters(options.path, options.input) })
-  const link = new OpenAPILink<CallContext>(contract, {
-    fetch: withCookies,
-    ...options,
-    url: origin,
-    headers: ({ context }, path) => ({
-      ...acceptOf(path),
-      ...headers,
-      ...context.headers,
-    }),
-    customErrorResponseBodyDecoder: decodeErrorBody,
-    interceptors: [resume, guard],
-    clientInterceptors: [fillReply],
-  })
-  return createORPCClient(link)
-}
-
-/** Yields every page of a list: `for await (const { tasks } of pages(client.tasks.list, { limit: 100 }))`. */
-export async function* pages<Input extends { cursor?: string } | undefined, Output>(
-  list: (input: Input, options: { context: CallContext }) => Promise<Output>,
-  ...[input]: undefined extends Input ? [input?: NoInfer<Input>] : [input: NoInfer<Input>]
-): AsyncGenerator<Output, void> {
-  let cursor = input?.cursor
-  do {
-    const reply: CallContext['reply'] = new Map()
-    yield await list({ ...input, cursor } as Input, { context: { reply } })
-    cursor = nextCursor(reply.get('link'))
-  } while (cursor)
-}
+export const createRestClient = (origin: string, options?: ClientOptions): Client =>
+  createRestClientOf(contract, origin, options)

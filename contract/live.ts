@@ -1,7 +1,7 @@
 import { eventIterator } from '@orpc/contract'
 import * as z from 'zod'
 
-import { publicAccess, signedInErrors } from './builders.ts'
+import { signedIn } from './builders.ts'
 import type { Topic } from './meta.ts'
 import { responseSchemas } from './schemas.ts'
 
@@ -25,13 +25,14 @@ type UpdateOf<Declared extends Topic> = Declared extends Topic
   ? { topic: Declared['name']; state: z.output<Declared['state']> }
   : never
 
-type WatchInput<Declared extends Topic> = { topics: Declared['name'][] } & {
+/** The input of `live.watch`. */
+export type WatchInput<Declared extends Topic> = { topics: Declared['name'][] } & {
   [Each in Declared as Each extends { input: z.ZodType } ? Each['name'] : never]?:
     (Each extends { input: infer Input extends z.ZodType } ? z.output<Input> : never) | undefined
 }
 
 /** A topic with its current state: the output of the operation that reads the topic. */
-const createUpdate = (topics: readonly [Topic, ...Topic[]]) => {
+const createUpdate = (topics: readonly [...Topic[], Topic]) => {
   const update = ({ name, state }: Topic) => z.object({ topic: z.literal(name), state })
   const [first, ...others] = topics
   const example = { topic: first.name, state: responseSchemas.get(first.state)?.example }
@@ -59,14 +60,9 @@ function createInput(topics: readonly Topic[]) {
 }
 
 /** The contract of the operation that watches topics. The casts stay here: callers see the types of the topics. */
-export const liveContract = <const Topics extends readonly [Topic, ...Topic[]]>(topics: Topics) => ({
-  watch: publicAccess
-    .meta({
-      access: Object.fromEntries(topics.map(({ name, access }) => [name, access])),
-      scope: 'read',
-      secrets: true,
-    })
-    .errors(signedInErrors)
+export const liveContract = <const Topics extends readonly [...Topic[], Topic]>(topics: Topics) => ({
+  watch: signedIn
+    .meta({ watches: topics, scope: 'read', secrets: true })
     .route({
       method: 'GET',
       path: '/api/live',

@@ -63,11 +63,10 @@ export interface Alternative {
 
 /** What a procedure declares in addition to its route, schemas and errors. */
 export interface Meta {
-  /**
-   * Who can call the procedure: contract/builders.ts sets it. A record contains the access of each topic: the call requires a
-   * caller if one of the topics in its input does.
-   */
-  access?: Access | Readonly<Record<string, Access>>
+  /** Who can call the procedure: contract/builders.ts sets it. */
+  access?: Access
+  /** The topics that `topics` in the input can name. The call requires a caller only if one of the named topics does. */
+  watches?: readonly Topic[]
   /**
    * The scope that an access token needs. A procedure that requires a caller and has no scope rejects access tokens, and
    * requires a session cookie. A public procedure ignores access tokens.

@@ -1,12 +1,6 @@
-import type { AnyContractProcedure } from '@orpc/contract'
+import type { AnyContractProcedure, AnyContractRouter } from '@orpc/contract'
 
-import { contract } from './index.ts'
 import { metaOf, type Scope } from './meta.ts'
-
-const resources: Record<string, Record<string, AnyContractProcedure>> = contract
-// Excludes `live`: its topics are the resources that the person grants.
-const { live: _, ...grantable } = resources
-const procedures = Object.values(grantable).flatMap((resource) => Object.values(resource))
 
 /** `/api/legacy-notes/{id}` belongs to `legacy notes`, and `/api/me` to `account`. */
 function resourceOf(path = '') {
@@ -18,7 +12,10 @@ function resourceOf(path = '') {
  * Returns the names of the resources that an app with a scope can access, with `account` last. The names are derived from
  * the paths of all procedures, so that no resource is missing.
  */
-export function resourcesOfScope(scope: Scope) {
+export function resourcesOfScope(contract: AnyContractRouter, scope: Scope) {
+  // Excludes `live`: its topics are the resources that the person grants.
+  const { live: _, ...grantable } = contract as Record<string, Record<string, AnyContractProcedure>>
+  const procedures = Object.values(grantable).flatMap((resource) => Object.values(resource))
   const granted = procedures.filter((procedure) => metaOf(procedure).scope === scope)
   const names = new Set(granted.map((procedure) => resourceOf(procedure['~orpc'].route.path)))
   return [...names].sort((a, b) => Number(a === 'account') - Number(b === 'account'))

@@ -2,7 +2,6 @@ import type { ORPCError } from '@orpc/server'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
 
-import type { ExportedData } from '../contract/index.ts'
 import type { Database } from '../db/database.ts'
 import type { AcceptedVersions } from '../db/columns.ts'
 import type { PersonalData } from '../db/personal-data.ts'
@@ -29,7 +28,7 @@ export interface Context {
   consumeRateLimit: ConsumeRateLimit
   live: Live
   /** What the resources store about a person. */
-  personalData: PersonalData<ExportedData>
+  personalData: PersonalData
   /** What log, metrics, traces and audit trail record about the request. */
   attributes: RequestAttributes
   /**

@@ -1,50 +1,69 @@
-import type { AnyProcedure } from '@orpc/server'
+import type { AnyContractRouter } from '@orpc/contract'
+import type { AnyProcedure, Router, UnlaziedRouter } from '@orpc/server'
 
 import type { DataOf, ExportParts } from '../contract/account.ts'
-import type { ExportedData } from '../contract/index.ts'
+import type { EngineContract } from '../contract/engine.ts'
 import { metaOf, type RateLimit, type Topic } from '../contract/meta.ts'
+import { resourcesOfScope } from '../contract/scope-resources.ts'
 import { combine, type PersonalData } from '../db/personal-data.ts'
-import { rateLimits } from './rate-limits.ts'
-import type { Resource, Resources } from './resource.ts'
+import type { Context } from './context.ts'
+import { createEngineResources } from './procedures/index.ts'
+import { collectRateLimits, rateLimits } from './rate-limits.ts'
+import type { App, Resource, Resources } from './resource.ts'
 
-/** An application: its resources, and what the service derives from them. */
-export interface App<All extends Resources = Resources> {
-  resources: All
-  router: { [Name in keyof All]: All[Name]['procedures'] }
-  /** The personal data of all resources, in the order of the export. */
-  personalData: PersonalData<ExportedData>
-}
+/** An application adds its own resources to the resources of the engine. */
+type AppContract = EngineContract & Readonly<Record<string, Readonly<Record<string, AnyContractRouter>>>>
 
-/** The resources of a contract. A resource has personal data if and only if the export has a part for the resource. */
-export type ResourcesOf<Contract, Parts extends ExportParts> = {
-  [Name in keyof Contract]: Resource &
+/**
+ * The resources that an application adds. A resource has personal data if and only if the export has a part for the
+ * resource.
+ */
+type ResourcesOf<Contract, Parts extends ExportParts> = {
+  [Name in Exclude<keyof Contract, keyof EngineContract>]: Resource &
     (Name extends keyof Parts
       ? { personalData: PersonalData<DataOf<Parts[Name]>> }
       : { personalData?: never })
 }
 
-/**
- * Assembles an application. `exportParts` contains the parts of the export, in the order of the export. Throws an error
- * that names every mistake that the types do not show.
- */
-export function defineApp<All extends Resources>({
-  resources,
+type RouterOf<Contract extends AnyContractRouter> = UnlaziedRouter<Router<Contract, Context>>
+
+interface Definition<Contract extends AppContract, Parts extends ExportParts> extends Pick<
+  App,
+  'name' | 'version' | 'license' | 'description'
+> {
+  contract: Contract
+  /** The parts of the export, in the order of the export. */
+  exportParts: Parts
+  resources: ResourcesOf<Contract, Parts>
+}
+
+/** Assembles an application. Throws an error that names every mistake that the types do not show. */
+export function defineApp<Contract extends AppContract, const Parts extends ExportParts>({
+  contract,
   exportParts,
-}: {
-  resources: All
-  exportParts: object
-}): App<All> {
+  ...definition
+}: Definition<Contract, Parts>): App<Contract, RouterOf<Contract>> {
+  const declared: Resources = { ...createEngineResources(contract), ...definition.resources }
+  // The order of the contract is the order of documents and lists.
+  const entries = Object.keys(contract).flatMap((name): [string, Resource][] =>
+    declared[name] ? [[name, declared[name]]] : [],
+  )
+  const resources = Object.fromEntries(entries)
   const mistakes = findMistakes(resources)
   if (mistakes.length > 0) throw new Error(['The application has mistakes:', ...mistakes].join('\n- '))
-  const entries = Object.entries<Resource>(resources)
   return {
+    ...definition,
+    contract,
     resources,
     router: Object.fromEntries(
       entries.map(([name, { procedures }]) => [name, procedures]),
-    ) as App<All>['router'],
-    personalData: combine(
-      Object.keys(exportParts).flatMap((name) => (resources as Resources)[name]?.personalData ?? []),
-    ) as PersonalData<ExportedData>,
+    ) as RouterOf<Contract>,
+    personalData: combine(Object.keys(exportParts).flatMap((name) => resources[name]?.personalData ?? [])),
+    rateLimits: collectRateLimits(contract),
+    scopeResources: {
+      read: resourcesOfScope(contract, 'read'),
+      write: resourcesOfScope(contract, 'write'),
+    },
   }
 }
 

@@ -2,7 +2,6 @@ import { withEventMeta } from '@orpc/server'
 import { AsyncIteratorClass } from '@orpc/shared'
 
 import type { Topic } from '../contract/meta.ts'
-import type { LiveUpdate } from '../contract/index.ts'
 import type { Caller, Reply } from './caller.ts'
 
 /** Live updates (src/live/). */
@@ -68,6 +67,12 @@ export interface Delivery {
 /** Converts a state to the data of an event in one protocol. */
 export type Format = (topic: string, state: unknown) => string
 
+/** A topic with its current state. */
+interface LiveUpdate {
+  topic: string
+  state: unknown
+}
+
 /** The events of a stream. A protocol can send the frames of `stream` instead, which all streams share. */
 export class LiveEvents extends AsyncIteratorClass<LiveUpdate, void, void> {
   readonly stream: LiveStream
@@ -78,7 +83,7 @@ export class LiveEvents extends AsyncIteratorClass<LiveUpdate, void, void> {
         const delivery = await stream.next()
         if (!delivery) return { done: true, value: undefined }
         const { topic, state } = delivery.snapshot
-        return { done: false, value: withEventMeta({ topic, state } as LiveUpdate, { id: delivery.id }) }
+        return { done: false, value: withEventMeta({ topic, state }, { id: delivery.id }) }
       },
       () => {
         stream.close()

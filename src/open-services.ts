@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { Connection } from '../db/database.ts'
 import { parseDatabaseUrl } from '../db/database-url.ts'
 import { isReachable, isServer, open } from '../db/index.ts'
-import type { App } from './define-app.ts'
+import type { App } from './resource.ts'
 import type { Services } from './services.ts'
 import { createRateLimiter } from './guard/rate-limiter.ts'
 import { type Auth, createAuth, createCookieIdentity } from './identity/better-auth.ts'
@@ -23,7 +23,7 @@ export async function openServices(app: App, settings: Settings, mailer?: Mailer
   const log = createLog(settings)
   const { databaseUrl, directUrl, answerTimeout } = settings
   warnOfIgnoredParameters(settings, log)
-  const metrics = await loadMetrics(settings)
+  const metrics = await loadMetrics(settings, app)
   const observers = [metrics, tracing].flatMap((observer) => (observer ? [observer.observeStatement] : []))
   const { db, notifications, close } = await open(databaseUrl, { directUrl, answerTimeout, observers })
   await createKeys(db)
@@ -39,7 +39,7 @@ export async function openServices(app: App, settings: Settings, mailer?: Mailer
     identity,
     log,
     isReachable: () => isReachable(db),
-    consumeRateLimit: createRateLimiter(settings, db, metrics?.rateLimitExceeded),
+    consumeRateLimit: createRateLimiter(settings, app.rateLimits, db, metrics?.rateLimitExceeded),
     metrics,
     state: { stopping: false },
     closing: new AbortController(),
@@ -70,7 +70,7 @@ function warnOfIgnoredParameters({ databaseUrl, directUrl }: Settings, log: Logg
 /**
  * Imports the metrics module only if METRICS_PORT is set, because the import takes longer than the rest of the start.
  */
-const loadMetrics = async (settings: Settings) =>
+const loadMetrics = async (settings: Settings, { rateLimits }: App) =>
   settings.metricsPort === undefined
     ? undefined
-    : (await import('./telemetry/metrics.ts')).createMetrics(settings)
+    : (await import('./telemetry/metrics.ts')).createMetrics(settings, rateLimits)

@@ -1,6 +1,6 @@
+import type { AnyContractRouter } from '@orpc/contract'
 import { traverseContractProcedures } from '@orpc/server'
 
-import { contract } from '../contract/index.ts'
 import { metaOf, type RateLimit } from '../contract/meta.ts'
 
 type Declarations = Record<string, Omit<RateLimit, 'name'>>
@@ -55,11 +55,16 @@ export const rateLimits = withNames({
   tokens: { points: 600, duration: 60, shared: true },
 })
 
-/** All rate limits by name: the limits of procedures first. The setting `LIMITS` can override the points of a limit. */
-export const allRateLimits = new Map<string, RateLimit>()
+/** Rate limits by name. The setting `LIMITS` can override the points of a limit. */
+export type RateLimits = ReadonlyMap<string, RateLimit>
 
-traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure }) => {
-  const { rateLimit } = metaOf(procedure)
-  if (rateLimit) allRateLimits.set(rateLimit.name, rateLimit)
-})
-for (const limit of Object.values(rateLimits)) allRateLimits.set(limit.name, limit)
+/** Returns all rate limits of an application: the limits of procedures first. */
+export function collectRateLimits(contract: AnyContractRouter): RateLimits {
+  const limits = new Map<string, RateLimit>()
+  traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure }) => {
+    const { rateLimit } = metaOf(procedure)
+    if (rateLimit) limits.set(rateLimit.name, rateLimit)
+  })
+  for (const limit of Object.values(rateLimits)) limits.set(limit.name, limit)
+  return limits
+}

@@ -1,15 +1,19 @@
+import type { AnyContractRouter } from '@orpc/contract'
 import type { AnyProcedure } from '@orpc/server'
 
-import type { Topic } from '../contract/meta.ts'
+import type { Scope, Topic } from '../contract/meta.ts'
 import type { Database } from '../db/database.ts'
 import type { PersonalData } from '../db/personal-data.ts'
 import type { Person } from '../db/users.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
 import type { GuardedResource } from './items.ts'
+import type { RateLimits } from './rate-limits.ts'
 
-/** The procedures of a resource, and what the service must know of the resource. */
+/** The procedures of a resource, and what the engine must know of the resource. */
 export interface Resource extends GuardedResource {
+  /** A sentence for the OpenAPI document. */
+  description: string
   procedures: Readonly<Record<string, AnyProcedure>>
   /** Required if the contract of the resource declares a part of the export (contract/account.ts). */
   personalData?: PersonalData
@@ -23,6 +27,28 @@ export interface Resource extends GuardedResource {
 
 /** The resources by the name of the resource in the contract. */
 export type Resources = Readonly<Record<string, Resource>>
+
+/** An application, as `defineApp` assembles it. */
+export interface App<
+  Contract extends AnyContractRouter = AnyContractRouter,
+  Implementation = Readonly<Record<string, Resource['procedures']>>,
+> {
+  /** The name of the service, for people. */
+  name: string
+  version: string
+  /** The license of the interface, as an SPDX identifier. */
+  license?: string | undefined
+  /** A sentence about the service, for the OpenAPI document. */
+  description: string
+  contract: Contract
+  resources: Resources
+  router: Implementation
+  /** The personal data of all resources, in the order of the export. */
+  personalData: PersonalData
+  rateLimits: RateLimits
+  /** The names of the resources that an app with a scope can access. */
+  scopeResources: Readonly<Record<Scope, readonly string[]>>
+}
 
 /** What the states of a topic depend on, besides the account of the caller and the input. */
 export interface Watch {

@@ -4,11 +4,11 @@ import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
 
 import { removeExpired } from '../db/housekeeping.ts'
+import type { App } from './resource.ts'
 import type { Services } from './services.ts'
 import { createApp } from './http/app.ts'
 import { createLog } from './telemetry/log.ts'
 import { toErrorMessage } from '../db/errors.ts'
-import { app } from './app.ts'
 import { openServices } from './open-services.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { onStopSignal, startWorkers } from './workers.ts'
@@ -22,12 +22,12 @@ const DRAIN_TIMEOUT = 10_000
 const HOUR = 3_600_000
 
 /** Runs the service until SIGTERM or SIGINT. If the start fails, prints the error and exits with code 1. */
-export async function serve(environment: NodeJS.ProcessEnv) {
+export async function serve(app: App, environment: NodeJS.ProcessEnv) {
   try {
-    const settings = readSettings(environment)
+    const settings = readSettings(environment, app.rateLimits)
     exitOnUncaughtException(createLog(settings))
     if (settings.workers > 1 && cluster.isPrimary) await serveWithWorkers(settings)
-    else await serveInThisProcess(settings)
+    else await serveInThisProcess(app, settings)
     if (cluster.isPrimary) printStartupMessage(settings)
   } catch (error) {
     process.stderr.write(`${toErrorMessage(error)}\n`)
@@ -46,7 +46,7 @@ function exitOnUncaughtException(log: Logger) {
   })
 }
 
-async function serveInThisProcess(settings: Settings) {
+async function serveInThisProcess(app: App, settings: Settings) {
   const services = await openServices(app, settings)
   const server = createApp(services)
   const connections = new Set<Socket>()

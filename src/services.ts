@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { Database } from '../db/database.ts'
 import type { ConsumeRateLimit, Identity, RequestAttributes } from './context.ts'
 import type { Live } from './live-stream.ts'
-import type { App } from './define-app.ts'
+import type { App } from './resource.ts'
 import type { Settings } from './settings.ts'
 
 /** The shared components of the service, created once for each process. */

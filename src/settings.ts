@@ -10,7 +10,7 @@ import { parseDatabaseUrl } from '../db/database-url.ts'
 import { toErrorMessage } from '../db/errors.ts'
 import { makeFolderPrivate, makePrivate } from '../db/private.ts'
 import { APP_SCHEMES, isAppScheme, isConfiguredClient } from './identity/client-metadata.ts'
-import { allRateLimits } from './rate-limits.ts'
+import type { RateLimits } from './rate-limits.ts'
 import { normalizeAddress } from './mail-address.ts'
 
 const list = z
@@ -54,10 +54,10 @@ const parseLimit = (entry: string): [string, number] => {
   const [name = '', points = ''] = entry.split('=')
   return [name, Number(points)]
 }
-const isLimitList = (entries: string[]) =>
+const isLimitList = (entries: string[], limits: RateLimits) =>
   entries
     .map(parseLimit)
-    .every(([name, points]) => allRateLimits.has(name) && Number.isInteger(points) && points > 0)
+    .every(([name, points]) => limits.has(name) && Number.isInteger(points) && points > 0)
 
 /** Minimum length of AUTH_SECRET, in characters. */
 const MIN_SECRET = 32
@@ -98,10 +98,7 @@ const Variables = z.object({
   SERVICE: z.string().default(`${hostname()}:${process.pid}`),
   RELEASE: z.string().default('local'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-  LIMITS: list.refine(
-    isLimitList,
-    `Must be a comma-separated list of name=number. Names: ${[...allRateLimits.keys()].join(', ')}`,
-  ),
+  LIMITS: list,
   RATE_LIMITS: z.enum(['on', 'off']).default('on'),
   METRICS_HOST: z.string().default('127.0.0.1'),
   METRICS_PORT: z.coerce.number().int().min(1).max(65_535).optional(),
@@ -172,14 +169,17 @@ export type Settings = ReturnType<typeof readSettings>
 
 /**
  * Parses environment variables. An empty variable counts as unset. Throws one error that lists all invalid settings.
+ * `limits` are the rate limits that LIMITS can name.
  */
-export function readSettings(environment: Record<string, string | undefined>) {
+export function readSettings(environment: Record<string, string | undefined>, limits: RateLimits) {
   const nonEmpty = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  const { success, data: env, error } = Environment.safeParse(nonEmpty)
-  if (!success) {
-    const problems = error.issues.map(({ path, message }) => `  ${path.join(' ')}: ${message}`)
-    throw new Error(['Invalid settings:', ...problems].join('\n'))
-  }
+  const { data: env, error } = Environment.safeParse(nonEmpty)
+  const problems = error?.issues.map(({ path, message }) => `  ${path.join(' ')}: ${message}`) ?? []
+  if (!isLimitList(list.parse(nonEmpty.LIMITS), limits))
+    problems.push(
+      `  LIMITS: Must be a comma-separated list of name=number. Names: ${[...limits.keys()].join(', ')}`,
+    )
+  if (!env || problems.length > 0) throw new Error(['Invalid settings:', ...problems].join('\n'))
   return {
     production: env.NODE_ENV === 'production',
     host: env.HOST,
@@ -203,7 +203,7 @@ export function readSettings(environment: Record<string, string | undefined>) {
     release: env.RELEASE,
     logLevel: env.LOG_LEVEL,
     rateLimits: env.RATE_LIMITS === 'on',
-    /** Points that override the points in `allRateLimits`. The key is the name of the rate limit. */
+    /** Points that override the points of rate limits. The key is the name of the rate limit. */
     limitPoints: Object.fromEntries(env.LIMITS.map(parseLimit)),
     metricsHost: env.METRICS_HOST,
     /** Port of `/metrics`. If unset, no metrics are collected. */

@@ -45,13 +45,16 @@ export interface Tallystick {
  * HTTP. `environment` contains settings by name. By default the database is in memory.
  */
 export async function createTallystick(environment: Record<string, string> = {}): Promise<Tallystick> {
-  const settings = readSettings({
-    DATABASE_URL: 'memory:',
-    AUTH_SECRET: randomBytes(32).toString('hex'),
-    RATE_LIMITS: 'off',
-    LOG_LEVEL: 'silent',
-    ...environment,
-  })
+  const settings = readSettings(
+    {
+      DATABASE_URL: 'memory:',
+      AUTH_SECRET: randomBytes(32).toString('hex'),
+      RATE_LIMITS: 'off',
+      LOG_LEVEL: 'silent',
+      ...environment,
+    },
+    app.rateLimits,
+  )
   const letters: Letter[] = []
   const { close, ...services } = await openServices(app, settings, (email) => {
     letters.push(email)

@@ -3,9 +3,12 @@ import { describe, expect, test } from 'vitest'
 
 import { tasksTopic } from '../contract/tasks.ts'
 import type { Meta } from '../contract/meta.ts'
+import { engineContract } from '../contract/engine.ts'
 import { app } from '../src/app.ts'
 import { defineApp, findMistakes } from '../src/define-app.ts'
 import { isPermitted } from '../src/guard/permissions.ts'
+import { notes } from '../src/procedures/notes.ts'
+import { tasks } from '../src/procedures/tasks.ts'
 import type { Resource } from '../src/resource.ts'
 
 /** Creates a procedure with metadata, at a path. */
@@ -15,9 +18,9 @@ const procedure = (meta: Meta, path: `/${string}` = '/api/books') =>
     .route({ method: 'GET', path })
     .handler(() => 1)
 
-const { items } = app.resources.tasks
+const { items } = tasks
 
-const mistakes: [string, Resource, string][] = [
+const mistakes: [string, Omit<Resource, 'description'>, string][] = [
   [
     'an action that no relation permits',
     { procedures: { edit: procedure({ action: 'EDIT_BOOK' }) }, items },
@@ -110,7 +113,7 @@ const mistakes: [string, Resource, string][] = [
 
 describe('defineApp', () => {
   test.each(mistakes)('finds %s', (_, resource, mistake) => {
-    expect(findMistakes({ books: resource })).toEqual([mistake])
+    expect(findMistakes({ books: { description: 'Books.', ...resource } })).toEqual([mistake])
   })
 
   test('finds no mistake in the service', () => {
@@ -120,7 +123,16 @@ describe('defineApp', () => {
   test('names all mistakes in one error', () => {
     const procedures = { edit: procedure({ action: 'EDIT_BOOK', ifMatch: true }) }
 
-    expect(() => defineApp({ resources: { books: { procedures } }, exportParts: {} })).toThrow(
+    expect(() =>
+      defineApp({
+        name: 'Books',
+        version: '1.0.0',
+        description: 'Books.',
+        contract: { ...engineContract({ topics: [], exportParts: {} }), books: {} },
+        exportParts: {},
+        resources: { books: { description: 'Books.', procedures } },
+      }),
+    ).toThrow(
       'The application has mistakes:\n- books.edit: no relation permits the action EDIT_BOOK\n- books.edit: the',
     )
   })
@@ -128,6 +140,6 @@ describe('defineApp', () => {
 
 describe('the authorization table', () => {
   test('permits no unknown action', () => {
-    expect(isPermitted(app.resources.notes.items.permissions, 'author', 'UNKNOWN_ACTION')).toBe(false)
+    expect(isPermitted(notes.items.permissions, 'author', 'UNKNOWN_ACTION')).toBe(false)
   })
 })

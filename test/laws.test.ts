@@ -7,7 +7,6 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { type Access, type Meta, metaOf, type Scope, scopes } from '../contract/meta.ts'
 import type { Client } from '../contract/client.ts'
 import { contract } from '../contract/index.ts'
-import { resourcesOfScope } from '../contract/scope-resources.ts'
 import { users } from '../db/users.ts'
 import { tryLock } from '../db/idempotency.ts'
 import { MAX_TOKENS } from '../db/personal-tokens.ts'
@@ -59,9 +58,9 @@ async function callOf(
 }
 
 /** Lists the inputs of a procedure that need an access: none, one without topics, or one for each topic. */
-const topicsWith = ({ access = 'public' }: Meta, expected: Access): string[][] => {
-  if (typeof access !== 'object') return access === expected ? [[]] : []
-  return Object.entries(access).flatMap(([topic, each]) => (each === expected ? [[topic]] : []))
+const topicsWith = ({ access, watches }: Meta, expected: Access): string[][] => {
+  if (!watches) return access === expected ? [[]] : []
+  return watches.flatMap((topic) => (topic.access === expected ? [[topic.name]] : []))
 }
 
 const isUnauthorized = (error: unknown) => (error as { code?: string }).code === 'UNAUTHORIZED'
@@ -109,7 +108,8 @@ describe('the guard', () => {
 
   test('requires a session if the contract does, even for a procedure that is implemented as public', async () => {
     const account = { id: '', name: '', email: '', emailVerified: true }
-    const publicByMistake = { account: { get: withoutCaller.account.get.handler(() => account) } }
+    const os = implement(contract).$context<Context>().use(withoutCaller).account
+    const publicByMistake = { account: { get: os.get.handler(() => account) } }
     const client = createRouterClient(publicByMistake, { context: createContext(service.services, {}) })
 
     expect(await unguarded(publicByMistake, client)).toEqual([])
@@ -152,8 +152,9 @@ const nameOf = (key: string) =>
   resourceNames[key] ?? key.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 
 const consentHtml = (scope: Scope) => {
-  const app = { id: 'app', name: 'An app', trusted: false }
-  const request = { app, redirectUri: 'https://app.example/', scope }
+  const client = { id: 'app', name: 'An app', trusted: false }
+  const { scopeResources } = app
+  const request = { app: client, redirectUri: 'https://app.example/', scope, scopeResources }
   return consentPage(negotiateLanguage('en'), request, 'ada@example.com')
 }
 
@@ -173,7 +174,9 @@ describe('the consent page', () => {
   })
 
   test('has the English name of every resource', () => {
-    const names = scopes.flatMap(resourcesOfScope).filter((name) => !Object.hasOwn(english.resources, name))
+    const names = scopes
+      .flatMap((scope) => app.scopeResources[scope])
+      .filter((name) => !Object.hasOwn(english.resources, name))
 
     expect(names, 'Add the name of the resource to `resources` in src/messages/en.ts').toEqual([])
   })

@@ -11,7 +11,6 @@ const EXCEPTIONS: Record<string, string> = {
   'contract/bounds.ts': 'the page loads bounds without the schemas of the contract',
   'contract/query/related-resources.ts': 'names the resource that changes together with the topic of notes',
   'src/app.ts': 'lists the resources',
-  'src/openapi/document.ts': 'describes the service',
   'src/openapi/openapi-headers.ts': 'published examples of headers',
   'src/telemetry/metrics.ts': 'Counter is a type of metric',
 }

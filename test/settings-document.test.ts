@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
 import { APP_SCHEMES } from '../src/identity/client-metadata.ts'
-import { allRateLimits } from '../src/rate-limits.ts'
-import { readSettings } from '../src/settings.ts'
+import { app } from '../src/app.ts'
+import { readSettings } from './fixtures/settings.ts'
 
 const document = readFileSync('docs/settings.md', 'utf8')
 
@@ -189,7 +189,7 @@ describe('docs/settings.md', () => {
     ])
 
     expect(listed).toEqual(
-      [...allRateLimits].map(([name, { points, duration }]) => [name, String(points), String(duration)]),
+      [...app.rateLimits].map(([name, { points, duration }]) => [name, String(points), String(duration)]),
     )
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { readSettings } from '../src/settings.ts'
+import { readSettings } from './fixtures/settings.ts'
 
 const secret = 'a'.repeat(32)
 

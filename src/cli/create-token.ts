@@ -1,12 +1,17 @@
 import { createInterface } from 'node:readline/promises'
 
-import { createClient, type Inputs } from '../../contract/client.ts'
+import type { InferContractRouterInputs } from '@orpc/contract'
+
+import { createRpcClient } from '../../contract/create-client.ts'
+import type { EngineContract } from '../../contract/engine.ts'
+
+type NewToken = InferContractRouterInputs<EngineContract>['tokens']['create']
 
 /**
  * Creates a personal token. The person signs in with a code by e-mail for this one call, because the stored tokens of
  * the command line cannot create tokens. Returns the token.
  */
-export async function createToken(origin: string, input: Inputs['tokens']['create']) {
+export async function createToken(origin: string, input: NewToken) {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
     const lines = terminal[Symbol.asyncIterator]()
@@ -26,7 +31,9 @@ export async function createToken(origin: string, input: Inputs['tokens']['creat
       .map((each) => each.split(';', 1)[0])
       .join('; ')
     try {
-      const { token } = await createClient(origin, { headers: { cookie } }).tokens.create(input)
+      const { token } = await createRpcClient<EngineContract>(origin, { headers: { cookie } }).tokens.create(
+        input,
+      )
       return token
     } finally {
       // An error of the sign-out must not hide the token. The session also expires.

@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 
-import { type CallContext, createClient, type Inputs, ORPCError } from '../../contract/client.ts'
-import { topics } from '../../contract/index.ts'
+import { type CallContext, createRpcClient, ORPCError } from '../../contract/create-client.ts'
+import type { EngineContract } from '../../contract/engine.ts'
+import type { WatchInput } from '../../contract/live.ts'
+import type { Topic } from '../../contract/meta.ts'
 import { toErrorMessage } from '../../db/errors.ts'
 import { terminalJson } from './terminal.ts'
 
@@ -10,19 +12,18 @@ import { terminalJson } from './terminal.ts'
  * connects again after a lost connection, a stop of the service, or the expiry of the access token, and continues after
  * the last update.
  *
- * Throws if the first attempt to connect fails, and if the service refuses the call, for example after a revocation.
+ * `getAccessToken` is set if a topic needs a caller. Throws if the first attempt to connect fails, and if the service refuses the call, for example after a revocation.
  */
 export async function watch(
   origin: string,
-  input: Inputs['live']['watch'],
-  getAccessToken: () => Promise<string>,
+  input: WatchInput<Topic>,
+  getAccessToken?: () => Promise<string>,
 ) {
   const { signal, isStopped } = createStopSignal()
-  const needsToken = topics.some(({ name, access }) => access === 'signedIn' && input.topics.includes(name))
-  const client = createClient(origin, {
+  const client = createRpcClient<EngineContract>(origin, {
     // Each attempt to connect uses a current token.
     fetch: async (request, init) => {
-      if (needsToken) request.headers.set('authorization', `Bearer ${await getAccessToken()}`)
+      if (getAccessToken) request.headers.set('authorization', `Bearer ${await getAccessToken()}`)
       return fetch(request, init)
     },
   })

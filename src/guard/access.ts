@@ -3,7 +3,7 @@ import { ORPCError } from '@orpc/server'
 import { isObject } from '@orpc/shared'
 
 import { readTopics } from '../../contract/live.ts'
-import type { Access, Meta, RateLimit } from '../../contract/meta.ts'
+import type { Meta, RateLimit } from '../../contract/meta.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { Items } from '../items.ts'
@@ -25,11 +25,10 @@ const createError = ({ errorMap }: ProcedureContract, code: Code) =>
   new ORPCError(code, { status: errorMap[code]?.status, message: errorMap[code]?.message ?? code })
 
 /** Returns whether a call needs no caller. An unknown topic needs no caller, because input validation rejects it (400). */
-function isPublicCall({ access }: Meta, input: unknown) {
-  if (typeof access !== 'object') return access === 'public'
-  const accessOf = new Map<unknown, Access>(Object.entries(access))
-  const topics = readTopics(isObject(input) ? input.topics : undefined)
-  return topics.every((topic) => accessOf.get(topic) !== 'signedIn')
+function isPublicCall({ access, watches }: Meta, input: unknown) {
+  if (!watches) return access === 'public'
+  const named = readTopics(isObject(input) ? input.topics : undefined)
+  return !watches.some((topic) => topic.access === 'signedIn' && named.includes(topic.name))
 }
 
 /** Returns whether a page of this service sent a call. Callers without `Origin` are not browsers. */

@@ -1,7 +1,6 @@
-import { implement, ORPCError } from '@orpc/server'
+import { ORPCError, os } from '@orpc/server'
 import type { Promisable } from '@orpc/shared'
 
-import { contract } from '../../contract/index.ts'
 import type { Meta, Topic } from '../../contract/meta.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
@@ -13,7 +12,7 @@ import { withIdempotencyKey } from './idempotency.ts'
 import { withAuditEntry } from './impersonation.ts'
 import { toPublicError } from './public-errors.ts'
 
-export const implementer = implement(contract).$context<Context>()
+const builder = os.$context<Context>().$meta<Meta>({})
 
 /**
  * Announces a change after the procedure has committed. Also announces the change after an unexpected error, because the
@@ -121,21 +120,24 @@ async function checkAndHandle<Output>(
   }
 }
 
-/** Implements a procedure with public access, which requires no caller. */
-export const withoutCaller = implementer.use((invocation, input) =>
+/**
+ * The middleware of procedures with public access, which require no caller:
+ * `implement(contract).$context<Context>().use(withoutCaller)`.
+ */
+export const withoutCaller = builder.middleware((invocation, input) =>
   guardMiddleware(invocation, input, () => invocation.next()),
 )
 
 /**
- * Implements a procedure that requires a caller for some topics. The context contains the caller as `watcher`, if one of
+ * The middleware of procedures that require a caller for some topics. The context contains the caller as `watcher`, if one of
  * the topics in the input requires a caller.
  */
-export const callerByTopic = implementer.use((invocation, input) =>
+export const callerByTopic = builder.middleware((invocation, input) =>
   guardMiddleware(invocation, input, (watcher) => invocation.next({ context: { watcher } })),
 )
 
-/** Implements a procedure that requires a caller. Applies the headers `Idempotency-Key` and `If-Match`. */
-export const withCaller = implementer.use((invocation, input) =>
+/** The middleware of procedures that require a caller. Applies the headers `Idempotency-Key` and `If-Match`. */
+export const withCaller = builder.middleware((invocation, input) =>
   guardMiddleware(invocation, input, (caller) => {
     const { context, procedure, path, next } = invocation
     if (!caller)

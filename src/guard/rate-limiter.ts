@@ -6,7 +6,7 @@ import type { Database } from '../../db/database.ts'
 import { rateLimitCounters } from '../../db/rate-limits.ts'
 import { listIpAddresses } from '../../db/ip-addresses.ts'
 import type { ConsumeRateLimit, LimitRefusal } from '../context.ts'
-import { allRateLimits, rateLimits } from '../rate-limits.ts'
+import { type RateLimits, rateLimits } from '../rate-limits.ts'
 import { BLOCK_FACTOR, blockOf, networkOf } from './networks.ts'
 
 /**
@@ -16,6 +16,7 @@ import { BLOCK_FACTOR, blockOf, networkOf } from './networks.ts'
  */
 export function createRateLimiter(
   { rateLimits: isEnabled, limitPoints }: { rateLimits: boolean; limitPoints: Record<string, number> },
+  limits: RateLimits,
   db: Database,
   onExceeded: (limit: RateLimit) => void = () => undefined,
 ): ConsumeRateLimit {
@@ -35,7 +36,7 @@ export function createRateLimiter(
   }
   /** Each limit also exists for blocks of IPv6 networks (/48), with BLOCK_FACTOR times the points. */
   const limiters = new Map(
-    [...allRateLimits].map(([name, limit]) => [
+    [...limits].map(([name, limit]) => [
       name,
       { ofKey: create(limit, 1), ofBlock: create(limit, BLOCK_FACTOR) },
     ]),

@@ -1,7 +1,6 @@
 import { htmlEscape } from 'escape-goat'
 
-import { resourcesOfScope } from '../../contract/scope-resources.ts'
-import { scopes } from '../../contract/meta.ts'
+import { type Scope, scopes } from '../../contract/meta.ts'
 import { isMessage, type Translator, type Values } from '../translation/index.ts'
 import { page, type MessageWithValues, toHtml } from './page.ts'
 
@@ -102,16 +101,22 @@ const verifiedDetails = (translator: Translator, { id, trusted }: App, redirectU
 interface ConsentRequest {
   app: App
   scope: string
+  /** The names of the resources that an app with a scope can access. */
+  scopeResources: Readonly<Record<Scope, readonly string[]>>
 }
 
 /** Describes the requested access. */
-const requestedAccess = (translator: Translator, { app, scope }: ConsentRequest, email: string) =>
+const requestedAccess = (
+  translator: Translator,
+  { app, scope, scopeResources }: ConsentRequest,
+  email: string,
+) =>
   paragraph(translator, 'consentRequest', { app: app.name, email }) +
   '<ul>' +
   scopes
     .filter((name) => scope.split(' ').includes(name))
     .map((name) => {
-      const resources = translator.translateResources(resourcesOfScope(name))
+      const resources = translator.translateResources(scopeResources[name])
       return htmlEscape`<li>${translator.translate(name, { resources })}</li>`
     })
     .join('') +

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { unavailable } from '../../contract/errors.ts'
 import type { RequestAttributes } from '../context.ts'
 import type { AttributesOf, Services } from '../services.ts'
-import { tracing } from '../telemetry/tracing.ts'
+import { createRoutes, tracing } from '../telemetry/tracing.ts'
 import { createAdmission, createIncompleteLimit } from './admission.ts'
 import { createAuthEndpoints } from './better-auth.ts'
 import { hasBody } from './body.ts'
@@ -180,7 +180,8 @@ export function createApp(services: Services): Server {
     }
     preflight(request, response, handle)
   }
-  const observedListener = tracing?.serve(listener, attributesOf) ?? listener
+  const observedListener =
+    tracing?.serve(listener, attributesOf, createRoutes(services.app.contract)) ?? listener
   const options = { ...LIMITS, ServerResponse: createResponseClass(networkOfRequest) }
   const server = createServer(options, (request, response) => {
     if (!acceptPipelined(request, response)) return

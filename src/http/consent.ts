@@ -46,6 +46,15 @@ export function createConsentPages(services: Services, grants: Grants): Protocol
         : showSignedOut(submission),
   }
 
+  /** Shows the consent page to a signed-in person, otherwise the sign-in page. */
+  async function showStart({ call, authorization, app, translator }: Submission): Promise<Outcome> {
+    const caller = await findPerson(call)
+    if (!caller) return { html: emailPage(translator, app) }
+    const { redirectUri, scope } = authorization
+    const { scopeResources } = services.app
+    return { html: consentPage(translator, { app, redirectUri, scope, scopeResources }, caller.user.email) }
+  }
+
   return async (call, response) => {
     const { method, url, context } = call
     const pages = createPageAnswers(call, response)
@@ -99,12 +108,4 @@ export function createConsentPages(services: Services, grants: Grants): Protocol
       })
     }
   }
-}
-
-/** Shows the consent page to a signed-in person, otherwise the sign-in page. */
-async function showStart({ call, authorization, app, translator }: Submission): Promise<Outcome> {
-  const caller = await findPerson(call)
-  if (!caller) return { html: emailPage(translator, app) }
-  const { redirectUri, scope } = authorization
-  return { html: consentPage(translator, { app, redirectUri, scope }, caller.user.email) }
 }

@@ -85,7 +85,8 @@ export function createDevicePages(services: Services, devices: DeviceFlow): Prot
       const { request, outcome } = await findRequest(submission, caller)
       if (!request) return outcome
       const { client: app, scope, userCode } = request
-      const consent = { app, scope, userCode: formatUserCode(userCode) }
+      const { scopeResources } = services.app
+      const consent = { app, scope, scopeResources, userCode: formatUserCode(userCode) }
       return { html: deviceConsentPage(submission.translator, consent, caller.user.email) }
     },
     allow: decide('allow', 'deviceAllowed', grantLimit),

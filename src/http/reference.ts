@@ -5,8 +5,8 @@ import type { Endpoints } from './endpoints.ts'
 import { createFileEndpoint, createPageEndpoints } from './files.ts'
 
 /** Creates the endpoints of the OpenAPI document and of the reference page, which shows the document. */
-export function createReferenceEndpoints({ settings: { baseUrl } }: Services): Endpoints {
-  const loadDocument = async () => Buffer.from(JSON.stringify(await createDocument(baseUrl)))
+export function createReferenceEndpoints({ app, settings: { baseUrl } }: Services): Endpoints {
+  const loadDocument = async () => Buffer.from(JSON.stringify(await createDocument(app, baseUrl)))
   return {
     '/api/openapi.json': createFileEndpoint({
       type: 'application/json',

@@ -1,12 +1,13 @@
 import { type JSONSchema, type OpenAPI, OpenAPIGenerator } from '@orpc/openapi'
+import type { AnyContractRouter } from '@orpc/contract'
 import { traverseContractProcedures } from '@orpc/server'
 import { ZodToJsonSchemaConverter, type ZodToJsonSchemaConverterOptions } from '@orpc/zod/zod4'
 import { z } from 'zod'
 
 import { metaOf, type Scope } from '../../contract/meta.ts'
 import { requestSchemas, responseSchemas } from '../../contract/schemas.ts'
-import { contract, descriptions } from '../../contract/index.ts'
 import { resourcesOfScope } from '../../contract/scope-resources.ts'
+import type { App } from '../resource.ts'
 import {
   type Components,
   createErrorComponents,
@@ -22,19 +23,21 @@ import {
 
 type Interceptor = NonNullable<ZodToJsonSchemaConverterOptions['interceptors']>[number]
 
-const info: OpenAPI.InfoObject = {
-  title: 'Tallystick',
-  version: '1.0.0',
-  license: { name: 'MIT', identifier: 'MIT' },
+const createInfo = ({ name, version, description, license }: App, baseUrl: string): OpenAPI.InfoObject => ({
+  title: name,
+  version,
+  ...(license && { license: { name: license, identifier: license } }),
   description: [
-    'A shared counter, tasks, notes and sessions.',
+    description,
     'To sign in, request a code with `POST /api/auth/email-otp/send-verification-otp {"email", "type": "sign-in"}`',
     'and send it with `POST /api/auth/sign-in/email-otp {"email", "otp"}`, which sets the session cookie.',
   ].join(' '),
-}
+  contact: { name: 'The operator of this service', url: baseUrl },
+})
 
 /** Returns the resources of a scope as text: `tasks, notes and account`. */
-const listResources = (scope: Scope) => new Intl.ListFormat('en-GB').format(resourcesOfScope(scope))
+const listResources = (contract: AnyContractRouter, scope: Scope) =>
+  new Intl.ListFormat('en-GB').format(resourcesOfScope(contract, scope))
 
 /** The session cookie. Over https, the name of the cookie has a prefix (src/identity/cookies.ts). */
 const createSession = (baseUrl: string) => ({
@@ -44,13 +47,17 @@ const createSession = (baseUrl: string) => ({
 })
 
 /**
- * Creates the OpenAPI document of the contract. If two procedures have the same method and path, the
+ * Creates the OpenAPI document of an application. If two procedures have the same method and path, the
  * document contains both, with different media types. The URLs of OAuth are absolute, because some tools refuse
  * relative ones.
  */
-export async function createDocument(baseUrl: string): Promise<OpenAPI.Document> {
+export async function createDocument(app: App, baseUrl: string): Promise<OpenAPI.Document> {
+  const { contract, resources } = app
   const components = createErrorComponents()
-  const [document, alternatives] = [await generate(false, components), await generate(true, components)]
+  const [document, alternatives] = [
+    await generate(app, baseUrl, components, false),
+    await generate(app, baseUrl, components, true),
+  ]
   Object.assign(components.schemas, document.components?.schemas)
   for (const { name, value } of named) components.examples[name] = { value }
   traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
@@ -69,18 +76,17 @@ export async function createDocument(baseUrl: string): Promise<OpenAPI.Document>
   const examples = sortKeys(pick(components.examples, used))
   return {
     ...document,
-    info: { ...info, contact: { name: 'The operator of this service', url: baseUrl } },
-    tags: Object.entries(descriptions).map(([name, description]) => ({ name, description })),
+    tags: Object.entries(resources).map(([name, { description }]) => ({ name, description })),
     components: {
       schemas,
       examples,
-      securitySchemes: { session: createSession(baseUrl), token: createToken(baseUrl) },
+      securitySchemes: { session: createSession(baseUrl), token: createToken(contract, baseUrl) },
     },
   }
 }
 
 /** The token of an app, or a personal token. */
-const createToken = (baseUrl: string) => ({
+const createToken = (contract: AnyContractRouter, baseUrl: string) => ({
   type: 'oauth2' as const,
   flows: {
     authorizationCode: {
@@ -88,8 +94,8 @@ const createToken = (baseUrl: string) => ({
       tokenUrl: `${baseUrl}/token`,
       refreshUrl: `${baseUrl}/token`,
       scopes: {
-        read: `Read your ${listResources('read')}`,
-        write: `Create, change, share and delete your ${listResources('write')}`,
+        read: `Read your ${listResources(contract, 'read')}`,
+        write: `Create, change, share and delete your ${listResources(contract, 'write')}`,
       },
     },
   },
@@ -142,9 +148,9 @@ const listNamed = (registry: Registry, strategy: 'input' | 'output') =>
 const named = [...listNamed(responseSchemas, 'output'), ...listNamed(requestSchemas, 'input')]
 
 /** Generates the document of the alternatives, or of all other procedures. Adds the declared errors to `components`. */
-const generate = (isAlternative: boolean, components: Components) =>
-  generator.generate(contract, {
-    info,
+const generate = (app: App, baseUrl: string, components: Components, isAlternative: boolean) =>
+  generator.generate(app.contract, {
+    info: createInfo(app, baseUrl),
     servers: [{ url: '/' }],
     filter: ({ contract }) => Boolean(metaOf(contract).alternative) === isAlternative,
     commonSchemas: Object.fromEntries(

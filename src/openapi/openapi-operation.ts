@@ -27,11 +27,11 @@ export function completeOperation(
 ) {
   operation.operationId = path.join('_')
   operation.tags = [path[0] ?? '']
-  const { access, scope, rateLimit, eventsExample, tool } = meta
+  const { access, watches, scope, rateLimit, eventsExample, tool } = meta
   if (tool) operation.description ??= tool.description
   const isStream = getEventIteratorSchemaDetails(outputSchema) !== undefined
   const credentials = [{ session: [] }, ...(scope ? [{ token: [scope] }] : [])]
-  const anonymous = typeof access === 'object' && Object.values(access).includes('public') ? [{}] : []
+  const anonymous = watches?.some((topic) => topic.access === 'public') ? [{}] : []
   operation.security = access === 'public' ? [] : [...anonymous, ...credentials]
   correctParameters(operation)
 

@@ -10,7 +10,7 @@ import { readCommandSettings, type CommandContext } from './command-context.ts'
  * regular files.
  */
 export async function backup(context: CommandContext, file: string) {
-  const folder = requireEmbeddedDatabase(context, 'pg_dump --format=custom')
+  const folder = await requireEmbeddedDatabase(context, 'pg_dump --format=custom')
   const content = await embedded.dump(folder)
   const existing = await stat(file).catch(() => undefined)
   if (file === '-' || isStandardOutput(existing)) {
@@ -26,7 +26,7 @@ export async function backup(context: CommandContext, file: string) {
 }
 
 export async function restore(context: CommandContext, file: string, { force = false }: { force?: boolean }) {
-  const folder = requireEmbeddedDatabase(context, 'pg_restore')
+  const folder = await requireEmbeddedDatabase(context, 'pg_restore')
   const previous = await embedded.restore(folder, await readFile(file), force)
   context.print(`Restored ${folder} from ${file}.`)
   if (previous !== undefined) context.print(`The previous database is in ${previous}, until you delete it.`)
@@ -47,8 +47,8 @@ function isStandardOutput(file: Stats | undefined) {
   return file?.dev === output.dev && file.ino === output.ino
 }
 
-function requireEmbeddedDatabase(context: CommandContext, alternative: string) {
-  const { databaseUrl } = readCommandSettings(context)
+async function requireEmbeddedDatabase(context: CommandContext, alternative: string) {
+  const { databaseUrl } = await readCommandSettings(context)
   if (isServer(databaseUrl))
     throw new Error(
       `This command supports only the embedded database. DATABASE_URL is a PostgreSQL server: use ${alternative}.`,

@@ -1,8 +1,11 @@
 import type { Connection, Database } from '../../db/database.ts'
 import { open } from '../../db/index.ts'
+import type { App } from '../resource.ts'
 import { readSettings, type Settings } from '../settings.ts'
 
 export interface CommandContext {
+  /** Imports the application on demand, because calls of a remote service do not need it. */
+  loadApp: () => Promise<App>
   environment: NodeJS.ProcessEnv
   print: (line: string) => void
 }
@@ -12,8 +15,8 @@ export interface CommandContext {
  * command connects directly to PostgreSQL. Rejects `memory:`, because the data of such a database is lost when the
  * command ends.
  */
-export function readCommandSettings({ environment }: CommandContext): Settings {
-  const settings = readSettings(environment)
+export async function readCommandSettings({ environment, loadApp }: CommandContext): Promise<Settings> {
+  const settings = readSettings(environment, (await loadApp()).rateLimits)
   if (settings.databaseUrl === 'memory:')
     throw new Error(
       'DATABASE_URL is memory:, and a database in memory does not outlive this command. Set DATABASE_URL to a PostgreSQL server, or unset it to use the embedded database.',
@@ -26,7 +29,7 @@ export async function withDatabase(
   context: CommandContext,
   work: (db: Database, settings: Settings, notifications: Connection['notifications']) => Promise<void>,
 ) {
-  const settings = readCommandSettings(context)
+  const settings = await readCommandSettings(context)
   const { db, notifications, close } = await open(settings.databaseUrl)
   try {
     await work(db, settings, notifications)

@@ -11,7 +11,7 @@ export function addOperatorCommands(program: Command, context: CommandContext) {
   program
     .command('serve')
     .description('start the service, and run until SIGTERM or SIGINT')
-    .action(async () => (await import('../serve.ts')).serve(context.environment))
+    .action(async () => (await import('../serve.ts')).serve(await context.loadApp(), context.environment))
   program
     .command('migrate')
     .description('apply pending migrations')
@@ -35,9 +35,7 @@ export function addOperatorCommands(program: Command, context: CommandContext) {
   program
     .command('permissions')
     .description('print the actions that each relation to a resource permits')
-    .action(async () => {
-      ;(await import('./permissions.ts')).printPermissions(context)
-    })
+    .action(async () => (await import('./permissions.ts')).printPermissions(context))
   addAdmin(program, context)
   addSessions(program, context)
   program

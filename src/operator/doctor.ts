@@ -10,22 +10,23 @@ const packages: Record<string, () => Promise<unknown>> = {
 }
 
 /** Prints one line for each check. Throws if any check finds a problem. */
-export async function doctor({ environment, print }: CommandContext) {
+export async function doctor(context: CommandContext) {
+  const { print } = context
   let problems = 0
-  for await (const { subject, fact = '', problem } of examine(environment)) {
+  for await (const { subject, fact = '', problem } of examine(context)) {
     if (problem !== undefined) problems++
     print(`${problem === undefined ? 'ok     ' : 'problem'}  ${subject.padEnd(10)}  ${problem ?? fact}`)
   }
   if (problems > 0) throw new Error(`Problems: ${problems}`)
 }
 
-async function* examine(environment: NodeJS.ProcessEnv): AsyncGenerator<Finding> {
+async function* examine(context: CommandContext): AsyncGenerator<Finding> {
   const findings = await Promise.all(Object.entries(packages).map(findPackageProblem))
   const problems = findings.filter((problem) => problem !== undefined)
   if (problems.length === 0) {
     yield { subject: 'packages', fact: Object.keys(packages).join(', ') }
     // Imported only now, because the import fails if a package is missing.
-    yield* (await import('./examination.ts')).examineService(environment)
+    yield* (await import('./examination.ts')).examineService(context)
   } else for (const problem of problems) yield { subject: 'packages', problem }
 }
 

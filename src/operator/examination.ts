@@ -10,6 +10,7 @@ import { ExposedError, makeFolderPrivate } from '../../db/private.ts'
 import { verifyMailServer } from '../identity/mail.ts'
 import { readSettings, type Settings } from '../settings.ts'
 import { describeConnectionError } from './connection-error.ts'
+import type { CommandContext } from './command-context.ts'
 import type { Finding } from './finding.ts'
 
 /** The oldest supported major version of PostgreSQL. */
@@ -22,8 +23,8 @@ const MIN_POSTGRES_VERSION = 15
 const MAX_CLOCK_DIFFERENCE = 5_000
 
 /** Checks everything that depends on the settings. */
-export async function* examineService(environment: NodeJS.ProcessEnv): AsyncGenerator<Finding> {
-  const settings = readSettingsOrProblems(environment)
+export async function* examineService(context: CommandContext): AsyncGenerator<Finding> {
+  const settings = await readSettingsOrProblems(context)
   if (Array.isArray(settings)) {
     for (const problem of settings) yield { subject: 'settings', problem }
     return
@@ -36,9 +37,12 @@ export async function* examineService(environment: NodeJS.ProcessEnv): AsyncGene
 }
 
 /** Returns the settings, or a list of problems if settings are invalid. */
-function readSettingsOrProblems(environment: NodeJS.ProcessEnv): Settings | string[] {
+async function readSettingsOrProblems({
+  environment,
+  loadApp,
+}: CommandContext): Promise<Settings | string[]> {
   try {
-    return readSettings(environment)
+    return readSettings(environment, (await loadApp()).rateLimits)
   } catch (error) {
     const [title = '', ...problems] = toErrorMessage(error).split('\n')
     return problems.length > 0 ? problems.map((problem) => problem.trim()) : [title]

@@ -1,10 +1,9 @@
-import { app } from '../app.ts'
-import type { Resource } from '../resource.ts'
 import type { CommandContext } from './command-context.ts'
 
 /** Prints one line for each resource and relation: the actions that the authorization table of the resource permits. */
-export function printPermissions({ print }: Pick<CommandContext, 'print'>) {
-  const rows = Object.entries<Resource>(app.resources).flatMap(([resource, { items }]) =>
+export async function printPermissions({ loadApp, print }: Pick<CommandContext, 'loadApp' | 'print'>) {
+  const { resources } = await loadApp()
+  const rows = Object.entries(resources).flatMap(([resource, { items }]) =>
     Object.entries(items?.permissions ?? {}).map(([relation, actions]) => [
       resource,
       relation,

@@ -6,8 +6,7 @@ import type { Database } from '../../db/database.ts'
 import { announce } from '../live/bus.ts'
 import { keyOf } from '../live/topics.ts'
 import { normalizeAddress } from '../mail-address.ts'
-import { app } from '../app.ts'
-import type { Resource, SampleName, Samples } from '../resource.ts'
+import type { App, SampleName, Samples } from '../resource.ts'
 import { withDatabase, readCommandSettings, type CommandContext } from './command-context.ts'
 
 interface SampleAccount {
@@ -26,14 +25,14 @@ export const sampleAccounts = (ada: string): Record<SampleName, SampleAccount> =
  * operator can repeat the command.
  */
 export async function seed(context: CommandContext, address: string, { force = false }: { force?: boolean }) {
-  const { production, smtpUrl, outbox } = readCommandSettings(context)
+  const { production, smtpUrl, outbox } = await readCommandSettings(context)
   if (production && !force)
     throw new Error(
       'NODE_ENV is production, and seed adds sample accounts. To add them nevertheless, use --force.',
     )
   const { success, data: email } = z.email().toLowerCase().safeParse(normalizeAddress(address))
   if (!success) throw new Error(`${address} is not an e-mail address.`)
-  const samples = await importSamples()
+  const samples = await importSamples(await context.loadApp())
   await withDatabase(context, async (db, _, notifications) => {
     const ids = await db.transaction((tx) => addAccounts(tx, email, Object.values(samples)))
     const topics = Object.values(samples).flatMap(({ topics }) => topics)
@@ -51,9 +50,9 @@ export async function seed(context: CommandContext, address: string, { force = f
 }
 
 /** Returns the samples by the name of the resource. */
-async function importSamples() {
+async function importSamples({ resources }: App) {
   const samples: Record<string, Samples> = {}
-  for (const [name, { importSamples }] of Object.entries<Resource>(app.resources))
+  for (const [name, { importSamples }] of Object.entries(resources))
     if (importSamples) samples[name] = (await importSamples()).samples
   return samples
 }

@@ -1,56 +1,62 @@
+import { implement } from '@orpc/server'
+
+import type { EngineContract } from '../../contract/engine.ts'
 import * as query from '../../db/account.ts'
 import * as audit from '../../db/audit.ts'
 import { lockPerson } from '../../db/users.ts'
 import { signOut } from '../guard/authentication.ts'
 import { normalizeAddress } from '../mail-address.ts'
 import { auditSourceOf } from '../audit-source.ts'
+import type { Context } from '../context.ts'
 import { withCaller } from '../guard/index.ts'
 import { scopesOf } from './apps.ts'
 import { toUnixSeconds, toUnixTimes } from '../unix-time.ts'
 import type { Resource } from '../resource.ts'
 
-const os = withCaller.account
-
 /** Maximum size of an export, in bytes. At 9 Mbit/s, the transfer takes 15 s (the default of ANSWER_TIMEOUT). */
 const MAX_EXPORT_BYTES = 16 * 1024 * 1024
 
-const procedures = os.router({
-  get: os.get.handler(({ context: { user } }) => {
-    const { id, name, email, emailVerified } = user
-    return { id, name, email, emailVerified }
-  }),
+/** The export depends on the resources of the application. */
+export function createAccount(contract: EngineContract['account']) {
+  const os = implement(contract).$context<Context>().use(withCaller)
+  const procedures = os.router({
+    get: os.get.handler(({ context: { user } }) => {
+      const { id, name, email, emailVerified } = user
+      return { id, name, email, emailVerified }
+    }),
 
-  export: os.export.handler(async ({ context, errors }) => {
-    const { db, user, personalData } = context
-    const entry = { ...auditSourceOf(context), action: 'account.export', subject: user.id } as const
-    if ((await query.getSize(db, user, personalData)) > MAX_EXPORT_BYTES) {
-      await audit.insert(db, { ...entry, outcome: 'refused' })
-      throw errors.TOO_LARGE()
-    }
-    const records = await query.findData(db, user, personalData)
-    if (!records) throw errors.UNAUTHORIZED()
-    await audit.insert(db, { ...entry, outcome: 'accepted' })
-    return { ...accountView(records.account), ...records.resources, ...accessView(records) }
-  }),
+    export: os.export.handler(async ({ context, errors }) => {
+      const { db, user, personalData } = context
+      const entry = { ...auditSourceOf(context), action: 'account.export', subject: user.id } as const
+      if ((await query.getSize(db, user, personalData)) > MAX_EXPORT_BYTES) {
+        await audit.insert(db, { ...entry, outcome: 'refused' })
+        throw errors.TOO_LARGE()
+      }
+      const records = await query.findData(db, user, personalData)
+      if (!records) throw errors.UNAUTHORIZED()
+      await audit.insert(db, { ...entry, outcome: 'accepted' })
+      return { ...accountView(records.account), ...records.resources, ...accessView(records) }
+    }),
 
-  delete: os.delete.handler(async ({ context, input, errors }) => {
-    const { db, user } = context
-    if (normalizeAddress(input.email).toLowerCase() !== user.email) throw errors.WRONG_ADDRESS()
-    const entry = { ...auditSourceOf(context), action: 'account.delete', outcome: 'accepted' } as const
-    await db.transaction(async (tx) => {
-      const [person] = await lockPerson(tx, user.id)
-      if (!person) throw errors.UNAUTHORIZED()
-      await audit.insert(tx, { ...entry, subject: user.id })
-      await query.remove(tx, user, context.personalData)
-    })
-    await signOut(context)
-    return { success: true }
-  }),
-})
-
-export const account = {
-  procedures,
-} satisfies Resource
+    delete: os.delete.handler(async ({ context, input, errors }) => {
+      const { db, user } = context
+      if (normalizeAddress(input.email).toLowerCase() !== user.email) throw errors.WRONG_ADDRESS()
+      const entry = { ...auditSourceOf(context), action: 'account.delete', outcome: 'accepted' } as const
+      await db.transaction(async (tx) => {
+        const [person] = await lockPerson(tx, user.id)
+        if (!person) throw errors.UNAUTHORIZED()
+        await audit.insert(tx, { ...entry, subject: user.id })
+        await query.remove(tx, user, context.personalData)
+      })
+      await signOut(context)
+      return { success: true }
+    }),
+  })
+  return {
+    description: 'The account of the signed-in person: its data, the export of its data, and its deletion.',
+    procedures,
+  } satisfies Resource
+}
 
 const accountView = ({ id, name, email, emailVerified, role, ...row }: query.AccountData['account']) => ({
   exportedAt: toUnixSeconds(new Date()),

@@ -1,6 +1,10 @@
+import { implement } from '@orpc/server'
+
+import { apps as appsContract } from '../../contract/apps.ts'
 import { findRedirectUris } from '../../db/oauth.ts'
 import * as query from '../../db/sessions.ts'
 import { scopes } from '../../contract/meta.ts'
+import type { Context } from '../context.ts'
 import { withCaller } from '../guard/index.ts'
 import { auditSourceOf } from '../audit-source.ts'
 import { readPage } from '../lists/pagination.ts'
@@ -8,7 +12,7 @@ import { latestFirst } from './sessions.ts'
 import { toUnixSeconds } from '../unix-time.ts'
 import type { Resource } from '../resource.ts'
 
-const os = withCaller.apps
+const os = implement(appsContract).$context<Context>().use(withCaller)
 
 const procedures = os.router({
   list: os.list.handler(async (call) => {
@@ -30,6 +34,7 @@ const procedures = os.router({
 })
 
 export const apps = {
+  description: 'Apps, agents and programs that have access to the account of a person.',
   procedures,
 } satisfies Resource
 

@@ -1,13 +1,17 @@
+import { implement } from '@orpc/server'
+
+import { audit as auditContract } from '../../contract/audit.ts'
 import { badRequest } from '../../contract/errors.ts'
 import * as query from '../../db/audit.ts'
 import { findEmails, findId } from '../../db/users.ts'
+import type { Context } from '../context.ts'
 import { withCaller } from '../guard/index.ts'
 import { auditSourceOf } from '../audit-source.ts'
 import { newestFirst, type Order, readPage } from '../lists/pagination.ts'
 import { toUnixSeconds } from '../unix-time.ts'
 import type { Resource } from '../resource.ts'
 
-const os = withCaller.audit
+const os = implement(auditContract).$context<Context>().use(withCaller)
 
 // An entry has no long text, so the number of rows also limits the bytes of a page.
 const order: Order<query.AuditRow> = { ...newestFirst, textsOf: () => [] }
@@ -33,6 +37,7 @@ const procedures = os.router({
 })
 
 export const audit = {
+  description: 'The audit trail, for administrators.',
   procedures,
 } satisfies Resource
 

@@ -1,10 +1,14 @@
+import { implement } from '@orpc/server'
+
+import { counter as counterContract } from '../../contract/counter.ts'
 import { counterTopic } from '../../contract/counter.ts'
 import * as query from '../../db/counter.ts'
+import type { Context } from '../context.ts'
 import { withoutCaller } from '../guard/index.ts'
 import { counterHtml } from '../html/counter.ts'
 import type { Patch, Resource } from '../resource.ts'
 
-const os = withoutCaller.counter
+const os = implement(counterContract).$context<Context>().use(withoutCaller)
 
 const procedures = os.router({
   get: os.get.handler(async ({ context: { db } }) => ({ count: await query.get(db) })),
@@ -40,6 +44,7 @@ const patch = ({ count }: { count: number }): Patch => ({
 })
 
 export const counter = {
+  description: 'One counter that everybody shares.',
   procedures,
   datastar: {
     patches: { fragment: patch },

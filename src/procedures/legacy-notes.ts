@@ -1,3 +1,6 @@
+import { implement } from '@orpc/server'
+
+import { legacyNotes as legacyNotesContract } from '../../contract/legacy-notes.ts'
 import { call } from '@orpc/server'
 
 import { noteBounds } from '../../contract/bounds.ts'
@@ -13,7 +16,7 @@ import { newestFirst, type Order, readPage } from '../lists/pagination.ts'
 import { toUnixSeconds } from '../unix-time.ts'
 import type { Patch, Resource } from '../resource.ts'
 
-const os = withCaller.legacyNotes
+const os = implement(legacyNotesContract).$context<Context>().use(withCaller)
 
 const order: Order<ListedNote['note']> = { ...newestFirst, textsOf: ({ title, body }) => [title, body] }
 
@@ -50,6 +53,7 @@ const patch = ({ notes, noteCount }: NotesList, signals = {}): Patch => ({
 })
 
 export const legacyNotes = {
+  description: 'Notes in their first form, with integer ids.',
   procedures,
   isRequestedBy: (body) => 'newNote' in body && !('title' in body),
   datastar: {

@@ -1,8 +1,12 @@
+import { implement } from '@orpc/server'
+
+import { notes as notesContract } from '../../contract/notes.ts'
 import { type NoteAction, notesTopic } from '../../contract/notes.ts'
 import * as query from '../../db/notes.ts'
 import { selectWith } from '../../db/personal-data.ts'
 import * as shares from '../../db/shares.ts'
 import type { Reply } from '../caller.ts'
+import type { Context } from '../context.ts'
 import { withCaller } from '../guard/index.ts'
 import { isPermitted } from '../guard/permissions.ts'
 import { newestFirst, type Order, readPage } from '../lists/pagination.ts'
@@ -10,7 +14,7 @@ import type { Items } from '../items.ts'
 import type { Resource } from '../resource.ts'
 import { toUnixTimes } from '../unix-time.ts'
 
-const os = withCaller.notes
+const os = implement(notesContract).$context<Context>().use(withCaller)
 
 type Relation = 'author' | query.Role | 'anyone'
 
@@ -101,6 +105,7 @@ const items: Items = {
 }
 
 export const notes = {
+  description: 'Notes, which their authors can share with readers and editors.',
   procedures,
   items,
   personalData: {

@@ -1,9 +1,13 @@
+import { implement } from '@orpc/server'
+
+import { reservations as reservationsContract } from '../../contract/reservations.ts'
 import { ReservationRules, guestBounds } from '../../contract/reservations.ts'
+import type { Context } from '../context.ts'
 import { withoutCaller } from '../guard/index.ts'
 import { negotiateLanguage } from '../translation/index.ts'
 import type { Resource } from '../resource.ts'
 
-const os = withoutCaller.reservations
+const os = implement(reservationsContract).$context<Context>().use(withoutCaller)
 
 const procedures = os.router({
   create: os.create.handler(({ context: { headers, reply }, input, errors }) => {
@@ -24,5 +28,6 @@ const procedures = os.router({
 })
 
 export const reservations = {
+  description: 'A demonstration of answers in the language of the caller.',
   procedures,
 } satisfies Resource

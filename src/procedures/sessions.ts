@@ -1,15 +1,19 @@
+import { implement } from '@orpc/server'
+
+import { sessions as sessionsContract } from '../../contract/sessions.ts'
 import bowser from 'bowser'
 
 import { sessionsTopic } from '../../contract/sessions.ts'
 import * as query from '../../db/sessions.ts'
 import type { Caller } from '../caller.ts'
 import { auditSourceOf } from '../audit-source.ts'
+import type { Context } from '../context.ts'
 import { withCaller } from '../guard/index.ts'
 import { type Order, readPage } from '../lists/pagination.ts'
 import { toUnixSeconds } from '../unix-time.ts'
 import type { Resource } from '../resource.ts'
 
-const os = withCaller.sessions
+const os = implement(sessionsContract).$context<Context>().use(withCaller)
 
 const procedures = os.router({
   list: os.list.handler(async (call) => {
@@ -36,6 +40,7 @@ const procedures = os.router({
 })
 
 export const sessions = {
+  description: 'The sessions of a person on all devices.',
   procedures,
   watch: { topic: sessionsTopic, variantOf: ({ session }) => session.id },
 } satisfies Resource

@@ -1,7 +1,11 @@
+import { implement } from '@orpc/server'
+
+import { status as statusContract } from '../../contract/status.ts'
+import type { Context } from '../context.ts'
 import { withoutCaller } from '../guard/index.ts'
 import type { Resource } from '../resource.ts'
 
-const os = withoutCaller.status
+const os = implement(statusContract).$context<Context>().use(withoutCaller)
 
 const procedures = os.router({
   get: os.get.handler(({ context: { settings } }) => ({
@@ -12,5 +16,6 @@ const procedures = os.router({
 })
 
 export const status = {
+  description: 'Whether the service is running.',
   procedures,
 } satisfies Resource

@@ -1,3 +1,6 @@
+import { implement } from '@orpc/server'
+
+import { tasks as tasksContract } from '../../contract/tasks.ts'
 import type { TaskAction } from '../../contract/tasks.ts'
 import { RowId } from '../../contract/schemas.ts'
 import { selectWith } from '../../db/personal-data.ts'
@@ -5,13 +8,14 @@ import * as query from '../../db/tasks.ts'
 import type { Database } from '../../db/database.ts'
 import type { Caller, Reply } from '../caller.ts'
 import { versionTag } from '../guard/conditions.ts'
+import type { Context } from '../context.ts'
 import { withCaller } from '../guard/index.ts'
 import { newestFirst, type Order, readPage } from '../lists/pagination.ts'
 import { toUnixSeconds } from '../unix-time.ts'
 import type { Items } from '../items.ts'
 import type { Resource } from '../resource.ts'
 
-const os = withCaller.tasks
+const os = implement(tasksContract).$context<Context>().use(withCaller)
 
 const order: Order<query.ListedTask> = {
   ...newestFirst,
@@ -72,6 +76,7 @@ const items: Items = {
 }
 
 export const tasks = {
+  description: 'The tasks of a person. Nobody else can see them.',
   procedures,
   items,
   personalData: {

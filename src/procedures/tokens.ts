@@ -1,12 +1,16 @@
+import { implement } from '@orpc/server'
+
+import { tokens as tokensContract } from '../../contract/tokens.ts'
 import { tokenClientIds } from '../../contract/audiences.ts'
 import * as query from '../../db/personal-tokens.ts'
+import type { Context } from '../context.ts'
 import { withCaller } from '../guard/index.ts'
 import { auditSourceOf } from '../audit-source.ts'
 import { scopesOf } from './apps.ts'
 import { toUnixSeconds } from '../unix-time.ts'
 import type { Resource } from '../resource.ts'
 
-const os = withCaller.tokens
+const os = implement(tokensContract).$context<Context>().use(withCaller)
 
 const DAY = 24 * 3600_000
 
@@ -34,5 +38,6 @@ const procedures = os.router({
 })
 
 export const tokens = {
+  description: 'Access tokens for programs without a browser.',
   procedures,
 } satisfies Resource

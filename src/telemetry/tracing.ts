@@ -9,10 +9,10 @@ import {
   trace,
   type Tracer,
 } from '@opentelemetry/api'
+import type { AnyContractRouter } from '@orpc/contract'
 import { ORPCError, traverseContractProcedures } from '@orpc/server'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-import { contract } from '../../contract/index.ts'
 import { codeOf } from '../../db/errors.ts'
 import type { StatementObserver } from '../../db/observer.ts'
 import type { AttributesOf } from '../services.ts'
@@ -34,8 +34,6 @@ const globalTracer = trace.getTracer('tallystick')
 export const tracing = globalTracer instanceof ProxyTracer ? undefined : createTracing(globalTracer)
 
 function createTracing(tracer: Tracer) {
-  const routeOf = createRoutes()
-
   async function withSpan<Result>(span: Span, run: () => PromiseLike<Result> | Result): Promise<Result> {
     try {
       return await context.with(trace.setSpan(context.active(), span), run)
@@ -67,6 +65,7 @@ function createTracing(tracer: Tracer) {
       <Target extends { path: string }>(
         listener: Listener<Target>,
         attributesOf: AttributesOf,
+        routeOf: RouteOf,
       ): Listener<Target> =>
       (request, response, target) => {
         const { method = '', headers } = request
@@ -109,16 +108,15 @@ function recordError(span: Span, error: unknown) {
   if (!isPublic || error.status >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
 }
 
-/**
- * Returns the function that finds the route of an operation. A route is a path with placeholders, such as
- * `/api/tasks/{id}`.
- */
-function createRoutes() {
+/** Returns the route of an operation: a path with placeholders, such as `/api/tasks/{id}`. */
+type RouteOf = (operation: string | undefined, path: string) => string | undefined
+
+export function createRoutes(contract: AnyContractRouter): RouteOf {
   const routes = new Map<string, string | undefined>()
   traverseContractProcedures({ router: contract, path: [] }, ({ contract: declared, path }) => {
     routes.set(path.join('.'), declared['~orpc'].route.path)
   })
-  return (operation: string | undefined, path: string) => {
+  return (operation, path) => {
     if (operation === undefined) return undefined
     if (path === '/mcp') return path
     if (path.startsWith('/rpc/')) return `/rpc/${operation.replaceAll('.', '/')}`

@@ -30,7 +30,7 @@ function createTranslator(language: Language) {
         )
         .join(''),
     /** Translates the names of resources as a list. */
-    translateResources: (names: string[]) =>
+    translateResources: (names: readonly string[]) =>
       listFormat.format(names.map((name) => resourceName(language, name))),
   } as const
 }

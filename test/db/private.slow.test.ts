@@ -9,7 +9,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { start } from '../../db/embedded.ts'
 import { makeContentsPrivate, makePrivate } from '../../db/private.ts'
 import { createMailer } from '../../src/identity/mail.ts'
-import { readSettings } from '../../src/settings.ts'
+import { readSettings } from '../fixtures/settings.ts'
 import { pathOf } from '../fixtures/programs.ts'
 
 const run = promisify(execFile)

@@ -8,6 +8,7 @@ import { contract } from '../../contract/index.ts'
 import * as audit from '../../db/audit.ts'
 import { users } from '../../db/users.ts'
 import { sessions } from '../../db/sessions.ts'
+import { app } from '../../src/app.ts'
 import { createContext } from '../../src/guard/authentication.ts'
 import * as operator from '../../src/operator/admin.ts'
 import { cookiesAfter, createFetch, signInOverHttp } from '../fixtures/http.ts'
@@ -57,6 +58,7 @@ const setUser = (id: string, values: Partial<typeof users.$inferInsert>) =>
 
 const commandContext = {
   environment: { DATABASE_URL: service.databaseUrl, AUTH_SECRET: 'x'.repeat(32) },
+  loadApp: () => Promise.resolve(app),
   print: () => undefined,
 }
 

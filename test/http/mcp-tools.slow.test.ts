@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
+import { app } from '../../src/app.ts'
 import { createDocument } from '../../src/openapi/document.ts'
 import { createMcpCalls, declaredTools, type Result, rpc, toolNames } from '../fixtures/mcp-agent.ts'
 import { newEmail, settingsWithAddress, startService } from '../fixtures/service.ts'
@@ -25,7 +26,7 @@ interface Operation {
  * path, the query and the body.
  */
 async function listOperations() {
-  const document: unknown = JSON.parse(JSON.stringify(await createDocument('http://localhost:3000')))
+  const document: unknown = JSON.parse(JSON.stringify(await createDocument(app, 'http://localhost:3000')))
   const { paths, components } = document as {
     paths: Record<string, Record<string, Operation>>
     components: { schemas: Record<string, Schema> }

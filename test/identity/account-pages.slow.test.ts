@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 import { users, verifications } from '../../db/users.ts'
 import { insertClient } from '../../db/oauth.ts'
+import { app as application } from '../../src/app.ts'
 import { isMessage, languages, negotiateLanguage } from '../../src/translation/index.ts'
 import { codePage, consentPage, emailPage, errorPage } from '../../src/html/account.ts'
 import { signInEmail } from '../../src/identity/mail.ts'
@@ -220,7 +221,13 @@ describe('a hostile value', () => {
   test.each(languages)('is escaped on every page and in the e-mail: %s', (language) => {
     const translator = negotiateLanguage(language)
     const problem = { code: 'INVALID_REQUEST', values: { details: hostile } }
-    const request = { app: hostileApp, redirectUri: 'https://app.example/', scope: 'read write' }
+    const { scopeResources } = application
+    const request = {
+      app: hostileApp,
+      redirectUri: 'https://app.example/',
+      scope: 'read write',
+      scopeResources,
+    }
 
     for (const html of [
       emailPage(translator, hostileApp),

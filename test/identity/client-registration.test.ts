@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { readSettings } from '../../src/settings.ts'
+import { readSettings } from '../fixtures/settings.ts'
 import { appWithId, createOAuthCalls, openPage, redirectUri, registerApp } from '../fixtures/oauth-app.ts'
 import { settingsWithAddress, startService } from '../fixtures/service.ts'
 

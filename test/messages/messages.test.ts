@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { scopes } from '../../contract/meta.ts'
-import { resourcesOfScope } from '../../contract/scope-resources.ts'
+import { app } from '../../src/app.ts'
 import { catalogues, findText, isMessage } from '../../src/translation/catalogues.ts'
 import { languages, negotiateLanguage } from '../../src/translation/index.ts'
 import { testCatalogue } from '../fixtures/catalogues.ts'
@@ -41,7 +41,7 @@ describe.each(languages)('the texts of the server in %s', (language) => {
   test('names every resource', () => {
     const { translateResources } = negotiateLanguage(language)
     for (const scope of scopes) {
-      const names = resourcesOfScope(scope)
+      const names = app.scopeResources[scope]
       const list = translateResources(names)
       for (const name of names) expect(list).toContain(translateResources([name]))
     }

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { OPERATOR } from '../../db/audit.ts'
 import { users } from '../../db/users.ts'
 import * as grants from '../../db/grants.ts'
+import { app } from '../../src/app.ts'
 import { createDocument } from '../../src/openapi/document.ts'
 import { type Answer, createFetch, sessionTokenIn } from '../fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
@@ -34,7 +35,7 @@ interface Target extends Operation {
   path: string
 }
 
-const document = JSON.parse(JSON.stringify(await createDocument('http://localhost:3000'))) as Document
+const document = JSON.parse(JSON.stringify(await createDocument(app, 'http://localhost:3000'))) as Document
 const operations: Target[] = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
 )

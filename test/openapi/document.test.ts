@@ -8,6 +8,7 @@ import { metaOf } from '../../contract/meta.ts'
 import { requestSchemas, responseSchemas } from '../../contract/schemas.ts'
 import { ErrorBody } from '../../contract/errors.ts'
 import { contract } from '../../contract/index.ts'
+import { app } from '../../src/app.ts'
 import { createDocument } from '../../src/openapi/document.ts'
 import { createFetch } from '../fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
@@ -62,7 +63,8 @@ describe('the OpenAPI document', () => {
   }
 
   test('names the absolute URLs of OAuth, and the session cookie of the origin', async () => {
-    const schemesOf = async (baseUrl: string) => (await createDocument(baseUrl)).components?.securitySchemes
+    const schemesOf = async (baseUrl: string) =>
+      (await createDocument(app, baseUrl)).components?.securitySchemes
 
     expect(await schemesOf('https://a.example')).toMatchObject({
       session: { name: '__Host-better-auth.session_token' },
@@ -142,7 +144,7 @@ describe('the OpenAPI document', () => {
 
   test('contains every procedure at its path, with its name, a summary, its access and an error', () => {
     traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
-      const { alternative, access, scope, rateLimit } = metaOf(procedure)
+      const { alternative, access, watches, scope, rateLimit } = metaOf(procedure)
       const { method = '', path: url = '' } = procedure['~orpc'].route
       const operation = document.paths[url]?.[method.toLowerCase()]
       if (alternative) {
@@ -153,7 +155,7 @@ describe('the OpenAPI document', () => {
       expect(operation?.summary).toMatch(/./)
       expect(operation?.description).toMatch(/./)
       // An operation with topics needs no credentials for some of them.
-      const anonymous = typeof access === 'object' ? [{}] : []
+      const anonymous = watches ? [{}] : []
       expect(operation?.security).toEqual(
         access === 'public' ? [] : [...anonymous, { session: [] }, ...(scope ? [{ token: [scope] }] : [])],
       )
