@@ -9,7 +9,7 @@ const OWN = ['counter', 'tasks', 'notes', 'legacy-notes', 'shares', 'reservation
 const EXCEPTIONS: Record<string, string> = {
   'contract/index.ts': 'lists the resources',
   'contract/bounds.ts': 'the page loads bounds without the schemas of the contract',
-  'contract/query/related-resources.ts': 'names the resource that changes together with the topic of notes',
+  'contract/query/bound.ts': 'names the resource that changes together with the topic of notes',
   'src/app.ts': 'lists the resources',
   'src/openapi/openapi-headers.ts': 'published examples of headers',
   'src/telemetry/metrics.ts': 'Counter is a type of metric',

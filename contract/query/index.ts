@@ -1,3 +1,8 @@
-export type { KeepLiveOptions, LiveStatus } from './keep-live.ts'
-export { keepLive } from './related-resources.ts'
-export { type ClientWithHeaders, createQueryUtils, type QueryUtils } from './orpc.ts'
+export {
+  type ClientWithHeaders,
+  createQueryUtils,
+  keepLive,
+  type KeepLiveOptions,
+  type LiveStatus,
+  type QueryUtils,
+} from './bound.ts'

@@ -1,12 +1,20 @@
 import type { InferClientErrors } from '@orpc/client'
 import type { Query, QueryClient } from '@tanstack/query-core'
 
-import type { Client, Inputs, Outputs } from '../client.ts'
+import type { InferContractRouterInputs, InferContractRouterOutputs } from '@orpc/contract'
+
+import type { ClientOf } from '../../create-client.ts'
+import type { EngineContract } from '../../engine.ts'
 import type { QueryUtils } from './orpc.ts'
 
-type Input = Inputs['live']['watch']
-type Update = Outputs['live']['watch'] extends AsyncIterator<infer Value> ? Value : never
-type Topic = Update['topic']
+type Input<Contract extends EngineContract> = InferContractRouterInputs<Contract>['live']['watch']
+type UpdateOf<Contract extends EngineContract> =
+  InferContractRouterOutputs<Contract>['live']['watch'] extends AsyncIterator<infer Value> ? Value : never
+
+interface Update {
+  topic: string
+  state: object
+}
 
 /**
  * - `connecting`: the client opens the stream, or resumes the stream after a lost connection. Cached data may be old.
@@ -15,32 +23,39 @@ type Topic = Update['topic']
  */
 export type LiveStatus = 'connecting' | 'connected' | 'closed'
 
-export interface KeepLiveOptions extends Input {
+export type KeepLiveOptions<Contract extends EngineContract> = Input<Contract> & {
   onStatus?: (status: LiveStatus) => void
   /**
    * Receives the error after which the client does not connect again, for example UNAUTHORIZED after the end of the
    * session.
    */
-  onError?: (error: InferClientErrors<Client['live']['watch']>) => void
+  onError?: (error: InferClientErrors<ClientOf<EngineContract>['live']['watch']>) => void
 }
 
 /** The names of further resources that change together with the resource of a topic. */
-export type RelatedResources = Partial<Record<Topic, readonly (keyof Client)[]>>
+export type RelatedResources<Contract extends EngineContract> = Partial<
+  Record<(UpdateOf<Contract> & Update)['topic'], readonly (keyof Contract)[]>
+>
 
 /**
  * Keeps the cached queries of the topics current, with one stream of `live.watch`. Writes each new state to the queries
  * that return the state, for example `tasks.list` with the same status and limit. Invalidates all other queries of the
  * resource. Returns the function that ends the stream.
  */
-export function keepLive(
+export function keepLive<Contract extends EngineContract>(
   queryClient: QueryClient,
-  orpc: QueryUtils,
-  { onStatus, onError, ...input }: KeepLiveOptions,
-  related: RelatedResources = {},
+  utils: QueryUtils<Contract>,
+  { onStatus, onError, ...options }: KeepLiveOptions<Contract>,
+  related: RelatedResources<Contract> = {},
 ): () => void {
-  const affectedQueries = (topic: Topic) =>
-    [topic, ...(related[topic] ?? [])].flatMap((name) =>
-      queryClient.getQueryCache().findAll({ queryKey: orpc[name].key() }),
+  // The compiler cannot derive these types from a contract that is not known here.
+  const live = Reflect.get(utils, 'live') as QueryUtils<EngineContract>['live']
+  const resourceOf = (name: PropertyKey) => Reflect.get(utils, name) as ResourceUtils
+  const input: Input<EngineContract> = options
+  const relatedTo: Partial<Record<string, readonly PropertyKey[]>> = { sessions: ['apps'], ...related }
+  const affectedQueries = (topic: string) =>
+    [topic, ...(relatedTo[topic] ?? [])].flatMap((name) =>
+      queryClient.getQueryCache().findAll({ queryKey: resourceOf(name).key() }),
     )
 
   const stop = new AbortController()
@@ -56,11 +71,12 @@ export function keepLive(
   }
   const run = async () => {
     onStatus?.('connecting')
-    const updates = await orpc.live.watch.call(input, { signal, context: { onRetry } })
+    const updates = await live.watch.call(input, { signal, context: { onRetry } })
     onStatus?.('connected')
-    for await (const update of updates) {
+    for await (const update of updates as AsyncIterable<Update>) {
       const outdated = new Set(affectedQueries(update.topic))
-      for (const query of applyUpdate(queryClient, orpc, update, input)) outdated.delete(query)
+      for (const query of applyUpdate(queryClient, resourceOf(update.topic), update, input))
+        outdated.delete(query)
       invalidate(queryClient, outdated)
     }
   }
@@ -75,9 +91,14 @@ export function keepLive(
 }
 
 /** Writes a state to the queries that return the state. Returns the queries that are current now. */
-function applyUpdate(queryClient: QueryClient, orpc: QueryUtils, update: Update, input: Input) {
+function applyUpdate(
+  queryClient: QueryClient,
+  resource: ResourceUtils,
+  update: Update,
+  input: Readonly<Record<string, unknown>>,
+) {
   const cache = queryClient.getQueryCache()
-  return keysOfStateQueries(orpc, update.topic, input).flatMap((queryKey) => {
+  return keysOfStateQueries(resource, input[update.topic]).flatMap((queryKey) => {
     const query = cache.find({ queryKey, exact: true })
     if (!query) return []
     // Cancels a request, because its response may be older than the update.
@@ -100,10 +121,16 @@ interface StateQuery {
   queryKey: (options?: { input: object }) => readonly unknown[]
 }
 
+/** The helpers of a resource. oRPC creates the helpers on demand, for every name. */
+interface ResourceUtils {
+  key: () => readonly unknown[]
+  list: StateQuery
+  get: StateQuery
+}
+
 /** Returns the keys of the queries that return the state of the topic: the procedure `list` or `get` of the resource. */
-function keysOfStateQueries(orpc: QueryUtils, topic: Topic, input: Readonly<Record<string, unknown>>) {
-  const { list, get } = orpc[topic] as unknown as { list: StateQuery; get: StateQuery }
-  const filter = { ...Object(input[topic]) } as Record<string, unknown>
+function keysOfStateQueries({ list, get }: ResourceUtils, input: unknown) {
+  const filter = { ...Object(input) } as Record<string, unknown>
   const isFiltered = Object.values(filter).some((value) => value !== undefined)
   return [list, get].flatMap((query) => [
     query.queryKey({ input: filter }),

@@ -1,8 +1,13 @@
-import { type Client as ProcedureClient, type ClientContext, createORPCClient } from '@orpc/client'
+import {
+  type Client as ProcedureClient,
+  type ClientContext,
+  createORPCClient,
+  type NestedClient,
+} from '@orpc/client'
 import { createTanstackQueryUtils, type RouterUtils } from '@orpc/tanstack-query'
 
-import type { CallContext, Client } from '../client.ts'
-import { nextCursor } from '../link.ts'
+import type { CallContext, ClientOf } from '../../create-client.ts'
+import { nextCursor } from '../../link.ts'
 
 /** Values from response headers. */
 interface FromHeaders {
@@ -24,18 +29,22 @@ type WithHeaders<Procedures> = {
 }
 
 /** A client that adds the entity tag and the cursor of the next page to the outputs. */
-export type ClientWithHeaders = { [Resource in keyof Client]: WithHeaders<Client[Resource]> }
+export type ClientWithHeaders<Contract> = {
+  [Resource in keyof Contract]: WithHeaders<ClientOf<Contract>[Resource]>
+}
 
-export type QueryUtils = RouterUtils<ClientWithHeaders>
+export type QueryUtils<Contract> =
+  ClientWithHeaders<Contract> extends infer All extends NestedClient<CallContext> ? RouterUtils<All> : never
 
 /**
  * Creates oRPC's helpers for TanStack Query: `useQuery(orpc.tasks.get.queryOptions({ input: { id } }))`. Cached outputs
  * contain `etag` and `nextCursor`, because TanStack Query caches no response headers.
  */
-export const createQueryUtils = (client: Client): QueryUtils => createTanstackQueryUtils(withHeaders(client))
+export const createQueryUtils = <Contract>(client: ClientOf<Contract>): QueryUtils<Contract> =>
+  createTanstackQueryUtils(withHeaders(client)) as unknown as QueryUtils<Contract>
 
-function withHeaders(client: Client): ClientWithHeaders {
-  return createORPCClient<ClientWithHeaders>({
+function withHeaders<Contract>(client: ClientOf<Contract>) {
+  return createORPCClient<NestedClient<CallContext>>({
     async call(path, input, { context, ...options }) {
       const reply: NonNullable<CallContext['reply']> = context.reply ?? new Map<string, string>()
       const procedure = path.reduce<unknown>(
