@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 
 import type { Database } from './database.ts'
 import { containsDatabase } from './embedded.ts'
-import { connect, isServer } from './index.ts'
+import { connect, isServer } from './open.ts'
 import { findPendingMigrations, migrationsAfter } from './pending-migrations.ts'
 import { dummyTable, requireRow } from './statements.ts'
 
@@ -20,13 +20,13 @@ export interface Inspection {
 }
 
 /** Reports the state of a database. Changes nothing. */
-export async function inspect(url: string): Promise<Inspection> {
-  if (!isServer(url) && !containsDatabase(url)) return { pending: migrationsAfter(0) }
+export async function inspect(url: string, migrationsFolder: string): Promise<Inspection> {
+  if (!isServer(url) && !containsDatabase(url)) return { pending: migrationsAfter(0, migrationsFolder) }
   const { db, close } = await connect(url)
   try {
     const database = requireRow(await selectDatabase(db))
     return {
-      pending: await findPendingMigrations(db),
+      pending: await findPendingMigrations(db, migrationsFolder),
       database: { ...database, clockOffset: await measureClockOffset(db) },
     }
   } finally {

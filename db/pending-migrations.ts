@@ -1,18 +1,15 @@
 import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 
 import { sql } from 'drizzle-orm'
 
 import type { Database } from './database.ts'
 import { dummyTable, requireRow } from './statements.ts'
 
-export const migrationsFolder = fileURLToPath(new URL('./migrations', import.meta.url))
-
 /** Returns the names of the migrations that are not applied yet, oldest first. Changes nothing. */
-export async function findPendingMigrations(db: Pick<Database, 'select'>) {
+export async function findPendingMigrations(db: Pick<Database, 'select'>, migrationsFolder: string) {
   const isApplied = sql<boolean>`to_regclass('drizzle.__drizzle_migrations') is not null`
   const { hasMigrations } = requireRow(await db.select({ hasMigrations: isApplied }).from(dummyTable))
-  return migrationsAfter(hasMigrations ? await findLastMigration(db) : 0)
+  return migrationsAfter(hasMigrations ? await findLastMigration(db) : 0, migrationsFolder)
 }
 
 /**
@@ -25,7 +22,7 @@ async function findLastMigration(db: Pick<Database, 'select'>) {
 }
 
 /** Returns the names of the migrations that were created after `time` (milliseconds since the Unix epoch). */
-export function migrationsAfter(time: number) {
+export function migrationsAfter(time: number, migrationsFolder: string) {
   const journal = readFileSync(`${migrationsFolder}/meta/_journal.json`, 'utf8')
   const { entries } = JSON.parse(journal) as { entries: { tag: string; when: number }[] }
   return entries.filter(({ when }) => when > time).map(({ tag }) => tag)

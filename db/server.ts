@@ -8,7 +8,7 @@ import type { Connection } from './database.ts'
 import { createServerNotifications } from './notifications.ts'
 import { observed, type StatementObserver } from './observer.ts'
 import { setListConnections } from './pagination.ts'
-import { findPendingMigrations, migrationsFolder } from './pending-migrations.ts'
+import { findPendingMigrations } from './pending-migrations.ts'
 import { CONNECT_TIMEOUT, connectionOptions } from './pg-socket.ts'
 import { withRowReaders } from './row-reader.ts'
 
@@ -78,7 +78,12 @@ const CONNECTION_PLANS = {
   pooled: { counts: { reads: 8, lists: 4, writes: 8 }, prepare: false, connection: {} },
 }
 
-export interface OpenOptions {
+export interface OpenOptions extends ServerOptions {
+  /** The folder of the migrations of the application. */
+  migrationsFolder: string
+}
+
+export interface ServerOptions {
   /** URL of the PostgreSQL server itself. Set if the database URL is the URL of a connection pooler. */
   directUrl?: string | undefined
   /**
@@ -93,7 +98,7 @@ export interface OpenOptions {
 /** Connects to a PostgreSQL server without applying migrations. Reads, writes and lists use separate connections. */
 export async function openServer(
   url: string,
-  { directUrl, answerTimeout = MAX_IDLE_TIMEOUT, observers = [] }: OpenOptions = {},
+  { directUrl, answerTimeout = MAX_IDLE_TIMEOUT, observers = [] }: ServerOptions = {},
 ): Promise<Connection> {
   const database = parseDatabaseUrl(url)
   const { counts, prepare, connection } =
@@ -137,7 +142,7 @@ const startupParameters = <Own extends { options?: string }>({ startup }: Databa
  * Applies pending migrations to a PostgreSQL server. Waits while another process migrates. If no migration is pending,
  * the role needs no permission to create tables.
  */
-export async function migrateServer(url: string) {
+export async function migrateServer(url: string, migrationsFolder: string) {
   const database = parseDatabaseUrl(url)
   const migrator = postgres({
     ...DRIVER_DEFAULTS,
@@ -148,7 +153,8 @@ export async function migrateServer(url: string) {
   try {
     const db = drizzle(migrator)
     await migrator`select pg_advisory_lock(${MIGRATION_LOCK})`
-    if ((await findPendingMigrations(db)).length > 0) await migrate(db, { migrationsFolder })
+    if ((await findPendingMigrations(db, migrationsFolder)).length > 0)
+      await migrate(db, { migrationsFolder })
   } finally {
     await migrator.end()
   }

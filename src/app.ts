@@ -1,4 +1,5 @@
 import { contract, exportParts } from '../contract/index.ts'
+import { migrationsFolder } from '../db/index.ts'
 import { defineApp } from './define-app.ts'
 import { counter } from './procedures/counter.ts'
 import { legacyNotes } from './procedures/legacy-notes.ts'
@@ -12,6 +13,7 @@ export const app = defineApp({
   license: 'MIT',
   description: 'A shared counter, tasks, notes and sessions.',
   contract,
+  migrationsFolder,
   exportParts,
   resources: { counter, tasks, notes, legacyNotes, reservations },
 })

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 
 import type { Connection } from '../db/database.ts'
 import { parseDatabaseUrl } from '../db/database-url.ts'
-import { isReachable, isServer, open } from '../db/index.ts'
+import { isReachable, isServer, open } from '../db/open.ts'
 import type { App } from './resource.ts'
 import type { Services } from './services.ts'
 import { createRateLimiter } from './guard/rate-limiter.ts'
@@ -25,7 +25,12 @@ export async function openServices(app: App, settings: Settings, mailer?: Mailer
   warnOfIgnoredParameters(settings, log)
   const metrics = await loadMetrics(settings, app)
   const observers = [metrics, tracing].flatMap((observer) => (observer ? [observer.observeStatement] : []))
-  const { db, notifications, close } = await open(databaseUrl, { directUrl, answerTimeout, observers })
+  const { db, notifications, close } = await open(databaseUrl, {
+    migrationsFolder: app.migrationsFolder,
+    directUrl,
+    answerTimeout,
+    observers,
+  })
   await createKeys(db)
   const auth = createAuth(settings, db, mailer ?? createMailer(settings, log), log, app.personalData)
   const identity = {

@@ -41,6 +41,8 @@ export interface App<
   /** A sentence about the service, for the OpenAPI document. */
   description: string
   contract: Contract
+  /** The folder of the migrations, as drizzle-kit writes the files. */
+  migrationsFolder: string
   resources: Resources
   router: Implementation
   /** The personal data of all resources, in the order of the export. */

@@ -130,6 +130,7 @@ describe('defineApp', () => {
         description: 'Books.',
         contract: { ...engineContract({ topics: [], exportParts: {} }), books: {} },
         exportParts: {},
+        migrationsFolder: '',
         resources: { books: { description: 'Books.', procedures } },
       }),
     ).toThrow(

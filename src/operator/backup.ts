@@ -2,7 +2,7 @@ import { fstatSync, type Stats } from 'node:fs'
 import { open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 
 import * as embedded from '../../db/embedded.ts'
-import { isServer } from '../../db/index.ts'
+import { isServer } from '../../db/open.ts'
 import { readCommandSettings, type CommandContext } from './command-context.ts'
 
 /**

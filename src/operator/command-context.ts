@@ -1,5 +1,5 @@
 import type { Connection, Database } from '../../db/database.ts'
-import { open } from '../../db/index.ts'
+import { open } from '../../db/open.ts'
 import type { App } from '../resource.ts'
 import { readSettings, type Settings } from '../settings.ts'
 
@@ -30,7 +30,7 @@ export async function withDatabase(
   work: (db: Database, settings: Settings, notifications: Connection['notifications']) => Promise<void>,
 ) {
   const settings = await readCommandSettings(context)
-  const { db, notifications, close } = await open(settings.databaseUrl)
+  const { db, notifications, close } = await open(settings.databaseUrl, await context.loadApp())
   try {
     await work(db, settings, notifications)
   } finally {

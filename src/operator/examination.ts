@@ -5,9 +5,10 @@ import { dirname } from 'node:path'
 import { type Inspection, inspect } from '../../db/inspection.ts'
 import { FolderInUse } from '../../db/embedded.ts'
 import { codeOf, toErrorMessage } from '../../db/errors.ts'
-import { isServer } from '../../db/index.ts'
+import { isServer } from '../../db/open.ts'
 import { ExposedError, makeFolderPrivate } from '../../db/private.ts'
 import { verifyMailServer } from '../identity/mail.ts'
+import type { App } from '../resource.ts'
 import { readSettings, type Settings } from '../settings.ts'
 import { describeConnectionError } from './connection-error.ts'
 import type { CommandContext } from './command-context.ts'
@@ -31,7 +32,7 @@ export async function* examineService(context: CommandContext): AsyncGenerator<F
   }
   const { production, baseUrl } = settings
   yield { subject: 'settings', fact: `${production ? 'production' : 'development'}, ${baseUrl}` }
-  yield* await examineDatabase(settings)
+  yield* await examineDatabase(settings, await context.loadApp())
   yield await examineMail(settings)
   yield await examineFolder(settings)
 }
@@ -49,10 +50,13 @@ async function readSettingsOrProblems({
   }
 }
 
-async function examineDatabase({ databaseUrl, directUrl }: Settings): Promise<Finding[]> {
+async function examineDatabase(
+  { databaseUrl, directUrl }: Settings,
+  { migrationsFolder }: App,
+): Promise<Finding[]> {
   const subject = 'database'
   try {
-    const { database, pending } = await inspect(directUrl ?? databaseUrl)
+    const { database, pending } = await inspect(directUrl ?? databaseUrl, migrationsFolder)
     if (!database) return [{ subject, fact: 'does not exist yet: the service creates it at its first start' }]
     const missing = `${pending.join(', ')} missing: run tallystick migrate`
     return [
