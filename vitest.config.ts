@@ -23,7 +23,7 @@ export default defineConfig({
     globalSetup: 'test/setup/postgres.ts',
     // Coverage does not include code that runs in child processes: main, workers and parts of the command line.
     coverage: {
-      include: ['contract/**/*.ts', 'db/**/*.ts', 'src/**/*.ts'],
+      include: ['contract/**/*.ts', 'db/**/*.ts', 'engine/**/*.ts', 'src/**/*.ts'],
       exclude: ['db/drizzle.config.ts'],
       reporter: ['text-summary'],
       // In percent, one below the last full run.

@@ -47,7 +47,7 @@ module.exports = {
       name: 'query-behind-its-entry',
       comment: 'TanStack Query is optional for applications.',
       severity: 'error',
-      from: { path: '^(contract|db|src)/', pathNot: '^contract/query/' },
+      from: { path: '^(contract|db|engine|src)/', pathNot: '^contract/query/' },
       to: { path: ['^contract/query/', 'tanstack'] },
     },
     only('db', '^db/', []),
@@ -55,6 +55,7 @@ module.exports = {
       '^contract/',
       '^db/',
       '^src/(rate-limits|settings)\\.ts$',
+      '^src/translation/',
     ]),
     only('define-app', '^src/define-app\\.ts$', [
       '^(contract|db)/',
@@ -74,35 +75,37 @@ module.exports = {
     ]),
     only('telemetry', '^src/telemetry/', [...shared, '^db/']),
     only('guard', '^src/guard/', [...shared, '^db/']),
-    only('identity', '^src/identity/', [...shared, '^db/', '^src/translation/']),
+    only('identity', '^src/identity/', [...shared, '^db/', '^src/translation/', '^engine/texts\\.ts$']),
     only('openapi', '^src/openapi/', shared),
     {
       name: 'messages',
       comment:
-        'The files of texts import only the types of the English texts, because the page loads these files.',
+        'The files of texts import only the types of the English texts, because the page loads the files in src/.',
       severity: 'error',
-      from: { path: '^src/messages/' },
-      to: { pathNot: '^src/messages/en\\.ts$' },
+      from: { path: '^(engine|src)/messages/' },
+      to: { pathNot: '^$1/messages/en\\.ts$' },
     },
     {
       name: 'messages-types',
       severity: 'error',
-      from: { path: '^src/messages/' },
+      from: { path: '^(engine|src)/messages/' },
       to: { dependencyTypesNot: ['type-only'] },
     },
-    only('translation', '^src/translation/', ['^contract/languages\\.ts$', '^src/messages/']),
-    only('html', '^src/html/', ['^contract/', '^src/translation/']),
+    only('translation', '^src/translation/', ['^contract/languages\\.ts$']),
+    only('engine', '^engine/', ['^contract/', '^src/translation/']),
+    only('texts', '^src/texts\\.ts$', ['^contract/languages\\.ts$', '^src/(messages|translation)/']),
+    only('html', '^src/html/', ['^contract/', '^src/translation/', '^engine/texts\\.ts$']),
     only('lists', '^src/lists/', [...shared, '^db/']),
     only('procedures', '^src/procedures/', [
       ...shared,
       '^src/(guard|lists|samples)/',
       '^db/',
-      '^src/translation/',
+      '^src/texts\\.ts$',
       '^src/html/',
     ]),
     only('samples', '^src/samples/', [...shared, '^db/']),
     only('live', '^src/live/', [...shared, '^src/(guard|lists)/', '^db/']),
-    only('http', '^src/http/', [...shared, '^src/(guard|identity|translation|openapi|html)/', '^db/']),
+    only('http', '^src/http/', [...shared, '^src/(guard|identity|openapi|html)/', '^db/']),
     {
       name: 'http-no-queries',
       comment: 'Protocols import only types from db/.',
@@ -134,7 +137,7 @@ module.exports = {
     {
       name: 'no-dev-packages',
       severity: 'error',
-      from: { path: '^(contract|db|src)/', pathNot: 'drizzle.config' },
+      from: { path: '^(contract|db|engine|src)/', pathNot: 'drizzle.config' },
       // The code may import `postgres`, although it is a development dependency: the bundle contains the patched
       // package, and installations must not load the unpatched package.
       to: {

@@ -16,6 +16,7 @@ const SHARED = ['contract', 'shared', 'telemetry']
 
 const groups: Record<string, readonly string[]> = {
   start: ['main', 'serve', 'workers', 'open-services', 'testing'],
+  texts: ['texts'],
   shared: [
     'audit-source',
     'caller',
@@ -30,15 +31,15 @@ const groups: Record<string, readonly string[]> = {
 }
 
 function groupOf(path: string) {
-  const [, folder] = /^(contract|db|src\/[^/.]+)\//.exec(path) ?? []
-  if (folder !== undefined) return folder.replace('src/', '')
-  const [, file = ''] = /^src\/(.+)\.ts$/.exec(path) ?? []
+  const [, folder] = /^(contract|db|(?:engine|src)\/[^/.]+)\//.exec(path) ?? []
+  if (folder !== undefined) return folder.replace(/^(engine|src)\//, '')
+  const [, file = ''] = /^(?:engine|src)\/(.+)\.ts$/.exec(path) ?? []
   return Object.keys(groups).find((group) => groups[group]?.includes(file))
 }
 
 async function readImports() {
   const options = await extractDepcruiseOptions('./.config/dependency-cruiser.cjs')
-  const { output } = await cruise(['contract', 'db', 'src'], { ...options, outputType: undefined })
+  const { output } = await cruise(['contract', 'db', 'engine', 'src'], { ...options, outputType: undefined })
   const imports = new Map<string, Set<string>>()
   for (const { source, dependencies } of (output as ICruiseResult).modules)
     for (const { resolved } of dependencies) {

@@ -11,7 +11,7 @@ import { buildIfChanged } from './inputs.ts'
 export const buildPages = () =>
   buildIfChanged(
     'dist/pages',
-    ['.config', 'app', 'contract', 'pages', 'src/messages', 'package-lock.json'],
+    ['.config', 'app', 'contract', 'engine/messages', 'pages', 'src/messages', 'package-lock.json'],
     () => Promise.all([...readdirSync('pages').map(buildPage), buildApp()]),
   )
 

@@ -24,13 +24,15 @@ const options = {
   logLevel: 'warning',
 } satisfies BuildOptions
 
+const inputs = ['.config', 'contract', 'db', 'engine', 'src', 'package-lock.json']
+
 /**
  * Bundles the server's entry points together with their packages to `dist/start`, so that every installation of the
  * package contains the patched PostgreSQL driver. The bundle also starts three times as fast as the separate modules of
  * a hundred packages.
  */
 export const buildPrograms = () =>
-  buildIfChanged('dist/start', ['.config', 'contract', 'db', 'src', 'package-lock.json'], async () => {
+  buildIfChanged('dist/start', inputs, async () => {
     rmSync('dist/start', { recursive: true, force: true })
     await build({
       ...options,

@@ -6,6 +6,7 @@ import { legacyNotes } from './procedures/legacy-notes.ts'
 import { notes } from './procedures/notes.ts'
 import { reservations } from './procedures/reservations.ts'
 import { tasks } from './procedures/tasks.ts'
+import { resourceNames } from './texts.ts'
 
 export const app = defineApp({
   name: 'Tallystick',
@@ -15,5 +16,6 @@ export const app = defineApp({
   contract,
   migrationsFolder,
   exportParts,
+  resourceNames,
   resources: { counter, tasks, notes, legacyNotes, reservations },
 })

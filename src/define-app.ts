@@ -29,7 +29,7 @@ type RouterOf<Contract extends AnyContractRouter> = UnlaziedRouter<Router<Contra
 
 interface Definition<Contract extends AppContract, Parts extends ExportParts> extends Pick<
   App,
-  'name' | 'version' | 'license' | 'description' | 'migrationsFolder'
+  'name' | 'version' | 'license' | 'description' | 'migrationsFolder' | 'resourceNames'
 > {
   contract: Contract
   /** The parts of the export, in the order of the export. */

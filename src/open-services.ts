@@ -32,7 +32,7 @@ export async function openServices(app: App, settings: Settings, mailer?: Mailer
     observers,
   })
   await createKeys(db)
-  const auth = createAuth(settings, db, mailer ?? createMailer(settings, log), log, app.personalData)
+  const auth = createAuth(settings, db, mailer ?? createMailer(settings, log), log, app)
   const identity = {
     ...(await createCookieIdentity(auth)),
     verifyToken: createVerifier(db, settings.baseUrl),

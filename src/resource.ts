@@ -9,6 +9,7 @@ import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
 import type { GuardedResource } from './items.ts'
 import type { RateLimits } from './rate-limits.ts'
+import type { Catalogues } from './translation/index.ts'
 
 /** The procedures of a resource, and what the engine must know of the resource. */
 export interface Resource extends GuardedResource {
@@ -33,9 +34,11 @@ export interface App<
   Contract extends AnyContractRouter = AnyContractRouter,
   Implementation = Readonly<Record<string, Resource['procedures']>>,
 > {
-  /** The name of the service, for people. */
+  /** The name that pages, e-mails and the OpenAPI document show. */
   name: string
   version: string
+  /** The translated names of the resources, for the consent page. */
+  resourceNames: Catalogues
   /** The license of the interface, as an SPDX identifier. */
   license?: string | undefined
   /** A sentence about the service, for the OpenAPI document. */

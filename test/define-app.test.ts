@@ -122,18 +122,18 @@ describe('defineApp', () => {
 
   test('names all mistakes in one error', () => {
     const procedures = { edit: procedure({ action: 'EDIT_BOOK', ifMatch: true }) }
+    const mistaken = {
+      name: 'Books',
+      version: '1.0.0',
+      description: 'Books.',
+      contract: { ...engineContract({ topics: [], exportParts: {} }), books: {} },
+      exportParts: {},
+      migrationsFolder: '',
+      resourceNames: {},
+      resources: { books: { description: 'Books.', procedures } },
+    }
 
-    expect(() =>
-      defineApp({
-        name: 'Books',
-        version: '1.0.0',
-        description: 'Books.',
-        contract: { ...engineContract({ topics: [], exportParts: {} }), books: {} },
-        exportParts: {},
-        migrationsFolder: '',
-        resources: { books: { description: 'Books.', procedures } },
-      }),
-    ).toThrow(
+    expect(() => defineApp(mistaken)).toThrow(
       'The application has mistakes:\n- books.edit: no relation permits the action EDIT_BOOK\n- books.edit: the',
     )
   })

@@ -13,11 +13,11 @@ import { MAX_TOKENS } from '../db/personal-tokens.ts'
 import { sessions } from '../db/sessions.ts'
 import { createContext } from '../src/guard/authentication.ts'
 import type { Context } from '../src/context.ts'
+import { resourceNames as engineNames } from '../engine/texts.ts'
 import { withoutCaller } from '../src/guard/index.ts'
-import { server as english } from '../src/messages/en.ts'
-import { negotiateLanguage } from '../src/translation/index.ts'
 import { app } from '../src/app.ts'
 import { consentPage } from '../src/html/account.ts'
+import { createPageTranslator } from '../src/html/page-translator.ts'
 import { describeTransports, startService } from './fixtures/service.ts'
 
 const service = await startService()
@@ -155,7 +155,7 @@ const consentHtml = (scope: Scope) => {
   const client = { id: 'app', name: 'An app', trusted: false }
   const { scopeResources } = app
   const request = { app: client, redirectUri: 'https://app.example/', scope, scopeResources }
-  return consentPage(negotiateLanguage('en'), request, 'ada@example.com')
+  return consentPage(createPageTranslator(app, 'en'), request, 'ada@example.com')
 }
 
 /** Lists the resources that the scope allows an app to access, but that the consent page does not name. */
@@ -174,11 +174,12 @@ describe('the consent page', () => {
   })
 
   test('has the English name of every resource', () => {
-    const names = scopes
+    const english = { ...engineNames.en, ...app.resourceNames.en }
+    const unnamed = scopes
       .flatMap((scope) => app.scopeResources[scope])
-      .filter((name) => !Object.hasOwn(english.resources, name))
+      .filter((name) => !Object.hasOwn(english, name))
 
-    expect(names, 'Add the name of the resource to `resources` in src/messages/en.ts').toEqual([])
+    expect(unnamed, 'Add the name of the resource to `resources` in src/messages/en.ts').toEqual([])
   })
 
   test('the check finds a resource that the page does not name', () => {

@@ -1,7 +1,8 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
 
 import { isDefinedError, safe } from '../contract/client.ts'
-import { languages, negotiateLanguage } from '../src/translation/index.ts'
+import { languages } from '../contract/languages.ts'
+import { negotiateLanguage } from '../src/texts.ts'
 import { createFetch } from './fixtures/http.ts'
 import { describeTransports, startService, transports } from './fixtures/service.ts'
 

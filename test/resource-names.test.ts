@@ -22,7 +22,7 @@ const withoutComments = (code: string) => code.replace(/\/\*.*?\*\//gs, '').repl
 /** Returns the first name of a resource in the code, not in its comments. */
 const nameIn = (code: string) => NAME.exec(withoutComments(code))?.[0]
 
-const files = ['contract', 'db', 'src'].flatMap((folder) =>
+const files = ['contract', 'db', 'engine', 'src'].flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((file) => join(folder, file))
     .filter((file) => /(?<!\.d)\.ts$/.test(file) && !/node_modules|^src\/messages\//.test(file))

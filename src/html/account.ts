@@ -1,8 +1,10 @@
 import { htmlEscape } from 'escape-goat'
 
 import { type Scope, scopes } from '../../contract/meta.ts'
-import { isMessage, type Translator, type Values } from '../translation/index.ts'
+import { isMessage } from '../../engine/texts.ts'
+import type { Translator, Values } from '../translation/index.ts'
 import { page, type MessageWithValues, toHtml } from './page.ts'
+import type { PageTranslator } from './page-translator.ts'
 
 /** An error that a page shows: the code of the error, and the values of the message of this code. */
 export interface Problem {
@@ -26,7 +28,7 @@ const problemAlert = (translator: Translator, problem?: Problem) =>
     ? `<p class="problem" role="alert">${toHtml(translator, isMessage(problem.code) ? problem.code : 'INTERNAL_SERVER_ERROR', problem.values)}</p>\n`
     : ''
 
-export const errorPage = (translator: Translator, problem: Problem) =>
+export const errorPage = (translator: PageTranslator, problem: Problem) =>
   page(translator, ['problemTitle'], problemAlert(translator, problem))
 
 /** Warns about the name of an app that is not in OAUTH_CLIENTS, because the app chose its name itself. */
@@ -39,7 +41,7 @@ const requestingApp = (translator: Translator, app?: App) =>
     ? paragraph(translator, 'signInFor', { app: app.name }) + caution(translator, app, 'signInCaution')
     : paragraph(translator, 'signInForDevice')
 
-export const emailPage = (translator: Translator, app?: App, problem?: Problem) =>
+export const emailPage = (translator: PageTranslator, app?: App, problem?: Problem) =>
   page(
     translator,
     ['signInTitle'],
@@ -54,7 +56,12 @@ export const emailPage = (translator: Translator, app?: App, problem?: Problem) 
   )
 
 /** The link without an address loads the page again, which then asks for the e-mail address. */
-export const codePage = (translator: Translator, app: App | undefined, email: string, problem?: Problem) =>
+export const codePage = (
+  translator: PageTranslator,
+  app: App | undefined,
+  email: string,
+  problem?: Problem,
+) =>
   page(
     translator,
     ['codeTitle'],
@@ -107,7 +114,7 @@ interface ConsentRequest {
 
 /** Describes the requested access. */
 const requestedAccess = (
-  translator: Translator,
+  translator: PageTranslator,
   { app, scope, scopeResources }: ConsentRequest,
   email: string,
 ) =>
@@ -127,7 +134,7 @@ const requestedAccess = (
  * key do not grant access.
  */
 const decisionPage = (
-  translator: Translator,
+  translator: PageTranslator,
   request: ConsentRequest,
   email: string,
   { details, fields = '' }: { details: string; fields?: string },
@@ -145,7 +152,7 @@ ${fields}<button name="action" value="deny">${toHtml(translator, 'deny')}</butto
   )
 
 export const consentPage = (
-  translator: Translator,
+  translator: PageTranslator,
   { redirectUri, ...request }: ConsentRequest & { redirectUri: string },
   email: string,
 ) =>
@@ -159,7 +166,7 @@ ${toHtml(translator, 'revocation')}</p>
   })
 
 /** Asks for the code that an app on another device shows. `userCode` is the prefilled code. */
-export const deviceCodePage = (translator: Translator, userCode: string, problem?: Problem) =>
+export const deviceCodePage = (translator: PageTranslator, userCode: string, problem?: Problem) =>
   page(
     translator,
     ['deviceTitle'],
@@ -180,7 +187,7 @@ export const deviceCodePage = (translator: Translator, userCode: string, problem
  * anyone can start a request with the public id of an app.
  */
 export const deviceConsentPage = (
-  translator: Translator,
+  translator: PageTranslator,
   { userCode, ...request }: ConsentRequest & { userCode: string },
   email: string,
 ) =>
@@ -202,7 +209,7 @@ export const deviceConsentPage = (
 
 /** Shows the outcome of the decision about an app on another device. */
 export const deviceDecidedPage = (
-  translator: Translator,
+  translator: PageTranslator,
   { name }: App,
   outcome: 'deviceAllowed' | 'deviceDenied',
 ) => page(translator, ['deviceTitle'], paragraph(translator, outcome, { app: name }))

@@ -1,7 +1,9 @@
 import { htmlEscape } from 'escape-goat'
 import { createHash } from 'node:crypto'
 
-import { type Message, type Translator, type Values, type Writer } from '../translation/index.ts'
+import type { Message } from '../../engine/texts.ts'
+import type { Translator, Values, Writer } from '../translation/index.ts'
+import type { PageTranslator } from './page-translator.ts'
 
 // The first button of a form is filled: this is the button that the Enter key presses.
 const style = `
@@ -70,20 +72,21 @@ export const toHtml = ({ translate }: Translator, ...[message, values]: MessageW
   translate(message, values, htmlWriter)
 
 /** Creates a page. `body` is HTML. */
-export const page = (translator: Translator, title: MessageWithValues, body: string) =>
+export const page = (translator: PageTranslator, title: MessageWithValues, body: string) =>
   htmlEscape`<!doctype html>
 <html lang="${translator.language}" dir="${translator.direction}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>${translator.translate(...withWriter(title))} · Tallystick</title>
+<title>${translator.translate(...withWriter(title))} · ${translator.appName}</title>
 <style>` +
   style +
-  `</style>
+  htmlEscape`</style>
 </head>
 <body>
-<header>Tallystick</header>
-<main>
+<header>${translator.appName}</header>
+` +
+  `<main>
 <h1>${toHtml(translator, ...title)}</h1>
 ` +
   body +

@@ -57,7 +57,7 @@ export function createConsentPages(services: Services, grants: Grants): Protocol
 
   return async (call, response) => {
     const { method, url, context } = call
-    const pages = createPageAnswers(call, response)
+    const pages = createPageAnswers(services.app, call, response)
     if (method === 'POST' && !isOwnPage(call, services.settings.baseUrl))
       return pages.showProblem(403, { code: 'FOREIGN_FORM' })
     const parameters = url().searchParams

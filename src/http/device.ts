@@ -7,8 +7,8 @@ import { rateLimits } from '../rate-limits.ts'
 import type { Services } from '../services.ts'
 import { networkOf } from '../guard/networks.ts'
 import { type DeviceFlow, formatUserCode } from '../identity/device-flow.ts'
-import type { Translator } from '../translation/index.ts'
 import { deviceCodePage, deviceConsentPage, deviceDecidedPage, emailPage } from '../html/account.ts'
+import type { PageTranslator } from '../html/page-translator.ts'
 import { createPageAnswers, type Outcome, showLimit } from './page-answers.ts'
 import type { Protocol } from './protocol.ts'
 import {
@@ -95,7 +95,7 @@ export function createDevicePages(services: Services, devices: DeviceFlow): Prot
 
   return async (call, response) => {
     const { method, context } = call
-    const pages = createPageAnswers(call, response)
+    const pages = createPageAnswers(services.app, call, response)
     if (method === 'POST' && !isOwnPage(call, settings.baseUrl))
       return pages.showProblem(403, { code: 'FOREIGN_FORM' })
     if (context.malformed) return pages.showProblem(400, { code: 'BAD_REQUEST' })
@@ -116,6 +116,6 @@ async function showStart({ call, translator }: Submission): Promise<Outcome> {
   return { html: deviceCodePage(translator, code.slice(0, MAX_CODE)) }
 }
 
-const showUnknown = (code: string, translator: Translator): Outcome => ({
+const showUnknown = (code: string, translator: PageTranslator): Outcome => ({
   html: deviceCodePage(translator, code.slice(0, MAX_CODE), { code: 'UNKNOWN_DEVICE_CODE' }),
 })

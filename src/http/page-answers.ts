@@ -3,10 +3,10 @@ import type { ServerResponse } from 'node:http'
 
 import type { LimitRefusal } from '../context.ts'
 import { FetchRefused } from '../identity/client-documents.ts'
-import { negotiateLanguage, type Translator } from '../translation/index.ts'
 import { toPublicDatabaseError } from '../outages.ts'
 import { errorPage, type Problem } from '../html/account.ts'
 import { contentSecurityPolicy } from '../html/page.ts'
+import { type Application, createPageTranslator, type PageTranslator } from '../html/page-translator.ts'
 import type { Call } from './protocol.ts'
 import { sendBody } from './send.ts'
 
@@ -23,14 +23,18 @@ export const limitProblem = (headers: Record<string, string>) => ({
 })
 
 /** Shows that a rate limit is exceeded. */
-export const showLimit = (translator: Translator, exceeded: LimitRefusal): Outcome => ({
+export const showLimit = (translator: PageTranslator, exceeded: LimitRefusal): Outcome => ({
   html: errorPage(translator, limitProblem(exceeded.headers)),
   exceeded,
 })
 
 /** Creates the functions that answer a call with a page in the language of the caller. */
-export function createPageAnswers({ request, context: { log } }: Call, response: ServerResponse) {
-  const translator = negotiateLanguage(request.headers['accept-language'])
+export function createPageAnswers(
+  app: Application,
+  { request, context: { log } }: Call,
+  response: ServerResponse,
+) {
+  const translator = createPageTranslator(app, request.headers['accept-language'])
 
   /** `redirectUri` is an additional permitted target of the form on the page. */
   function show(outcome: Outcome, redirectUri?: string) {

@@ -15,7 +15,6 @@ import * as account from '../../db/account.ts'
 import * as audit from '../../db/audit.ts'
 import * as tables from '../../db/users.ts'
 import type { Database } from '../../db/database.ts'
-import type { PersonalData } from '../../db/personal-data.ts'
 import { sessions } from '../../db/sessions.ts'
 import { addStorages } from './async-storages.ts'
 import { currentDatabase, amendEntry, createTransactionalAdapter } from './transactions.ts'
@@ -23,9 +22,10 @@ import { audited } from './audited-endpoints.ts'
 import { cookieOptions, createCookieReader } from './cookies.ts'
 import { adminPlugin } from './impersonation.ts'
 import { type Mailer, signInEmail } from './mail.ts'
-import { negotiateLanguage } from '../translation/index.ts'
+import { negotiateLanguage } from '../../engine/texts.ts'
 import { detectOutages, rethrowOutages } from './outage-detection.ts'
 import type { Identity } from '../context.ts'
+import type { App } from '../resource.ts'
 import type { Settings } from '../settings.ts'
 
 /**
@@ -48,7 +48,7 @@ export function createAuth(
   db: Database,
   mailer: Mailer,
   log: Logger,
-  personalData: PersonalData,
+  app: Pick<App, 'name' | 'personalData'>,
 ) {
   const { baseUrl, authSecret, adminEmails } = settings
   const schema = {
@@ -94,7 +94,7 @@ export function createAuth(
         // Deletes the rows of the person in all other tables, because better-auth deletes only rows of its own tables.
         delete: {
           before: async (user) => {
-            amendEntry({ subject: await account.remove(currentDatabase(db), user, personalData) })
+            amendEntry({ subject: await account.remove(currentDatabase(db), user, app.personalData) })
           },
         },
       },
@@ -132,7 +132,12 @@ export function createAuth(
           // could reveal whether an account exists.
           sendVerificationOTP: ({ email, otp }, request) =>
             mailer(
-              signInEmail(email, otp, negotiateLanguage(request?.headers?.get('accept-language') ?? '')),
+              signInEmail(
+                email,
+                otp,
+                app.name,
+                negotiateLanguage(request?.headers?.get('accept-language') ?? ''),
+              ),
             ).catch((error: unknown) => {
               log.error(deliveryFailure(error), 'a sign-in e-mail could not be delivered')
             }),

@@ -25,11 +25,16 @@ export interface Email {
 /**
  * Composes the e-mail with a sign-in code. The subject begins with the code, so that notifications show it. The e-mail
  * contains no text that a caller chooses, for example the name of an app, because any caller can request a code for any
- * address.
+ * address. `appName` is the name of this application.
  */
-export function signInEmail(to: string, code: string, { language, direction, translate }: Translator): Email {
+export function signInEmail(
+  to: string,
+  code: string,
+  appName: string,
+  { language, direction, translate }: Translator,
+): Email {
   const intro = translate('letterCode')
-  const lines = [translate('letterUse'), translate('letterIgnore')]
+  const lines = [translate('letterUse', { name: appName }), translate('letterIgnore')]
   return {
     to,
     headers: { 'content-language': language },

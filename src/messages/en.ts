@@ -1,8 +1,8 @@
 // The source of all translations, in ICU MessageFormat.
 
-/** The texts of the server. */
+/** The texts of the server, besides the texts of every application in engine/messages/. */
 export const server = {
-  /** Reservations, pages and e-mails. The files of all languages have these texts. */
+  /** Reservations. The files of all languages have these texts. */
   operations: {
     reserved: 'Thank you, {name}. {guests, plural, one {# seat is} other {# seats are}} reserved.',
     refused: 'The reservation breaks a rule',
@@ -10,73 +10,6 @@ export const server = {
     guestsNotWhole: 'Please enter a whole number of seats.',
     guestsTooFew: 'Please reserve at least {min, plural, one {# seat} other {# seats}}.',
     guestsTooMany: 'Please reserve at most {max, plural, one {# seat} other {# seats}}.',
-
-    signInTitle: 'Sign in',
-    signInFor: '{app} requests access to your account. Sign in to continue.',
-    signInCaution: 'The app chose its name itself. Sign in only if you started this sign-in.',
-    emailLabel: 'Your e-mail address',
-    sendCode: 'Send me a code',
-    codeTitle: 'Enter the code',
-    codeSent: 'We sent a code to {email}.',
-    codeLabel: 'Six digits',
-    signIn: 'Sign in',
-    sendAnotherCode: 'Send another code',
-    otherAddress: 'Use a different e-mail address',
-
-    consentTitle: 'Authorize {app}?',
-    consentRequest: '{app} requests access to the account {email}. It will be able to:',
-    read: 'see your {resources}',
-    write: 'add, change, share and delete your {resources}',
-    destination: 'You will be sent to',
-    description: 'The app is described by',
-    website: 'the website {host}',
-    localProgram: 'a program on this computer, at {host}',
-    localApp: 'an app on this device that opens {scheme} links',
-    consentCaution:
-      'The app chose its name itself. Allow access only if you started this sign-in and recognize the destination.',
-    redirectAddress: 'The complete redirect address is {address}.',
-    revocation: 'You can revoke this access at any time in the list of your sessions.',
-    allow: 'Allow',
-    deny: 'Deny',
-    unnamedApp: 'An app',
-
-    deviceTitle: 'Connect a device',
-    signInForDevice: 'An app on another device requests access to your account. Sign in to continue.',
-    deviceInstruction: 'Enter the code that the app shows on your device.',
-    deviceCodeLabel: 'Eight letters',
-    continue: 'Continue',
-    deviceCode: 'The app shows the code',
-    deviceCaution: 'Allow access only if you started this sign-in, and your device shows exactly this code.',
-    deviceAllowed: '{app} has access now. Return to your device.',
-    deviceDenied: '{app} has no access.',
-
-    problemTitle: 'The request failed',
-    // The errors that a page can show, by code.
-    BAD_REQUEST: 'The request repeats a parameter, or cannot be read.',
-    BANNED_USER: 'This account is blocked. Please contact the administrator of the service.',
-    FOREIGN_FORM: 'Another page sent this form. Start again in the app.',
-    INTERNAL_SERVER_ERROR: 'Something went wrong. Please try again later.',
-    INVALID_EMAIL: 'This is not a valid e-mail address. Please check the address.',
-    INVALID_OTP:
-      'This code is not correct. Check the six digits in the newest e-mail, or request another code.',
-    INVALID_REQUEST: 'The app sent a request that is not allowed: {details}',
-    OTP_EXPIRED: 'This code has expired. Request another code.',
-    SERVICE_UNAVAILABLE: 'The service does not answer at the moment. Please try again in a minute.',
-    TOO_MANY_ATTEMPTS:
-      'Too many wrong codes were entered, so the code is no longer valid. Request another code.',
-    TOO_MANY_REQUESTS:
-      'Too many requests. Please try again in {minutes, plural, one {# minute} other {# minutes}}.',
-    UNAUTHORIZED: 'You are no longer signed in. Sign in again.',
-    UNKNOWN_APP: 'The app that sent you here is not known, or not at this address.',
-    UNKNOWN_DEVICE_CODE:
-      'This code is not correct, or has expired. Check the eight letters, or start again on your device.',
-
-    // The e-mail with a sign-in code. Notifications show only the beginning of the subject, so the subject begins with
-    // the code in every language.
-    letterSubject: '{code} is your sign-in code',
-    letterCode: 'Your sign-in code is',
-    letterUse: 'Use it to sign in to Tallystick. It expires in five minutes.',
-    letterIgnore: 'If you did not request this code, ignore this e-mail.',
   },
   /**
    * The names of resources on the consent page, with the keys of contract/scope-resources.ts, and other texts of new resources.
@@ -85,7 +18,6 @@ export const server = {
   resources: {
     tasks: 'tasks',
     notes: 'notes',
-    account: 'account',
   },
 }
 

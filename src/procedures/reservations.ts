@@ -4,7 +4,7 @@ import { reservations as reservationsContract } from '../../contract/reservation
 import { ReservationRules, guestBounds } from '../../contract/reservations.ts'
 import type { Context } from '../context.ts'
 import { withoutCaller } from '../guard/index.ts'
-import { negotiateLanguage } from '../translation/index.ts'
+import { negotiateLanguage } from '../texts.ts'
 import type { Resource } from '../resource.ts'
 
 const os = implement(reservationsContract).$context<Context>().use(withoutCaller)

@@ -1,65 +1,27 @@
-import type { Language } from '../../contract/languages.ts'
-import { server as am } from '../messages/am.ts'
-import { server as ar } from '../messages/ar.ts'
-import { server as de } from '../messages/de.ts'
-import { type Server, server as en } from '../messages/en.ts'
-import { server as es } from '../messages/es.ts'
-import { server as fa } from '../messages/fa.ts'
-import { server as fr } from '../messages/fr.ts'
-import { server as he } from '../messages/he.ts'
-import { server as hi } from '../messages/hi.ts'
-import { server as it } from '../messages/it.ts'
-import { server as ja } from '../messages/ja.ts'
-import { server as ko } from '../messages/ko.ts'
-import { server as pl } from '../messages/pl.ts'
-import { server as ptBR } from '../messages/pt-BR.ts'
-import { server as ru } from '../messages/ru.ts'
-import { server as th } from '../messages/th.ts'
-import { server as tr } from '../messages/tr.ts'
-import { server as uk } from '../messages/uk.ts'
-import { server as zhHans } from '../messages/zh-Hans.ts'
-import { server as zhHant } from '../messages/zh-Hant.ts'
+import { type Language, languages } from '../../contract/languages.ts'
 
-/** The texts of the server by language tag (BCP 47). */
-export const catalogues: Record<Language, Server> = {
-  am,
-  ar,
-  de,
-  en,
-  es,
-  fa,
-  fr,
-  he,
-  hi,
-  it,
-  ja,
-  ko,
-  pl,
-  'pt-BR': ptBR,
-  ru,
-  th,
-  tr,
-  uk,
-  'zh-Hans': zhHans,
-  'zh-Hant': zhHant,
+/** Texts by language tag (BCP 47). A text that a language does not have is English. */
+export type Catalogues<Message extends string = string> = Readonly<
+  Partial<Record<Language, Readonly<Partial<Record<Message, string>>>>>
+>
+
+/** Returns the text of a message, and the language of the text. Undefined if the message has no English text either. */
+export function findText(catalogues: Catalogues, language: Language, message: string) {
+  const sources: Language[] = [language, 'en']
+  for (const source of sources) {
+    const texts = catalogues[source] ?? {}
+    const text = Object.hasOwn(texts, message) ? texts[message] : undefined
+    if (text !== undefined) return { text, language: source }
+  }
+  return undefined
 }
 
-const english = { ...en.resources, ...en.operations }
-
-export type Message = keyof typeof english
-
-export const isMessage = (key: string): key is Message => Object.hasOwn(english, key)
-
-/** Returns the text of a message, and the language of the text: English if the message has no translation. */
-export function findText(language: Language, message: Message): { text: string; language: Language } {
-  const { operations, resources } = catalogues[language]
-  const translations: Partial<Record<Message, string>> = { ...resources, ...operations }
-  const text = translations[message]
-  return text === undefined ? { text: english[message], language: 'en' } : { text, language }
-}
-
-/** Returns the name of a resource. A resource without a translation has its English name. */
-export function resourceName(language: Language, name: string) {
-  const names: Partial<Record<string, string>> = { ...en.resources, ...catalogues[language].resources }
-  return names[name] ?? name
-}
+/** Selects texts of every language. */
+export const selectTexts = <All, Selected>(
+  texts: Readonly<Record<Language, All>>,
+  select: (texts: All) => Selected,
+) =>
+  Object.fromEntries(languages.map((language) => [language, select(texts[language])])) as Record<
+    Language,
+    Selected
+  >

@@ -2,7 +2,7 @@ import { IntlMessageFormat, type MessageFormatPart } from 'intl-messageformat'
 import { LRUCache } from 'lru-cache'
 
 import type { Language } from '../../contract/languages.ts'
-import { findText, isMessage, type Message } from './catalogues.ts'
+import { type Catalogues, findText } from './catalogues.ts'
 
 export type Values = Record<string, string | number | undefined>
 
@@ -11,41 +11,43 @@ interface Placeholder {
   name: string
 }
 
-/** Maximum number of formatted messages in the cache. */
+/** Maximum number of formatted messages in the cache of a formatter. */
 const MAX_CACHED_MESSAGES = 2000
 
-const messageCache = new LRUCache<string, MessageFormatPart<Placeholder>[]>({ max: MAX_CACHED_MESSAGES })
+/** Creates the function that formats the messages of catalogues. Each formatter has its own caches. */
+export function createFormatter(catalogues: Catalogues) {
+  const messageCache = new LRUCache<string, MessageFormatPart<Placeholder>[]>({ max: MAX_CACHED_MESSAGES })
+  const formats = new Map<string, IntlMessageFormat>()
 
-/**
- * Formats a message with its numeric values, and with placeholders instead of text values. Formatting takes 15 µs, so
- * results are cached. The cache key contains the numbers but not the texts, because there are many different texts.
- */
-export function formatParts(language: Language, message: string, values: Values) {
-  let key = `${language} ${message}`
-  const formatValues: Record<string, Placeholder | Values[string]> = {}
-  for (const [name, value] of Object.entries(values)) {
-    formatValues[name] = typeof value === 'string' ? { name } : value
-    if (typeof value !== 'string') key += ` ${name} ${value}`
+  /** Returns the parsed message. Parses each message only once for each language, at the first use of the message. */
+  function format(language: Language, message: string) {
+    const key = `${language} ${message}`
+    const format = formats.get(key) ?? parse(catalogues, language, message)
+    formats.set(key, format)
+    return format
   }
-  const parts = messageCache.get(key) ?? format(language, message).formatToParts(formatValues)
-  messageCache.set(key, parts)
-  return parts
-}
 
-const formats = new Map<string, IntlMessageFormat>()
-
-/** Returns the parsed message. Parses each message only once for each language, at the first use of the message. */
-function format(language: Language, message: string) {
-  if (!isMessage(message))
-    throw new Error(`Unknown message ${message}: add it to src/messages/en.ts, and to the other languages`)
-  const key = `${language} ${message}`
-  const format = formats.get(key) ?? parse(language, message)
-  formats.set(key, format)
-  return format
+  /**
+   * Formats a message with its numeric values, and with placeholders instead of text values. Formatting takes 15 µs, so
+   * results are cached. The cache key contains the numbers but not the texts, because there are many different texts.
+   */
+  return (language: Language, message: string, values: Values) => {
+    let key = `${language} ${message}`
+    const formatValues: Record<string, Placeholder | Values[string]> = {}
+    for (const [name, value] of Object.entries(values)) {
+      formatValues[name] = typeof value === 'string' ? { name } : value
+      if (typeof value !== 'string') key += ` ${name} ${value}`
+    }
+    const parts = messageCache.get(key) ?? format(language, message).formatToParts(formatValues)
+    messageCache.set(key, parts)
+    return parts
+  }
 }
 
 /** The plural forms and digits of a message are those of the language of its text. */
-function parse(language: Language, message: Message) {
-  const found = findText(language, message)
+function parse(catalogues: Catalogues, language: Language, message: string) {
+  const found = findText(catalogues, language, message)
+  if (!found)
+    throw new Error(`Unknown message ${message}: add it to the English texts, and to the other languages`)
   return new IntlMessageFormat(found.text, found.language)
 }

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 
 import { paths } from '../../app/paths.ts'
+import { texts } from '../../engine/messages/en.ts'
 import * as english from '../../src/messages/en.ts'
 import { createFetch, createRawFetch } from '../fixtures/http.ts'
 import { startService } from '../fixtures/service.ts'
@@ -94,7 +95,8 @@ describe('the build of the page', () => {
       scripts.filter((name) => readFileSync(join(folder, 'assets', name), 'utf8').includes(text))
 
     expect(contain(english.page.skipToContent)).toHaveLength(1)
-    expect(contain(english.server.operations.letterIgnore)).toEqual([])
+    expect(contain(english.server.operations.nameBlank)).toEqual([])
+    expect(contain(texts.letterIgnore)).toEqual([])
   })
 })
 

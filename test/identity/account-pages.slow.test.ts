@@ -3,9 +3,11 @@ import { describe, expect, test } from 'vitest'
 
 import { users, verifications } from '../../db/users.ts'
 import { insertClient } from '../../db/oauth.ts'
+import { languages } from '../../contract/languages.ts'
+import { isMessage, negotiateLanguage } from '../../engine/texts.ts'
 import { app as application } from '../../src/app.ts'
-import { isMessage, languages, negotiateLanguage } from '../../src/translation/index.ts'
 import { codePage, consentPage, emailPage, errorPage } from '../../src/html/account.ts'
+import { createPageTranslator } from '../../src/html/page-translator.ts'
 import { signInEmail } from '../../src/identity/mail.ts'
 import { codeSentTo, cookiesAfter, formType, wrongCodeFor } from '../fixtures/http.ts'
 import { appWithId, registerApp } from '../fixtures/oauth-app.ts'
@@ -181,7 +183,10 @@ describe('an error on a page', () => {
   })
 
   test('without a message of its own has a general message', () => {
-    expectMessage({ html: errorPage(negotiateLanguage('en'), { code: 'toString' }) }, 'INTERNAL_SERVER_ERROR')
+    expectMessage(
+      { html: errorPage(createPageTranslator(service.services.app, 'en'), { code: 'toString' }) },
+      'INTERNAL_SERVER_ERROR',
+    )
   })
 
   test('says how long a person must wait, in the language of the page', async () => {
@@ -219,7 +224,10 @@ describe('a hostile value', () => {
   const hostileApp = { id: 'https://app.example/x', name: hostile, trusted: false }
 
   test.each(languages)('is escaped on every page and in the e-mail: %s', (language) => {
-    const translator = negotiateLanguage(language)
+    const translator = createPageTranslator(
+      { name: hostile, resourceNames: { en: { tasks: hostile } } },
+      language,
+    )
     const problem = { code: 'INVALID_REQUEST', values: { details: hostile } }
     const { scopeResources } = application
     const request = {
@@ -234,7 +242,7 @@ describe('a hostile value', () => {
       codePage(translator, hostileApp, hostile),
       consentPage(translator, request, hostile),
       errorPage(translator, problem),
-      signInEmail('ada@example.com', hostile, translator).html,
+      signInEmail('ada@example.com', hostile, hostile, translator).html,
     ]) {
       expect(html).toContain(escaped)
       expect(html).not.toMatch(/<script|<!--/)

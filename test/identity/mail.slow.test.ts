@@ -12,7 +12,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createApp } from '../../src/http/app.ts'
 import { createAuth, createCookieIdentity } from '../../src/identity/better-auth.ts'
 import { createMailer, signInEmail } from '../../src/identity/mail.ts'
-import { languages, negotiateLanguage } from '../../src/translation/index.ts'
+import { languages } from '../../contract/languages.ts'
+import { negotiateLanguage } from '../../engine/texts.ts'
 import { readSettings } from '../fixtures/settings.ts'
 import { createFetch } from '../fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
@@ -63,7 +64,7 @@ async function startWith(environment: Record<string, string>) {
   const { lines, log } = createReadableLog()
   const { db, app } = service.services
   const settings = readSettings({ ...secret, RATE_LIMITS: 'off', ...environment })
-  const auth = createAuth(settings, db, createMailer(settings, log), log, app.personalData)
+  const auth = createAuth(settings, db, createMailer(settings, log), log, app)
   const identity = { ...service.services.identity, ...(await createCookieIdentity(auth)) }
   const services = { ...service.services, settings, identity, log }
   const server = createApp(services).listen(0, '127.0.0.1')
@@ -175,11 +176,13 @@ describe('the sign-in e-mail', () => {
   })
 
   test('escapes its values in HTML', () => {
-    const { html, text } = signInEmail('ada@example.com', '<b>&"', english)
+    const { html, text } = signInEmail('ada@example.com', '<b>&"', 'Tally<i>', english)
 
     expect(html).toContain('&lt;b&gt;&amp;&quot;')
     expect(html).not.toMatch(/<b>(<bdi>)?<b>/)
     expect(text).toContain('<b>&"')
+    expect(html).toContain('Tally&lt;i&gt;')
+    expect(text).toContain('Tally<i>')
   })
 
   test.each(languages)('is in the language of the request: %s', async (language) => {
@@ -198,8 +201,9 @@ describe('the sign-in e-mail', () => {
     )
     expect(letter?.html).toContain(`<html lang="${language}" dir="${direction}">`)
     for (const message of ['letterCode', 'letterUse', 'letterIgnore']) {
-      expect(letter?.html).toContain(translate(message))
-      expect(letter?.text).toContain(translate(message))
+      const text = translate(message, { name: 'Tallystick' })
+      expect(letter?.html).toContain(text)
+      expect(letter?.text).toContain(text)
     }
     expect((await signIn(email, code)).status).toBe(200)
   })
@@ -263,7 +267,7 @@ describe('the outbox', () => {
     const mailer = createMailer(readSettings({ ...secret, DATA_DIR: folder }), createReadableLog().log)
 
     for (const code of ['000001', '000002', '000003'])
-      await mailer(signInEmail('ada@example.com', code, english))
+      await mailer(signInEmail('ada@example.com', code, 'Tallystick', english))
     const files = (await readdir(join(folder, 'outbox'))).sort()
     const letters = await Promise.all(
       files.map(async (file) => PostalMime.parse(await readFile(join(folder, 'outbox', file)))),
@@ -287,7 +291,10 @@ describe('the outbox', () => {
     const settings = readSettings({ ...secret, DATA_DIR: '/dev/null' })
 
     await expect(
-      createMailer(settings, createReadableLog().log)(signInEmail('ada@example.com', '1', english)),
+      createMailer(
+        settings,
+        createReadableLog().log,
+      )(signInEmail('ada@example.com', '1', 'Tallystick', english)),
     ).rejects.toThrow()
   })
 })
@@ -336,7 +343,7 @@ describe('a failed delivery', () => {
     const { url } = await startMailServer(options)
     const mailer = createMailer(readSettings({ ...secret, SMTP_URL: url }), createReadableLog().log)
 
-    await expect(mailer(signInEmail('ada@example.com', '123456', english))).rejects.toThrow()
+    await expect(mailer(signInEmail('ada@example.com', '123456', 'Tallystick', english))).rejects.toThrow()
   })
 
   test.each(failures)('%s is logged, and the caller gets the response of a success', async (_, options) => {

@@ -1,0 +1,67 @@
+import type { Texts } from './en.ts'
+
+export const texts: Texts = {
+  signInTitle: '로그인',
+  signInFor: '{app} 앱이 계정에 대한 액세스를 요청합니다. 계속하려면 로그인해 주세요.',
+  signInCaution: '앱의 이름은 앱이 직접 정한 것입니다. 직접 시작한 로그인인 경우에만 로그인해 주세요.',
+  emailLabel: '이메일 주소',
+  sendCode: '코드 보내기',
+  codeTitle: '코드 입력',
+  codeSent: '{email} 주소로 코드를 보냈습니다.',
+  codeLabel: '숫자 6자리',
+  signIn: '로그인',
+  sendAnotherCode: '다른 코드 보내기',
+  otherAddress: '다른 이메일 주소 사용',
+
+  consentTitle: '{app} 앱을 허용하시겠습니까?',
+  consentRequest: '{app} 앱이 {email} 계정에 대한 액세스를 요청합니다. 앱은 다음 작업을 할 수 있습니다.',
+  read: '데이터 보기: {resources}',
+  write: '데이터 추가, 변경, 공유 및 삭제: {resources}',
+  destination: '이동할 곳',
+  description: '앱 설명의 출처',
+  website: '웹사이트 {host}',
+  localProgram: '이 컴퓨터의 프로그램({host})',
+  localApp: '{scheme} 링크를 여는 이 기기의 앱',
+  consentCaution:
+    '앱의 이름은 앱이 직접 정한 것입니다. 직접 시작한 로그인이고 이동할 곳을 알고 있는 경우에만 액세스를 허용해 주세요.',
+  redirectAddress: '전체 리디렉션 주소는 {address} 입니다.',
+  revocation: '세션 목록에서 언제든지 이 액세스를 취소할 수 있습니다.',
+  allow: '허용',
+  deny: '거부',
+  unnamedApp: '이름 없는',
+
+  deviceTitle: '기기 연결',
+  signInForDevice: '다른 기기의 앱이 계정에 대한 액세스를 요청합니다. 계속하려면 로그인해 주세요.',
+  deviceInstruction: '앱이 기기에 표시하는 코드를 입력해 주세요.',
+  deviceCodeLabel: '영문자 8자',
+  continue: '계속',
+  deviceCode: '앱에 표시되는 코드',
+  deviceCaution:
+    '직접 이 로그인을 시작했고 기기에 정확히 이 코드가 표시되는 경우에만 액세스를 허용해 주세요.',
+  deviceAllowed: '이제 {app} 앱이 액세스할 수 있습니다. 기기로 돌아가 주세요.',
+  deviceDenied: '{app} 앱이 액세스할 수 없습니다.',
+
+  problemTitle: '요청이 실패했습니다',
+  BAD_REQUEST: '요청에 매개변수가 중복되었거나 요청을 읽을 수 없습니다.',
+  BANNED_USER: '차단된 계정입니다. 서비스 관리자에게 문의해 주세요.',
+  FOREIGN_FORM: '다른 페이지에서 이 양식을 보냈습니다. 앱에서 다시 시작해 주세요.',
+  INTERNAL_SERVER_ERROR: '문제가 발생했습니다. 나중에 다시 시도해 주세요.',
+  INVALID_EMAIL: '유효한 이메일 주소가 아닙니다. 주소를 확인해 주세요.',
+  INVALID_OTP: '코드가 올바르지 않습니다. 최신 이메일의 숫자 6자리를 확인하거나 다른 코드를 요청해 주세요.',
+  INVALID_REQUEST: '앱이 허용되지 않는 요청을 보냈습니다: {details}',
+  OTP_EXPIRED: '코드가 만료되었습니다. 다른 코드를 요청해 주세요.',
+  SERVICE_UNAVAILABLE: '현재 서비스가 응답하지 않습니다. 1분 후에 다시 시도해 주세요.',
+  TOO_MANY_ATTEMPTS:
+    '잘못된 코드를 너무 많이 입력하여 코드가 더 이상 유효하지 않습니다. 다른 코드를 요청해 주세요.',
+  TOO_MANY_REQUESTS: '요청이 너무 많습니다. {minutes, plural, other {#분}} 후에 다시 시도해 주세요.',
+  UNAUTHORIZED: '로그인 상태가 종료되었습니다. 다시 로그인해 주세요.',
+  UNKNOWN_APP: '이 페이지로 보낸 앱을 알 수 없거나 이 주소에 등록되어 있지 않습니다.',
+  UNKNOWN_DEVICE_CODE:
+    '코드가 올바르지 않거나 만료되었습니다. 여덟 글자를 확인하거나 기기에서 다시 시작해 주세요.',
+  letterSubject: '{code} - 로그인 코드입니다',
+  letterCode: '로그인 코드:',
+  letterUse: '이 코드로 {name}에 로그인해 주세요. 코드는 5분 후에 만료됩니다.',
+  letterIgnore: '이 코드를 요청하지 않으셨다면 이 이메일을 무시해 주세요.',
+
+  account: '계정',
+}
