@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-import { MAX_EMAIL } from './bounds.ts'
+import { MAX_EMAIL } from './engine-bounds.ts'
 import { reading, sensitive } from './builders.ts'
 import { type RateLimit, scopes } from './meta.ts'
 import { requestSchemas, responseSchemas, Success, text, Timestamp } from './schemas.ts'

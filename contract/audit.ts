@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-import { MAX_EMAIL } from './bounds.ts'
+import { MAX_EMAIL } from './engine-bounds.ts'
 import { administrative } from './builders.ts'
 import { Page, responseSchemas, text, Timestamp } from './schemas.ts'
 

@@ -2,12 +2,3 @@
 
 /** Maximum lengths of a note in both forms (contract/legacy-notes.ts). */
 export const noteBounds = { title: 120, body: 4000 }
-
-/** Maximum length of the label of a personal token, and its lifetime in days. */
-export const tokenBounds = { label: 120, maxDays: 365, defaultDays: 90 }
-
-/** Maximum length of the name of a person, and of the reason of a ban. */
-export const MAX_NAME = 120
-
-/** Maximum length of an e-mail address. */
-export const MAX_EMAIL = 254

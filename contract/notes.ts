@@ -1,7 +1,8 @@
 import * as z from 'zod'
 
 import { exportPart } from './account.ts'
-import { MAX_EMAIL, noteBounds } from './bounds.ts'
+import { MAX_EMAIL } from './engine-bounds.ts'
+import { noteBounds } from './bounds.ts'
 import { changing, creating, reading } from './builders.ts'
 import { topic } from './live.ts'
 import { isBlank, Page, requestSchemas, responseSchemas, text, Timestamp } from './schemas.ts'

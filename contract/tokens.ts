@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 import { audiences } from './audiences.ts'
-import { tokenBounds } from './bounds.ts'
+import { tokenBounds } from './engine-bounds.ts'
 import { sensitive } from './builders.ts'
 import { type RateLimit, scopes } from './meta.ts'
 import { isBlank, requestSchemas, responseSchemas, text, Timestamp } from './schemas.ts'

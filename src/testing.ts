@@ -1,97 +1,17 @@
-import { createRouterClient } from '@orpc/server'
-import { randomBytes } from 'node:crypto'
-
-import type { CallContext, Client } from '../contract/client.ts'
-import { createContext } from './guard/authentication.ts'
+import type { Client } from '../contract/client.ts'
+import {
+  createTallystick as createTallystickOf,
+  type Tallystick as TallystickOf,
+} from './create-tallystick.ts'
 import { app } from './app.ts'
-import { openServices, type OpenServices } from './open-services.ts'
-import { readSettings } from './settings.ts'
-import { disableStoragesAfter } from './identity/async-storages.ts'
 
-export interface Letter {
-  to: string
-  subject: string
-  text: string
-  html: string
-  headers?: Record<string, string>
-}
+export type { Letter } from './create-tallystick.ts'
 
-export interface Tallystick {
-  /**
-   * Signs in with an e-mail address, and returns a client with the new session. By default, the address is random, so
-   * that the sign-in creates a new person.
-   */
-  person: (email?: string) => Promise<Client>
-  /** A client without a session. */
-  stranger: Client
-  /** Signs in by an e-mailed code. Returns the `cookie` header of the session. */
-  signIn: (email: string) => Promise<string>
-  /** Returns a client that sends these headers with each call. */
-  client: (headers: Record<string, string>) => Client
-  /**
-   * The services. A test can pass the services to `createApp`, to serve the same data over HTTP.
-   *
-   * @internal The declarations of the package omit this property, because its types need packages that are part of the
-   *   bundle.
-   */
-  services: Omit<OpenServices, 'close'>
-  /** The sent e-mails, oldest first. */
-  letters: Letter[]
-  close: () => Promise<void>
-}
+export type Tallystick = TallystickOf<Client>
 
 /**
  * Starts the service in this process, without a port. The procedures, guard, validation and errors are the same as over
  * HTTP. `environment` contains settings by name. By default the database is in memory.
  */
-export async function createTallystick(environment: Record<string, string> = {}): Promise<Tallystick> {
-  const settings = readSettings(
-    {
-      DATABASE_URL: 'memory:',
-      AUTH_SECRET: randomBytes(32).toString('hex'),
-      RATE_LIMITS: 'off',
-      LOG_LEVEL: 'silent',
-      ...environment,
-    },
-    app.rateLimits,
-  )
-  const letters: Letter[] = []
-  const { close, ...services } = await openServices(app, settings, (email) => {
-    letters.push(email)
-    return Promise.resolve()
-  })
-
-  const client = (headers: Record<string, string>): Client =>
-    createRouterClient(app.router, {
-      context: ({ reply, ...call }: CallContext) =>
-        createContext(services, { ...headers, ...call.headers }, { reply }),
-    })
-
-  const signIn = (email: string) =>
-    disableStoragesAfter(async () => {
-      const { api } = services.auth
-      await api.sendVerificationOTP({ body: { email, type: 'sign-in' } })
-      const otp = letters.findLast(({ to }) => to === email.toLowerCase())?.subject.slice(0, 6) ?? ''
-      const { headers } = await api.signInEmailOTP({ body: { email, otp }, returnHeaders: true })
-      return cookieOf(headers)
-    })
-
-  return {
-    person: async (email = randomEmail()) => client({ cookie: await signIn(email) }),
-    stranger: client({}),
-    signIn,
-    client,
-    services,
-    letters,
-    close,
-  }
-}
-
-const randomEmail = () => `${randomBytes(8).toString('hex')}@example.com`
-
-/** Converts the `Set-Cookie` headers of a response into the `cookie` header of a request. */
-export const cookieOf = (headers: Headers) =>
-  headers
-    .getSetCookie()
-    .map((cookie) => cookie.split(';', 1)[0])
-    .join('; ')
+export const createTallystick = (environment?: Record<string, string>): Promise<Tallystick> =>
+  createTallystickOf(app, environment)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import { MAX_EMAIL, MAX_NAME } from '../../contract/bounds.ts'
+import { MAX_EMAIL, MAX_NAME } from '../../contract/engine-bounds.ts'
 import { text } from '../../contract/schemas.ts'
 import { normalizeAddress } from '../mail-address.ts'
 import { UserQuery } from './user-query.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import { MAX_EMAIL } from '../../contract/bounds.ts'
+import { MAX_EMAIL } from '../../contract/engine-bounds.ts'
 import { text } from '../../contract/schemas.ts'
 
 /** Maximum number of users in one answer. Without `limit`, better-auth returns at most 100 users. */

@@ -3,7 +3,7 @@ import { useState } from 'react'
 
 import type { Inputs } from '../../../contract/client.ts'
 import { audiences } from '../../../contract/audiences.ts'
-import { tokenBounds } from '../../../contract/bounds.ts'
+import { tokenBounds } from '../../../contract/engine-bounds.ts'
 import { client } from '../../api.ts'
 import { Copy } from '../../components/copy.tsx'
 import { Field } from '../../components/field.tsx'

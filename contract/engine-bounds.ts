@@ -1,0 +1,10 @@
+// Without imports, so that a page can use this file without the schemas of the contract. Lengths are numbers of code points.
+
+/** Maximum length of the label of a personal token, and its lifetime in days. */
+export const tokenBounds = { label: 120, maxDays: 365, defaultDays: 90 }
+
+/** Maximum length of the name of a person, and of the reason of a ban. */
+export const MAX_NAME = 120
+
+/** Maximum length of an e-mail address. */
+export const MAX_EMAIL = 254
