@@ -24,7 +24,7 @@ export default defineConfig(
       '@typescript-eslint/prefer-nullish-coalescing': ['error', { ignorePrimitives: { string: true } }],
       // Permits destructuring of oRPC's functions, which is the usual way to use them.
       '@typescript-eslint/unbound-method': 'off',
-      // A regular expression in contract/schemas.ts matches the control character NUL.
+      // A regular expression in engine/contract/schemas.ts matches the control character NUL.
       'no-control-regex': 'off',
     },
   },

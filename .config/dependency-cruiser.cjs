@@ -1,11 +1,17 @@
-/** Imports go in one direction: http -> guard -> procedures -> db. docs/decisions.md explains the folders. */
+/** Imports go in one direction: app -> contract; src -> db, contract, engine; db and contract -> engine. docs/decisions.md explains the folders. */
 
-/** The modules that every folder of src/ can import. */
+const engineContract = '^engine/contract/'
+
+/** The modules that every folder of the engine can import. */
 const shared = [
-  '^contract/',
-  '^src/(audit-source|caller|context|items|live-stream|services|resource|rate-limits|mail-address|outages|output|settings|unix-time)\\.ts$',
-  '^src/telemetry/',
+  engineContract,
+  '^engine/(audit-source|caller|context|items|live-stream|services|resource|rate-limits|mail-address|outages|output|settings|unix-time)\\.ts$',
+  '^engine/telemetry/',
 ]
+
+/** What applications can import: the entry points of the packages. */
+const engineEntries =
+  '^engine/(index|serve|cli/index|testing/(index|harness)|db/(index|open)|contract/(query/)?index)\\.ts$'
 
 /**
  * Returns a rule: the files at `from` can import only packages, Node's modules, their own folder and the paths in
@@ -29,54 +35,71 @@ module.exports = {
     },
     {
       name: 'contract-packages',
-      comment:
-        'The contract ships to applications: it imports oRPC and zod, and for TanStack Query its core, only.',
+      comment: 'Contracts ship to applications: only oRPC and zod, and for TanStack Query its core.',
       severity: 'error',
-      from: { path: '^contract/' },
+      from: { path: '^(engine/)?contract/' },
       to: { path: 'node_modules', pathNot: ['node_modules/(@orpc/|zod/|@tanstack/query-core/)'] },
     },
     {
       name: 'contract-no-core',
-      comment: 'The contract runs in browsers.',
+      comment: 'Contracts run in browsers.',
       severity: 'error',
-      from: { path: '^contract/' },
+      from: { path: '^(engine/)?contract/' },
       to: { dependencyTypes: ['core'] },
     },
-    only('contract', '^contract/', []),
     {
       name: 'query-behind-its-entry',
       comment: 'TanStack Query is optional for applications.',
       severity: 'error',
-      from: { path: '^(contract|db|engine|src)/', pathNot: '^contract/query/' },
-      to: { path: ['^contract/query/', 'tanstack'] },
+      from: { path: '^(contract|db|engine|src)/', pathNot: '^(engine/)?contract/query/' },
+      to: { path: ['^(engine/)?contract/query/', 'tanstack'] },
     },
-    only('db', '^db/', []),
-    only('context', '^src/(caller|context|items|live-stream|resource|services)\\.ts$', [
-      '^contract/',
-      '^db/',
-      '^src/(rate-limits|settings)\\.ts$',
-      '^src/translation/',
-    ]),
-    only('define-app', '^src/define-app\\.ts$', [
+
+    // The service, an application of the engine.
+    only('contract', '^contract/', ['^engine/contract/(query/)?index\\.ts$']),
+    only('db', '^db/', ['^engine/db/(index|open)\\.ts$']),
+    only('src', '^src/', ['^(contract|db)/', engineEntries]),
+    only('procedures', '^src/(counter|tasks|notes|legacy-notes|reservations)\\.ts$', [
       '^(contract|db)/',
-      '^src/(context|rate-limits|resource)\\.ts$',
-      '^src/procedures/index\\.ts$',
+      '^src/(html|samples)/',
+      '^src/(notes|texts)\\.ts$',
+      engineEntries,
     ]),
-    only('settings', '^src/settings\\.ts$', [
-      '^contract/',
-      '^src/(rate-limits|mail-address)\\.ts$',
-      '^db/(database-url|errors|private)\\.ts$',
-      // Validates OAUTH_CLIENTS. Permitted, because this file imports no other file of the service.
-      '^src/identity/client-metadata\\.ts$',
+    only('app', '^app/', ['^contract/', '^engine/contract/index\\.ts$', '^src/messages/']),
+
+    // The engine, which knows no resource.
+    only('engine', '^engine/', []),
+    only('engine-contract', engineContract, []),
+    only('engine-db', '^engine/db/', []),
+    only('context', '^engine/(caller|context|items|live-stream|resource|services)\\.ts$', [
+      '^engine/(contract|db|translation)/',
+      '^engine/(rate-limits|settings)\\.ts$',
     ]),
-    only('shared', '^src/(rate-limits|mail-address|outages|output)\\.ts$', [
-      '^contract/',
-      '^db/errors\\.ts$',
+    only('define-app', '^engine/define-app\\.ts$', [
+      '^engine/(contract|db)/',
+      '^engine/(context|rate-limits|resource)\\.ts$',
+      '^engine/procedures/index\\.ts$',
     ]),
-    only('telemetry', '^src/telemetry/', [...shared, '^db/']),
-    only('guard', '^src/guard/', [...shared, '^db/']),
-    only('identity', '^src/identity/', [...shared, '^db/', '^src/translation/', '^engine/texts\\.ts$']),
-    only('openapi', '^src/openapi/', shared),
+    only('settings', '^engine/settings\\.ts$', [
+      engineContract,
+      '^engine/(rate-limits|mail-address)\\.ts$',
+      '^engine/db/(database-url|errors|private)\\.ts$',
+      // Validates OAUTH_CLIENTS. Permitted, because this file imports no other file of the engine.
+      '^engine/identity/client-metadata\\.ts$',
+    ]),
+    only('shared', '^engine/(rate-limits|mail-address|outages|output)\\.ts$', [
+      engineContract,
+      '^engine/db/errors\\.ts$',
+    ]),
+    only('telemetry', '^engine/telemetry/', [...shared, '^engine/db/']),
+    only('guard', '^engine/guard/', [...shared, '^engine/db/']),
+    only('identity', '^engine/identity/', [
+      ...shared,
+      '^engine/db/',
+      '^engine/translation/',
+      '^engine/texts\\.ts$',
+    ]),
+    only('openapi', '^engine/openapi/', shared),
     {
       name: 'messages',
       comment:
@@ -91,41 +114,32 @@ module.exports = {
       from: { path: '^(engine|src)/messages/' },
       to: { dependencyTypesNot: ['type-only'] },
     },
-    only('translation', '^src/translation/', ['^contract/languages\\.ts$']),
-    only('engine', '^engine/', ['^contract/', '^src/translation/']),
-    only('texts', '^src/texts\\.ts$', ['^contract/languages\\.ts$', '^src/(messages|translation)/']),
-    only('html', '^src/html/', ['^contract/', '^src/translation/', '^engine/texts\\.ts$']),
-    only('lists', '^src/lists/', [...shared, '^db/']),
-    only('procedures', '^src/procedures/', [
-      ...shared,
-      '^src/(guard|lists|samples)/',
-      '^db/',
-      '^src/texts\\.ts$',
-      '^src/html/',
-    ]),
-    only('samples', '^src/samples/', [...shared, '^db/']),
-    only('live', '^src/live/', [...shared, '^src/(guard|lists)/', '^db/']),
-    only('http', '^src/http/', [...shared, '^src/(guard|identity|openapi|html)/', '^db/']),
+    only('translation', '^engine/translation/', ['^engine/contract/index\\.ts$']),
+    only('texts', '^engine/texts\\.ts$', ['^engine/contract/index\\.ts$', '^engine/(messages|translation)/']),
+    only('html', '^engine/html/', [engineContract, '^engine/translation/', '^engine/texts\\.ts$']),
+    only('lists', '^engine/lists/', [...shared, '^engine/db/']),
+    only('built-in-procedures', '^engine/procedures/', [...shared, '^engine/(guard|lists|db)/']),
+    only('live', '^engine/live/', [...shared, '^engine/(guard|lists|db)/']),
+    only('http', '^engine/http/', [...shared, '^engine/(guard|identity|openapi|html|db)/']),
     {
       name: 'http-no-queries',
-      comment: 'Protocols import only types from db/.',
+      comment: 'Protocols import only types from engine/db/.',
       severity: 'error',
-      from: { path: '^src/http/' },
-      to: { path: '^db/', dependencyTypesNot: ['type-only'] },
+      from: { path: '^engine/http/' },
+      to: { path: '^engine/db/', dependencyTypesNot: ['type-only'] },
     },
-    only('app', '^app/', ['^contract/', '^src/messages/']),
-    only('cli', '^src/cli/', [
-      '^db/errors\\.ts$',
-      '^src/operator/(commands|command-context)\\.ts$',
-      '^contract/',
+    only('cli', '^engine/cli/', [
+      engineContract,
+      '^engine/db/errors\\.ts$',
+      '^engine/operator/(commands|command-context)\\.ts$',
     ]),
-    only('operator', '^src/operator/', ['^(contract|db)/', '^src/(?!main|testing)']),
+    only('operator', '^engine/operator/', ['^engine/(?!testing/|cli/)']),
     {
       name: 'operator-on-demand',
       comment: 'A command is imported when it runs, so that CLI calls do not load the code of the service.',
       severity: 'error',
-      from: { path: '^src/operator/commands' },
-      to: { path: '^(src|db)/', dynamic: false, dependencyTypesNot: ['type-only'] },
+      from: { path: '^engine/operator/commands' },
+      to: { path: '^(src|engine)/', dynamic: false, dependencyTypesNot: ['type-only'] },
     },
     { name: 'main-not-imported', severity: 'error', from: {}, to: { path: '^src/(main|command)\\.ts$' } },
     {
@@ -149,7 +163,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: '^(contract/dist|test/generated/\\.output)/',
+    exclude: '^test/generated/\\.output/',
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'types', 'default'] },

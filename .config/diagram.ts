@@ -15,7 +15,8 @@ const BLOCK = /(?<=<!-- diagram -->\n\n)[^]*?(?=\n\n<!-- \/diagram -->)/
 const SHARED = ['contract', 'shared', 'telemetry']
 
 const groups: Record<string, readonly string[]> = {
-  start: ['main', 'serve', 'workers', 'open-services', 'testing'],
+  start: ['serve', 'workers', 'open-services'],
+  engine: ['index', 'define-app'],
   texts: ['texts'],
   shared: [
     'audit-source',
@@ -30,10 +31,12 @@ const groups: Record<string, readonly string[]> = {
   ],
 }
 
+/** The service is one group. Each folder of the engine is a group. */
 function groupOf(path: string) {
-  const [, folder] = /^(contract|db|(?:engine|src)\/[^/.]+)\//.exec(path) ?? []
-  if (folder !== undefined) return folder.replace(/^(engine|src)\//, '')
-  const [, file = ''] = /^(?:engine|src)\/(.+)\.ts$/.exec(path) ?? []
+  if (/^(contract|db|src)\//.test(path)) return 'service'
+  const [, folder] = /^engine\/([^/.]+)\//.exec(path) ?? []
+  if (folder !== undefined) return folder
+  const [, file = ''] = /^engine\/(.+)\.ts$/.exec(path) ?? []
   return Object.keys(groups).find((group) => groups[group]?.includes(file))
 }
 

@@ -26,6 +26,5 @@ function filesIn(path: string): string[] {
   return readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name))
-    .filter((file) => !file.startsWith(join('contract', 'dist')))
     .sort()
 }

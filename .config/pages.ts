@@ -7,11 +7,11 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 
 import { buildIfChanged } from './inputs.ts'
 
-/** Builds all pages to `dist/pages`. `src/http/files.ts` serves the result. */
+/** Builds all pages to `dist/pages`. `engine/http/endpoints/files.ts` serves the result. */
 export const buildPages = () =>
   buildIfChanged(
     'dist/pages',
-    ['.config', 'app', 'contract', 'engine/messages', 'pages', 'src/messages', 'package-lock.json'],
+    ['.config', 'app', 'contract', 'engine/contract', 'pages', 'src/messages', 'package-lock.json'],
     () => Promise.all([...readdirSync('pages').map(buildPage), buildApp()]),
   )
 

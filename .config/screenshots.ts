@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { type BrowserContextOptions, chromium } from 'playwright-core'
 
-import { createApp } from '../src/http/app.ts'
-import { sampleAccounts } from '../src/operator/seed.ts'
+import { createApp } from '../engine/http/server/app.ts'
+import { sampleAccounts } from '../engine/operator/seed.ts'
 import { sampleNotes } from '../src/samples/notes.ts'
 import { sampleTasks } from '../src/samples/tasks.ts'
 import { createTallystick } from '../src/testing.ts'

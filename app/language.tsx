@@ -1,6 +1,6 @@
 import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react'
+import { isRightToLeft, type Language, languages, matchLanguage } from 'tallystick-contract'
 
-import { isRightToLeft, type Language, languages, matchLanguage } from '../contract/languages.ts'
 import { createTranslator, loadCatalogue, type Translator } from './translator.ts'
 
 const STORED = 'language'

@@ -1,8 +1,8 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type ComponentType, lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
+import type { Language } from 'tallystick-contract'
 
-import type { Language } from '../contract/languages.ts'
 import { type Session, sessionQuery, signOut, stopImpersonating } from './auth.ts'
 import { Boundary } from './components/boundary.tsx'
 import { Confirm } from './components/confirm.tsx'

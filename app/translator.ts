@@ -1,6 +1,6 @@
 import { IntlMessageFormat } from 'intl-messageformat'
+import type { Language } from 'tallystick-contract'
 
-import type { Language } from '../contract/languages.ts'
 import type { Page } from '../src/messages/en.ts'
 
 export type Message = keyof Page

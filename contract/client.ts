@@ -3,14 +3,14 @@ import type {
   InferContractRouterInputs,
   InferContractRouterOutputs,
 } from '@orpc/contract'
-
 import {
   type CallContext,
   type ClientOptions,
   createRestClient as createRestClientOf,
   createRpcClient,
   type RpcClientOptions,
-} from './create-client.ts'
+} from 'tallystick-contract'
+
 import { type Contract, contract } from './index.ts'
 
 export {
@@ -23,7 +23,7 @@ export {
   pages,
   type RpcClientOptions,
   safe,
-} from './create-client.ts'
+} from 'tallystick-contract'
 export { type Contract, contract } from './index.ts'
 
 /**

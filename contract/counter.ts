@@ -1,9 +1,5 @@
 import * as z from 'zod'
-
-import { publicAccess } from './builders.ts'
-import { topic } from './live.ts'
-import type { RateLimit } from './meta.ts'
-import { requestSchemas, responseSchemas } from './schemas.ts'
+import { publicAccess, type RateLimit, requestSchemas, responseSchemas, topic } from 'tallystick-contract'
 
 export const Counter = z
   .object({ count: z.int() })

@@ -1,7 +1,7 @@
 import type { InferContractRouterOutputs } from '@orpc/contract'
+import { engineContract } from 'tallystick-contract'
 
 import { counter, counterTopic } from './counter.ts'
-import { engineContract } from './engine.ts'
 import { legacyNotes } from './legacy-notes.ts'
 import { notes, notesExport, notesTopic } from './notes.ts'
 import { reservations } from './reservations.ts'

@@ -1,10 +1,21 @@
 import * as z from 'zod'
+import {
+  type Alternative,
+  ById,
+  creating,
+  isBlank,
+  Page,
+  reading,
+  requestSchemas,
+  responseSchemas,
+  Success,
+  text,
+  Timestamp,
+  writing,
+} from 'tallystick-contract'
 
-import { creating, reading, writing } from './builders.ts'
 import { noteBounds } from './bounds.ts'
-import type { Alternative } from './meta.ts'
 import { notesTopic } from './notes.ts'
-import { ById, isBlank, Page, requestSchemas, responseSchemas, Success, text, Timestamp } from './schemas.ts'
 
 const example = {
   id: 7,

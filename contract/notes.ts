@@ -1,11 +1,20 @@
 import * as z from 'zod'
+import {
+  changing,
+  creating,
+  exportPart,
+  isBlank,
+  MAX_EMAIL,
+  Page,
+  reading,
+  requestSchemas,
+  responseSchemas,
+  text,
+  Timestamp,
+  topic,
+} from 'tallystick-contract'
 
-import { exportPart } from './account.ts'
-import { MAX_EMAIL } from './engine-bounds.ts'
 import { noteBounds } from './bounds.ts'
-import { changing, creating, reading } from './builders.ts'
-import { topic } from './live.ts'
-import { isBlank, Page, requestSchemas, responseSchemas, text, Timestamp } from './schemas.ts'
 
 const noteId = '019b7a2e-5c80-7d3f-9a41-6b0c2d8e4f17'
 const example = {

@@ -1,7 +1,5 @@
 import * as z from 'zod'
-
-import { publicAccess } from './builders.ts'
-import { isBlank, requestSchemas, responseSchemas, text } from './schemas.ts'
+import { isBlank, publicAccess, requestSchemas, responseSchemas, text } from 'tallystick-contract'
 
 export const guestBounds = { min: 1, max: 20 }
 

@@ -1,9 +1,20 @@
 import * as z from 'zod'
-
-import { exportPart } from './account.ts'
-import { changing, creating, reading, writing } from './builders.ts'
-import { topic } from './live.ts'
-import { ById, Page, requestSchemas, responseSchemas, RowId, Success, text, Timestamp } from './schemas.ts'
+import {
+  ById,
+  changing,
+  creating,
+  exportPart,
+  Page,
+  reading,
+  requestSchemas,
+  responseSchemas,
+  RowId,
+  Success,
+  text,
+  Timestamp,
+  topic,
+  writing,
+} from 'tallystick-contract'
 
 const TaskStatus = z.enum(['pending', 'in_progress', 'completed'])
 

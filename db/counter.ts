@@ -1,8 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import { bigint, check, integer, pgTable } from 'drizzle-orm/pg-core'
-
-import { coalesced, prepared, requireRow } from './statements.ts'
-import type { Database } from './database.ts'
+import { coalesced, type Database, prepared, requireRow } from 'tallystick/db'
 
 /** The shared counter. The table has a single row, which the first migration inserts. */
 export const counter = pgTable(

@@ -1,9 +1,16 @@
 import { and, count, eq } from 'drizzle-orm'
+import {
+  type Database,
+  limitBytes,
+  listConnections,
+  pageParameters,
+  type PageRequest,
+  prepared,
+  requireRow,
+  type SizedRow,
+} from 'tallystick/db'
 
-import type { Database } from './database.ts'
 import { isOwn, limitOptions, listedColumns, type ListedNote, notes, selectOwnPage } from './notes.ts'
-import { limitBytes, listConnections, pageParameters, type PageRequest, type SizedRow } from './pagination.ts'
-import { prepared, requireRow } from './statements.ts'
 
 // Queries for the first form of notes in the API (the `legacyNotes` procedures). The first form identifies notes by
 // integer ids. In the first form, a person can access only the person's own notes, not notes that others shared.

@@ -1,19 +1,24 @@
 import { and, desc, eq, exists, getTableColumns, or, sql, Subquery } from 'drizzle-orm'
 import { bigint, index, integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { v7, validate } from 'uuid'
-
-import { type Person, userIdColumn } from './users.ts'
-import { createdAt, timestamptz, updatedAt, updatedIfChanged, version } from './columns.ts'
-import type { Database } from './database.ts'
 import {
+  createdAt,
+  type Database,
   isAfterPosition,
   limitBytes,
   listConnections,
   pageParameters,
   type PageRequest,
+  type Person,
+  prepared,
+  requireRow,
   type SizedRow,
-} from './pagination.ts'
-import { prepared, requireRow } from './statements.ts'
+  timestamptz,
+  updatedAt,
+  updatedIfChanged,
+  userIdColumn,
+  version,
+} from 'tallystick/db'
 
 /** The notes of both forms in the API. The first form identifies a note by `id`, the second form by `uuid`. */
 export const notes = pgTable(

@@ -1,17 +1,17 @@
 import { and, desc, eq, getTableColumns, ne, sql } from 'drizzle-orm'
-
-import type { Database } from './database.ts'
-import { find, hasUuid, isAuthor, notes, type Role, shares } from './notes.ts'
 import {
+  type Database,
   isAfterPosition,
   limitBytes,
   listConnections,
   pageParameters,
   type PageRequest,
+  type Person,
+  prepared,
   type SizedRow,
-} from './pagination.ts'
-import { prepared } from './statements.ts'
-import type { Person } from './users.ts'
+} from 'tallystick/db'
+
+import { find, hasUuid, isAuthor, notes, type Role, shares } from './notes.ts'
 
 const listedColumns = { email: shares.email, role: shares.role, createdAt: shares.createdAt }
 const order = [desc(shares.createdAt), desc(shares.email)]

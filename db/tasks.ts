@@ -1,26 +1,26 @@
 import { and, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { bigint, index, pgTable, text } from 'drizzle-orm/pg-core'
-
-import { type Person, userIdColumn } from './users.ts'
 import {
   type AcceptedVersions,
+  coalesced,
   createdAt,
+  type Database,
   hasAcceptedVersion,
+  isAfterPosition,
+  isConstraintViolation,
+  limitBytes,
+  listConnections,
+  pageParameters,
+  type PageRequest,
+  type Person,
+  prepared,
+  requireRow,
+  type SizedRow,
   updatedAt,
   updatedIfChanged,
+  userIdColumn,
   version,
-} from './columns.ts'
-import { coalesced, prepared, requireRow } from './statements.ts'
-import type { Database } from './database.ts'
-import { isConstraintViolation } from './errors.ts'
-import {
-  pageParameters,
-  isAfterPosition,
-  listConnections,
-  type SizedRow,
-  type PageRequest,
-  limitBytes,
-} from './pagination.ts'
+} from 'tallystick/db'
 
 export const tasks = pgTable(
   'tasks',

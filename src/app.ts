@@ -1,11 +1,12 @@
+import { defineApp } from 'tallystick'
+
 import { contract, exportParts } from '../contract/index.ts'
 import { migrationsFolder } from '../db/index.ts'
-import { defineApp } from './define-app.ts'
-import { counter } from './procedures/counter.ts'
-import { legacyNotes } from './procedures/legacy-notes.ts'
-import { notes } from './procedures/notes.ts'
-import { reservations } from './procedures/reservations.ts'
-import { tasks } from './procedures/tasks.ts'
+import { counter } from './counter.ts'
+import { legacyNotes } from './legacy-notes.ts'
+import { notes } from './notes.ts'
+import { reservations } from './reservations.ts'
+import { tasks } from './tasks.ts'
 import { resourceNames } from './texts.ts'
 
 export const app = defineApp({

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
+import { runCommand } from 'tallystick/cli'
+
 import { contract } from '../contract/index.ts'
-import { runCommand } from './cli/index.ts'
 
 await runCommand({ contract, loadApp: async () => (await import('./app.ts')).app })

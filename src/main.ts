@@ -8,5 +8,5 @@ setFlagsFromString('--no-allocation-site-pretenuring')
 // command has no flag --enable-source-maps, because pino would then decode all source maps at the start (32 MiB).
 process.setSourceMapsEnabled(true)
 
-const [{ serve }, { app }] = [await import('./serve.ts'), await import('./app.ts')]
+const [{ serve }, { app }] = [await import('tallystick/serve'), await import('./app.ts')]
 await serve(app, process.env)

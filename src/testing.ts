@@ -1,11 +1,10 @@
+import { createTallystick as createTallystickOf } from 'tallystick/testing'
+import type { Tallystick as TallystickOf } from 'tallystick/testing/harness'
+
 import type { Client } from '../contract/client.ts'
-import {
-  createTallystick as createTallystickOf,
-  type Tallystick as TallystickOf,
-} from './create-tallystick.ts'
 import { app } from './app.ts'
 
-export type { Letter } from './create-tallystick.ts'
+export type { Letter } from 'tallystick/testing/harness'
 
 export type Tallystick = TallystickOf<Client>
 

@@ -1,4 +1,6 @@
-import type { Language } from '../contract/languages.ts'
+import type { Language } from 'tallystick-contract'
+import { createTranslation, selectTexts } from 'tallystick'
+
 import { server as am } from './messages/am.ts'
 import { server as ar } from './messages/ar.ts'
 import { server as de } from './messages/de.ts'
@@ -19,7 +21,6 @@ import { server as tr } from './messages/tr.ts'
 import { server as uk } from './messages/uk.ts'
 import { server as zhHans } from './messages/zh-Hans.ts'
 import { server as zhHant } from './messages/zh-Hant.ts'
-import { createTranslation, selectTexts } from './translation/index.ts'
 
 /** The texts of the resources. */
 export const catalogues: Record<Language, Server> = {

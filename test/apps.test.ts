@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
-import { OPERATOR } from '../db/audit.ts'
-import * as grants from '../db/grants.ts'
+import { OPERATOR } from '../engine/db/audit.ts'
+import * as grants from '../engine/db/grants.ts'
 import { createFetch, signInOverHttp } from './fixtures/http.ts'
 import { bearer, redirectUri, registerApp } from './fixtures/oauth-app.ts'
 import { describeTransports, newEmail, settingsWithAddress, startService } from './fixtures/service.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { isBlank } from '../contract/schemas.ts'
+import { isBlank } from '../engine/contract/schemas.ts'
 import { safe } from '../contract/client.ts'
 import { AddNote } from '../contract/legacy-notes.ts'
 import { NoteInput } from '../contract/notes.ts'

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, request, type Server } from 'node:http'
 
-import { createApp } from '../src/http/app.ts'
+import { createApp } from '../engine/http/server/app.ts'
 import { createTallystick } from '../src/testing.ts'
 
 // Runs the conformance suite of MCP. The suite sends no access token, so a proxy adds a token to each request.

@@ -2,14 +2,14 @@ import { os } from '@orpc/server'
 import { describe, expect, test } from 'vitest'
 
 import { tasksTopic } from '../contract/tasks.ts'
-import type { Meta } from '../contract/meta.ts'
-import { engineContract } from '../contract/engine.ts'
+import type { Meta } from '../engine/contract/meta.ts'
+import { engineContract } from '../engine/contract/engine.ts'
 import { app } from '../src/app.ts'
-import { defineApp, findMistakes } from '../src/define-app.ts'
-import { isPermitted } from '../src/guard/permissions.ts'
-import { notes } from '../src/procedures/notes.ts'
-import { tasks } from '../src/procedures/tasks.ts'
-import type { Resource } from '../src/resource.ts'
+import { defineApp, findMistakes } from '../engine/define-app.ts'
+import { isPermitted } from '../engine/guard/permissions.ts'
+import { notes } from '../src/notes.ts'
+import { tasks } from '../src/tasks.ts'
+import type { Resource } from '../engine/resource.ts'
 
 /** Creates a procedure with metadata, at a path. */
 const procedure = (meta: Meta, path: `/${string}` = '/api/books') =>

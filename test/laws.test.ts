@@ -4,20 +4,20 @@ import { isAsyncIteratorObject } from '@orpc/shared'
 import { eq, sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, test } from 'vitest'
 
-import { type Access, type Meta, metaOf, type Scope, scopes } from '../contract/meta.ts'
+import { type Access, type Meta, metaOf, type Scope, scopes } from '../engine/contract/meta.ts'
 import type { Client } from '../contract/client.ts'
 import { contract } from '../contract/index.ts'
-import { users } from '../db/users.ts'
-import { tryLock } from '../db/idempotency.ts'
-import { MAX_TOKENS } from '../db/personal-tokens.ts'
-import { sessions } from '../db/sessions.ts'
-import { createContext } from '../src/guard/authentication.ts'
-import type { Context } from '../src/context.ts'
+import { users } from '../engine/db/users.ts'
+import { tryLock } from '../engine/db/idempotency.ts'
+import { MAX_TOKENS } from '../engine/db/personal-tokens.ts'
+import { sessions } from '../engine/db/sessions.ts'
+import { createContext } from '../engine/guard/authentication.ts'
+import type { Context } from '../engine/context.ts'
 import { resourceNames as engineNames } from '../engine/texts.ts'
-import { withoutCaller } from '../src/guard/index.ts'
+import { withoutCaller } from '../engine/guard/index.ts'
 import { app } from '../src/app.ts'
-import { consentPage } from '../src/html/account.ts'
-import { createPageTranslator } from '../src/html/page-translator.ts'
+import { consentPage } from '../engine/html/account.ts'
+import { createPageTranslator } from '../engine/html/page-translator.ts'
 import { describeTransports, startService } from './fixtures/service.ts'
 
 const service = await startService()
@@ -201,7 +201,7 @@ const tablesWithoutCascade = async () => {
 
 describe('a table with the column user_id', () => {
   test('loses the rows of a deleted account', async () => {
-    const advice = 'Declare the column with userId() of db/users.ts'
+    const advice = 'Declare the column with userId() of engine/db/users.ts'
     expect(await tablesWithoutCascade(), advice).toEqual([])
   })
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { isBlank, trimInvisibleStart } from '../contract/schemas.ts'
+import { isBlank, trimInvisibleStart } from '../engine/contract/schemas.ts'
 import { safe } from '../contract/client.ts'
 import { createFetch } from './fixtures/http.ts'
 import { describeTransports, newEmail, startService } from './fixtures/service.ts'

@@ -11,8 +11,8 @@ const EXCEPTIONS: Record<string, string> = {
   'contract/bounds.ts': 'the page loads bounds without the schemas of the contract',
   'contract/query/bound.ts': 'names the resource that changes together with the topic of notes',
   'src/app.ts': 'lists the resources',
-  'src/openapi/openapi-headers.ts': 'published examples of headers',
-  'src/telemetry/metrics.ts': 'Counter is a type of metric',
+  'engine/openapi/openapi-headers.ts': 'published examples of headers',
+  'engine/telemetry/metrics.ts': 'Counter is a type of metric',
 }
 
 const NAME = /(?:\b(?:tasks?|notes?|counter|reservations?)|(?:Tasks?|Notes?|Counter|Reservations?))(?![a-z])/

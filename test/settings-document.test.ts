@@ -3,7 +3,7 @@ import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
-import { APP_SCHEMES } from '../src/identity/client-metadata.ts'
+import { APP_SCHEMES } from '../engine/identity/client-metadata.ts'
 import { app } from '../src/app.ts'
 import { readSettings } from './fixtures/settings.ts'
 
@@ -25,9 +25,9 @@ function rowsUnder(heading: string, text = document) {
 const settingRows = rowsUnder('Settings')
 const namesOf = (rows: { name: string }[]) => rows.map(({ name }) => name).sort()
 
-/** Names of the settings that src/settings.ts reads: the keys of its schema. */
+/** Names of the settings that engine/settings.ts reads: the keys of its schema. */
 const settingsInCode = Array.from(
-  readFileSync('src/settings.ts', 'utf8').matchAll(/^ +([A-Z][A-Z_]+):/gm),
+  readFileSync('engine/settings.ts', 'utf8').matchAll(/^ +([A-Z][A-Z_]+):/gm),
   ([, name = '']) => name,
 ).sort()
 
@@ -127,7 +127,7 @@ function boundsOf(cell: string) {
 }
 
 describe('docs/settings.md', () => {
-  test('lists each setting that src/settings.ts reads, once, and no other', () => {
+  test('lists each setting that engine/settings.ts reads, once, and no other', () => {
     expect(settingsInCode.length).toBeGreaterThan(20)
     expect(namesOf(settingRows)).toEqual(settingsInCode)
   })
@@ -194,12 +194,12 @@ describe('docs/settings.md', () => {
   })
 
   test('lists the environment variables that the command line reads, and no other', () => {
-    const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) =>
+    const sources = readdirSync('engine', { recursive: true, encoding: 'utf8' }).filter((file) =>
       file.endsWith('.ts'),
     )
     const read = sources.flatMap((file) =>
       Array.from(
-        readFileSync(join('src', file), 'utf8').matchAll(/(?<!delete )process\.env\.(\w+)/g),
+        readFileSync(join('engine', file), 'utf8').matchAll(/(?<!delete )process\.env\.(\w+)/g),
         ([, name = '']) => name,
       ),
     )

@@ -1,8 +1,8 @@
 import { eq, sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
-import { lockPerson } from '../db/users.ts'
-import { sessions } from '../db/sessions.ts'
+import { lockPerson } from '../engine/db/users.ts'
+import { sessions } from '../engine/db/sessions.ts'
 import { createFetch, signInOverHttp } from './fixtures/http.ts'
 import { rpc } from './fixtures/mcp-agent.ts'
 import { describeTransports, newEmail, settingsWithAddress, startService } from './fixtures/service.ts'

@@ -1,8 +1,8 @@
 import { useMutation } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
+import { isRightToLeft, type Language } from 'tallystick-contract'
 
 import { isDefinedError } from '../../contract/client.ts'
-import { isRightToLeft, type Language } from '../../contract/languages.ts'
 import { orpc } from '../api.ts'
 import { Field } from '../components/field.tsx'
 import { Problem } from '../components/problem.tsx'

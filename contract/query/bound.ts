@@ -1,19 +1,17 @@
 import type { QueryClient } from '@tanstack/query-core'
-
-import type { Client } from '../client.ts'
-import type { Contract } from '../index.ts'
-import {
-  keepLive as keepLiveOf,
-  type KeepLiveOptions as KeepLiveOptionsOf,
-  type RelatedResources,
-} from './engine/keep-live.ts'
 import {
   type ClientWithHeaders as ClientWithHeadersOf,
   createQueryUtils as createQueryUtilsOf,
+  keepLive as keepLiveOf,
+  type KeepLiveOptions as KeepLiveOptionsOf,
   type QueryUtils as QueryUtilsOf,
-} from './engine/orpc.ts'
+  type RelatedResources,
+} from 'tallystick-contract/query'
 
-export type { LiveStatus } from './engine/keep-live.ts'
+import type { Client } from '../client.ts'
+import type { Contract } from '../index.ts'
+
+export type { LiveStatus } from 'tallystick-contract/query'
 
 export type ClientWithHeaders = ClientWithHeadersOf<Contract>
 export type KeepLiveOptions = KeepLiveOptionsOf<Contract>

@@ -1,7 +1,8 @@
+import type { SampleName, Samples } from 'tallystick'
+
 import { notesTopic } from '../../contract/notes.ts'
 import * as query from '../../db/notes.ts'
 import * as shares from '../../db/shares.ts'
-import type { SampleName, Samples } from '../resource.ts'
 
 interface SampleNote extends Pick<query.NoteRow, 'title' | 'body'> {
   shares: readonly (readonly [SampleName, query.Role])[]

@@ -1,6 +1,7 @@
+import type { SampleName, Samples } from 'tallystick'
+
 import { tasksTopic } from '../../contract/tasks.ts'
 import * as query from '../../db/tasks.ts'
-import type { SampleName, Samples } from '../resource.ts'
 
 type SampleTask = Pick<query.TaskRow, 'title' | 'description' | 'status'>
 

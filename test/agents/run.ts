@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { createApp } from '../../src/http/app.ts'
+import { createApp } from '../../engine/http/server/app.ts'
 import { createTallystick } from '../../src/testing.ts'
 import { toolNames } from '../fixtures/mcp-agent.ts'
 import { allowAt } from '../fixtures/oauth-app.ts'

@@ -2,7 +2,7 @@ import axe, { type AxeResults } from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-import { type Language, languages } from '../../contract/languages.ts'
+import { type Language, languages } from '../../engine/contract/languages.ts'
 import { negotiateLanguage } from '../../engine/texts.ts'
 import { launchBrowser } from '../fixtures/browser.ts'
 import { codeSentTo, wrongCodeFor } from '../fixtures/http.ts'

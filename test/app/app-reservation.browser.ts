@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { languages } from '../../contract/languages.ts'
+import { languages } from '../../engine/contract/languages.ts'
 import { findViolations, openApp, overflows, useBrowser } from '../fixtures/browser.ts'
 import { startService } from '../fixtures/service.ts'
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
-import { createApp } from '../../src/http/app.ts'
+import { createApp } from '../../engine/http/server/app.ts'
 import { createTallystick } from '../../src/testing.ts'
 import { launchBrowser } from '../fixtures/browser.ts'
 import { BreakableConnection } from '../fixtures/breakable-connection.ts'

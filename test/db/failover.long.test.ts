@@ -1,7 +1,7 @@
 import postgres from 'postgres'
 import { describe, expect, test, vi } from 'vitest'
 
-import { isOutage } from '../../db/errors.ts'
+import { isOutage } from '../../engine/db/errors.ts'
 import { open } from '../../db/index.ts'
 import { createTallystick } from '../../src/testing.ts'
 import { databaseUrl, freePort, startPostgres } from '../setup/postgres.ts'

@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest'
 
 import { type CallContext, type Client, pages } from '../../contract/client.ts'
 import { notes, shares } from '../../db/notes.ts'
-import { sessions } from '../../db/sessions.ts'
+import { sessions } from '../../engine/db/sessions.ts'
 import { tasks } from '../../db/tasks.ts'
 import { describeTransports, newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService()
 const { db } = service.services
 
-/** Maximum total size of the texts on a page, in bytes of JSON. Equal to the limit in db/pagination.ts. */
+/** Maximum total size of the texts on a page, in bytes of JSON. Equal to the limit in engine/db/pagination.ts. */
 const PAGE_BYTES = 1024 * 1024
 
 interface Person {

@@ -6,7 +6,7 @@ import { sql } from 'drizzle-orm'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 
-import { isOutage } from '../../db/errors.ts'
+import { isOutage } from '../../engine/db/errors.ts'
 import { open } from '../../db/index.ts'
 import { createTallystick } from '../../src/testing.ts'
 import { type Postgres, startPostgres, startStandby } from '../setup/postgres.ts'

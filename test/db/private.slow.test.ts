@@ -6,9 +6,9 @@ import { promisify } from 'node:util'
 import pino from 'pino'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
-import { start } from '../../db/embedded.ts'
-import { makeContentsPrivate, makePrivate } from '../../db/private.ts'
-import { createMailer } from '../../src/identity/mail.ts'
+import { start } from '../../engine/db/embedded.ts'
+import { makeContentsPrivate, makePrivate } from '../../engine/db/private.ts'
+import { createMailer } from '../../engine/identity/mail.ts'
 import { readSettings } from '../fixtures/settings.ts'
 import { pathOf } from '../fixtures/programs.ts'
 
@@ -201,7 +201,7 @@ describe.runIf(process.geteuid?.() === 0)('a folder that another user owns', () 
     const folder = await makeFolder()
     await chown(folder, 1234, NOBODY)
     await chmod(folder, 0o770)
-    const script = `import { readSettings } from './src/settings.ts'; readSettings({ DATA_DIR: ${JSON.stringify(folder)} })`
+    const script = `import { readSettings } from './engine/settings.ts'; readSettings({ DATA_DIR: ${JSON.stringify(folder)} }, new Map())`
     const options = { uid: NOBODY, gid: NOBODY, env: { PATH: process.env.PATH, TSX_DISABLE_CACHE: '1' } }
 
     await run(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], options)

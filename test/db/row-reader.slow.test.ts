@@ -2,7 +2,7 @@ import { getTableColumns, sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
 
-import { users } from '../../db/users.ts'
+import { users } from '../../engine/db/users.ts'
 import { clear, list, tasks } from '../../db/tasks.ts'
 import { createTallystick } from '../../src/testing.ts'
 import { newEmail, startService } from '../fixtures/service.ts'

@@ -2,7 +2,7 @@ import { createRouterClient } from '@orpc/server'
 import { describe, expect, test } from 'vitest'
 
 import { type CallContext, type Client, createClient, createRestClient, safe } from '../../contract/client.ts'
-import { createContext } from '../../src/guard/authentication.ts'
+import { createContext } from '../../engine/guard/authentication.ts'
 import { app } from '../../src/app.ts'
 import { createFetch } from '../fixtures/http.ts'
 import { type Service, newEmail, startService } from '../fixtures/service.ts'

@@ -2,7 +2,7 @@ import type { AnyContractProcedure } from '@orpc/contract'
 import { decodeJwt } from 'jose'
 import { describe, expect, test } from 'vitest'
 
-import type { Meta } from '../../contract/meta.ts'
+import type { Meta } from '../../engine/contract/meta.ts'
 import { createRestClient } from '../../contract/client.ts'
 import { contract } from '../../contract/index.ts'
 import { cookiesAfter, signInOverHttp } from '../fixtures/http.ts'

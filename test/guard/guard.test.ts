@@ -2,8 +2,8 @@ import { eq } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
 import type { Client } from '../../contract/client.ts'
-import { users } from '../../db/users.ts'
-import { sessions } from '../../db/sessions.ts'
+import { users } from '../../engine/db/users.ts'
+import { sessions } from '../../engine/db/sessions.ts'
 import { createFetch } from '../fixtures/http.ts'
 import { newEmail, startService, transports } from '../fixtures/service.ts'
 

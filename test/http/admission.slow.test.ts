@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 
-import { createApp } from '../../src/http/app.ts'
+import { createApp } from '../../engine/http/server/app.ts'
 import { createFetch } from '../fixtures/http.ts'
 import { withTableLocked, newEmail, startService } from '../fixtures/service.ts'
 

@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { type CallContext, type Client, createClient } from '../../contract/client.ts'
-import { createApp } from '../../src/http/app.ts'
-import { createLog } from '../../src/telemetry/log.ts'
+import { createApp } from '../../engine/http/server/app.ts'
+import { createLog } from '../../engine/telemetry/log.ts'
 import { freePort } from '../setup/postgres.ts'
 import { newEmail, startService, withTableLocked } from '../fixtures/service.ts'
 

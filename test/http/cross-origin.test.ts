@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterAll, expect, test, vi } from 'vitest'
 
-import { createApp } from '../../src/http/app.ts'
-import { createLog } from '../../src/telemetry/log.ts'
+import { createApp } from '../../engine/http/server/app.ts'
+import { createLog } from '../../engine/telemetry/log.ts'
 import { startService } from '../fixtures/service.ts'
 
 const TRUSTED = 'https://app.example'

@@ -2,8 +2,8 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
-import { isBlank } from '../../contract/schemas.ts'
-import { ErrorBody } from '../../contract/errors.ts'
+import { isBlank } from '../../engine/contract/schemas.ts'
+import { ErrorBody } from '../../engine/contract/errors.ts'
 import { type Answer, createFetch } from '../fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { createTallystick } from '../../src/testing.ts'
-import { createApp } from '../../src/http/app.ts'
+import { createApp } from '../../engine/http/server/app.ts'
 import { createFetch } from '../fixtures/http.ts'
 import { startService } from '../fixtures/service.ts'
 import { BreakableConnection } from '../fixtures/breakable-connection.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { app } from '../../src/app.ts'
-import { createDocument } from '../../src/openapi/document.ts'
+import { createDocument } from '../../engine/openapi/document.ts'
 import { createMcpCalls, declaredTools, type Result, rpc, toolNames } from '../fixtures/mcp-agent.ts'
 import { newEmail, settingsWithAddress, startService } from '../fixtures/service.ts'
 

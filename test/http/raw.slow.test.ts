@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, describe, expect, test } from 'vitest'
 
-import { createApp } from '../../src/http/app.ts'
+import { createApp } from '../../engine/http/server/app.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 import { createFramingExchange, framings, incompleteRequests } from '../trials/framing.ts'
 import { faultsOf } from '../trials/protocol-checks.ts'

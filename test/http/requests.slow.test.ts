@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 
-import { ErrorBody } from '../../contract/errors.ts'
+import { ErrorBody } from '../../engine/contract/errors.ts'
 import { createFetch, errorBody, errorBodyAt, notFound } from '../fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 

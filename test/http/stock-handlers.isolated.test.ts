@@ -5,19 +5,19 @@ import { Agent, type IncomingMessage, request as send } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 
-import { Account } from '../../contract/account.ts'
-import { users } from '../../db/users.ts'
+import { Account } from '../../engine/contract/account.ts'
+import { users } from '../../engine/db/users.ts'
 import { notes, shares } from '../../db/notes.ts'
-import { sessions } from '../../db/sessions.ts'
+import { sessions } from '../../engine/db/sessions.ts'
 import { tasks } from '../../db/tasks.ts'
-import type { Services } from '../../src/services.ts'
-import { createContext } from '../../src/guard/authentication.ts'
-import { compile } from '../../src/http/compile.ts'
-import type { WireFormat } from '../../src/http/handler.ts'
+import type { Services } from '../../engine/services.ts'
+import { createContext } from '../../engine/guard/authentication.ts'
+import { compile } from '../../engine/http/protocols/compile.ts'
+import type { WireFormat } from '../../engine/http/server/handler.ts'
 import { type Service, startService } from '../fixtures/service.ts'
 
 // Compares two services with the same production settings. One service calls procedures with the handler of the service
-// (src/http/handler.ts), the other with the stock handlers of oRPC.
+// (engine/http/server/handler.ts), the other with the stock handlers of oRPC.
 
 const secret = 's'.repeat(32)
 const production = {
@@ -34,8 +34,9 @@ const stock = await startStockService()
 
 async function startStockService() {
   vi.resetModules()
-  vi.doMock('../../src/http/handler.ts', async (original) => {
-    const { createHandler, createRunCall } = await original<typeof import('../../src/http/handler.ts')>()
+  vi.doMock('../../engine/http/server/handler.ts', async (original) => {
+    const { createHandler, createRunCall } =
+      await original<typeof import('../../engine/http/server/handler.ts')>()
     const { createStockRunCall } = await import('../fixtures/stock-handlers.ts')
     const createRun = (format: WireFormat) =>
       format.isDatastar ? createRunCall(format) : createStockRunCall()

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 
 import { contract } from '../../contract/index.ts'
-import { createApp } from '../../src/http/app.ts'
+import { createApp } from '../../engine/http/server/app.ts'
 import { settingsWithAddress, newEmail, startService } from '../fixtures/service.ts'
 import { requestByRevision2026, rpc } from '../fixtures/mcp-agent.ts'
 import { bearer, registerApp } from '../fixtures/oauth-app.ts'

@@ -3,8 +3,8 @@ import type { ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterAll, describe, expect, test } from 'vitest'
 
-import { createApp } from '../../src/http/app.ts'
-import { MeasuredResponse } from '../../src/http/unread-answers.ts'
+import { createApp } from '../../engine/http/server/app.ts'
+import { MeasuredResponse } from '../../engine/http/server/unread-answers.ts'
 import { PATIENCE } from '../fixtures/patience.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 

@@ -1,9 +1,9 @@
 import { eq } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
-import { ErrorBody } from '../../contract/errors.ts'
-import { users } from '../../db/users.ts'
-import { sessions } from '../../db/sessions.ts'
+import { ErrorBody } from '../../engine/contract/errors.ts'
+import { users } from '../../engine/db/users.ts'
+import { sessions } from '../../engine/db/sessions.ts'
 import {
   codeSentTo,
   cookiesAfter,

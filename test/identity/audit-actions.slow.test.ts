@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
-import { type Action, actions, type AuditRow, list } from '../../db/audit.ts'
-import { operations } from '../../src/http/auth-operations.ts'
+import { type Action, actions, type AuditRow, list } from '../../engine/db/audit.ts'
+import { operations } from '../../engine/http/endpoints/auth-operations.ts'
 import { AGENT, type People, type Person, ROOT, startAuditedService } from '../fixtures/audit-service.ts'
 import { cookiesAfter, formType, sessionTokenIn, signInOverHttp } from '../fixtures/http.ts'
 import { registerApp, setUseTime } from '../fixtures/oauth-app.ts'

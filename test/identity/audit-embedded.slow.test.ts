@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest'
 
-import { list } from '../../db/audit.ts'
-import { createApp } from '../../src/http/app.ts'
+import { list } from '../../engine/db/audit.ts'
+import { createApp } from '../../engine/http/server/app.ts'
 import { createTallystick } from '../../src/testing.ts'
 import { createFetch, signInOverHttp } from '../fixtures/http.ts'
 import { newEmail } from '../fixtures/service.ts'

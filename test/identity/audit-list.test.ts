@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 
-import { users } from '../../db/users.ts'
+import { users } from '../../engine/db/users.ts'
 import { describeTransports, newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService()

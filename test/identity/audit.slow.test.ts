@@ -1,9 +1,9 @@
 import { eq } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
-import { type Action, audit, insert, list } from '../../db/audit.ts'
-import { removeExpired } from '../../db/housekeeping.ts'
-import { sessions } from '../../db/sessions.ts'
+import { type Action, audit, insert, list } from '../../engine/db/audit.ts'
+import { removeExpired } from '../../engine/db/housekeeping.ts'
+import { sessions } from '../../engine/db/sessions.ts'
 import { AGENT, type People, type Person, startAuditedService } from '../fixtures/audit-service.ts'
 import { sessionTokenIn } from '../fixtures/http.ts'
 import { registerApp } from '../fixtures/oauth-app.ts'

@@ -2,7 +2,7 @@ import { createAuthClient } from 'better-auth/client'
 import { adminClient, emailOTPClient } from 'better-auth/client/plugins'
 import { describe, expect, test } from 'vitest'
 
-import { operations } from '../../src/http/auth-operations.ts'
+import { operations } from '../../engine/http/endpoints/auth-operations.ts'
 import { codeSentTo, cookiesAfter } from '../fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 

@@ -1,9 +1,9 @@
 import { eq, inArray, sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
-import { removeExpired } from '../../db/housekeeping.ts'
-import { clients, records } from '../../db/oauth.ts'
-import { codeKey } from '../../src/identity/tokens.ts'
+import { removeExpired } from '../../engine/db/housekeeping.ts'
+import { clients, records } from '../../engine/db/oauth.ts'
+import { codeKey } from '../../engine/identity/tokens.ts'
 import {
   createOAuthCalls,
   INVALID_GRANT,

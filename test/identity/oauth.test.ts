@@ -7,9 +7,9 @@ import * as openid from 'openid-client'
 import { describe, expect, test, vi } from 'vitest'
 
 import { createRestClient } from '../../contract/client.ts'
-import { records } from '../../db/oauth.ts'
-import { sessions as sessionRows } from '../../db/sessions.ts'
-import { codeKey, Grant, refreshKey } from '../../src/identity/tokens.ts'
+import { records } from '../../engine/db/oauth.ts'
+import { sessions as sessionRows } from '../../engine/db/sessions.ts'
+import { codeKey, Grant, refreshKey } from '../../engine/identity/tokens.ts'
 import { codeSentTo } from '../fixtures/http.ts'
 import {
   allowAt,

@@ -1,10 +1,10 @@
 import { eq, like } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
-import { ErrorBody } from '../../contract/errors.ts'
-import { users, verifications } from '../../db/users.ts'
-import { rateLimitCounters } from '../../db/rate-limits.ts'
-import { sessions } from '../../db/sessions.ts'
+import { ErrorBody } from '../../engine/contract/errors.ts'
+import { users, verifications } from '../../engine/db/users.ts'
+import { rateLimitCounters } from '../../engine/db/rate-limits.ts'
+import { sessions } from '../../engine/db/sessions.ts'
 import {
   type Answer,
   codeSentTo,

@@ -1,8 +1,8 @@
 import { type CryptoKey, decodeJwt, exportPKCS8, exportSPKI, generateKeyPair, SignJWT } from 'jose'
 import { afterEach, expect, test, vi } from 'vitest'
 
-import type { Database } from '../../db/database.ts'
-import { createStorage, createVerifier } from '../../src/identity/tokens.ts'
+import type { Database } from '../../engine/db/database.ts'
+import { createStorage, createVerifier } from '../../engine/identity/tokens.ts'
 import { createOAuthCalls, registerApp } from '../fixtures/oauth-app.ts'
 import { settingsWithAddress, startService } from '../fixtures/service.ts'
 

@@ -21,7 +21,7 @@ import {
   safe,
 } from '../../contract/client.ts'
 import type { LiveUpdate } from '../../contract/index.ts'
-import { createApp } from '../../src/http/app.ts'
+import { createApp } from '../../engine/http/server/app.ts'
 import { createTallystick } from '../../src/testing.ts'
 import { createFetch, sessionTokenIn } from '../fixtures/http.ts'
 import { PATIENCE } from '../fixtures/patience.ts'

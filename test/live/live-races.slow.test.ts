@@ -2,9 +2,9 @@ import { getEventListeners } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test, vi } from 'vitest'
 
-import { createBus } from '../../src/live/bus.ts'
-import { createSharedStates, type Source } from '../../src/live/shared-state.ts'
-import { findByToken } from '../../db/sessions.ts'
+import { createBus } from '../../engine/live/bus.ts'
+import { createSharedStates, type Source } from '../../engine/live/shared-state.ts'
+import { findByToken } from '../../engine/db/sessions.ts'
 import { PATIENCE } from '../fixtures/patience.ts'
 import { startService } from '../fixtures/service.ts'
 

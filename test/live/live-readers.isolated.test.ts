@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { isDeepStrictEqual as isEqual } from 'node:util'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
-import { createApp } from '../../src/http/app.ts'
+import { createApp } from '../../engine/http/server/app.ts'
 import { type EventSource, openEvents, waitForState } from '../fixtures/event-source.ts'
 import { PATIENCE } from '../fixtures/patience.ts'
 import { newEmail, startService } from '../fixtures/service.ts'

@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
-import { createApp } from '../../src/http/app.ts'
+import { createApp } from '../../engine/http/server/app.ts'
 import { PATIENCE } from '../fixtures/patience.ts'
 import { startService, withTableLocked } from '../fixtures/service.ts'
 

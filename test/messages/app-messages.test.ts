@@ -4,7 +4,7 @@
 import { describe } from 'vitest'
 
 import { createTranslator, loadCatalogue } from '../../app/translator.ts'
-import { languages } from '../../contract/languages.ts'
+import { languages } from '../../engine/contract/languages.ts'
 import { testCatalogue } from '../fixtures/catalogues.ts'
 
 /** The English texts that are also words of other languages. */

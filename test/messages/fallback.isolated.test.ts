@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 
-import { createPageTranslator } from '../../src/html/page-translator.ts'
+import { createPageTranslator } from '../../engine/html/page-translator.ts'
 import { negotiateLanguage, resourceNames } from '../../src/texts.ts'
 
 vi.mock('../../src/messages/fa.ts', () => ({

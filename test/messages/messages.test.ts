@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 
-import { languages } from '../../contract/languages.ts'
-import { scopes } from '../../contract/meta.ts'
+import { languages } from '../../engine/contract/languages.ts'
+import { scopes } from '../../engine/contract/meta.ts'
 import * as engine from '../../engine/texts.ts'
 import { app } from '../../src/app.ts'
-import { createPageTranslator } from '../../src/html/page-translator.ts'
+import { createPageTranslator } from '../../engine/html/page-translator.ts'
 import { catalogues, messages, negotiateLanguage } from '../../src/texts.ts'
-import { createTranslation, findText } from '../../src/translation/index.ts'
+import { createTranslation, findText } from '../../engine/translation/index.ts'
 import { testCatalogue } from '../fixtures/catalogues.ts'
 
 const english = catalogues.en

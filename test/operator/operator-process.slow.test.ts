@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
-import { sessions } from '../../db/sessions.ts'
+import { sessions } from '../../engine/db/sessions.ts'
 import { bearer, registerApp } from '../fixtures/oauth-app.ts'
 import { serverDatabase } from '../fixtures/operator.ts'
 import { freePort } from '../setup/postgres.ts'

@@ -30,7 +30,7 @@ export default async function setup({ provide }: TestProject) {
   await admin`create database ${admin(template)}`
   // Imported here, because other files import only the functions below.
   const { open } = await import('../../db/index.ts')
-  const { createKeys } = await import('../../src/identity/tokens.ts')
+  const { createKeys } = await import('../../engine/identity/tokens.ts')
   const { db, close } = await open(databaseUrl(url, template))
   // The creation of keys takes longer than the rest of the start of a service.
   await createKeys(db)

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 
-import { createApp } from '../../src/http/app.ts'
+import { createApp } from '../../engine/http/server/app.ts'
 import { createTallystick } from '../../src/testing.ts'
 import { openEvents } from '../fixtures/event-source.ts'
 import { PATIENCE } from '../fixtures/patience.ts'

@@ -6,7 +6,7 @@ import postgres from 'postgres'
 import { SMTPServer } from 'smtp-server'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 
-import { cookieOf } from '../../src/create-tallystick.ts'
+import { cookieOf } from '../../engine/testing/index.ts'
 import { createFetch, formType, wrongCodeFor } from '../fixtures/http.ts'
 import { PATIENCE } from '../fixtures/patience.ts'
 import { freePort } from '../setup/postgres.ts'

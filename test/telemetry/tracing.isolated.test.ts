@@ -207,5 +207,5 @@ test('without an SDK the service creates no spans', async () => {
   trace.disable()
   vi.resetModules()
 
-  expect((await import('../../src/telemetry/tracing.ts')).tracing).toBeUndefined()
+  expect((await import('../../engine/telemetry/tracing.ts')).tracing).toBeUndefined()
 })

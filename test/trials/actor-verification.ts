@@ -1,8 +1,8 @@
 import { and, eq, like } from 'drizzle-orm'
 
-import { users } from '../../db/users.ts'
+import { users } from '../../engine/db/users.ts'
 import { counter } from '../../db/counter.ts'
-import type { Database } from '../../db/database.ts'
+import type { Database } from '../../engine/db/database.ts'
 import { open } from '../../db/index.ts'
 import { notes, shares } from '../../db/notes.ts'
 import { tasks } from '../../db/tasks.ts'

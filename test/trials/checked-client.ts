@@ -3,7 +3,7 @@ import { traverseContractProcedures } from '@orpc/server'
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 
-import { decodeErrorBody } from '../../contract/errors.ts'
+import { decodeErrorBody } from '../../engine/contract/errors.ts'
 import { contract } from '../../contract/index.ts'
 import { hasDocumentedFormat } from './protocol-checks.ts'
 

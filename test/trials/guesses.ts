@@ -1,6 +1,6 @@
 import { Agent } from 'node:http'
 
-import { rateLimits } from '../../src/rate-limits.ts'
+import { rateLimits } from '../../engine/rate-limits.ts'
 import { forEachConcurrently } from './concurrency.ts'
 import { type HttpResponse, sendRequest } from './http-client.ts'
 import { createTemporaryFolder, readCode, signIn, startService } from './service-process.ts'
@@ -9,7 +9,7 @@ import { startDurablePostgres, trial } from './trial.ts'
 /** Total number of guesses. Each request comes from a new IP address. */
 const GUESSES = 5000
 const CONCURRENCY = 64
-/** Maximum number of comparisons for one code in better-auth: see src/identity/better-auth.ts. */
+/** Maximum number of comparisons for one code in better-auth: see engine/identity/better-auth.ts. */
 const ATTEMPTS_PER_CODE = 3
 /** People who sign in during the second phase. */
 const OTHERS = Array.from({ length: 10 }, (_, index) => `guest${index}@example.com`)

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 
 import { createClient, createRestClient } from '../../contract/client.ts'
-import { cookieOf } from '../../src/create-tallystick.ts'
+import { cookieOf } from '../../engine/testing/index.ts'
 import { freePort, startPostgres } from '../setup/postgres.ts'
 import { startPooler } from './pgbouncer.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-import { ErrorBody } from '../../contract/errors.ts'
+import { ErrorBody } from '../../engine/contract/errors.ts'
 import type { Exchange, RawResponse, Step } from './raw-http.ts'
 
 /** Bytes to send to the service, and the expected responses. */

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { cookieOf } from '../../src/create-tallystick.ts'
+import { cookieOf } from '../../engine/testing/index.ts'
 import { freePort } from '../setup/postgres.ts'
 
 interface Exit {

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
+import { MAX_NAME } from 'tallystick-contract'
 
-import { MAX_NAME } from '../../../contract/engine-bounds.ts'
 import { sessionQuery, updateName } from '../../auth.ts'
 import { Problem } from '../../components/problem.tsx'
 import { usePerson } from '../../components/session.tsx'

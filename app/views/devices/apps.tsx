@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { tokenClientIds } from 'tallystick-contract'
 
 import type { Outputs } from '../../../contract/client.ts'
-import { tokenClientIds } from '../../../contract/audiences.ts'
 import { client, orpc } from '../../api.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { useLanguage } from '../../language.tsx'

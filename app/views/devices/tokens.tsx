@@ -1,9 +1,8 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
+import { audiences, tokenBounds } from 'tallystick-contract'
 
 import type { Inputs } from '../../../contract/client.ts'
-import { audiences } from '../../../contract/audiences.ts'
-import { tokenBounds } from '../../../contract/engine-bounds.ts'
 import { client } from '../../api.ts'
 import { Copy } from '../../components/copy.tsx'
 import { Field } from '../../components/field.tsx'

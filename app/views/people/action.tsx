@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { MAX_NAME } from 'tallystick-contract'
 
-import { MAX_NAME } from '../../../contract/engine-bounds.ts'
 import { restart } from '../../session-changes.ts'
 import { banUser, impersonate, peopleKey, setRole, unbanUser, type User } from '../../auth.ts'
 import { Confirm } from '../../components/confirm.tsx'

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import { MAX_EMAIL } from 'tallystick-contract'
 
-import { MAX_EMAIL } from '../../../contract/engine-bounds.ts'
 import { listUsers, peopleKey, type User } from '../../auth.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { useLanguage } from '../../language.tsx'

@@ -1,0 +1,14 @@
+import type * as sessions from './db/sessions.ts'
+
+/**
+ * The authenticated person and the session. `scopes` is set only for an OAuth app with an access token: the app may
+ * call only procedures of these scopes.
+ */
+export type Caller = NonNullable<Awaited<ReturnType<typeof sessions.findByToken>>> & {
+  scopes?: string[]
+  /** When the access token expires. */
+  tokenExpiresAt?: Date
+}
+
+/** Response headers that the guard and the procedures set. Each key is a header name in lower case. */
+export type Reply = Map<string, string | string[]>

@@ -1,0 +1,175 @@
+import { isContractProcedure } from '@orpc/contract'
+import { Command, Option } from 'commander'
+import {
+  audiences,
+  createRpcClient,
+  type EngineContract,
+  metaOf,
+  ORPCError,
+  type Scope,
+  tokenBounds,
+} from 'tallystick-contract'
+
+import type { CommandContext } from '../operator/command-context.ts'
+import { addOperatorCommands } from '../operator/commands.ts'
+import { toErrorMessage } from '../db/errors.ts'
+import { terminalJson, terminalLine } from './terminal.ts'
+import { watch } from './watch.ts'
+import { addWatchOptions } from './watch-options.ts'
+
+/** Imported only if needed, so that `tallystick doctor` can report a missing package. */
+const signIn = () => import('./sign-in.ts')
+
+const getAccessToken = async (origin: string) => (await signIn()).getAccessToken(origin)
+
+/** The application that a command belongs to. */
+export interface CommandApp {
+  contract: EngineContract
+  /** Imports the application on demand, because calls of a remote service need only the contract. */
+  loadApp: CommandContext['loadApp']
+}
+
+interface Procedure {
+  name: string
+  summary: string
+}
+
+/** Returns the name and summary of every procedure. */
+const listProcedures = (contract: EngineContract): Procedure[] =>
+  Object.entries(contract).flatMap(([resource, members]) =>
+    Object.entries(members).flatMap(([name, procedure]: [string, unknown]) =>
+      isContractProcedure(procedure)
+        ? [{ name: `${resource}.${name}`, summary: procedure['~orpc'].route.summary ?? '' }]
+        : [],
+    ),
+  )
+
+async function call(procedures: readonly Procedure[], origin: string, name: string, input?: string) {
+  if (!procedures.some((procedure) => procedure.name === name))
+    throw new Error(`Unknown procedure ${name}. For a list, run: tallystick call --help`)
+  const { findAccessToken, notSignedIn } = await signIn()
+  const token = await findAccessToken(origin)
+  const client = createRpcClient(
+    origin,
+    token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } },
+  )
+  const procedure = name
+    .split('.')
+    .reduce<unknown>((member, key) => (member as Record<string, unknown>)[key], client)
+  const output = await (procedure as (input: unknown) => Promise<unknown>)(
+    input === undefined ? undefined : parseInput(input),
+  ).catch((error: unknown) => {
+    // Open procedures need no sign-in.
+    const needsSignIn = token === undefined && error instanceof ORPCError && error.status === 401
+    throw needsSignIn ? notSignedIn(origin) : error
+  })
+  process.stdout.write(`${terminalJson(output)}\n`)
+}
+
+function parseInput(input: string): unknown {
+  try {
+    return JSON.parse(input)
+  } catch (error) {
+    throw new Error(`The input is not valid JSON: ${toErrorMessage(error)}`, { cause: error })
+  }
+}
+
+interface TokenOptions {
+  label: string
+  scope: string
+  for: (typeof audiences)[number]
+  days: string
+}
+
+/** Runs the command with the arguments of the process. Prints an error, and sets the exit code. */
+export async function runCommand({ contract, loadApp }: CommandApp) {
+  const procedures = listProcedures(contract)
+  const { watches: topics = [] } = metaOf(contract.live.watch)
+  const program = new Command('tallystick')
+    .description('Calls a Tallystick service on behalf of a signed-in user, or runs a service.')
+    .option(
+      '--at <origin>',
+      'origin of the service to call',
+      process.env.TALLYSTICK_ORIGIN ?? 'http://localhost:3000',
+    )
+    .commandsGroup('Call a service:')
+    .helpCommand(true)
+  const origin = () => new URL(program.opts<{ at: string }>().at).origin
+
+  program
+    .command('login')
+    .description('sign in through the browser (with BROWSER=none, only print the URL)')
+    .option('--scope <scopes>', 'permissions to request, separated by spaces', 'read write')
+    .option('--device', 'sign in on another device, if this machine has no browser')
+    .action(async ({ scope, device }: { scope: string; device?: true }) => {
+      const { login, loginFromDevice } = await signIn()
+      await (device ? loginFromDevice : login)(origin(), scope)
+      process.stderr.write('Signed in.\n')
+    })
+  program
+    .command('whoami')
+    .description('print the signed-in account')
+    .action(() => call(procedures, origin(), 'account.get'))
+  program
+    .command('token')
+    .description('print an access token for scripts, valid for some minutes')
+    .action(async () => {
+      process.stdout.write(`${await getAccessToken(origin())}\n`)
+    })
+  program
+    .command('create-token')
+    .description(
+      'sign in with a code by e-mail, create a token for a script or an agent, and print the token',
+    )
+    .requiredOption('--label <text>', 'shown in the list of tokens')
+    .option('--scope <scopes>', 'permissions of the token, separated by spaces', 'read')
+    .addOption(
+      new Option('--for <audience>', 'the REST and RPC interfaces, or the endpoint for agents')
+        .choices(audiences)
+        .default('service'),
+    )
+    .option('--days <number>', `lifetime, at most ${tokenBounds.maxDays}`, String(tokenBounds.defaultDays))
+    .action(async ({ label, scope, for: audience, days }: TokenOptions) => {
+      const { createToken } = await import('./create-token.ts')
+      const scopes = scope.split(' ') as Scope[]
+      process.stdout.write(
+        `${await createToken(origin(), { label, scopes, audience, days: Number(days) })}\n`,
+      )
+    })
+  program
+    .command('logout')
+    .description('revoke the tokens at the service, and delete them here')
+    .action(async () => (await signIn()).logout(origin()))
+  program
+    .command('call')
+    .description('call a procedure, and print its output as JSON')
+    .argument('<procedure>', `name, such as ${procedures[0]?.name}`)
+    .argument('[input]', 'input of the procedure, as JSON')
+    .addHelpText(
+      'after',
+      ['', 'Procedures:', ...procedures.map(({ name, summary }) => `  ${name.padEnd(22)}${summary}`)].join(
+        '\n',
+      ),
+    )
+    .action((name: string, input?: string) => call(procedures, origin(), name, input))
+  const watchCommand = program
+    .command('watch')
+    .description('print the current state of topics, and each new state, as lines of JSON')
+    .argument('<topics...>', topics.map(({ name }) => name).join(', '))
+  const readInputs = addWatchOptions(watchCommand, topics)
+  watchCommand.action((names: string[], options: Record<string, string>) => {
+    const needsToken = topics.some(({ name, access }) => access === 'signedIn' && names.includes(name))
+    const getToken = needsToken ? () => getAccessToken(origin()) : undefined
+    return watch(origin(), { topics: names, ...readInputs(options) }, getToken)
+  })
+  const print = (line: string) => process.stdout.write(`${terminalLine(line)}\n`)
+  addOperatorCommands(program, { loadApp, environment: process.env, print })
+
+  try {
+    await program.parseAsync()
+  } catch (error) {
+    const problem = error instanceof ORPCError ? terminalJson(error.toJSON()) : toErrorMessage(error)
+    process.stderr.write(`${problem}\n`)
+    process.exitCode = 1
+  }
+}

@@ -1,0 +1,77 @@
+import { once } from 'node:events'
+import {
+  type CallContext,
+  createRpcClient,
+  type EngineContract,
+  ORPCError,
+  type Topic,
+  type WatchInput,
+} from 'tallystick-contract'
+
+import { toErrorMessage } from '../db/errors.ts'
+import { terminalJson } from './terminal.ts'
+
+/**
+ * Prints one JSON line for each update, until SIGINT or SIGTERM, or until the reader of the output ends. The client
+ * connects again after a lost connection, a stop of the service, or the expiry of the access token, and continues after
+ * the last update.
+ *
+ * `getAccessToken` is set if a topic needs a caller. Throws if the first attempt to connect fails, and if the service refuses the call, for example after a revocation.
+ */
+export async function watch(
+  origin: string,
+  input: WatchInput<Topic>,
+  getAccessToken?: () => Promise<string>,
+) {
+  const { signal, isStopped } = createStopSignal()
+  const client = createRpcClient<EngineContract>(origin, {
+    // Each attempt to connect uses a current token.
+    fetch: async (request, init) => {
+      if (getAccessToken) request.headers.set('authorization', `Bearer ${await getAccessToken()}`)
+      return fetch(request, init)
+    },
+  })
+  const progress = { isConnected: false }
+  const onRetry: CallContext['onRetry'] = ({ error, attemptIndex }) => {
+    // An error that is thrown here ends the attempts.
+    if (!progress.isConnected || isTokenUnavailable(error)) throw error
+    if (attemptIndex === 1)
+      process.stderr.write(`Connecting again after an error: ${toErrorMessage(error)}\n`)
+  }
+  try {
+    const updates = await client.live.watch(input, { signal, context: { onRetry } })
+    progress.isConnected = true
+    for await (const update of updates) await printLine(terminalJson(update, 0))
+  } catch (error) {
+    if (!isStopped()) throw error
+  }
+}
+
+/**
+ * Returns a signal that is aborted by SIGINT, by SIGTERM, and by the first write after the reader of the output has
+ * ended, for example in `tallystick watch counter | head -1`.
+ */
+function createStopSignal() {
+  const controller = new AbortController()
+  const abort = () => {
+    controller.abort()
+  }
+  process.on('SIGINT', abort).on('SIGTERM', abort)
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    abort()
+  })
+  return { signal: controller.signal, isStopped: () => controller.signal.aborted }
+}
+
+async function printLine(line: string) {
+  if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain')
+}
+
+/** Returns whether there is no access token, because the person has signed out or the service refuses a new token. */
+function isTokenUnavailable(error: unknown) {
+  if (!(error instanceof Error) || error instanceof ORPCError) return false
+  // The library for OAuth adds the status of a refusal, and a code to errors of the network.
+  if ('status' in error) return Number(error.status) < 500
+  return error.name === 'NotSignedIn'
+}

@@ -1,0 +1,102 @@
+import type { ORPCError } from '@orpc/server'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Logger } from 'pino'
+import type { RateLimit } from 'tallystick-contract'
+
+import type { Database } from './db/database.ts'
+import type { AcceptedVersions } from './db/columns.ts'
+import type { PersonalData } from './db/personal-data.ts'
+import type { Caller, Reply } from './caller.ts'
+import type { GuardedResource } from './items.ts'
+import type { Live } from './live-stream.ts'
+import type { Settings } from './settings.ts'
+
+/** The context of one call, for the guard and the procedures. */
+export interface Context {
+  db: Database
+  identity: Identity
+  settings: Settings
+  resources: Readonly<Record<string, GuardedResource>>
+  log: Logger
+  headers: IncomingHttpHeaders
+  /** The headers of the answer. */
+  reply: Reply
+  /** Authenticates by the bearer token if one is sent, otherwise by the cookie. */
+  caller: () => Promise<Caller | undefined>
+  /** Authenticates by the cookie, even if a bearer token is sent. */
+  cookieCaller: () => Promise<Caller | undefined>
+  consumeRateLimit: ConsumeRateLimit
+  live: Live
+  /** What the resources store about a person. */
+  personalData: PersonalData
+  /** What log, metrics, traces and audit trail record about the request. */
+  attributes: RequestAttributes
+  /**
+   * Returns the caller's IP address: the address that trusted proxies report in X-Forwarded-For, or the address of the
+   * socket. Undefined for calls within this process, without HTTP.
+   */
+  address?: () => string | undefined
+  /** Returns whether the client has closed the connection. Undefined for calls within this process, without HTTP. */
+  isAbandoned?: () => boolean
+  /**
+   * The error (400) of a malformed body or query. The guard throws this error after its own checks, because 401, 403,
+   * 404 and 429 have priority over 400.
+   */
+  malformed?: ORPCError<'BAD_REQUEST', unknown>
+  /** The versions that `If-Match` accepts. Set if the request has the header, and the statement checks the version. */
+  acceptedVersions?: AcceptedVersions
+  /** Whether a Datastar page sent the request. */
+  isDatastar?: boolean
+}
+
+/** Authentication by cookies and access tokens, for the guard (src/guard/) and the HTTP protocols (src/http/). */
+export interface Identity {
+  /** Sends a request to better-auth and returns its response. Throws if the database is not available. */
+  handle: (request: Request) => Promise<Response>
+  /** Returns the session token from a `Cookie` header. Undefined if no session cookie has a valid signature. */
+  readToken: (cookie: string | undefined) => Promise<string | undefined>
+  /**
+   * Extends the session of a cookie if renewal is due. Returns the `Set-Cookie` values for the response. The
+   * list may be empty.
+   */
+  renew: (cookie: string, expiresAt: Date) => Promise<string[]>
+  /** Ends the session of a cookie. Returns the `Set-Cookie` values that delete the cookie in the browser. */
+  signOut: (cookie: string) => Promise<string[]>
+  /** Verifies an access token for an audience, and returns its claims. Undefined if the token is not valid. */
+  verifyToken: (token: string, audience: string) => Promise<TokenClaims | undefined>
+}
+
+export interface TokenClaims {
+  /**
+   * The OAuth grant of the token. Grants are rows of the table `sessions`. The guard rejects the token if the row no
+   * longer exists.
+   */
+  properties: { sessionId: string; clientId: string; scope: string }
+  /** When the token expires, in Unix seconds. */
+  exp: number
+}
+
+/**
+ * Counts one call against a rate limit. Each `key` (for example, a user id or an IP network) has its own count. Returns
+ * the error (429) if the limit is exceeded, otherwise undefined.
+ */
+export type ConsumeRateLimit = (
+  limit: RateLimit,
+  key: string | undefined,
+) => Promise<LimitRefusal | undefined>
+
+export interface LimitRefusal {
+  error: ORPCError<'TOO_MANY_REQUESTS', undefined>
+  headers: Record<string, string>
+}
+
+/** Attributes of a request for the log, the metrics and the traces. */
+export interface RequestAttributes {
+  operation?: string
+  /** The id of the signed-in person. */
+  person?: string
+  /** The id of the administrator who impersonates the person. */
+  actor?: string
+  /** Whether a sign-in attempt succeeded. Undefined for every other request. */
+  signedIn?: boolean
+}

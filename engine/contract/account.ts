@@ -1,0 +1,198 @@
+import * as z from 'zod'
+
+import { MAX_EMAIL } from './bounds.ts'
+import { reading, sensitive } from './builders.ts'
+import { type RateLimit, scopes } from './meta.ts'
+import { requestSchemas, responseSchemas, Success, text, Timestamp } from './schemas.ts'
+import { sessionsTopic } from './sessions.ts'
+
+const example = {
+  id: 'kYbUyxwCzlFgDnHaVtQe3Rj8PmS0iO5L',
+  name: 'Ada',
+  email: 'ada@example.com',
+  emailVerified: true,
+}
+const [since, today] = [1767175200, 1767261600]
+
+export const Account = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    email: z.string(),
+    emailVerified: z.boolean(),
+  })
+  .register(responseSchemas, { id: 'Account', example })
+
+/** The part of an export that a resource declares. */
+interface ExportPart {
+  /** The data in the part, for the description of the export. */
+  contents: readonly string[]
+  /** The schema of each field. */
+  shape: Readonly<Record<string, z.ZodType>>
+  example: object
+}
+
+export type ExportParts = Readonly<Record<string, ExportPart>>
+
+/**
+ * Declares the part of a resource, for example of tasks: the shape `{ tasks: z.array(Task) }`. The resource registers
+ * the queries of the part in src/procedures/ (`personalData`).
+ */
+export const exportPart = <const Shape extends ExportPart['shape']>(part: {
+  contents: readonly string[]
+  shape: Shape
+  example: z.output<z.ZodObject<Shape>>
+}) => part
+
+/** The data of a part. */
+export type DataOf<Part extends ExportPart> = z.output<z.ZodObject<Part['shape']>>
+
+type Intersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
+  all: infer All,
+) => void
+  ? All
+  : never
+
+/** The data of all parts. */
+export type DataOfAll<Parts extends ExportParts> = Intersection<
+  { [Name in keyof Parts]: DataOf<Parts[Name]> }[keyof Parts]
+>
+
+const accountShape = {
+  exportedAt: Timestamp,
+  account: Account.extend({
+    role: z.string(),
+    ban: z.object({ reason: z.string().nullable(), expiresAt: Timestamp.nullable() }).nullable(),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  }),
+}
+
+const accessShape = {
+  sessions: z.array(
+    z.object({
+      id: z.string(),
+      ipAddress: z.string().nullable(),
+      userAgent: z.string().nullable(),
+      byAdministrator: z.boolean().meta({ description: 'Whether an administrator impersonated the person' }),
+      lastActive: Timestamp,
+      createdAt: Timestamp,
+      expiresAt: Timestamp,
+    }),
+  ),
+  apps: z.array(
+    z.object({
+      id: z.string(),
+      clientId: z.string(),
+      name: z.string(),
+      scopes: z.array(z.enum(scopes)),
+      lastActive: Timestamp,
+      createdAt: Timestamp,
+      expiresAt: Timestamp,
+    }),
+  ),
+  audit: z.array(
+    z.object({
+      at: Timestamp,
+      action: z.string(),
+      outcome: z.enum(['accepted', 'refused']),
+      actor: z.enum(['self', 'administrator', 'operator', 'app', 'unknown']),
+      subject: z.enum(['self', 'other', 'none']),
+      ipAddress: z.string().nullable(),
+      userAgent: z.string().nullable(),
+      detail: z.string().nullable(),
+    }),
+  ),
+}
+
+/** All data about a person. The comment of a part names the data from or about other people. */
+const createExport = (parts: readonly ExportPart[]) =>
+  z
+    .object({
+      ...accountShape,
+      ...Object.fromEntries(parts.flatMap(({ shape }) => Object.entries(shape))),
+      ...accessShape,
+    })
+    .register(responseSchemas, {
+      id: 'AccountExport',
+      example: {
+        exportedAt: today,
+        account: { ...example, role: 'user', ban: null, createdAt: since, updatedAt: since },
+        ...Object.fromEntries(parts.flatMap(({ example }) => Object.entries(example))),
+        sessions: [],
+        apps: [],
+        audit: [
+          {
+            at: since,
+            action: 'sign-in',
+            outcome: 'accepted',
+            actor: 'self',
+            subject: 'self',
+            ipAddress: '203.0.113.7',
+            userAgent: null,
+            detail: null,
+          },
+        ],
+      },
+    })
+
+type AccountExport<Parts extends ExportParts> = z.output<
+  z.ZodObject<typeof accountShape & typeof accessShape>
+> &
+  DataOfAll<Parts>
+
+/** The caller enters the e-mail address of the account to confirm the deletion. */
+const DeleteAccount = z
+  .object({ email: text({ max: MAX_EMAIL, schema: z.string().trim() }) })
+  .register(requestSchemas, { id: 'DeleteAccount', example: { email: 'ada@example.com' } })
+
+/** Exports of an account, by account. Each export reads all data of the account. */
+const exportLimit: RateLimit = { name: 'exports', points: 5, duration: 3600, personal: true, shared: true }
+
+const contentsOf = (parts: ExportParts) =>
+  Object.values(parts)
+    .flatMap(({ contents }) => contents)
+    .join(', ')
+
+/**
+ * The contract of the account. `parts` has the parts of the export by the name of the resource. The cast stays here:
+ * callers see the types of the parts.
+ */
+export const accountContract = <const Parts extends ExportParts>(parts: Parts) => ({
+  get: reading
+    .route({
+      method: 'GET',
+      path: '/api/me',
+      summary: 'Read the signed-in account',
+      description: 'Returns the account of the caller. The name is empty until the person enters a name.',
+    })
+    .output(Account),
+  export: sensitive
+    .meta({ rateLimit: exportLimit, secrets: true })
+    .errors({
+      TOO_LARGE: {
+        status: 409,
+        message: 'The export exceeds the size limit of a response; read the lists instead',
+      },
+    })
+    .route({
+      method: 'GET',
+      path: '/api/me/export',
+      summary: 'Export all data about you',
+      description: `Returns the account, ${contentsOf(parts)}, sessions, apps and audit entries in one answer. A repeated export within an hour may be refused.`,
+    })
+    .output(
+      createExport(Object.values(parts)) as unknown as z.ZodType<AccountExport<Parts>, AccountExport<Parts>>,
+    ),
+  delete: sensitive
+    .meta({ updates: [sessionsTopic] })
+    .errors({ WRONG_ADDRESS: { status: 400, message: 'This is not the e-mail address of the account' } })
+    .route({
+      method: 'POST',
+      path: '/api/me/delete',
+      summary: 'Delete your account and all of its data permanently',
+      description: 'The address of the account confirms the deletion. All sessions, tokens and grants end.',
+    })
+    .input(DeleteAccount)
+    .output(Success),
+})

@@ -1,0 +1,64 @@
+import * as z from 'zod'
+
+import { MAX_EMAIL } from './bounds.ts'
+import { administrative } from './builders.ts'
+import { Page, responseSchemas, text, Timestamp } from './schemas.ts'
+
+/** A person, an app, an operator, or the pseudonym of a deleted person. */
+const Party = z.object({
+  id: z.string().meta({
+    description:
+      'The id of an account, `operator`, `app:` and the id of an app, or `deleted:` and a pseudonym',
+  }),
+  email: z.string().nullable().meta({ description: 'The address, if the id is the id of an account' }),
+})
+
+const ada = { id: 'kYbUyxwCzlFgDnHaVtQe3Rj8PmS0iO5L', email: 'ada@example.com' }
+const example = {
+  id: 7,
+  at: 1767261600,
+  action: 'sign-in',
+  outcome: 'accepted' as const,
+  actor: ada,
+  subject: ada,
+  ipAddress: '203.0.113.7',
+  userAgent: null,
+  detail: null,
+}
+
+/** An entry of the audit trail. `actor` has acted, and `subject` is the affected account. */
+const AuditEntry = z
+  .object({
+    id: z.int(),
+    at: Timestamp,
+    action: z.string(),
+    outcome: z.enum(['accepted', 'refused']),
+    actor: Party.nullable(),
+    subject: Party.nullable(),
+    ipAddress: z.string().nullable(),
+    userAgent: z.string().nullable(),
+    detail: z.string().nullable(),
+  })
+  .register(responseSchemas, { id: 'AuditEntry', example })
+const AuditList = z
+  .object({ entries: z.array(AuditEntry) })
+  .register(responseSchemas, { id: 'AuditList', example: { entries: [example] } })
+
+const Person = text({ max: MAX_EMAIL, schema: z.string().trim() }).meta({
+  description: 'Only entries that concern the account with this e-mail address',
+  examples: ['ada@example.com'],
+})
+
+export const audit = {
+  list: administrative
+    .meta({ secrets: true })
+    .route({
+      method: 'GET',
+      path: '/api/audit',
+      summary: 'List the audit trail, newest first',
+      description:
+        'Only administrators can read the audit trail: sign-ins, grants, changes of roles, impersonations and deletions.',
+    })
+    .input(z.object({ person: Person.optional(), ...Page.shape }).optional())
+    .output(AuditList),
+}

@@ -1,0 +1,70 @@
+export { type DataOf, exportPart, type ExportParts } from './account.ts'
+export { apps } from './apps.ts'
+export { audiences, tokenClientIds } from './audiences.ts'
+export { audit } from './audit.ts'
+export { MAX_EMAIL, MAX_NAME, tokenBounds } from './bounds.ts'
+export {
+  changing,
+  creating,
+  idempotencyErrors,
+  ifMatchErrors,
+  publicAccess,
+  reading,
+  signedInErrors,
+  writing,
+} from './builders.ts'
+export {
+  type CallContext,
+  type ClientOf,
+  type ClientOptions,
+  createRestClient,
+  createRpcClient,
+  decodeErrorBody,
+  isDefinedError,
+  isValidationError,
+  ORPCError,
+  pages,
+  type RpcClientOptions,
+  safe,
+} from './client.ts'
+export { engineContract, type EngineContract } from './engine.ts'
+export {
+  badRequest,
+  BadRequestData,
+  errorBody,
+  ErrorBody,
+  type SchemaIssue,
+  toPublicIssues,
+  unavailable,
+} from './errors.ts'
+export { isRightToLeft, type Language, languages, matchLanguage } from './languages.ts'
+export { linkToNext, nextCursor } from './link.ts'
+export { readTopics, topic, type WatchInput } from './live.ts'
+export {
+  type Alternative,
+  type Meta,
+  metaOf,
+  type RateLimit,
+  type Scope,
+  scopes,
+  type Tool,
+  type Topic,
+} from './meta.ts'
+export {
+  ById,
+  IdempotencyKey,
+  isBlank,
+  MAX_LIMIT,
+  Page,
+  requestSchemas,
+  responseSchemas,
+  RowId,
+  Success,
+  text,
+  Timestamp,
+  trimInvisibleStart,
+} from './schemas.ts'
+export { resourcesOfScope } from './scope-resources.ts'
+export { sessions, sessionsTopic } from './sessions.ts'
+export { status } from './status.ts'
+export { grantLimit, tokens } from './tokens.ts'

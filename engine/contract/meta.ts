@@ -1,0 +1,118 @@
+import type * as z from 'zod'
+
+/** Scopes that a person can grant to an app: reading the person's data, and changing the person's data. */
+export const scopes = ['read', 'write'] as const
+export type Scope = (typeof scopes)[number]
+
+/**
+ * Describes a procedure as a tool of AI agents (Model Context Protocol). The name of the tool is derived from the path
+ * of the procedure, and the schemas from the schemas of the procedure.
+ */
+export interface Tool {
+  title: string
+  description: string
+  /**
+   * - `read`: changes nothing.
+   * - `create`: every call adds or changes something.
+   * - `overwrite`: replaces or removes data; repeating the call has no further effect.
+   */
+  effect: 'read' | 'create' | 'overwrite'
+}
+
+export type Access = 'public' | 'signedIn'
+
+/** What `live.watch` can watch: the state that one operation reads (engine/contract/live.ts). */
+export interface Topic {
+  name: string
+  access: Access
+  /** The output of the operation. */
+  state: z.ZodType
+  /** The part of the input of the operation that watchers can choose, for example a filter. */
+  input?: z.ZodType
+}
+
+/** A limit of calls. The calls of all procedures with the same limit are counted together. */
+export interface RateLimit {
+  /** The name in the setting `LIMITS`, in headers and metrics. */
+  name: string
+  /** Number of requests allowed in one period. */
+  points: number
+  /** Length of the period, in seconds. */
+  duration: number
+  /**
+   * Whether all instances share one count, which is stored in the database. Used for limits that protect accounts,
+   * mail, tokens or expensive reads. By default, each process has its own count in memory.
+   */
+  shared?: true
+  /**
+   * Whether calls are counted by account. By default, calls are counted by network: the IPv4 address, or the /64 of an
+   * IPv6 address.
+   */
+  personal?: true
+}
+
+/** Describes a procedure that answers only some of the requests with its method and path. */
+export interface Alternative {
+  /** The name in the OpenAPI document, for example `The first form`. */
+  name: string
+  /** The media type of the bodies: `application/json` with a parameter. `Accept` or `Content-Type` selects it. */
+  mediaType: `application/json;${string}`
+  /** Describes the bodies that also select the alternative (`isRequestedBy` in engine/resource.ts). */
+  bodies?: string
+}
+
+/** What a procedure declares in addition to its route, schemas and errors. */
+export interface Meta {
+  /** Who can call the procedure: engine/contract/builders.ts sets it. */
+  access?: Access
+  /** The topics that `topics` in the input can name. The call requires a caller only if one of the named topics does. */
+  watches?: readonly Topic[]
+  /**
+   * The scope that an access token needs. A procedure that requires a caller and has no scope rejects access tokens, and
+   * requires a session cookie. A public procedure ignores access tokens.
+   */
+  scope?: Scope
+  /**
+   * Rejects calls during an impersonation with 403, because an administrator must not call the procedure as another
+   * person.
+   */
+  noImpersonation?: true
+  /** Rejects calls from pages of other origins with 403, also of TRUSTED_ORIGINS: a trusted page gets no lasting access. */
+  ownPagesOnly?: true
+  /** Rejects callers who are not administrators with 403. */
+  administratorsOnly?: true
+  /**
+   * The action that the caller needs a permission for, on the item with the id in the input (`id`): see engine/items.ts. The
+   * response is 404 if the item does not exist, and 403 if the caller lacks the permission.
+   */
+  action?: string
+  rateLimit?: RateLimit
+  /** Supports `Idempotency-Key`: a repeated call with the same key receives the stored response of the first call. */
+  idempotencyKey?: true
+  /** Supports `If-Match`: responds with 412 if the current entity tag does not match. */
+  ifMatch?: true
+  /** Responses have an `ETag`. */
+  etag?: true
+  /** The topics with a new state after a call. Every procedure that changes data declares its topics, or an empty list. */
+  updates?: readonly Topic[]
+  /** The topic with the state that the procedure returns. */
+  reads?: Topic
+  /** The response is created once and cached, because the response is the same for all calls while the process runs. */
+  constant?: true
+  /**
+   * Responses contain tokens, or data of people beside texts that any caller can choose. Such responses have
+   * `Cache-Control: no-transform`, and are never compressed.
+   */
+  secrets?: true
+  /** Set if another procedure, without this property, has the same method and path (engine/http/protocols/alternatives.ts). */
+  alternative?: Alternative
+  /**
+   * An example of the server-sent events that Datastar pages receive instead of JSON (engine/http/protocols/datastar.ts). Set if the
+   * procedure answers such pages.
+   */
+  eventsExample?: string
+  tool?: Tool
+}
+
+/** Returns the metadata of a procedure from oRPC's internal property `~orpc`. */
+export const metaOf = (procedure: { '~orpc': { meta: Meta } }) => procedure['~orpc'].meta

@@ -1,0 +1,61 @@
+import {
+  type Client as ProcedureClient,
+  type ClientContext,
+  createORPCClient,
+  type NestedClient,
+} from '@orpc/client'
+import { createTanstackQueryUtils, type RouterUtils } from '@orpc/tanstack-query'
+
+import type { CallContext, ClientOf } from '../client.ts'
+import { nextCursor } from '../link.ts'
+
+/** Values from response headers. */
+interface FromHeaders {
+  /** The entity tag of the resource (`ETag`), for `If-Match`. */
+  etag?: string
+  /** The cursor of the next page of a list. Undefined on the last page. */
+  nextCursor?: string
+}
+
+type WithHeaders<Procedures> = {
+  [Name in keyof Procedures]: Procedures[Name] extends ProcedureClient<
+    infer Context extends ClientContext,
+    infer Input,
+    infer Output,
+    infer Error
+  >
+    ? ProcedureClient<Context, Input, Output & FromHeaders, Error>
+    : never
+}
+
+/** A client that adds the entity tag and the cursor of the next page to the outputs. */
+export type ClientWithHeaders<Contract> = {
+  [Resource in keyof Contract]: WithHeaders<ClientOf<Contract>[Resource]>
+}
+
+export type QueryUtils<Contract> =
+  ClientWithHeaders<Contract> extends infer All extends NestedClient<CallContext> ? RouterUtils<All> : never
+
+/**
+ * Creates oRPC's helpers for TanStack Query: `useQuery(orpc.tasks.get.queryOptions({ input: { id } }))`. Cached outputs
+ * contain `etag` and `nextCursor`, because TanStack Query caches no response headers.
+ */
+export const createQueryUtils = <Contract>(client: ClientOf<Contract>): QueryUtils<Contract> =>
+  createTanstackQueryUtils(withHeaders(client)) as unknown as QueryUtils<Contract>
+
+function withHeaders<Contract>(client: ClientOf<Contract>) {
+  return createORPCClient<NestedClient<CallContext>>({
+    async call(path, input, { context, ...options }) {
+      const reply: NonNullable<CallContext['reply']> = context.reply ?? new Map<string, string>()
+      const procedure = path.reduce<unknown>(
+        (member, name): unknown => Reflect.get(Object(member), name),
+        client,
+      )
+      const output = await (procedure as AnyProcedure)(input, { ...options, context: { ...context, reply } })
+      const fromHeaders = { etag: reply.get('etag'), nextCursor: nextCursor(reply.get('link')) }
+      return Object.values(fromHeaders).some(Boolean) ? Object.assign({}, output, fromHeaders) : output
+    },
+  })
+}
+
+type AnyProcedure = ProcedureClient<CallContext, unknown, unknown, unknown>

@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+import { sql } from 'drizzle-orm'
+import { drizzle } from 'drizzle-orm/pglite'
+import { migrate } from 'drizzle-orm/pglite/migrator'
+
+import type { Connection, Database } from './database.ts'
+import { start } from './embedded.ts'
+import { describeStartError } from './errors.ts'
+import { createEmbeddedNotifications } from './notifications.ts'
+import { observed } from './observer.ts'
+import { withRowReaders } from './row-reader.ts'
+import { casing, migrateServer, openServer, type OpenOptions } from './server.ts'
+
+export type { ServerOptions } from './server.ts'
+
+/** Returns whether a database URL is the address of a PostgreSQL server. Otherwise the database is embedded. */
+export const isServer = (url: string) => /^postgres(ql)?:/.test(url)
+
+/**
+ * Opens a database and applies pending migrations. Values of `url`:
+ *
+ * - `postgres://…`: a PostgreSQL server.
+ * - `memory:`: an embedded PostgreSQL in memory. The data is lost when the process ends.
+ * - any other value: the folder of an embedded PostgreSQL. Only one process at a time can open the folder.
+ */
+export async function open(url: string, options: OpenOptions): Promise<Connection> {
+  const { migrationsFolder } = options
+  if (isServer(url)) {
+    const migrationSetting = options.directUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL'
+    await migrateServer(options.directUrl ?? url, migrationsFolder).catch(rethrowStartError(migrationSetting))
+    return openServer(url, options).catch(rethrowStartError('DATABASE_URL'))
+  }
+  const embedded = await openEmbedded(url)
+  await migrate(embedded.db, { migrationsFolder })
+  return { ...embedded, db: (options.observers ?? []).reduce(observed, embedded.db) }
+}
+
+const rethrowStartError =
+  (setting: string) =>
+  (error: unknown): never => {
+    throw describeStartError(setting, error)
+  }
+
+/** Opens a database without applying migrations. */
+export const connect = (url: string): Promise<Connection> =>
+  isServer(url) ? openServer(url, {}) : openEmbedded(url)
+
+async function openEmbedded(folder: string) {
+  const { client, close } = await start(folder)
+  return {
+    db: withRowReaders(drizzle(client, { casing })),
+    notifications: createEmbeddedNotifications(client),
+    close,
+  }
+}
+
+/** Timeout for the query of the readiness check, in milliseconds. */
+const READINESS_TIMEOUT = 2000
+
+export const isReachable = (db: Database) =>
+  Promise.race([
+    db.execute(sql`select 1`).then(
+      () => true,
+      () => false,
+    ),
+    sleep(READINESS_TIMEOUT, false, { ref: false }),
+  ])

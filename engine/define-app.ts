@@ -1,0 +1,183 @@
+import type { AnyContractRouter } from '@orpc/contract'
+import type { AnyProcedure, Router, UnlaziedRouter } from '@orpc/server'
+import {
+  type DataOf,
+  type EngineContract,
+  type ExportParts,
+  metaOf,
+  type RateLimit,
+  resourcesOfScope,
+  type Topic,
+} from 'tallystick-contract'
+
+import { combine, type PersonalData } from './db/personal-data.ts'
+import type { Context } from './context.ts'
+import { createEngineResources } from './procedures/index.ts'
+import { collectRateLimits, rateLimits } from './rate-limits.ts'
+import type { App, Resource, Resources } from './resource.ts'
+
+/** An application adds its own resources to the resources of the engine. */
+type AppContract = EngineContract & Readonly<Record<string, Readonly<Record<string, AnyContractRouter>>>>
+
+/**
+ * The resources that an application adds. A resource has personal data if and only if the export has a part for the
+ * resource.
+ */
+type ResourcesOf<Contract, Parts extends ExportParts> = {
+  [Name in Exclude<keyof Contract, keyof EngineContract>]: Resource &
+    (Name extends keyof Parts
+      ? { personalData: PersonalData<DataOf<Parts[Name]>> }
+      : { personalData?: never })
+}
+
+type RouterOf<Contract extends AnyContractRouter> = UnlaziedRouter<Router<Contract, Context>>
+
+interface Definition<Contract extends AppContract, Parts extends ExportParts> extends Pick<
+  App,
+  'name' | 'version' | 'license' | 'description' | 'migrationsFolder' | 'resourceNames'
+> {
+  contract: Contract
+  /** The parts of the export, in the order of the export. */
+  exportParts: Parts
+  resources: ResourcesOf<Contract, Parts>
+}
+
+/** Assembles an application. Throws an error that names every mistake that the types do not show. */
+export function defineApp<Contract extends AppContract, const Parts extends ExportParts>({
+  contract,
+  exportParts,
+  ...definition
+}: Definition<Contract, Parts>): App<Contract, RouterOf<Contract>> {
+  const declared: Resources = { ...createEngineResources(contract), ...definition.resources }
+  // The order of the contract is the order of documents and lists.
+  const entries = Object.keys(contract).flatMap((name): [string, Resource][] =>
+    declared[name] ? [[name, declared[name]]] : [],
+  )
+  const resources = Object.fromEntries(entries)
+  const mistakes = findMistakes(resources)
+  if (mistakes.length > 0) throw new Error(['The application has mistakes:', ...mistakes].join('\n- '))
+  return {
+    ...definition,
+    contract,
+    resources,
+    router: Object.fromEntries(
+      entries.map(([name, { procedures }]) => [name, procedures]),
+    ) as RouterOf<Contract>,
+    personalData: combine(Object.keys(exportParts).flatMap((name) => resources[name]?.personalData ?? [])),
+    rateLimits: collectRateLimits(contract),
+    scopeResources: {
+      read: resourcesOfScope(contract, 'read'),
+      write: resourcesOfScope(contract, 'write'),
+    },
+  }
+}
+
+/** A procedure with the resource that it belongs to. */
+interface Declared {
+  operation: string
+  resource: Resource
+  procedure: AnyProcedure
+}
+
+/** Returns a sentence for each mistake. */
+export function findMistakes(resources: Resources): string[] {
+  const entries = Object.entries(resources)
+  const all = entries.flatMap(([name, resource]) =>
+    Object.entries(resource.procedures).map(([key, procedure]) => ({
+      operation: `${name}.${key}`,
+      resource,
+      procedure,
+    })),
+  )
+  return [
+    ...all.flatMap(mistakesOfProcedure),
+    ...entries.flatMap(([name, resource]) => mistakesOfResource(name, resource)),
+    ...mistakesOfTopics(all, Object.values(resources)),
+    ...mistakesOfPaths(all),
+    ...mistakesOfLimits(all),
+  ]
+}
+
+function mistakesOfProcedure({ operation, resource: { items }, procedure }: Declared) {
+  const { action, ifMatch, reads } = metaOf(procedure)
+  const relations = Object.values(items?.permissions ?? {})
+  const isPermitted = action === undefined || relations.flat().includes(action)
+  const isCheckedByStatement = ifMatch && action !== undefined && items?.ifMatch?.by === 'statement'
+  return [
+    ...(isPermitted ? [] : [`${operation}: no relation permits the action ${action}`]),
+    ...(ifMatch && !items?.ifMatch ? [`${operation}: the resource has no entity tag for If-Match`] : []),
+    ...(isCheckedByStatement && relations.length > 1
+      ? [`${operation}: a statement can check If-Match only if the owner is the only relation`]
+      : []),
+    ...(reads && action !== undefined
+      ? [`${operation}: the state of a topic cannot need the action ${action}`]
+      : []),
+  ]
+}
+
+const mistakesOfResource = (name: string, { datastar, procedures }: Resource) =>
+  Object.keys(datastar?.patches ?? {}).flatMap((key) =>
+    key in procedures ? [] : [`${name}: there is a patch for ${key}, but no such procedure`],
+  )
+
+function mistakesOfTopics(all: readonly Declared[], resources: readonly Resource[]) {
+  const watches = resources.flatMap(({ watch }) => watch ?? [])
+  const views = resources.flatMap(({ datastar }) => datastar?.live ?? [])
+  const topics = new Set([
+    ...all.flatMap(({ procedure }) =>
+      [...(metaOf(procedure).updates ?? []), metaOf(procedure).reads ?? []].flat(),
+    ),
+    ...[...watches, ...views].map(({ topic }) => topic),
+  ])
+  const mistakesOf = (topic: Topic) => {
+    const { name, access, input } = topic
+    const isTopic = (each: { topic: Topic }) => each.topic === topic
+    const readers = all.filter(({ procedure }) => metaOf(procedure).reads === topic)
+    const sameName = [...topics].filter((each) => each.name === name)
+    return [
+      ...(readers.length === 1
+        ? []
+        : [`The topic ${name} is read by ${readers.length} procedures, instead of one`]),
+      ...(sameName[0] === topic ? [] : [`Two topics have the name ${name}`]),
+      ...(watches.filter(isTopic).length > 1 ? [`Two resources have \`watch\` for the topic ${name}`] : []),
+      ...(views.filter(isTopic).length > 1 ? [`Two resources have a live view for the topic ${name}`] : []),
+      ...(access === 'public' && (input ?? watches.find(isTopic))
+        ? [`The topic ${name} is public, and can have neither an input nor \`watch\``]
+        : []),
+    ]
+  }
+  return [...topics].flatMap(mistakesOf)
+}
+
+/** Two procedures can have the same method and path only if one of them is an alternative. */
+function mistakesOfPaths(all: readonly Declared[]) {
+  const isAlternative = ({ procedure }: Declared) => metaOf(procedure).alternative !== undefined
+  const placeOf = ({ operation, procedure }: Declared) => {
+    const { method = 'POST', path = operation } = procedure['~orpc'].route
+    return `${method} ${path}`
+  }
+  /** Requests do not show the names of parameters. */
+  const requestOf = (declared: Declared) => placeOf(declared).replace(/\{\w+\}/g, '{}')
+  return all.flatMap((declared, index) => {
+    const isAdded = isAlternative(declared)
+    const rival = all
+      .slice(0, index)
+      .find((other) => isAlternative(other) === isAdded && requestOf(other) === requestOf(declared))
+    const main = all.find((other) => !isAlternative(other) && placeOf(other) === placeOf(declared))
+    return [
+      ...(rival ? [`${declared.operation} and ${rival.operation} answer the same requests`] : []),
+      ...(isAdded && !main ? [`${declared.operation}: no procedure has the same method and path`] : []),
+    ]
+  })
+}
+
+function mistakesOfLimits(all: readonly Declared[]) {
+  const limits = new Map<string, RateLimit>(Object.entries(rateLimits))
+  return all.flatMap(({ procedure }) => {
+    const { rateLimit } = metaOf(procedure)
+    if (!rateLimit) return []
+    const known = limits.get(rateLimit.name) ?? rateLimit
+    limits.set(rateLimit.name, known)
+    return known === rateLimit ? [] : [`Two rate limits have the name ${rateLimit.name}`]
+  })
+}

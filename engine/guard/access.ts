@@ -1,0 +1,104 @@
+import type { AnySchema, ErrorMap } from '@orpc/contract'
+import { ORPCError } from '@orpc/server'
+import { isObject } from '@orpc/shared'
+import { type Meta, type RateLimit, readTopics } from 'tallystick-contract'
+
+import type { Caller } from '../caller.ts'
+import type { Context } from '../context.ts'
+import type { Items } from '../items.ts'
+import { isBearer } from './authentication.ts'
+import { idOf } from './conditions.ts'
+import { networkOf } from './networks.ts'
+import { isPermitted } from './permissions.ts'
+
+/** The parts of a procedure's contract that the guard reads. */
+export interface ProcedureContract {
+  meta: Meta
+  errorMap: ErrorMap
+  outputSchema?: AnySchema
+}
+
+type Code = 'UNAUTHORIZED' | 'INSUFFICIENT_SCOPE' | 'NOT_FOUND' | 'FORBIDDEN'
+
+const createError = ({ errorMap }: ProcedureContract, code: Code) =>
+  new ORPCError(code, { status: errorMap[code]?.status, message: errorMap[code]?.message ?? code })
+
+/** Returns whether a call needs no caller. An unknown topic needs no caller, because input validation rejects it (400). */
+function isPublicCall({ access, watches }: Meta, input: unknown) {
+  if (!watches) return access === 'public'
+  const named = readTopics(isObject(input) ? input.topics : undefined)
+  return !watches.some((topic) => topic.access === 'signedIn' && named.includes(topic.name))
+}
+
+/** Returns whether a page of this service sent a call. Callers without `Origin` are not browsers. */
+const isOwnPage = ({ headers: { origin }, settings }: Context) =>
+  origin === undefined || origin === settings.baseUrl
+
+/**
+ * Checks the caller (401), the scope, the impersonation, the page and the role (403), and the rate limit (429). Returns the
+ * caller, or undefined for a public call.
+ */
+export async function authenticate(context: Context, procedure: ProcedureContract, input: unknown) {
+  const { scope, noImpersonation, ownPagesOnly, administratorsOnly, rateLimit } = procedure.meta
+  const isPublic = isPublicCall(procedure.meta, input)
+  const caller = isPublic ? undefined : await context.caller()
+  if (!isPublic && !caller) throw challenge(context, createError(procedure, 'UNAUTHORIZED'))
+  // Only callers with a token have scopes. A token can call no procedure without a scope.
+  if (caller?.scopes && !(scope && caller.scopes.includes(scope)))
+    throw challenge(context, createError(procedure, 'INSUFFICIENT_SCOPE'), scope)
+  if (noImpersonation && caller?.session.impersonatedBy !== null) throw createError(procedure, 'FORBIDDEN')
+  if (ownPagesOnly && !isOwnPage(context)) throw createError(procedure, 'FORBIDDEN')
+  if (administratorsOnly && caller?.user.role !== 'admin') throw createError(procedure, 'FORBIDDEN')
+  if (rateLimit) await consumeProcedureLimit(context, rateLimit, caller)
+  return caller
+}
+
+/**
+ * Checks that the item exists (404) and that the caller's relation permits the action (403). Returns the account that owns
+ * the item.
+ */
+export async function requirePermission(
+  { db }: Context,
+  procedure: ProcedureContract,
+  items: Items,
+  input: unknown,
+  { user }: Caller,
+) {
+  const { action = '' } = procedure.meta
+  const id = idOf(input)
+  if (isPermitted(items.permissions, 'anyone', action) || items.isId?.(id) === false) return user.id
+  const relation = await items.findRelation(db, user, id)
+  if (!relation) throw createError(procedure, 'NOT_FOUND')
+  if (!isPermitted(items.permissions, relation.name, action)) throw createError(procedure, 'FORBIDDEN')
+  return relation.owner
+}
+
+/**
+ * Counts a call against the rate limit of the procedure, for the person or for the network of the caller. A call from
+ * the same process has no network, so a limit by network does not count the call.
+ */
+async function consumeProcedureLimit(context: Context, limit: RateLimit, caller?: Caller) {
+  const key = limit.personal ? caller?.user.id : networkOf(context.address?.())
+  const refusal = key === undefined ? undefined : await context.consumeRateLimit(limit, key)
+  if (!refusal) return
+  for (const [name, value] of Object.entries(refusal.headers)) context.reply.set(name, value)
+  throw refusal.error
+}
+
+/**
+ * Sets `WWW-Authenticate`, with the required scope and the URL of the resource metadata (RFC 6750, RFC 9728). Returns
+ * the error.
+ */
+function challenge<Refusal extends { code: string }>(context: Context, refusal: Refusal, scope?: string) {
+  const { settings, headers, reply } = context
+  const tokenError = isBearer(headers) ? 'invalid_token' : undefined
+  const error = refusal.code === 'INSUFFICIENT_SCOPE' ? 'insufficient_scope' : tokenError
+  const parameters = {
+    resource_metadata: `${settings.baseUrl}/.well-known/oauth-protected-resource`,
+    error,
+    scope,
+  }
+  const defined = Object.entries(parameters).flatMap(([name, value]) => (value ? [`${name}="${value}"`] : []))
+  reply.set('www-authenticate', `Bearer ${defined.join(', ')}`)
+  return refusal
+}

@@ -1,0 +1,155 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Logger } from 'pino'
+import { tokenClientIds } from 'tallystick-contract'
+
+import type { Database } from '../db/database.ts'
+import * as grants from '../db/grants.ts'
+import * as personalTokens from '../db/personal-tokens.ts'
+import * as sessions from '../db/sessions.ts'
+import type { Caller, Reply } from '../caller.ts'
+import type { Context } from '../context.ts'
+import type { Services } from '../services.ts'
+
+interface CallOptions
+  extends
+    Pick<Context, 'malformed' | 'address' | 'isAbandoned'>,
+    Partial<Pick<Context, 'attributes' | 'reply'>> {
+  /** The audience that an access token must have. By default, the base URL of the service. */
+  audience?: string
+}
+
+/**
+ * Creates the context of one call. The functions `caller` and `cookieCaller` authenticate when they are first called,
+ * and cache the result.
+ */
+export function createContext(
+  services: Services,
+  headers: IncomingHttpHeaders,
+  {
+    audience,
+    malformed,
+    address,
+    isAbandoned,
+    attributes = {},
+    reply = new Map<string, string | string[]>(),
+  }: CallOptions = {},
+): Context {
+  const { db, identity, settings, app, log, consumeRateLimit, live } = services
+  const memoize = (authenticate: () => Promise<Caller | undefined>) => {
+    let caller: Promise<Caller | undefined> | undefined
+    return () =>
+      (caller ??= authenticate().then((found) => {
+        attributes.person = found?.user.id
+        if (found?.session.impersonatedBy) attributes.actor = found.session.impersonatedBy
+        return found
+      }))
+  }
+  const cookieCaller = memoize(() => authenticateCookie(services, headers.cookie, reply))
+  const tokenCaller = memoize(() =>
+    authenticateToken(services, headers.authorization, audience ?? settings.baseUrl),
+  )
+  return {
+    db,
+    identity,
+    settings,
+    resources: app.resources,
+    log,
+    headers,
+    reply,
+    malformed,
+    attributes,
+    address,
+    isAbandoned,
+    consumeRateLimit,
+    live,
+    personalData: app.personalData,
+    caller: isBearer(headers) ? tokenCaller : cookieCaller,
+    cookieCaller,
+  }
+}
+
+async function authenticateCookie(
+  { identity, db, log }: Services,
+  cookie: string | undefined,
+  reply: Reply,
+): Promise<Caller | undefined> {
+  const token = await identity.readToken(cookie)
+  if (cookie === undefined || token === undefined) return undefined
+  const caller = await sessions.findByToken(db, token)
+  if (!caller || isBanned(caller.user)) return undefined
+  const { session } = caller
+  recordActivity(db, caller, log)
+  if (session.impersonatedBy === null) {
+    const cookies = await identity.renew(cookie, session.expiresAt)
+    if (cookies.length > 0) reply.set('set-cookie', cookies)
+  }
+  return caller
+}
+
+const MINUTE = 60_000
+
+/** Stores the time of the last activity of a session, at most once a minute. The call does not wait for the update. */
+function recordActivity(db: Database, { session, user }: Caller, log: Logger) {
+  if (Date.now() - session.updatedAt.getTime() <= MINUTE) return
+  sessions.touch(db, user.id, session.id).catch((error: unknown) => {
+    log.error({ err: error }, 'the last activity of a session could not be stored')
+  })
+}
+
+/**
+ * Returns whether a request has a bearer token. Other authentication schemes are ignored, because they may be
+ * credentials for a proxy.
+ */
+export const isBearer = ({ authorization = '' }: IncomingHttpHeaders) =>
+  /^bearer(?![\w-])/i.test(authorization)
+
+/**
+ * Authenticates the caller with the bearer token. If the token is invalid, the call has no caller, even if the request
+ * has a valid cookie.
+ */
+async function authenticateToken(
+  { db, identity, log, settings }: Services,
+  authorization = '',
+  audience: string,
+): Promise<Caller | undefined> {
+  const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1]
+  if (token === undefined) return undefined
+  const found = await (personalTokens.isPersonalToken(token)
+    ? findPersonal(db, token, audience, settings.baseUrl)
+    : findGrant({ db, identity }, token, audience))
+  if (!found || isBanned(found.user)) return undefined
+  recordActivity(db, found, log)
+  return { ...found, scopes: (found.session.scope ?? '').split(' ') }
+}
+
+async function findGrant(
+  { db, identity }: Pick<Services, 'db' | 'identity'>,
+  token: string,
+  audience: string,
+) {
+  const claims = await identity.verifyToken(token, audience)
+  const caller = claims && (await grants.find(db, claims.properties.sessionId))
+  return caller && { ...caller, tokenExpiresAt: new Date(claims.exp * 1000) }
+}
+
+async function findPersonal(db: Database, token: string, audience: string, baseUrl: string) {
+  const caller = await personalTokens.find(db, token)
+  const clientId = tokenClientIds[audience === baseUrl ? 'service' : 'mcp']
+  if (caller?.session.clientId !== clientId) return undefined
+  return { ...caller, tokenExpiresAt: caller.session.expiresAt }
+}
+
+/** Returns a caller with current data. Undefined if the session, the grant or the token has ended, or after a ban. */
+export async function findCurrentCaller(db: Database, { session, scopes, tokenExpiresAt }: Caller) {
+  if (tokenExpiresAt && tokenExpiresAt <= new Date()) return undefined
+  const caller = await (scopes ? grants.find(db, session.id) : sessions.findByToken(db, session.token))
+  return caller && !isBanned(caller.user) ? { ...caller, scopes, tokenExpiresAt } : undefined
+}
+
+const isBanned = ({ banned, banExpires }: Caller['user']) =>
+  banned === true && (banExpires === null || banExpires > new Date())
+
+/** Ends the session of the cookie and deletes the cookie in the browser. */
+export async function signOut({ identity, headers: { cookie = '' }, reply }: Context) {
+  reply.set('set-cookie', await identity.signOut(cookie))
+}

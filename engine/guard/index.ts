@@ -1,0 +1,164 @@
+import { ORPCError, os } from '@orpc/server'
+import type { Promisable } from '@orpc/shared'
+import type { Meta, Topic } from 'tallystick-contract'
+
+import type { Caller } from '../caller.ts'
+import type { Context } from '../context.ts'
+import type { Items } from '../items.ts'
+import { tracing } from '../telemetry/tracing.ts'
+import { authenticate, type ProcedureContract, requirePermission } from './access.ts'
+import { requireAcceptedVersion, runIfMatching } from './conditions.ts'
+import { withIdempotencyKey } from './idempotency.ts'
+import { withAuditEntry } from './impersonation.ts'
+import { toPublicError } from './public-errors.ts'
+
+const builder = os.$context<Context>().$meta<Meta>({})
+
+/**
+ * Announces a change after the procedure has committed. Also announces the change after an unexpected error, because the
+ * database may have committed before the error.
+ */
+async function publishAfter<Output>(
+  run: () => Promisable<Output>,
+  { live }: Context,
+  topics: readonly Topic[],
+  owner: string | undefined,
+): Promise<Output> {
+  const publish = () => {
+    for (const topic of topics) live.publish(topic, owner)
+  }
+  try {
+    const output = await run()
+    publish()
+    return output
+  } catch (error) {
+    if (!(error instanceof ORPCError) || error.status >= 500) publish()
+    throw error
+  }
+}
+
+/**
+ * Handles an error of a change, if the statement of the change checks the owner and the version. Reads the item again,
+ * and throws 404, 403 or 412 if one of these errors applies: each has priority over an invalid input (400).
+ */
+async function throwByPriority(
+  error: unknown,
+  context: Context,
+  procedure: ProcedureContract,
+  items: Items,
+  input: unknown,
+  caller: Caller,
+) {
+  if (!(error instanceof ORPCError) || error.status >= 500) return
+  if (procedure.meta.action) await requirePermission(context, procedure, items, input, caller)
+  await requireAcceptedVersion(context, caller, items, input)
+}
+
+/** Returns the items of the resource with a procedure. Throws an error if the contract needs items that are not registered. */
+function itemsOf({ resources }: Context, { action, ifMatch }: Meta, [name = '']: readonly string[]) {
+  const items = resources[name]?.items
+  if (!items && (action ?? ifMatch))
+    throw new Error(`The resource ${name} has an action or If-Match, but no items`)
+  return items
+}
+
+interface Invocation {
+  context: Context
+  procedure: { '~orpc': ProcedureContract }
+  path: readonly string[]
+}
+
+/**
+ * Authenticates and authorizes a call, runs `handle`, and converts errors. A single middleware does all of this,
+ * because every additional middleware would cost each call some microseconds.
+ *
+ * The order of the checks determines which error a caller receives: 401, 403 (scope, impersonation), 429, 404, 403
+ * (relation), 400 (malformed request). Then `handle` checks `Idempotency-Key` (400, 409, 422) or `If-Match` (400, 412),
+ * and finally the input (400). If the statement of a change checks the owner and the version, the guard reads the
+ * item only after an error: see `throwByPriority`.
+ */
+async function guardMiddleware<Output extends { output: unknown }>(
+  { context, procedure, path }: Invocation,
+  input: unknown,
+  handle: (caller: Caller | undefined) => Promisable<Output>,
+): Promise<Output> {
+  const declared = procedure['~orpc']
+  const operation = path.join('.')
+  context.attributes.operation = operation
+  // A proxy must not compress secrets, because the size could reveal them (BREACH).
+  if (declared.meta.secrets) context.reply.set('cache-control', 'no-transform')
+  const run = () => checkAndHandle({ context, procedure: declared, path }, input, handle)
+  try {
+    return await (tracing ? tracing.procedure(path, run) : run())
+  } catch (error) {
+    throw await toPublicError(error, context, operation, declared.errorMap)
+  }
+}
+
+/** The steps of the guard, in the order of the errors. */
+async function checkAndHandle<Output>(
+  { context, procedure, path }: { context: Context; procedure: ProcedureContract; path: readonly string[] },
+  input: unknown,
+  handle: (caller: Caller | undefined) => Promisable<Output>,
+): Promise<Output> {
+  const { action, updates, ifMatch } = procedure.meta
+  const items = itemsOf(context, procedure.meta, path)
+  const caller = await authenticate(context, procedure, input)
+  // A malformed request never reaches the statement.
+  const isCheckedLater = ifMatch && items?.ifMatch?.by === 'statement' && !context.malformed
+  const owner =
+    caller && items && action && !isCheckedLater
+      ? await requirePermission(context, procedure, items, input, caller)
+      : caller?.user.id
+  if (context.malformed) throw context.malformed
+  const run = () => handle(caller)
+  try {
+    return await (updates?.length ? publishAfter(run, context, updates, owner) : run())
+  } catch (error) {
+    if (isCheckedLater && caller) await throwByPriority(error, context, procedure, items, input, caller)
+    throw error
+  }
+}
+
+/**
+ * The middleware of procedures with public access, which require no caller:
+ * `implement(contract).$context<Context>().use(withoutCaller)`.
+ */
+export const withoutCaller = builder.middleware((invocation, input) =>
+  guardMiddleware(invocation, input, () => invocation.next()),
+)
+
+/**
+ * The middleware of procedures that require a caller for some topics. The context contains the caller as `watcher`, if one of
+ * the topics in the input requires a caller.
+ */
+export const callerByTopic = builder.middleware((invocation, input) =>
+  guardMiddleware(invocation, input, (watcher) => invocation.next({ context: { watcher } })),
+)
+
+/** The middleware of procedures that require a caller. Applies the headers `Idempotency-Key` and `If-Match`. */
+export const withCaller = builder.middleware((invocation, input) =>
+  guardMiddleware(invocation, input, (caller) => {
+    const { context, procedure, path, next } = invocation
+    if (!caller)
+      throw new Error(
+        `${path.join('.')} requires a caller, but its contract declares public access. Use withoutCaller, or change the contract.`,
+      )
+    const { meta, outputSchema } = procedure['~orpc']
+    const { idempotencyKey, ifMatch, updates } = meta
+    const run = (overrides?: Partial<Context>) => next<Caller>({ context: { ...caller, ...overrides } })
+    // `updates` may be empty: a change without a topic also needs an entry.
+    const proceed = (overrides?: Partial<Context>) =>
+      updates && caller.session.impersonatedBy !== null
+        ? withAuditEntry({ ...context, ...overrides }, caller, path.join('.'), (audited) =>
+            run({ ...overrides, ...audited }),
+          )
+        : run(overrides)
+    if (idempotencyKey && context.headers['idempotency-key'] !== undefined)
+      return withIdempotencyKey(context, caller, { path, input, outputSchema }, proceed)
+    const items =
+      ifMatch && context.headers['if-match'] !== undefined ? itemsOf(context, meta, path) : undefined
+    if (items) return runIfMatching(context, caller, items, input, proceed)
+    return proceed()
+  }),
+)

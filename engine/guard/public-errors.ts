@@ -1,0 +1,52 @@
+import type { ErrorMap } from '@orpc/contract'
+import { ORPCError, ValidationError } from '@orpc/server'
+import { badRequest, BadRequestData } from 'tallystick-contract'
+
+import type { Context } from '../context.ts'
+import { toPublicDatabaseError } from '../outages.ts'
+import { InvalidOutput } from '../output.ts'
+
+/**
+ * Converts an error of a procedure to the error that the caller receives. An input that violates its schema becomes 400
+ * with a list of issues. A foreign key violation becomes 401 (the account was deleted during the call), and a database
+ * outage becomes 503. An unexpected error is logged and returned unchanged, because oRPC later replaces it with an
+ * internal error without details.
+ */
+export async function toPublicError(
+  error: unknown,
+  context: Context,
+  operation: string,
+  errorMap: ErrorMap,
+): Promise<unknown> {
+  const databaseError = toPublicDatabaseError(error)
+  if (databaseError?.code === 'UNAUTHORIZED') return databaseError
+  const known = isORPCError(error) ? error : undefined
+  const cause = known?.cause
+  if (known?.code === 'BAD_REQUEST' && cause instanceof ValidationError) return badRequest(cause.issues)
+  if (!known || known.status >= 500)
+    context.log.error({ err: toLoggableError(cause ?? error), procedure: operation }, 'a procedure failed')
+  if (databaseError) {
+    context.reply.set('retry-after', '1')
+    return databaseError
+  }
+  return known ? await removeUndeclaredData(known, errorMap) : error
+}
+
+const isORPCError = (error: unknown): error is ORPCError<string, unknown> => error instanceof ORPCError
+
+/**
+ * Replaces oRPC's error for an invalid output with InvalidOutput, because oRPC's error contains the whole output, which
+ * must not be logged.
+ */
+const toLoggableError = (error: unknown) =>
+  error instanceof ValidationError ? new InvalidOutput(error.issues) : error
+
+/** Removes the data of an error, except for data that the contract declares for the error. */
+async function removeUndeclaredData(error: ORPCError<string, unknown>, errorMap: ErrorMap) {
+  const { code, defined, status, message, data, cause } = error
+  if (data === undefined) return error
+  const schema = errorMap[code]?.data ?? (code === 'BAD_REQUEST' ? BadRequestData : undefined)
+  const result = await schema?.['~standard'].validate(data)
+  const declared: unknown = !result || result.issues ? undefined : result.value
+  return new ORPCError(code, { defined, status, message, data: declared, cause })
+}

@@ -1,0 +1,98 @@
+import { ORPCError } from '@orpc/client'
+import { RateLimiterDrizzle, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import type { RateLimit } from 'tallystick-contract'
+
+import type { Database } from '../db/database.ts'
+import { rateLimitCounters } from '../db/rate-limits.ts'
+import { listIpAddresses } from '../db/ip-addresses.ts'
+import type { ConsumeRateLimit, LimitRefusal } from '../context.ts'
+import { type RateLimits, rateLimits } from '../rate-limits.ts'
+import { BLOCK_FACTOR, blockOf, networkOf } from './networks.ts'
+
+/**
+ * Creates the function that counts calls against the rate limits. Limits with `shared` have one count for all
+ * instances, in the database. Other limits have a separate count in the memory of each process. `onExceeded` is called
+ * for each refused call.
+ */
+export function createRateLimiter(
+  { rateLimits: isEnabled, limitPoints }: { rateLimits: boolean; limitPoints: Record<string, number> },
+  limits: RateLimits,
+  db: Database,
+  onExceeded: (limit: RateLimit) => void = () => undefined,
+): ConsumeRateLimit {
+  if (!isEnabled) return () => Promise.resolve(undefined)
+  const create = ({ name, shared, points, duration }: RateLimit, factor: number) => {
+    const options = { duration, points: (limitPoints[name] ?? points) * factor }
+    const keyPrefix = factor === 1 ? name : `${name}/48`
+    return shared
+      ? new RateLimiterDrizzle({
+          ...options,
+          keyPrefix,
+          storeClient: db,
+          schema: rateLimitCounters,
+          clearExpiredByTimeout: false,
+        })
+      : new RateLimiterMemory({ ...options, keyPrefix })
+  }
+  /** Each limit also exists for blocks of IPv6 networks (/48), with BLOCK_FACTOR times the points. */
+  const limiters = new Map(
+    [...limits].map(([name, limit]) => [
+      name,
+      { ofKey: create(limit, 1), ofBlock: create(limit, BLOCK_FACTOR) },
+    ]),
+  )
+  const consume = async (limit: RateLimit, limiter: Limiter, key: string) => {
+    try {
+      await limiter.consume(key)
+      return undefined
+    } catch (exceeded) {
+      if (!(exceeded instanceof RateLimiterRes)) throw exceeded
+      onExceeded(limit)
+      return createRefusal(limit.name, limiter, Math.ceil(exceeded.msBeforeNext / 1000))
+    }
+  }
+
+  return async (limit, key = 'unknown') => {
+    const limiter = limiters.get(limit.name)
+    if (!limiter) throw new Error(`Unknown rate limit ${limit.name}`)
+    const block = blockOf(key)
+    // A key that is an IPv6 network has a block. Other /64 networks share the limit of the /48. A call that exceeds the limit of its own /64 must therefore not
+    // consume the limit of the /48.
+    const refused = await consume(limit, limiter.ofKey, key)
+    return refused ?? (block === undefined ? undefined : consume(limit, limiter.ofBlock, block))
+  }
+}
+
+type Limiter = RateLimiterDrizzle | RateLimiterMemory
+
+const createRefusal = (name: string, { points, duration }: Limiter, waitSeconds: number): LimitRefusal => ({
+  error: new ORPCError('TOO_MANY_REQUESTS', { message: 'Too many requests; try again later' }),
+  headers: {
+    'retry-after': String(waitSeconds),
+    ratelimit: `"${name}";r=0;t=${waitSeconds}`,
+    'ratelimit-policy': `"${name}";q=${points};w=${duration}`,
+  },
+})
+
+/**
+ * Consumes the three limits of a sign-in in this order: the limit of the network, the limit of the account in this
+ * network, the limit of the account in all networks. After a refusal, the remaining limits are not consumed. The limit
+ * of the account in all networks does not apply to a network in which the person has a session. Otherwise, an attacker
+ * in another network could exhaust this limit, so that the person could not sign in.
+ */
+export async function consumeSignInLimits(
+  { consumeRateLimit, db }: { consumeRateLimit: ConsumeRateLimit; db: Database },
+  limit: 'codes' | 'tries',
+  email: string,
+  network = 'unknown',
+) {
+  const account = email.toLowerCase()
+  return (
+    (await consumeRateLimit(rateLimits[`${limit}ByAddress`], network)) ??
+    (await consumeRateLimit(rateLimits[`${limit}ByBoth`], `${account} ${network}`)) ??
+    ((await hasSessionIn(db, account, network)) ? undefined : consumeRateLimit(rateLimits[limit], account))
+  )
+}
+
+const hasSessionIn = async (db: Database, account: string, network: string) =>
+  (await listIpAddresses(db, account)).some((address) => networkOf(address) === network)

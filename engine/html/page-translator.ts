@@ -1,0 +1,39 @@
+import type { Language } from 'tallystick-contract'
+
+import { negotiateLanguage, resourceNames as ownNames } from '../texts.ts'
+import { type Catalogues, findText, type Translator } from '../translation/index.ts'
+
+/** The application that pages belong to. */
+export interface Application {
+  name: string
+  resourceNames: Catalogues
+}
+
+/** Translates the texts of pages to one language. */
+export interface PageTranslator extends Translator {
+  /** The name of the application. */
+  appName: string
+  /** Translates the names of resources as a list. */
+  translateResources: (names: readonly string[]) => string
+}
+
+/** British English has no comma before “and”, as the texts of the catalogue. */
+const LIST_LOCALES: Partial<Record<Language, string>> = { en: 'en-GB' }
+
+/** Creates the translator of the best supported language for an `Accept-Language` header. */
+export function createPageTranslator(
+  { name: appName, resourceNames }: Application,
+  acceptLanguage?: string,
+): PageTranslator {
+  const translator = negotiateLanguage(acceptLanguage)
+  const { language } = translator
+  /** Returns the name of a resource. A resource without a translation has its English name. */
+  const resourceName = (name: string) =>
+    (findText(resourceNames, language, name) ?? findText(ownNames, language, name))?.text ?? name
+  return {
+    ...translator,
+    appName,
+    translateResources: (names) =>
+      new Intl.ListFormat(LIST_LOCALES[language] ?? language).format(names.map(resourceName)),
+  }
+}

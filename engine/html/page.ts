@@ -1,0 +1,95 @@
+import { htmlEscape } from 'escape-goat'
+import { createHash } from 'node:crypto'
+
+import type { Message } from '../texts.ts'
+import type { Translator, Values, Writer } from '../translation/index.ts'
+import type { PageTranslator } from './page-translator.ts'
+
+// The first button of a form is filled: this is the button that the Enter key presses.
+const style = `
+:root {
+  --text: #1b1f24; --muted: #59636e; --page: #f2f4f7; --surface: #fff; --line: #d0d7de;
+  --accent: #1d5bbf; --on-accent: #fff; --problem: #b3261e;
+  color-scheme: light dark; font: 1.05rem/1.55 system-ui, sans-serif
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --text: #e6e9ed; --muted: #a4adb8; --page: #101318; --surface: #1a1f26; --line: #3a424d;
+    --accent: #9cc3ff; --on-accent: #0a1d38; --problem: #ff8d83
+  }
+}
+* { box-sizing: border-box }
+body {
+  background: var(--page); color: var(--text); margin: 0 auto; max-width: 30rem; overflow-wrap: anywhere;
+  padding: 1.5rem 1rem
+}
+header { color: var(--muted); font-weight: 600; margin-block-end: .75rem; padding-inline: .25rem }
+main { background: var(--surface); border: 1px solid var(--line); border-radius: .75rem; padding: 1.5rem 1.25rem }
+h1 { font-size: 1.4rem; line-height: 1.3; margin: 0 0 1rem }
+label, dt { color: var(--muted); display: block; margin-block-start: 1rem }
+input {
+  background: var(--page); border: 1px solid var(--muted); border-radius: .5rem; color: inherit; font: inherit;
+  direction: ltr; padding: .6rem .75rem; width: 100%
+}
+dd { margin: 0 }
+bdi { font-weight: 600 }
+.details { color: var(--muted); font-size: .9em }
+.details bdi { font-weight: inherit }
+button {
+  background: none; border: 2px solid var(--accent); border-radius: .5rem; color: var(--accent); cursor: pointer;
+  font: inherit; font-weight: 600; margin-block-start: 1rem; margin-inline-end: .75rem; min-height: 2.75rem;
+  min-width: 6rem; padding: .4rem 1.2rem
+}
+button:first-of-type { background: var(--accent); color: var(--on-accent) }
+a { color: var(--accent) }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
+.caution, .problem { border-inline-start: .3rem solid var(--muted); padding-inline-start: .8rem }
+.problem { border-color: var(--problem); color: var(--problem) }
+`
+const styleHash = createHash('sha256').update(style).digest('base64')
+
+/**
+ * The Content-Security-Policy of a page. `redirectTarget` is an additional permitted target of the form, because the
+ * form on the consent page redirects to the app.
+ */
+export const contentSecurityPolicy = (redirectTarget = '') =>
+  `default-src 'none'; style-src 'sha256-${styleHash}'; form-action 'self' ${redirectTarget}; base-uri 'none'; frame-ancestors 'none'`
+
+/** `bdi` isolates the direction of a value, so that the value cannot reorder the text around it. */
+const htmlWriter: Writer = {
+  text: (text) => htmlEscape(text),
+  value: (value) => htmlEscape`<bdi>${value}</bdi>`,
+}
+
+/** Does for text what `bdi` does for HTML, by the characters FIRST STRONG ISOLATE and POP DIRECTIONAL ISOLATE. */
+const textWriter: Writer = { text: (text) => text, value: (value) => `\u2068${value}\u2069` }
+
+/** A message of the catalogues with its values. */
+export type MessageWithValues = [message: Message, values?: Values]
+
+/** Translates a message to HTML. MessageWithValues and values are escaped. */
+export const toHtml = ({ translate }: Translator, ...[message, values]: MessageWithValues) =>
+  translate(message, values, htmlWriter)
+
+/** Creates a page. `body` is HTML. */
+export const page = (translator: PageTranslator, title: MessageWithValues, body: string) =>
+  htmlEscape`<!doctype html>
+<html lang="${translator.language}" dir="${translator.direction}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${translator.translate(...withWriter(title))} · ${translator.appName}</title>
+<style>` +
+  style +
+  htmlEscape`</style>
+</head>
+<body>
+<header>${translator.appName}</header>
+` +
+  `<main>
+<h1>${toHtml(translator, ...title)}</h1>
+` +
+  body +
+  '</main>\n</body>\n</html>\n'
+
+const withWriter = ([message, values]: MessageWithValues) => [message, values, textWriter] as const

@@ -1,0 +1,162 @@
+import { ORPCError } from '@orpc/client'
+import fresh from 'fresh'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { extname, join, posix, relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+import { type Coding, preferredCoding } from '../server/accept.ts'
+import type { Endpoint, Endpoints } from './endpoints.ts'
+import { sendBody, sendError } from '../server/send.ts'
+import { setPageHeaders } from '../server/response-headers.ts'
+
+/** A file that does not change while the service runs. */
+interface ServedFile {
+  type: string
+  cacheControl: string
+  /** Returns the content, compressed if `coding` is given. Undefined if the file does not exist with this coding. */
+  load: (coding?: Coding) => Promise<Buffer> | undefined
+  setHeaders?: Endpoint['setHeaders']
+  /** 200 by default. */
+  status?: number
+}
+
+/**
+ * Creates the endpoint of a file. The entity tag is a hash of the content, so each content coding has its own strong
+ * tag. The service loads the file on the first request for this file, and then caches the file.
+ */
+export function createFileEndpoint({
+  type,
+  cacheControl,
+  load,
+  setHeaders,
+  status = 200,
+}: ServedFile): Endpoint {
+  const cache = new Map<Coding | undefined, Promise<{ bytes: Buffer; etag: string }>>()
+  const find = (coding?: Coding) => {
+    const loading = cache.get(coding) ?? load(coding)?.then((bytes) => ({ bytes, etag: etagOf(bytes) }))
+    if (loading) cache.set(coding, loading)
+    loading?.catch(() => cache.delete(coding))
+    return loading
+  }
+
+  return {
+    methods: ['GET'],
+    answer: async ({ request: { headers } }, response) => {
+      const coding = preferredCoding(headers['accept-encoding'] ?? '')
+      const compressed = coding && (await find(coding))
+      const file = compressed ?? (await find())
+      if (!file) return false
+      setHeaders?.(response)
+      response.setHeader('vary', 'Accept-Encoding, Origin')
+      response.setHeader('cache-control', cacheControl)
+      response.setHeader('etag', file.etag)
+      if (compressed) response.setHeader('content-encoding', coding)
+      const condition = headers['if-none-match']
+      const isFresh = condition !== undefined && fresh({ 'if-none-match': condition }, { etag: file.etag })
+      if (!isFresh || status !== 200) return sendBody(response, status, file.bytes, type)
+      response.writeHead(304).end()
+      return true
+    },
+  }
+}
+
+const etagOf = (bytes: Buffer) => `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`
+
+/** The folder of the built pages (.config/pages.ts), seen from the bundle in dist/start and from this file. */
+const pages = ['../pages', '../../../dist/pages']
+  .map((path) => fileURLToPath(new URL(path, import.meta.url)))
+  .find((path) => existsSync(path))
+
+const TYPES: Record<string, string> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.webmanifest': 'application/manifest+json',
+  '.woff2': 'font/woff2',
+}
+const EXTENSIONS = { br: '.br', gzip: '.gz' }
+
+/**
+ * The Content-Security-Policy of a page. Allows scripts, styles and images only from this service, and images in `data:`
+ * URLs.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/**
+ * Creates the endpoints of a built page: `index.html` at `path`, and each other file at its own path below, without the
+ * extension `.html`. Only files that exist at the start have an endpoint, so a request cannot reach other files. The
+ * names of the files in `assets/` contain a content hash: caches may store these files forever. All other files are
+ * revalidated.
+ */
+export function createPageEndpoints(name: string, path: string): Endpoints {
+  const files = listFiles(name)
+  if (files.size === 0) return { [path]: notBuilt }
+  return Object.fromEntries(
+    [...files].flatMap((file) => {
+      const endpoint = createPageFile(name, file, files)
+      if (!endpoint) return []
+      return [[file === 'index.html' ? path : posix.join(path, file.replace(/\.html$/, '')), endpoint]]
+    }),
+  )
+}
+
+/** Creates the endpoint that answers requests for unknown paths with a built page, which says that nothing is there. */
+export const createNotFoundPage = (name: string) =>
+  createPageFile(name, 'index.html', listFiles(name), 404) ?? notBuilt
+
+const folderOf = (name: string) => join(pages ?? '', name)
+
+/** Lists the files of a built page. The list is empty if the page is not built. */
+function listFiles(name: string): ReadonlySet<string> {
+  const folder = folderOf(name)
+  if (!pages || !existsSync(folder)) return new Set()
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+  return new Set(
+    entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/')),
+  )
+}
+
+/** Returns undefined for a file of an unknown type. */
+function createPageFile(name: string, file: string, files: ReadonlySet<string>, status = 200) {
+  const type = TYPES[extname(file)]
+  if (type === undefined) return undefined
+  return createFileEndpoint({
+    type,
+    cacheControl: file.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
+    load: (coding) => {
+      const copy = coding ? file + EXTENSIONS[coding] : file
+      return files.has(copy) ? readFile(join(folderOf(name), copy)) : undefined
+    },
+    setHeaders: (response) => {
+      setPageHeaders(response)
+      response.setHeader('content-security-policy', POLICY)
+    },
+    status,
+  })
+}
+
+const notBuilt: Endpoint = {
+  methods: ['GET'],
+  answer: (_, response) =>
+    sendError(
+      response,
+      new ORPCError('NOT_FOUND', { message: 'This page is not built: run `npm run build`' }),
+    ),
+}

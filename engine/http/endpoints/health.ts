@@ -1,0 +1,41 @@
+import type { IncomingMessage } from 'node:http'
+import { unavailable } from 'tallystick-contract'
+
+import type { Services } from '../../services.ts'
+import { hasBody } from '../server/body.ts'
+import type { Endpoint, Endpoints } from './endpoints.ts'
+import { sendBody, sendError } from '../server/send.ts'
+
+const LIVE = '/api/health/live'
+const READY = '/api/health/ready'
+
+/** Health checks are answered even if MAX_REQUESTS is reached, and are not logged. */
+export const isHealthCheck = ({ method = '', url, headers }: IncomingMessage) =>
+  (url === LIVE || url === READY) && (method === 'GET' || method === 'HEAD') && !hasBody(headers)
+
+const OK = JSON.stringify({ status: 'ok' })
+
+const check = (respond: Endpoint['answer']): Endpoint => ({ methods: ['GET'], answer: respond })
+
+/**
+ * Creates the health checks. Liveness: the process runs. Readiness: the process is not stopping, and the database
+ * answers, so load balancers should send requests.
+ */
+export function createHealthEndpoints({ state, isReachable }: Services): Endpoints {
+  // Concurrent checks share one SQL statement. Otherwise, many checks could overload the database, because MAX_REQUESTS
+  // does not limit health checks.
+  let probe: Promise<boolean> | undefined
+  const probeDatabase = () =>
+    (probe ??= isReachable().finally(() => {
+      probe = undefined
+    }))
+
+  return {
+    [LIVE]: check((_, response) => sendBody(response, 200, OK)),
+    [READY]: check(async (_, response) => {
+      if (state.stopping) return sendError(response, unavailable('The service is stopping'))
+      if (!(await probeDatabase())) return sendError(response, unavailable('The database does not answer'))
+      return sendBody(response, 200, OK)
+    }),
+  }
+}

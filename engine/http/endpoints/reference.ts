@@ -1,0 +1,21 @@
+import type { Services } from '../../services.ts'
+import { createDocument } from '../../openapi/document.ts'
+import { compressors } from '../server/compression.ts'
+import type { Endpoints } from './endpoints.ts'
+import { createFileEndpoint, createPageEndpoints } from './files.ts'
+
+/** Creates the endpoints of the OpenAPI document and of the reference page, which shows the document. */
+export function createReferenceEndpoints({ app, settings: { baseUrl } }: Services): Endpoints {
+  const loadDocument = async () => Buffer.from(JSON.stringify(await createDocument(app, baseUrl)))
+  return {
+    '/api/openapi.json': createFileEndpoint({
+      type: 'application/json',
+      cacheControl: 'public, max-age=300',
+      load: async (coding) => {
+        const document = await loadDocument()
+        return coding ? compressors[coding](document) : document
+      },
+    }),
+    ...createPageEndpoints('docs', '/docs'),
+  }
+}

@@ -1,0 +1,76 @@
+import { z } from 'zod'
+
+import type { Services } from '../../services.ts'
+import { UNNAMED } from '../../identity/client-metadata.ts'
+import { type App, codePage, emailPage } from '../../html/account.ts'
+import type { PageTranslator } from '../../html/page-translator.ts'
+import { callAuth } from './better-auth.ts'
+import type { Outcome } from './page-answers.ts'
+import type { Call } from '../server/protocol.ts'
+
+export const field = z.string().catch('')
+
+/** The fields of the sign-in pages. The page that asks for the e-mail address has no field `otp`. */
+export const signInFields = { action: field, email: field, otp: z.string().optional().catch(undefined) }
+
+export interface SignIn {
+  call: Call
+  form: { email: string; otp?: string | undefined }
+  /** The app that requests access. Absent if the app runs on another device. */
+  app?: App
+  translator: PageTranslator
+}
+
+/**
+ * The actions of the buttons on the sign-in pages, which need no scripts. The key is the value of the form field
+ * `action`.
+ */
+export const createSignInActions = (services: Services) => ({
+  send: async ({ call, form: { email, otp }, app, translator }: SignIn): Promise<Outcome> => {
+    const path = '/email-otp/send-verification-otp'
+    const sent = await callAuth(services, call, path, { email, type: 'sign-in' })
+    if (sent.ok) return { html: codePage(translator, app, email) }
+    const { problem, exceeded } = sent
+    // The person may still have a valid code.
+    const isCodePage = otp !== undefined && problem.code !== 'INVALID_EMAIL'
+    const html = isCodePage ? codePage(translator, app, email, problem) : emailPage(translator, app, problem)
+    return { html, exceeded }
+  },
+  'sign-in': async ({ call, form: { email, otp }, app, translator }: SignIn): Promise<Outcome> => {
+    const entered = await callAuth(services, call, '/sign-in/email-otp', { email, otp: otp ?? '' })
+    if (!entered.ok) {
+      const { problem, exceeded } = entered
+      return { html: codePage(translator, app, email, problem), exceeded }
+    }
+    const { pathname, search } = call.url()
+    return { location: pathname + search, cookies: entered.cookies }
+  },
+})
+
+/** Shows the sign-in page to a person who submits another page without a session. */
+export const showSignedOut = ({ app, translator }: Pick<SignIn, 'app' | 'translator'>): Outcome => ({
+  html: emailPage(translator, app, { code: 'UNAUTHORIZED' }),
+})
+
+/**
+ * Prevents cross-site request forgery: returns whether a page of this service sent the form. Also applies without a
+ * cookie, because a page of an attacker must not sign a person in to the account of the attacker (login CSRF).
+ * TRUSTED_ORIGINS is ignored, because pages of those origins must not grant access to an app.
+ */
+export function isOwnPage({ request: { headers } }: Call, baseUrl: string) {
+  const { origin = baseUrl, 'sec-fetch-site': site = 'none' } = headers
+  return site === 'same-origin' || (site === 'none' && origin === baseUrl)
+}
+
+/**
+ * Returns the signed-in person. Returns undefined for apps and for administrators during an impersonation, because
+ * neither may grant access.
+ */
+export async function findPerson({ context }: Call) {
+  const caller = await context.caller()
+  return caller?.scopes || caller?.session.impersonatedBy ? undefined : caller
+}
+
+/** Returns the app with a name in the language of the page. */
+export const nameApp = <Client extends App>(client: Client, translator: PageTranslator) =>
+  client.name === UNNAMED ? { ...client, name: translator.translate('unnamedApp') } : client

@@ -1,0 +1,273 @@
+import * as mcp from '@modelcontextprotocol/server'
+import type { AnySchema } from '@orpc/contract'
+import { type AnyProcedure, type AnyRouter, createProcedureClient, ORPCError } from '@orpc/server'
+import { isObject } from '@orpc/shared'
+import { type Meta, metaOf, nextCursor, type Tool } from 'tallystick-contract'
+
+import type { Caller } from '../../caller.ts'
+import type { Context } from '../../context.ts'
+import type { Services } from '../../services.ts'
+import { createContext, isBearer } from '../../guard/authentication.ts'
+import { schemaConverter } from '../../openapi/document.ts'
+import { toJsonValue } from '../../output.ts'
+import { proceduresOf } from './compile.ts'
+import { EVENT_STREAM } from './datastar-events.ts'
+import { toAgentError } from '../server/errors.ts'
+import {
+  acceptsEvents,
+  batchOf,
+  errorMessage,
+  isEventResponse,
+  readBatched,
+  readMessages,
+  refuseBatch,
+  refuseInBatch,
+  selectType,
+  toEvents,
+  withoutNotifications,
+} from './mcp-messages.ts'
+import {
+  CallEvents,
+  findTopics,
+  isListening,
+  readListening,
+  refuseScope,
+  registerResources,
+  sendNotifications,
+  type Topics,
+} from './mcp-resources.ts'
+import type { Call, Protocol } from '../server/protocol.ts'
+import { sendBody, sendError, sendOutput } from '../server/send.ts'
+import { MCP } from '../server/target.ts'
+
+/**
+ * Creates the endpoint for AI agents: tools and resources over the Model Context Protocol (MCP), without MCP sessions. Requires an
+ * access token, and ignores cookies. Therefore, pages of every origin may call it (engine/http/server/response-headers.ts).
+ */
+export function createMcp(services: Services): Protocol {
+  const { baseUrl, production } = services.settings
+  const { router } = services.app
+  const offered = { tools: findTools(router), topics: findTopics(router) }
+  const resourceMetadataUrl = `${baseUrl}/.well-known/oauth-protected-resource${MCP}`
+  const hosts = [new URL(baseUrl).hostname, ...(production ? [] : mcp.localhostAllowedHostnames())]
+
+  /** Passes one message to the MCP library. */
+  const handle = async (
+    context: Context,
+    url: URL,
+    message: Record<string, unknown>,
+    { scopes = [], session }: Caller,
+  ) => {
+    const events = new CallEvents()
+    const handler = mcp.createMcpHandler(createServer(offered, context, message), {
+      bus: events,
+      maxSubscriptions: 1,
+      keepAliveMs: 0,
+      onerror: (error) => {
+        services.log.warn({ err: error }, 'an agent was refused')
+      },
+    })
+    const listening = readListening(offered.topics, message, scopes)
+    const authInfo = { token: '', clientId: session.clientId ?? '', scopes, resourceMetadataUrl }
+    const result = listening?.missingScope
+      ? refuseScope(listening.missingScope, resourceMetadataUrl)
+      : await handler.fetch(mcpRequest(url, context.headers), {
+          parsedBody: listening?.message ?? message,
+          authInfo,
+        })
+    return { result, listening, events, handler }
+  }
+
+  /** Answers one message of a batch. Returns undefined for a notification. */
+  const answerBatched = async (context: Context, url: URL, message: unknown) => {
+    if (!isObject(message)) return errorMessage(mcp.INVALID_REQUEST, 'A message must be a JSON object')
+    const refusal = refuseInBatch(message)
+    if (refusal !== undefined) return refusal
+    const caller = await context.caller()
+    if (!caller) return errorMessage(mcp.INVALID_REQUEST, 'The access token is no longer valid', message.id)
+    return readBatched((await handle(context, url, message, caller)).result, message.id)
+  }
+
+  const answerCall: Protocol = async (call, response) => {
+    const { method, path, url, body, request } = call
+    const { malformed, address, isAbandoned, attributes } = call.context
+    if (path !== MCP) return false
+    attributes.operation = MCP
+    const { cookie: _, ...headers } = request.headers
+    // Prevents DNS rebinding: an attacker can make a host name resolve to the address of this service. Without this
+    // check, the attacker's page could call the service from a browser inside the network.
+    if (!mcp.validateHostHeader(headers.host, hosts).ok)
+      return sendError(response, new ORPCError('FORBIDDEN', { message: 'This host may not call' }))
+    if (method !== 'POST') return false
+
+    const createOwnContext = () =>
+      createContext(services, headers, { audience: baseUrl + MCP, address, isAbandoned, attributes })
+    const context = createOwnContext()
+    const caller = await context.caller()
+    if (!caller) {
+      const error = isBearer(headers) ? ', error="invalid_token"' : ''
+      response.setHeader('www-authenticate', `Bearer resource_metadata="${resourceMetadataUrl}"${error}`)
+      return sendError(
+        response,
+        new ORPCError('UNAUTHORIZED', { message: 'An access token for this resource is required' }),
+      )
+    }
+    const type = selectType(headers.accept)
+    if (!type)
+      return sendError(response, new ORPCError('NOT_ACCEPTABLE', { message: 'Accept application/json' }))
+    if (malformed || !body)
+      return sendBody(response, 400, errorMessage(mcp.PARSE_ERROR, malformed?.message ?? 'There is no body'))
+    const messages = batchOf(body)
+    const refusal = messages && refuseBatch(messages, headers['mcp-protocol-version'])
+    if (refusal) return sendBody(response, 400, refusal)
+
+    const target = { call: { ...call, context }, response }
+    const send = (texts: string[], asEvents = type === EVENT_STREAM) => {
+      if (texts.length === 0) {
+        response.writeHead(202).end()
+        return true
+      }
+      const json = messages ? `[${texts.join(',')}]` : texts.join('')
+      const text = asEvents ? texts.map(toEvents).join('') : json
+      return sendOutput(target, { status: 200, text, ...(asEvents && { type: EVENT_STREAM }) })
+    }
+
+    if (messages) {
+      const texts: string[] = []
+      // Sequentially, so that the batch occupies only the slot of its request in admission control. Each message has its own
+      // context, check of the grant, and rate limits.
+      for (const message of messages) {
+        const text = await answerBatched(createOwnContext(), url(), message)
+        if (text !== undefined) texts.push(text)
+      }
+      return send(texts)
+    }
+
+    if (isListening(body) && !acceptsEvents(headers.accept))
+      return sendError(response, new ORPCError('NOT_ACCEPTABLE', { message: `Accept ${EVENT_STREAM}` }))
+    const { result, listening, events, handler } = await handle(context, url(), body, caller)
+    // The MCP library does not subscribe if it refuses the message.
+    if (listening && result.body && events.isSubscribed)
+      return sendNotifications(
+        { topics: listening.topics, caller, context, events, handler, body: result.body },
+        response,
+        services,
+      )
+    const texts = await readMessages(result)
+    // The MCP library ends a subscription without resources immediately: the acknowledgement and the result are two messages.
+    if (isListening(body) && isEventResponse(result)) return send(texts, true)
+    if (result.ok) return send(withoutNotifications(texts))
+    response.setHeaders(result.headers)
+    return sendOutput(target, { status: result.status, text: texts.join('') })
+  }
+  return Object.assign(answerCall, { methodsAt: ({ path }: Call) => (path === MCP ? ['POST'] : []) })
+}
+
+/**
+ * Creates the request for the MCP library. Includes only the headers that the MCP protocol uses. The library requires that
+ * `Accept` names both media types.
+ */
+function mcpRequest(url: URL, given: Call['request']['headers']) {
+  const headers = new Headers({ accept: `application/json, ${EVENT_STREAM}` })
+  for (const [name, value] of Object.entries(given))
+    if (/^(content-type|mcp-.+)$/.test(name)) headers.set(name, String(value))
+  return new Request(url, { method: 'POST', headers })
+}
+
+const hints: Record<Tool['effect'], mcp.ToolAnnotations> = {
+  read: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
+  create: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
+  overwrite: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+}
+
+interface Declared {
+  inputSchema?: AnySchema | undefined
+  outputSchema?: AnySchema | undefined
+  meta: Meta
+}
+
+/** Returns the configuration of the MCP tool that calls a procedure. */
+function describe({ title, description, effect }: Tool, { inputSchema, outputSchema, meta }: Declared) {
+  return {
+    title,
+    description,
+    inputSchema: published(inputSchema, 'input'),
+    outputSchema: published(outputSchema, 'output'),
+    annotations: { title, ...hints[effect], openWorldHint: false },
+    ...(meta.scope && { scopeChallenge: mcp.requireScopes(meta.scope) }),
+  }
+}
+
+/**
+ * Converts a schema for the MCP library. The JSON Schema is the same as in the OpenAPI document. `validate` accepts
+ * every value, because the procedure itself validates its input and output.
+ */
+function published(schema: AnySchema | undefined, strategy: 'input' | 'output') {
+  const json = schema ? schemaConverter.convert(schema, { strategy })[1] : {}
+  // Some clients require `type` and `properties`.
+  const convert = () => ({ type: 'object', properties: {}, ...json })
+  const validate = (value: unknown) => ({ value })
+  const standard = {
+    version: 1,
+    vendor: 'tallystick',
+    jsonSchema: { input: convert, output: convert },
+    validate,
+  }
+  return { '~standard': standard } as mcp.StandardSchemaWithJSON
+}
+
+interface RegisteredTool {
+  path: readonly string[]
+  procedure: AnyProcedure
+  config: ReturnType<typeof describe>
+}
+
+/** The tools by name, in the order of the contract. */
+type Tools = ReadonlyMap<unknown, RegisteredTool>
+
+/** Returns the procedures with `tool` in their meta. */
+function findTools(router: AnyRouter): Tools {
+  const tools = proceduresOf(router).flatMap(({ procedure, path }) => {
+    const { tool } = metaOf(procedure)
+    return tool ? [{ path, procedure, config: describe(tool, procedure['~orpc']) }] : []
+  })
+  return new Map(tools.map((tool) => [tool.path.join('_'), tool]))
+}
+
+/** Returns the tool that a message calls. Undefined for other messages, and for a call of an unknown tool. */
+const findCalledTool = (tools: Tools, { method, params }: Record<string, unknown>) =>
+  method === 'tools/call' && isObject(params) ? tools.get(params.name) : undefined
+
+/**
+ * Creates the MCP server for one message. The tools and resources call procedures with the permissions of the message's
+ * access token. Subscriptions exist since the revision of 2026. A server for a tool call has only this tool, because the
+ * other tools and the resources would take most of the time of the call.
+ */
+const createServer =
+  (
+    { tools, topics }: { tools: Tools; topics: Topics },
+    context: Context,
+    message: Record<string, unknown>,
+  ): mcp.McpServerFactory =>
+  ({ era }) => {
+    const identity = { name: 'tallystick', title: 'Tallystick', version: '1.0.0' }
+    const resources = { listChanged: false, ...(era === 'modern' && { subscribe: true }) }
+    const server = new mcp.McpServer(identity, { capabilities: { tools: { listChanged: false }, resources } })
+    const called = findCalledTool(tools, message)
+    if (!called) registerResources(server, topics, context)
+    for (const { path, procedure, config } of called ? [called] : tools.values())
+      server.registerTool(path.join('_'), config, async (input): Promise<mcp.CallToolResult> => {
+        try {
+          const output = toJsonValue(await createProcedureClient(procedure, { context, path })(input))
+          const cursor = nextCursor(context.reply.get('link'))
+          context.reply.delete('link')
+          const content = [output, ...(cursor ? [{ nextCursor: cursor }] : [])].flatMap(textOf)
+          return { content, structuredContent: output as mcp.JSONObject }
+        } catch (error) {
+          return { content: textOf(toAgentError(error)), isError: true }
+        }
+      })
+    return server
+  }
+
+const textOf = (value: unknown) => [{ type: 'text' as const, text: JSON.stringify(value) }]

@@ -1,0 +1,86 @@
+import { toHttpPath } from '@orpc/client/standard'
+import { decodeParams, StandardOpenAPICodec, toRou3Pattern } from '@orpc/openapi/standard'
+import {
+  StandardBracketNotationSerializer,
+  StandardOpenAPIJsonSerializer,
+  StandardOpenAPISerializer,
+} from '@orpc/openapi-client/standard'
+import type { StandardLazyRequest } from '@orpc/standard-server'
+import { addRoute, createRouter, findRoute } from 'rou3'
+
+import { toJson } from '../../output.ts'
+import type { Resources } from '../../resource.ts'
+import { isRequested } from './alternatives.ts'
+import type { CompiledProcedure } from './compile.ts'
+import type { WireFormat } from '../server/handler.ts'
+import type { Call } from '../server/protocol.ts'
+
+const serializer = new StandardOpenAPISerializer(
+  new StandardOpenAPIJsonSerializer(),
+  new StandardBracketNotationSerializer(),
+)
+const codec = new StandardOpenAPICodec(serializer)
+
+/** A call in the type that oRPC's codec reads. */
+class StandardRequest implements StandardLazyRequest {
+  readonly method: string
+  readonly headers: StandardLazyRequest['headers']
+  readonly signal = undefined
+  readonly #call: Call
+
+  constructor(call: Call) {
+    this.method = call.method
+    this.headers = call.context.headers
+    this.#call = call
+  }
+
+  get url() {
+    return this.#call.url()
+  }
+
+  body() {
+    return Promise.resolve(this.#call.body)
+  }
+}
+
+/** Returns the procedures that have an alternative with the same method and path, with the alternative. */
+function findAlternatives(procedures: readonly CompiledProcedure[]) {
+  const others = procedures.filter(({ meta }) => !meta.alternative)
+  const pairs = procedures.flatMap((each) => {
+    const { method, path } = each.route
+    const other = others.find(({ route }) => route.method === method && route.path === path)
+    return each.meta.alternative && other ? [[other, each] as const] : []
+  })
+  return new Map(pairs)
+}
+
+/** Creates the wire format of REST: the paths of the contract, with the codec of oRPC's OpenAPI handler. */
+export function createRestFormat(procedures: readonly CompiledProcedure[], resources: Resources): WireFormat {
+  const routes = createRouter<CompiledProcedure>()
+  for (const each of procedures) {
+    const { route, operation, meta } = each
+    const pattern = toRou3Pattern(route.path ?? toHttpPath(operation.split('.')))
+    if (!meta.alternative) addRoute(routes, route.method ?? 'POST', pattern, each)
+  }
+  const alternatives = findAlternatives(procedures)
+  return {
+    find: (call) => {
+      const { method, path } = call
+      const found = findRoute(routes, method, path)
+      if (!found) return undefined
+      const alternative = alternatives.get(found.data)
+      const procedure = alternative && isRequested(call, alternative, resources) ? alternative : found.data
+      return { procedure, params: found.params && decodeParams(found.params) }
+    },
+    decode: (call, { params, procedure: { procedure, hasInput } }) =>
+      hasInput ? codec.decode(new StandardRequest(call), params, procedure) : undefined,
+    encode: (output, { procedure, meta }, { context: { reply } }) => {
+      const { status, headers, body } = codec.encode(output, procedure)
+      for (const [name, value] of Object.entries(headers)) if (value !== undefined) reply.set(name, value)
+      return { status, text: JSON.stringify(body), type: meta.alternative?.mediaType }
+    },
+    encodeEvents: (events) => serializer.serialize(events),
+    frame: (topic, state) => `data: ${toJson({ topic, state })}\n\n`,
+    isConditional: true,
+  }
+}

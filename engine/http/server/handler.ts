@@ -1,0 +1,138 @@
+import { toORPCError } from '@orpc/client'
+import { ORPCError, validateORPCError } from '@orpc/server'
+import { isAsyncIteratorObject, type Promisable } from '@orpc/shared'
+import type { ServerResponse } from 'node:http'
+
+import type { Context } from '../../context.ts'
+import type { Services } from '../../services.ts'
+import { type Format, LiveEvents, type LiveStream } from '../../live-stream.ts'
+import type { CompiledProcedure } from '../protocols/compile.ts'
+import { sendEvents, sendLive } from '../protocols/event-stream.ts'
+import type { Call, Protocol } from './protocol.ts'
+import { sendError, sendOutput, setReplyHeaders } from './send.ts'
+import { answersWritten } from './tick.ts'
+
+/** The procedure that a request calls. */
+export interface Match {
+  procedure: CompiledProcedure
+  /** The parameters in the path. */
+  params?: Record<string, string> | undefined
+}
+
+/** The status and the body of an answer. */
+export interface Encoded {
+  status: number
+  text: string
+  /** The content type, by default `application/json`. */
+  type?: string | undefined
+}
+
+/** How a protocol finds procedures, reads inputs and writes outputs. */
+export interface WireFormat {
+  find: (call: Call) => Match | undefined
+  /** Throws an error if the input cannot be read. */
+  decode: (call: Call, match: Match) => Promisable<unknown>
+  /** The implementation for Datastar (engine/http/protocols/datastar.ts) may call another procedure, to show its output. */
+  encode: (output: unknown, procedure: CompiledProcedure, call: Call) => Promisable<Encoded>
+  /** Converts the values of an event iterator. */
+  encodeEvents: (events: unknown) => unknown
+  /** Writes the states of a live stream. */
+  frame: Format
+  /** Whether answers have the status 304 if `If-None-Match` contains their entity tag. */
+  isConditional?: true
+  /** Whether Datastar's client reads the live streams. */
+  isDatastar?: true
+}
+
+/** The result of a call. `error` contains only what the caller may see. */
+export type Result =
+  | { error: ORPCError<string, unknown> }
+  | { encoded: Encoded }
+  | { events: AsyncIteratorObject<unknown> }
+  | { stream: LiveStream }
+
+/** Calls a procedure. Returns undefined if the protocol has no procedure with the path and the method. */
+export type RunCall = (call: Call) => Promise<Result | undefined>
+
+/** Creates the function that calls the procedures of one protocol. */
+export function createRunCall(format: WireFormat): RunCall {
+  /** The answers of procedures with the same output for every caller. */
+  const constants = new Map<CompiledProcedure, Encoded>()
+
+  return async (call) => {
+    const match = format.find(call)
+    if (!match) return undefined
+    const { procedure } = match
+    const { context } = call
+    let input: unknown
+    try {
+      input = await format.decode(call, match)
+    } catch (error) {
+      // The guard throws this error after its own checks, because 401, 403, 404 and 429 have priority over 400.
+      context.malformed ??= toBadRequest(error)
+    }
+    // A constant answer needs no guard, because its procedure is public and has no limit: see test/laws.test.ts.
+    const constant = context.malformed ? undefined : constants.get(procedure)
+    if (constant) {
+      context.attributes.operation = procedure.operation
+      return { encoded: constant }
+    }
+
+    let output: unknown
+    try {
+      output = await procedure.run(context, input)
+    } catch (error) {
+      return { error: await toCallerError(error, procedure) }
+    }
+    if (output instanceof LiveEvents) return { stream: output.stream }
+
+    try {
+      if (isAsyncIteratorObject(output)) return { events: format.encodeEvents(output) as typeof output }
+      const encoded = await format.encode(output, procedure, call)
+      if (procedure.meta.constant) constants.set(procedure, encoded)
+      return { encoded }
+    } catch (err) {
+      // If `encode` has called another procedure, the guard of this procedure has already logged the error.
+      if (!(err instanceof ORPCError))
+        context.log.error({ err, procedure: procedure.operation }, 'a procedure failed')
+      return { error: await toCallerError(err, procedure) }
+    }
+  }
+}
+
+const toBadRequest = (cause: unknown): NonNullable<Context['malformed']> =>
+  cause instanceof ORPCError && cause.code === 'BAD_REQUEST'
+    ? (cause as ORPCError<'BAD_REQUEST', unknown>)
+    : new ORPCError('BAD_REQUEST', { message: 'The input cannot be read', cause })
+
+/**
+ * An error other than an ORPCError becomes an internal error without details. An ORPCError that the contract does not declare
+ * keeps its code, and is not marked as `defined`.
+ */
+const toCallerError = async (
+  error: unknown,
+  { errorMap }: CompiledProcedure,
+): Promise<ORPCError<string, unknown>> =>
+  toORPCError(error instanceof ORPCError ? await validateORPCError(errorMap, error) : error)
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+
+/** Creates a protocol that calls procedures. */
+export function createHandler(services: Services, format: WireFormat, run = createRunCall(format)) {
+  const { find, frame, isConditional, isDatastar } = format
+  const answer = async (call: Call, response: ServerResponse) => {
+    const result = await run(call)
+    if (!result) return false
+    const { reply } = call.context
+    if ('encoded' in result) return sendOutput({ call, response }, result.encoded, isConditional)
+    // A stream closes a connection with unanswered requests, so earlier answers are written first.
+    if ('stream' in result || 'events' in result) await answersWritten()
+    if ('stream' in result)
+      return sendLive({ response, reply, stream: result.stream, format: frame, services, isDatastar })
+    setReplyHeaders(response, reply)
+    if ('error' in result) return sendError(response, result.error)
+    return sendEvents(response, 200, result.events, services.settings.answerTimeout)
+  }
+  const methodsAt = (call: Call) => METHODS.filter((method) => find({ ...call, method }))
+  return Object.assign(answer, { methodsAt }) satisfies Protocol
+}

@@ -1,0 +1,247 @@
+import {
+  getCurrentAuthContextAsyncLocalStorage,
+  getCurrentDBAdapterAsyncLocalStorage,
+  getRequestStateAsyncLocalStorage,
+} from '@better-auth/core/context'
+import { betterAuth, type BetterAuthOptions, type BetterAuthPlugin } from 'better-auth'
+import { createAuthMiddleware, signOut, updateUser } from 'better-auth/api'
+import { drizzleAdapter } from 'better-auth/adapters/drizzle'
+import { emailOTP } from 'better-auth/plugins'
+import { LRUCache } from 'lru-cache'
+import { createHmac } from 'node:crypto'
+import type { Logger } from 'pino'
+
+import * as account from '../db/account.ts'
+import * as audit from '../db/audit.ts'
+import * as tables from '../db/users.ts'
+import type { Database } from '../db/database.ts'
+import { sessions } from '../db/sessions.ts'
+import { addStorages } from './async-storages.ts'
+import { currentDatabase, amendEntry, createTransactionalAdapter } from './transactions.ts'
+import { audited } from './audited-endpoints.ts'
+import { cookieOptions, createCookieReader } from './cookies.ts'
+import { adminPlugin } from './impersonation.ts'
+import { type Mailer, signInEmail } from './mail.ts'
+import { negotiateLanguage } from '../texts.ts'
+import { detectOutages, rethrowOutages } from './outage-detection.ts'
+import type { Identity } from '../context.ts'
+import type { App } from '../resource.ts'
+import type { Settings } from '../settings.ts'
+
+/**
+ * The header that passes the IP address of the caller to better-auth. Callers cannot set this header, because
+ * engine/http/endpoints/better-auth.ts creates all headers of the request.
+ */
+export const ADDRESS_HEADER = 'x-tallystick-address'
+
+export type Auth = ReturnType<typeof createAuth>
+
+/**
+ * A session field that only this service writes. better-auth does not accept the field in requests, and does not
+ * include the field in responses.
+ */
+const internalField = { type: 'string', required: false, input: false, returned: false } as const
+
+/** Creates the better-auth instance: sign-in by e-mailed codes, sessions, and the admin endpoints. */
+export function createAuth(
+  settings: Settings,
+  db: Database,
+  mailer: Mailer,
+  log: Logger,
+  app: Pick<App, 'name' | 'personalData'>,
+) {
+  const { baseUrl, authSecret, adminEmails } = settings
+  const schema = {
+    user: tables.users,
+    session: sessions,
+    account: tables.accounts,
+    verification: tables.verifications,
+  }
+  return betterAuth({
+    baseURL: baseUrl,
+    basePath: '/api/auth',
+    secret: authSecret,
+    database: (options: BetterAuthOptions) =>
+      createTransactionalAdapter(db, (database) =>
+        detectOutages(drizzleAdapter(database, { provider: 'pg', schema })(options)),
+      ),
+    telemetry: { enabled: false },
+    // Throws errors, so that engine/http/server/app.ts handles the errors. better-auth itself would write error messages to its
+    // log and traces, and a message may contain values of an SQL statement.
+    onAPIError: { throw: true },
+    experimental: { instrumentation: { enabled: false } },
+    // With `deferSessionRefresh`, reading a session does not extend the session: engine/guard/authentication.ts requests
+    // each renewal. `freshAge: 0` disables the check of the age of a session in better-auth.
+    session: {
+      freshAge: 0,
+      deferSessionRefresh: true,
+      cookieCache: { enabled: false },
+      additionalFields: {
+        clientId: internalField,
+        scope: internalField,
+        administratorSessionId: internalField,
+      },
+    },
+    // engine/guard/rate-limiter.ts implements all rate limits.
+    rateLimit: { enabled: false },
+    advanced: {
+      ipAddress: { ipAddressHeaders: [ADDRESS_HEADER], ipv6Subnet: 64 },
+      ...cookieOptions(baseUrl),
+    },
+    hooks: { before: filterCookies },
+    databaseHooks: {
+      user: {
+        // Deletes the rows of the person in all other tables, because better-auth deletes only rows of its own tables.
+        delete: {
+          before: async (user) => {
+            amendEntry({ subject: await account.remove(currentDatabase(db), user, app.personalData) })
+          },
+        },
+      },
+      session: {
+        create: {
+          before: async (session, context) => {
+            await promote(currentDatabase(db), session.userId, adminEmails)
+            return {
+              data: {
+                ...session,
+                // Stores the complete IP address, because better-auth would store only the /64 prefix of an IPv6
+                // address.
+                ipAddress: context?.headers?.get(ADDRESS_HEADER) ?? session.ipAddress,
+                ...(session.impersonatedBy
+                  ? { administratorSessionId: context?.context.session?.session.id }
+                  : {}),
+              },
+            }
+          },
+        },
+      },
+    },
+    plugins: [
+      audited(
+        emailOTP({
+          otpLength: 6,
+          expiresIn: 300,
+          allowedAttempts: 3,
+          // Uses an HMAC with a secret key, because a code has only six digits: with a plain hash, an attacker with a
+          // copy of the database could compute the hashes of all codes, and find the code of an account.
+          storeOTP: {
+            hash: (code) => Promise.resolve(createHmac('sha256', authSecret).update(code).digest('hex')),
+          },
+          // Logs a delivery error instead of throwing it, so that the answer is always the same. A different answer
+          // could reveal whether an account exists.
+          sendVerificationOTP: ({ email, otp }, request) =>
+            mailer(
+              signInEmail(
+                email,
+                otp,
+                app.name,
+                negotiateLanguage(request?.headers?.get('accept-language') ?? ''),
+              ),
+            ).catch((error: unknown) => {
+              log.error(deliveryFailure(error), 'a sign-in e-mail could not be delivered')
+            }),
+        }),
+      ),
+      audited(adminPlugin()),
+      audited(ownAccount),
+    ],
+    logger: {
+      level: 'warn',
+      // Omits the message, because some messages contain an e-mail address or an origin from the request.
+      log: (level, _, ...details) => {
+        log[level](
+          { err: details.find((detail) => detail instanceof Error) },
+          'better-auth reports a problem',
+        )
+      },
+    },
+  })
+}
+
+/** Replaces endpoints of better-auth by the same endpoints, because `audited` wraps only endpoints of plugins. */
+const ownAccount = {
+  id: 'own-account',
+  endpoints: { updateUser: updateUser(), signOut },
+} satisfies BetterAuthPlugin
+
+/** Makes a person an administrator if ADMIN_EMAILS contains the person's e-mail address. */
+async function promote(db: Database, userId: string, adminEmails: string[]) {
+  if (await tables.promote(db, userId, adminEmails))
+    await audit.insert(db, {
+      ...audit.OPERATOR,
+      action: 'admin.set-role',
+      outcome: 'accepted',
+      subject: userId,
+      detail: 'admin',
+    })
+}
+
+/**
+ * Returns the codes of a delivery error. Omits the message of the mail server, because the message may contain the text
+ * of the e-mail.
+ */
+function deliveryFailure(error: unknown) {
+  const fields = error instanceof Error ? Object.entries(error) : []
+  return Object.fromEntries(fields.filter(([key]) => ['code', 'command', 'responseCode'].includes(key)))
+}
+
+/**
+ * Passes only cookies with a verified signature to better-auth, so that better-auth and the guard use the same cookies.
+ */
+const filterCookies = createAuthMiddleware(async ({ headers, context }) => {
+  const cookie = headers?.get('cookie')
+  if (!cookie) return undefined
+  const cookies = await createCookieReader(context)(cookie)
+  const verified = Array.from(cookies.values(), ({ pair }) => pair).join('; ')
+  return { context: { headers: new Headers({ cookie: verified }) } }
+})
+
+/** Maximum size of the cache of verified cookies, in characters. */
+const MAX_VERIFIED_COOKIES = 4_000_000
+
+/**
+ * Creates the cookie operations for the guard and the HTTP protocols. Like better-auth, accepts a session token only in
+ * a cookie with a valid signature. Caches verified cookies, because the verification of a signature takes half of the
+ * time of a call. The cache replaces only this verification: each call still queries the session in the database.
+ */
+export async function createCookieIdentity(auth: Auth): Promise<Omit<Identity, 'verifyToken'>> {
+  const context = await auth.$context
+  addStorages(
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- no other function returns this storage
+    await getCurrentAuthContextAsyncLocalStorage(),
+    await getRequestStateAsyncLocalStorage(),
+    await getCurrentDBAdapterAsyncLocalStorage(),
+  )
+  const { expiresIn, updateAge } = context.sessionConfig
+  const read = createCookieReader(context)
+  const verified = new LRUCache<string, string>({
+    maxSize: MAX_VERIFIED_COOKIES,
+    sizeCalculation: (token, cookie) => cookie.length + token.length,
+  })
+
+  return {
+    handle: (request) => rethrowOutages(() => auth.handler(request)),
+
+    async readToken(cookie) {
+      if (cookie === undefined) return undefined
+      const token =
+        verified.get(cookie) ?? (await read(cookie)).get(context.authCookies.sessionToken.name)?.value
+      if (token) verified.set(cookie, token)
+      return token
+    },
+
+    async renew(cookie, expiresAt) {
+      if (expiresAt.getTime() - (expiresIn - updateAge) * 1000 > Date.now()) return []
+      const request = { method: 'POST', headers: new Headers({ cookie }), returnHeaders: true } as const
+      const { headers } = await rethrowOutages(() => auth.api.getSession(request))
+      return headers.getSetCookie()
+    },
+
+    async signOut(cookie) {
+      const request = { headers: new Headers({ cookie }), returnHeaders: true } as const
+      const { headers } = await rethrowOutages(() => auth.api.signOut(request))
+      return headers.getSetCookie()
+    },
+  }
+}

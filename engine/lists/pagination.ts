@@ -1,0 +1,76 @@
+import { badRequest, linkToNext, MAX_LIMIT, type Page } from 'tallystick-contract'
+
+import {
+  limitJson,
+  MAX_PAGE_BYTES,
+  type PageRequest,
+  type Position,
+  type SizedRow,
+  totalBytes,
+} from '../db/pagination.ts'
+import type { Context } from '../context.ts'
+import { type ListReader, queueListRead } from './list-queue.ts'
+
+/** The part of a call's options that pagination uses. */
+interface ListCall {
+  context: Pick<Context, 'reply'> & ListReader
+  input: Page | undefined
+  procedure: { '~orpc': { route: { path?: string } } }
+}
+
+/**
+ * The sort order of a list. `cursorPattern` matches a decoded cursor of the format `<milliseconds>.<id>`, for example
+ * `1700000000000.42`.
+ */
+export interface Order<Row> {
+  positionOf: (row: Row) => Position
+  cursorPattern: RegExp
+  /** Returns the texts that limit the size of a page. Empty if the number of rows also limits the bytes. */
+  textsOf: (row: Row) => readonly (string | null)[]
+}
+
+export const newestFirst: Omit<Order<{ createdAt: Date; id: number }>, 'textsOf'> = {
+  positionOf: ({ createdAt, id }) => ({ at: createdAt, id }),
+  cursorPattern: /^(\d{1,13})\.(\d{1,15})$/,
+}
+
+/**
+ * Keyset pagination. Returns the rows of the requested page, and whether these rows are the complete list. A page ends
+ * at the maximum number of rows or of bytes (engine/db/pagination.ts). Reads one more row than the page contains, to detect whether
+ * there is a next page. Sends the URL of the next page in the `Link` header, because the documented response bodies
+ * have no field for the URL.
+ */
+export async function readPage<Row>(
+  { context, input = {}, procedure }: ListCall,
+  order: Order<Row>,
+  list: (page: PageRequest) => Promise<SizedRow<Row>[]>,
+) {
+  const { limit = MAX_LIMIT, cursor, ...parameters } = input
+  const after = cursor === undefined ? undefined : decodeCursor(cursor, order)
+  const read = await queueListRead(context, () => list({ limit: limit + 1, after }))
+  const listed = limitJson(read, order.textsOf)
+  const hasNext = listed.length > limit || totalBytes(listed) > MAX_PAGE_BYTES
+  const last = hasNext ? listed.at(-2) : undefined
+  if (!last) return { rows: listed, isComplete: !after }
+
+  const next = { ...parameters, limit: String(limit), cursor: encodeCursor(order.positionOf(last)) }
+  const values = new Map(Object.entries(next).filter(isDefined))
+  const path = procedure['~orpc'].route.path?.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = values.get(name) ?? ''
+    values.delete(name)
+    return encodeURIComponent(value)
+  })
+  context.reply.set('link', linkToNext(path ?? '', new URLSearchParams([...values])))
+  return { rows: listed.slice(0, -1), isComplete: false }
+}
+
+const isDefined = (entry: [string, string | undefined]): entry is [string, string] => entry[1] !== undefined
+
+const encodeCursor = ({ at, id }: Position) => Buffer.from(`${at.getTime()}.${id}`).toString('base64url')
+
+function decodeCursor(cursor: string, order: Pick<Order<never>, 'cursorPattern'>): Position {
+  const [, at, id] = order.cursorPattern.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
+  if (at === undefined || id === undefined)
+    throw badRequest([{ path: ['cursor'], message: 'Must be a cursor of this list' }])
+  return { at: new Date(Number(at)), id }
+}

@@ -1,0 +1,95 @@
+import { withEventMeta } from '@orpc/server'
+import { AsyncIteratorClass } from '@orpc/shared'
+import type { Topic } from 'tallystick-contract'
+
+import type { Caller, Reply } from './caller.ts'
+
+/** Live updates (src/live/). */
+export interface Live {
+  /**
+   * Announces a change that is committed, to the streams of all processes.
+   *
+   * @param owner The account that owns the changed data. The data of a public topic has no owner.
+   */
+  publish: (topic: Topic, owner?: string) => void
+  /** Opens a stream. The first states are read before the promise resolves. Throws the errors of the read operations. */
+  open: (call: WatchCall) => Promise<LiveStream>
+  /** Ends all streams, sends the collected changes, and closes the connection to other processes. */
+  stop: () => Promise<void>
+}
+
+export interface WatchCall {
+  /** The names of the topics. */
+  topics: readonly string[]
+  /** The inputs of the topics that have an input, by the name of the topic. */
+  input: Readonly<Record<string, unknown>>
+  /** Set if one of the topics needs a caller. */
+  caller?: Caller | undefined
+  address?: string | undefined
+  reply: Reply
+  lastEventId?: string | undefined
+  /** Whether a Datastar page reads the stream. */
+  isDatastar: boolean
+  /** Closes the stream. */
+  signal?: AbortSignal | undefined
+}
+
+/** An open stream of one caller. */
+export interface LiveStream {
+  /** The names of the topics. */
+  readonly topics: readonly string[]
+  /**
+   * Returns the next state that the client does not have, or undefined after the end of the stream. Throws UNAUTHORIZED
+   * if the session or the token of the caller ends.
+   */
+  next: () => Promise<Delivery | undefined>
+  /**
+   * Calls `receive` with each result of `next`, until the end of the stream. If `receive` returns a promise, waits for it
+   * before the next call.
+   */
+  forEach: (receive: (delivery: Delivery) => Promise<void> | undefined) => Promise<void>
+  close: () => void
+}
+
+export interface Delivery {
+  /** The event id: identifies the states of all topics that the client has, including this state. */
+  id: string
+  snapshot: {
+    topic: string
+    state: unknown
+    /** Returns the data of the event in one protocol. All streams share the result. */
+    frame: (format: Format) => Buffer
+  }
+  /** When the change was noticed, or the stream was opened, in milliseconds since the start of the process. */
+  since: number
+}
+
+/** Converts a state to the data of an event in one protocol. */
+export type Format = (topic: string, state: unknown) => string
+
+/** A topic with its current state. */
+interface LiveUpdate {
+  topic: string
+  state: unknown
+}
+
+/** The events of a stream. A protocol can send the frames of `stream` instead, which all streams share. */
+export class LiveEvents extends AsyncIteratorClass<LiveUpdate, void, void> {
+  readonly stream: LiveStream
+
+  constructor(stream: LiveStream) {
+    super(
+      async () => {
+        const delivery = await stream.next()
+        if (!delivery) return { done: true, value: undefined }
+        const { topic, state } = delivery.snapshot
+        return { done: false, value: withEventMeta({ topic, state }, { id: delivery.id }) }
+      },
+      () => {
+        stream.close()
+        return Promise.resolve()
+      },
+    )
+    this.stream = stream
+  }
+}

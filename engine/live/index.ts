@@ -1,0 +1,122 @@
+import { ORPCError } from '@orpc/client'
+import { sessionsTopic, signedInErrors } from 'tallystick-contract'
+
+import type { Notifications } from '../db/notifications.ts'
+import type { Caller, Reply } from '../caller.ts'
+import type { Context } from '../context.ts'
+import type { Live, WatchCall } from '../live-stream.ts'
+import type { Services } from '../services.ts'
+import { createContext, findCurrentCaller } from '../guard/authentication.ts'
+import { networkOf } from '../guard/networks.ts'
+import { createBus } from './bus.ts'
+import { createSharedStates, type Source } from './shared-state.ts'
+import { Stream, type Subscription, tagOf } from './stream.ts'
+import { createStreamLimits, refuseStream } from './stream-limits.ts'
+import { createSources, keyOf } from './topics.ts'
+
+/** Interval of the checks for ended sessions and tokens, in milliseconds. */
+const CHECK_INTERVAL = 1000
+
+/** Creates the live updates of this process. */
+export function createLive(services: Omit<Services, 'live'>, notifications: Notifications): Live {
+  const { db, settings, log, metrics, closing } = services
+  const bus = createBus(notifications, log)
+  const states = createSharedStates(bus)
+  const streamLimits = createStreamLimits(settings)
+  const streams = new Set<Stream>()
+
+  const timer = setInterval(() => {
+    const now = new Date()
+    const isConnected = bus.isConnected()
+    for (const stream of streams) stream.check(isConnected, now)
+  }, CHECK_INTERVAL).unref()
+  const verify = (current: Caller) => findCurrentCaller(db, current)
+  const refuse = () => new ORPCError('UNAUTHORIZED', { ...signedInErrors.UNAUTHORIZED, defined: true })
+  const closeAll = () => {
+    for (const stream of streams) stream.close()
+  }
+  closing.signal.addEventListener('abort', closeAll)
+  metrics?.observeStreams(streamLimits.count, bus.isConnected)
+
+  const subscribe = (source: Source, wake: () => void, reply: Reply): Subscription => {
+    const { topic, isPrivate } = source
+    const joined = states.join(source, wake)
+    if (joined) return { ...joined, topic, isPrivate }
+    throw refuseStream(
+      reply,
+      new ORPCError('TOO_MANY_REQUESTS', {
+        message: 'Too many different lists in open streams; close one first',
+      }),
+    )
+  }
+
+  const live: Live = {
+    publish: (topic, owner) => {
+      bus.publish(keyOf(topic, owner))
+    },
+
+    async open(call) {
+      const { caller, reply, lastEventId, signal } = call
+      if (closing.signal.aborted)
+        throw new ORPCError('SERVICE_UNAVAILABLE', { message: 'The service is stopping' })
+      const sources = sourcesOf(call)
+      const free = streamLimits.occupy({ caller, network: networkOf(call.address) }, reply)
+      // An open stream keeps the variables that closures use. So no closure uses `call`, which contains the request.
+      const unsubscribes = [free]
+      const stream: Stream = new Stream({
+        caller,
+        verify,
+        refuse,
+        onClose: () => {
+          streams.delete(stream)
+          for (const unsubscribe of unsubscribes) unsubscribe()
+        },
+      })
+      streams.add(stream)
+      if (signal) {
+        signal.addEventListener('abort', stream.close)
+        unsubscribes.push(() => {
+          signal.removeEventListener('abort', stream.close)
+        })
+      }
+      for (const account of accountsOf(call))
+        unsubscribes.push(bus.subscribe(keyOf(sessionsTopic, account), stream.recheck))
+      const { subscriptions } = stream
+      try {
+        for (const source of sources) subscriptions.push(subscribe(source, stream.wake, reply))
+        // The session may have ended after its authentication, and before the subscription above.
+        await Promise.all([stream.verify(), ...subscriptions.map(({ state }) => state.refresh())])
+        for (const subscription of subscriptions) {
+          const { topic, state } = subscription
+          const { snapshot } = state
+          if (snapshot && snapshot.tag === tagOf(lastEventId, topic)) subscription.received = snapshot
+        }
+      } catch (error) {
+        stream.close()
+        throw error
+      }
+      // A signal that was aborted before the call emits no event.
+      if (signal?.aborted) stream.close()
+      return stream
+    },
+
+    async stop() {
+      clearInterval(timer)
+      closeAll()
+      await bus.stop()
+    },
+  }
+
+  const readContext = (caller: WatchCall['caller']): Context => ({
+    ...createContext({ ...services, live }, {}),
+    caller: () => Promise.resolve(caller),
+  })
+  const sourcesOf = createSources(services.app.resources, readContext)
+  return live
+}
+
+/** The stream depends on the sessions, the roles and the bans of these accounts: the caller, and an impersonating administrator. */
+const accountsOf = ({ caller }: WatchCall) =>
+  caller
+    ? [caller.user.id, ...(caller.session.impersonatedBy === null ? [] : [caller.session.impersonatedBy])]
+    : []

@@ -1,0 +1,81 @@
+import type { Logger } from 'pino'
+
+import type { Connection } from './db/database.ts'
+import { parseDatabaseUrl } from './db/database-url.ts'
+import { isReachable, isServer, open } from './db/open.ts'
+import type { App } from './resource.ts'
+import type { Services } from './services.ts'
+import { createRateLimiter } from './guard/rate-limiter.ts'
+import { type Auth, createAuth, createCookieIdentity } from './identity/better-auth.ts'
+import { createLive } from './live/index.ts'
+import { createMailer, type Mailer } from './identity/mail.ts'
+import { createVerifier, createKeys } from './identity/tokens.ts'
+import type { Settings } from './settings.ts'
+import { createLog } from './telemetry/log.ts'
+import { tracing } from './telemetry/tracing.ts'
+
+export interface OpenServices extends Services, Pick<Connection, 'close'> {
+  auth: Auth
+}
+
+/** Opens the database, applies pending migrations, and creates the services. */
+export async function openServices(app: App, settings: Settings, mailer?: Mailer): Promise<OpenServices> {
+  const log = createLog(settings)
+  const { databaseUrl, directUrl, answerTimeout } = settings
+  warnOfIgnoredParameters(settings, log)
+  const metrics = await loadMetrics(settings, app)
+  const observers = [metrics, tracing].flatMap((observer) => (observer ? [observer.observeStatement] : []))
+  const { db, notifications, close } = await open(databaseUrl, {
+    migrationsFolder: app.migrationsFolder,
+    directUrl,
+    answerTimeout,
+    observers,
+  })
+  await createKeys(db)
+  const auth = createAuth(settings, db, mailer ?? createMailer(settings, log), log, app)
+  const identity = {
+    ...(await createCookieIdentity(auth)),
+    verifyToken: createVerifier(db, settings.baseUrl),
+  }
+  const services = {
+    settings,
+    app,
+    db,
+    identity,
+    log,
+    isReachable: () => isReachable(db),
+    consumeRateLimit: createRateLimiter(settings, app.rateLimits, db, metrics?.rateLimitExceeded),
+    metrics,
+    state: { stopping: false },
+    closing: new AbortController(),
+  }
+  const live = createLive(services, notifications)
+  return {
+    ...services,
+    auth,
+    live,
+    close: async () => {
+      await live.stop()
+      await close()
+    },
+  }
+}
+
+function warnOfIgnoredParameters({ databaseUrl, directUrl }: Settings, log: Logger) {
+  for (const [setting, url] of Object.entries({
+    DATABASE_URL: databaseUrl,
+    DATABASE_DIRECT_URL: directUrl,
+  })) {
+    if (url === undefined || !isServer(url)) continue
+    const { ignored } = parseDatabaseUrl(url)
+    if (ignored.length > 0) log.warn(`${setting}: parameters without effect: ${ignored.join(', ')}`)
+  }
+}
+
+/**
+ * Imports the metrics module only if METRICS_PORT is set, because the import takes longer than the rest of the start.
+ */
+const loadMetrics = async (settings: Settings, { rateLimits }: App) =>
+  settings.metricsPort === undefined
+    ? undefined
+    : (await import('./telemetry/metrics.ts')).createMetrics(settings, rateLimits)

@@ -1,0 +1,164 @@
+import { type JSONSchema, type OpenAPI, OpenAPIGenerator } from '@orpc/openapi'
+import type { AnyContractRouter } from '@orpc/contract'
+import { traverseContractProcedures } from '@orpc/server'
+import { ZodToJsonSchemaConverter, type ZodToJsonSchemaConverterOptions } from '@orpc/zod/zod4'
+import { z } from 'zod'
+import { metaOf, requestSchemas, resourcesOfScope, responseSchemas, type Scope } from 'tallystick-contract'
+
+import type { App } from '../resource.ts'
+import {
+  type Components,
+  createErrorComponents,
+  createErrorSchema,
+  withoutDialect,
+} from './openapi-errors.ts'
+import {
+  addExamples,
+  addAlternative,
+  completeOperation,
+  type DocumentedProcedure,
+} from './openapi-operation.ts'
+
+type Interceptor = NonNullable<ZodToJsonSchemaConverterOptions['interceptors']>[number]
+
+const createInfo = ({ name, version, description, license }: App, baseUrl: string): OpenAPI.InfoObject => ({
+  title: name,
+  version,
+  ...(license && { license: { name: license, identifier: license } }),
+  description: [
+    description,
+    'To sign in, request a code with `POST /api/auth/email-otp/send-verification-otp {"email", "type": "sign-in"}`',
+    'and send it with `POST /api/auth/sign-in/email-otp {"email", "otp"}`, which sets the session cookie.',
+  ].join(' '),
+  contact: { name: 'The operator of this service', url: baseUrl },
+})
+
+/** Returns the resources of a scope as text: `tasks, notes and account`. */
+const listResources = (contract: AnyContractRouter, scope: Scope) =>
+  new Intl.ListFormat('en-GB').format(resourcesOfScope(contract, scope))
+
+/** The session cookie. Over https, the name of the cookie has a prefix (engine/identity/cookies.ts). */
+const createSession = (baseUrl: string) => ({
+  type: 'apiKey' as const,
+  in: 'cookie' as const,
+  name: `${baseUrl.startsWith('https:') ? '__Host-' : ''}better-auth.session_token`,
+})
+
+/**
+ * Creates the OpenAPI document of an application. If two procedures have the same method and path, the
+ * document contains both, with different media types. The URLs of OAuth are absolute, because some tools refuse
+ * relative ones.
+ */
+export async function createDocument(app: App, baseUrl: string): Promise<OpenAPI.Document> {
+  const { contract, resources } = app
+  const components = createErrorComponents()
+  const [document, alternatives] = [
+    await generate(app, baseUrl, components, false),
+    await generate(app, baseUrl, components, true),
+  ]
+  Object.assign(components.schemas, document.components?.schemas)
+  for (const { name, value } of named) components.examples[name] = { value }
+  traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
+    const { alternative } = metaOf(procedure)
+    const operation = getOperation(alternative ? alternatives : document, procedure)
+    completeOperation(operation, procedure, path, components)
+    if (alternative) addAlternative(getOperation(document, procedure), operation, alternative)
+  })
+  const used = Object.values(document.paths ?? {})
+    .flatMap((item) => Object.values(item ?? {}) as OpenAPI.OperationObject[])
+    .flatMap((operation) => {
+      operation.description ??= `${operation.summary ?? ''}.`
+      return addExamples(operation)
+    })
+  const schemas = sortKeys(components.schemas)
+  const examples = sortKeys(pick(components.examples, used))
+  return {
+    ...document,
+    tags: Object.entries(resources).map(([name, { description }]) => ({ name, description })),
+    components: {
+      schemas,
+      examples,
+      securitySchemes: { session: createSession(baseUrl), token: createToken(contract, baseUrl) },
+    },
+  }
+}
+
+/** The token of an app, or a personal token. */
+const createToken = (contract: AnyContractRouter, baseUrl: string) => ({
+  type: 'oauth2' as const,
+  flows: {
+    authorizationCode: {
+      authorizationUrl: `${baseUrl}/authorize`,
+      tokenUrl: `${baseUrl}/token`,
+      refreshUrl: `${baseUrl}/token`,
+      scopes: {
+        read: `Read your ${listResources(contract, 'read')}`,
+        write: `Create, change, share and delete your ${listResources(contract, 'write')}`,
+      },
+    },
+  },
+})
+
+const sortKeys = <Value>(record: Record<string, Value>) =>
+  Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)))
+
+const pick = <Value>(record: Record<string, Value>, names: readonly string[]) =>
+  Object.fromEntries(Object.entries(record).filter(([name]) => names.includes(name)))
+
+/** Removes the pattern of a time: its format is enough, and its 256 characters hide the other schemas. */
+function withoutTimePattern(json: Exclude<JSONSchema, boolean>) {
+  if (json.format === 'date-time') delete json.pattern
+  return json
+}
+
+/** Converts a schema to its published JSON Schema. */
+const publishSchema: Interceptor = ({ schema, options, next }) => {
+  // For strings and numbers, uses Zod's own conversion, because oRPC's converter omits patterns and ranges.
+  const leaf = ['string', 'number'].includes(schema._zod.def.type)
+  if (leaf)
+    return [true, withoutTimePattern(withoutDialect(z.toJSONSchema(schema, { io: options.strategy })))]
+  // A schema with custom validation code declares its JSON type in `meta`.
+  const { type, id: _, ...metadata } = z.globalRegistry.get(schema) ?? {}
+  if (type === 'integer') return [true, { type, ...metadata }]
+  const [required, json] = next()
+  const closed = options.strategy === 'output' && json.type === 'object' && json.properties
+  return [required, { ...json, ...(closed && { additionalProperties: false }) }]
+}
+
+export const schemaConverter = new ZodToJsonSchemaConverter({ interceptors: [publishSchema] })
+
+const generator = new OpenAPIGenerator({ schemaConverters: [schemaConverter] })
+
+interface Registry {
+  _idmap: Map<string, z.core.$ZodType>
+  get: (schema: z.core.$ZodType) => { example: unknown } | undefined
+}
+
+const listNamed = (registry: Registry, strategy: 'input' | 'output') =>
+  [...registry._idmap].map(([name, schema]) => ({
+    name,
+    schema,
+    strategy,
+    value: registry.get(schema)?.example,
+  }))
+
+/** The schemas of bodies, with their names and examples. */
+const named = [...listNamed(responseSchemas, 'output'), ...listNamed(requestSchemas, 'input')]
+
+/** Generates the document of the alternatives, or of all other procedures. Adds the declared errors to `components`. */
+const generate = (app: App, baseUrl: string, components: Components, isAlternative: boolean) =>
+  generator.generate(app.contract, {
+    info: createInfo(app, baseUrl),
+    servers: [{ url: '/' }],
+    filter: ({ contract }) => Boolean(metaOf(contract).alternative) === isAlternative,
+    commonSchemas: Object.fromEntries(
+      named.map(({ name, schema, strategy }) => [name, { schema, strategy }]),
+    ),
+    customErrorResponseBodySchema: createErrorSchema(components),
+  })
+
+function getOperation(document: OpenAPI.Document, procedure: DocumentedProcedure): OpenAPI.OperationObject {
+  const { path = '', method = 'POST' } = procedure['~orpc'].route
+  const item: Record<string, unknown> = document.paths?.[path] ?? {}
+  return item[method.toLowerCase()] as OpenAPI.OperationObject
+}

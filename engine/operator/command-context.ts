@@ -1,0 +1,39 @@
+import type { Connection, Database } from '../db/database.ts'
+import { open } from '../db/open.ts'
+import type { App } from '../resource.ts'
+import { readSettings, type Settings } from '../settings.ts'
+
+export interface CommandContext {
+  /** Imports the application on demand, because calls of a remote service do not need it. */
+  loadApp: () => Promise<App>
+  environment: NodeJS.ProcessEnv
+  print: (line: string) => void
+}
+
+/**
+ * Returns the settings for a command that uses the database. If DATABASE_URL is the URL of a connection pooler, the
+ * command connects directly to PostgreSQL. Rejects `memory:`, because the data of such a database is lost when the
+ * command ends.
+ */
+export async function readCommandSettings({ environment, loadApp }: CommandContext): Promise<Settings> {
+  const settings = readSettings(environment, (await loadApp()).rateLimits)
+  if (settings.databaseUrl === 'memory:')
+    throw new Error(
+      'DATABASE_URL is memory:, and a database in memory does not outlive this command. Set DATABASE_URL to a PostgreSQL server, or unset it to use the embedded database.',
+    )
+  return { ...settings, databaseUrl: settings.directUrl ?? settings.databaseUrl }
+}
+
+/** Opens the database (which applies pending migrations), runs `work`, and closes the database. */
+export async function withDatabase(
+  context: CommandContext,
+  work: (db: Database, settings: Settings, notifications: Connection['notifications']) => Promise<void>,
+) {
+  const settings = await readCommandSettings(context)
+  const { db, notifications, close } = await open(settings.databaseUrl, await context.loadApp())
+  try {
+    await work(db, settings, notifications)
+  } finally {
+    await close()
+  }
+}

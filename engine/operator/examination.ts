@@ -1,0 +1,144 @@
+import { constants } from 'node:fs'
+import { access } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+import { type Inspection, inspect } from '../db/inspection.ts'
+import { FolderInUse } from '../db/embedded.ts'
+import { codeOf, toErrorMessage } from '../db/errors.ts'
+import { isServer } from '../db/open.ts'
+import { ExposedError, makeFolderPrivate } from '../db/private.ts'
+import { verifyMailServer } from '../identity/mail.ts'
+import type { App } from '../resource.ts'
+import { readSettings, type Settings } from '../settings.ts'
+import { describeConnectionError } from './connection-error.ts'
+import type { CommandContext } from './command-context.ts'
+import type { Finding } from './finding.ts'
+
+/** The oldest supported major version of PostgreSQL. */
+const MIN_POSTGRES_VERSION = 15
+
+/**
+ * Maximum accepted difference between the clocks of this host and of the database server, in milliseconds. Must be
+ * small, because codes and tokens expire after minutes.
+ */
+const MAX_CLOCK_DIFFERENCE = 5_000
+
+/** Checks everything that depends on the settings. */
+export async function* examineService(context: CommandContext): AsyncGenerator<Finding> {
+  const settings = await readSettingsOrProblems(context)
+  if (Array.isArray(settings)) {
+    for (const problem of settings) yield { subject: 'settings', problem }
+    return
+  }
+  const { production, baseUrl } = settings
+  yield { subject: 'settings', fact: `${production ? 'production' : 'development'}, ${baseUrl}` }
+  yield* await examineDatabase(settings, await context.loadApp())
+  yield await examineMail(settings)
+  yield await examineFolder(settings)
+}
+
+/** Returns the settings, or a list of problems if settings are invalid. */
+async function readSettingsOrProblems({
+  environment,
+  loadApp,
+}: CommandContext): Promise<Settings | string[]> {
+  try {
+    return readSettings(environment, (await loadApp()).rateLimits)
+  } catch (error) {
+    const [title = '', ...problems] = toErrorMessage(error).split('\n')
+    return problems.length > 0 ? problems.map((problem) => problem.trim()) : [title]
+  }
+}
+
+async function examineDatabase(
+  { databaseUrl, directUrl }: Settings,
+  { migrationsFolder }: App,
+): Promise<Finding[]> {
+  const subject = 'database'
+  try {
+    const { database, pending } = await inspect(directUrl ?? databaseUrl, migrationsFolder)
+    if (!database) return [{ subject, fact: 'does not exist yet: the service creates it at its first start' }]
+    const missing = `${pending.join(', ')} missing: run tallystick migrate`
+    return [
+      examineServer(database),
+      { subject: 'migrations', fact: 'up to date', problem: pending.length > 0 ? missing : undefined },
+      examineClock(database),
+    ]
+  } catch (error) {
+    if (error instanceof FolderInUse)
+      return [{ subject, fact: 'in use by the service: to check the database, stop the service' }]
+    return [
+      {
+        subject,
+        problem: isServer(databaseUrl)
+          ? describeConnectionError('DATABASE_URL', error)
+          : describeUnusableFolder(databaseUrl),
+      },
+    ]
+  }
+}
+
+type InspectedDatabase = NonNullable<Inspection['database']>
+
+function examineServer({ name, version }: InspectedDatabase): Finding {
+  const fact = `PostgreSQL ${version}, ${name}`
+  const isOld = Number.parseInt(version) < MIN_POSTGRES_VERSION
+  return {
+    subject: 'database',
+    fact,
+    problem: isOld ? `${fact}: upgrade to PostgreSQL ${MIN_POSTGRES_VERSION} or later` : undefined,
+  }
+}
+
+function examineClock({ clockOffset }: InspectedDatabase): Finding {
+  const fact = `${new Date().toISOString()} on this host, ${Math.abs(clockOffset / 1000).toFixed(1)} s difference to the database server`
+  const exceedsLimit = Math.abs(clockOffset) > MAX_CLOCK_DIFFERENCE
+  return {
+    subject: 'clock',
+    fact,
+    problem: exceedsLimit ? `${fact}: synchronize both clocks with NTP` : undefined,
+  }
+}
+
+const describeUnusableFolder = (folder: string) =>
+  `${folder} cannot be opened: check its owner and permissions, or restore a backup (tallystick restore FILE --force)`
+
+async function examineMail({ smtpUrl, outbox }: Settings): Promise<Finding> {
+  const subject = 'mail'
+  if (smtpUrl === undefined)
+    return {
+      subject,
+      fact: `SMTP_URL is not set: the service writes e-mails to ${outbox}`,
+      problem: await findFolderProblem(outbox),
+    }
+  const describe = (error: unknown) => describeConnectionError('SMTP_URL', error)
+  const problem = await verifyMailServer(smtpUrl).then(() => undefined, describe)
+  return { subject, fact: 'the mail server accepts the connection and the credentials', problem }
+}
+
+async function examineFolder({ databaseUrl, smtpUrl, outbox }: Settings): Promise<Finding> {
+  const subject = 'folder'
+  if (isServer(databaseUrl) && smtpUrl !== undefined)
+    return { subject, fact: 'not used: the service stores no files on this host' }
+  const folder = dirname(outbox)
+  return {
+    subject,
+    fact: `${folder} is accessible only to the service`,
+    problem: await findFolderProblem(folder),
+  }
+}
+
+/**
+ * Returns the problem if the service cannot store secrets in a folder, otherwise undefined. Before the check, restricts
+ * the permissions of the folder, as the service does.
+ */
+async function findFolderProblem(folder: string): Promise<string | undefined> {
+  try {
+    makeFolderPrivate(folder)
+    await access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+    return undefined
+  } catch (error) {
+    if (error instanceof ExposedError) return error.message
+    return `${folder} cannot be used (${codeOf(error)}): make it readable and writable for the user that runs the service`
+  }
+}

@@ -1,0 +1,78 @@
+import { z } from 'zod'
+
+import * as audit from '../db/audit.ts'
+import { findOrCreate } from '../db/users.ts'
+import type { Database } from '../db/database.ts'
+import { announce } from '../live/bus.ts'
+import { keyOf } from '../live/topics.ts'
+import { normalizeAddress } from '../mail-address.ts'
+import type { App, SampleName, Samples } from '../resource.ts'
+import { withDatabase, readCommandSettings, type CommandContext } from './command-context.ts'
+
+interface SampleAccount {
+  email: string
+  name: string
+}
+
+/** Returns the sample accounts. `ada` is the e-mail address of the first account. */
+export const sampleAccounts = (ada: string): Record<SampleName, SampleAccount> => ({
+  ada: { email: ada, name: 'Ada Lovelace' },
+  charles: { email: 'charles@example.com', name: 'Charles Babbage' },
+})
+
+/**
+ * Adds the sample accounts with the samples of all resources. Skips accounts and samples that already exist, so that an
+ * operator can repeat the command.
+ */
+export async function seed(context: CommandContext, address: string, { force = false }: { force?: boolean }) {
+  const { production, smtpUrl, outbox } = await readCommandSettings(context)
+  if (production && !force)
+    throw new Error(
+      'NODE_ENV is production, and seed adds sample accounts. To add them nevertheless, use --force.',
+    )
+  const { success, data: email } = z.email().toLowerCase().safeParse(normalizeAddress(address))
+  if (!success) throw new Error(`${address} is not an e-mail address.`)
+  const samples = await importSamples(await context.loadApp())
+  await withDatabase(context, async (db, _, notifications) => {
+    const ids = await db.transaction((tx) => addAccounts(tx, email, Object.values(samples)))
+    const topics = Object.values(samples).flatMap(({ topics }) => topics)
+    await announce(
+      notifications,
+      ids.flatMap((id) => topics.map((topic) => keyOf(topic, id))),
+    )
+  })
+  const delivery =
+    smtpUrl === undefined ? `is in the log of the service, and in ${outbox}` : 'is sent to this address'
+  const names = new Intl.ListFormat('en-GB').format(Object.keys(samples))
+  const remarks = Object.values(samples).flatMap(({ remark }) => remark ?? [])
+  context.print([`${email} has sample ${names}.`, ...remarks].join(' '))
+  context.print(`Start the service, and sign in as ${email}: tallystick login. The code ${delivery}.`)
+}
+
+/** Returns the samples by the name of the resource. */
+async function importSamples({ resources }: App) {
+  const samples: Record<string, Samples> = {}
+  for (const [name, { importSamples }] of Object.entries(resources))
+    if (importSamples) samples[name] = (await importSamples()).samples
+  return samples
+}
+
+/** Adds the accounts with their samples. Returns the ids of the accounts. */
+async function addAccounts(db: Database, email: string, samples: readonly Samples[]) {
+  const { ada, charles } = sampleAccounts(email)
+  const people = { ada: await addAccount(db, ada), charles: await addAccount(db, charles) }
+  for (const { add } of samples) for (const name of ['ada', 'charles'] as const) await add(db, name, people)
+  return Object.values(people).map(({ id }) => id)
+}
+
+async function addAccount(db: Database, account: SampleAccount) {
+  const user = await findOrCreate(db, account)
+  await audit.insert(db, {
+    ...audit.OPERATOR,
+    action: 'admin.create-user',
+    outcome: 'accepted',
+    subject: user.id,
+    detail: 'seed',
+  })
+  return user
+}

@@ -1,0 +1,62 @@
+import { implement } from '@orpc/server'
+import { audit as auditContract, badRequest } from 'tallystick-contract'
+
+import * as query from '../db/audit.ts'
+import { findEmails, findId } from '../db/users.ts'
+import type { Context } from '../context.ts'
+import { withCaller } from '../guard/index.ts'
+import { auditSourceOf } from '../audit-source.ts'
+import { newestFirst, type Order, readPage } from '../lists/pagination.ts'
+import { toUnixSeconds } from '../unix-time.ts'
+import type { Resource } from '../resource.ts'
+
+const os = implement(auditContract).$context<Context>().use(withCaller)
+
+// An entry has no long text, so the number of rows also limits the bytes of a page.
+const order: Order<query.AuditRow> = { ...newestFirst, textsOf: () => [] }
+
+const procedures = os.router({
+  list: os.list.handler(async (call) => {
+    const { context, input } = call
+    const { db } = context
+    const entry = { ...auditSourceOf(context), action: 'admin.list-audit' } as const
+    const person = input?.person === undefined ? undefined : await findId(db, '', input.person)
+    const outcome = person === null ? 'refused' : 'accepted'
+    await query.insert(db, { ...entry, outcome, subject: person ?? null })
+    if (person === null) throw badRequest([{ path: ['person'], message: 'No account has this address' }])
+    const { rows } = await readPage(call, order, async (page) =>
+      (await query.list(db, person, page)).map((row) => ({ ...row, bytes: 0 })),
+    )
+    const emails = await findEmails(
+      db,
+      rows.flatMap(({ actor, subject }) => [actor, subject]),
+    )
+    return { entries: rows.map((row) => view(row, emails)) }
+  }),
+})
+
+export const audit = {
+  description: 'The audit trail, for administrators.',
+  procedures,
+} satisfies Resource
+
+const view = (
+  { id, createdAt, action, outcome, actor, subject, ...row }: query.AuditRow,
+  emails: Emails,
+) => ({
+  id,
+  at: toUnixSeconds(createdAt),
+  action,
+  outcome,
+  actor: partyView(actor, emails),
+  subject: partyView(subject, emails),
+  ipAddress: row.ipAddress,
+  userAgent: row.userAgent,
+  detail: row.detail,
+})
+
+/** The e-mail addresses of accounts by id. */
+type Emails = ReadonlyMap<string, string>
+
+const partyView = (id: string | null, emails: Emails) =>
+  id === null ? null : { id, email: emails.get(id) ?? null }

@@ -1,0 +1,24 @@
+import type { EngineContract } from 'tallystick-contract'
+
+import { createAccount } from './account.ts'
+import { apps } from './apps.ts'
+import { audit } from './audit.ts'
+import { createLive } from './live.ts'
+import { sessions } from './sessions.ts'
+import { status } from './status.ts'
+import { tokens } from './tokens.ts'
+import type { Resource } from '../resource.ts'
+
+/** Creates the resources that every application has. */
+export const createEngineResources = ({
+  account,
+  live,
+}: EngineContract): Record<keyof EngineContract, Resource> => ({
+  status,
+  account: createAccount(account),
+  sessions,
+  live: createLive(live),
+  apps,
+  tokens,
+  audit,
+})

@@ -1,0 +1,32 @@
+import { implement } from '@orpc/server'
+import type { EngineContract } from 'tallystick-contract'
+
+import type { Context } from '../context.ts'
+import { callerByTopic } from '../guard/index.ts'
+import { LiveEvents } from '../live-stream.ts'
+import type { Resource } from '../resource.ts'
+
+/** The topics depend on the resources of the application. */
+export function createLive(contract: EngineContract['live']) {
+  const os = implement(contract).$context<Context>().use(callerByTopic)
+  const procedures = os.router({
+    watch: os.watch.handler(async ({ context, input, lastEventId, signal }) => {
+      const { live, watcher, address, reply, isDatastar = false } = context
+      const stream = await live.open({
+        topics: input.topics,
+        input,
+        caller: watcher,
+        address: address?.(),
+        reply,
+        lastEventId,
+        isDatastar,
+        signal,
+      })
+      return new LiveEvents(stream)
+    }),
+  })
+  return {
+    description: 'Changes of the other resources, as server-sent events.',
+    procedures,
+  } satisfies Resource
+}

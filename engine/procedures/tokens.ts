@@ -1,0 +1,42 @@
+import { implement } from '@orpc/server'
+import { tokenClientIds, tokens as tokensContract } from 'tallystick-contract'
+
+import * as query from '../db/personal-tokens.ts'
+import type { Context } from '../context.ts'
+import { withCaller } from '../guard/index.ts'
+import { auditSourceOf } from '../audit-source.ts'
+import { scopesOf } from './apps.ts'
+import { toUnixSeconds } from '../unix-time.ts'
+import type { Resource } from '../resource.ts'
+
+const os = implement(tokensContract).$context<Context>().use(withCaller)
+
+const DAY = 24 * 3600_000
+
+const procedures = os.router({
+  create: os.create.handler(async ({ context, input: { label, scopes, audience, days }, errors }) => {
+    const grant = {
+      userId: context.user.id,
+      clientId: tokenClientIds[audience],
+      scope: scopesOf(scopes.join(' ')).join(' '),
+      userAgent: label,
+      expiresAt: new Date(Date.now() + days * DAY),
+    }
+    const clientIds = Object.values(tokenClientIds)
+    const created = await query.insert(
+      context.db,
+      context.session.id,
+      grant,
+      clientIds,
+      auditSourceOf(context),
+    )
+    if (created === 'full') throw errors.TOO_MANY_TOKENS()
+    if (created === 'ended') throw errors.UNAUTHORIZED()
+    return { ...created, expiresAt: toUnixSeconds(grant.expiresAt) }
+  }),
+})
+
+export const tokens = {
+  description: 'Access tokens for programs without a browser.',
+  procedures,
+} satisfies Resource

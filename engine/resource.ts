@@ -1,0 +1,93 @@
+import type { AnyContractRouter } from '@orpc/contract'
+import type { AnyProcedure } from '@orpc/server'
+import type { Scope, Topic } from 'tallystick-contract'
+
+import type { Database } from './db/database.ts'
+import type { PersonalData } from './db/personal-data.ts'
+import type { Person } from './db/users.ts'
+import type { Caller } from './caller.ts'
+import type { Context } from './context.ts'
+import type { GuardedResource } from './items.ts'
+import type { RateLimits } from './rate-limits.ts'
+import type { Catalogues } from './translation/index.ts'
+
+/** The procedures of a resource, and what the engine must know of the resource. */
+export interface Resource extends GuardedResource {
+  /** A sentence for the OpenAPI document. */
+  description: string
+  procedures: Readonly<Record<string, AnyProcedure>>
+  /** Required if the contract of the resource declares a part of the export (engine/contract/account.ts). */
+  personalData?: PersonalData
+  /** Imports the sample data on demand, because only `tallystick seed` needs the data. */
+  importSamples?: () => Promise<{ samples: Samples }>
+  watch?: Watch
+  datastar?: Datastar
+  /** Returns whether a body asks for the alternative procedure of a method and path (engine/http/protocols/alternatives.ts). */
+  isRequestedBy?: (body: Readonly<Record<string, unknown>>) => boolean
+}
+
+/** The resources by the name of the resource in the contract. */
+export type Resources = Readonly<Record<string, Resource>>
+
+/** An application, as `defineApp` assembles it. */
+export interface App<
+  Contract extends AnyContractRouter = AnyContractRouter,
+  Implementation = Readonly<Record<string, Resource['procedures']>>,
+> {
+  /** The name that pages, e-mails and the OpenAPI document show. */
+  name: string
+  version: string
+  /** The translated names of the resources, for the consent page. */
+  resourceNames: Catalogues
+  /** The license of the interface, as an SPDX identifier. */
+  license?: string | undefined
+  /** A sentence about the service, for the OpenAPI document. */
+  description: string
+  contract: Contract
+  /** The folder of the migrations, as drizzle-kit writes the files. */
+  migrationsFolder: string
+  resources: Resources
+  router: Implementation
+  /** The personal data of all resources, in the order of the export. */
+  personalData: PersonalData
+  rateLimits: RateLimits
+  /** The names of the resources that an app with a scope can access. */
+  scopeResources: Readonly<Record<Scope, readonly string[]>>
+}
+
+/** What the states of a topic depend on, besides the account of the caller and the input. */
+export interface Watch {
+  topic: Topic
+  /** Identifies a state that depends on more than the caller's account and the input. */
+  variantOf?: (caller: Caller) => string
+  /** Lists further accounts. A change of these accounts may affect the state of a person. */
+  listOtherOwners?: (db: Database, user: Caller['user']) => Promise<readonly string[]>
+}
+
+/** An update of a Datastar page: the new inner HTML of one element, and new values of signals. */
+export interface Patch {
+  selector: string
+  html: string
+  signals: Record<string, unknown>
+}
+
+/** What Datastar pages receive instead of JSON (engine/http/protocols/datastar.ts). */
+export interface Datastar {
+  /** For each procedure that pages can call, the patch to send after the procedure. */
+  patches: Readonly<Record<string, (output: never, context: Context) => Patch | Promise<Patch>>>
+  /** The topic that pages can watch. `read` replaces the procedure that reads the topic. */
+  live?: { topic: Topic; read?: AnyProcedure; patch: (state: never) => Patch }
+}
+
+/** The names of the sample accounts. */
+export type SampleName = 'ada' | 'charles'
+
+/** The sample data of a resource (src/samples/). */
+export interface Samples {
+  /** The topics that show the data. */
+  topics: readonly Topic[]
+  /** A sentence about the data, for the output of the command. */
+  remark?: string
+  /** Adds the data of one account. Skips data that already exists. */
+  add: (db: Database, name: SampleName, people: Readonly<Record<SampleName, Person>>) => Promise<void>
+}

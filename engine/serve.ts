@@ -1,0 +1,122 @@
+import cluster from 'node:cluster'
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import type { Logger } from 'pino'
+
+import { removeExpired } from './db/housekeeping.ts'
+import type { App } from './resource.ts'
+import type { Services } from './services.ts'
+import { createApp } from './http/server/app.ts'
+import { createLog } from './telemetry/log.ts'
+import { toErrorMessage } from './db/errors.ts'
+import { openServices } from './open-services.ts'
+import { readSettings, type Settings } from './settings.ts'
+import { onStopSignal, startWorkers } from './workers.ts'
+
+/**
+ * Time limit for in-flight requests during a shutdown, in milliseconds. If requests are still in flight after this
+ * time, the process exits with code 1.
+ */
+const DRAIN_TIMEOUT = 10_000
+
+const HOUR = 3_600_000
+
+/** Runs the service until SIGTERM or SIGINT. If the start fails, prints the error and exits with code 1. */
+export async function serve(app: App, environment: NodeJS.ProcessEnv) {
+  try {
+    const settings = readSettings(environment, app.rateLimits)
+    exitOnUncaughtException(createLog(settings))
+    if (settings.workers > 1 && cluster.isPrimary) await serveWithWorkers(settings)
+    else await serveInThisProcess(app, settings)
+    if (cluster.isPrimary) printStartupMessage(settings)
+  } catch (error) {
+    process.stderr.write(`${toErrorMessage(error)}\n`)
+    process.exit(1)
+  }
+}
+
+/**
+ * Logs an uncaught exception, and exits. Without this handler, Node.js would print the complete error, which may
+ * contain data of requests.
+ */
+function exitOnUncaughtException(log: Logger) {
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'uncaught exception: the process exits')
+    process.exit(1)
+  })
+}
+
+async function serveInThisProcess(app: App, settings: Settings) {
+  const services = await openServices(app, settings)
+  const server = createApp(services)
+  const connections = new Set<Socket>()
+  server.on('connection', (socket) => {
+    connections.add(socket)
+    socket.once('close', () => connections.delete(socket))
+  })
+  // Graceful shutdown. First, `stopping` makes the readiness check fail, so that load balancers stop sending requests.
+  // After STOP_DELAY, the server stops accepting connections, finishes in-flight requests, closes the database, and
+  // exits.
+  onStopSignal(() => {
+    exitAfterTimeout(settings)
+    services.state.stopping = true
+    setTimeout(() => {
+      // `server.close` waits until all connections are closed, so this timer closes connections that become idle.
+      setInterval(() => {
+        server.closeIdleConnections()
+        // Browsers and fetch() open connections in advance. Node counts a connection before its first request as active.
+        for (const connection of connections) if (connection.bytesRead === 0) connection.destroy()
+      }, 100)
+      services.closing.abort()
+      server.close(() => void services.close().then(() => process.exit(0)))
+    }, settings.stopDelay)
+  })
+  server.listen(settings.port, settings.host)
+  await once(server, 'listening')
+  if (cluster.isPrimary) await services.metrics?.serve()
+  scheduleCleanup(services)
+}
+
+/**
+ * Removes expired rows at the start and every hour. If several instances share a database, a lock ensures that only one
+ * instance at a time removes rows.
+ */
+function scheduleCleanup({ db, log, settings }: Services) {
+  const cleanUp = () => {
+    removeExpired(db, settings.auditRetention).catch((error: unknown) => {
+      log.error({ err: error }, 'removing expired rows failed; the next attempt is in an hour')
+    })
+  }
+  cleanUp()
+  setInterval(cleanUp, HOUR).unref()
+}
+
+async function serveWithWorkers(settings: Settings) {
+  const stop = await startWorkers(settings.workers, createLog(settings), (code) => process.exit(code))
+  onStopSignal(() => {
+    exitAfterTimeout(settings)
+    stop()
+  })
+  if (settings.metricsPort !== undefined)
+    await (await import('./telemetry/metrics.ts')).serveClusterMetrics(settings)
+}
+
+const exitAfterTimeout = ({ stopDelay }: Settings) =>
+  setTimeout(() => process.exit(1), stopDelay + DRAIN_TIMEOUT).unref()
+
+function printStartupMessage({ baseUrl, host, port, smtpUrl }: Settings) {
+  process.stdout.write(
+    [
+      `Tallystick listens on ${host}:${port} as ${baseUrl}`,
+      `  Reference   ${baseUrl}/docs`,
+      `  Sign in     POST ${baseUrl}/api/auth/email-otp/send-verification-otp  {"email": "you@example.com", "type": "sign-in"}`,
+      `              POST ${baseUrl}/api/auth/sign-in/email-otp  {"email": "you@example.com", "otp": "the code"}`,
+      ...(smtpUrl === undefined
+        ? [
+            '              The code is in this log, and in an e-mail file in the outbox folder, until SMTP_URL is set.',
+          ]
+        : []),
+      '',
+    ].join('\n'),
+  )
+}

@@ -1,0 +1,34 @@
+import type { OpenServices } from '../open-services.ts'
+
+export interface Letter {
+  to: string
+  subject: string
+  text: string
+  html: string
+  headers?: Record<string, string>
+}
+
+/** An application in this process, with the type of its clients. */
+export interface Tallystick<Client> {
+  /**
+   * Signs in with an e-mail address, and returns a client with the new session. By default, the address is random, so
+   * that the sign-in creates a new person.
+   */
+  person: (email?: string) => Promise<Client>
+  /** A client without a session. */
+  stranger: Client
+  /** Signs in by an e-mailed code. Returns the `cookie` header of the session. */
+  signIn: (email: string) => Promise<string>
+  /** Returns a client that sends these headers with each call. */
+  client: (headers: Record<string, string>) => Client
+  /**
+   * The services. A test can pass the services to `createApp`, to serve the same data over HTTP.
+   *
+   * @internal The declarations of the package omit this property, because its types need packages that are part of the
+   *   bundle.
+   */
+  services: Omit<OpenServices, 'close'>
+  /** The sent e-mails, oldest first. */
+  letters: Letter[]
+  close: () => Promise<void>
+}

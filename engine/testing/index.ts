@@ -1,0 +1,75 @@
+import { createRouterClient } from '@orpc/server'
+import { randomBytes } from 'node:crypto'
+import type { AnyContractRouter } from '@orpc/contract'
+import type { CallContext, ClientOf } from 'tallystick-contract'
+
+import type { App } from '../resource.ts'
+import { createContext } from '../guard/authentication.ts'
+import { openServices } from '../open-services.ts'
+import { readSettings } from '../settings.ts'
+import type { Letter, Tallystick } from './harness.ts'
+import { disableStoragesAfter } from '../identity/async-storages.ts'
+
+export type { Letter, Tallystick } from './harness.ts'
+
+/**
+ * Starts an application in this process, without a port. The procedures, guard, validation and errors are the same as over
+ * HTTP. `environment` contains settings by name. By default the database is in memory.
+ */
+export async function createTallystick<
+  Contract extends AnyContractRouter,
+  Implementation extends App['router'],
+>(
+  app: App<Contract, Implementation>,
+  environment: Record<string, string> = {},
+): Promise<Tallystick<ClientOf<Contract>>> {
+  const settings = readSettings(
+    {
+      DATABASE_URL: 'memory:',
+      AUTH_SECRET: randomBytes(32).toString('hex'),
+      RATE_LIMITS: 'off',
+      LOG_LEVEL: 'silent',
+      ...environment,
+    },
+    app.rateLimits,
+  )
+  const letters: Letter[] = []
+  const { close, ...services } = await openServices(app, settings, (email) => {
+    letters.push(email)
+    return Promise.resolve()
+  })
+
+  const client = (headers: Record<string, string>) =>
+    createRouterClient<App['router'], CallContext>(app.router, {
+      context: ({ reply, ...call }: CallContext) =>
+        createContext(services, { ...headers, ...call.headers }, { reply }),
+    }) as unknown as ClientOf<Contract>
+
+  const signIn = (email: string) =>
+    disableStoragesAfter(async () => {
+      const { api } = services.auth
+      await api.sendVerificationOTP({ body: { email, type: 'sign-in' } })
+      const otp = letters.findLast(({ to }) => to === email.toLowerCase())?.subject.slice(0, 6) ?? ''
+      const { headers } = await api.signInEmailOTP({ body: { email, otp }, returnHeaders: true })
+      return cookieOf(headers)
+    })
+
+  return {
+    person: async (email = randomEmail()) => client({ cookie: await signIn(email) }),
+    stranger: client({}),
+    signIn,
+    client,
+    services,
+    letters,
+    close,
+  }
+}
+
+const randomEmail = () => `${randomBytes(8).toString('hex')}@example.com`
+
+/** Converts the `Set-Cookie` headers of a response into the `cookie` header of a request. */
+export const cookieOf = (headers: Headers) =>
+  headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(';', 1)[0])
+    .join('; ')

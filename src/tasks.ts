@@ -1,0 +1,109 @@
+import { implement } from '@orpc/server'
+import { RowId } from 'tallystick-contract'
+import { type Database, selectWith } from 'tallystick/db'
+import {
+  type Caller,
+  type Context,
+  type Items,
+  newestFirst,
+  type Order,
+  readPage,
+  type Reply,
+  type Resource,
+  toUnixSeconds,
+  versionTag,
+  withCaller,
+} from 'tallystick'
+
+import { type TaskAction, tasks as tasksContract } from '../contract/tasks.ts'
+import * as query from '../db/tasks.ts'
+
+const os = implement(tasksContract).$context<Context>().use(withCaller)
+
+const order: Order<query.ListedTask> = {
+  ...newestFirst,
+  textsOf: ({ title, description }) => [title, description],
+}
+
+const procedures = os.router({
+  list: os.list.handler(async (call) => {
+    const { db, user } = call.context
+    const status = call.input?.status
+    const { rows, isComplete } = await readPage(call, order, (page) => query.list(db, user.id, page, status))
+    const taskCount = isComplete ? rows.length : await query.countAll(db, user.id, status)
+    return { tasks: rows.map((task) => view(task, user.id)), taskCount }
+  }),
+
+  create: os.create.handler(async ({ context: { db, user, reply }, input: { taskTitle, taskDesc } }) =>
+    viewWithETag(reply, await query.insert(db, user.id, { title: taskTitle, description: taskDesc })),
+  ),
+
+  get: os.get.handler(async ({ context: { db, user, reply }, input, errors }) => {
+    const task = await query.find(db, user.id, input.id)
+    if (!task) throw errors.NOT_FOUND()
+    return viewWithETag(reply, task)
+  }),
+
+  update: os.update.handler(async ({ context, input: { id, ...changes }, errors }) => {
+    const { db, user, reply, acceptedVersions } = context
+    const task = await query.update(db, user.id, id, changes, acceptedVersions)
+    if (!task) throw acceptedVersions ? errors.PRECONDITION_FAILED() : errors.NOT_FOUND()
+    return viewWithETag(reply, task)
+  }),
+
+  delete: os.delete.handler(async ({ context: { db, user, acceptedVersions }, input, errors }) => {
+    const isDeleted = await query.remove(db, user.id, input.id, acceptedVersions)
+    if (!isDeleted && acceptedVersions) throw errors.PRECONDITION_FAILED()
+    return { success: true }
+  }),
+
+  reset: os.reset.handler(async ({ context: { db, user } }) => {
+    await query.clear(db, user.id)
+    return { taskCount: 0 }
+  }),
+})
+
+const findTask = (db: Database, user: Caller['user'], id: unknown) => query.find(db, user.id, RowId.parse(id))
+
+const items: Items = {
+  permissions: { owner: ['EDIT_TASK'] satisfies TaskAction[] },
+  isId: (id) => RowId.safeParse(id).success,
+  findRelation: async (db, user, id) => (await findTask(db, user, id)) && { name: 'owner', owner: user.id },
+  ifMatch: {
+    by: 'statement',
+    findTag: async (db, user, id) => {
+      const task = await findTask(db, user, id)
+      return task && versionTag(task)
+    },
+  },
+}
+
+export const tasks = {
+  description: 'The tasks of a person. Nobody else can see them.',
+  procedures,
+  items,
+  personalData: {
+    select: selectWith(query.exportQueries, ({ tasks }) => ({
+      tasks: tasks.map((task) => view(task, task.userId)),
+    })),
+  },
+  importSamples: () => import('./samples/tasks.ts'),
+} satisfies Resource
+
+function viewWithETag(reply: Reply, task: query.TaskRow) {
+  reply.set('etag', versionTag(task))
+  return view(task, task.userId)
+}
+
+const view = (
+  { id, title, description, status, createdAt, updatedAt }: query.ListedTask,
+  userId: string,
+) => ({
+  id,
+  userId,
+  title,
+  description,
+  status,
+  createdAt: toUnixSeconds(createdAt),
+  updatedAt: toUnixSeconds(updatedAt),
+})
