@@ -162,7 +162,7 @@ const selectOne = prepared((db) =>
 )
 
 /**
- * Finds a note by its UUID, with the viewer's role. Also returns notes that the viewer may not read: src/guard/ checks
+ * Finds a note by its UUID, with the viewer's role. Also returns notes that the viewer may not read: engine/guard/ checks
  * the permission.
  */
 export const find = async (db: Database, { email }: Person, id: string) =>

@@ -49,7 +49,7 @@ export interface Context {
   isDatastar?: boolean
 }
 
-/** Authentication by cookies and access tokens, for the guard (src/guard/) and the HTTP protocols (src/http/). */
+/** Authentication by cookies and access tokens, for the guard (engine/guard/) and the HTTP protocols (engine/http/). */
 export interface Identity {
   /** Sends a request to better-auth and returns its response. Throws if the database is not available. */
   handle: (request: Request) => Promise<Response>

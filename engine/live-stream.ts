@@ -4,7 +4,7 @@ import type { Topic } from 'tallystick-contract'
 
 import type { Caller, Reply } from './caller.ts'
 
-/** Live updates (src/live/). */
+/** Live updates (engine/live/). */
 export interface Live {
   /**
    * Announces a change that is committed, to the streams of all processes.

@@ -137,7 +137,7 @@ describe.concurrent('main', { timeout: 300_000 }, () => {
 
     expect(response.status).toBe(500)
     await vi.waitFor(() => {
-      expect(output()).toMatch(/at .*src\/procedures\/reservations\.ts:\d+/)
+      expect(output()).toMatch(/at .*src\/reservations\.ts:\d+/)
     }, WAIT_OPTIONS)
   })
 

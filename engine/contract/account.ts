@@ -36,7 +36,7 @@ export type ExportParts = Readonly<Record<string, ExportPart>>
 
 /**
  * Declares the part of a resource, for example of tasks: the shape `{ tasks: z.array(Task) }`. The resource registers
- * the queries of the part in src/procedures/ (`personalData`).
+ * the queries of the part (`personalData`).
  */
 export const exportPart = <const Shape extends ExportPart['shape']>(part: {
   contents: readonly string[]

@@ -9,7 +9,7 @@ import { responseSchemas } from './schemas.ts'
  * Declares a topic: `topic('tasks', { access: 'signedIn', state: TaskList, input: TaskFilter })`. The operation with
  * `reads: tasksTopic` reads the state. Operations with `updates: [tasksTopic]` announce a new state.
  *
- * The helpers for TanStack Query (contract/query/keep-live.ts) presume that the topic has the name of its resource, and that the
+ * The helpers for TanStack Query (engine/contract/query/keep-live.ts) presume that the topic has the name of its resource, and that the
  * operation is `list` or `get`. If a state has one list, a larger number in the state is the total of the list.
  */
 export const topic = <const Name extends string, const Declaration extends Omit<Topic, 'name'>>(

@@ -1,5 +1,15 @@
 import { exec, execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect, inject, onTestFinished, test } from 'vitest'
@@ -25,7 +35,7 @@ const blocks: Block[] = Array.from(
   ([, language = '', file, body = '']) => ({ language, file, body }),
 )
 
-/** Copies the files of the project that git does not ignore. Links the installed packages. */
+/** Copies the files of the project that git does not ignore. Links the installed packages, and the packages of the copy. */
 function copyProject() {
   const folder = mkdtempSync(join(tmpdir(), 'tallystick-first-resource-'))
   onTestFinished(() => {
@@ -36,7 +46,17 @@ function copyProject() {
   for (const file of files)
     // `git ls-files` also lists deleted files, and lists node_modules if node_modules is a symbolic link.
     if (file && file !== 'node_modules' && existsSync(file)) cpSync(file, join(folder, file))
-  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
+  const workspaces = {
+    tallystick: 'engine',
+    'tallystick-client': 'contract',
+    'tallystick-contract': 'engine/contract',
+  }
+  mkdirSync(join(folder, 'node_modules'))
+  for (const name of readdirSync('node_modules'))
+    if (!Object.hasOwn(workspaces, name))
+      symlinkSync(resolve('node_modules', name), join(folder, 'node_modules', name))
+  for (const [name, source] of Object.entries(workspaces))
+    symlinkSync(join(folder, source), join(folder, 'node_modules', name))
   return folder
 }
 

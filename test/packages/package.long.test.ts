@@ -28,9 +28,9 @@ let compilation: Promise<string>
 /** Code of an application that uses the package. The compiler must accept this code. */
 const use = `
 import { BatchLinkPlugin, ClientRetryPlugin, type ClientRetryPluginContext } from '@orpc/client/plugins'
-import { type CallContext, createClient, createRestClient, isDefinedError, safe } from 'tallystick/client'
-import { contract } from 'tallystick/contract'
-import { createTallystick } from 'tallystick/testing'
+import { type CallContext, createClient, createRestClient, isDefinedError, safe } from 'tallystick-service/client'
+import { contract } from 'tallystick-service/contract'
+import { createTallystick } from 'tallystick-service/testing'
 
 export const paths = Object.keys(contract)
 export const rest = createRestClient('http://localhost:3000', { headers: { cookie: 'a=b' } })
@@ -121,8 +121,8 @@ describe.concurrent('the packed package', { timeout: 600_000 }, () => {
   test('runs in process, returns errors that the client recognizes, and closes', async () => {
     await writeFile(
       join(app, 'run.mjs'),
-      `import { isDefinedError } from 'tallystick/client'
-       import { createTallystick } from 'tallystick/testing'
+      `import { isDefinedError } from 'tallystick-service/client'
+       import { createTallystick } from 'tallystick-service/testing'
        const tallystick = await createTallystick()
        const ada = await tallystick.person('ada@example.com')
        await ada.tasks.create({ taskTitle: 'Try it' })
@@ -141,16 +141,16 @@ describe.concurrent('the packed package', { timeout: 600_000 }, () => {
   })
 
   test('has no fields of its development in package.json', async () => {
-    const manifest = await readManifest(app, 'tallystick')
+    const manifest = await readManifest(app, 'tallystick-service')
 
-    expect(manifest).toMatchObject({ name: 'tallystick', dependencies: {}, bin: {} })
+    expect(manifest).toMatchObject({ name: 'tallystick-service', dependencies: {}, bin: {} })
     for (const field of ['scripts', 'devDependencies', 'workspaces', 'allowScripts', 'overrides'])
       expect(manifest).not.toHaveProperty(field)
   })
 
   test('adds no server code to an application that imports the client', async () => {
     const { metafile } = await build({
-      entryPoints: [join(app, 'node_modules/tallystick/dist/contract/client.js')],
+      entryPoints: [join(app, 'node_modules/tallystick-service/dist/contract/client.js')],
       bundle: true,
       format: 'esm',
       platform: 'browser',
@@ -171,7 +171,7 @@ describe.concurrent('the packed package', { timeout: 600_000 }, () => {
 
 describe('the command of the packed package', { timeout: 600_000 }, () => {
   test('starts the service, with the PostgreSQL driver', async () => {
-    const bin = join(app, 'node_modules/tallystick/dist/start/cli.js')
+    const bin = join(app, 'node_modules/tallystick-service/dist/start/cli.js')
     const child = spawn(process.execPath, [bin, 'serve'], {
       cwd: app,
       env: {
@@ -192,7 +192,7 @@ describe('the command of the packed package', { timeout: 600_000 }, () => {
 
   test('doctor reports the packages that are missing', async () => {
     const folders = external.map((name) => {
-      const paths = ['node_modules', 'node_modules/tallystick/node_modules'].map((path) =>
+      const paths = ['node_modules', 'node_modules/tallystick-service/node_modules'].map((path) =>
         join(app, path, name),
       )
       return paths.find((path) => existsSync(path)) ?? ''
