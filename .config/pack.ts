@@ -37,11 +37,17 @@ const published = (entry: unknown) =>
 
 /**
  * Writes a package as it is published. The archive contains the other packages of the repository that the package depends
- * on, so that an application can install the archive without a registry.
+ * on, so that an application can install the archive without a registry. npm does not install the dependencies of these
+ * packages, so the archive declares them itself.
  */
 function writePackage(source: string, destination: string) {
   const manifest = readManifest(source)
   const bundled = Object.keys(manifest.dependencies).filter((name) => Object.hasOwn(folders, name))
+  const dependencies = Object.assign(
+    {},
+    ...bundled.map((name) => readManifest(folders[name] ?? '').dependencies),
+    manifest.dependencies,
+  ) as Manifest['dependencies']
   const fields = Object.entries(manifest).filter(([field]) => !DEVELOPMENT.includes(field))
   mkdirSync(destination, { recursive: true })
   if (source === '.')
@@ -58,6 +64,7 @@ function writePackage(source: string, destination: string) {
   const content = {
     ...Object.fromEntries(fields),
     exports: Object.fromEntries(entries) as unknown,
+    dependencies,
     ...(bundled.length > 0 && { bundleDependencies: bundled }),
   }
   writeFileSync(join(destination, 'package.json'), `${JSON.stringify(content, null, 2)}\n`)
