@@ -3,7 +3,7 @@ import type { Caller } from './caller.ts'
 
 type Person = Caller['user']
 
-/** How the guard authorizes the actions on the items of a resource, for example on notes. */
+/** How the guard authorizes the actions on the items of a resource, for example on books. */
 export interface Items {
   /**
    * The authorization table: the actions that each relation permits. A caller of an action of `anyone` needs no relation to

@@ -49,7 +49,7 @@ export async function watch(
 
 /**
  * Returns a signal that is aborted by SIGINT, by SIGTERM, and by the first write after the reader of the output has
- * ended, for example in `tallystick watch counter | head -1`.
+ * ended, for example in `tallystick watch sessions | head -1`.
  */
 function createStopSignal() {
   const controller = new AbortController()

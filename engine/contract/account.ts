@@ -35,7 +35,7 @@ interface ExportPart {
 export type ExportParts = Readonly<Record<string, ExportPart>>
 
 /**
- * Declares the part of a resource, for example of tasks: the shape `{ tasks: z.array(Task) }`. The resource registers
+ * Declares the part of a resource, for example of loans: the shape `{ loans: z.array(Loan) }`. The resource registers
  * the queries of the part (`personalData`).
  */
 export const exportPart = <const Shape extends ExportPart['shape']>(part: {

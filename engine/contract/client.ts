@@ -12,7 +12,7 @@ import { resume, type ResumeContext } from './resume.ts'
 export { isDefinedError, ORPCError, safe } from '@orpc/client'
 export { decodeErrorBody, isValidationError } from './errors.ts'
 
-/** Options of a single call: `client.tasks.update(changes, { context: { headers: { 'if-match': tag } } })`. */
+/** Options of a single call: `client.books.update(changes, { context: { headers: { 'if-match': tag } } })`. */
 export interface CallContext extends ResumeContext {
   headers?: Record<string, string>
   /** The client adds the response headers to this map, with names in lower case. */
@@ -107,7 +107,7 @@ export function createRestClient<Contract extends AnyContractRouter>(
   return createORPCClient<ClientOf<Contract> & NestedClient<CallContext>>(link)
 }
 
-/** Yields every page of a list: `for await (const { tasks } of pages(client.tasks.list, { limit: 100 }))`. */
+/** Yields every page of a list: `for await (const { books } of pages(client.books.list, { limit: 100 }))`. */
 export async function* pages<Input extends { cursor?: string } | undefined, Output>(
   list: (input: Input, options: { context: CallContext }) => Promise<Output>,
   ...[input]: undefined extends Input ? [input?: NoInfer<Input>] : [input: NoInfer<Input>]

@@ -1,4 +1,4 @@
-/** The languages of reservations, pages and e-mails, as BCP 47 tags. */
+/** The languages of texts, pages and e-mails, as BCP 47 tags. */
 export const languages = [
   'am',
   'ar',

@@ -6,8 +6,8 @@ import type { Topic } from './meta.ts'
 import { responseSchemas } from './schemas.ts'
 
 /**
- * Declares a topic: `topic('tasks', { access: 'signedIn', state: TaskList, input: TaskFilter })`. The operation with
- * `reads: tasksTopic` reads the state. Operations with `updates: [tasksTopic]` announce a new state.
+ * Declares a topic: `topic('loans', { access: 'signedIn', state: LoanList, input: LoanFilter })`. The operation with
+ * `reads: loansTopic` reads the state. Operations with `updates: [loansTopic]` announce a new state.
  *
  * The helpers for TanStack Query (engine/contract/query/keep-live.ts) presume that the topic has the name of its resource, and that the
  * operation is `list` or `get`. If a state has one list, a larger number in the state is the total of the list.

@@ -26,7 +26,7 @@ const isPlain = (value: unknown) =>
     !DOT_SEGMENT.test(value) &&
     encodeURIComponent(value).length <= MAX_LENGTH)
 
-/** Returns the procedure with a name such as `['tasks', 'update']`. Undefined if the contract has no such procedure. */
+/** Returns the procedure with a name such as `['books', 'update']`. Undefined if the contract has no such procedure. */
 export function findProcedure(contract: AnyContractRouter, operation: readonly string[]) {
   const found = operation.reduce<unknown>(
     (member, name): unknown => Reflect.get(Object(member), name),
@@ -37,7 +37,7 @@ export function findProcedure(contract: AnyContractRouter, operation: readonly s
 
 /**
  * Creates a function that replaces the path parameters of an input that a URL cannot contain as an id. The URL could be
- * the path of another procedure, for example with the id `reset` in `/api/notes/{id}`, or another path, with the id `..`.
+ * the path of another procedure, for example with the id `reset` in `/api/books/{id}`, or another path, with the id `..`.
  * The replacement is an id that no item has, so that the service answers 404, or 400 if ids are numbers.
  */
 export function createParameterGuard(contract: AnyContractRouter) {

@@ -2,7 +2,7 @@ import type { AnyContractProcedure, AnyContractRouter } from '@orpc/contract'
 
 import { metaOf, type Scope } from './meta.ts'
 
-/** `/api/legacy-notes/{id}` belongs to `legacy notes`, and `/api/me` to `account`. */
+/** `/api/old-books/{id}` belongs to `old books`, and `/api/me` to `account`. */
 function resourceOf(path = '') {
   const [, , segment = ''] = path.split('/')
   return segment === 'me' ? 'account' : segment.replaceAll('-', ' ')

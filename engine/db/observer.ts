@@ -2,7 +2,7 @@ import type { Database } from './database.ts'
 
 interface Statement {
   /**
-   * The name of the prepared statement, such as `tasks_find`, or the verb and the tables, such as `update tasks`. The
+   * The name of the prepared statement, such as `sessions_find`, or the verb and the tables, such as `update sessions`. The
    * number of different names is small, so that metrics can use the name as a label.
    */
   name: string

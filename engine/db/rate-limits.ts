@@ -6,7 +6,7 @@ import { timestamptz } from './columns.ts'
 export const rateLimitCounters = pgTable(
   'limits',
   {
-    /** The name of the limit, and the person or network to which the counter belongs. */
+    /** The name of the limit, and the person or network to which the count belongs. */
     key: text().primaryKey(),
     points: integer().notNull(),
     expire: timestamptz(),

@@ -16,7 +16,7 @@ const MAX_KEYS = 100
 
 /**
  * Publish and subscribe between the processes that share a database. A message is only a key, for example
- * `tasks:<account id>`, which means: the state with this key may have changed. Another transport, for example NATS or
+ * `loans:<account id>`, which means: the state with this key may have changed. Another transport, for example NATS or
  * Redis, can replace PostgreSQL by implementing this interface.
  */
 export interface Bus {

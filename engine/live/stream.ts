@@ -174,7 +174,7 @@ export class Stream implements LiveStream {
 
 const expiryOf = ({ session, tokenExpiresAt }: Caller) => tokenExpiresAt ?? session.expiresAt
 
-/** The event id: the tags of all topics that the client has, for example `counter=c2zL8kJb0xQe,tasks=…`. */
+/** The event id: the tags of all topics that the client has, for example `books=c2zL8kJb0xQe,loans=…`. */
 function encodeTags(subscriptions: readonly Subscription[]) {
   let id = ''
   for (const { topic, received } of subscriptions)

@@ -33,7 +33,7 @@ const createInfo = ({ name, version, description, license }: App, baseUrl: strin
   contact: { name: 'The operator of this service', url: baseUrl },
 })
 
-/** Returns the resources of a scope as text: `tasks, notes and account`. */
+/** Returns the resources of a scope as text: `books, loans and account`. */
 const listResources = (contract: AnyContractRouter, scope: Scope) =>
   new Intl.ListFormat('en-GB').format(resourcesOfScope(contract, scope))
 

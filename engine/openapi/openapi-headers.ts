@@ -1,6 +1,6 @@
 import type { OpenAPI } from '@orpc/openapi'
 import { z } from 'zod'
-import { IdempotencyKey, type Meta } from 'tallystick-contract'
+import { IdempotencyKey, type Meta, type Topic } from 'tallystick-contract'
 
 const { $schema: _, ...key } = z.toJSONSchema(IdempotencyKey)
 
@@ -27,11 +27,10 @@ const ifNoneMatch = header(
   'Returns 304, without a body, if the current ETag is in this list.',
   { examples: ['"1"'] },
 )
-const lastEventId = header(
-  'Last-Event-ID',
-  'Continues a stream: the `id` of the last event that the client received.',
-  { examples: ['counter=c2zL8kJb0xQe'] },
-)
+const lastEventId = ([topic]: readonly Topic[]) =>
+  header('Last-Event-ID', 'Continues a stream: the `id` of the last event that the client received.', {
+    ...(topic && { examples: [`${topic.name}=c2zL8kJb0xQe`] }),
+  })
 const link: OpenAPI.HeaderObject = {
   description: 'URL of the next page, if there is one: `<…?limit=…&cursor=…>; rel="next"` (RFC 8288).',
   schema: { type: 'string' },
@@ -64,7 +63,7 @@ export function addHeaders(
     ...includeIf(meta.idempotencyKey, idempotencyKey),
     ...includeIf(Boolean(meta.ifMatch), ifMatch),
     ...includeIf(isReadWithTag, ifNoneMatch),
-    ...includeIf(isStream, lastEventId),
+    ...includeIf(isStream, lastEventId(meta.watches ?? [])),
   ]
   if (requestHeaders.length > 0) operation.parameters = [...(operation.parameters ?? []), ...requestHeaders]
   const isPaginated = operation.parameters?.some((given) => 'name' in given && given.name === 'cursor')

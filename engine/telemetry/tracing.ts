@@ -108,7 +108,7 @@ function recordError(span: Span, error: unknown) {
   if (!isPublic || error.status >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
 }
 
-/** Returns the route of an operation: a path with placeholders, such as `/api/tasks/{id}`. */
+/** Returns the route of an operation: a path with placeholders, such as `/api/books/{id}`. */
 type RouteOf = (operation: string | undefined, path: string) => string | undefined
 
 export function createRoutes(contract: AnyContractRouter): RouteOf {

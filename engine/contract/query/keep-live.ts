@@ -39,7 +39,7 @@ export type RelatedResources<Contract extends EngineContract> = Partial<
 
 /**
  * Keeps the cached queries of the topics current, with one stream of `live.watch`. Writes each new state to the queries
- * that return the state, for example `tasks.list` with the same status and limit. Invalidates all other queries of the
+ * that return the state, for example `loans.list` with the same filter and limit. Invalidates all other queries of the
  * resource. Returns the function that ends the stream.
  */
 export function keepLive<Contract extends EngineContract>(
@@ -140,7 +140,7 @@ function keysOfStateQueries({ list, get }: ResourceUtils, input: unknown) {
 
 /**
  * Returns whether the list has further pages. A request must then obtain the new cursor, because a state contains no
- * cursor. A state without a total, such as the notes, does not show that its list gets a second page.
+ * cursor. A state without a total, such as `{ loans: [] }`, does not show that its list gets a second page.
  */
 function hasNextPage(output: object | undefined, { state }: Update) {
   const values: unknown[] = Object.values(state)

@@ -37,7 +37,7 @@ export type QueryUtils<Contract> =
   ClientWithHeaders<Contract> extends infer All extends NestedClient<CallContext> ? RouterUtils<All> : never
 
 /**
- * Creates oRPC's helpers for TanStack Query: `useQuery(orpc.tasks.get.queryOptions({ input: { id } }))`. Cached outputs
+ * Creates oRPC's helpers for TanStack Query: `useQuery(orpc.books.get.queryOptions({ input: { id } }))`. Cached outputs
  * contain `etag` and `nextCursor`, because TanStack Query caches no response headers.
  */
 export const createQueryUtils = <Contract>(client: ClientOf<Contract>): QueryUtils<Contract> =>

@@ -39,7 +39,7 @@ type Run = (context: Context, input: unknown) => unknown
 /** A procedure, with its middleware and validation composed once. */
 export interface CompiledProcedure {
   procedure: AnyProcedure
-  /** The path in the contract, for example `tasks.update`. */
+  /** The path in the contract, for example `books.update`. */
   operation: string
   route: Route
   /** Whether the contract declares an input. */
