@@ -54,10 +54,15 @@ export function defineApp<Contract extends AppContract, const Parts extends Expo
     declared[name] ? [[name, declared[name]]] : [],
   )
   const resources = Object.fromEntries(entries)
-  const mistakes = findMistakes(resources)
+  const id = toId(definition.name)
+  const mistakes = [
+    ...(/^[a-z]/.test(id) ? [] : [`The name ${definition.name} must begin with a letter from A to Z`]),
+    ...findMistakes(resources),
+  ]
   if (mistakes.length > 0) throw new Error(['The application has mistakes:', ...mistakes].join('\n- '))
   return {
     ...definition,
+    id,
     contract,
     resources,
     router: Object.fromEntries(
@@ -71,6 +76,12 @@ export function defineApp<Contract extends AppContract, const Parts extends Expo
     },
   }
 }
+
+const toId = (name: string) =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
 
 /** A procedure with the resource that it belongs to. */
 interface Declared {

@@ -75,7 +75,7 @@ function warnOfIgnoredParameters({ databaseUrl, directUrl }: Settings, log: Logg
 /**
  * Imports the metrics module only if METRICS_PORT is set, because the import takes longer than the rest of the start.
  */
-const loadMetrics = async (settings: Settings, { rateLimits }: App) =>
+const loadMetrics = async (settings: Settings, app: App) =>
   settings.metricsPort === undefined
     ? undefined
-    : (await import('./telemetry/metrics.ts')).createMetrics(settings, rateLimits)
+    : (await import('./telemetry/metrics.ts')).createMetrics(settings, app)

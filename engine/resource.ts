@@ -36,6 +36,8 @@ export interface App<
 > {
   /** The name that pages, e-mails and the OpenAPI document show. */
   name: string
+  /** The name in URIs, in the names of metrics and in the default sender: lower-case letters, digits and hyphens. */
+  id: string
   version: string
   /** The translated names of the resources, for the consent page. */
   resourceNames: Catalogues

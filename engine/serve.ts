@@ -24,11 +24,11 @@ const HOUR = 3_600_000
 /** Runs the service until SIGTERM or SIGINT. If the start fails, prints the error and exits with code 1. */
 export async function serve(app: App, environment: NodeJS.ProcessEnv) {
   try {
-    const settings = readSettings(environment, app.rateLimits)
+    const settings = readSettings(environment, app)
     exitOnUncaughtException(createLog(settings))
     if (settings.workers > 1 && cluster.isPrimary) await serveWithWorkers(settings)
     else await serveInThisProcess(app, settings)
-    if (cluster.isPrimary) printStartupMessage(settings)
+    if (cluster.isPrimary) printStartupMessage(app, settings)
   } catch (error) {
     process.stderr.write(`${toErrorMessage(error)}\n`)
     process.exit(1)
@@ -104,10 +104,10 @@ async function serveWithWorkers(settings: Settings) {
 const exitAfterTimeout = ({ stopDelay }: Settings) =>
   setTimeout(() => process.exit(1), stopDelay + DRAIN_TIMEOUT).unref()
 
-function printStartupMessage({ baseUrl, host, port, smtpUrl }: Settings) {
+function printStartupMessage({ name }: App, { baseUrl, host, port, smtpUrl }: Settings) {
   process.stdout.write(
     [
-      `Tallystick listens on ${host}:${port} as ${baseUrl}`,
+      `${name} listens on ${host}:${port} as ${baseUrl}`,
       `  Reference   ${baseUrl}/docs`,
       `  Sign in     POST ${baseUrl}/api/auth/email-otp/send-verification-otp  {"email": "you@example.com", "type": "sign-in"}`,
       `              POST ${baseUrl}/api/auth/sign-in/email-otp  {"email": "you@example.com", "otp": "the code"}`,

@@ -165,19 +165,25 @@ const Environment = rules.reduce(
   Variables,
 )
 
+/** What the settings depend on: the names of the rate limits in LIMITS, and the default sender. */
+interface AppForSettings {
+  id: string
+  name: string
+  rateLimits: RateLimits
+}
+
 export type Settings = ReturnType<typeof readSettings>
 
 /**
  * Parses environment variables. An empty variable counts as unset. Throws one error that lists all invalid settings.
- * `limits` are the rate limits that LIMITS can name.
  */
-export function readSettings(environment: Record<string, string | undefined>, limits: RateLimits) {
+export function readSettings(environment: Record<string, string | undefined>, app: AppForSettings) {
   const nonEmpty = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
   const { data: env, error } = Environment.safeParse(nonEmpty)
   const problems = error?.issues.map(({ path, message }) => `  ${path.join(' ')}: ${message}`) ?? []
-  if (!isLimitList(list.parse(nonEmpty.LIMITS), limits))
+  if (!isLimitList(list.parse(nonEmpty.LIMITS), app.rateLimits))
     problems.push(
-      `  LIMITS: Must be a comma-separated list of name=number. Names: ${[...limits.keys()].join(', ')}`,
+      `  LIMITS: Must be a comma-separated list of name=number. Names: ${[...app.rateLimits.keys()].join(', ')}`,
     )
   if (!env || problems.length > 0) throw new Error(['Invalid settings:', ...problems].join('\n'))
   return {
@@ -191,7 +197,7 @@ export function readSettings(environment: Record<string, string | undefined>, li
     directUrl: env.DATABASE_DIRECT_URL,
     authSecret: env.AUTH_SECRET ?? loadOrCreateSecret(env.DATA_DIR),
     smtpUrl: env.SMTP_URL,
-    mailFrom: env.MAIL_FROM ?? 'Tallystick <tallystick@localhost>',
+    mailFrom: env.MAIL_FROM ?? `${app.name} <${app.id}@localhost>`,
     outbox: join(env.DATA_DIR, 'outbox'),
     adminEmails: env.ADMIN_EMAILS,
     trustedOrigins: env.TRUSTED_ORIGINS,

@@ -120,6 +120,38 @@ describe('defineApp', () => {
     expect(findMistakes(app.resources)).toEqual([])
   })
 
+  test.each([
+    ['Tallystick', 'tallystick'],
+    ["Ada's Library 2", 'ada-s-library-2'],
+    ['<b>Lendery</b>', 'b-lendery-b'],
+  ])('derives the id of %s: %s', (name, id) => {
+    const contract = engineContract({ topics: [], exportParts: {} })
+    const definition = {
+      version: '1.0.0',
+      description: '',
+      exportParts: {},
+      migrationsFolder: '',
+      resourceNames: {},
+    }
+
+    expect(defineApp({ name, contract, resources: {}, ...definition }).id).toBe(id)
+  })
+
+  test.each(['', '図書館', '2 Books'])('finds a name that is no part of a URI: %s', (name) => {
+    const contract = engineContract({ topics: [], exportParts: {} })
+    const definition = {
+      version: '1.0.0',
+      description: '',
+      exportParts: {},
+      migrationsFolder: '',
+      resourceNames: {},
+    }
+
+    expect(() => defineApp({ name, contract, resources: {}, ...definition })).toThrow(
+      'must begin with a letter',
+    )
+  })
+
   test('names all mistakes in one error', () => {
     const procedures = { edit: procedure({ action: 'EDIT_BOOK', ifMatch: true }) }
     const mistaken = {

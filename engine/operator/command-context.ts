@@ -16,7 +16,7 @@ export interface CommandContext {
  * command ends.
  */
 export async function readCommandSettings({ environment, loadApp }: CommandContext): Promise<Settings> {
-  const settings = readSettings(environment, (await loadApp()).rateLimits)
+  const settings = readSettings(environment, await loadApp())
   if (settings.databaseUrl === 'memory:')
     throw new Error(
       'DATABASE_URL is memory:, and a database in memory does not outlive this command. Set DATABASE_URL to a PostgreSQL server, or unset it to use the embedded database.',

@@ -43,7 +43,7 @@ async function readSettingsOrProblems({
   loadApp,
 }: CommandContext): Promise<Settings | string[]> {
   try {
-    return readSettings(environment, (await loadApp()).rateLimits)
+    return readSettings(environment, await loadApp())
   } catch (error) {
     const [title = '', ...problems] = toErrorMessage(error).split('\n')
     return problems.length > 0 ? problems.map((problem) => problem.trim()) : [title]

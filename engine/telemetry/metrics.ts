@@ -8,7 +8,7 @@ import { isOutage } from '../db/errors.ts'
 import type { StatementObserver } from '../db/observer.ts'
 import type { RequestAttributes } from '../context.ts'
 import type { AttributesOf } from '../services.ts'
-import type { RateLimits } from '../rate-limits.ts'
+import type { App } from '../resource.ts'
 import type { Settings } from '../settings.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
@@ -17,7 +17,7 @@ export type Metrics = ReturnType<typeof createMetrics>
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /** Creates the Prometheus metrics. No label contains input of callers, so that each label has only few values. */
-export function createMetrics(settings: Settings, limits: RateLimits) {
+export function createMetrics(settings: Settings, { id, rateLimits }: Pick<App, 'id' | 'rateLimits'>) {
   const registry = new AggregatorRegistry()
   // Each worker has its own series. The sum of all workers would decrease when a worker is replaced, and Prometheus
   // would interpret the decrease as a counter reset.
@@ -25,7 +25,7 @@ export function createMetrics(settings: Settings, limits: RateLimits) {
   AggregatorRegistry.setRegistries(registry)
   collectDefaultMetrics({ register: registry })
   const describe = (name: string, help: string) => ({
-    name: `tallystick_${name}`,
+    name: `${id.replaceAll('-', '_')}_${name}`,
     help,
     registers: [registry],
   })
@@ -86,7 +86,7 @@ export function createMetrics(settings: Settings, limits: RateLimits) {
   // exist.
   for (const reason of ['full', 'late', 'incomplete']) shed.inc({ reason }, 0)
   for (const outcome of ['accepted', 'refused']) signIns.inc({ outcome }, 0)
-  for (const limit of limits.keys()) exceededLimits.inc({ limit }, 0)
+  for (const limit of rateLimits.keys()) exceededLimits.inc({ limit }, 0)
   for (const reason of ['outage', 'other']) failures.inc({ reason }, 0)
 
   const observeStatement: StatementObserver = async ({ name }, run) => {

@@ -31,7 +31,7 @@ export async function createTallystick<
       LOG_LEVEL: 'silent',
       ...environment,
     },
-    app.rateLimits,
+    app,
   )
   const letters: Letter[] = []
   const { close, ...services } = await openServices(app, settings, (email) => {

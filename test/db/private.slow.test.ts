@@ -201,7 +201,7 @@ describe.runIf(process.geteuid?.() === 0)('a folder that another user owns', () 
     const folder = await makeFolder()
     await chown(folder, 1234, NOBODY)
     await chmod(folder, 0o770)
-    const script = `import { readSettings } from './engine/settings.ts'; readSettings({ DATA_DIR: ${JSON.stringify(folder)} }, new Map())`
+    const script = `import { readSettings } from './engine/settings.ts'; readSettings({ DATA_DIR: ${JSON.stringify(folder)} }, { id: '', name: '', rateLimits: new Map() })`
     const options = { uid: NOBODY, gid: NOBODY, env: { PATH: process.env.PATH, TSX_DISABLE_CACHE: '1' } }
 
     await run(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], options)

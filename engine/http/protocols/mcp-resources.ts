@@ -1,5 +1,5 @@
 import * as mcp from '@modelcontextprotocol/server'
-import { type AnyProcedure, type AnyRouter, createProcedureClient, ORPCError } from '@orpc/server'
+import { type AnyProcedure, createProcedureClient, ORPCError } from '@orpc/server'
 import { isObject } from '@orpc/shared'
 import { toAbortSignal } from '@orpc/standard-server-node'
 import type { ServerResponse } from 'node:http'
@@ -7,6 +7,7 @@ import { metaOf, type Scope } from 'tallystick-contract'
 
 import type { Caller } from '../../caller.ts'
 import type { Context } from '../../context.ts'
+import type { App } from '../../resource.ts'
 import type { Services } from '../../services.ts'
 import { toJson } from '../../output.ts'
 import { proceduresOf } from './compile.ts'
@@ -28,18 +29,18 @@ interface Resource {
   procedure: AnyProcedure
 }
 
-const uriOf = (topic: string) => `tallystick://${topic}`
+const uriOf = (id: string, topic: string) => `${id}://${topic}`
 
 /** The topics that an access token can read, with the URI of the resource as key. */
 export type Topics = ReadonlyMap<unknown, Resource>
 
-export function findTopics(router: AnyRouter): Topics {
+export function findTopics({ id, router }: App): Topics {
   const resources = proceduresOf(router).flatMap(({ procedure, path }): Resource[] => {
     const { reads, access, scope } = metaOf(procedure)
     if (!reads || (access !== 'public' && scope === undefined)) return []
     const { name: topic } = reads
     const description = procedure['~orpc'].route.summary ?? ''
-    return [{ topic, uri: uriOf(topic), description, scope, path, procedure }]
+    return [{ topic, uri: uriOf(id, topic), description, scope, path, procedure }]
   })
   return new Map(resources.map((resource) => [resource.uri, resource]))
 }
@@ -147,7 +148,7 @@ interface Subscription {
 export async function sendNotifications(
   { topics, caller, context, events, handler, body }: Subscription,
   response: ServerResponse,
-  { metrics, log, closing }: Services,
+  { app, metrics, log, closing }: Services,
 ) {
   const reader = body.getReader()
   const stream = await openStream(topics, caller, context, response).catch(async (error: unknown) => {
@@ -169,7 +170,7 @@ export async function sendNotifications(
   try {
     await sendNext()
     for (let delivery = await stream.next(); delivery; delivery = await stream.next()) {
-      events.publish({ kind: 'resource_updated', uri: uriOf(delivery.snapshot.topic) })
+      events.publish({ kind: 'resource_updated', uri: uriOf(app.id, delivery.snapshot.topic) })
       metrics?.delivered(delivery.since)
       await sendNext()
     }

@@ -6,6 +6,7 @@ import { type Meta, metaOf, nextCursor, type Tool } from 'tallystick-contract'
 
 import type { Caller } from '../../caller.ts'
 import type { Context } from '../../context.ts'
+import type { App } from '../../resource.ts'
 import type { Services } from '../../services.ts'
 import { createContext, isBearer } from '../../guard/authentication.ts'
 import { schemaConverter } from '../../openapi/document.ts'
@@ -46,8 +47,8 @@ import { MCP } from '../server/target.ts'
  */
 export function createMcp(services: Services): Protocol {
   const { baseUrl, production } = services.settings
-  const { router } = services.app
-  const offered = { tools: findTools(router), topics: findTopics(router) }
+  const { app } = services
+  const offered = { app, tools: findTools(app.router), topics: findTopics(app) }
   const resourceMetadataUrl = `${baseUrl}/.well-known/oauth-protected-resource${MCP}`
   const hosts = [new URL(baseUrl).hostname, ...(production ? [] : mcp.localhostAllowedHostnames())]
 
@@ -245,12 +246,12 @@ const findCalledTool = (tools: Tools, { method, params }: Record<string, unknown
  */
 const createServer =
   (
-    { tools, topics }: { tools: Tools; topics: Topics },
+    { app, tools, topics }: { app: App; tools: Tools; topics: Topics },
     context: Context,
     message: Record<string, unknown>,
   ): mcp.McpServerFactory =>
   ({ era }) => {
-    const identity = { name: 'tallystick', title: 'Tallystick', version: '1.0.0' }
+    const identity = { name: app.id, title: app.name, version: app.version }
     const resources = { listChanged: false, ...(era === 'modern' && { subscribe: true }) }
     const server = new mcp.McpServer(identity, { capabilities: { tools: { listChanged: false }, resources } })
     const called = findCalledTool(tools, message)
