@@ -13,6 +13,9 @@ const shared = [
 const engineEntries =
   '^engine/(index|serve|cli/index|testing/(index|harness)|db/(index|open)|contract/(query/)?index)\\.ts$'
 
+/** What a resource imports of the engine. The other entry points start programs. */
+const resourceEntries = '^engine/(index|db/index|contract/index)\\.ts$'
+
 /**
  * Returns a rule: the files at `from` can import only packages, Node's modules, their own folder and the paths in
  * `allowed`.
@@ -59,12 +62,15 @@ module.exports = {
     only('contract', '^contract/', ['^engine/contract/(query/)?index\\.ts$']),
     only('db', '^db/', ['^engine/db/(index|open)\\.ts$']),
     only('src', '^src/', ['^(contract|db)/', engineEntries]),
-    only('procedures', '^src/(counter|tasks|notes|legacy-notes|reservations)\\.ts$', [
+    only('resources', '^src/(counter|tasks|notes|legacy-notes|reservations)\\.ts$', [
       '^(contract|db)/',
       '^src/(html|samples)/',
       '^src/(notes|texts)\\.ts$',
-      engineEntries,
+      resourceEntries,
     ]),
+    only('samples', '^src/samples/', ['^(contract|db)/', resourceEntries]),
+    only('service-html', '^src/html/', ['^contract/', resourceEntries]),
+    only('service-texts', '^src/texts\\.ts$', ['^src/messages/', resourceEntries]),
     only('app', '^app/', ['^contract/', '^engine/contract/index\\.ts$', '^src/messages/']),
 
     // The engine, which knows no resource.
@@ -78,7 +84,7 @@ module.exports = {
     only('define-app', '^engine/define-app\\.ts$', [
       '^engine/(contract|db)/',
       '^engine/(context|rate-limits|resource)\\.ts$',
-      '^engine/procedures/index\\.ts$',
+      '^engine/(guard|procedures)/index\\.ts$',
     ]),
     only('settings', '^engine/settings\\.ts$', [
       engineContract,
@@ -116,7 +122,7 @@ module.exports = {
     },
     only('translation', '^engine/translation/', ['^engine/contract/index\\.ts$']),
     only('texts', '^engine/texts\\.ts$', ['^engine/contract/index\\.ts$', '^engine/(messages|translation)/']),
-    only('html', '^engine/html/', [engineContract, '^engine/translation/', '^engine/texts\\.ts$']),
+    only('html', '^engine/html/', [engineContract, '^engine/translation/', '^engine/(resource|texts)\\.ts$']),
     only('lists', '^engine/lists/', [...shared, '^engine/db/']),
     only('built-in-procedures', '^engine/procedures/', [...shared, '^engine/(guard|lists|db)/']),
     only('live', '^engine/live/', [...shared, '^engine/(guard|lists|db)/']),
@@ -147,6 +153,18 @@ module.exports = {
       severity: 'error',
       from: { pathNot: '^(test|bench)/' },
       to: { path: '^(test|bench)/' },
+    },
+    {
+      name: 'declared-packages',
+      comment:
+        'package.json of the workspace declares every package that its code imports. A package for TanStack Query is an optional peer.',
+      severity: 'error',
+      from: { path: '^(contract|db|engine|src)/', pathNot: 'drizzle.config' },
+      to: {
+        dependencyTypes: ['npm-no-pkg', 'npm-unknown'],
+        dependencyTypesNot: ['type-only'],
+        pathNot: '@orpc/tanstack-query/',
+      },
     },
     {
       name: 'no-dev-packages',

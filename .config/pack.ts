@@ -56,7 +56,7 @@ function writePackage(source: string, destination: string) {
     cpSync(join('dist', source), join(destination, 'dist'), {
       recursive: true,
       // The package in engine/contract is not part of the package in engine.
-      filter: (path) => path !== join('dist', source, 'contract') || source === 'contract',
+      filter: (path) => path !== join('dist', 'engine', 'contract') || source !== 'engine',
     })
   for (const name of ['README.md', 'LICENSE'])
     if (existsSync(join(source, name))) cpSync(join(source, name), join(destination, name))
@@ -70,6 +70,9 @@ function writePackage(source: string, destination: string) {
   writeFileSync(join(destination, 'package.json'), `${JSON.stringify(content, null, 2)}\n`)
   for (const name of bundled) writePackage(folders[name] ?? '', join(destination, 'node_modules', name))
 }
+
+// The archive would have neither the patched PostgreSQL driver nor the pages.
+if (process.argv[2] === 'engine') throw new Error('The package `tallystick` cannot be packed on its own yet')
 
 const [, , source = '.', destination = process.env.INIT_CWD ?? '.'] = process.argv
 const folder = mkdtempSync(join(tmpdir(), 'tallystick-pack-'))

@@ -1,4 +1,4 @@
-import type { AnyContractRouter } from '@orpc/contract'
+import { type AnyContractRouter, isContractProcedure } from '@orpc/contract'
 import type { AnyProcedure, Router, UnlaziedRouter } from '@orpc/server'
 import {
   type DataOf,
@@ -12,6 +12,7 @@ import {
 
 import { combine, type PersonalData } from './db/personal-data.ts'
 import type { Context } from './context.ts'
+import { isGuarded } from './guard/index.ts'
 import { createEngineResources } from './procedures/index.ts'
 import { collectRateLimits, rateLimits } from './rate-limits.ts'
 import type { App, Resource, Resources } from './resource.ts'
@@ -19,13 +20,17 @@ import type { App, Resource, Resources } from './resource.ts'
 /** An application adds its own resources to the resources of the engine. */
 type AppContract = EngineContract & Readonly<Record<string, Readonly<Record<string, AnyContractRouter>>>>
 
+/** The procedures of a resource: each has the contract with its name. */
+type Implementation<Contract> = Contract extends AnyContractRouter ? Router<Contract, Context> : never
+
 /**
  * The resources that an application adds. A resource has personal data if and only if the export has a part for the
  * resource.
  */
 type ResourcesOf<Contract, Parts extends ExportParts> = {
-  [Name in Exclude<keyof Contract, keyof EngineContract>]: Resource &
-    (Name extends keyof Parts
+  [Name in Exclude<keyof Contract, keyof EngineContract>]: Resource & {
+    procedures: Implementation<Contract[Name]>
+  } & (Name extends keyof Parts
       ? { personalData: PersonalData<DataOf<Parts[Name]>> }
       : { personalData?: never })
 }
@@ -48,7 +53,7 @@ export function defineApp<Contract extends AppContract, const Parts extends Expo
   exportParts,
   ...definition
 }: Definition<Contract, Parts>): App<Contract, RouterOf<Contract>> {
-  const declared: Resources = { ...createEngineResources(contract), ...definition.resources }
+  const declared: Resources = { ...definition.resources, ...createEngineResources(contract) }
   // The order of the contract is the order of documents and lists.
   const entries = Object.keys(contract).flatMap((name): [string, Resource][] =>
     declared[name] ? [[name, declared[name]]] : [],
@@ -57,6 +62,8 @@ export function defineApp<Contract extends AppContract, const Parts extends Expo
   const id = toId(definition.name)
   const mistakes = [
     ...(/^[a-z]/.test(id) ? [] : [`The name ${definition.name} must begin with a letter from A to Z`]),
+    ...mistakesOfContract(contract, declared),
+    ...mistakesOfExport(contract, resources, exportParts),
     ...findMistakes(resources),
   ]
   if (mistakes.length > 0) throw new Error(['The application has mistakes:', ...mistakes].join('\n- '))
@@ -82,6 +89,46 @@ const toId = (name: string) =>
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
+
+type ContractsByName = Readonly<Record<string, Readonly<Record<string, AnyContractRouter>>>>
+
+/** Compares the resources with the contract, and finds procedures without the guard. */
+function mistakesOfContract(contract: ContractsByName, declared: Resources) {
+  const mistakesOf = (name: string, { procedures }: Resource) =>
+    Object.entries(procedures).flatMap(([key, procedure]) => {
+      const expected = contract[name]?.[key]
+      const isOther = !isContractProcedure(expected) || expected['~orpc'].route !== procedure['~orpc'].route
+      return [
+        ...(isOther ? [`${name}.${key} implements another contract`] : []),
+        ...(isGuarded(procedure) ? [] : [`${name}.${key}: no guard; use withCaller or withoutCaller`]),
+      ]
+    })
+  return [
+    ...Object.keys(contract).flatMap((name) => (declared[name] ? [] : [`No resource implements ${name}`])),
+    ...Object.entries(declared).flatMap(([name, resource]) =>
+      contract[name] ? mistakesOf(name, resource) : [`The contract has no ${name}`],
+    ),
+  ]
+}
+
+function mistakesOfExport({ account }: EngineContract, resources: Resources, exportParts: object) {
+  const { exports = [] } = metaOf(account.export)
+  const given = Object.keys(exportParts)
+  const stored = Object.keys(resources).filter((name) => resources[name]?.personalData)
+  return [
+    ...(given.join() === exports.join()
+      ? []
+      : [
+          `The contract exports ${exports.join(', ') || 'no parts'}, and exportParts has ${given.join(', ') || 'no parts'}`,
+        ]),
+    ...given
+      .filter((name) => !stored.includes(name))
+      .map((name) => `${name}: the export needs personal data`),
+    ...stored
+      .filter((name) => !given.includes(name))
+      .map((name) => `${name}: the export has no part for the personal data`),
+  ]
+}
 
 /** A procedure with the resource that it belongs to. */
 interface Declared {

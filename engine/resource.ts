@@ -53,7 +53,7 @@ export interface App<
   /** The personal data of all resources, in the order of the export. */
   personalData: PersonalData
   rateLimits: RateLimits
-  /** The names of the resources that an app with a scope can access. */
+  /** The names of the resources that an OAuth app with a scope can access. */
   scopeResources: Readonly<Record<Scope, readonly string[]>>
 }
 

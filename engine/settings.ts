@@ -154,16 +154,24 @@ const rules: Rule[] = [
   })),
 ]
 
+const limitRule = (limits: RateLimits): Rule => ({
+  name: 'LIMITS',
+  message: `Must be a comma-separated list of name=number. Names: ${[...limits.keys()].join(', ')}`,
+  isKept: ({ LIMITS }) => isLimitList(LIMITS, limits),
+  reads: [],
+})
+
 /** Also checks a rule if settings that the rule does not read are invalid, so that one start reports all mistakes. */
-const Environment = rules.reduce(
-  (schema, { name, message, isKept, reads }) =>
-    schema.refine(isKept, {
-      path: [name],
-      message,
-      when: ({ issues }) => !issues.some(({ path }) => [name, ...reads].some((read) => path?.[0] === read)),
-    }),
-  Variables,
-)
+const createEnvironment = (limits: RateLimits) =>
+  [limitRule(limits), ...rules].reduce(
+    (schema, { name, message, isKept, reads }) =>
+      schema.refine(isKept, {
+        path: [name],
+        message,
+        when: ({ issues }) => !issues.some(({ path }) => [name, ...reads].some((read) => path?.[0] === read)),
+      }),
+    Variables,
+  )
 
 /** What the settings depend on: the names of the rate limits in LIMITS, and the default sender. */
 interface AppForSettings {
@@ -179,13 +187,11 @@ export type Settings = ReturnType<typeof readSettings>
  */
 export function readSettings(environment: Record<string, string | undefined>, app: AppForSettings) {
   const nonEmpty = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  const { data: env, error } = Environment.safeParse(nonEmpty)
-  const problems = error?.issues.map(({ path, message }) => `  ${path.join(' ')}: ${message}`) ?? []
-  if (!isLimitList(list.parse(nonEmpty.LIMITS), app.rateLimits))
-    problems.push(
-      `  LIMITS: Must be a comma-separated list of name=number. Names: ${[...app.rateLimits.keys()].join(', ')}`,
-    )
-  if (!env || problems.length > 0) throw new Error(['Invalid settings:', ...problems].join('\n'))
+  const { success, data: env, error } = createEnvironment(app.rateLimits).safeParse(nonEmpty)
+  if (!success) {
+    const problems = error.issues.map(({ path, message }) => `  ${path.join(' ')}: ${message}`)
+    throw new Error(['Invalid settings:', ...problems].join('\n'))
+  }
   return {
     production: env.NODE_ENV === 'production',
     host: env.HOST,

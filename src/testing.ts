@@ -6,6 +6,7 @@ import { app } from './app.ts'
 
 export type { Letter } from 'tallystick/testing/harness'
 
+/** The service in this process. */
 export type Tallystick = TallystickOf<Client>
 
 /**

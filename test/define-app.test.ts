@@ -1,11 +1,15 @@
-import { os } from '@orpc/server'
+import { type AnyProcedure, implement, os } from '@orpc/server'
 import { describe, expect, test } from 'vitest'
 
 import { tasksTopic } from '../contract/tasks.ts'
+import { signedIn } from '../engine/contract/builders.ts'
 import type { Meta } from '../engine/contract/meta.ts'
+import type { Context } from '../engine/context.ts'
+import { selectWith } from '../engine/db/personal-data.ts'
 import { engineContract } from '../engine/contract/engine.ts'
 import { app } from '../src/app.ts'
 import { defineApp, findMistakes } from '../engine/define-app.ts'
+import { withCaller } from '../engine/guard/index.ts'
 import { isPermitted } from '../engine/guard/permissions.ts'
 import { notes } from '../src/notes.ts'
 import { tasks } from '../src/tasks.ts'
@@ -166,8 +170,93 @@ describe('defineApp', () => {
     }
 
     expect(() => defineApp(mistaken)).toThrow(
-      'The application has mistakes:\n- books.edit: no relation permits the action EDIT_BOOK\n- books.edit: the',
+      [
+        'The application has mistakes:',
+        'books.edit implements another contract',
+        'books.edit: no guard; use withCaller or withoutCaller',
+        'books.edit: no relation permits the action EDIT_BOOK',
+        'books.edit: the resource has no entity tag for If-Match',
+      ].join('\n- '),
     )
+  })
+})
+
+describe('the resources of an application', () => {
+  const contract = engineContract({ topics: [], exportParts: {} })
+  const books = { get: signedIn.route({ method: 'GET', path: '/api/books' }) }
+  const loans = { get: signedIn.route({ method: 'GET', path: '/api/loans' }) }
+  const define = (resources: Record<string, Resource>, exportParts = {}) => {
+    const definition = {
+      name: 'Books',
+      version: '1.0.0',
+      description: '',
+      contract: { ...contract, books, loans },
+      exportParts,
+      migrationsFolder: '',
+      resourceNames: {},
+      resources: resources as Record<'books' | 'loans', never>,
+    }
+    return () => defineApp(definition)
+  }
+  const resourceOf = (get: AnyProcedure, others: Omit<Resource, 'procedures' | 'description'> = {}) => ({
+    description: '',
+    procedures: { get },
+    ...others,
+  })
+  const implementationOf = (declared: typeof books) =>
+    implement(declared)
+      .$context<Context>()
+      .use(withCaller)
+      .get.handler(() => null)
+  const both = { books: resourceOf(implementationOf(books)), loans: resourceOf(implementationOf(loans)) }
+
+  test('are complete, and have the guard', () => {
+    expect(define(both)).not.toThrow()
+  })
+
+  test.each<[string, Record<string, Resource>, string]>([
+    ['a missing resource', { books: both.books }, 'No resource implements loans'],
+    ['an unknown resource', { ...both, shelves: both.books }, 'The contract has no shelves'],
+    [
+      'a resource with the contract of another',
+      { books: both.loans, loans: both.books },
+      'books.get implements another contract',
+    ],
+    [
+      'a procedure without the guard',
+      {
+        ...both,
+        books: resourceOf(
+          implement(books)
+            .$context<Context>()
+            .get.handler(() => null),
+        ),
+      },
+      'books.get: no guard; use withCaller or withoutCaller',
+    ],
+    [
+      'personal data that the export does not contain',
+      {
+        ...both,
+        books: resourceOf(implementationOf(books), {
+          personalData: { select: selectWith(() => ({}), Object) },
+        }),
+      },
+      'books: the export has no part for the personal data',
+    ],
+  ])('cannot contain %s', (_, resources, mistake) => {
+    expect(define(resources)).toThrow(mistake)
+  })
+
+  test('have the parts of the export that the contract has', () => {
+    expect(define(both, { books: {} })).toThrow('The contract exports no parts, and exportParts has books')
+    expect(define(both, { books: {} })).toThrow('books: the export needs personal data')
+  })
+
+  test('cannot replace a resource of the engine', () => {
+    const app = define({ ...both, tokens: resourceOf(implementationOf(books)) })()
+
+    expect(Object.keys(app.resources.tokens?.procedures ?? {})).toEqual(['create'])
   })
 })
 

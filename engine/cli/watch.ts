@@ -16,7 +16,9 @@ import { terminalJson } from './terminal.ts'
  * connects again after a lost connection, a stop of the service, or the expiry of the access token, and continues after
  * the last update.
  *
- * `getAccessToken` is set if a topic needs a caller. Throws if the first attempt to connect fails, and if the service refuses the call, for example after a revocation.
+ * `getAccessToken` is set if a topic needs a caller.
+ *
+ * Throws if the first attempt to connect fails, and if the service refuses the call, for example after a revocation.
  */
 export async function watch(
   origin: string,

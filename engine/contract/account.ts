@@ -168,7 +168,7 @@ export const accountContract = <const Parts extends ExportParts>(parts: Parts) =
     })
     .output(Account),
   export: sensitive
-    .meta({ rateLimit: exportLimit, secrets: true })
+    .meta({ rateLimit: exportLimit, secrets: true, exports: Object.keys(parts) })
     .errors({
       TOO_LARGE: {
         status: 409,

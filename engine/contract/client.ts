@@ -35,8 +35,8 @@ export type ClientOptions = Pick<LinkFetchClientOptions<CallContext>, 'fetch'> &
 }
 
 /**
- * Options of `createClient`. `plugins` are plugins of oRPC's links, for example BatchLinkPlugin. Some plugins add options
- * to single calls: `createClient<CallContext & ClientRetryPluginContext>(origin, { plugins: [new ClientRetryPlugin()] })`.
+ * Options of `createRpcClient`. `plugins` are plugins of oRPC's links, for example BatchLinkPlugin. Some plugins add options
+ * to single calls: the type of the context is then `CallContext & ClientRetryPluginContext`.
  */
 export type RpcClientOptions<Context extends CallContext = CallContext> = ClientOptions &
   Pick<RPCLinkOptions<Context>, 'plugins'>

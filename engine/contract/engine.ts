@@ -8,7 +8,8 @@ import { status } from './status.ts'
 import { tokens } from './tokens.ts'
 
 /**
- * The contracts that every application has. `topics` are the topics of the application, and `exportParts` the parts of the
+ * The contracts that every application has. An application spreads the result into its own contract; the order of the contract
+ * is the order of the OpenAPI document. `topics` are the topics of the application, and `exportParts` the parts of the
  * export of an account, by the name of the resource.
  */
 export const engineContract = <const Topics extends readonly Topic[], const Parts extends ExportParts>({

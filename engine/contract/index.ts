@@ -4,12 +4,15 @@ export { audiences, tokenClientIds } from './audiences.ts'
 export { audit } from './audit.ts'
 export { MAX_EMAIL, MAX_NAME, tokenBounds } from './bounds.ts'
 export {
+  administrative,
   changing,
   creating,
   idempotencyErrors,
   ifMatchErrors,
   publicAccess,
   reading,
+  sensitive,
+  signedIn,
   signedInErrors,
   writing,
 } from './builders.ts'

@@ -112,6 +112,8 @@ export interface Meta {
    */
   eventsExample?: string
   tool?: Tool
+  /** The names of the resources with a part in the export that the procedure returns. */
+  exports?: readonly string[]
 }
 
 /** Returns the metadata of a procedure from oRPC's internal property `~orpc`. */

@@ -58,6 +58,7 @@ async function openEmbedded(folder: string) {
 /** Timeout for the query of the readiness check, in milliseconds. */
 const READINESS_TIMEOUT = 2000
 
+/** Returns whether the database answers within READINESS_TIMEOUT. */
 export const isReachable = (db: Database) =>
   Promise.race([
     db.execute(sql`select 1`).then(

@@ -1,4 +1,4 @@
-import { ORPCError, os } from '@orpc/server'
+import { type AnyProcedure, ORPCError, os } from '@orpc/server'
 import type { Promisable } from '@orpc/shared'
 import type { Meta, Topic } from 'tallystick-contract'
 
@@ -162,3 +162,9 @@ export const withCaller = builder.middleware((invocation, input) =>
     return proceed()
   }),
 )
+
+const guards = new Set<unknown>([withoutCaller, callerByTopic, withCaller])
+
+/** Returns whether a procedure has the middleware of the guard. */
+export const isGuarded = (procedure: AnyProcedure) =>
+  procedure['~orpc'].middlewares.some((middleware) => guards.has(middleware))

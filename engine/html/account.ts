@@ -13,7 +13,7 @@ export interface Problem {
 }
 
 /** The properties of an OAuth client that the pages need. */
-export interface App {
+export interface RequestingApp {
   id: string
   name: string
   trusted: boolean
@@ -32,16 +32,19 @@ export const errorPage = (translator: PageTranslator, problem: Problem) =>
   page(translator, ['problemTitle'], problemAlert(translator, problem))
 
 /** Warns about the name of an app that is not in OAUTH_CLIENTS, because the app chose its name itself. */
-const caution = (translator: Translator, { trusted }: App, message: 'signInCaution' | 'consentCaution') =>
-  trusted ? '' : `<p class="caution">${toHtml(translator, message)}</p>\n`
+const caution = (
+  translator: Translator,
+  { trusted }: RequestingApp,
+  message: 'signInCaution' | 'consentCaution',
+) => (trusted ? '' : `<p class="caution">${toHtml(translator, message)}</p>\n`)
 
 /** Without an app, the sign-in is for an app on another device. */
-const requestingApp = (translator: Translator, app?: App) =>
+const requestingApp = (translator: Translator, app?: RequestingApp) =>
   app
     ? paragraph(translator, 'signInFor', { app: app.name }) + caution(translator, app, 'signInCaution')
     : paragraph(translator, 'signInForDevice')
 
-export const emailPage = (translator: PageTranslator, app?: App, problem?: Problem) =>
+export const emailPage = (translator: PageTranslator, app?: RequestingApp, problem?: Problem) =>
   page(
     translator,
     ['signInTitle'],
@@ -58,7 +61,7 @@ export const emailPage = (translator: PageTranslator, app?: App, problem?: Probl
 /** The link without an address loads the page again, which then asks for the e-mail address. */
 export const codePage = (
   translator: PageTranslator,
-  app: App | undefined,
+  app: RequestingApp | undefined,
   email: string,
   problem?: Problem,
 ) =>
@@ -97,7 +100,7 @@ const definition = (translator: Translator, term: 'destination' | 'description',
 /**
  * Facts that the service has verified about an app: the redirect target, and the host of the client metadata document.
  */
-const verifiedDetails = (translator: Translator, { id, trusted }: App, redirectUri: string) =>
+const verifiedDetails = (translator: Translator, { id, trusted }: RequestingApp, redirectUri: string) =>
   '<dl>\n' +
   definition(translator, 'destination', describeDestination(redirectUri)) +
   (!trusted && URL.canParse(id)
@@ -106,7 +109,7 @@ const verifiedDetails = (translator: Translator, { id, trusted }: App, redirectU
   '</dl>\n'
 
 interface ConsentRequest {
-  app: App
+  app: RequestingApp
   scope: string
   /** The names of the resources that an app with a scope can access. */
   scopeResources: Readonly<Record<Scope, readonly string[]>>
@@ -210,6 +213,6 @@ export const deviceConsentPage = (
 /** Shows the outcome of the decision about an app on another device. */
 export const deviceDecidedPage = (
   translator: PageTranslator,
-  { name }: App,
+  { name }: RequestingApp,
   outcome: 'deviceAllowed' | 'deviceDenied',
 ) => page(translator, ['deviceTitle'], paragraph(translator, outcome, { app: name }))

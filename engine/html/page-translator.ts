@@ -1,13 +1,11 @@
 import type { Language } from 'tallystick-contract'
 
+import type { App } from '../resource.ts'
 import { negotiateLanguage, resourceNames as ownNames } from '../texts.ts'
-import { type Catalogues, findText, type Translator } from '../translation/index.ts'
+import { findText, type Translator } from '../translation/index.ts'
 
 /** The application that pages belong to. */
-export interface Application {
-  name: string
-  resourceNames: Catalogues
-}
+export type Application = Pick<App, 'name' | 'resourceNames'>
 
 /** Translates the texts of pages to one language. */
 export interface PageTranslator extends Translator {

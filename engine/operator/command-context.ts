@@ -30,7 +30,8 @@ export async function withDatabase(
   work: (db: Database, settings: Settings, notifications: Connection['notifications']) => Promise<void>,
 ) {
   const settings = await readCommandSettings(context)
-  const { db, notifications, close } = await open(settings.databaseUrl, await context.loadApp())
+  const { migrationsFolder } = await context.loadApp()
+  const { db, notifications, close } = await open(settings.databaseUrl, { migrationsFolder })
   try {
     await work(db, settings, notifications)
   } finally {

@@ -1,5 +1,6 @@
 import type { OpenServices } from '../open-services.ts'
 
+/** An e-mail that the application has sent. */
 export interface Letter {
   to: string
   subject: string

@@ -4,6 +4,7 @@ import type { Language } from 'tallystick-contract'
 
 import { type Catalogues, findText } from './catalogues.ts'
 
+/** The values of the arguments of a message, by name. */
 export type Values = Record<string, string | number | undefined>
 
 /** Marks the position at which a text value is inserted into a formatted message. */

@@ -13,7 +13,7 @@ import {
   server,
 } from '../fixtures/driver.ts'
 
-// Each test verifies one change of db/patches/postgres+3.4.9.patch, and fails without this change. If the change fixes
+// Each test verifies one change of engine/db/patches/postgres+3.4.9.patch, and fails without this change. If the change fixes
 // a known issue of postgres.js, the title contains the number of the issue.
 
 describe('a transaction', () => {

@@ -5,7 +5,7 @@ import type { Services } from '../../services.ts'
 import type { AuthorizationRequest, Grants } from '../../identity/grants.ts'
 import { OAuthError } from '../../identity/oauth-error.ts'
 import { networkOf } from '../../guard/networks.ts'
-import { type App, consentPage, emailPage } from '../../html/account.ts'
+import { type RequestingApp, consentPage, emailPage } from '../../html/account.ts'
 import { createPageAnswers, type Outcome, type PageAnswers, showLimit } from './page-answers.ts'
 import type { Call, Protocol } from '../server/protocol.ts'
 import {
@@ -21,7 +21,7 @@ import {
 const Form = z.object(signInFields)
 
 interface Submission extends SignIn {
-  app: App
+  app: RequestingApp
   authorization: AuthorizationRequest
 }
 

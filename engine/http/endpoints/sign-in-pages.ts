@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 import type { Services } from '../../services.ts'
 import { UNNAMED } from '../../identity/client-metadata.ts'
-import { type App, codePage, emailPage } from '../../html/account.ts'
+import { type RequestingApp, codePage, emailPage } from '../../html/account.ts'
 import type { PageTranslator } from '../../html/page-translator.ts'
 import { callAuth } from './better-auth.ts'
 import type { Outcome } from './page-answers.ts'
@@ -17,7 +17,7 @@ export interface SignIn {
   call: Call
   form: { email: string; otp?: string | undefined }
   /** The app that requests access. Absent if the app runs on another device. */
-  app?: App
+  app?: RequestingApp
   translator: PageTranslator
 }
 
@@ -72,5 +72,5 @@ export async function findPerson({ context }: Call) {
 }
 
 /** Returns the app with a name in the language of the page. */
-export const nameApp = <Client extends App>(client: Client, translator: PageTranslator) =>
+export const nameApp = <Client extends RequestingApp>(client: Client, translator: PageTranslator) =>
   client.name === UNNAMED ? { ...client, name: translator.translate('unnamedApp') } : client
