@@ -35,8 +35,10 @@ describe('a part of the page that cannot be loaded', () => {
     const { page } = await openWithout(await openContext(), /assets\/de-.*\.js/)
     await page.evaluate("sessionStorage.setItem('reloadedAt', String(Date.now()))")
 
+    // The page can send the request before `selectOption` returns.
+    const request = page.waitForRequest(/assets\/de-/)
     await page.locator('footer select').first().selectOption('de')
-    await page.waitForRequest(/assets\/de-/)
+    await request
 
     await page.getByRole('link', { name: 'Reservation' }).waitFor()
     expect(await page.locator('html').getAttribute('lang')).toBe('en')
