@@ -39,5 +39,6 @@ export const buildPrograms = () =>
       entryPoints: { main: 'src/main.ts', cli: 'src/command.ts', testing: 'src/testing.ts' },
       outdir: 'dist/start',
     })
+    cpSync('engine/db/migrations', 'dist/start/engine-migrations', { recursive: true })
     cpSync('db/migrations', 'dist/start/migrations', { recursive: true })
   })

@@ -43,7 +43,7 @@ export const tasks = pgTable(
 )
 
 /**
- * The number of tasks of each person. The triggers in migrations/0006_growth.sql update this table. Without this table,
+ * The number of tasks of each person. The triggers in migrations/0002_growth.sql update this table. Without this table,
  * a list would count all tasks: 30 ms for 100,000 tasks.
  */
 export const taskCounts = pgTable('task_counts', {

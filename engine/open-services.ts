@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 
 import type { Connection } from './db/database.ts'
 import { parseDatabaseUrl } from './db/database-url.ts'
+import type { MigrationState } from './db/migrations.ts'
 import { isReachable, isServer, open } from './db/open.ts'
 import type { App } from './resource.ts'
 import type { Services } from './services.ts'
@@ -27,6 +28,9 @@ export async function openServices(app: App, settings: Settings, mailer?: Mailer
   const observers = [metrics, tracing].flatMap((observer) => (observer ? [observer.observeStatement] : []))
   const { db, notifications, close } = await open(databaseUrl, {
     migrationsFolder: app.migrationsFolder,
+    onMigrated: (state) => {
+      logMigrations(state, log)
+    },
     directUrl,
     answerTimeout,
     observers,
@@ -59,6 +63,15 @@ export async function openServices(app: App, settings: Settings, mailer?: Mailer
       await close()
     },
   }
+}
+
+function logMigrations({ pending, unknown }: MigrationState, log: Logger) {
+  if (pending.length > 0) log.info({ migrations: pending }, 'migrations applied')
+  if (unknown.length > 0)
+    log.warn(
+      { migrations: unknown.map(({ name }) => name) },
+      'the database has migrations of a later release, which this release can use',
+    )
 }
 
 function warnOfIgnoredParameters({ databaseUrl, directUrl }: Settings, log: Logger) {

@@ -122,6 +122,12 @@ describe.concurrent('main', { timeout: 300_000 }, () => {
     },
   )
 
+  test('logs the names of the migrations that it applies', async ({ start }) => {
+    const { output } = await start()
+
+    expect(output()).toMatch(/"migrations":\["tallystick\/0000_baseline",.*"msg":"migrations applied"/)
+  })
+
   test('logs positions of the source files', async ({ start, databaseUrl }) => {
     const failure = 'Intl.PluralRules.prototype.select = () => { throw new Error() }'
     const { origin, output } = await start({

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import type { Database } from './database.ts'
 import { containsDatabase } from './embedded.ts'
 import { connect, isServer } from './open.ts'
-import { findPendingMigrations, migrationsAfter } from './pending-migrations.ts'
+import { listMigrations, readMigrationState } from './migrations.ts'
 import { dummyTable, requireRow } from './statements.ts'
 
 export interface Inspection {
@@ -21,12 +21,12 @@ export interface Inspection {
 
 /** Reports the state of a database. Changes nothing. */
 export async function inspect(url: string, migrationsFolder: string): Promise<Inspection> {
-  if (!isServer(url) && !containsDatabase(url)) return { pending: migrationsAfter(0, migrationsFolder) }
+  if (!isServer(url) && !containsDatabase(url)) return { pending: listMigrations(migrationsFolder) }
   const { db, close } = await connect(url)
   try {
     const database = requireRow(await selectDatabase(db))
     return {
-      pending: await findPendingMigrations(db, migrationsFolder),
+      pending: (await readMigrationState(db, migrationsFolder)).pending,
       database: { ...database, clockOffset: await measureClockOffset(db) },
     }
   } finally {

@@ -10,6 +10,7 @@ import { describeStartError } from './errors.ts'
 import { createEmbeddedNotifications } from './notifications.ts'
 import { observed } from './observer.ts'
 import { withRowReaders } from './row-reader.ts'
+import { applyMigrations } from './migrations.ts'
 import { casing, migrateServer, openServer, type OpenOptions } from './server.ts'
 
 export type { ServerOptions } from './server.ts'
@@ -25,14 +26,23 @@ export const isServer = (url: string) => /^postgres(ql)?:/.test(url)
  * - any other value: the folder of an embedded PostgreSQL. Only one process at a time can open the folder.
  */
 export async function open(url: string, options: OpenOptions): Promise<Connection> {
-  const { migrationsFolder } = options
+  const { migrationsFolder, onMigrated } = options
   if (isServer(url)) {
     const migrationSetting = options.directUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL'
-    await migrateServer(options.directUrl ?? url, migrationsFolder).catch(rethrowStartError(migrationSetting))
+    const state = await migrateServer(options.directUrl ?? url, migrationsFolder).catch(
+      rethrowStartError(migrationSetting),
+    )
+    onMigrated?.(state)
     return openServer(url, options).catch(rethrowStartError('DATABASE_URL'))
   }
   const embedded = await openEmbedded(url)
-  await migrate(embedded.db, { migrationsFolder })
+  const state = await applyMigrations(embedded.db, migrationsFolder, (config) =>
+    migrate(embedded.db, config),
+  ).catch(async (error: unknown) => {
+    await embedded.close()
+    throw error
+  })
+  onMigrated?.(state)
   return { ...embedded, db: (options.observers ?? []).reduce(observed, embedded.db) }
 }
 

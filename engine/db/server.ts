@@ -8,7 +8,7 @@ import type { Connection } from './database.ts'
 import { createServerNotifications } from './notifications.ts'
 import { observed, type StatementObserver } from './observer.ts'
 import { setListConnections } from './pagination.ts'
-import { findPendingMigrations } from './pending-migrations.ts'
+import { applyMigrations, type MigrationState } from './migrations.ts'
 import { CONNECT_TIMEOUT, connectionOptions } from './pg-socket.ts'
 import { withRowReaders } from './row-reader.ts'
 
@@ -81,6 +81,8 @@ const CONNECTION_PLANS = {
 export interface OpenOptions extends ServerOptions {
   /** The folder of the migrations of the application. */
   migrationsFolder: string
+  /** Called with the state of the migrations, after pending migrations have been applied. */
+  onMigrated?: (state: MigrationState) => void
 }
 
 export interface ServerOptions {
@@ -140,9 +142,9 @@ const startupParameters = <Own extends { options?: string }>({ startup }: Databa
 
 /**
  * Applies pending migrations to a PostgreSQL server. Waits while another process migrates. If no migration is pending,
- * the role needs no permission to create tables.
+ * the role needs no permission to create tables. Returns the state before.
  */
-export async function migrateServer(url: string, migrationsFolder: string) {
+export async function migrateServer(url: string, migrationsFolder: string): Promise<MigrationState> {
   const database = parseDatabaseUrl(url)
   const migrator = postgres({
     ...DRIVER_DEFAULTS,
@@ -153,8 +155,7 @@ export async function migrateServer(url: string, migrationsFolder: string) {
   try {
     const db = drizzle(migrator)
     await migrator`select pg_advisory_lock(${MIGRATION_LOCK})`
-    if ((await findPendingMigrations(db, migrationsFolder)).length > 0)
-      await migrate(db, { migrationsFolder })
+    return await applyMigrations(db, migrationsFolder, (config) => migrate(db, config))
   } finally {
     await migrator.end()
   }

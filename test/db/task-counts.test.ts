@@ -77,8 +77,12 @@ test('the counts equal the number of tasks after concurrent changes', async () =
 test('a migration counts the tasks of an earlier release, and sorts its shared notes', async () => {
   const database = await createDatabase('template1')
   onTestFinished(() => database.drop())
-  const client = postgres(database.url, { max: 1 })
-  await migrate(drizzle(client), { migrationsFolder: migrationsBefore('0006_growth') })
+  const client = postgres(database.url, { max: 1, onnotice: () => undefined })
+  await migrate(drizzle(client), {
+    migrationsFolder: 'engine/db/migrations',
+    migrationsTable: '__tallystick_migrations',
+  })
+  await migrate(drizzle(client), { migrationsFolder: migrationsBefore('0002_growth') })
   await client`insert into users (id, name, email) values ('ada', '', 'ada@example.com'), ('bob', '', 'bob@example.com')`
   await client`insert into tasks (user_id, title, status) values ('ada', '1', 'pending'), ('ada', '2', 'pending'), ('bob', '3', 'completed')`
   // The note with the lower id is the newer note.

@@ -93,7 +93,7 @@ describe('tallystick migrate', () => {
 
     const { lines } = await run(environment, 'migrate')
 
-    expect(lines[0]).toMatch(/^Applied 0000_/)
+    expect(lines[0]).toMatch(/^Applied tallystick\/0000_/)
     expect(await run(environment, 'migrate')).toMatchObject({ text: 'The database is up to date.' })
     expect(await run(environment, 'migrate', '--check')).toMatchObject({ problem: undefined })
   })

@@ -1,5 +1,5 @@
--- Notifies the processes of changes that concern access: sessions, roles, bans and shares. The notification belongs to
--- the transaction of the change, so that it cannot be lost. Payload: see db/notifications.ts. pg_restore and logical
+-- Notifies the processes of changes that concern access: sessions, roles and bans. The notification belongs to
+-- the transaction of the change, so that it cannot be lost. Payload: see engine/db/notifications.ts. pg_restore and logical
 -- replication set an empty search_path, so each function has the search_path of this migration.
 CREATE FUNCTION "live_notify"(changed text[]) RETURNS void LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
@@ -25,25 +25,9 @@ BEGIN
 	RETURN NULL;
 END
 $$;--> statement-breakpoint
-CREATE FUNCTION "live_shares_changed"() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
-BEGIN
-	PERFORM live_notify(array(
-		SELECT DISTINCT 'notes:' || users.id FROM changed JOIN users ON users.email = changed.email
-		UNION
-		SELECT 'notes:' || notes.user_id FROM changed JOIN notes ON notes.id = changed.note_id
-	));
-	RETURN NULL;
-END
-$$;--> statement-breakpoint
 CREATE TRIGGER "live_sessions_inserted" AFTER INSERT ON "sessions" REFERENCING NEW TABLE AS changed
 	FOR EACH STATEMENT EXECUTE FUNCTION "live_sessions_changed"();--> statement-breakpoint
 CREATE TRIGGER "live_sessions_deleted" AFTER DELETE ON "sessions" REFERENCING OLD TABLE AS changed
 	FOR EACH STATEMENT EXECUTE FUNCTION "live_sessions_changed"();--> statement-breakpoint
 CREATE TRIGGER "live_users_updated" AFTER UPDATE ON "users" REFERENCING OLD TABLE AS previous NEW TABLE AS changed
-	FOR EACH STATEMENT EXECUTE FUNCTION "live_users_changed"();--> statement-breakpoint
-CREATE TRIGGER "live_shares_inserted" AFTER INSERT ON "note_shares" REFERENCING NEW TABLE AS changed
-	FOR EACH STATEMENT EXECUTE FUNCTION "live_shares_changed"();--> statement-breakpoint
-CREATE TRIGGER "live_shares_updated" AFTER UPDATE ON "note_shares" REFERENCING NEW TABLE AS changed
-	FOR EACH STATEMENT EXECUTE FUNCTION "live_shares_changed"();--> statement-breakpoint
-CREATE TRIGGER "live_shares_deleted" AFTER DELETE ON "note_shares" REFERENCING OLD TABLE AS changed
-	FOR EACH STATEMENT EXECUTE FUNCTION "live_shares_changed"();
+	FOR EACH STATEMENT EXECUTE FUNCTION "live_users_changed"();
