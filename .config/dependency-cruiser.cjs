@@ -1,4 +1,7 @@
-/** Imports go in one direction: app -> contract; src -> db, contract, engine; db and contract -> engine. docs/decisions.md explains the folders. */
+/**
+ * Imports go in one direction: app -> contract; src -> db, contract, engine; db and contract -> engine. docs/decisions.md
+ * explains the folders.
+ */
 
 const engineContract = '^engine/contract/'
 
@@ -83,7 +86,7 @@ module.exports = {
     ]),
     only('define-app', '^engine/define-app\\.ts$', [
       '^engine/(contract|db)/',
-      '^engine/(context|rate-limits|resource)\\.ts$',
+      '^engine/(context|rate-limits|resource|scope-resources)\\.ts$',
       '^engine/(guard|procedures)/index\\.ts$',
     ]),
     only('settings', '^engine/settings\\.ts$', [
@@ -93,7 +96,7 @@ module.exports = {
       // Validates OAUTH_CLIENTS. Permitted, because this file imports no other file of the engine.
       '^engine/identity/client-metadata\\.ts$',
     ]),
-    only('shared', '^engine/(rate-limits|mail-address|outages|output)\\.ts$', [
+    only('shared', '^engine/(rate-limits|scope-resources|mail-address|outages|output)\\.ts$', [
       engineContract,
       '^engine/db/errors\\.ts$',
     ]),

@@ -1,5 +1,4 @@
-import type { InferContractRouterOutputs } from '@orpc/contract'
-import { engineContract } from 'tallystick-contract'
+import { engineContract, type LiveUpdateOf } from 'tallystick-contract'
 
 import { counter, counterTopic } from './counter.ts'
 import { legacyNotes } from './legacy-notes.ts'
@@ -34,7 +33,6 @@ export const contract = {
 export type Contract = typeof contract
 
 /** A topic with its current state. */
-export type LiveUpdate =
-  InferContractRouterOutputs<Contract>['live']['watch'] extends AsyncIterator<infer Update> ? Update : never
+export type LiveUpdate = LiveUpdateOf<Contract>
 
 export type TopicName = LiveUpdate['topic']

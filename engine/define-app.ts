@@ -6,7 +6,6 @@ import {
   type ExportParts,
   metaOf,
   type RateLimit,
-  resourcesOfScope,
   type Topic,
 } from 'tallystick-contract'
 
@@ -16,9 +15,13 @@ import { isGuarded } from './guard/index.ts'
 import { createEngineResources } from './procedures/index.ts'
 import { collectRateLimits, rateLimits } from './rate-limits.ts'
 import type { App, Resource, Resources } from './resource.ts'
+import { resourcesOfScope } from './scope-resources.ts'
+
+/** The contracts of the procedures, by the names of the resource and of the procedure. */
+type ContractsByName = Readonly<Record<string, Readonly<Record<string, AnyContractRouter>>>>
 
 /** An application adds its own resources to the resources of the engine. */
-type AppContract = EngineContract & Readonly<Record<string, Readonly<Record<string, AnyContractRouter>>>>
+type AppContract = EngineContract & ContractsByName
 
 /** The procedures of a resource: each has the contract with its name. */
 type Implementation<Contract> = Contract extends AnyContractRouter ? Router<Contract, Context> : never
@@ -89,8 +92,6 @@ const toId = (name: string) =>
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
-
-type ContractsByName = Readonly<Record<string, Readonly<Record<string, AnyContractRouter>>>>
 
 /** Compares the resources with the contract, and finds procedures without the guard. */
 function mistakesOfContract(contract: ContractsByName, declared: Resources) {

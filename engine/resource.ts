@@ -22,7 +22,10 @@ export interface Resource extends GuardedResource {
   importSamples?: () => Promise<{ samples: Samples }>
   watch?: Watch
   datastar?: Datastar
-  /** Returns whether a body asks for the alternative procedure of a method and path (engine/http/protocols/alternatives.ts). */
+  /**
+   * Returns whether a body asks for the alternative procedure of a method and path
+   * (engine/http/protocols/alternatives.ts).
+   */
   isRequestedBy?: (body: Readonly<Record<string, unknown>>) => boolean
 }
 

@@ -24,6 +24,20 @@ const procedure = (meta: Meta, path: `/${string}` = '/api/books') =>
 
 const { items } = tasks
 
+const contract = engineContract({ topics: [], exportParts: {} })
+
+/** An application without resources of its own. */
+const definition = {
+  name: 'Books',
+  version: '1.0.0',
+  description: '',
+  contract,
+  exportParts: {},
+  migrationsFolder: '',
+  resourceNames: {},
+  resources: {},
+}
+
 const mistakes: [string, Omit<Resource, 'description'>, string][] = [
   [
     'an action that no relation permits',
@@ -129,43 +143,18 @@ describe('defineApp', () => {
     ["Ada's Library 2", 'ada-s-library-2'],
     ['<b>Lendery</b>', 'b-lendery-b'],
   ])('derives the id of %s: %s', (name, id) => {
-    const contract = engineContract({ topics: [], exportParts: {} })
-    const definition = {
-      version: '1.0.0',
-      description: '',
-      exportParts: {},
-      migrationsFolder: '',
-      resourceNames: {},
-    }
-
-    expect(defineApp({ name, contract, resources: {}, ...definition }).id).toBe(id)
+    expect(defineApp({ ...definition, name }).id).toBe(id)
   })
 
   test.each(['', '図書館', '2 Books'])('finds a name that is no part of a URI: %s', (name) => {
-    const contract = engineContract({ topics: [], exportParts: {} })
-    const definition = {
-      version: '1.0.0',
-      description: '',
-      exportParts: {},
-      migrationsFolder: '',
-      resourceNames: {},
-    }
-
-    expect(() => defineApp({ name, contract, resources: {}, ...definition })).toThrow(
-      'must begin with a letter',
-    )
+    expect(() => defineApp({ ...definition, name })).toThrow('must begin with a letter')
   })
 
   test('names all mistakes in one error', () => {
     const procedures = { edit: procedure({ action: 'EDIT_BOOK', ifMatch: true }) }
     const mistaken = {
-      name: 'Books',
-      version: '1.0.0',
-      description: 'Books.',
-      contract: { ...engineContract({ topics: [], exportParts: {} }), books: {} },
-      exportParts: {},
-      migrationsFolder: '',
-      resourceNames: {},
+      ...definition,
+      contract: { ...contract, books: {} },
       resources: { books: { description: 'Books.', procedures } },
     }
 
@@ -182,21 +171,16 @@ describe('defineApp', () => {
 })
 
 describe('the resources of an application', () => {
-  const contract = engineContract({ topics: [], exportParts: {} })
   const books = { get: signedIn.route({ method: 'GET', path: '/api/books' }) }
   const loans = { get: signedIn.route({ method: 'GET', path: '/api/loans' }) }
   const define = (resources: Record<string, Resource>, exportParts = {}) => {
-    const definition = {
-      name: 'Books',
-      version: '1.0.0',
-      description: '',
+    const changed = {
+      ...definition,
       contract: { ...contract, books, loans },
       exportParts,
-      migrationsFolder: '',
-      resourceNames: {},
       resources: resources as Record<'books' | 'loans', never>,
     }
-    return () => defineApp(definition)
+    return () => defineApp(changed)
   }
   const resourceOf = (get: AnyProcedure, others: Omit<Resource, 'procedures' | 'description'> = {}) => ({
     description: '',

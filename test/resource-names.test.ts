@@ -30,7 +30,9 @@ const filesIn = (...folders: string[]) =>
   folders.flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .map((file) => join(folder, file))
-      .filter((file) => /(?<!\.d)\.(ts|tsx|json|md)$/.test(file) && !/node_modules|migrations/.test(file)),
+      .filter(
+        (file) => /(?<!\.d)\.(ts|tsx|json|md|sql)$/.test(file) && !/node_modules|^db\/migrations/.test(file),
+      ),
   )
 
 describe('a file that belongs to no resource', () => {

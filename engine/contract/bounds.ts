@@ -1,4 +1,5 @@
-// Without imports, so that the bundle of a page that uses only these values contains no schemas. Lengths are numbers of code points.
+// Without imports, so that the bundle of a page that uses only these values contains no schemas. Lengths are numbers of
+// code points.
 
 /** Maximum length of the label of a personal token, and its lifetime in days. */
 export const tokenBounds = { label: 120, maxDays: 365, defaultDays: 90 }

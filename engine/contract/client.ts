@@ -27,8 +27,8 @@ export type ClientOf<Contract, Context extends CallContext = CallContext> = {
 }
 
 /**
- * Outside a browser, `headers` must contain the session cookie. `fetch` replaces the global `fetch`, and must send cookies to
- * another origin itself (`credentials: 'include'`).
+ * Outside a browser, `headers` must contain the session cookie. `fetch` replaces the global `fetch`, and must send
+ * cookies to another origin itself (`credentials: 'include'`).
  */
 export type ClientOptions = Pick<LinkFetchClientOptions<CallContext>, 'fetch'> & {
   headers?: Record<string, string>

@@ -30,7 +30,7 @@ export {
   type RpcClientOptions,
   safe,
 } from './client.ts'
-export { engineContract, type EngineContract } from './engine.ts'
+export { engineContract, type EngineContract, type LiveUpdateOf } from './engine.ts'
 export {
   badRequest,
   BadRequestData,
@@ -67,7 +67,6 @@ export {
   Timestamp,
   trimInvisibleStart,
 } from './schemas.ts'
-export { resourcesOfScope } from './scope-resources.ts'
 export { sessions, sessionsTopic } from './sessions.ts'
 export { status } from './status.ts'
 export { grantLimit, tokens } from './tokens.ts'

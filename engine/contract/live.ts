@@ -9,8 +9,9 @@ import { responseSchemas } from './schemas.ts'
  * Declares a topic: `topic('loans', { access: 'signedIn', state: LoanList, input: LoanFilter })`. The operation with
  * `reads: loansTopic` reads the state. Operations with `updates: [loansTopic]` announce a new state.
  *
- * The helpers for TanStack Query (engine/contract/query/keep-live.ts) presume that the topic has the name of its resource, and that the
- * operation is `list` or `get`. If a state has one list, a larger number in the state is the total of the list.
+ * The helpers for TanStack Query (engine/contract/query/keep-live.ts) presume that the topic has the name of its
+ * resource, and that the operation is `list` or `get`. If a state has one list, a larger number in the state is the
+ * total of the list.
  */
 export const topic = <const Name extends string, const Declaration extends Omit<Topic, 'name'>>(
   name: Name,

@@ -104,11 +104,14 @@ export interface Meta {
    * `Cache-Control: no-transform`, and are never compressed.
    */
   secrets?: true
-  /** Set if another procedure, without this property, has the same method and path (engine/http/protocols/alternatives.ts). */
+  /**
+   * Set if another procedure, without this property, has the same method and path
+   * (engine/http/protocols/alternatives.ts).
+   */
   alternative?: Alternative
   /**
-   * An example of the server-sent events that Datastar pages receive instead of JSON (engine/http/protocols/datastar.ts). Set if the
-   * procedure answers such pages.
+   * An example of the server-sent events that Datastar pages receive instead of JSON
+   * (engine/http/protocols/datastar.ts). Set if the procedure answers such pages.
    */
   eventsExample?: string
   tool?: Tool

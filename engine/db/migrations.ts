@@ -33,7 +33,7 @@ interface Migration {
   /** When the migration was created, in milliseconds since the Unix epoch. */
   time: number
   hash: string
-  /** Whether the program of an earlier release cannot use the database after the migration: the file begins with `-- breaking`. */
+  /** Whether programs of earlier releases cannot use the database afterwards: the file begins with `-- breaking`. */
   isBreaking: boolean
 }
 
@@ -96,13 +96,13 @@ export async function readMigrationState(
   const storedByEngine = await readApplied(db, engine)
   const isFromBeforeEngine = !storedByEngine && lastTime(stored) > 0 && (await exists(db, 'verifications'))
   const ofEngine = readMigrations(engine)
-  const inherited = ofEngine.filter(({ time }) => time <= lastTime(stored))
+  const inherited = isFromBeforeEngine ? ofEngine.filter(({ time }) => time <= lastTime(stored)) : []
   if (isFromBeforeEngine && inherited.length === 0)
     throw new Error(
       'The database is older than this release can migrate. Start release 1.0.0 once, which applies the missing migrations, and then this release.',
     )
   const states = [
-    { known: ofEngine, applied: isFromBeforeEngine ? inherited : storedByEngine },
+    { known: ofEngine, applied: storedByEngine ?? inherited },
     { known: readMigrations(application), applied: stored },
   ]
   return {
@@ -112,7 +112,7 @@ export async function readMigrationState(
     unknown: states.flatMap(({ known, applied = [] }) =>
       applied.filter(({ time }) => time > lastTime(known)),
     ),
-    inherited: isFromBeforeEngine ? inherited : [],
+    inherited,
   }
 }
 
@@ -128,7 +128,7 @@ type Migrate = (config: Omit<Journal, 'prefix'>) => Promise<unknown>
  * throws an error.
  */
 export async function applyMigrations(
-  db: Pick<Database, 'select' | 'execute'>,
+  db: Pick<Database, 'select' | 'execute' | 'transaction'>,
   migrationsFolder: string,
   migrate: Migrate,
 ) {
@@ -140,7 +140,8 @@ export async function applyMigrations(
     )
   if (state.pending.length === 0 && state.inherited.length === 0) return state
   const journals = journalsOf(migrationsFolder)
-  if (state.inherited.length > 0) await recordInherited(db, journals[0], state.inherited)
+  if (state.inherited.length > 0)
+    await db.transaction((tx) => recordInherited(tx, journals[0], state.inherited))
   for (const journal of journals) {
     await migrate(journal)
     await describeApplied(db, journal)

@@ -67,9 +67,10 @@ function readKey(header: unknown) {
 const serializer = new StandardRPCJsonSerializer()
 
 /**
- * Hashes the operation and its input. The types that JSON lacks are part of the hash, because otherwise another Set would
- * match a stored answer. The input has not been validated yet, but its depth is limited: see engine/http/server/body.ts. Release
- * 1.0 hashed `[input, [], [], []]`: a plain input has the same hash today, so that a call can be repeated after an upgrade.
+ * Hashes the operation and its input. The types that JSON lacks are part of the hash, because otherwise another Set
+ * would match a stored answer. The input has not been validated yet, but its depth is limited: see
+ * engine/http/server/body.ts. Release 1.0 hashed `[input, [], [], []]`: a plain input has the same hash today, so that
+ * a call can be repeated after an upgrade.
  */
 function fingerprintOf({ path, input }: KeyedRequest) {
   const [json, meta] = serializer.serialize(input)

@@ -129,8 +129,8 @@ export const withoutCaller = builder.middleware((invocation, input) =>
 )
 
 /**
- * The middleware of procedures that require a caller for some topics. The context contains the caller as `watcher`, if one of
- * the topics in the input requires a caller.
+ * The middleware of procedures that require a caller for some topics. The context contains the caller as `watcher`, if
+ * one of the topics in the input requires a caller.
  */
 export const callerByTopic = builder.middleware((invocation, input) =>
   guardMiddleware(invocation, input, (watcher) => invocation.next({ context: { watcher } })),

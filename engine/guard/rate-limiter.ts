@@ -56,8 +56,8 @@ export function createRateLimiter(
     const limiter = limiters.get(limit.name)
     if (!limiter) throw new Error(`Unknown rate limit ${limit.name}`)
     const block = blockOf(key)
-    // A key that is an IPv6 network has a block. Other /64 networks share the limit of the /48. A call that exceeds the limit of its own /64 must therefore not
-    // consume the limit of the /48.
+    // A key that is an IPv6 network has a block. Other /64 networks share the limit of the /48. A call that exceeds the
+    // limit of its own /64 must therefore not consume the limit of the /48.
     const refused = await consume(limit, limiter.ofKey, key)
     return refused ?? (block === undefined ? undefined : consume(limit, limiter.ofBlock, block))
   }

@@ -24,8 +24,8 @@ interface AuditedEndpoint {
 }
 
 /**
- * Records every refusal. Only administrators can reach the endpoints that use this function, because engine/http/endpoints/better-auth.ts
- * refuses other callers.
+ * Records every refusal. Only administrators can reach the endpoints that use this function, because
+ * engine/http/endpoints/better-auth.ts refuses other callers.
  */
 const always = () => Promise.resolve(true)
 const never = () => Promise.resolve(false)

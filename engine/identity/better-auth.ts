@@ -66,8 +66,8 @@ export function createAuth(
         detectOutages(drizzleAdapter(database, { provider: 'pg', schema })(options)),
       ),
     telemetry: { enabled: false },
-    // Throws errors, so that engine/http/server/app.ts handles the errors. better-auth itself would write error messages to its
-    // log and traces, and a message may contain values of an SQL statement.
+    // Throws errors, so that engine/http/server/app.ts handles the errors. better-auth itself would write error
+    // messages to its log and traces, and a message may contain values of an SQL statement.
     onAPIError: { throw: true },
     experimental: { instrumentation: { enabled: false } },
     // With `deferSessionRefresh`, reading a session does not extend the session: engine/guard/authentication.ts requests

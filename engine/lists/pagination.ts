@@ -36,9 +36,9 @@ export const newestFirst: Omit<Order<{ createdAt: Date; id: number }>, 'textsOf'
 
 /**
  * Keyset pagination. Returns the rows of the requested page, and whether these rows are the complete list. A page ends
- * at the maximum number of rows or of bytes (engine/db/pagination.ts). Reads one more row than the page contains, to detect whether
- * there is a next page. Sends the URL of the next page in the `Link` header, because the documented response bodies
- * have no field for the URL.
+ * at the maximum number of rows or of bytes (engine/db/pagination.ts). Reads one more row than the page contains, to
+ * detect whether there is a next page. Sends the URL of the next page in the `Link` header, because the documented
+ * response bodies have no field for the URL.
  */
 export async function readPage<Row>(
   { context, input = {}, procedure }: ListCall,

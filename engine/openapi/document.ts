@@ -1,9 +1,8 @@
 import { type JSONSchema, type OpenAPI, OpenAPIGenerator } from '@orpc/openapi'
-import type { AnyContractRouter } from '@orpc/contract'
 import { traverseContractProcedures } from '@orpc/server'
 import { ZodToJsonSchemaConverter, type ZodToJsonSchemaConverterOptions } from '@orpc/zod/zod4'
 import { z } from 'zod'
-import { metaOf, requestSchemas, resourcesOfScope, responseSchemas, type Scope } from 'tallystick-contract'
+import { metaOf, requestSchemas, responseSchemas } from 'tallystick-contract'
 
 import type { App } from '../resource.ts'
 import {
@@ -33,9 +32,8 @@ const createInfo = ({ name, version, description, license }: App, baseUrl: strin
   contact: { name: 'The operator of this service', url: baseUrl },
 })
 
-/** Returns the resources of a scope as text: `books, loans and account`. */
-const listResources = (contract: AnyContractRouter, scope: Scope) =>
-  new Intl.ListFormat('en-GB').format(resourcesOfScope(contract, scope))
+/** Lists names as text: `books, loans and account`. */
+const listFormat = new Intl.ListFormat('en-GB')
 
 /** The session cookie. Over https, the name of the cookie has a prefix (engine/identity/cookies.ts). */
 const createSession = (baseUrl: string) => ({
@@ -78,13 +76,13 @@ export async function createDocument(app: App, baseUrl: string): Promise<OpenAPI
     components: {
       schemas,
       examples,
-      securitySchemes: { session: createSession(baseUrl), token: createToken(contract, baseUrl) },
+      securitySchemes: { session: createSession(baseUrl), token: createToken(app, baseUrl) },
     },
   }
 }
 
 /** The token of an app, or a personal token. */
-const createToken = (contract: AnyContractRouter, baseUrl: string) => ({
+const createToken = ({ scopeResources: { read, write } }: App, baseUrl: string) => ({
   type: 'oauth2' as const,
   flows: {
     authorizationCode: {
@@ -92,8 +90,8 @@ const createToken = (contract: AnyContractRouter, baseUrl: string) => ({
       tokenUrl: `${baseUrl}/token`,
       refreshUrl: `${baseUrl}/token`,
       scopes: {
-        read: `Read your ${listResources(contract, 'read')}`,
-        write: `Create, change, share and delete your ${listResources(contract, 'write')}`,
+        read: `Read your ${listFormat.format(read)}`,
+        write: `Create, change, share and delete your ${listFormat.format(write)}`,
       },
     },
   },

@@ -1,3 +1,5 @@
+// A file of its own, so that the declarations of an application's test harness need no packages of the server.
+
 import type { OpenServices } from '../open-services.ts'
 
 /** An e-mail that the application has sent. */

@@ -12,7 +12,7 @@ export const server = {
     guestsTooMany: 'Please reserve at most {max, plural, one {# seat} other {# seats}}.',
   },
   /**
-   * The names of resources on the consent page, with the keys of engine/contract/scope-resources.ts, and other texts of new resources.
+   * The names of resources on the consent page, with the keys of engine/scope-resources.ts, and other texts of new resources.
    * A translation can be missing: the service uses the English text instead.
    */
   resources: {

@@ -14,7 +14,7 @@ import type { MigrationState } from '../../engine/db/migrations.ts'
 import { open } from '../../engine/db/open.ts'
 import { createDatabase } from '../fixtures/database.ts'
 
-/** Creates databases with the statements of a file. Return the addresses. */
+/** Functions that create a database, run statements in the database, and return its address. */
 const kinds = {
   'an embedded database': async (statements: string) => {
     const folder = await mkdtemp(join(tmpdir(), 'tallystick-'))
@@ -38,7 +38,7 @@ const names = Object.keys(kinds) as (keyof typeof kinds)[]
 
 const readRelease = (name: string) => readFile(`test/db/releases/${name}.sql`, 'utf8')
 
-/** Opens a database of the service. Closes the database after the test. */
+/** Opens a database as the service does. Closes the database after the test, unless the test has closed it. */
 async function migrate(url: string) {
   const states: MigrationState[] = []
   const { db, close } = await open(url, { migrationsFolder, onMigrated: (state) => states.push(state) })

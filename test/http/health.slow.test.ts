@@ -16,7 +16,7 @@ url.hostname = '127.0.0.1'
 /** How long a test waits for a condition before it fails. */
 const WAIT = { timeout: 20_000 }
 
-/** Starts a service whose connections to the database can be broken. */
+/** Starts a service, with functions that break its connections to the database. */
 async function start(environment: Record<string, string>) {
   const tallystick = await createTallystick({ DATABASE_URL: url.href, ...environment })
   const server = createApp(tallystick.services).listen(0, '127.0.0.1')

@@ -11,7 +11,7 @@ interface MarkedObject {
   issued: number
   /** Acknowledged versions in ascending order, with the time of the response. */
   acknowledged: { version: number; at: number }[]
-  /** The people who may see the object. The value is the time from which a person must see the object. `all` means everyone. */
+  /** The people who may see the object, each with the time from which the person must see the object. `all`: everyone. */
   audience: Map<string, number>
   isDeletionIssued: boolean
   deletedAt: number

@@ -1,15 +1,12 @@
 import type { InferClientErrors } from '@orpc/client'
+import type { InferContractRouterInputs } from '@orpc/contract'
 import type { Query, QueryClient } from '@tanstack/query-core'
 
-import type { InferContractRouterInputs, InferContractRouterOutputs } from '@orpc/contract'
-
 import type { ClientOf } from '../client.ts'
-import type { EngineContract } from '../engine.ts'
+import type { EngineContract, LiveUpdateOf } from '../engine.ts'
 import type { QueryUtils } from './orpc.ts'
 
 type Input<Contract extends EngineContract> = InferContractRouterInputs<Contract>['live']['watch']
-type UpdateOf<Contract extends EngineContract> =
-  InferContractRouterOutputs<Contract>['live']['watch'] extends AsyncIterator<infer Value> ? Value : never
 
 interface Update {
   topic: string
@@ -34,7 +31,7 @@ export type KeepLiveOptions<Contract extends EngineContract> = Input<Contract> &
 
 /** The names of further resources that change together with the resource of a topic. */
 export type RelatedResources<Contract extends EngineContract> = Partial<
-  Record<(UpdateOf<Contract> & Update)['topic'], readonly (keyof Contract)[]>
+  Record<(LiveUpdateOf<Contract> & Update)['topic'], readonly (keyof Contract)[]>
 >
 
 /**

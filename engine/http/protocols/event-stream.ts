@@ -39,8 +39,8 @@ export async function sendEvents(
 
 const KEEP_ALIVE = ': \n\n'
 /**
- * Every 15 seconds, each open stream receives a comment, which keeps an idle stream open through proxies. Every second is the
- * turn of another group, so that the comments do not delay the states of other streams.
+ * Every 15 seconds, each open stream receives a comment, which keeps an idle stream open through proxies. Every second
+ * is the turn of another group, so that the comments do not delay the states of other streams.
  */
 const keepAliveGroups = Array.from({ length: 15 }, () => new Set<ServerResponse>())
 let turn = 0

@@ -42,8 +42,9 @@ import { sendBody, sendError, sendOutput } from '../server/send.ts'
 import { MCP } from '../server/target.ts'
 
 /**
- * Creates the endpoint for AI agents: tools and resources over the Model Context Protocol (MCP), without MCP sessions. Requires an
- * access token, and ignores cookies. Therefore, pages of every origin may call it (engine/http/server/response-headers.ts).
+ * Creates the endpoint for AI agents: tools and resources over the Model Context Protocol (MCP), without MCP sessions.
+ * Requires an access token, and ignores cookies. Therefore, pages of every origin may call it
+ * (engine/http/server/response-headers.ts).
  */
 export function createMcp(services: Services): Protocol {
   const { baseUrl, production } = services.settings
@@ -155,7 +156,8 @@ export function createMcp(services: Services): Protocol {
         services,
       )
     const texts = await readMessages(result)
-    // The MCP library ends a subscription without resources immediately: the acknowledgement and the result are two messages.
+    // The MCP library ends a subscription without resources immediately: the acknowledgement and the result are two
+    // messages.
     if (isListening(body) && isEventResponse(result)) return send(texts, true)
     if (result.ok) return send(withoutNotifications(texts))
     response.setHeaders(result.headers)

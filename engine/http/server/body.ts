@@ -29,7 +29,7 @@ export function checkSize(headers: IncomingHttpHeaders) {
 }
 
 /**
- * Starts to count a request with an incomplete body. The limit may call `abort` later, to enforce a limit. Returns a
+ * Starts to count a request with an incomplete body. The count may call `abort` later, to enforce its limit. Returns a
  * function that stops counting the request.
  */
 export type TrackIncomplete = (abort: (error: Error) => void) => () => void

@@ -106,8 +106,8 @@ const toBadRequest = (cause: unknown): NonNullable<Context['malformed']> =>
     : new ORPCError('BAD_REQUEST', { message: 'The input cannot be read', cause })
 
 /**
- * An error other than an ORPCError becomes an internal error without details. An ORPCError that the contract does not declare
- * keeps its code, and is not marked as `defined`.
+ * An error other than an ORPCError becomes an internal error without details. An ORPCError that the contract does not
+ * declare keeps its code, and is not marked as `defined`.
  */
 const toCallerError = async (
   error: unknown,

@@ -19,8 +19,8 @@ export function createRequestLog(
     logger: log,
     autoLogging: { ignore: isHealthCheck },
     customSuccessObject: (request, _, line: object) => withAttributes(request, line),
-    // Removes `err`, because pino-http creates this error from the status code. engine/http/server/app.ts and the guard log the
-    // actual error.
+    // Removes `err`, because pino-http creates this error from the status code. engine/http/server/app.ts and the guard
+    // log the actual error.
     customErrorObject: (request, _, __, { err: _error, ...line }: { err?: unknown }) =>
       withAttributes(request, line),
     wrapSerializers: false,

@@ -111,8 +111,8 @@ const withoutPorts = (forwarded: string) =>
  * headers are accepted.
  */
 function isCrossSite({ method = 'GET', headers }: IncomingMessage, { path }: Target, origins: string[]) {
-  // The pages for apps have a stricter check (engine/http/endpoints/sign-in-pages.ts), and refuse a request with a page. MCP ignores
-  // cookies.
+  // The pages for apps have a stricter check (engine/http/endpoints/sign-in-pages.ts), and refuse a request with a
+  // page. MCP ignores cookies.
   if (SAFE.includes(method) || PAGES.includes(path) || path === MCP) return false
   const { cookie, origin, 'sec-fetch-site': site } = headers
   if (cookie === undefined) return false

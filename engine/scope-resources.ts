@@ -1,6 +1,5 @@
 import type { AnyContractProcedure, AnyContractRouter } from '@orpc/contract'
-
-import { metaOf, type Scope } from './meta.ts'
+import { metaOf, type Scope } from 'tallystick-contract'
 
 /** `/api/old-books/{id}` belongs to `old books`, and `/api/me` to `account`. */
 function resourceOf(path = '') {
