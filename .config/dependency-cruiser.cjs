@@ -1,5 +1,5 @@
 /**
- * Imports go in one direction: app -> contract; src -> db, contract, engine; db and contract -> engine. docs/decisions.md
+ * Imports go in one direction: app -> contract, engine/page; src -> db, contract, engine; db and contract -> engine. docs/decisions.md
  * explains the folders.
  */
 
@@ -54,10 +54,22 @@ module.exports = {
       to: { dependencyTypes: ['core'] },
     },
     {
+      name: 'page-packages',
+      comment: 'The peers of engine/package.json, which only applications with a page install.',
+      severity: 'error',
+      from: { path: '^engine/page/' },
+      to: {
+        path: 'node_modules',
+        pathNot: [
+          'node_modules/(@orpc/contract|@tanstack/react-query|intl-messageformat|react|react-dom|wouter|@types/react(-dom)?)/',
+        ],
+      },
+    },
+    {
       name: 'query-behind-its-entry',
       comment: 'TanStack Query is optional for applications.',
       severity: 'error',
-      from: { path: '^(contract|db|engine|src)/', pathNot: '^(engine/)?contract/query/' },
+      from: { path: '^(contract|db|engine|src)/', pathNot: '^((engine/)?contract/query|engine/page)/' },
       to: { path: ['^(engine/)?contract/query/', 'tanstack'] },
     },
 
@@ -74,7 +86,12 @@ module.exports = {
     only('samples', '^src/samples/', ['^(contract|db)/', resourceEntries]),
     only('service-html', '^src/html/', ['^contract/', resourceEntries]),
     only('service-texts', '^src/texts\\.ts$', ['^src/messages/', resourceEntries]),
-    only('app', '^app/', ['^contract/', '^engine/contract/index\\.ts$', '^src/messages/']),
+    only('app', '^app/', [
+      '^contract/',
+      '^engine/contract/index\\.ts$',
+      '^engine/page/(index\\.ts|paths\\.ts|styles\\.css)$',
+      '^src/messages/',
+    ]),
 
     // The engine, which knows no resource.
     only('engine', '^engine/', []),
@@ -111,20 +128,20 @@ module.exports = {
     only('openapi', '^engine/openapi/', shared),
     {
       name: 'messages',
-      comment:
-        'The files of texts import only the types of the English texts, because the page loads the files in src/.',
+      comment: 'The files of texts import only the types of the English texts, because pages load the files.',
       severity: 'error',
-      from: { path: '^(engine|src)/messages/' },
+      from: { path: '^(engine|engine/page|src)/messages/' },
       to: { pathNot: '^$1/messages/en\\.ts$' },
     },
     {
       name: 'messages-types',
       severity: 'error',
-      from: { path: '^(engine|src)/messages/' },
+      from: { path: '^(engine|engine/page|src)/messages/' },
       to: { dependencyTypesNot: ['type-only'] },
     },
     only('translation', '^engine/translation/', ['^engine/contract/index\\.ts$']),
     only('texts', '^engine/texts\\.ts$', ['^engine/contract/index\\.ts$', '^engine/(messages|translation)/']),
+    only('page', '^engine/page/', ['^engine/contract/(query/)?index\\.ts$']),
     only('html', '^engine/html/', [engineContract, '^engine/translation/', '^engine/(resource|texts)\\.ts$']),
     only('lists', '^engine/lists/', [...shared, '^engine/db/']),
     only('built-in-procedures', '^engine/procedures/', [...shared, '^engine/(guard|lists|db)/']),
@@ -162,7 +179,7 @@ module.exports = {
       comment:
         'package.json of the workspace declares every package that its code imports. A package for TanStack Query is an optional peer.',
       severity: 'error',
-      from: { path: '^(contract|db|engine|src)/', pathNot: 'drizzle.config' },
+      from: { path: '^(contract|db|engine|src)/', pathNot: 'drizzle.config|^engine/page/' },
       to: {
         dependencyTypes: ['npm-no-pkg', 'npm-unknown'],
         dependencyTypesNot: ['type-only'],
@@ -172,7 +189,7 @@ module.exports = {
     {
       name: 'no-dev-packages',
       severity: 'error',
-      from: { path: '^(contract|db|engine|src)/', pathNot: 'drizzle.config' },
+      from: { path: '^(contract|db|engine|src)/', pathNot: 'drizzle.config|^engine/page/' },
       // The code may import `postgres`, although it is a development dependency: the bundle contains the patched
       // package, and installations must not load the unpatched package.
       to: {

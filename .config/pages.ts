@@ -11,14 +11,26 @@ import { buildIfChanged } from './inputs.ts'
 export const buildPages = () =>
   buildIfChanged(
     'dist/pages',
-    ['.config', 'app', 'contract', 'engine/contract', 'pages', 'src/messages', 'package-lock.json'],
+    [
+      '.config',
+      'app',
+      'contract',
+      'engine/contract',
+      'engine/page',
+      'pages',
+      'src/messages',
+      'package-lock.json',
+    ],
     () => Promise.all([...readdirSync('pages').map(buildPage), buildApp()]),
   )
 
+const vite = 'node_modules/vite/bin/vite.js'
+
 /** Builds the page at `/` with Vite. */
 async function buildApp() {
-  // In a process of its own, because Vite selects the code for production with NODE_ENV.
-  await promisify(execFile)('node_modules/.bin/vite', ['build', '--config', '.config/vite.ts'], {
+  // In a process of its own, because Vite selects the code for production with NODE_ENV. The configuration imports sources of
+  // the workspace, which Node.js 20 loads only with tsx.
+  await promisify(execFile)('node_modules/.bin/tsx', [vite, 'build', '--config', '.config/vite.ts'], {
     env: { ...process.env, NODE_ENV: 'production' },
   })
   await compressFolder('dist/pages/app')

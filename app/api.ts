@@ -1,37 +1,4 @@
-import { MutationCache, notifyManager, QueryClient } from '@tanstack/react-query'
-
-import { createClient, ORPCError } from '../contract/client.ts'
+import { createClient } from '../contract/client.ts'
 import { createQueryUtils } from '../contract/query/index.ts'
-import { sessionQuery } from './auth.ts'
 
-export const client = createClient(location.origin)
-export const orpc = createQueryUtils(client)
-
-/** Requests the session again if the service no longer accepts it. Without a session, the page shows the sign-in. */
-const checkSession = (error: unknown) => {
-  if (codeOf(error) === 'UNAUTHORIZED') void queryClient.invalidateQueries(sessionQuery)
-}
-
-// Components show a mutation in the same task as the event. With the default, a checkbox would change back for a moment.
-notifyManager.setScheduler(queueMicrotask)
-
-export const queryClient: QueryClient = new QueryClient({
-  defaultOptions: {
-    queries: {
-      // `keepLive` keeps the queries current.
-      staleTime: Infinity,
-      retry: (count, error) => count < 3 && !isRefusal(error),
-    },
-  },
-  mutationCache: new MutationCache({ onError: checkSession }),
-})
-
-/** Returns the code of an error of the service. Undefined if the service did not answer. */
-export const codeOf = (error: unknown) => (error instanceof ORPCError ? String(error.code) : undefined)
-
-/** Returns whether the service refused a request, so that a repeated request would be refused also. */
-const isRefusal = (error: unknown) => error instanceof ORPCError && error.status < 500
-
-/** Returns the waiting time of a limited request, in seconds. */
-export const retryAfterOf = (error: unknown) =>
-  error instanceof ORPCError ? (error.data as { retryAfter?: number } | undefined)?.retryAfter : undefined
+export const orpc = createQueryUtils(createClient(location.origin))

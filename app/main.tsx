@@ -1,36 +1,25 @@
-import '@picocss/pico/css/pico.classless.min.css'
+import 'tallystick/page/styles.css'
 import './styles.css'
 
-import { QueryClientProvider } from '@tanstack/react-query'
-import { StrictMode } from 'react'
-import { createRoot } from 'react-dom/client'
+import { queryClient, startPage } from 'tallystick/page'
 
-import { orpc, queryClient } from './api.ts'
-import { sessionQuery } from './auth.ts'
-import { reloadAfterFailedImport } from './failed-imports.ts'
-import { LanguageProvider } from './language.tsx'
-import { Page } from './page.tsx'
-import { watchSession } from './session-changes.ts'
-import { applyTheme } from './theme.ts'
-import { askBeforeLeaving } from './unsaved.ts'
+import { keepLive } from '../contract/query/index.ts'
+import { orpc } from './api.ts'
+import { texts } from './language.ts'
+import { views } from './views.ts'
+import { sendDeletions } from './views/tasks/deletions.ts'
 
-applyTheme()
-reloadAfterFailedImport()
-askBeforeLeaving()
-// Requested now, because the first view needs the session before it can show the counter.
-// The views show the errors of these requests.
-queryClient.query(sessionQuery).catch(() => undefined)
+// Requested now, because the first view shows the counter. The view shows the error of this request.
 queryClient.query(orpc.counter.get.queryOptions()).catch(() => undefined)
 
-const root = document.getElementById('page')
-if (!root) throw new Error('index.html has no element #page')
-watchSession(root)
-createRoot(root).render(
-  <StrictMode>
-    <QueryClientProvider client={queryClient}>
-      <LanguageProvider>
-        <Page />
-      </LanguageProvider>
-    </QueryClientProvider>
-  </StrictMode>,
-)
+startPage({
+  name: 'Tallystick',
+  texts,
+  views,
+  keepLive: ({ isSignedIn, ...options }) =>
+    keepLive(queryClient, orpc, {
+      ...options,
+      topics: isSignedIn ? ['counter', 'tasks', 'notes', 'sessions'] : ['counter'],
+    }),
+  beforeSignOut: sendDeletions,
+})

@@ -1,4 +1,6 @@
+import { accountPaths } from 'tallystick/page/paths'
+
 /** The paths of the page. The build writes a file for each path, and the service serves these files. */
-export const paths = ['/', '/tasks', '/notes', '/devices', '/account', '/people', '/reservation'] as const
+export const paths = ['/', '/tasks', '/notes', ...accountPaths, '/reservation'] as const
 
 export type Path = (typeof paths)[number]

@@ -4,6 +4,7 @@ import {
   type DataOf,
   type EngineContract,
   type ExportParts,
+  idOf,
   metaOf,
   type RateLimit,
   type Topic,
@@ -62,7 +63,7 @@ export function defineApp<Contract extends AppContract, const Parts extends Expo
     declared[name] ? [[name, declared[name]]] : [],
   )
   const resources = Object.fromEntries(entries)
-  const id = toId(definition.name)
+  const id = idOf(definition.name)
   const mistakes = [
     ...(/^[a-z]/.test(id) ? [] : [`The name ${definition.name} must begin with a letter from A to Z`]),
     ...mistakesOfContract(contract, declared),
@@ -86,12 +87,6 @@ export function defineApp<Contract extends AppContract, const Parts extends Expo
     },
   }
 }
-
-const toId = (name: string) =>
-  name
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')
 
 /** Compares the resources with the contract, and finds procedures without the guard. */
 function mistakesOfContract(contract: ContractsByName, declared: Resources) {

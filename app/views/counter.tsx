@@ -1,9 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Problem } from 'tallystick/page'
 
 import { orpc } from '../api.ts'
-import { Problem } from '../components/problem.tsx'
-import { useLanguage } from '../language.tsx'
+import { useLanguage } from '../language.ts'
 
 /** The shared counter. Changes of other people appear without a request. */
 export function Counter() {

@@ -1,6 +1,6 @@
-import { useSession } from '../components/session.tsx'
-import { SignIn } from '../components/sign-in.tsx'
-import { useLanguage } from '../language.tsx'
+import { SignIn, useSession } from 'tallystick/page'
+
+import { useLanguage } from '../language.ts'
 import { Counter } from './counter.tsx'
 
 /** The start page. Explains the service and offers the sign-in if nobody is signed in. */

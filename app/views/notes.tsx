@@ -1,11 +1,9 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Confirm, Loaded, More } from 'tallystick/page'
 
 import { orpc } from '../api.ts'
-import { Confirm } from '../components/confirm.tsx'
-import { Loaded } from '../components/loaded.tsx'
-import { More } from '../components/more.tsx'
-import { useLanguage } from '../language.tsx'
+import { useLanguage } from '../language.ts'
 import { NewNote } from './notes/new-note.tsx'
 import { type Note, noteEdits, notesQuery, refreshNotes } from './notes/note.ts'
 import { NoteItem } from './notes/note-item.tsx'

@@ -1,12 +1,11 @@
 import { useMutation } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { isRightToLeft, type Language } from 'tallystick-contract'
+import { Field, languageNames, Problem } from 'tallystick/page'
 
 import { isDefinedError } from '../../contract/client.ts'
 import { orpc } from '../api.ts'
-import { Field } from '../components/field.tsx'
-import { Problem } from '../components/problem.tsx'
-import { languageNames, useLanguage } from '../language.tsx'
+import { useLanguage } from '../language.ts'
 
 /** Checks a reservation. The service answers in the language of the `Accept-Language` header. */
 export function Reservation() {

@@ -1,9 +1,9 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Confirm } from 'tallystick/page'
 
 import { orpc } from '../api.ts'
-import { Confirm } from '../components/confirm.tsx'
-import { useLanguage } from '../language.tsx'
+import { useLanguage } from '../language.ts'
 import { NewTask } from './tasks/new-task.tsx'
 import { refreshTasks, type Status, statuses, statusNames } from './tasks/task.ts'
 import { TaskList, useTasks } from './tasks/task-list.tsx'

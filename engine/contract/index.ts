@@ -40,6 +40,7 @@ export {
   toPublicIssues,
   unavailable,
 } from './errors.ts'
+export { idOf } from './id-of.ts'
 export { isRightToLeft, type Language, languages, matchLanguage } from './languages.ts'
 export { linkToNext, nextCursor } from './link.ts'
 export { readTopics, topic, type WatchInput } from './live.ts'

@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 
 import type { Client } from '../../contract/client.ts'
-import { findViolations, openApp, overflows, useBrowser } from '../fixtures/browser.ts'
+import { findViolations, focusedText, openApp, overflows, useBrowser } from '../fixtures/browser.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService()
@@ -63,7 +63,7 @@ describe('notes', () => {
     await write(page, 'Second plan', 'Milk')
     await button(page, 'Save note').click()
     await itemOf(page, 'Second plan').getByText('Milk', { exact: true }).waitFor()
-    await expect.poll(() => page.locator(':focus').textContent()).toBe('Edit')
+    await expect.poll(() => focusedText(page)).toBe('Edit')
     expect(await firstNoteOf(client)).toEqual(['Second plan', 'Milk'])
 
     await button(itemOf(page, 'Second plan'), 'Delete').click()

@@ -2,7 +2,7 @@ import type { Locator, Page, Route } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 
 import type { Client } from '../../contract/client.ts'
-import { findViolations, openApp, overflows, signOut, useBrowser } from '../fixtures/browser.ts'
+import { findViolations, focusedText, openApp, overflows, signOut, useBrowser } from '../fixtures/browser.ts'
 import { PATIENCE } from '../fixtures/patience.ts'
 import { startService } from '../fixtures/service.ts'
 
@@ -80,7 +80,7 @@ describe('a list of tasks', () => {
     await page.keyboard.type(' changed')
     await page.keyboard.press('Enter')
     await itemOf(page, 'Second changed').waitFor()
-    await expect.poll(() => page.locator(':focus').textContent()).toBe('Edit')
+    await expect.poll(() => focusedText(page)).toBe('Edit')
 
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')

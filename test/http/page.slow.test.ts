@@ -18,7 +18,7 @@ const assets = readdirSync(join(folder, 'assets')).filter((name) => !/\.(br|gz)$
 const index = readFileSync(join(folder, 'index.html'), 'utf8')
 
 /** The limit of issue and budget, in bytes. Languages are loaded on demand, each for itself. */
-const MAX_SCRIPT = 120_000
+const MAX_SCRIPT = 125_000
 
 describe('the page', () => {
   test.each(paths)('is served at %s, and is revalidated', async (path) => {
@@ -74,7 +74,7 @@ describe('the page', () => {
 })
 
 describe('the build of the page', () => {
-  test('needs at most 120 kB of JavaScript in each language', () => {
+  test('needs at most 125 kB of JavaScript in each language', () => {
     const sizes = assets
       .filter((name) => name.endsWith('.js'))
       .map((name) => ({
@@ -83,10 +83,12 @@ describe('the build of the page', () => {
       }))
     const isEntry = ({ name }: { name: string }) => index.includes(name)
     const entry = sizes.filter(isEntry).reduce((sum, { size }) => sum + size, 0)
-    const largest = Math.max(0, ...sizes.filter((file) => !isEntry(file)).map(({ size }) => size))
+    // A language has two files: the texts of every application, and the texts of the service.
+    const others = sizes.filter((file) => !isEntry(file)).map(({ size }) => size)
+    const [largest = 0, second = 0] = others.sort((a, b) => b - a)
 
     expect(entry).toBeGreaterThan(50_000)
-    expect(entry + largest).toBeLessThan(MAX_SCRIPT)
+    expect(entry + largest + second).toBeLessThan(MAX_SCRIPT)
   })
 
   test('contains no texts of the server', () => {
@@ -94,7 +96,7 @@ describe('the build of the page', () => {
     const contain = (text: string) =>
       scripts.filter((name) => readFileSync(join(folder, 'assets', name), 'utf8').includes(text))
 
-    expect(contain(english.page.skipToContent)).toHaveLength(1)
+    expect(contain(english.page.introduction)).toHaveLength(1)
     expect(contain(english.server.operations.nameBlank)).toEqual([])
     expect(contain(texts.letterIgnore)).toEqual([])
   })

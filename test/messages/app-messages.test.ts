@@ -2,9 +2,12 @@
 /// <reference types="vite/types/importMeta.d.ts" />
 
 import { describe } from 'vitest'
+import type { Language } from 'tallystick-contract'
 
-import { createTranslator, loadCatalogue } from '../../app/translator.ts'
 import { languages } from '../../engine/contract/languages.ts'
+import { loadTexts } from '../../engine/page/texts.ts'
+import { createTranslator } from '../../engine/page/translator.ts'
+import type { Page } from '../../src/messages/en.ts'
 import { testCatalogue } from '../fixtures/catalogues.ts'
 
 /** The English texts that are also words of other languages. */
@@ -20,17 +23,20 @@ const sharedTexts = [
   'Status',
 ]
 
-const english = await loadCatalogue('en')
+const ownCatalogues = import.meta.glob<Page>('../../src/messages/*.ts', { import: 'page', eager: true })
+const ownTexts = (language: Language) => ({ ...ownCatalogues[`../../src/messages/${language}.ts`] })
+
+const english = { page: await loadTexts('en'), app: ownTexts('en') }
 const catalogues = await Promise.all(
-  languages.map(async (language) => ({ language, catalogue: await loadCatalogue(language) })),
+  languages.map(async (language) => ({ language, page: await loadTexts(language), app: ownTexts(language) })),
 )
 
-describe.each(catalogues)('the catalogue $language of the page', ({ language, catalogue }) => {
-  testCatalogue({
-    language,
-    catalogue,
-    english,
-    translate: createTranslator(language, catalogue).t,
-    sharedTexts,
+describe.each(catalogues)('the catalogue $language of the page', ({ language, page, app }) => {
+  describe.each([
+    { name: 'every application', catalogue: { ...page }, english: { ...english.page } },
+    { name: 'the service', catalogue: app, english: english.app },
+  ])('with the texts of $name', ({ catalogue, english }) => {
+    const { t } = createTranslator(language, [{ language, texts: catalogue }])
+    testCatalogue({ language, catalogue, english, translate: t, sharedTexts })
   })
 })

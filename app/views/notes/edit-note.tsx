@@ -1,10 +1,9 @@
 import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
+import { codeOf, Conflict, Problem } from 'tallystick/page'
 
-import { codeOf, orpc } from '../../api.ts'
-import { Conflict } from '../../components/conflict.tsx'
-import { Problem } from '../../components/problem.tsx'
-import { useLanguage } from '../../language.tsx'
+import { orpc } from '../../api.ts'
+import { useLanguage } from '../../language.ts'
 import { isEqual, keepTag, type Note, noteEdits, type NoteFields, refreshNotes, replaceNote } from './note.ts'
 import { NoteForm, NoteVersion } from './note-form.tsx'
 

@@ -1,8 +1,8 @@
 import { useIsMutating, useMutation } from '@tanstack/react-query'
+import { Problem } from 'tallystick/page'
 
 import { orpc } from '../../api.ts'
-import { Problem } from '../../components/problem.tsx'
-import { useLanguage } from '../../language.tsx'
+import { useLanguage } from '../../language.ts'
 import { isEqual, keepTag, newNoteDrafts, type NoteFields, refreshNotes } from './note.ts'
 import { NoteForm } from './note-form.tsx'
 

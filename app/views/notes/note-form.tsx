@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
+import { Field } from 'tallystick/page'
 
 import { noteBounds } from '../../../contract/bounds.ts'
-import { Field } from '../../components/field.tsx'
-import { useLanguage } from '../../language.tsx'
+import { useLanguage } from '../../language.ts'
 import type { NoteFields } from './note.ts'
 
 /** `max` is a number of code points. */

@@ -1,8 +1,7 @@
 import { memo, useEffect, useId, useRef, useState } from 'react'
+import { useFocusOfList, useSession } from 'tallystick/page'
 
-import { useFocusOfList } from '../../components/focus.ts'
-import { useSession } from '../../components/session.tsx'
-import { useLanguage } from '../../language.tsx'
+import { useLanguage } from '../../language.ts'
 import { EditNote } from './edit-note.tsx'
 import { type Note, noteEdits } from './note.ts'
 import { ShareNote } from './share-note.tsx'

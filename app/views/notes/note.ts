@@ -1,8 +1,8 @@
 import { infiniteQueryOptions } from '@tanstack/react-query'
+import { codeOf, createDrafts, createEdits, queryClient } from 'tallystick/page'
 
 import type { Outputs } from '../../../contract/client.ts'
-import { codeOf, orpc, queryClient } from '../../api.ts'
-import { createDrafts, createEdits } from '../../drafts.ts'
+import { orpc } from '../../api.ts'
 
 export type Note = Outputs['notes']['list']['notes'][number]
 

@@ -1,5 +1,4 @@
-import { useLanguage } from '../../language.tsx'
-import type { Message } from '../../translator.ts'
+import { type Message, useLanguage } from '../../language.ts'
 
 const roles = ['reader', 'editor'] as const
 export type Role = (typeof roles)[number]

@@ -1,13 +1,10 @@
 import { infiniteQueryOptions, useInfiniteQuery, useMutation } from '@tanstack/react-query'
 import { useId } from 'react'
+import { Loaded, More, Problem, useFocusOfList } from 'tallystick/page'
 
 import type { Outputs } from '../../../contract/client.ts'
 import { orpc } from '../../api.ts'
-import { useFocusOfList } from '../../components/focus.ts'
-import { Loaded } from '../../components/loaded.tsx'
-import { More } from '../../components/more.tsx'
-import { Problem } from '../../components/problem.tsx'
-import { useLanguage } from '../../language.tsx'
+import { useLanguage } from '../../language.ts'
 import { keepTag, refreshNotes } from './note.ts'
 import { RoleSelect } from './role-select.tsx'
 

@@ -1,11 +1,9 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Field, Problem, usePerson } from 'tallystick/page'
 
 import { orpc } from '../../api.ts'
-import { Field } from '../../components/field.tsx'
-import { Problem } from '../../components/problem.tsx'
-import { usePerson } from '../../components/session.tsx'
-import { useLanguage } from '../../language.tsx'
+import { useLanguage } from '../../language.ts'
 import { keepTag, type Note, refreshNotes } from './note.ts'
 import { type Role, RoleSelect } from './role-select.tsx'
 import { ShareList } from './share-list.tsx'

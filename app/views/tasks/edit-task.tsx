@@ -1,11 +1,10 @@
 import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
+import { codeOf, Conflict, Problem } from 'tallystick/page'
 
 import { ORPCError } from '../../../contract/client.ts'
-import { codeOf, orpc } from '../../api.ts'
-import { Conflict } from '../../components/conflict.tsx'
-import { Problem } from '../../components/problem.tsx'
-import { useLanguage } from '../../language.tsx'
+import { orpc } from '../../api.ts'
+import { useLanguage } from '../../language.ts'
 import { isEqual, refreshTasks, type TaggedTask, type Task, taskEdits, type TaskFields } from './task.ts'
 import { TaskForm, TaskVersion } from './task-form.tsx'
 

@@ -1,10 +1,8 @@
 import { useMutation } from '@tanstack/react-query'
+import { Field, ownerOfDrafts, Problem } from 'tallystick/page'
 
 import { orpc } from '../../api.ts'
-import { Field } from '../../components/field.tsx'
-import { Problem } from '../../components/problem.tsx'
-import { ownerOfDrafts } from '../../drafts.ts'
-import { useLanguage } from '../../language.tsx'
+import { useLanguage } from '../../language.ts'
 import { newTaskDrafts, refreshTasks } from './task.ts'
 
 function changeTitle(title: string) {

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
+import { Field } from 'tallystick/page'
 
-import { Field } from '../../components/field.tsx'
-import { useLanguage } from '../../language.tsx'
+import { useLanguage } from '../../language.ts'
 import { type Status, statuses, statusNames, type TaskFields } from './task.ts'
 
 interface Props {

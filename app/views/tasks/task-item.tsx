@@ -1,10 +1,9 @@
 import { useMutation } from '@tanstack/react-query'
 import { memo, useEffect, useId, useRef } from 'react'
+import { Problem, useFocusOfList } from 'tallystick/page'
 
 import { orpc } from '../../api.ts'
-import { useFocusOfList } from '../../components/focus.ts'
-import { Problem } from '../../components/problem.tsx'
-import { useLanguage } from '../../language.tsx'
+import { useLanguage } from '../../language.ts'
 import { deleteLater } from './deletions.ts'
 import { EditTask } from './edit-task.tsx'
 import { isEqual, refreshTasks, type TaggedTask, type Task, taskEdits } from './task.ts'

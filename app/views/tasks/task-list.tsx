@@ -1,10 +1,9 @@
 import { keepPreviousData, useInfiniteQuery, useMutationState } from '@tanstack/react-query'
+import { Loaded, More } from 'tallystick/page'
 
 import type { Inputs } from '../../../contract/client.ts'
 import { orpc } from '../../api.ts'
-import { Loaded } from '../../components/loaded.tsx'
-import { More } from '../../components/more.tsx'
-import { useLanguage } from '../../language.tsx'
+import { useLanguage } from '../../language.ts'
 import { useDeletions } from './deletions.ts'
 import { type Status, taskEdits } from './task.ts'
 import { TaskItem } from './task-item.tsx'

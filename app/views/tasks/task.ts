@@ -1,7 +1,8 @@
+import { createDrafts, createEdits, queryClient } from 'tallystick/page'
+
 import type { Outputs } from '../../../contract/client.ts'
-import { orpc, queryClient } from '../../api.ts'
-import { createDrafts, createEdits } from '../../drafts.ts'
-import type { Message } from '../../translator.ts'
+import { orpc } from '../../api.ts'
+import type { Message } from '../../language.ts'
 
 export type Task = Outputs['tasks']['list']['tasks'][number]
 export type Status = Task['status']

@@ -1,8 +1,8 @@
 import { useEffect } from 'react'
 import { flushSync } from 'react-dom'
+import { Problem } from 'tallystick/page'
 
-import { Problem } from '../../components/problem.tsx'
-import { useLanguage } from '../../language.tsx'
+import { useLanguage } from '../../language.ts'
 import { undoDeletions, useDeletions } from './deletions.ts'
 
 /** Moves the focus to a task, or to the view if the list does not show the task. */

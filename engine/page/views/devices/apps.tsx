@@ -1,11 +1,10 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { tokenClientIds } from 'tallystick-contract'
 
-import type { Outputs } from '../../../contract/client.ts'
-import { client, orpc } from '../../api.ts'
+import { client, orpc, type Outputs } from '../../api.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { useLanguage } from '../../language.tsx'
-import type { Message } from '../../translator.ts'
+import type { Message } from '../../texts.ts'
 import { useOutcome } from './outcome.tsx'
 import { Revocable } from './revocable.tsx'
 

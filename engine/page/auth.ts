@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 
-import { ORPCError } from '../contract/client.ts'
+import { ORPCError } from 'tallystick-contract'
 import { keepDraftsOf } from './drafts.ts'
 
 export interface User {

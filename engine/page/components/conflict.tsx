@@ -2,7 +2,7 @@ import type { ReactNode, Ref } from 'react'
 
 import { useLanguage } from '../language.tsx'
 
-/** Shows two versions of a task or note, and lets the person choose. Announces the message. */
+/** Shows two versions of an item, and lets the person choose. Announces the message. */
 export function Conflict({
   ref,
   message,

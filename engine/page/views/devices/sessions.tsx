@@ -1,8 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 
-import type { Outputs } from '../../../contract/client.ts'
-import { client, orpc } from '../../api.ts'
+import { client, orpc, type Outputs } from '../../api.ts'
 import { Confirm } from '../../components/confirm.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { useSession } from '../../components/session.tsx'

@@ -1,8 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 
-import type { Outputs } from '../../../contract/client.ts'
-import { codeOf, orpc } from '../../api.ts'
+import { codeOf, orpc, type Outputs } from '../../api.ts'
 import { Field } from '../../components/field.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Problem } from '../../components/problem.tsx'

@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { type ComponentType, lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { Suspense, useEffect, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import type { Language } from 'tallystick-contract'
 
@@ -9,45 +9,18 @@ import { Confirm } from './components/confirm.tsx'
 import { Loaded } from './components/loaded.tsx'
 import { ConnectionStatus, Live } from './components/live.tsx'
 import { SignIn } from './components/sign-in.tsx'
+import { useDefinition, type View } from './definition.ts'
 import { hasDrafts } from './drafts.ts'
-import { languageNames, useLanguage } from './language.tsx'
-import type { Message } from './translator.ts'
-import { type Path, paths } from './paths.ts'
+import { languageNames, useAppLanguage, useLanguage } from './language.tsx'
 import { restart } from './session-changes.ts'
+import type { Message } from './texts.ts'
 import { applyTheme, storedTheme, type Theme, themes } from './theme.ts'
-import { Home } from './views/home.tsx'
-import { Account } from './views/account.tsx'
-import { Devices } from './views/devices.tsx'
-import { Notes } from './views/notes.tsx'
-import { sendDeletions } from './views/tasks/deletions.ts'
-import { Tasks } from './views/tasks.tsx'
 
-// Loaded on demand, because few people open these views.
-const People = lazy(async () => ({ default: (await import('./views/people.tsx')).People }))
-const Reservation = lazy(async () => ({ default: (await import('./views/reservation.tsx')).Reservation }))
-
-interface View {
-  title: Message
-  /** Who can open the view, and sees the link to the view. */
-  access: 'public' | 'signedIn' | 'admin'
-  Content: ComponentType
-}
-
-const views: Record<Path, View> = {
-  '/': { title: 'home', access: 'public', Content: Home },
-  '/tasks': { title: 'tasks', access: 'signedIn', Content: Tasks },
-  '/notes': { title: 'notes', access: 'signedIn', Content: Notes },
-  '/devices': { title: 'devices', access: 'signedIn', Content: Devices },
-  '/account': { title: 'account', access: 'signedIn', Content: Account },
-  '/people': { title: 'people', access: 'admin', Content: People },
-  '/reservation': { title: 'reservation', access: 'public', Content: Reservation },
-}
-
-const isOpen = ({ access }: View, session: Session | null) =>
+const isOpen = ({ access }: Pick<View, 'access'>, session: Session | null) =>
   access === 'public' || (session !== null && (access === 'signedIn' || session.user.role === 'admin'))
 
 /** The frame of all views: header, navigation, messages about the connection, and footer. */
-export function Page() {
+export function Frame() {
   const session = useQuery(sessionQuery)
   return (
     <Loaded query={session}>
@@ -63,25 +36,26 @@ export function Page() {
 }
 
 function Header({ session }: { session: Session | null }) {
-  const { t } = useLanguage()
+  const { t } = useAppLanguage()
+  const { name, views, beforeSignOut } = useDefinition()
   const [location] = useLocation()
   const leave = useMutation({
     mutationFn: async () => {
-      await sendDeletions()
+      await beforeSignOut?.()
       await signOut()
     },
     onSuccess: restart,
   })
   const [isAsking, setAsking] = useState(false)
   const stop = useMutation({ mutationFn: stopImpersonating, onSettled: restart })
-  const links = paths.filter((path) => isOpen(views[path], session))
+  const links = Object.entries(views).filter(([, view]) => isOpen(view, session))
   return (
     <header>
       <a className="skip" href="#content">
         {t('skipToContent')}
       </a>
       <div className="bar">
-        <h1>Tallystick</h1>
+        <h1>{name}</h1>
         {session && (
           <p className="row">
             <bdi>{session.user.name || session.user.email}</bdi>{' '}
@@ -115,7 +89,7 @@ function Header({ session }: { session: Session | null }) {
       </div>
       {session?.session.impersonatedBy && (
         <div role="alert" className="impersonation">
-          <p>{t('impersonation', { email: session.user.email })}</p>
+          <p>{t('impersonation', { app: name, email: session.user.email })}</p>
           <button
             onClick={() => {
               stop.mutate()
@@ -127,10 +101,10 @@ function Header({ session }: { session: Session | null }) {
       )}
       <nav aria-label={t('mainNavigation')}>
         <ul>
-          {links.map((path) => (
+          {links.map(([path, view]) => (
             <li key={path}>
               <Link href={path} aria-current={location === path ? 'page' : undefined}>
-                {t(views[path].title)}
+                {t(view.title)}
               </Link>
             </li>
           ))}
@@ -142,22 +116,22 @@ function Header({ session }: { session: Session | null }) {
 }
 
 function Content({ session }: { session: Session | null }) {
-  const { t } = useLanguage()
+  const { t } = useAppLanguage()
+  const { name, views } = useDefinition()
   const [location] = useLocation()
-  const path = paths.find((known) => known === location)
-  const view = path && views[path]
-  const title = view && path !== '/' && t(view.title)
+  const view = Object.hasOwn(views, location) ? views[location] : undefined
+  const title = view && location !== '/' && t(view.title)
   const hasEnded = useHasEnded(session)
   const main = useRef<HTMLElement>(null)
   const lastLocation = useRef(location)
   const wasSignedOut = useRef(session === null)
 
   useEffect(() => {
-    document.title = title ? `${title} – Tallystick` : 'Tallystick'
+    document.title = title ? `${title} – ${name}` : name
     // Screen readers then announce the view. The first view keeps the focus of the browser.
     if (lastLocation.current !== location) main.current?.focus()
     lastLocation.current = location
-  }, [title, location])
+  }, [title, location, name])
 
   useEffect(() => {
     // The form of the sign-in, which had the focus, has disappeared.

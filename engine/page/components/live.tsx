@@ -1,28 +1,29 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { createContext, type ReactNode, useContext, useEffect, useState, useSyncExternalStore } from 'react'
 
-import { keepLive, type LiveStatus } from '../../contract/query/index.ts'
-import { codeOf, orpc } from '../api.ts'
+import type { LiveStatus } from 'tallystick-contract/query'
+
+import { codeOf, queryClient } from '../api.ts'
 import { sessionQuery } from '../auth.ts'
+import { useDefinition } from '../definition.ts'
 import { useLanguage } from '../language.tsx'
 
 const LiveContext = createContext<LiveStatus>('connecting')
 
 /** Keeps the queries of the page current with one stream. `userId` is undefined if nobody is signed in. */
 export function Live({ userId, children }: { userId: string | undefined; children: ReactNode }) {
-  const queryClient = useQueryClient()
+  const { keepLive } = useDefinition()
   const [status, setStatus] = useState<LiveStatus>('connecting')
 
   useEffect(
     () =>
-      keepLive(queryClient, orpc, {
-        topics: userId === undefined ? ['counter'] : ['counter', 'tasks', 'notes', 'sessions'],
+      keepLive({
+        isSignedIn: userId !== undefined,
         onStatus: setStatus,
         onError: (error) => {
           if (codeOf(error) === 'UNAUTHORIZED') void queryClient.invalidateQueries(sessionQuery)
         },
       }),
-    [queryClient, userId],
+    [keepLive, userId],
   )
   return <LiveContext value={status}>{children}</LiveContext>
 }

@@ -2,9 +2,8 @@ import { useMutation } from '@tanstack/react-query'
 
 import { client } from '../../api.ts'
 import { Problem } from '../../components/problem.tsx'
+import { useDefinition } from '../../definition.ts'
 import { useLanguage } from '../../language.tsx'
-
-const FILE_NAME = 'tallystick.json'
 
 /** Makes the browser save a file. */
 function saveFile(name: string, content: string) {
@@ -14,11 +13,13 @@ function saveFile(name: string, content: string) {
 }
 
 export function Export() {
+  const { id } = useDefinition()
+  const file = `${id}.json`
   const { t } = useLanguage()
   const run = useMutation({
     mutationFn: () => client.account.export(),
     onSuccess: (data) => {
-      saveFile(FILE_NAME, JSON.stringify(data, undefined, 2))
+      saveFile(file, JSON.stringify(data, undefined, 2))
     },
   })
   return (
@@ -36,7 +37,7 @@ export function Export() {
       </button>
       {run.isPending && <progress aria-label={t('exporting')} />}
       <p role="status" className="outcome">
-        {run.isPending ? t('exporting') : run.isSuccess && t('exported', { file: FILE_NAME })}
+        {run.isPending ? t('exporting') : run.isSuccess && t('exported', { file })}
       </p>
       <Problem error={run.error} />
     </section>

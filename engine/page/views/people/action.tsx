@@ -7,7 +7,7 @@ import { banUser, impersonate, peopleKey, setRole, unbanUser, type User } from '
 import { Confirm } from '../../components/confirm.tsx'
 import { usePerson } from '../../components/session.tsx'
 import { useLanguage } from '../../language.tsx'
-import type { Message } from '../../translator.ts'
+import type { Message } from '../../texts.ts'
 
 interface Definition {
   run: (userId: string, reason: string) => Promise<unknown>
