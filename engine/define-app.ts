@@ -4,7 +4,6 @@ import {
   type DataOf,
   type EngineContract,
   type ExportParts,
-  idOf,
   metaOf,
   type RateLimit,
   type Topic,
@@ -45,6 +44,10 @@ interface Definition<Contract extends AppContract, Parts extends ExportParts> ex
   App,
   'name' | 'version' | 'license' | 'description' | 'migrationsFolder' | 'resourceNames'
 > {
+  /** Derived from the name by default. A later change of the id ends all sessions, and changes the addresses of MCP. */
+  id?: string
+  /** The id by default. */
+  cookiePrefix?: string
   contract: Contract
   /** The parts of the export, in the order of the export. */
   exportParts: Parts
@@ -63,9 +66,9 @@ export function defineApp<Contract extends AppContract, const Parts extends Expo
     declared[name] ? [[name, declared[name]]] : [],
   )
   const resources = Object.fromEntries(entries)
-  const id = idOf(definition.name)
+  const { name, id = toId(name), cookiePrefix = id } = definition
   const mistakes = [
-    ...(/^[a-z]/.test(id) ? [] : [`The name ${definition.name} must begin with a letter from A to Z`]),
+    ...mistakesOfNames(name, id, cookiePrefix),
     ...mistakesOfContract(contract, declared),
     ...mistakesOfExport(contract, resources, exportParts),
     ...findMistakes(resources),
@@ -74,6 +77,7 @@ export function defineApp<Contract extends AppContract, const Parts extends Expo
   return {
     ...definition,
     id,
+    cookiePrefix,
     contract,
     resources,
     router: Object.fromEntries(
@@ -86,6 +90,29 @@ export function defineApp<Contract extends AppContract, const Parts extends Expo
       write: resourcesOfScope(contract, 'write'),
     },
   }
+}
+
+/** Converts a name to an id. The result is not an id if the name contains no letter from A to Z. */
+export const toId = (name: string) =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+
+export const isId = (id: string) => /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(id)
+
+function mistakesOfNames(name: string, id: string, cookiePrefix: string) {
+  const isDerived = id === toId(name)
+  return [
+    ...(isId(id)
+      ? []
+      : [
+          isDerived
+            ? `The name ${name} must begin with a letter from A to Z, or the application needs an \`id\``
+            : `The id ${id} must consist of lower-case letters, digits and single hyphens, and begin with a letter`,
+        ]),
+    ...(isId(cookiePrefix) ? [] : [`The prefix of cookies ${cookiePrefix} must have the form of an id`]),
+  ]
 }
 
 /** Compares the resources with the contract, and finds procedures without the guard. */

@@ -41,6 +41,8 @@ export interface App<
   name: string
   /** The name in URIs, in the names of metrics and in the default sender: lower-case letters, digits and hyphens. */
   id: string
+  /** Begins the names of the cookies. Cookies of several applications on one host must have different names. */
+  cookiePrefix: string
   version: string
   /** The translated names of the resources, for the consent page. */
   resourceNames: Catalogues

@@ -11,6 +11,7 @@ import { resourceNames } from './texts.ts'
 
 export const app = defineApp({
   name: 'Tallystick',
+  cookiePrefix: 'better-auth',
   version: '1.0.0',
   license: 'MIT',
   description: 'A shared counter, tasks, notes and sessions.',

@@ -150,6 +150,25 @@ describe('defineApp', () => {
     expect(() => defineApp({ ...definition, name })).toThrow('must begin with a letter')
   })
 
+  test('uses the id in names of cookies, unless the application chooses another prefix', () => {
+    const named = { ...definition, name: '図書館', id: 'lendery' }
+
+    expect(defineApp(named)).toMatchObject({ id: 'lendery', cookiePrefix: 'lendery' })
+    expect(defineApp({ ...named, cookiePrefix: 'auth' })).toMatchObject({
+      id: 'lendery',
+      cookiePrefix: 'auth',
+    })
+    expect(app.cookiePrefix).toBe('better-auth')
+  })
+
+  test.each(['', 'A', '1a', 'a b', 'a--b', 'a-', 'a;b'])(
+    'finds an invalid id and prefix of cookies: %j',
+    (id) => {
+      expect(() => defineApp({ ...definition, id })).toThrow(`The id ${id} must`)
+      expect(() => defineApp({ ...definition, cookiePrefix: id })).toThrow('The prefix of cookies')
+    },
+  )
+
   test('names all mistakes in one error', () => {
     const procedures = { edit: procedure({ action: 'EDIT_BOOK', ifMatch: true }) }
     const mistaken = {

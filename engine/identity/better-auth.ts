@@ -48,7 +48,7 @@ export function createAuth(
   db: Database,
   mailer: Mailer,
   log: Logger,
-  app: Pick<App, 'name' | 'personalData'>,
+  app: Pick<App, 'name' | 'cookiePrefix' | 'personalData'>,
 ) {
   const { baseUrl, authSecret, adminEmails } = settings
   const schema = {
@@ -86,7 +86,7 @@ export function createAuth(
     rateLimit: { enabled: false },
     advanced: {
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER], ipv6Subnet: 64 },
-      ...cookieOptions(baseUrl),
+      ...cookieOptions(baseUrl, app.cookiePrefix),
     },
     hooks: { before: filterCookies },
     databaseHooks: {

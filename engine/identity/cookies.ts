@@ -2,19 +2,22 @@ import type { AuthContext, BetterAuthOptions } from 'better-auth'
 import { createEndpoint } from 'better-call'
 
 /**
- * Configures the cookie names of better-auth. On https, each name has the prefix `__Host-`. A browser accepts such a
+ * Configures the cookie names of better-auth, which begin with `prefix`. On https, each name has the prefix `__Host-`. A browser accepts such a
  * cookie only over https, with `Path=/` and without `Domain`. A sibling domain therefore cannot set a cookie for this
  * service.
  */
-export const cookieOptions = (baseUrl: string): BetterAuthOptions['advanced'] =>
-  baseUrl.startsWith('https:')
-    ? {
-        // With the value true, better-auth would write `__Secure-` before the prefix `__Host-`.
-        useSecureCookies: false,
-        cookiePrefix: '__Host-better-auth',
-        defaultCookieAttributes: { secure: true },
-      }
-    : {}
+export const cookieOptions = (baseUrl: string, prefix: string): BetterAuthOptions['advanced'] => ({
+  cookiePrefix: fullCookiePrefix(baseUrl, prefix),
+  ...(isHttps(baseUrl) && {
+    // With the value true, better-auth would write `__Secure-` before the prefix `__Host-`.
+    useSecureCookies: false,
+    defaultCookieAttributes: { secure: true },
+  }),
+})
+
+const isHttps = (baseUrl: string) => baseUrl.startsWith('https:')
+
+const fullCookiePrefix = (baseUrl: string, prefix: string) => (isHttps(baseUrl) ? `__Host-${prefix}` : prefix)
 
 type CookieContext = Pick<AuthContext, 'secret' | 'authCookies' | 'createAuthCookie'>
 

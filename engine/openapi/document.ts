@@ -36,10 +36,10 @@ const createInfo = ({ name, version, description, license }: App, baseUrl: strin
 const listFormat = new Intl.ListFormat('en-GB')
 
 /** The session cookie. Over https, the name of the cookie has a prefix (engine/identity/cookies.ts). */
-const createSession = (baseUrl: string) => ({
+const createSession = ({ cookiePrefix }: App, baseUrl: string) => ({
   type: 'apiKey' as const,
   in: 'cookie' as const,
-  name: `${baseUrl.startsWith('https:') ? '__Host-' : ''}better-auth.session_token`,
+  name: `${baseUrl.startsWith('https:') ? '__Host-' : ''}${cookiePrefix}.session_token`,
 })
 
 /**
@@ -76,7 +76,7 @@ export async function createDocument(app: App, baseUrl: string): Promise<OpenAPI
     components: {
       schemas,
       examples,
-      securitySchemes: { session: createSession(baseUrl), token: createToken(app, baseUrl) },
+      securitySchemes: { session: createSession(app, baseUrl), token: createToken(app, baseUrl) },
     },
   }
 }
