@@ -31,7 +31,11 @@ export interface Notifications {
   listen: (subscriber: Subscriber) => () => Promise<void>
 }
 
-/** LISTEN and NOTIFY of a PostgreSQL server. `direct` is the server itself, because poolers do not support LISTEN. */
+/**
+ * LISTEN and NOTIFY of a PostgreSQL server. `direct` is the server itself, because poolers do not support LISTEN.
+ *
+ * @internal The declarations of the package omit this function, because the bundle contains the driver, but not its types.
+ */
 export function createServerNotifications(direct: DatabaseUrl, sender: postgres.Sql): Notifications {
   return {
     notify: (payload) => sender`select pg_notify(${CHANNEL}, ${payload})`,

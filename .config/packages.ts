@@ -1,0 +1,167 @@
+import { build, type Plugin } from 'esbuild'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
+
+/** package.json of a package of the repository. */
+interface Manifest {
+  name: string
+  files: string[]
+  exports: Record<string, unknown>
+  dependencies: Record<string, string>
+  peerDependencies?: Record<string, string>
+  peerDependenciesMeta?: Record<string, { optional?: boolean }>
+}
+
+/** Fields of package.json that only the development of the package uses. */
+const DEVELOPMENT = ['allowScripts', 'devDependencies', 'overrides', 'scripts', 'workspaces']
+
+/** The folders of the packages by the name of the package. The compiler writes each folder to `dist/<folder>`. */
+const folders: Record<string, string> = {
+  tallystick: 'engine',
+  'tallystick-client': 'contract',
+  'tallystick-contract': 'engine/contract',
+}
+
+const readManifest = (folder: string) =>
+  JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
+
+/** A source file that is an entry point of a package: `./db/open.ts`. */
+const isSource = (entry: unknown): entry is string => typeof entry === 'string' && entry.endsWith('.ts')
+
+/** In the repository, an entry point is a source file. In an archive, an entry point is its compiled file. */
+const compiled = (entry: unknown) =>
+  isSource(entry)
+    ? {
+        types: entry.replace('./', './dist/').replace(/\.ts$/, '.d.ts'),
+        default: entry.replace('./', './dist/').replace(/\.ts$/, '.js'),
+      }
+    : entry
+
+const writeManifest = (folder: string, { name, ...content }: { name: string }) => {
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify({ name, ...content }, null, 2)}\n`)
+}
+
+const publishedFields = (manifest: Manifest) =>
+  Object.fromEntries(Object.entries(manifest).filter(([field]) => !DEVELOPMENT.includes(field)))
+
+const mapExports = ({ exports }: Manifest, map: (entry: unknown) => unknown) =>
+  Object.fromEntries(Object.entries(exports).map(([path, entry]) => [path, map(entry)]))
+
+function copyDocuments(source: string, destination: string) {
+  for (const name of ['README.md', 'LICENSE'])
+    if (existsSync(join(source, name))) cpSync(join(source, name), join(destination, name))
+}
+
+/** The packages that an application must install beside a package. */
+const requiredPeers = ({ peerDependencies = {}, peerDependenciesMeta = {} }: Manifest) =>
+  Object.fromEntries(
+    Object.entries(peerDependencies).filter(([name]) => !peerDependenciesMeta[name]?.optional),
+  )
+
+/**
+ * Writes a package as it is published. The archive contains the other packages of the repository that the package depends
+ * on, so that an application can install the archive without a registry. npm does not install the dependencies of these
+ * packages, so the archive declares them itself.
+ */
+export function writePackage(source: string, destination: string) {
+  const manifest = readManifest(source)
+  const bundled = Object.keys(manifest.dependencies).filter((name) => Object.hasOwn(folders, name))
+  const inherited = bundled.flatMap((name) => {
+    const other = readManifest(folders[name] ?? '')
+    return [other.dependencies, requiredPeers(other)]
+  })
+  const dependencies = Object.assign({}, ...inherited, manifest.dependencies) as Manifest['dependencies']
+  mkdirSync(destination, { recursive: true })
+  if (source === '.')
+    for (const path of manifest.files) cpSync(path, join(destination, path), { recursive: true })
+  else
+    cpSync(join('dist', source), join(destination, 'dist'), {
+      recursive: true,
+      // The package in engine/contract is not part of the package in engine.
+      filter: (path) => path !== join('dist', 'engine', 'contract') || source !== 'engine',
+    })
+  copyDocuments(source, destination)
+  writeManifest(destination, {
+    ...publishedFields(manifest),
+    name: manifest.name,
+    exports: mapExports(manifest, compiled),
+    dependencies,
+    ...(bundled.length > 0 && { bundleDependencies: bundled }),
+  })
+  for (const name of bundled) writePackage(folders[name] ?? '', join(destination, 'node_modules', name))
+}
+
+/** The name of the bundled file of an entry point: `db-open` for `./db/open.ts`. */
+const bundleNameOf = (entry: string) =>
+  entry
+    .replace(/^\.\//, '')
+    .replace(/(\/index)?\.ts$/, '')
+    .replaceAll('/', '-')
+
+/** The packages that are part of the bundle: the patched driver, and the one file of Drizzle that imports the driver. */
+const BUNDLED = ['postgres', 'drizzle-orm/postgres-js']
+
+/**
+ * Leaves all packages out of the bundle, except for BUNDLED. An application then has one copy of each package that the
+ * application itself imports.
+ */
+const externalPackages: Plugin = {
+  name: 'external-packages',
+  setup({ onResolve }) {
+    onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
+      kind === 'entry-point' || BUNDLED.includes(path) ? undefined : { external: true },
+    )
+    onResolve({ filter: /^\.\.?\// }, ({ path, importer }) => {
+      const [, file] = /node_modules\/(drizzle-orm\/.*)$/.exec(importer) ?? []
+      if (file === undefined || path === './driver.js') return undefined
+      return { external: true, path: posix.join(posix.dirname(file), path).replace(/\.js$/, '') }
+    })
+  },
+}
+
+/**
+ * Writes the package `tallystick` as it is published: the bundled entry points with the patched PostgreSQL driver, because
+ * patch-package does not reach applications, the declarations of the compiler, the engine's migrations, and the reference
+ * page. Needs the output of the compiler and the built pages in `dist`.
+ */
+export async function writeEngine(destination: string) {
+  const manifest = readManifest('engine')
+  rmSync(destination, { recursive: true, force: true })
+  const entries = Object.values(manifest.exports).filter(isSource)
+  await build({
+    entryPoints: Object.fromEntries(
+      entries.map((entry) => [bundleNameOf(entry), posix.join('engine', entry)]),
+    ),
+    outdir: join(destination, 'dist'),
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    plugins: [externalPackages],
+    logLevel: 'warning',
+  })
+  cpSync('dist/engine', join(destination, 'dist/types'), {
+    recursive: true,
+    filter: (path) => path !== join('dist', 'engine', 'contract') && !/\.js(\.map)?$/.test(path),
+  })
+  cpSync('engine/db/migrations', join(destination, 'dist/engine-migrations'), {
+    recursive: true,
+    // Only drizzle-kit reads the snapshots, for the next migration of the engine.
+    filter: (path) => !path.endsWith('_snapshot.json'),
+  })
+  cpSync('dist/pages/docs', join(destination, 'pages/docs'), { recursive: true })
+  copyDocuments('engine', destination)
+  writeManifest(destination, {
+    ...publishedFields(manifest),
+    name: manifest.name,
+    exports: mapExports(manifest, (entry) =>
+      isSource(entry)
+        ? {
+            types: entry.replace('./', './dist/types/').replace(/\.ts$/, '.d.ts'),
+            default: `./dist/${bundleNameOf(entry)}.js`,
+          }
+        : entry,
+    ),
+  })
+}
