@@ -37,7 +37,7 @@ const compiled = (entry: unknown) =>
       }
     : entry
 
-const writeManifest = (folder: string, { name, ...content }: { name: string }) => {
+const writeManifest = (folder: string, { name, ...content }: { name: string } & Record<string, unknown>) => {
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify({ name, ...content }, null, 2)}\n`)
 }
 
