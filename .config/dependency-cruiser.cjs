@@ -183,7 +183,7 @@ module.exports = {
       to: {
         dependencyTypes: ['npm-no-pkg', 'npm-unknown'],
         dependencyTypesNot: ['type-only'],
-        pathNot: '@orpc/tanstack-query/',
+        pathNot: '@orpc/tanstack-query/|^node_modules/(esbuild|vite)/',
       },
     },
     {

@@ -1,11 +1,11 @@
 import { build } from 'esbuild'
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, extname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
 
-import { buildIfChanged } from './inputs.ts'
+import { compressFolder, filesIn } from '../engine/project/compress.ts'
+import { buildIfChanged } from '../engine/project/inputs.ts'
 
 /** Builds all pages to `dist/pages`. `engine/http/endpoints/files.ts` serves the result. */
 export const buildPages = () =>
@@ -17,6 +17,7 @@ export const buildPages = () =>
       'contract',
       'engine/contract',
       'engine/page',
+      'engine/project',
       'pages',
       'src/messages',
       'package-lock.json',
@@ -24,17 +25,12 @@ export const buildPages = () =>
     () => Promise.all([...readdirSync('pages').map(buildPage), buildApp()]),
   )
 
-const vite = 'node_modules/vite/bin/vite.js'
-
 /** Builds the page at `/` with Vite. */
-async function buildApp() {
-  // In a process of its own, because Vite selects the code for production with NODE_ENV. The configuration imports sources of
-  // the workspace, which Node.js 20 loads only with tsx.
-  await promisify(execFile)('node_modules/.bin/tsx', [vite, 'build', '--config', '.config/vite.ts'], {
+const buildApp = () =>
+  // Node.js 20 loads the sources of the workspace only with tsx.
+  promisify(execFile)('node_modules/.bin/tsx', ['engine/project/build-page.ts'], {
     env: { ...process.env, NODE_ENV: 'production' },
   })
-  await compressFolder('dist/pages/app')
-}
 
 /**
  * Builds the page `pages/<name>`: bundles `main.ts`, with a content hash in each file name, and inserts the names into
@@ -77,30 +73,7 @@ function writeIfChanged(file: string, contents: Uint8Array) {
   writeFileSync(file, contents)
 }
 
-const compressors = {
-  '.br': promisify(brotliCompress),
-  '.gz': (bytes: Buffer) => promisify(gzip)(bytes, { level: constants.Z_BEST_COMPRESSION }),
-}
-
-/** The files that become smaller. Images and fonts are compressed already. */
-const COMPRESSIBLE = /\.(css|html|js|json|svg|txt|webmanifest)$/
-
-/** Writes a copy with Brotli and a copy with gzip beside each file, unless an up-to-date copy exists. */
-export async function compressFolder(folder: string) {
-  for (const file of filesIn(folder).filter((path) => COMPRESSIBLE.test(path)))
-    for (const [extension, compress] of Object.entries(compressors)) {
-      const copy = file + extension
-      if (existsSync(copy) && statSync(copy).mtimeMs >= statSync(file).mtimeMs) continue
-      writeFileSync(copy, await compress(readFileSync(file)))
-    }
-}
-
 /** Removes the files of earlier builds. */
 function removeExcept(folder: string, kept: string[]) {
   for (const file of filesIn(folder)) if (!kept.includes(file.replace(/\.(br|gz)$/, ''))) rmSync(file)
 }
-
-const filesIn = (folder: string) =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name))

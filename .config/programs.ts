@@ -1,7 +1,7 @@
 import { build, type BuildOptions } from 'esbuild'
 import { cpSync, rmSync } from 'node:fs'
 
-import { buildIfChanged } from './inputs.ts'
+import { buildIfChanged } from '../engine/project/inputs.ts'
 
 /** These packages read files next to their own code, so they cannot be part of the bundle. */
 export const external = ['@electric-sql/pglite', 'fs-native-extensions', 'open']

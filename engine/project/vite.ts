@@ -1,0 +1,43 @@
+import { cpSync, existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { type InlineConfig, type Plugin, runnerImport } from 'vite'
+
+/** The folder of the page in a project. */
+const FOLDER = 'app'
+
+/** The folder of the built page. engine/http/endpoints/files.ts serves the result. */
+export const OUTPUT = 'dist/pages/app'
+
+/** Returns whether the project in the working folder has a page. */
+export const hasPage = () => existsSync(join(FOLDER, 'index.html'))
+
+/** Imports the paths of the views from app/paths.ts. */
+export async function importPaths() {
+  const { module } = await runnerImport<{ paths: readonly string[] }>(resolve(FOLDER, 'paths.ts'))
+  return module.paths
+}
+
+/** Writes a copy of `index.html` for each path of the page: `tasks.html` for `/tasks`. */
+const copyIndexToPaths = (paths: readonly string[]): Plugin => ({
+  name: 'copy-index-to-paths',
+  apply: 'build',
+  writeBundle: () => {
+    for (const path of paths)
+      if (path !== '/') cpSync(join(OUTPUT, 'index.html'), join(OUTPUT, `${path}.html`))
+  },
+})
+
+/** The configuration of Vite for the page of a project. The project can add app/vite.config.ts. */
+export const viteConfig = (paths: readonly string[]): InlineConfig => ({
+  root: FOLDER,
+  plugins: [copyIndexToPaths(paths)],
+  build: {
+    outDir: resolve(OUTPUT),
+    emptyOutDir: true,
+    target: 'es2022',
+    // The Content-Security-Policy of the page does not allow inline scripts.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  logLevel: 'warn',
+})
