@@ -22,23 +22,22 @@ interface LiveOptions {
 export interface PageDefinition<Messages extends string> {
   /** The name of the application, as in `defineApp`. */
   name: string
+  /** The name for files and configurations, as in `defineApp`. By default, derived from the name. */
+  id?: string
   texts: AppTexts<Messages>
   /** The views by path, in the order of the navigation. The path `/` is the start page. */
   views: Readonly<Record<string, View<Message | Messages>>>
   /**
    * Keeps the queries of the page current, with `keepLive` of tallystick-contract/query. Returns the function that ends
-   * the updates.
+   * the updates, or undefined if the page shows nothing that changes.
    */
-  keepLive: (options: LiveOptions) => () => void
+  keepLive: (options: LiveOptions) => (() => void) | undefined
   /** Runs before the person signs out, for example to send changes that can still be undone. */
   beforeSignOut?: () => Promise<void>
 }
 
 /** The definition of an application, for the components of the frame. */
-interface Definition extends Omit<PageDefinition<string>, 'texts'> {
-  /** The name for files and configurations: lower-case letters, digits and hyphens. */
-  id: string
-}
+type Definition = Omit<PageDefinition<string>, 'texts'> & { id: string }
 
 export const DefinitionContext = createContext<Definition | undefined>(undefined)
 

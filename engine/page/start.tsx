@@ -14,7 +14,7 @@ import { applyTheme } from './theme.ts'
 import { askBeforeLeaving } from './unsaved.ts'
 
 /** Shows the page of an application in the element `#page`. */
-export function startPage<Messages extends string>({ texts, ...definition }: PageDefinition<Messages>) {
+export function startPage<Messages extends string>({ texts, id, ...definition }: PageDefinition<Messages>) {
   applyTheme()
   reloadAfterFailedImport()
   askBeforeLeaving()
@@ -28,7 +28,7 @@ export function startPage<Messages extends string>({ texts, ...definition }: Pag
     <StrictMode>
       <QueryClientProvider client={queryClient}>
         <LanguageProvider load={texts.load}>
-          <DefinitionContext value={{ ...definition, id: idOf(definition.name) }}>
+          <DefinitionContext value={{ ...definition, id: id ?? idOf(definition.name) }}>
             <Frame />
           </DefinitionContext>
         </LanguageProvider>

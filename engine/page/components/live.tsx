@@ -14,17 +14,17 @@ export function Live({ userId, children }: { userId: string | undefined; childre
   const { keepLive } = useDefinition()
   const [status, setStatus] = useState<LiveStatus>('connecting')
 
-  useEffect(
-    () =>
-      keepLive({
-        isSignedIn: userId !== undefined,
-        onStatus: setStatus,
-        onError: (error) => {
-          if (codeOf(error) === 'UNAUTHORIZED') void queryClient.invalidateQueries(sessionQuery)
-        },
-      }),
-    [keepLive, userId],
-  )
+  useEffect(() => {
+    const stop = keepLive({
+      isSignedIn: userId !== undefined,
+      onStatus: setStatus,
+      onError: (error) => {
+        if (codeOf(error) === 'UNAUTHORIZED') void queryClient.invalidateQueries(sessionQuery)
+      },
+    })
+    if (!stop) setStatus('connected')
+    return stop
+  }, [keepLive, userId])
   return <LiveContext value={status}>{children}</LiveContext>
 }
 
