@@ -33,7 +33,7 @@ export default defineConfig({
       {
         test: {
           name: 'quick',
-          include: ['test/**/*.test.ts'],
+          include: ['test/**/*.test.ts', 'engine/create/template/test/*.test.ts'],
           exclude: [...configDefaults.exclude, 'test/**/*.{slow,isolated,long}.test.ts'],
           ...sharedImports,
           ...limits,

@@ -103,7 +103,7 @@ module.exports = {
     ]),
     only('define-app', '^engine/define-app\\.ts$', [
       '^engine/(contract|db)/',
-      '^engine/(context|rate-limits|resource|scope-resources)\\.ts$',
+      '^engine/(app-id|context|rate-limits|resource|scope-resources)\\.ts$',
       '^engine/(guard|procedures)/index\\.ts$',
     ]),
     only('settings', '^engine/settings\\.ts$', [
@@ -158,7 +158,15 @@ module.exports = {
       engineContract,
       '^engine/db/errors\\.ts$',
       '^engine/operator/(commands|command-context)\\.ts$',
+      '^engine/project/commands\\.ts$',
     ]),
+    only('project', '^engine/project/', ['^engine/create/index\\.ts$']),
+    only('create', '^engine/create/(?!template/)', [
+      engineContract,
+      '^engine/app-id\\.ts$',
+      '^engine/db/errors\\.ts$',
+    ]),
+    only('template', '^engine/create/template/', [engineEntries]),
     only('operator', '^engine/operator/', ['^engine/(?!testing/|cli/)']),
     {
       name: 'operator-on-demand',
@@ -177,7 +185,7 @@ module.exports = {
     {
       name: 'declared-packages',
       comment:
-        'package.json of the workspace declares every package that its code imports. A package for TanStack Query is an optional peer.',
+        'package.json of the workspace declares every package that its code imports. A package for TanStack Query, and esbuild, are optional peers.',
       severity: 'error',
       from: { path: '^(contract|db|engine|src)/', pathNot: 'drizzle.config|^engine/page/' },
       to: {
@@ -189,7 +197,10 @@ module.exports = {
     {
       name: 'no-dev-packages',
       severity: 'error',
-      from: { path: '^(contract|db|engine|src)/', pathNot: 'drizzle.config|^engine/page/' },
+      from: {
+        path: '^(contract|db|engine|src)/',
+        pathNot: ['drizzle.config', '^engine/page/', '^engine/create/template/(app|test|vitest)'],
+      },
       // The code may import `postgres`, although it is a development dependency: the bundle contains the patched
       // package, and installations must not load the unpatched package.
       to: {

@@ -19,6 +19,7 @@ const groups: Record<string, readonly string[]> = {
   engine: ['index', 'define-app'],
   texts: ['texts'],
   shared: [
+    'app-id',
     'audit-source',
     'caller',
     'context',
@@ -31,9 +32,9 @@ const groups: Record<string, readonly string[]> = {
   ],
 }
 
-/** The service is one group. Each folder of the engine is a group. */
+/** The service is one group, as is the template of a project. Each folder of the engine is a group. */
 function groupOf(path: string) {
-  if (/^(contract|db|src)\//.test(path)) return 'service'
+  if (/^(contract|db|src|engine\/create\/template)\//.test(path)) return 'service'
   const [, folder] = /^engine\/([^/.]+)\//.exec(path) ?? []
   if (folder !== undefined) return folder
   const [, file = ''] = /^engine\/(.+)\.ts$/.exec(path) ?? []

@@ -2,6 +2,8 @@ import { build, type Plugin } from 'esbuild'
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 
+import { buildIfChanged } from '../engine/project/inputs.ts'
+
 /** package.json of a package of the repository. */
 interface Manifest {
   name: string
@@ -37,8 +39,8 @@ const compiled = (entry: unknown) =>
       }
     : entry
 
-const writeManifest = (folder: string, { name, ...content }: { name: string } & Record<string, unknown>) => {
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify({ name, ...content }, null, 2)}\n`)
+const writeManifest = (folder: string, content: Record<string, unknown>) => {
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(content, null, 2)}\n`)
 }
 
 const publishedFields = (manifest: Manifest) =>
@@ -83,7 +85,6 @@ export function writePackage(source: string, destination: string) {
   copyDocuments(source, destination)
   writeManifest(destination, {
     ...publishedFields(manifest),
-    name: manifest.name,
     exports: mapExports(manifest, compiled),
     dependencies,
     ...(bundled.length > 0 && { bundleDependencies: bundled }),
@@ -119,6 +120,9 @@ const externalPackages: Plugin = {
   },
 }
 
+/** The source of the command `tallystick`. */
+const COMMAND = './command.ts'
+
 /**
  * Writes the package `tallystick` as it is published: the bundled entry points with the patched PostgreSQL driver, because
  * patch-package does not reach applications, the declarations of the compiler, the engine's migrations, and the reference
@@ -130,7 +134,7 @@ export async function writeEngine(destination: string) {
   const entries = Object.values(manifest.exports).filter(isSource)
   await build({
     entryPoints: Object.fromEntries(
-      entries.map((entry) => [bundleNameOf(entry), posix.join('engine', entry)]),
+      [...entries, COMMAND].map((entry) => [bundleNameOf(entry), posix.join('engine', entry)]),
     ),
     outdir: join(destination, 'dist'),
     bundle: true,
@@ -151,10 +155,14 @@ export async function writeEngine(destination: string) {
     filter: (path) => !path.endsWith('_snapshot.json'),
   })
   cpSync('dist/pages/docs', join(destination, 'pages/docs'), { recursive: true })
+  cpSync('engine/create/template', join(destination, 'template'), {
+    recursive: true,
+    filter: (path) => !/\/(node_modules|dist|\.data)$/.test(path),
+  })
   copyDocuments('engine', destination)
   writeManifest(destination, {
     ...publishedFields(manifest),
-    name: manifest.name,
+    bin: { [manifest.name]: `./dist/${bundleNameOf(COMMAND)}.js` },
     exports: mapExports(manifest, (entry) =>
       isSource(entry)
         ? {
@@ -165,3 +173,11 @@ export async function writeEngine(destination: string) {
     ),
   })
 }
+
+/** Writes the packages for `tallystick new` (engine/create/template.ts), unless the packages are up to date. */
+export const buildPackages = () =>
+  buildIfChanged('dist/packages', ['.config', 'engine', 'pages', 'package-lock.json'], async () => {
+    await writeEngine('dist/packages/tallystick')
+    rmSync('dist/packages/tallystick-contract', { recursive: true, force: true })
+    writePackage('engine/contract', 'dist/packages/tallystick-contract')
+  })

@@ -1,28 +1,8 @@
-import { build, type BuildOptions } from 'esbuild'
+import { build } from 'esbuild'
 import { cpSync, rmSync } from 'node:fs'
 
+import { bundleOptions } from '../engine/project/bundle.ts'
 import { buildIfChanged } from '../engine/project/inputs.ts'
-
-/** These packages read files next to their own code, so they cannot be part of the bundle. */
-export const external = ['@electric-sql/pglite', 'fs-native-extensions', 'open']
-
-const options = {
-  bundle: true,
-  splitting: true,
-  platform: 'node',
-  format: 'esm',
-  target: 'node20',
-  sourcemap: true,
-  sourcesContent: false,
-  minifySyntax: true,
-  minifyWhitespace: true,
-  external,
-  // CommonJS packages in the bundle call `require`, which ES modules do not define.
-  banner: {
-    js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
-  },
-  logLevel: 'warning',
-} satisfies BuildOptions
 
 const inputs = ['.config', 'contract', 'db', 'engine', 'src', 'package-lock.json']
 
@@ -35,7 +15,7 @@ export const buildPrograms = () =>
   buildIfChanged('dist/start', inputs, async () => {
     rmSync('dist/start', { recursive: true, force: true })
     await build({
-      ...options,
+      ...bundleOptions,
       entryPoints: { main: 'src/main.ts', cli: 'src/command.ts', testing: 'src/testing.ts' },
       outdir: 'dist/start',
     })

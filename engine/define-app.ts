@@ -9,6 +9,7 @@ import {
   type Topic,
 } from 'tallystick-contract'
 
+import { isId, toId } from './app-id.ts'
 import { combine, type PersonalData } from './db/personal-data.ts'
 import type { Context } from './context.ts'
 import { isGuarded } from './guard/index.ts'
@@ -91,15 +92,6 @@ export function defineApp<Contract extends AppContract, const Parts extends Expo
     },
   }
 }
-
-/** Converts a name to an id. The result is not an id if the name contains no letter from A to Z. */
-export const toId = (name: string) =>
-  name
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')
-
-export const isId = (id: string) => /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(id)
 
 function mistakesOfNames(name: string, id: string, cookiePrefix: string) {
   const isDerived = id === toId(name)

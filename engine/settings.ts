@@ -203,7 +203,7 @@ export function readSettings(environment: Record<string, string | undefined>, ap
     directUrl: env.DATABASE_DIRECT_URL,
     authSecret: env.AUTH_SECRET ?? loadOrCreateSecret(env.DATA_DIR),
     smtpUrl: env.SMTP_URL,
-    mailFrom: env.MAIL_FROM ?? `${app.name} <${app.id}@localhost>`,
+    mailFrom: env.MAIL_FROM ?? `${quoteName(app.name)} <${app.id}@localhost>`,
     outbox: join(env.DATA_DIR, 'outbox'),
     adminEmails: env.ADMIN_EMAILS,
     trustedOrigins: env.TRUSTED_ORIGINS,
@@ -243,6 +243,10 @@ export function readSettings(environment: Record<string, string | undefined>, ap
     stopDelay: env.STOP_DELAY * 1000,
   }
 }
+
+/** Quotes the name of a sender if the name has characters with a meaning in an address (RFC 5322). */
+const quoteName = (name: string) =>
+  /["(),.:;<>@[\\\]]/.test(name) ? `"${name.replace(/["\\]/g, '\\$&')}"` : name
 
 /**
  * Returns the secret for development. The secret is stored in a file, so that sessions stay valid after a restart.

@@ -3,4 +3,4 @@ import { runCommand } from 'tallystick/cli'
 
 import { contract } from '../contract/index.ts'
 
-await runCommand({ contract, loadApp: async () => (await import('./app.ts')).app })
+await runCommand({ name: 'Tallystick', contract, loadApp: async () => (await import('./app.ts')).app })

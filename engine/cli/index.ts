@@ -12,6 +12,7 @@ import {
 
 import type { CommandContext } from '../operator/command-context.ts'
 import { addOperatorCommands } from '../operator/commands.ts'
+import { addNewCommand, addProjectCommands } from '../project/commands.ts'
 import { toErrorMessage } from '../db/errors.ts'
 import { terminalJson, terminalLine } from './terminal.ts'
 import { watch } from './watch.ts'
@@ -27,6 +28,10 @@ export interface CommandApp {
   contract: EngineContract
   /** Imports the application on demand, because calls of a remote service need only the contract. */
   loadApp: CommandContext['loadApp']
+  /** The name of the application in texts of the command. */
+  name: string
+  /** Whether the application is a project of `tallystick new`, which the command builds and starts. */
+  isProject?: boolean
 }
 
 interface Procedure {
@@ -82,11 +87,11 @@ interface TokenOptions {
 }
 
 /** Runs the command with the arguments of the process. Prints an error, and sets the exit code. */
-export async function runCommand({ contract, loadApp }: CommandApp) {
+export async function runCommand({ name, contract, loadApp, isProject }: CommandApp) {
   const procedures = listProcedures(contract)
   const { watches: topics = [] } = metaOf(contract.live.watch)
   const program = new Command('tallystick')
-    .description('Calls a Tallystick service on behalf of a signed-in user, or runs a service.')
+    .description(`Calls a ${name} service on behalf of a signed-in user, or runs a service.`)
     .option(
       '--at <origin>',
       'origin of the service to call',
@@ -103,7 +108,7 @@ export async function runCommand({ contract, loadApp }: CommandApp) {
     .option('--device', 'sign in on another device, if this machine has no browser')
     .action(async ({ scope, device }: { scope: string; device?: true }) => {
       const { login, loginFromDevice } = await signIn()
-      await (device ? loginFromDevice : login)(origin(), scope)
+      await (device ? loginFromDevice : login)(origin(), scope, `${name} command line`)
       process.stderr.write('Signed in.\n')
     })
   program
@@ -164,6 +169,8 @@ export async function runCommand({ contract, loadApp }: CommandApp) {
   })
   const print = (line: string) => process.stdout.write(`${terminalLine(line)}\n`)
   addOperatorCommands(program, { loadApp, environment: process.env, print })
+  if (isProject) addProjectCommands(program)
+  else addNewCommand(program.commandsGroup('Create a project:'))
 
   try {
     await program.parseAsync()

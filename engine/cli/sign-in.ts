@@ -12,15 +12,15 @@ const SIGN_IN_TIMEOUT = 5 * 60_000
 const RENEWAL_MARGIN = 30_000
 
 /**
- * Signs in through the browser. A temporary HTTP server on the loopback interface receives the authorization code (RFC
+ * Signs in through the browser. The consent page shows `clientName`. A temporary HTTP server on the loopback interface receives the authorization code (RFC
  * 8252).
  */
-export async function login(origin: string, scope: string) {
+export async function login(origin: string, scope: string, clientName: string) {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   try {
     const redirectUri = callbackUrl(server)
-    const config = await register(origin, { redirect_uris: [redirectUri] })
+    const config = await register(origin, clientName, { redirect_uris: [redirectUri] })
     const pkceCodeVerifier = openid.randomPKCECodeVerifier()
     const expectedState = openid.randomState()
     const url = openid.buildAuthorizationUrl(config, {
@@ -42,8 +42,8 @@ export async function login(origin: string, scope: string) {
 }
 
 /** Signs in without a browser on this machine (RFC 8628): the person enters the printed code on another device. */
-export async function loginFromDevice(origin: string, scope: string) {
-  const config = await register(origin, { grant_types: [DEVICE_GRANT_TYPE, 'refresh_token'] })
+export async function loginFromDevice(origin: string, scope: string, clientName: string) {
+  const config = await register(origin, clientName, { grant_types: [DEVICE_GRANT_TYPE, 'refresh_token'] })
   const codes = await openid.initiateDeviceAuthorization(config, { scope })
   process.stderr.write(`Open ${codes.verification_uri} in a browser, and enter the code ${codes.user_code}\n`)
   await store(origin, config, await openid.pollDeviceAuthorizationGrant(config, codes))
@@ -51,10 +51,10 @@ export async function loginFromDevice(origin: string, scope: string) {
 
 const DEVICE_GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code'
 
-const register = (origin: string, metadata: Partial<openid.ClientMetadata>) =>
+const register = (origin: string, clientName: string, metadata: Partial<openid.ClientMetadata>) =>
   openid.dynamicClientRegistration(
     new URL(origin),
-    { client_name: 'Tallystick command line', token_endpoint_auth_method: 'none', ...metadata },
+    { client_name: clientName, token_endpoint_auth_method: 'none', ...metadata },
     openid.None(),
     discoveryOptions(origin),
   )

@@ -73,23 +73,41 @@ export const toHtml = ({ translate }: Translator, ...[message, values]: MessageW
 
 /** Creates a page. `body` is HTML. */
 export const page = (translator: PageTranslator, title: MessageWithValues, body: string) =>
+  frame(translator, {
+    title: `${translator.translate(...withWriter(title))} · ${translator.appName}`,
+    header: translator.appName,
+    main: `<h1>${toHtml(translator, ...title)}</h1>\n${body}`,
+  })
+
+interface Parts {
+  title: string
+  header: string
+  /** HTML. */
+  main: string
+}
+
+/** Creates the HTML document of a page. */
+export const frame = (
+  { language, direction }: Pick<Translator, 'language' | 'direction'>,
+  { title, header, main }: Parts,
+) =>
   htmlEscape`<!doctype html>
-<html lang="${translator.language}" dir="${translator.direction}">
+<html lang="${language}" dir="${direction}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>${translator.translate(...withWriter(title))} · ${translator.appName}</title>
+<title>${title}</title>
 <style>` +
   style +
   htmlEscape`</style>
 </head>
 <body>
-<header>${translator.appName}</header>
+<header>${header}</header>
 ` +
   `<main>
-<h1>${toHtml(translator, ...title)}</h1>
-` +
-  body +
-  '</main>\n</body>\n</html>\n'
+${main}</main>
+</body>
+</html>
+`
 
 const withWriter = ([message, values]: MessageWithValues) => [message, values, textWriter] as const

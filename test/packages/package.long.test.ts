@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 
-import { external } from '../../.config/programs.ts'
+import { external } from '../../engine/project/bundle.ts'
 import {
   checkArchive,
   compile,

@@ -101,11 +101,10 @@ const POLICY = [
  * Creates the endpoints of a built page: `index.html` at `path`, and each other file at its own path below, without the
  * extension `.html`. Only files that exist at the start have an endpoint, so a request cannot reach other files. The
  * names of the files in `assets/` contain a content hash: caches may store these files forever. All other files are
- * revalidated.
+ * revalidated. A page that is not built has no endpoints.
  */
 export function createPageEndpoints(name: string, path: string): Endpoints {
   const files = listFiles(name)
-  if (files.size === 0) return { [path]: notBuilt }
   return Object.fromEntries(
     [...files].flatMap((file) => {
       const endpoint = createPageFile(name, file, files)
@@ -115,9 +114,14 @@ export function createPageEndpoints(name: string, path: string): Endpoints {
   )
 }
 
-/** Creates the endpoint that answers requests for unknown paths with a built page, which says that nothing is there. */
-export const createNotFoundPage = (name: string) =>
-  createPageFile(name, 'index.html', listFiles(name), 404) ?? notBuilt
+/**
+ * Creates the endpoint that answers requests for unknown paths with a built page, which says that nothing is there. Returns
+ * undefined if the page is not built.
+ */
+export function createNotFoundPage(name: string) {
+  const files = listFiles(name)
+  return files.size > 0 ? createPageFile(name, 'index.html', files, 404) : undefined
+}
 
 const folderOf = (name: string) => join(pages ?? '', name)
 
@@ -152,7 +156,8 @@ function createPageFile(name: string, file: string, files: ReadonlySet<string>, 
   })
 }
 
-const notBuilt: Endpoint = {
+/** Answers requests for a page that is not built. */
+export const notBuilt: Endpoint = {
   methods: ['GET'],
   answer: (_, response) =>
     sendError(

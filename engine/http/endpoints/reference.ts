@@ -2,7 +2,7 @@ import type { Services } from '../../services.ts'
 import { createDocument } from '../../openapi/document.ts'
 import { compressors } from '../server/compression.ts'
 import type { Endpoints } from './endpoints.ts'
-import { createFileEndpoint, createPageEndpoints } from './files.ts'
+import { createFileEndpoint, createPageEndpoints, notBuilt } from './files.ts'
 
 /** Creates the endpoints of the OpenAPI document and of the reference page, which shows the document. */
 export function createReferenceEndpoints({ app, settings: { baseUrl } }: Services): Endpoints {
@@ -16,6 +16,7 @@ export function createReferenceEndpoints({ app, settings: { baseUrl } }: Service
         return coding ? compressors[coding](document) : document
       },
     }),
+    '/docs': notBuilt,
     ...createPageEndpoints('docs', '/docs'),
   }
 }

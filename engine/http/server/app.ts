@@ -14,7 +14,7 @@ import { createEndpoints } from '../endpoints/endpoints.ts'
 import { toKnownError } from './errors.ts'
 import { isEventStream } from '../protocols/event-stream.ts'
 import { handleExpectations, sendContinue } from './expectation.ts'
-import { createPageEndpoints } from '../endpoints/files.ts'
+import { createHomeEndpoints } from '../endpoints/home.ts'
 import { createHandler } from './handler.ts'
 import { createHealthEndpoints, isHealthCheck } from '../endpoints/health.ts'
 import { createMcp } from '../protocols/mcp.ts'
@@ -81,7 +81,7 @@ export function createApp(services: Services): Server {
         services,
         createHealthEndpoints(services),
         createReferenceEndpoints(services),
-        createPageEndpoints('app', '/'),
+        createHomeEndpoints(services),
         createAuthEndpoints(services),
         createOAuthEndpoints(services),
       ),

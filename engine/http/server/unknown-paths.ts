@@ -18,8 +18,12 @@ const isNavigation = ({ method, headers: { accept = '' } }: IncomingMessage, pat
 export const redirectOf = (request: IncomingMessage, { path, withoutSlash }: Target) =>
   withoutSlash !== undefined && isNavigation(request, path) ? withoutSlash : undefined
 
-/** Creates the answer to a browser that opens an unknown path: a page with status 404. Other callers receive JSON. */
+/**
+ * Creates the answer to a browser that opens an unknown path: a page with status 404. Other callers receive JSON, as do
+ * browsers if the application has no page.
+ */
 export function createUnknownPaths(): Protocol {
   const page = createNotFoundPage('app')
-  return async (call, response) => isNavigation(call.request, call.path) && page.answer(call, response)
+  return async (call, response) =>
+    page !== undefined && isNavigation(call.request, call.path) && page.answer(call, response)
 }

@@ -1,0 +1,9 @@
+/** Converts the name of an application to an id. The result is no id if the name has no letter from A to Z. */
+export const toId = (name: string) =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+
+/** Ids are in URIs, in names of metrics and cookies, and in package.json. */
+export const isId = (id: string) => /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(id)

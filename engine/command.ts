@@ -1,0 +1,24 @@
+#!/usr/bin/env node
+import { Command } from 'commander'
+
+import { toErrorMessage } from './db/errors.ts'
+import { isProject, runProgram } from './project/build.ts'
+import { addProjectCommands } from './project/commands.ts'
+
+// The command `tallystick` of the package. Other commands than those of addProjectCommands belong to the project in the
+// working folder, whose bundle contains the application.
+
+const program = new Command('tallystick').description(
+  'Creates and runs Tallystick projects. In the folder of a project, more commands are available.',
+)
+addProjectCommands(program)
+
+const [, , name] = process.argv
+const isOwn = program.commands.some((command) => command.name() === name)
+try {
+  if (isOwn || !isProject()) await program.parseAsync()
+  else await runProgram('cli')
+} catch (error) {
+  process.stderr.write(`${toErrorMessage(error)}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,21 @@
+import { defineApp } from 'tallystick'
+
+import { contract, exportParts } from '../contract/index.ts'
+import { migrationsFolder } from '../db/index.ts'
+import { bookmarks } from './bookmarks.ts'
+
+export const app = defineApp({
+  name: 'Example App',
+  // The id is in the names of cookies and metrics, and in addresses for agents. Keep the id when the name changes.
+  id: 'example-app',
+  version: '0.1.0',
+  description: 'The API of this application.',
+  contract,
+  migrationsFolder,
+  exportParts,
+  // Translated names of the resources for the consent page, by language: { de: { bookmarks: 'Lesezeichen' } }
+  resourceNames: {},
+  resources: {
+    bookmarks,
+  },
+})

@@ -1,0 +1,21 @@
+import { homePage } from '../../html/home.ts'
+import { contentSecurityPolicy } from '../../html/page.ts'
+import type { Services } from '../../services.ts'
+import { setPageHeaders } from '../server/response-headers.ts'
+import { MCP } from '../server/target.ts'
+import type { Endpoints } from './endpoints.ts'
+import { createFileEndpoint, createPageEndpoints } from './files.ts'
+
+/** Creates the endpoints of the page of the application. Without a built page, `/` shows links to the documentation. */
+export function createHomeEndpoints({ app, settings: { baseUrl } }: Services): Endpoints {
+  const links = createFileEndpoint({
+    type: 'text/html; charset=utf-8',
+    cacheControl: 'no-cache',
+    load: (coding) => (coding ? undefined : Promise.resolve(Buffer.from(homePage(app, baseUrl + MCP)))),
+    setHeaders: (response) => {
+      setPageHeaders(response)
+      response.setHeader('content-security-policy', contentSecurityPolicy())
+    },
+  })
+  return { '/': links, ...createPageEndpoints('app', '/') }
+}

@@ -1,0 +1,65 @@
+import { cpSync, existsSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+import { bundleOptions } from './bundle.ts'
+import { buildIfChanged } from './inputs.ts'
+import { entryPoints, programsPlugin } from './programs.ts'
+
+// The working folder is the folder of the project.
+
+/** The files that an application must have. */
+const REQUIRED = ['src/app.ts', 'contract/index.ts']
+
+/** Files and folders that the bundle depends on, if they exist. The lock file has the versions of the packages. */
+const INPUTS = ['app', 'contract', 'db', 'src', 'package.json', 'package-lock.json', 'tsconfig.json']
+
+export const isProject = () => REQUIRED.every((file) => existsSync(file))
+
+export function requireProject() {
+  const missing = REQUIRED.find((file) => !existsSync(file))
+  if (missing !== undefined)
+    throw new Error(
+      `There is no ${missing} in ${process.cwd()}. Run the command in the folder of a project, or create a project: tallystick new <folder>`,
+    )
+}
+
+/** Imports esbuild, which production does not need after the build. */
+export const importEsbuild = () =>
+  import('esbuild').catch((cause: unknown) => {
+    throw new Error('The package esbuild is not installed. Run: npm install --include=dev', { cause })
+  })
+
+/** Bundles the project with its packages to `dist/start`, unless the bundle is up to date. */
+export async function buildProject() {
+  requireProject()
+  const inputs = INPUTS.filter((path) => existsSync(path))
+  await buildIfChanged('dist/start', inputs, async () => {
+    const { build } = await importEsbuild()
+    rmSync('dist/start', { recursive: true, force: true })
+    await build({
+      ...bundleOptions,
+      entryPoints: entryPoints('main', 'cli'),
+      outdir: 'dist/start',
+      plugins: [programsPlugin],
+    })
+    copyFiles('dist/start')
+  })
+}
+
+/** Copies the files that the bundle in a folder reads: the migrations, and the API reference. */
+export function copyFiles(output: string) {
+  const engine = dirname(
+    createRequire(join(process.cwd(), 'package.json')).resolve('tallystick/package.json'),
+  )
+  cpSync(join(engine, 'dist/engine-migrations'), join(output, 'engine-migrations'), { recursive: true })
+  cpSync('db/migrations', join(output, 'migrations'), { recursive: true })
+  cpSync(join(engine, 'pages/docs'), 'dist/pages/docs', { recursive: true })
+}
+
+/** Builds the project if it has changed, and runs a program of the bundle in this process. */
+export async function runProgram(name: 'main' | 'cli') {
+  await buildProject()
+  await import(pathToFileURL(resolve('dist/start', `${name}.js`)).href)
+}

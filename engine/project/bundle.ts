@@ -1,0 +1,24 @@
+import type { BuildOptions } from 'esbuild'
+
+/** These packages read files next to their own code, so they cannot be part of the bundle. */
+export const external = ['@electric-sql/pglite', 'fs-native-extensions', 'open']
+
+/** Options for the bundle of an application with its packages. */
+export const bundleOptions = {
+  bundle: true,
+  splitting: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  sourcemap: true,
+  sourcesContent: false,
+  minifySyntax: true,
+  minifyWhitespace: true,
+  // Only the commands that build need esbuild.
+  external: [...external, 'esbuild'],
+  // CommonJS packages in the bundle call `require`, which ES modules do not define.
+  banner: {
+    js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+  },
+  logLevel: 'warning',
+} satisfies BuildOptions

@@ -1,0 +1,38 @@
+import type { Command } from 'commander'
+
+/** Adds the commands of a project, and `new`. Each command imports its modules only when it runs. */
+export function addProjectCommands(program: Command) {
+  program.commandsGroup('Develop a project, in its folder:')
+  program
+    .command('dev')
+    .description('start the service, and start it again after each change')
+    .action(async () => (await import('./dev.ts')).runDevelopment())
+  program
+    .command('build')
+    .description('bundle the project to dist/start')
+    .action(async () => (await import('./build.ts')).buildProject())
+  program
+    .command('start')
+    .description('build the project if it has changed, and start the service')
+    .action(async () => (await import('./build.ts')).runProgram('main'))
+  addNewCommand(program)
+}
+
+interface NewOptions {
+  name?: string
+  bare?: true
+}
+
+export function addNewCommand(program: Command) {
+  program
+    .command('new')
+    .description('create a project in a new or empty folder')
+    .argument('<folder>')
+    .option('--name <name>', 'name on pages and in e-mails (default: the name of the folder)')
+    .option('--bare', 'without the sample resource')
+    .action(async (folder: string, options: NewOptions) => {
+      const { createProject } = await import('../create/index.ts')
+      const lines = createProject({ folder, ...options })
+      process.stdout.write(lines.map((line) => `${line}\n`).join(''))
+    })
+}

@@ -1,0 +1,64 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+
+import { copyFiles, importEsbuild, requireProject } from './build.ts'
+import { bundleOptions } from './bundle.ts'
+import { entryPoints, programsPlugin } from './programs.ts'
+
+/** Not `dist/start`, so that a build for `start` stays valid. */
+const OUTPUT = 'dist/dev'
+
+/**
+ * Runs the service, and starts the service again after each change of the sources. After a change with a mistake, the
+ * previous service continues.
+ */
+export async function runDevelopment() {
+  requireProject()
+  const { context } = await importEsbuild()
+  rmSync(OUTPUT, { recursive: true, force: true })
+  const service = createService()
+  const building = await context({
+    ...bundleOptions,
+    // One file instead of files with changing names, which would remain from earlier builds.
+    splitting: false,
+    entryPoints: entryPoints('main'),
+    outdir: OUTPUT,
+    plugins: [
+      programsPlugin,
+      {
+        name: 'restart',
+        setup({ onEnd }) {
+          onEnd(async ({ errors }) => {
+            if (errors.length > 0) return
+            copyFiles(OUTPUT)
+            await service.restart()
+          })
+        },
+      },
+    ],
+  })
+  const stop = () => {
+    void Promise.all([building.dispose(), service.stop()]).then(() => process.exit())
+  }
+  process.on('SIGINT', stop).on('SIGTERM', stop)
+  await building.watch()
+}
+
+function createService() {
+  let child: ChildProcess | undefined
+  /** Waits for the end of the process, because only one process can use the embedded database. */
+  const stop = async () => {
+    if (child?.exitCode !== null || child.signalCode !== null) return
+    const exit = once(child, 'exit')
+    child.kill('SIGTERM')
+    await exit
+  }
+  return {
+    stop,
+    restart: async () => {
+      await stop()
+      child = spawn(process.execPath, [`${OUTPUT}/main.js`], { stdio: 'inherit' })
+    },
+  }
+}

@@ -1,0 +1,41 @@
+import type { Plugin } from 'esbuild'
+
+/**
+ * The programs of a project, which import the application by its fixed paths: the service, and the command line. The
+ * comments in src/main.ts of the repository of the engine explain the first lines.
+ */
+const programs: Record<string, string> = {
+  main: `
+    import { setFlagsFromString } from 'node:v8'
+    setFlagsFromString('--no-allocation-site-pretenuring')
+    process.setSourceMapsEnabled(true)
+    const [{ serve }, { app }] = [await import('tallystick/serve'), await import('./src/app.ts')]
+    await serve(app, process.env)`,
+  cli: `
+    import { runCommand } from 'tallystick/cli'
+    import { contract } from './contract/index.ts'
+    import { name } from './package.json'
+    await runCommand({ name, contract, loadApp: async () => (await import('./src/app.ts')).app, isProject: true })`,
+}
+
+const PREFIX = 'program:'
+
+/** Provides the programs as entry points of a bundle. The working folder is the folder of the project. */
+export const programsPlugin: Plugin = {
+  name: 'programs',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: new RegExp(`^${PREFIX}`) }, ({ path }) => ({
+      path: path.slice(PREFIX.length),
+      namespace: 'program',
+    }))
+    onLoad({ filter: /.*/, namespace: 'program' }, ({ path }) => ({
+      contents: programs[path] ?? '',
+      loader: 'ts',
+      resolveDir: process.cwd(),
+    }))
+  },
+}
+
+/** Entry points of a bundle: the name of the file, and the program. */
+export const entryPoints = (...names: string[]) =>
+  Object.fromEntries(names.map((name) => [name, PREFIX + name]))
