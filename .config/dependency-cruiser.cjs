@@ -16,6 +16,9 @@ const shared = [
 const engineEntries =
   '^engine/(index|serve|cli/index|testing/(index|harness)|db/(index|open)|contract/(query/)?index)\\.ts$'
 
+/** What the page of an application imports of the engine. */
+const pageEntries = '^engine/page/(index\\.ts|paths\\.ts|styles\\.css)$'
+
 /** What a resource imports of the engine. The other entry points start programs. */
 const resourceEntries = '^engine/(index|db/index|contract/index)\\.ts$'
 
@@ -69,7 +72,10 @@ module.exports = {
       name: 'query-behind-its-entry',
       comment: 'TanStack Query is optional for applications.',
       severity: 'error',
-      from: { path: '^(contract|db|engine|src)/', pathNot: '^((engine/)?contract/query|engine/page)/' },
+      from: {
+        path: '^(contract|db|engine|src)/',
+        pathNot: '^((engine/)?contract/query|engine/page|engine/create/template/app)/',
+      },
       to: { path: ['^(engine/)?contract/query/', 'tanstack'] },
     },
 
@@ -86,12 +92,7 @@ module.exports = {
     only('samples', '^src/samples/', ['^(contract|db)/', resourceEntries]),
     only('service-html', '^src/html/', ['^contract/', resourceEntries]),
     only('service-texts', '^src/texts\\.ts$', ['^src/messages/', resourceEntries]),
-    only('app', '^app/', [
-      '^contract/',
-      '^engine/contract/index\\.ts$',
-      '^engine/page/(index\\.ts|paths\\.ts|styles\\.css)$',
-      '^src/messages/',
-    ]),
+    only('app', '^app/', ['^contract/', '^engine/contract/index\\.ts$', pageEntries, '^src/messages/']),
 
     // The engine, which knows no resource.
     only('engine', '^engine/', []),
@@ -166,7 +167,11 @@ module.exports = {
       '^engine/app-id\\.ts$',
       '^engine/db/errors\\.ts$',
     ]),
-    only('template', '^engine/create/template/', [engineEntries]),
+    only('template', '^engine/create/template/', [
+      engineEntries,
+      pageEntries,
+      '^engine/contract/query/index\\.ts$',
+    ]),
     only('operator', '^engine/operator/', ['^engine/(?!testing/|cli/)']),
     {
       name: 'operator-on-demand',

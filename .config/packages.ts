@@ -123,6 +123,12 @@ const externalPackages: Plugin = {
 /** The source of the command `tallystick`. */
 const COMMAND = './command.ts'
 
+/** The program that builds the page of a project. The command starts the program in a process of its own. */
+const BUILD_PAGE = './project/build-page.ts'
+
+/** The frame of the page runs in browsers, and its types need the DOM. */
+const isPage = (entry: string) => entry.startsWith('./page/')
+
 /**
  * Writes the package `tallystick` as it is published: the bundled entry points with the patched PostgreSQL driver, because
  * patch-package does not reach applications, the declarations of the compiler, the engine's migrations, and the reference
@@ -132,9 +138,10 @@ export async function writeEngine(destination: string) {
   const manifest = readManifest('engine')
   rmSync(destination, { recursive: true, force: true })
   const entries = Object.values(manifest.exports).filter(isSource)
+  const programs = [...entries.filter((entry) => !isPage(entry)), COMMAND, BUILD_PAGE]
   await build({
     entryPoints: Object.fromEntries(
-      [...entries, COMMAND].map((entry) => [bundleNameOf(entry), posix.join('engine', entry)]),
+      programs.map((entry) => [bundleNameOf(entry), posix.join('engine', entry)]),
     ),
     outdir: join(destination, 'dist'),
     bundle: true,
@@ -145,6 +152,19 @@ export async function writeEngine(destination: string) {
     plugins: [externalPackages],
     logLevel: 'warning',
   })
+  await build({
+    entryPoints: entries.filter(isPage).map((entry) => posix.join('engine', entry)),
+    outbase: 'engine',
+    outdir: join(destination, 'dist'),
+    bundle: true,
+    splitting: true,
+    packages: 'external',
+    format: 'esm',
+    target: 'es2022',
+    jsx: 'automatic',
+    logLevel: 'warning',
+  })
+  cpSync('engine/page/styles.css', join(destination, 'dist/page/styles.css'))
   cpSync('dist/engine', join(destination, 'dist/types'), {
     recursive: true,
     filter: (path) => path !== join('dist', 'engine', 'contract') && !/\.js(\.map)?$/.test(path),
@@ -167,9 +187,11 @@ export async function writeEngine(destination: string) {
       isSource(entry)
         ? {
             types: entry.replace('./', './dist/types/').replace(/\.ts$/, '.d.ts'),
-            default: `./dist/${bundleNameOf(entry)}.js`,
+            default: isPage(entry)
+              ? entry.replace('./', './dist/').replace(/\.ts$/, '.js')
+              : `./dist/${bundleNameOf(entry)}.js`,
           }
-        : entry,
+        : String(entry).replace('./page/', './dist/page/'),
     ),
   })
 }

@@ -40,6 +40,7 @@ const SAMPLE = /bookmark/i
 const withoutSample = (content: string) =>
   content
     .replace('[bookmarksTopic]', '[]')
+    .replace(", 'bookmarks'", '')
     .split('\n')
     .filter((line) => !SAMPLE.test(line))
     .join('\n')

@@ -1,13 +1,13 @@
 import type { InferContractRouterInputs, InferContractRouterOutputs } from '@orpc/contract'
 import { MutationCache, notifyManager, QueryClient } from '@tanstack/react-query'
 import { createRpcClient, type EngineContract, ORPCError } from 'tallystick-contract'
-import { createQueryUtils } from 'tallystick-contract/query'
+import { createQueryUtils, type QueryUtils } from 'tallystick-contract/query'
 
 import { sessionQuery } from './auth.ts'
 
 /** The client of the operations that every application has. An application creates a client of its own contract. */
 export const client = createRpcClient<EngineContract>(location.origin)
-export const orpc = createQueryUtils<EngineContract>(client)
+export const orpc: QueryUtils<EngineContract> = createQueryUtils<EngineContract>(client)
 
 /** The types of all inputs and outputs: `Outputs['sessions']['list']`. */
 export type Inputs = InferContractRouterInputs<EngineContract>

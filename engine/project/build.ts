@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process'
 import { cpSync, existsSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 
 import { bundleOptions } from './bundle.ts'
 import { buildIfChanged } from './inputs.ts'
@@ -13,7 +15,10 @@ import { entryPoints, programsPlugin } from './programs.ts'
 const REQUIRED = ['src/app.ts', 'contract/index.ts']
 
 /** Files and folders that the bundle depends on, if they exist. The lock file has the versions of the packages. */
-const INPUTS = ['app', 'contract', 'db', 'src', 'package.json', 'package-lock.json', 'tsconfig.json']
+const INPUTS = ['contract', 'db', 'src', 'package.json', 'package-lock.json', 'tsconfig.json']
+const PAGE_INPUTS = ['app', 'contract', 'package.json', 'package-lock.json', 'tsconfig.json']
+
+const existing = (paths: string[]) => paths.filter((path) => existsSync(path))
 
 export const isProject = () => REQUIRED.every((file) => existsSync(file))
 
@@ -31,11 +36,24 @@ export const importEsbuild = () =>
     throw new Error('The package esbuild is not installed. Run: npm install --include=dev', { cause })
   })
 
-/** Bundles the project with its packages to `dist/start`, unless the bundle is up to date. */
+/** Returns whether the project has a page. */
+export const hasPage = () => existsSync('app/index.html')
+
+/** Builds the page to `dist/pages/app`, unless the page is up to date. */
+const buildPage = () =>
+  buildIfChanged('dist/pages/app', existing(PAGE_INPUTS), async () => {
+    const program = fileURLToPath(new URL('project-build-page.js', import.meta.url))
+    // In a process of its own, because Vite selects the code for production with NODE_ENV.
+    await promisify(execFile)(process.execPath, [program], {
+      env: { ...process.env, NODE_ENV: 'production' },
+    })
+  })
+
+/** Builds the page, and bundles the project with its packages to `dist/start`, unless both are up to date. */
 export async function buildProject() {
   requireProject()
-  const inputs = INPUTS.filter((path) => existsSync(path))
-  await buildIfChanged('dist/start', inputs, async () => {
+  if (hasPage()) await buildPage()
+  await buildIfChanged('dist/start', existing(INPUTS), async () => {
     const { build } = await importEsbuild()
     rmSync('dist/start', { recursive: true, force: true })
     await build({

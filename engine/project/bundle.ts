@@ -14,8 +14,8 @@ export const bundleOptions = {
   sourcesContent: false,
   minifySyntax: true,
   minifyWhitespace: true,
-  // Only the commands that build need esbuild.
-  external: [...external, 'esbuild'],
+  // Only the commands that build need these packages.
+  external: [...external, 'esbuild', 'vite'],
   // CommonJS packages in the bundle call `require`, which ES modules do not define.
   banner: {
     js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",

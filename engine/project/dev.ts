@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 
-import { copyFiles, importEsbuild, requireProject } from './build.ts'
+import { copyFiles, hasPage, importEsbuild, requireProject } from './build.ts'
 import { bundleOptions } from './bundle.ts'
 import { entryPoints, programsPlugin } from './programs.ts'
 
@@ -11,13 +11,21 @@ const OUTPUT = 'dist/dev'
 
 /**
  * Runs the service, and starts the service again after each change of the sources. After a change with a mistake, the
- * previous service continues.
+ * previous service continues. If the project has a page, Vite answers at BASE_URL with the sources of the page, and forwards
+ * all other requests to the service.
  */
 export async function runDevelopment() {
   requireProject()
+  const { PORT = '3000', BASE_URL = `http://localhost:${PORT}` } = process.env
+  const origin = new URL(BASE_URL)
+  const servicePort = Number(origin.port) + 1
   const { context } = await importEsbuild()
   rmSync(OUTPUT, { recursive: true, force: true })
-  const service = createService()
+  const service = createService(
+    hasPage()
+      ? { TRUSTED_PROXIES: 'loopback', ...process.env, BASE_URL, PORT: String(servicePort) }
+      : process.env,
+  )
   const building = await context({
     ...bundleOptions,
     // One file instead of files with changing names, which would remain from earlier builds.
@@ -43,9 +51,10 @@ export async function runDevelopment() {
   }
   process.on('SIGINT', stop).on('SIGTERM', stop)
   await building.watch()
+  if (hasPage()) await (await import('./serve-page.ts')).servePage(origin, servicePort)
 }
 
-function createService() {
+function createService(env: NodeJS.ProcessEnv) {
   let child: ChildProcess | undefined
   /** Waits for the end of the process, because only one process can use the embedded database. */
   const stop = async () => {
@@ -58,7 +67,7 @@ function createService() {
     stop,
     restart: async () => {
       await stop()
-      child = spawn(process.execPath, [`${OUTPUT}/main.js`], { stdio: 'inherit' })
+      child = spawn(process.execPath, [`${OUTPUT}/main.js`], { env, stdio: 'inherit' })
     },
   }
 }

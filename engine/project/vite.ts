@@ -1,4 +1,4 @@
-import { cpSync, existsSync } from 'node:fs'
+import { cpSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type InlineConfig, type Plugin, runnerImport } from 'vite'
 
@@ -7,9 +7,6 @@ const FOLDER = 'app'
 
 /** The folder of the built page. engine/http/endpoints/files.ts serves the result. */
 export const OUTPUT = 'dist/pages/app'
-
-/** Returns whether the project in the working folder has a page. */
-export const hasPage = () => existsSync(join(FOLDER, 'index.html'))
 
 /** Imports the paths of the views from app/paths.ts. */
 export async function importPaths() {

@@ -131,7 +131,13 @@ describe('the files of a project', () => {
       (file) => /\.\w+$/.test(file) && /example[- ]app/i.test(readFileSync(join(TEMPLATE, file), 'utf8')),
     )
 
-    expect(naming.sort()).toEqual(['README.md', 'package.json', 'src/app.ts'])
+    expect(naming.sort()).toEqual([
+      'README.md',
+      'app/index.html',
+      'app/main.tsx',
+      'package.json',
+      'src/app.ts',
+    ])
     expect([...filesOf('Lendery').values()].join('\n')).not.toMatch(/example[- ]app/i)
   })
 

@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query'
 import { tokenClientIds } from 'tallystick-contract'
 
 import { client, orpc, type Outputs } from '../../api.ts'
@@ -11,7 +11,7 @@ import { Revocable } from './revocable.tsx'
 type App = Outputs['apps']['list']['apps'][number]
 
 /** The list of apps and personal tokens. */
-export const useApps = () => useQuery(orpc.apps.list.queryOptions())
+export const useApps = (): UseQueryResult<Outputs['apps']['list']> => useQuery(orpc.apps.list.queryOptions())
 
 export const isToken = ({ clientId }: App) => Object.values(tokenClientIds).includes(clientId)
 
