@@ -1,0 +1,196 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+
+import { buildPackages } from '../../.config/packages.ts'
+import { accept, rpc } from '../fixtures/mcp-agent.ts'
+import { createFetch } from '../fixtures/http.ts'
+import { PATIENCE } from '../fixtures/patience.ts'
+import { buildDeclarations, checkArchive, install, readManifest, run } from '../fixtures/installation.ts'
+import { runCommand, temporaryDatabase, waitUntilListening } from '../fixtures/programs.ts'
+import { cookieOf } from '../../engine/testing/index.ts'
+import { freePort } from '../setup/postgres.ts'
+
+/** The name shows mistakes in the escaping. */
+const NAME = `Ada's "><b> \${1} \`2\``
+const ID = 'ada-s-b-1-2'
+
+let folder: string
+let project: string
+
+beforeAll(async () => {
+  await buildDeclarations()
+  await buildPackages()
+  folder = await mkdtemp(join(tmpdir(), 'tallystick-new-'))
+  project = join(folder, 'lendery')
+  expect(await runCommand({}, 'new', project, '--name', NAME)).toMatchObject({ stderr: '' })
+  await install(project)
+}, 600_000)
+
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const command = () => join(project, 'node_modules/tallystick/dist/command.js')
+
+/** Starts the project as `npm start` does. Returns its origin. */
+async function start(environment: Record<string, string>) {
+  const PORT = String(await freePort())
+  const child = spawn(process.execPath, [command(), 'start'], {
+    cwd: project,
+    env: { PATH: process.env.PATH, PORT, ...environment },
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const { output } = await waitUntilListening(child)
+  expect(output()).toContain(`${NAME} listens on`)
+  return `http://localhost:${PORT}`
+}
+
+/** Returns the code in the e-mail to an address, from the outbox of the project. */
+async function codeFor(email: string, dataFolder: string) {
+  const outbox = join(dataFolder, 'outbox')
+  const letters = await Promise.all(
+    (await readdir(outbox)).map((file) => readFile(join(outbox, file), 'utf8')),
+  )
+  return /^Subject: (\d{6})/m.exec(letters.find((letter) => letter.includes(email)) ?? '')?.[1]
+}
+
+async function signIn(origin: string, email: string, dataFolder: string) {
+  const call = createFetch({ origin })
+  await call('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
+  const otp = await codeFor(email, dataFolder)
+  const { headers } = await call('POST', '/api/auth/sign-in/email-otp', { email, otp })
+  return cookieOf(headers)
+}
+
+/** Creates a sample, and reads the list over REST and as a tool of agents. */
+async function useProject(environment: Record<string, string>) {
+  const DATA_DIR = await mkdtemp(join(folder, 'data-'))
+  const origin = await start({ DATA_DIR, ...environment })
+  const call = createFetch({ origin })
+  const cookie = await signIn(origin, 'ada@example.com', DATA_DIR)
+  const bookmark = { url: 'https://example.com/', title: 'An example' }
+  const created = await call('POST', '/api/bookmarks', bookmark, { cookie })
+  const listed = await call('GET', '/api/bookmarks', undefined, { cookie })
+  const token = await call(
+    'POST',
+    '/api/tokens',
+    { label: 'a', scopes: ['read'], audience: 'mcp', days: 1 },
+    { cookie },
+  )
+  const { token: bearer } = token.body as { token: string }
+  const tools = await call('POST', '/mcp', rpc('tools/list'), { authorization: `Bearer ${bearer}`, accept })
+  expect(created.body).toMatchObject(bookmark)
+  expect(listed.body).toEqual({ bookmarks: [created.body] })
+  expect(cookie).toMatch(new RegExp(`^${ID}\\.session_token=`))
+  expect(JSON.stringify(tools.body)).toContain('"bookmarks_list"')
+  return call
+}
+
+describe('a new project', { timeout: 300_000 }, () => {
+  test('has one copy of each package that an application shares with the engine', async () => {
+    const lock = JSON.parse(await readFile(join(project, 'package-lock.json'), 'utf8')) as {
+      packages: object
+    }
+    const { peerDependencies } = (await readManifest(project, 'tallystick')) as { peerDependencies: object }
+    const shared = [...Object.keys(peerDependencies), '@orpc/shared', '@better-auth/core', 'better-call']
+    const copies = (name: string) =>
+      Object.keys(lock.packages).filter((path) => path.endsWith(`node_modules/${name}`))
+
+    // esbuild is only a tool.
+    for (const name of shared.filter((each) => each !== 'esbuild'))
+      expect(copies(name)).toEqual([`node_modules/${name}`])
+    expect(existsSync(join(project, 'node_modules/postgres'))).toBe(false)
+  })
+
+  test('has archives without mistakes', async () => {
+    for (const archive of await readdir(join(project, 'vendor')))
+      await checkArchive(join(project, 'vendor', archive))
+  })
+
+  test('compiles, and passes its tests', async () => {
+    await run(resolve('node_modules/.bin/tsc'), ['-p', project])
+    const { stdout } = await run('npm', ['test'], { cwd: project })
+
+    expect(stdout).toMatch(/Test Files .*2 passed/)
+  })
+
+  test('starts with an embedded database, and shows its name', async () => {
+    const call = await useProject({})
+
+    const home = await call('GET', '/')
+    const document = await call('GET', '/api/openapi.json')
+    const reference = await call('GET', '/docs')
+
+    expect(home).toMatchObject({ status: 200, body: expect.stringContaining('href="/docs"') })
+    expect(home.body).not.toContain('<b>')
+    expect(document.body).toMatchObject({ info: { title: NAME } })
+    expect(reference.status).toBe(200)
+  })
+
+  test('starts with a PostgreSQL server, over the patched driver', async () => {
+    await useProject({ DATABASE_URL: await temporaryDatabase('template0') })
+  })
+
+  test('starts again after a change, and continues after a mistake', async () => {
+    const PORT = String(await freePort())
+    const DATA_DIR = await mkdtemp(join(folder, 'data-'))
+    const child = spawn(process.execPath, [command(), 'dev'], {
+      cwd: project,
+      env: { PATH: process.env.PATH, PORT, DATA_DIR, LOG_LEVEL: 'silent' },
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const { output, exit } = await waitUntilListening(child)
+    const file = join(project, 'src/app.ts')
+    const code = await readFile(file, 'utf8')
+    onTestFinished(() => writeFile(file, code))
+    const waitFor = (text: string, times: number) =>
+      expect.poll(() => output().split(text).length - 1, PATIENCE).toBe(times)
+
+    await writeFile(file, code.replace('The API of', 'The new API of'))
+    await waitFor('listens on', 2)
+    const { body } = await createFetch({ origin: `http://localhost:${PORT}` })('GET', '/api/openapi.json')
+    await writeFile(file, `${code}\nmistake here`)
+    await waitFor('ERROR', 1)
+    const { status } = await fetch(`http://localhost:${PORT}/api/status`)
+    child.kill('SIGTERM')
+
+    expect(body).toMatchObject({ info: { description: expect.stringContaining('The new API of') } })
+    expect(status).toBe(200)
+    expect(await exit).toEqual([0, null])
+  })
+
+  test('has the other commands, which build the project first', async () => {
+    const words = (...given: string[]) => run(process.execPath, [command(), ...given], { cwd: project })
+
+    expect((await words('permissions')).stdout).toBeDefined()
+    expect((await words('--help')).stdout).toMatch(
+      /Call a service:.*Develop a project, in its folder:\n {2}dev/s,
+    )
+    await expect(run(process.execPath, [command(), 'start'], { cwd: folder })).rejects.toMatchObject({
+      stderr: expect.stringContaining('There is no src/app.ts'),
+    })
+  })
+
+  test('is also a source of projects: --bare has no sample, and compiles', async () => {
+    const bare = join(folder, 'bare')
+    await run(process.execPath, [command(), 'new', 'bare', '--bare'], { cwd: folder })
+    await symlink(join(project, 'node_modules'), join(bare, 'node_modules'))
+
+    await run(resolve('node_modules/.bin/tsc'), ['-p', bare])
+    const { stdout } = await run('npm', ['test'], { cwd: bare })
+
+    expect(stdout).toMatch(/Test Files .*1 passed/)
+    expect(await readdir(join(bare, 'vendor'))).toHaveLength(2)
+  })
+
+  test('is not written to a folder with files', async () => {
+    await mkdir(join(folder, 'full/a'), { recursive: true })
+
+    expect(await runCommand({}, 'new', join(folder, 'full'))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('is not empty'),
+    })
+  })
+})
