@@ -46,12 +46,15 @@ export async function runDevelopment() {
       },
     ],
   })
+  // Before the service, so that the page answers when the service says that it listens.
+  if (hasPage()) await (await import('./serve-page.ts')).servePage(origin, servicePort)
+  // Vite would end the process before the service has stopped.
+  process.removeAllListeners('SIGTERM')
   const stop = () => {
     void Promise.all([building.dispose(), service.stop()]).then(() => process.exit())
   }
   process.on('SIGINT', stop).on('SIGTERM', stop)
   await building.watch()
-  if (hasPage()) await (await import('./serve-page.ts')).servePage(origin, servicePort)
 }
 
 function createService(env: NodeJS.ProcessEnv) {

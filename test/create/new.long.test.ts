@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { htmlEscape } from 'escape-goat'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -23,6 +24,7 @@ let project: string
 
 beforeAll(async () => {
   await buildDeclarations()
+  await run(resolve('node_modules/.bin/tsc'), ['-p', '.config/tsconfig.page.json'])
   await buildPackages()
   folder = await mkdtemp(join(tmpdir(), 'tallystick-new-'))
   project = join(folder, 'lendery')
@@ -110,21 +112,29 @@ describe('a new project', { timeout: 300_000 }, () => {
   })
 
   test('compiles, and passes its tests', async () => {
-    await run(resolve('node_modules/.bin/tsc'), ['-p', project])
+    for (const part of [project, join(project, 'app')])
+      await run(resolve('node_modules/.bin/tsc'), ['-p', part])
     const { stdout } = await run('npm', ['test'], { cwd: project })
 
     expect(stdout).toMatch(/Test Files .*2 passed/)
   })
 
-  test('starts with an embedded database, and shows its name', async () => {
+  test('starts with an embedded database, and shows its name and its page', async () => {
     const call = await useProject({})
 
     const home = await call('GET', '/')
     const document = await call('GET', '/api/openapi.json')
     const reference = await call('GET', '/docs')
 
-    expect(home).toMatchObject({ status: 200, body: expect.stringContaining('href="/docs"') })
-    expect(home.body).not.toContain('<b>')
+    const page = String(home.body)
+    const script = await call('GET', /src="([^"]*)"/.exec(page)?.[1] ?? '')
+    const view = await call('GET', '/bookmarks')
+    const absent = await call('GET', '/nothing', undefined, { accept: 'text/html' })
+
+    expect(page).toContain(`<title>${htmlEscape(NAME)}</title>`)
+    expect(script).toMatchObject({ status: 200, body: expect.stringContaining('addBookmark') })
+    expect(view.body).toBe(page)
+    expect(absent.status).toBe(404)
     expect(document.body).toMatchObject({ info: { title: NAME } })
     expect(reference.status).toBe(200)
   })
@@ -178,7 +188,7 @@ describe('a new project', { timeout: 300_000 }, () => {
     await run(process.execPath, [command(), 'new', 'bare', '--bare'], { cwd: folder })
     await symlink(join(project, 'node_modules'), join(bare, 'node_modules'))
 
-    await run(resolve('node_modules/.bin/tsc'), ['-p', bare])
+    for (const part of [bare, join(bare, 'app')]) await run(resolve('node_modules/.bin/tsc'), ['-p', part])
     const { stdout } = await run('npm', ['test'], { cwd: bare })
 
     expect(stdout).toMatch(/Test Files .*1 passed/)
