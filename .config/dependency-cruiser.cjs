@@ -161,7 +161,7 @@ module.exports = {
       '^engine/operator/(commands|command-context)\\.ts$',
       '^engine/project/commands\\.ts$',
     ]),
-    only('project', '^engine/project/', ['^engine/create/index\\.ts$']),
+    only('project', '^engine/project/', ['^engine/create/(add|index)\\.ts$']),
     only('create', '^engine/create/(?!template/)', [
       engineContract,
       '^engine/app-id\\.ts$',

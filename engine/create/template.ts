@@ -34,13 +34,12 @@ const filesIn = (folder: string) =>
     .sort()
 
 /** The sample resource. Only the lines and files of the sample contain this word. */
-const SAMPLE = /bookmark/i
+const SAMPLE = /idea/i
 
 /** Removes the sample resource from the text of a file. */
 const withoutSample = (content: string) =>
   content
-    .replace('[bookmarksTopic]', '[]')
-    .replace(", 'bookmarks'", '')
+    .replace('[ideasTopic]', '[]')
     .split('\n')
     .filter((line) => !SAMPLE.test(line))
     .join('\n')

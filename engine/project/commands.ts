@@ -15,8 +15,19 @@ export function addProjectCommands(program: Command) {
     .command('start')
     .description('build the project if it has changed, and start the service')
     .action(async () => (await import('./build.ts')).runProgram('main'))
+  program
+    .command('add')
+    .description('add a resource: contract, table, procedures, test and migration')
+    .argument('<name>', 'plural, such as loans or book-loans')
+    .option('--singular <name>', 'name of one item, if the name is no regular plural')
+    .action(async (name: string, { singular }: { singular?: string }) => {
+      ;(await import('./build.ts')).requireProject()
+      print((await import('../create/add.ts')).addResource(name, singular))
+    })
   addNewCommand(program)
 }
+
+const print = (lines: readonly string[]) => process.stdout.write(lines.map((line) => `${line}\n`).join(''))
 
 interface NewOptions {
   name?: string
@@ -32,7 +43,6 @@ export function addNewCommand(program: Command) {
     .option('--bare', 'without the sample resource')
     .action(async (folder: string, options: NewOptions) => {
       const { createProject } = await import('../create/index.ts')
-      const lines = createProject({ folder, ...options })
-      process.stdout.write(lines.map((line) => `${line}\n`).join(''))
+      print(createProject({ folder, ...options }))
     })
 }

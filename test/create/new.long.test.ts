@@ -72,9 +72,9 @@ async function useProject(environment: Record<string, string>) {
   const origin = await start({ DATA_DIR, ...environment })
   const call = createFetch({ origin })
   const cookie = await signIn(origin, 'ada@example.com', DATA_DIR)
-  const bookmark = { url: 'https://example.com/', title: 'An example' }
-  const created = await call('POST', '/api/bookmarks', bookmark, { cookie })
-  const listed = await call('GET', '/api/bookmarks', undefined, { cookie })
+  const idea = { title: 'An example' }
+  const created = await call('POST', '/api/ideas', idea, { cookie })
+  const listed = await call('GET', '/api/ideas', undefined, { cookie })
   const token = await call(
     'POST',
     '/api/tokens',
@@ -83,10 +83,10 @@ async function useProject(environment: Record<string, string>) {
   )
   const { token: bearer } = token.body as { token: string }
   const tools = await call('POST', '/mcp', rpc('tools/list'), { authorization: `Bearer ${bearer}`, accept })
-  expect(created.body).toMatchObject(bookmark)
-  expect(listed.body).toEqual({ bookmarks: [created.body] })
+  expect(created.body).toMatchObject(idea)
+  expect(listed.body).toEqual({ ideas: [created.body] })
   expect(cookie).toMatch(new RegExp(`^${ID}\\.session_token=`))
-  expect(JSON.stringify(tools.body)).toContain('"bookmarks_list"')
+  expect(JSON.stringify(tools.body)).toContain('"ideas_list"')
   return call
 }
 
@@ -181,6 +181,31 @@ describe('a new project', { timeout: 300_000 }, () => {
     await expect(run(process.execPath, [command(), 'start'], { cwd: folder })).rejects.toMatchObject({
       stderr: expect.stringContaining('There is no src/app.ts'),
     })
+  })
+
+  test('gets a new resource with its migration and tests', async () => {
+    const { stdout } = await run(process.execPath, [command(), 'add', 'book-loans'], { cwd: project })
+
+    await run(resolve('node_modules/.bin/tsc'), ['-p', project])
+    const tests = await run('npm', ['test'], { cwd: project })
+
+    expect(stdout).toMatch(/Created db.migrations.0001_add_book_loans\.sql\n.*Changed src.app\.ts\n/s)
+    expect(tests.stdout).toMatch(/Test Files .*3 passed/)
+  })
+
+  test('stays as it is if the migration of a new resource fails', async () => {
+    const list = async () =>
+      (await readdir(project, { recursive: true })).filter((file) => !file.startsWith('node_modules'))
+    const config = join(project, 'db/drizzle.config.ts')
+    const [before, code] = [await list(), await readFile(config, 'utf8')]
+    await writeFile(config, 'mistake here')
+
+    const adding = run(process.execPath, [command(), 'add', 'members'], { cwd: project })
+
+    await expect(adding).rejects.toMatchObject({ stderr: expect.stringContaining('drizzle-kit could not') })
+    await writeFile(config, code)
+    expect(await list()).toEqual(before)
+    expect(await readFile(join(project, 'src/app.ts'), 'utf8')).not.toContain('members')
   })
 
   test('is also a source of projects: --bare has no sample, and compiles', async () => {

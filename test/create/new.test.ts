@@ -144,7 +144,7 @@ describe('the files of a project', () => {
   test('have no sample resource with --bare', () => {
     const files = filesOf('Lendery', { bare: true })
 
-    expect([...files].filter(([file, text]) => /bookmark/i.test(file + text))).toEqual([])
+    expect([...files].filter(([file, text]) => /idea/i.test(file + text))).toEqual([])
     expect(files.get('contract/index.ts')).toContain('topics: []')
     expect(files.get('src/app.ts')).toContain('resources: {},')
     expect(JSON.parse(files.get('db/migrations/meta/_journal.json') ?? '')).toMatchObject({ entries: [] })

@@ -2,7 +2,7 @@ import { defineApp } from 'tallystick'
 
 import { contract, exportParts } from '../contract/index.ts'
 import { migrationsFolder } from '../db/index.ts'
-import { bookmarks } from './bookmarks.ts'
+import { ideas } from './ideas.ts'
 
 export const app = defineApp({
   name: 'Example App',
@@ -13,9 +13,9 @@ export const app = defineApp({
   contract,
   migrationsFolder,
   exportParts,
-  // Translated names of the resources for the consent page, by language: { de: { bookmarks: 'Lesezeichen' } }
+  // Translated names of the resources for the consent page, by language: { de: { ideas: 'Ideen' } }
   resourceNames: {},
   resources: {
-    bookmarks,
+    ideas,
   },
 })

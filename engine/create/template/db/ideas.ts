@@ -15,65 +15,58 @@ import {
   userIdColumn,
 } from 'tallystick/db'
 
-export const bookmarks = pgTable(
-  'bookmarks',
+export const ideas = pgTable(
+  'ideas',
   {
     id: bigint({ mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
     // The owner. The deletion of an account deletes the rows of the account.
     userId: userIdColumn(),
-    url: text().notNull(),
     title: text().notNull(),
     createdAt,
   },
   (table) => [index().on(table.userId, table.createdAt, table.id)],
 )
 
-export type BookmarkRow = typeof bookmarks.$inferSelect
+export type IdeaRow = typeof ideas.$inferSelect
 
-const order = [desc(bookmarks.createdAt), desc(bookmarks.id)]
+const order = [desc(ideas.createdAt), desc(ideas.id)]
 
 const selectPage = prepared((db) => {
   const rows = db
     .select()
-    .from(bookmarks)
-    .where(
-      and(
-        eq(bookmarks.userId, sql.placeholder('userId')),
-        isAfterPosition(bookmarks.createdAt, bookmarks.id),
-      ),
-    )
+    .from(ideas)
+    .where(and(eq(ideas.userId, sql.placeholder('userId')), isAfterPosition(ideas.createdAt, ideas.id)))
     .orderBy(...order)
     .limit(sql.placeholder('limit'))
-    .as('bookmarks')
-  const texts = [bookmarks.url, bookmarks.title]
-  return limitBytes(db, rows, getTableColumns(bookmarks), { texts, order }).prepare('bookmarks_list')
+    .as('ideas')
+  return limitBytes(db, rows, getTableColumns(ideas), { texts: [ideas.title], order }).prepare('ideas_list')
 })
 
-export const list = (db: Database, userId: string, page: PageRequest): Promise<SizedRow<BookmarkRow>[]> =>
+export const list = (db: Database, userId: string, page: PageRequest): Promise<SizedRow<IdeaRow>[]> =>
   selectPage(listConnections(db)).execute({ userId, ...pageParameters(page) })
 
-export const insert = async (db: Database, userId: string, bookmark: Pick<BookmarkRow, 'url' | 'title'>) =>
+export const insert = async (db: Database, userId: string, idea: Pick<IdeaRow, 'title'>) =>
   requireRow(
     await db
-      .insert(bookmarks)
-      .values({ userId, ...bookmark })
+      .insert(ideas)
+      .values({ userId, ...idea })
       .returning(),
   )
 
-/** Returns whether the person had the bookmark. */
+/** Returns whether the person had this idea. */
 export const remove = async (db: Database, userId: string, id: number) =>
   (
     await db
-      .delete(bookmarks)
-      .where(and(eq(bookmarks.userId, userId), eq(bookmarks.id, id)))
-      .returning({ id: bookmarks.id })
+      .delete(ideas)
+      .where(and(eq(ideas.userId, userId), eq(ideas.id, id)))
+      .returning({ id: ideas.id })
   ).length > 0
 
 /** The queries of an export. */
 export const exportQueries = (db: Database, { id }: Person) => ({
-  bookmarks: db
+  ideas: db
     .select()
-    .from(bookmarks)
-    .where(eq(bookmarks.userId, id))
+    .from(ideas)
+    .where(eq(ideas.userId, id))
     .orderBy(...order),
 })

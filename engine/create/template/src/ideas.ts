@@ -10,18 +10,18 @@ import {
 } from 'tallystick'
 import { selectWith } from 'tallystick/db'
 
-import { bookmarks as bookmarksContract } from '../contract/bookmarks.ts'
-import * as query from '../db/bookmarks.ts'
+import { ideas as ideasContract } from '../contract/ideas.ts'
+import * as query from '../db/ideas.ts'
 
-const os = implement(bookmarksContract).$context<Context>().use(withCaller)
+const os = implement(ideasContract).$context<Context>().use(withCaller)
 
-const order: Order<query.BookmarkRow> = { ...newestFirst, textsOf: ({ url, title }) => [url, title] }
+const order: Order<query.IdeaRow> = { ...newestFirst, textsOf: ({ title }) => [title] }
 
 const procedures = os.router({
   list: os.list.handler(async (call) => {
     const { db, user } = call.context
     const { rows } = await readPage(call, order, (page) => query.list(db, user.id, page))
-    return { bookmarks: rows.map(view) }
+    return { ideas: rows.map(view) }
   }),
 
   create: os.create.handler(async ({ context: { db, user }, input }) =>
@@ -34,17 +34,16 @@ const procedures = os.router({
   }),
 })
 
-export const bookmarks = {
-  description: 'Addresses that a person keeps.',
+export const ideas = {
+  description: 'The ideas of a person. Nobody else can see them.',
   procedures,
   personalData: {
-    select: selectWith(query.exportQueries, ({ bookmarks }) => ({ bookmarks: bookmarks.map(view) })),
+    select: selectWith(query.exportQueries, ({ ideas }) => ({ ideas: ideas.map(view) })),
   },
 } satisfies Resource
 
-const view = ({ id, url, title, createdAt }: query.BookmarkRow) => ({
+const view = ({ id, title, createdAt }: query.IdeaRow) => ({
   id,
-  url,
   title,
   createdAt: toUnixSeconds(createdAt),
 })

@@ -1,0 +1,150 @@
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import ts from 'typescript'
+import { describe, expect, onTestFinished, test } from 'vitest'
+
+import { planResource } from '../../engine/create/add.ts'
+import { toResourceNames } from '../../engine/create/resource-names.ts'
+import { readTemplate } from '../../engine/create/template.ts'
+
+const template = 'engine/create/template'
+
+/** Creates a project without packages, and a package of the engine with only its migrations. */
+function createProject(options: { bare?: true } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'tallystick-add-test-'))
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true })
+  })
+  const versions = { tallystick: '', 'tallystick-contract': '' }
+  const files = readTemplate(template, { name: 'Lendery', id: 'lendery', ...options, versions })
+  for (const each of ['contract', 'db/migrations/meta', 'src', 'test', 'vendor'])
+    cpSync('engine/create/template/gitignore', join(folder, each, '.keep'))
+  for (const [file, text] of files) writeFileSync(join(folder, file), text)
+  cpSync('engine/db/migrations', join(folder, 'engine/dist/engine-migrations'), { recursive: true })
+  return {
+    folder,
+    plan: (...names: [string, string?]) =>
+      planResource(folder, { engine: join(folder, 'engine'), template }, ...names),
+  }
+}
+
+const mistakesIn = (code = '') => ts.transpileModule(code, { reportDiagnostics: true }).diagnostics
+
+describe('the names of a resource', () => {
+  test.each([
+    ['loans', 'loan', 'Loans', 'Loan'],
+    ['book-loans', 'bookLoan', 'BookLoans', 'BookLoan'],
+    ['categories', 'category', 'Categories', 'Category'],
+    ['boxes', 'box', 'Boxes', 'Box'],
+    ['houses', 'house', 'Houses', 'House'],
+  ])('%s: one is %s', (name, camelOne, pascal, pascalOne) => {
+    expect(toResourceNames(name)).toMatchObject({ camelOne, pascal, pascalOne })
+  })
+
+  test.each([
+    'Loans',
+    'l',
+    '1s',
+    'a_s',
+    'a--bs',
+    'a-',
+    '../as',
+    'a/bs',
+    "a'bs",
+    'x'.repeat(42) + 's',
+    'a-1s',
+  ])('are refused: %s', (name) => {
+    expect(() => toResourceNames(name)).toThrow(/is no (name|regular)/)
+  })
+
+  test('need the name of one item if the name is no regular plural', () => {
+    expect(() => toResourceNames('people')).toThrow('--singular')
+    expect(toResourceNames('people', 'person').pascalOne).toBe('Person')
+    expect(() => toResourceNames('sheep', 'sheep')).toThrow('must differ')
+  })
+})
+
+describe('the plan of a new resource', () => {
+  test('has four files without a trace of the sample, and without mistakes in the syntax', () => {
+    const { created } = createProject().plan('book-loans')
+
+    expect([...created.keys()]).toEqual([
+      'contract/book-loans.ts',
+      'db/book-loans.ts',
+      'src/book-loans.ts',
+      'test/book-loans.test.ts',
+    ])
+    for (const code of created.values()) {
+      expect(code).not.toMatch(/idea/i)
+      expect(mistakesIn(code)).toEqual([])
+    }
+  })
+
+  test('uses each form of the name in its place', () => {
+    const { created } = createProject().plan('book-loans')
+
+    const contract = created.get('contract/book-loans.ts')
+    expect(contract).toContain("path: '/api/book-loans/{id}'")
+    expect(contract).toContain("topic('bookLoans', ")
+    expect(contract).toContain("contents: ['book loans']")
+    expect(contract).toContain("message: 'Book loan not found'")
+    expect(contract).toContain("id: 'BookLoanList'")
+    const queries = created.get('db/book-loans.ts')
+    expect(queries).toMatch(/bookLoans = pgTable\(\s*'book_loans'/)
+    expect(queries).toContain("'book_loans_list'")
+    expect(created.get('src/book-loans.ts')).toContain("from '../contract/book-loans.ts'")
+  })
+
+  test.each([{}, { bare: true as const }])('adds the lines to the indexes: %j', (options) => {
+    const { indexes } = createProject(options).plan('loans')
+
+    const [contract, app] = indexes.map(({ content = '' }) => content)
+    expect(contract).toContain("\nimport { loans, loansExport, loansTopic } from './loans.ts'\n")
+    expect(contract).toMatch(/exportParts = \{\n( {2}ideas: ideasExport,\n)? {2}loans: loansExport,\n\}/)
+    expect(contract).toMatch(/topics: \[(ideasTopic, )?loansTopic\]/)
+    expect(contract).toMatch(/contract = \{\n {2}\.\.\.engine,\n( {2}ideas,\n)? {2}loans,\n\}/)
+    expect(app).toContain("\nimport { loans } from './loans.ts'\n")
+    expect(app).toMatch(/ {2}resources: \{\n( {4}ideas,\n)? {4}loans,\n {2}\},/)
+    for (const content of [contract, app]) expect(mistakesIn(content)).toEqual([])
+  })
+
+  test('has the lines of an index with an unknown form', () => {
+    const { folder, plan } = createProject()
+    writeFileSync(join(folder, 'src/app.ts'), 'export const app = create()\n')
+
+    const [, app] = plan('loans').indexes
+
+    expect(app).toEqual({
+      file: 'src/app.ts',
+      content: undefined,
+      lines: ["import { loans } from './loans.ts'", 'resources: loans,'],
+    })
+  })
+
+  test('accepts words that only the texts of the sample have', () => {
+    expect(createProject().plan('callers').created.size).toBe(4)
+  })
+
+  test.each([
+    ['ideas', 'contract/ideas.ts exists already'],
+    ['sessions', 'sessions has another meaning'],
+    ['accounts', 'account has another meaning'],
+    ['users', 'user has another meaning'],
+    ['verifications', 'has a table verifications'],
+    ['device-codes', 'has a table device_codes'],
+    ['orders', 'order has another meaning'],
+    ['texts', 'texts has another meaning'],
+    ['classes', 'class has another meaning'],
+    ['contracts', 'contract has another meaning'],
+    ['engines', 'engine has another meaning'],
+  ])('is refused for %s: %s', (name, problem) => {
+    const { folder, plan } = createProject()
+    const before = readdirSync(folder, { recursive: true })
+
+    expect(() => plan(name)).toThrow(problem)
+
+    expect(readdirSync(folder, { recursive: true })).toEqual(before)
+    expect(readFileSync(join(folder, 'src/app.ts'), 'utf8')).not.toContain(`${name},\n    ${name}`)
+  })
+})
