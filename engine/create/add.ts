@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 
-import { type IndexChange, planIndexes } from './indexes.ts'
+import { type IndexChange, planIndexes, planPageIndexes } from './indexes.ts'
 import { identifiersIn, renameResource, type ResourceNames, toResourceNames } from './resource-names.ts'
 import { packageFolders } from './template.ts'
 
-const FOLDERS = ['contract', 'db', 'src', 'test']
+/** The files of a resource, with the name of the resource as `*`. */
+const FILES = ['contract/*.ts', 'db/*.ts', 'src/*.ts', 'test/*.test.ts']
+const PAGE_FILES = ['app/texts/*.ts', 'app/views/*.tsx']
 const MIGRATIONS = 'db/migrations'
 const JOURNAL = join(MIGRATIONS, 'meta/_journal.json')
 
@@ -16,6 +18,14 @@ const RESERVED = new Set(
     ' ',
   ),
 )
+
+interface NewResource {
+  name: string
+  /** The name of one item, if the name is no regular plural. */
+  one?: string | undefined
+  /** Whether the page gets a view of the resource. */
+  hasPage: boolean
+}
 
 interface Plan {
   names: ResourceNames
@@ -27,18 +37,14 @@ interface Plan {
 export function planResource(
   folder: string,
   packages: { engine: string; template: string },
-  name: string,
-  one?: string,
+  { name, one, hasPage }: NewResource,
 ): Plan {
   const names = toResourceNames(name, one)
   const read = (file: string) => readFileSync(join(folder, file), 'utf8')
-  const sample = FOLDERS.map((each) => {
-    const test = each === 'test' ? '.test' : ''
-    return {
-      file: `${each}/${names.kebab}${test}.ts`,
-      code: readFileSync(join(packages.template, each, `ideas${test}.ts`), 'utf8'),
-    }
-  })
+  const sample = [...FILES, ...(hasPage ? PAGE_FILES : [])].map((file) => ({
+    file: file.replace('*', names.kebab),
+    code: readFileSync(join(packages.template, file.replace('*', 'ideas')), 'utf8'),
+  }))
   const used = new Set(
     sample.flatMap(({ code }) => identifiersIn(code)).filter((word) => !/idea/i.test(word)),
   )
@@ -53,8 +59,10 @@ export function planResource(
     throw new Error(`The database has a table ${names.snake} already.`)
   return {
     names,
-    created: new Map(sample.map(({ file, code }) => [file, renameResource(code, names)])),
-    indexes: planIndexes(names, read),
+    created: new Map(
+      sample.map(({ file, code }) => [file, renameResource(code, names, file.startsWith('app/texts/'))]),
+    ),
+    indexes: [...planIndexes(names, read), ...(hasPage ? planPageIndexes(names, read) : [])],
   }
 }
 
@@ -74,13 +82,15 @@ function tablesIn(...folders: string[]) {
  * Adds a resource to the project in the working folder: contract, table with queries, procedures, test, the lines in the
  * indexes, and the migration. If a step fails, restores all files. Returns lines that describe the result.
  */
-export function addResource(name: string, one?: string): string[] {
+export function addResource(
+  name: string,
+  { singular, page }: { singular?: string; page: boolean },
+): string[] {
   const { tallystick: engine } = packageFolders()
   const { names, created, indexes } = planResource(
     '.',
     { engine, template: join(engine, 'template') },
-    name,
-    one,
+    { name, one: singular, hasPage: page && existsSync('app/main.tsx') },
   )
   const before = new Map(
     [JOURNAL, ...indexes.map(({ file }) => file)].map((file) => [file, readFileSync(file)] as const),
@@ -89,6 +99,7 @@ export function addResource(name: string, one?: string): string[] {
   const written: string[] = []
   try {
     for (const [file, content] of created) {
+      mkdirSync(dirname(file), { recursive: true })
       writeFileSync(file, content, { flag: 'wx' })
       written.push(file)
     }

@@ -50,15 +50,52 @@ const addTopic =
 const applyAll = (text: string, steps: readonly Step[]) =>
   steps.reduce<string | undefined>((result, step) => (result === undefined ? undefined : step(result)), text)
 
-/** Plans the changes of the files that list the resources. `read` returns the content of a file. */
-export function planIndexes({ camel, kebab }: ResourceNames, read: (file: string) => string): IndexChange[] {
-  const contractImport = `import { ${camel}, ${camel}Export, ${camel}Topic } from './${kebab}.ts'`
-  const sourceImport = `import { ${camel} } from './${kebab}.ts'`
-  const plan = (file: string, lines: string[], ...steps: Step[]): IndexChange => ({
+/** Adds an entry before the entries of every page. */
+const addBefore =
+  (start: string, entry: string): Step =>
+  (text) =>
+    text.split(start).length === 2 ? text.replace(start, `${entry}${start}`) : undefined
+
+/** Returns the content of a file. */
+type Read = (file: string) => string
+
+const planWith =
+  (read: Read) =>
+  (file: string, lines: string[], ...steps: Step[]): IndexChange => ({
     file,
     content: applyAll(read(file), steps),
     lines,
   })
+
+/** Plans the changes of the files that list the views of the page. */
+export function planPageIndexes({ camel, pascal, kebab }: ResourceNames, read: Read): IndexChange[] {
+  const plan = planWith(read)
+  const viewImport = `import { ${pascal} } from './views/${kebab}.tsx'`
+  const textImport = `import { ${camel} } from './texts/${kebab}.ts'`
+  const view = `'/${kebab}': { title: '${camel}', access: 'signedIn', Content: ${pascal} },`
+  return [
+    plan('app/paths.ts', [`paths: '/${kebab}',`], addBefore('...accountPaths', `'/${kebab}', `)),
+    plan(
+      'app/main.tsx',
+      [viewImport, `views: ${view}`, `topics of keepLive: '${camel}'`],
+      addImport(viewImport),
+      addBefore('...accountViews', `${view}\n  `),
+      addTopic(`'${camel}'`),
+    ),
+    plan(
+      'app/texts.ts',
+      [textImport, `english: ...${camel},`],
+      addImport(textImport),
+      addEntry('const english =', `...${camel},`),
+    ),
+  ]
+}
+
+/** Plans the changes of the files that list the resources. */
+export function planIndexes({ camel, kebab }: ResourceNames, read: Read): IndexChange[] {
+  const plan = planWith(read)
+  const contractImport = `import { ${camel}, ${camel}Export, ${camel}Topic } from './${kebab}.ts'`
+  const sourceImport = `import { ${camel} } from './${kebab}.ts'`
   return [
     plan(
       'contract/index.ts',

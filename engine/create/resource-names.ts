@@ -54,8 +54,11 @@ export function toResourceNames(name: string, one = singularOf(name)): ResourceN
 /** Text literals and comments of TypeScript. The template has no other texts. */
 const TEXTS = /'[^'\n]*'|\/\/.*|\/\*[^]*?\*\//g
 
-/** Renames the sample resource `ideas` of the template in the code of a file. */
-export function renameResource(code: string, names: ResourceNames) {
+/**
+ * Renames the sample resource `ideas` of the template in the code of a file. `hasProse` tells that people read each text
+ * literal of the file.
+ */
+export function renameResource(code: string, names: ResourceNames, hasProse = false) {
   const { camel, camelOne, pascal, pascalOne, kebab, snake, words, wordsOne } = names
   const inCode = (text: string) =>
     text
@@ -72,7 +75,7 @@ export function renameResource(code: string, names: ResourceNames) {
   const inText = (text: string, before: string) => {
     if (/^'\.{0,2}\//.test(text)) return text.replaceAll('ideas', kebab)
     if (/(pgTable\(|\.as\(|\.prepare\()\s*$/.test(before)) return text.replace('ideas', snake)
-    return text.includes(' ') || before.endsWith('contents: [') ? inWords(text) : inCode(text)
+    return hasProse || text.includes(' ') || before.endsWith('contents: [') ? inWords(text) : inCode(text)
   }
   let end = 0
   const parts: string[] = []

@@ -40,6 +40,7 @@ const SAMPLE = /idea/i
 const withoutSample = (content: string) =>
   content
     .replace('[ideasTopic]', '[]')
+    .replace(", 'ideas'", '')
     .split('\n')
     .filter((line) => !SAMPLE.test(line))
     .join('\n')

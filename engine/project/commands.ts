@@ -17,12 +17,13 @@ export function addProjectCommands(program: Command) {
     .action(async () => (await import('./build.ts')).runProgram('main'))
   program
     .command('add')
-    .description('add a resource: contract, table, procedures, test and migration')
+    .description('add a resource: contract, table, procedures, test, page view and migration')
     .argument('<name>', 'plural, such as loans or book-loans')
     .option('--singular <name>', 'name of one item, if the name is no regular plural')
-    .action(async (name: string, { singular }: { singular?: string }) => {
+    .option('--no-page', 'without a view of the page')
+    .action(async (name: string, options: { singular?: string; page: boolean }) => {
       ;(await import('./build.ts')).requireProject()
-      print((await import('../create/add.ts')).addResource(name, singular))
+      print((await import('../create/add.ts')).addResource(name, options))
     })
   addNewCommand(program)
 }

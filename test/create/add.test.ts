@@ -18,18 +18,28 @@ function createProject(options: { bare?: true } = {}) {
   })
   const versions = { tallystick: '', 'tallystick-contract': '' }
   const files = readTemplate(template, { name: 'Lendery', id: 'lendery', ...options, versions })
-  for (const each of ['contract', 'db/migrations/meta', 'src', 'test', 'vendor'])
+  for (const each of [
+    'app/public',
+    'app/texts',
+    'app/views',
+    'contract',
+    'db/migrations/meta',
+    'src',
+    'test',
+    'vendor',
+  ])
     cpSync('engine/create/template/gitignore', join(folder, each, '.keep'))
   for (const [file, text] of files) writeFileSync(join(folder, file), text)
   cpSync('engine/db/migrations', join(folder, 'engine/dist/engine-migrations'), { recursive: true })
   return {
     folder,
-    plan: (...names: [string, string?]) =>
-      planResource(folder, { engine: join(folder, 'engine'), template }, ...names),
+    plan: (name: string, hasPage = true) =>
+      planResource(folder, { engine: join(folder, 'engine'), template }, { name, hasPage }),
   }
 }
 
-const mistakesIn = (code = '') => ts.transpileModule(code, { reportDiagnostics: true }).diagnostics
+const mistakesIn = (code = '', fileName = 'index.tsx') =>
+  ts.transpileModule(code, { fileName, reportDiagnostics: true }).diagnostics
 
 describe('the names of a resource', () => {
   test.each([
@@ -66,7 +76,7 @@ describe('the names of a resource', () => {
 })
 
 describe('the plan of a new resource', () => {
-  test('has four files without a trace of the sample, and without mistakes in the syntax', () => {
+  test('has files without a trace of the sample, and without mistakes in the syntax', () => {
     const { created } = createProject().plan('book-loans')
 
     expect([...created.keys()]).toEqual([
@@ -74,10 +84,12 @@ describe('the plan of a new resource', () => {
       'db/book-loans.ts',
       'src/book-loans.ts',
       'test/book-loans.test.ts',
+      'app/texts/book-loans.ts',
+      'app/views/book-loans.tsx',
     ])
-    for (const code of created.values()) {
+    for (const [file, code] of created) {
       expect(code).not.toMatch(/idea/i)
-      expect(mistakesIn(code)).toEqual([])
+      expect(mistakesIn(code, file)).toEqual([])
     }
   })
 
@@ -94,19 +106,32 @@ describe('the plan of a new resource', () => {
     expect(queries).toMatch(/bookLoans = pgTable\(\s*'book_loans'/)
     expect(queries).toContain("'book_loans_list'")
     expect(created.get('src/book-loans.ts')).toContain("from '../contract/book-loans.ts'")
+    const view = created.get('app/views/book-loans.tsx')
+    expect(view).toContain("{t('bookLoans')}</h2>")
+    expect(view).toContain('export function BookLoans() {')
+    expect(created.get('app/texts/book-loans.ts')).toContain("noBookLoans: 'You have no book loans.'")
+    expect(created.get('app/texts/book-loans.ts')).toContain("bookLoans: 'Book loans'")
   })
 
   test.each([{}, { bare: true as const }])('adds the lines to the indexes: %j', (options) => {
     const { indexes } = createProject(options).plan('loans')
 
-    const [contract, app] = indexes.map(({ content = '' }) => content)
+    const [contract, app, paths, page, texts] = indexes.map(({ content = '' }) => content)
     expect(contract).toContain("\nimport { loans, loansExport, loansTopic } from './loans.ts'\n")
     expect(contract).toMatch(/exportParts = \{\n( {2}ideas: ideasExport,\n)? {2}loans: loansExport,\n\}/)
     expect(contract).toMatch(/topics: \[(ideasTopic, )?loansTopic\]/)
     expect(contract).toMatch(/contract = \{\n {2}\.\.\.engine,\n( {2}ideas,\n)? {2}loans,\n\}/)
     expect(app).toContain("\nimport { loans } from './loans.ts'\n")
     expect(app).toMatch(/ {2}resources: \{\n( {4}ideas,\n)? {4}loans,\n {2}\},/)
-    for (const content of [contract, app]) expect(mistakesIn(content)).toEqual([])
+    expect(paths).toContain("'/loans', ...accountPaths")
+    expect(page).toContain("\nimport { Loans } from './views/loans.tsx'\n")
+    expect(page).toContain(
+      "'/loans': { title: 'loans', access: 'signedIn', Content: Loans },\n  ...accountViews,",
+    )
+    expect(page).toMatch(/topics: \['sessions',( 'ideas',)? 'loans'\]/)
+    expect(texts).toContain("\nimport { loans } from './texts/loans.ts'\n")
+    expect(texts).toMatch(/( {2}\.\.\.ideas,\n)? {2}\.\.\.loans,\n\}/)
+    for (const content of [contract, app, paths, page, texts]) expect(mistakesIn(content)).toEqual([])
   })
 
   test('has the lines of an index with an unknown form', () => {
@@ -122,8 +147,16 @@ describe('the plan of a new resource', () => {
     })
   })
 
+  test('has no view with --no-page', () => {
+    const { created, indexes } = createProject().plan('loans', false)
+
+    expect(
+      [...created.keys(), ...indexes.map(({ file }) => file)].filter((file) => /^app/.test(file)),
+    ).toEqual([])
+  })
+
   test('accepts words that only the texts of the sample have', () => {
-    expect(createProject().plan('callers').created.size).toBe(4)
+    expect(createProject().plan('callers', false).created.size).toBe(4)
   })
 
   test.each([

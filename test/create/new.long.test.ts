@@ -128,11 +128,11 @@ describe('a new project', { timeout: 300_000 }, () => {
 
     const page = String(home.body)
     const script = await call('GET', /src="([^"]*)"/.exec(page)?.[1] ?? '')
-    const view = await call('GET', '/bookmarks')
+    const view = await call('GET', '/ideas')
     const absent = await call('GET', '/nothing', undefined, { accept: 'text/html' })
 
     expect(page).toContain(`<title>${htmlEscape(NAME)}</title>`)
-    expect(script).toMatchObject({ status: 200, body: expect.stringContaining('addBookmark') })
+    expect(script).toMatchObject({ status: 200, body: expect.stringContaining('addIdea') })
     expect(view.body).toBe(page)
     expect(absent.status).toBe(404)
     expect(document.body).toMatchObject({ info: { title: NAME } })
@@ -186,7 +186,8 @@ describe('a new project', { timeout: 300_000 }, () => {
   test('gets a new resource with its migration and tests', async () => {
     const { stdout } = await run(process.execPath, [command(), 'add', 'book-loans'], { cwd: project })
 
-    await run(resolve('node_modules/.bin/tsc'), ['-p', project])
+    for (const part of [project, join(project, 'app')])
+      await run(resolve('node_modules/.bin/tsc'), ['-p', part])
     const tests = await run('npm', ['test'], { cwd: project })
 
     expect(stdout).toMatch(/Created db.migrations.0001_add_book_loans\.sql\n.*Changed src.app\.ts\n/s)

@@ -6,13 +6,13 @@ import { keepLive } from 'tallystick-contract/query'
 import { orpc } from './api.ts'
 import type { Path } from './paths.ts'
 import { type Message, texts } from './texts.ts'
-import { Bookmarks } from './views/bookmarks.tsx'
+import { Ideas } from './views/ideas.tsx'
 import { Home } from './views/home.tsx'
 
 /** The views by path, in the order of the navigation. */
 const views: Record<Path, View<Message>> = {
   '/': { title: 'home', access: 'public', Content: Home },
-  '/bookmarks': { title: 'bookmarks', access: 'signedIn', Content: Bookmarks },
+  '/ideas': { title: 'ideas', access: 'signedIn', Content: Ideas },
   ...accountViews,
 }
 
@@ -22,5 +22,5 @@ startPage({
   texts,
   views,
   keepLive: ({ isSignedIn, ...options }) =>
-    isSignedIn ? keepLive(queryClient, orpc, { ...options, topics: ['sessions', 'bookmarks'] }) : undefined,
+    isSignedIn ? keepLive(queryClient, orpc, { ...options, topics: ['sessions', 'ideas'] }) : undefined,
 })

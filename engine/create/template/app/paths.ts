@@ -3,7 +3,7 @@ import { accountPaths } from 'tallystick/page/paths'
 /** The paths of the page. The build writes a file for each path. */
 export const paths = [
   '/',
-  '/bookmarks', // app/views/bookmarks.tsx
+  '/ideas', // app/views/ideas.tsx
   ...accountPaths,
 ] as const
 

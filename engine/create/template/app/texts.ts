@@ -1,14 +1,12 @@
 import { createTexts } from 'tallystick/page'
 
+import { ideas } from './texts/ideas.ts'
+
 /** The English texts of this application, in ICU MessageFormat. Every page has the texts of the frame already. */
 const english = {
   introduction: 'Sign in with your e-mail address. The first sign-in creates an account.',
   welcome: 'You are signed in. Choose a view above.',
-  bookmarks: 'Bookmarks',
-  bookmarkUrl: 'Address',
-  bookmarkTitle: 'Title',
-  addBookmark: 'Add bookmark',
-  noBookmarks: 'You have no bookmarks.',
+  ...ideas,
 }
 
 /** For a further language, return its texts: `language === 'de' ? import('./german.ts') : …`. */
