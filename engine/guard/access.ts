@@ -66,6 +66,7 @@ export async function requirePermission(
 ) {
   const { action = '' } = procedure.meta
   const id = idOf(input)
+  if (!items.permissions) throw new Error(`No relation permits the action ${action}`)
   if (isPermitted(items.permissions, 'anyone', action) || items.isId?.(id) === false) return user.id
   const relation = await items.findRelation(db, user, id)
   if (!relation) throw createError(procedure, 'NOT_FOUND')

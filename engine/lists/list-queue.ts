@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { type SizedRow, totalBytes } from '../db/pagination.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
+import { networkOf } from '../guard/networks.ts'
 import { limitConcurrency } from './concurrency.ts'
 
 /** Size above which a list is large, in bytes of text. A large list takes some milliseconds of CPU time. */
@@ -22,8 +23,9 @@ const limitLargeLists = limitConcurrency(1)
  */
 const accountsWithLargeLists = new LRUCache<string, true>({ max: 10_000, ttl: MINUTE })
 
-export type ListReader = Pick<Context, 'isAbandoned'> &
-  Pick<Caller, 'scopes'> & { user: Pick<Caller['user'], 'id'> }
+/** The caller of a list. A caller of a public list has no account. */
+export type ListReader = Pick<Context, 'address' | 'isAbandoned'> &
+  Pick<Partial<Caller>, 'scopes'> & { user?: Pick<Caller['user'], 'id'> }
 
 /**
  * Fair queue for reading lists:
@@ -31,12 +33,14 @@ export type ListReader = Pick<Context, 'isAbandoned'> &
  *   accounts. All apps with an access token of the account read one of these lists, so that the person can always read.
  * - All accounts with large lists together read only one list at a time, so that the process can handle other calls
  *   between two large lists.
+ * - Callers of public lists, which have no account, are counted by network.
  * - A list is not read if its client has closed the connection.
  */
 export function queueListRead<Row>(
-  { user: { id }, scopes, isAbandoned }: ListReader,
+  { user, address, scopes, isAbandoned }: ListReader,
   read: () => Promise<SizedRow<Row>[]>,
 ) {
+  const id = user?.id ?? networkOf(address?.()) ?? 'this process'
   const readLarge = () => limitLargeLists('all accounts', read, isAbandoned)
   const readInTurn = () =>
     limitPerAccount(

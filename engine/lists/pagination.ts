@@ -29,9 +29,18 @@ export interface Order<Row> {
   textsOf: (row: Row) => readonly (string | null)[]
 }
 
+const positionOf = ({ createdAt, id }: { createdAt: Date; id: number | string }) => ({ at: createdAt, id })
+
+/** The order of a list whose ids are numbers. */
 export const newestFirst: Omit<Order<{ createdAt: Date; id: number }>, 'textsOf'> = {
-  positionOf: ({ createdAt, id }) => ({ at: createdAt, id }),
+  positionOf,
   cursorPattern: /^(\d{1,13})\.(\d{1,15})$/,
+}
+
+/** The order of a list whose ids are texts. */
+export const newestFirstByText: Omit<Order<{ createdAt: Date; id: string }>, 'textsOf'> = {
+  positionOf,
+  cursorPattern: /^(\d{1,13})\.([!-~]{1,254})$/,
 }
 
 /**

@@ -2,9 +2,10 @@ import { type JSONSchema, type OpenAPI, OpenAPIGenerator } from '@orpc/openapi'
 import { traverseContractProcedures } from '@orpc/server'
 import { ZodToJsonSchemaConverter, type ZodToJsonSchemaConverterOptions } from '@orpc/zod/zod4'
 import { z } from 'zod'
-import { metaOf, requestSchemas, responseSchemas } from 'tallystick-contract'
+import { metaOf } from 'tallystick-contract'
 
 import type { App } from '../resource.ts'
+import { listNamedSchemas } from './named-schemas.ts'
 import {
   type Components,
   createErrorComponents,
@@ -55,7 +56,7 @@ export async function createDocument(app: App, baseUrl: string): Promise<OpenAPI
     await generate(app, baseUrl, components, true),
   ]
   Object.assign(components.schemas, document.components?.schemas)
-  for (const { name, value } of named) components.examples[name] = { value }
+  for (const { name, value } of listNamedSchemas(contract)) components.examples[name] = { value }
   traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
     const { alternative } = metaOf(procedure)
     const operation = getOperation(alternative ? alternatives : document, procedure)
@@ -127,22 +128,6 @@ export const schemaConverter = new ZodToJsonSchemaConverter({ interceptors: [pub
 
 const generator = new OpenAPIGenerator({ schemaConverters: [schemaConverter] })
 
-interface Registry {
-  _idmap: Map<string, z.core.$ZodType>
-  get: (schema: z.core.$ZodType) => { example: unknown } | undefined
-}
-
-const listNamed = (registry: Registry, strategy: 'input' | 'output') =>
-  [...registry._idmap].map(([name, schema]) => ({
-    name,
-    schema,
-    strategy,
-    value: registry.get(schema)?.example,
-  }))
-
-/** The schemas of bodies, with their names and examples. */
-const named = [...listNamed(responseSchemas, 'output'), ...listNamed(requestSchemas, 'input')]
-
 /** Generates the document of the alternatives, or of all other procedures. Adds the declared errors to `components`. */
 const generate = (app: App, baseUrl: string, components: Components, isAlternative: boolean) =>
   generator.generate(app.contract, {
@@ -150,7 +135,7 @@ const generate = (app: App, baseUrl: string, components: Components, isAlternati
     servers: [{ url: '/' }],
     filter: ({ contract }) => Boolean(metaOf(contract).alternative) === isAlternative,
     commonSchemas: Object.fromEntries(
-      named.map(({ name, schema, strategy }) => [name, { schema, strategy }]),
+      listNamedSchemas(app.contract).map(({ name, schema, strategy }) => [name, { schema, strategy }]),
     ),
     customErrorResponseBodySchema: createErrorSchema(components),
   })

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 
 import { metaOf } from '../../engine/contract/meta.ts'
-import { requestSchemas, responseSchemas } from '../../engine/contract/schemas.ts'
+import { listNamedSchemas } from '../../engine/openapi/named-schemas.ts'
 import { ErrorBody } from '../../engine/contract/errors.ts'
 import { contract } from '../../contract/index.ts'
 import { app } from '../../src/app.ts'
@@ -126,7 +126,7 @@ describe('the OpenAPI document', () => {
   })
 
   test('has complete and valid examples for the schemas of the contract', () => {
-    const named = new Map([...responseSchemas._idmap, ...requestSchemas._idmap])
+    const named = new Map(listNamedSchemas(app.contract).map(({ name, schema }) => [name, schema]))
     const { Problem: _, ...examples } = document.components.examples
     for (const [name, { value }] of Object.entries(examples)) {
       const schema = named.get(name) ?? ErrorBody
