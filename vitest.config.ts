@@ -24,7 +24,7 @@ export default defineConfig({
     // Coverage does not include code that runs in child processes: main, workers and parts of the command line.
     coverage: {
       include: ['contract/**/*.ts', 'db/**/*.ts', 'engine/**/*.ts', 'src/**/*.ts'],
-      exclude: ['{db,engine/db}/drizzle.config.ts'],
+      exclude: ['{db,engine/db}/drizzle.config.ts', 'engine/test/**'],
       reporter: ['text-summary'],
       // In percent, one below the last full run.
       thresholds: { statements: 92, branches: 89, functions: 90, lines: 92 },
@@ -33,8 +33,8 @@ export default defineConfig({
       {
         test: {
           name: 'quick',
-          include: ['test/**/*.test.ts', 'engine/create/template/test/*.test.ts'],
-          exclude: [...configDefaults.exclude, 'test/**/*.{slow,isolated,long}.test.ts'],
+          include: ['{test,engine/test}/**/*.test.ts', 'engine/create/template/test/*.test.ts'],
+          exclude: [...configDefaults.exclude, '**/*.{slow,isolated,long}.test.ts'],
           ...sharedImports,
           ...limits,
         },
@@ -42,17 +42,17 @@ export default defineConfig({
       {
         test: {
           name: 'slow',
-          include: ['test/**/*.slow.test.ts'],
+          include: ['{test,engine/test}/**/*.slow.test.ts'],
           globalSetup: 'test/setup/build.ts',
           ...sharedImports,
           ...limits,
         },
       },
-      { test: { name: 'isolated', include: ['test/**/*.isolated.test.ts'], ...limits } },
+      { test: { name: 'isolated', include: ['{test,engine/test}/**/*.isolated.test.ts'], ...limits } },
       {
         test: {
           name: 'long',
-          include: ['test/**/*.long.test.ts'],
+          include: ['{test,engine/test}/**/*.long.test.ts'],
           globalSetup: 'test/setup/build.ts',
           ...limits,
         },

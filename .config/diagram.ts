@@ -36,7 +36,7 @@ const groups: Record<string, readonly string[]> = {
 function groupOf(path: string) {
   if (/^(contract|db|src|engine\/create\/template)\//.test(path)) return 'service'
   const [, folder] = /^engine\/([^/.]+)\//.exec(path) ?? []
-  if (folder !== undefined) return folder
+  if (folder !== undefined) return folder === 'test' ? undefined : folder
   const [, file = ''] = /^engine\/(.+)\.ts$/.exec(path) ?? []
   return Object.keys(groups).find((group) => groups[group]?.includes(file))
 }

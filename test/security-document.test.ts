@@ -6,10 +6,14 @@ const securityDocument = readFileSync('docs/security.md', 'utf8')
 
 /** The paths of all files with tests by the name that docs/security.md uses: `sign-in`. */
 const testFiles = new Map(
-  readdirSync('test', { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.test.ts'))
-    .map((path) => [basename(path).split('.')[0], `test/${path}`]),
+  ['test', 'engine/test'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.test.ts'))
+      .map((path) => [basename(path).split('.')[0], `${folder}/${path}`] as const),
+  ),
 )
+// test/laws.test.ts has only the cases of the laws.
+testFiles.set('laws', 'engine/testing/laws/index.ts')
 
 /** Lists the cells of each table row that begins with the number of a threat, for example `T1`. */
 const listThreatRows = (text: string) =>

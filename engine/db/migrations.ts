@@ -116,6 +116,14 @@ export async function readMigrationState(
   }
 }
 
+/** Returns the names of the engine's tables: the other tables belong to the application. */
+export const listEngineTables = () =>
+  readMigrationFiles({ migrationsFolder: engineFolder }).flatMap(({ sql: statements }) =>
+    statements.flatMap(
+      (statement) => /^\s*create table (?:if not exists )?"(\w+)"/i.exec(statement)?.[1] ?? [],
+    ),
+  )
+
 /** Returns the names of all migrations, in the order of their application. */
 export const listMigrations = (migrationsFolder: string) =>
   journalsOf(migrationsFolder).flatMap((journal) => readMigrations(journal).map(({ name }) => name))

@@ -33,5 +33,8 @@ export interface Tallystick<Client> {
   services: Omit<OpenServices, 'close'>
   /** The sent e-mails, oldest first. */
   letters: Letter[]
+  /** Serves the application over HTTP until `close`, by default on a free port. Returns the origin, for clients. */
+  listen: (port?: number) => Promise<string>
+  /** Stops the servers and closes the database. */
   close: () => Promise<void>
 }

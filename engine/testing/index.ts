@@ -1,5 +1,7 @@
 import { createRouterClient } from '@orpc/server'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import type { Server } from 'node:http'
 import type { AnyContractRouter } from '@orpc/contract'
 import type { CallContext, ClientOf } from 'tallystick-contract'
 
@@ -54,6 +56,17 @@ export async function createTallystick<
       return cookieOf(headers)
     })
 
+  const servers: Server[] = []
+  const listen = async (port = 0) => {
+    // Imported on demand: most tests call the procedures in this process.
+    const { createApp } = await import('../http/server/app.ts')
+    const server = createApp(services).listen(port, '127.0.0.1')
+    servers.push(server)
+    await once(server, 'listening')
+    const address = server.address()
+    return `http://127.0.0.1:${typeof address === 'object' && address ? address.port : port}`
+  }
+
   return {
     person: async (email = randomEmail()) => client({ cookie: await signIn(email) }),
     stranger: client({}),
@@ -61,7 +74,14 @@ export async function createTallystick<
     client,
     services,
     letters,
-    close,
+    listen,
+    close: async () => {
+      for (const server of servers) {
+        server.close()
+        server.closeAllConnections()
+      }
+      await close()
+    },
   }
 }
 

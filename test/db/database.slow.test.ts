@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import postgres from 'postgres'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { safe } from '../../contract/client.ts'
 import * as counter from '../../db/counter.ts'
@@ -14,7 +14,8 @@ import { listConnections } from '../../engine/db/pagination.ts'
 import * as sessions from '../../engine/db/sessions.ts'
 import * as tasks from '../../db/tasks.ts'
 import { createTallystick, type Tallystick } from '../../src/testing.ts'
-import { databaseUrl } from '../setup/postgres.ts'
+import { postgresOfRun } from '../../engine/testing/database.ts'
+import { databaseUrl } from '../../engine/testing/postgres.ts'
 import { startService } from '../fixtures/service.ts'
 
 const service = await startService()
@@ -251,7 +252,7 @@ describe('open', () => {
   })
 
   test('lets several processes migrate one empty database concurrently', async () => {
-    const { url } = inject('postgres')
+    const { url } = postgresOfRun()
     const name = `tallystick_empty_${process.pid}`
     const admin = postgres(url, { max: 1, onnotice: () => undefined })
     await admin`create database ${admin(name)}`

@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { isOutage } from '../../engine/db/errors.ts'
 import { open } from '../../db/index.ts'
 import { createTallystick } from '../../src/testing.ts'
-import { databaseUrl, freePort, startPostgres } from '../setup/postgres.ts'
+import { databaseUrl, freePort, startPostgres } from '../../engine/testing/postgres.ts'
 import { startService } from '../fixtures/service.ts'
 import { BreakableConnection } from '../fixtures/breakable-connection.ts'
 

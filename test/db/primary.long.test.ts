@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { isOutage } from '../../engine/db/errors.ts'
 import { open } from '../../db/index.ts'
 import { createTallystick } from '../../src/testing.ts'
-import { type Postgres, startPostgres, startStandby } from '../setup/postgres.ts'
+import { type Postgres, startPostgres, startStandby } from '../../engine/testing/postgres.ts'
 import { startService } from '../fixtures/service.ts'
 
 /** How long a test waits for a condition before it fails. */

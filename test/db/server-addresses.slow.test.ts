@@ -13,7 +13,7 @@ import { createDatabase } from '../fixtures/database.ts'
 import { PATIENCE } from '../fixtures/patience.ts'
 import { errorResponse, startProxy } from '../fixtures/proxy.ts'
 import { hasOpenssl, writeCertificate } from '../fixtures/tls.ts'
-import { type Postgres, startPostgres } from '../setup/postgres.ts'
+import { type Postgres, startPostgres } from '../../engine/testing/postgres.ts'
 
 const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
   all?.some(({ address }) => address === '::1'),

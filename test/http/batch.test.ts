@@ -8,7 +8,7 @@ import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type CallContext, type Client, createClient } from '../../contract/client.ts'
 import { createApp } from '../../engine/http/server/app.ts'
 import { createLog } from '../../engine/telemetry/log.ts'
-import { freePort } from '../setup/postgres.ts'
+import { freePort } from '../../engine/testing/postgres.ts'
 import { newEmail, startService, withTableLocked } from '../fixtures/service.ts'
 
 /** How long a test waits for a condition before it fails. */

@@ -10,7 +10,7 @@ import { createApp } from '../../engine/http/server/app.ts'
 import { createTallystick } from '../../src/testing.ts'
 import { accept, clientInfo, createMcpCalls, requestByRevision2026 } from '../fixtures/mcp-agent.ts'
 import { newEmail, settingsWithAddress, startService } from '../fixtures/service.ts'
-import { freePort } from '../setup/postgres.ts'
+import { freePort } from '../../engine/testing/postgres.ts'
 
 /** How long a test waits for a condition before it fails. */
 const WAIT = { timeout: 20_000 }

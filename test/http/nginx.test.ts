@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 
 import { createRawFetch } from '../fixtures/http.ts'
-import { freePort } from '../setup/postgres.ts'
+import { freePort } from '../../engine/testing/postgres.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService()

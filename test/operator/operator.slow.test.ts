@@ -2,7 +2,7 @@ import { chmod, chown, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { SMTPServer } from 'smtp-server'
-import { describe, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import {
   emptyFolder,
@@ -12,7 +12,8 @@ import {
   serverDatabase,
   withService,
 } from '../fixtures/operator.ts'
-import { databaseUrl } from '../setup/postgres.ts'
+import { postgresOfRun } from '../../engine/testing/database.ts'
+import { databaseUrl } from '../../engine/testing/postgres.ts'
 import { listenForMail } from '../fixtures/mail-server.ts'
 
 /** Connects to the database of an environment. The connection is closed at the end of the test. */
@@ -219,7 +220,7 @@ describe('tallystick doctor', () => {
   })
 
   test('reports a missing database and rejected credentials', async () => {
-    const { url } = inject('postgres')
+    const { url } = postgresOfRun()
     const unknownUser = new URL(url)
     unknownUser.username = 'stranger'
 

@@ -12,7 +12,9 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { expect, inject, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+
+import { postgresOfRun } from '../../engine/testing/database.ts'
 
 const document = readFileSync('docs/first-resource.md', 'utf8')
 
@@ -63,7 +65,7 @@ function copyProject() {
 /** Runs a command in a folder. The command inherits only PATH and HOME from this process. */
 const runIn = (folder: string, command: string, environment: Record<string, string>) => {
   const { PATH, HOME } = process.env
-  const env = { PATH, HOME, NO_COLOR: '1', TEST_DATABASE_URL: inject('postgres').url, ...environment }
+  const env = { PATH, HOME, NO_COLOR: '1', TEST_DATABASE_URL: postgresOfRun().url, ...environment }
   return new Promise<{ succeeded: boolean; output: string }>((resolve) => {
     exec(command, { cwd: folder, env, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
       resolve({ succeeded: error === null, output: `${command}\n${stdout}${stderr}` })

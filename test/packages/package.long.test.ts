@@ -18,7 +18,7 @@ import {
   versionsOf,
 } from '../fixtures/installation.ts'
 import { temporaryDatabase, waitUntilListening } from '../fixtures/programs.ts'
-import { freePort } from '../setup/postgres.ts'
+import { freePort } from '../../engine/testing/postgres.ts'
 
 let app: string
 let tarball: string

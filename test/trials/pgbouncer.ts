@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { freePort } from '../setup/postgres.ts'
+import { freePort } from '../../engine/testing/postgres.ts'
 
 /** Configuration of PgBouncer: transaction mode, few connections, and no `ignore_startup_parameters`. */
 const settings = (server: URL, port: number) => `

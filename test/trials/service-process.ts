@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { cookieOf } from '../../engine/testing/index.ts'
-import { freePort } from '../setup/postgres.ts'
+import { freePort } from '../../engine/testing/postgres.ts'
 
 interface Exit {
   code: number | null

@@ -1,4 +1,4 @@
-import { startPostgres } from '../setup/postgres.ts'
+import { startPostgres } from '../../engine/testing/postgres.ts'
 
 const cleanups: (() => Promise<void>)[] = []
 

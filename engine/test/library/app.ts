@@ -1,0 +1,21 @@
+import { fileURLToPath } from 'node:url'
+
+import { defineApp } from 'tallystick'
+
+import { books } from './books.ts'
+import { contract, exportParts } from './contract.ts'
+import { loans } from './loans.ts'
+import { shelves } from './shelves.ts'
+import { visits } from './visits.ts'
+
+/** An application for the tests of the engine, with one resource of each kind. */
+export const app = defineApp({
+  name: 'Test library',
+  version: '1.0.0',
+  description: 'Visits, books, loans and shelves.',
+  contract,
+  exportParts,
+  migrationsFolder: fileURLToPath(new URL('./migrations', import.meta.url)),
+  resourceNames: { en: { books: 'books', loans: 'loans', shelves: 'shelves' }, de: { books: 'Bücher' } },
+  resources: { visits, books, loans, shelves },
+})

@@ -1,0 +1,55 @@
+import type { Cases } from 'tallystick/testing/laws'
+
+import type { Client, contract } from './contract.ts'
+
+/** Adds a book, and lends a copy of the book. */
+async function addBook({ administrator }: { administrator: Client }, copies: number) {
+  const { id } = await administrator.books.create({ id: crypto.randomUUID(), title: 'A book', copies })
+  return id
+}
+
+async function prepare(people: Record<'ada' | 'bob' | 'administrator', Client>, text: string) {
+  const { ada } = people
+  const bookId = await addBook(people, 2)
+  const { id: loanId } = await ada.loans.create({ bookId, remark: text })
+  const { id: shelfId } = await ada.shelves.create({ name: text })
+  return { bookId, loanId, shelfId, newBook: { id: crypto.randomUUID(), title: 'New', copies: 1 } }
+}
+
+export const cases: Cases<typeof contract, Awaited<ReturnType<typeof prepare>>> = {
+  prepare,
+  calls: {
+    'visits.get': ({ visits }) => visits.get(),
+    'visits.add': ({ visits }) => visits.add(),
+    'books.list': ({ books }) => books.list(),
+    'books.get': ({ books }, { bookId }) => books.get({ id: bookId }),
+    'books.create': ({ books }, { newBook }) => books.create(newBook),
+    'books.update': ({ books }, { bookId }) => books.update({ id: bookId, copies: 3 }),
+    'loans.list': ({ loans }) => loans.list(),
+    'loans.create': ({ loans }, { bookId }) => loans.create({ bookId }),
+    'loans.update': ({ loans }, { loanId }) => loans.update({ id: loanId, remark: 'Changed' }),
+    'loans.return': ({ loans }, { loanId }) => loans.return({ id: loanId }),
+    'shelves.list': ({ shelves }) => shelves.list(),
+    'shelves.create': ({ shelves }) => shelves.create({ name: 'Another' }),
+    'shelves.rename': ({ shelves }, { shelfId }) => shelves.rename({ id: shelfId, name: 'Renamed' }),
+    'shelves.share': ({ shelves }, { shelfId }) =>
+      shelves.share({ id: shelfId, email: 'x@example.com', role: 'reader' }),
+  },
+  errors: {
+    'books.get NO_BOOK': ({ ada }) => ada.books.get({ id: 'none' }),
+    'books.create ID_TAKEN': ({ administrator, fixture }) =>
+      administrator.books.create({ ...fixture.newBook, id: fixture.bookId }),
+    'books.update NO_BOOK': ({ administrator }) => administrator.books.update({ id: 'none' }),
+    'loans.create NO_BOOK': ({ ada }) => ada.loans.create({ bookId: 'none' }),
+    'loans.create NO_COPY': async ({ ada, administrator }) =>
+      ada.loans.create({ bookId: await addBook({ administrator }, 0) }),
+    'loans.update NOT_FOUND': ({ bob, fixture }) => bob.loans.update({ id: fixture.loanId, remark: '' }),
+    'loans.return NOT_FOUND': ({ bob, fixture }) => bob.loans.return({ id: fixture.loanId }),
+    'shelves.rename NOT_FOUND': ({ ada }) => ada.shelves.rename({ id: 0, name: 'Renamed' }),
+    'shelves.share NOT_FOUND': ({ ada }) =>
+      ada.shelves.share({ id: 0, email: 'x@example.com', role: 'reader' }),
+  },
+  forbidden: {
+    'shelves.rename': ({ bob, fixture }) => bob.shelves.rename({ id: fixture.shelfId, name: 'Renamed' }),
+  },
+}

@@ -1,0 +1,8 @@
+import { defineConfig } from 'drizzle-kit'
+
+export default defineConfig({
+  dialect: 'postgresql',
+  schema: './engine/test/library/db.ts',
+  out: './engine/test/library/migrations',
+  casing: 'snake_case',
+})

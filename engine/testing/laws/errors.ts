@@ -1,0 +1,133 @@
+import { eq, sql } from 'drizzle-orm'
+
+import * as idempotency from '../../db/idempotency.ts'
+import { MAX_TOKENS } from '../../db/personal-tokens.ts'
+import { sessions } from '../../db/sessions.ts'
+import { isServer } from '../../db/open.ts'
+import type { App } from '../../resource.ts'
+import type { AnyCases } from './cases.ts'
+import { callByPath, type Declared, proceduresOf } from './procedures.ts'
+import { callerOf, runCall, type Scene } from './running.ts'
+
+/** A call that must cause an error, with the name of the error, for example `books.create ID_TAKEN`. */
+export type ErrorCase = readonly [name: string, provoke: (scene: Scene, cases: AnyCases) => Promise<unknown>]
+
+/** The errors of the procedures that every application has. The table below does not contain the errors of the guard. */
+const engineCases: Readonly<Record<string, (scene: Scene) => Promise<unknown>>> = {
+  'account.export TOO_LARGE': async ({ running, ada, people }) => {
+    await running.services.db.execute(sql`
+      insert into audit (action, outcome, subject, detail)
+      select 'sign-in', 'accepted', ${ada.id}, repeat('x', 10000) from generate_series(1, 1700)`)
+    return people.ada.account.export()
+  },
+  'account.delete WRONG_ADDRESS': ({ people }) => people.ada.account.delete({ email: 'x' }),
+  'sessions.revoke CURRENT_SESSION': async ({ people }) => {
+    const [own] = (await people.ada.sessions.list()).sessions
+    return people.ada.sessions.revoke({ revokeSessionToken: own?.token ?? '' })
+  },
+  'sessions.revoke SESSION_NOT_FOUND': ({ people }) =>
+    people.ada.sessions.revoke({ revokeSessionToken: 'none' }),
+  'apps.revoke NOT_FOUND': ({ people }) => people.ada.apps.revoke({ id: 'none' }),
+  'tokens.create TOO_MANY_TOKENS': async ({ people }) => {
+    const create = () => people.ada.tokens.create({ label: 'Script', scopes: ['read'] })
+    for (let count = 0; count < MAX_TOKENS; count++) await create()
+    return create()
+  },
+}
+
+/** Marks the sessions of Ada in the database as impersonations by the administrator. */
+async function impersonateAda({ running, ada, administrator }: Scene) {
+  const { db } = running.services
+  const [own] = await db.select().from(sessions).where(eq(sessions.userId, administrator.id))
+  await db
+    .update(sessions)
+    .set({ impersonatedBy: administrator.id, administratorSessionId: own?.id ?? '' })
+    .where(eq(sessions.userId, ada.id))
+}
+
+/** Calls a procedure with an idempotency key. Needs no valid input, because the guard checks the key before the input. */
+function callWithKey(scene: Scene, declared: Declared, key: string) {
+  const { cookie } = callerOf(scene, declared.meta)
+  return callByPath(scene.connect(scene.running, { cookie, 'idempotency-key': key }), declared)
+}
+
+/** The cases that follow from the metadata of a procedure. */
+function derivedCases(declared: Declared): ErrorCase[] {
+  const { name, meta } = declared
+  const callAsAda = ({ people }: Scene) => callByPath(people.ada, declared)
+  return [
+    ...(meta.administratorsOnly ? [[`${name} FORBIDDEN`, callAsAda] as const] : []),
+    ...(meta.noImpersonation
+      ? [
+          [
+            `${name} FORBIDDEN`,
+            async (scene: Scene) => {
+              await impersonateAda(scene)
+              return callAsAda(scene)
+            },
+          ] as const,
+        ]
+      : []),
+    ...(meta.ifMatch
+      ? [
+          [
+            `${name} PRECONDITION_FAILED`,
+            (scene: Scene, cases: AnyCases) =>
+              runCall(scene, cases, name, callerOf(scene, meta), { 'if-match': '"0"' }),
+          ] as const,
+        ]
+      : []),
+    ...(meta.idempotencyKey
+      ? [
+          [
+            `${name} KEY_REUSED`,
+            async (scene: Scene) => {
+              const key = crypto.randomUUID()
+              await idempotency.put(scene.running.services.db, {
+                userId: callerOf(scene, meta).id,
+                key,
+                fingerprint: 'of another request',
+                answer: { output: null, headers: [] },
+              })
+              return callWithKey(scene, declared, key)
+            },
+          ] as const,
+          [
+            `${name} UNDER_WAY`,
+            (scene: Scene) =>
+              scene.running.services.db.transaction(async (tx) => {
+                const key = crypto.randomUUID()
+                await idempotency.tryLock(tx, callerOf(scene, meta).id, key)
+                return callWithKey(scene, declared, key)
+              }),
+          ] as const,
+        ]
+      : []),
+  ]
+}
+
+/** Lists the cases of all errors: of the application, of the engine, and those that follow from the metadata. */
+export function listErrorCases(app: App, cases: AnyCases): ErrorCase[] {
+  const forbidden = Object.entries(cases.forbidden ?? {}).map(
+    ([name, provoke]) => [`${name} FORBIDDEN`, provoke] as const,
+  )
+  const own = [...Object.entries(cases.errors), ...forbidden].flatMap(([name, provoke]): ErrorCase[] => {
+    // The caller of `laws` sees the types of the cases.
+    const call = provoke as ((given: object) => Promise<unknown>) | undefined
+    return call ? [[name, ({ people, fixture }) => call({ ...people, fixture })]] : []
+  })
+  return [...Object.entries(engineCases), ...own, ...proceduresOf(app.router).flatMap(derivedCases)]
+}
+
+/** The embedded database has one connection, so another transaction cannot hold a lock. */
+export const needsServer = ([name]: ErrorCase) => name.endsWith(' UNDER_WAY')
+
+export const hasServer = ({ services: { settings } }: Scene['running']) => isServer(settings.databaseUrl)
+
+/** Lists the errors that the contract declares. The errors of credentials and scopes have laws of their own. */
+export const listDeclaredErrors = (app: App) =>
+  proceduresOf(app.router).flatMap(({ name, errors }) =>
+    errors
+      .filter((code) => code !== 'UNAUTHORIZED' && code !== 'INSUFFICIENT_SCOPE')
+      .map((code) => `${name} ${code}`),
+  )
