@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import ts from 'typescript'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
@@ -221,22 +221,25 @@ describe('the folder of a project', () => {
     }).toThrow('is a symbolic link')
   })
 
-  test('keeps a file that another program writes at the same time, and no own file', () => {
-    const folder = scratch()
-    mkdirSync(join(folder, 'b'))
-    writeFileSync(join(folder, 'b/c.txt'), 'other')
+  test.each(['a.txt', 'b/c.txt'])(
+    'keeps %s of another program, which writes at the same time, and no own file',
+    (file) => {
+      const folder = scratch()
+      mkdirSync(dirname(join(folder, file)), { recursive: true })
+      writeFileSync(join(folder, file), 'other')
 
-    expect(() => {
-      writeFiles(folder, files)
-    }).toThrow('EEXIST')
+      expect(() => {
+        writeFiles(folder, files)
+      }).toThrow('EEXIST')
 
-    expect(readdirSync(folder)).toEqual(['b'])
-    expect(readFileSync(join(folder, 'b/c.txt'), 'utf8')).toBe('other')
-  })
+      expect(readdirSync(folder)).toEqual([file.split('/')[0]])
+      expect(readFileSync(join(folder, file), 'utf8')).toBe('other')
+    },
+  )
 
-  test('receives no file through a link', () => {
+  test.each(['a.txt', 'b'])('receives no file through the link %s', (name) => {
     const [folder, other] = [scratch(), scratch()]
-    symlinkSync(other, join(folder, 'b'))
+    symlinkSync(name === 'b' ? other : join(other, 'new'), join(folder, name))
 
     expect(() => {
       writeFiles(folder, files)
