@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 
-import { parseAccept, preferredCoding, preferredMediaType } from '../../engine/http/server/accept.ts'
+import { parseAccept, preferredCoding, preferredMediaType } from '../../http/server/accept.ts'
 
 const json = 'application/json'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { parseDatabaseUrl } from '../../engine/db/database-url.ts'
+import { parseDatabaseUrl } from '../../db/database-url.ts'
 
 const serversOf = (url: string) => parseDatabaseUrl(url).servers.map(({ host, port }) => `${host} ${port}`)
 
