@@ -13,7 +13,7 @@ import { PATIENCE } from '../fixtures/patience.ts'
 import { buildDeclarations, checkArchive, install, readManifest, run } from '../fixtures/installation.ts'
 import { runCommand, temporaryDatabase, waitUntilListening } from '../fixtures/programs.ts'
 import { cookieOf } from '../../engine/testing/index.ts'
-import { freePort } from '../setup/postgres.ts'
+import { freePort } from '../../engine/testing/postgres.ts'
 
 /** The name shows mistakes in the escaping. */
 const NAME = `Ada's "><b> \${1} \`2\``
