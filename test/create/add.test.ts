@@ -151,7 +151,7 @@ describe('the plan of a new resource', () => {
     const { created, indexes } = createProject().plan('loans', false)
 
     expect(
-      [...created.keys(), ...indexes.map(({ file }) => file)].filter((file) => /^app/.test(file)),
+      [...created.keys(), ...indexes.map(({ file }) => file)].filter((file) => file.startsWith("app")),
     ).toEqual([])
   })
 
