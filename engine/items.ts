@@ -15,7 +15,7 @@ export type Items = (Authorization | Partial<Record<keyof Authorization, never>>
 }
 
 /** Needed if procedures of the resource have an action. */
-interface Authorization {
+export interface Authorization {
   /**
    * The authorization table: the actions that each relation permits. A caller of an action of `anyone` needs no relation to
    * an item. The guard uses the table for its checks, and procedures for the field `can` of responses.
@@ -36,7 +36,7 @@ export interface Relation {
  * changed, the procedure throws 412. The guard checks nothing before the change, so the owner must be the only relation.
  * The entity tag is `versionTag` (engine/guard/conditions.ts).
  */
-interface CheckByStatement {
+export interface CheckByStatement {
   by: 'statement'
   /** Returns the current entity tag. Undefined if the item does not exist for the person. */
   findTag: (db: Database, person: Person, id: unknown) => Promise<string | undefined>
@@ -46,7 +46,7 @@ interface CheckByStatement {
  * A change can consist of several statements. The row stays locked from the comparison to the commit, so that no concurrent
  * change is lost.
  */
-interface CheckByLock {
+export interface CheckByLock {
   by: 'lock'
   /** Locks the item in a transaction, and returns its current entity tag. Undefined if the person may not change the item. */
   lockTag: (tx: Database, person: Person, id: unknown) => Promise<string | undefined>

@@ -40,7 +40,11 @@ export function planResource(
   { name, one, hasPage }: NewResource,
 ): Plan {
   const names = toResourceNames(name, one)
-  const read = (file: string) => readFileSync(join(folder, file), 'utf8')
+  /** The text is empty, and so has an unknown form, if the file does not exist. */
+  const read = (file: string) => {
+    const path = join(folder, file)
+    return existsSync(path) ? readFileSync(path, 'utf8') : ''
+  }
   const sample = [...FILES, ...(hasPage ? PAGE_FILES : [])].map((file) => ({
     file: file.replace('*', names.kebab),
     code: readFileSync(join(packages.template, file.replace('*', 'ideas')), 'utf8'),
@@ -92,8 +96,9 @@ export function addResource(
     { engine, template: join(engine, 'template') },
     { name, one: singular, hasPage: page && existsSync('app/main.tsx') },
   )
+  const changed = indexes.filter(({ content }) => content !== undefined)
   const before = new Map(
-    [JOURNAL, ...indexes.map(({ file }) => file)].map((file) => [file, readFileSync(file)] as const),
+    [JOURNAL, ...changed.map(({ file }) => file)].map((file) => [file, readFileSync(file)] as const),
   )
   const known = filesOfMigrations()
   const written: string[] = []
@@ -103,7 +108,7 @@ export function addResource(
       writeFileSync(file, content, { flag: 'wx' })
       written.push(file)
     }
-    for (const { file, content } of indexes) if (content !== undefined) writeFileSync(file, content)
+    for (const { file, content = '' } of changed) writeFileSync(file, content)
     const migration = generateMigration(names, known)
     return describe([...created.keys(), ...migration], indexes)
   } catch (error) {

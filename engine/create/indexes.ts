@@ -92,8 +92,16 @@ export function planPageIndexes({ camel, pascal, kebab }: ResourceNames, read: R
 }
 
 /** Plans the changes of the files that list the resources. */
-export function planIndexes({ camel, kebab }: ResourceNames, read: Read): IndexChange[] {
+export function planIndexes({ camel, camelOne, kebab, words }: ResourceNames, read: Read): IndexChange[] {
   const plan = planWith(read)
+  const name = `${camel}: '${words}',`
+  const data = `${camelOne}: await ada.${camel}.create({ title: text }),`
+  const calls = [
+    `'${camel}.list': ({ ${camel} }) => ${camel}.list(),`,
+    `'${camel}.create': ({ ${camel} }) => ${camel}.create({ title: 'Another' }),`,
+    `'${camel}.delete': ({ ${camel} }, { ${camelOne} }) => ${camel}.delete({ id: ${camelOne}.id }),`,
+  ]
+  const error = `'${camel}.delete NOT_FOUND': ({ bob, fixture }) => bob.${camel}.delete({ id: fixture.${camelOne}.id }),`
   const contractImport = `import { ${camel}, ${camel}Export, ${camel}Topic } from './${kebab}.ts'`
   const sourceImport = `import { ${camel} } from './${kebab}.ts'`
   return [
@@ -112,9 +120,17 @@ export function planIndexes({ camel, kebab }: ResourceNames, read: Read): IndexC
     ),
     plan(
       'src/app.ts',
-      [sourceImport, `resources: ${camel},`],
+      [sourceImport, `resourceNames.en: ${name}`, `resources: ${camel},`],
       addImport(sourceImport),
+      addEntry('en:', name),
       addEntry('resources:', `${camel},`),
+    ),
+    plan(
+      'test/laws.test.ts',
+      [`prepare: ${data}`, ...calls.map((call) => `calls: ${call}`), `errors: ${error}`],
+      addEntry('prepare: async \\({ ada }, text\\) => \\(', data),
+      ...calls.map((call) => addEntry('calls:', call)),
+      addEntry('errors:', error),
     ),
   ]
 }

@@ -116,7 +116,7 @@ describe('the plan of a new resource', () => {
   test.each([{}, { bare: true as const }])('adds the lines to the indexes: %j', (options) => {
     const { indexes } = createProject(options).plan('loans')
 
-    const [contract, app, paths, page, texts] = indexes.map(({ content = '' }) => content)
+    const [contract, app, laws, paths, page, texts] = indexes.map(({ content = '' }) => content)
     expect(contract).toContain("\nimport { loans, loansExport, loansTopic } from './loans.ts'\n")
     expect(contract).toMatch(/exportParts = \{\n( {2}ideas: ideasExport,\n)? {2}loans: loansExport,\n\}/)
     expect(contract).toMatch(/topics: \[(ideasTopic, )?loansTopic\]/)
@@ -131,7 +131,11 @@ describe('the plan of a new resource', () => {
     expect(page).toMatch(/topics: \['sessions',( 'ideas',)? 'loans'\]/)
     expect(texts).toContain("\nimport { loans } from './texts/loans.ts'\n")
     expect(texts).toMatch(/( {2}\.\.\.ideas,\n)? {2}\.\.\.loans,\n\}/)
-    for (const content of [contract, app, paths, page, texts]) expect(mistakesIn(content)).toEqual([])
+    expect(laws).toMatch(
+      /text\) => \(\{\n( {4}idea: .*\n)? {4}loan: await ada\.loans\.create\(\{ title: text \}\),\n {2}\}\)/,
+    )
+    expect(laws).toMatch(/ {2}errors: \{\n( {4}'ideas.*\n)? {4}'loans\.delete NOT_FOUND': .*\n {2}\},/)
+    for (const content of [contract, app, laws, paths, page, texts]) expect(mistakesIn(content)).toEqual([])
   })
 
   test('has the lines of an index with an unknown form', () => {
@@ -143,7 +147,7 @@ describe('the plan of a new resource', () => {
     expect(app).toEqual({
       file: 'src/app.ts',
       content: undefined,
-      lines: ["import { loans } from './loans.ts'", 'resources: loans,'],
+      lines: ["import { loans } from './loans.ts'", "resourceNames.en: loans: 'loans',", 'resources: loans,'],
     })
   })
 
@@ -151,7 +155,7 @@ describe('the plan of a new resource', () => {
     const { created, indexes } = createProject().plan('loans', false)
 
     expect(
-      [...created.keys(), ...indexes.map(({ file }) => file)].filter((file) => file.startsWith("app")),
+      [...created.keys(), ...indexes.map(({ file }) => file)].filter((file) => file.startsWith('app')),
     ).toEqual([])
   })
 

@@ -116,7 +116,7 @@ describe('a new project', { timeout: 300_000 }, () => {
       await run(resolve('node_modules/.bin/tsc'), ['-p', part])
     const { stdout } = await run('npm', ['test'], { cwd: project })
 
-    expect(stdout).toMatch(/Test Files .*2 passed/)
+    expect(stdout).toMatch(/Test Files .*3 passed/)
   })
 
   test('starts with an embedded database, and shows its name and its page', async () => {
@@ -191,7 +191,7 @@ describe('a new project', { timeout: 300_000 }, () => {
     const tests = await run('npm', ['test'], { cwd: project })
 
     expect(stdout).toMatch(/Created db.migrations.0001_add_book_loans\.sql\n.*Changed src.app\.ts\n/s)
-    expect(tests.stdout).toMatch(/Test Files .*3 passed/)
+    expect(tests.stdout).toMatch(/Test Files .*4 passed/)
   })
 
   test('stays as it is if the migration of a new resource fails', async () => {
@@ -217,7 +217,7 @@ describe('a new project', { timeout: 300_000 }, () => {
     for (const part of [bare, join(bare, 'app')]) await run(resolve('node_modules/.bin/tsc'), ['-p', part])
     const { stdout } = await run('npm', ['test'], { cwd: bare })
 
-    expect(stdout).toMatch(/Test Files .*1 passed/)
+    expect(stdout).toMatch(/Test Files .*2 passed/)
     expect(await readdir(join(bare, 'vendor'))).toHaveLength(2)
   })
 

@@ -13,8 +13,12 @@ export const app = defineApp({
   contract,
   migrationsFolder,
   exportParts,
-  // Translated names of the resources for the consent page, by language: { de: { ideas: 'Ideen' } }
-  resourceNames: {},
+  // The names of the resources for the consent page. A further language: `de: { … }`.
+  resourceNames: {
+    en: {
+      ideas: 'ideas',
+    },
+  },
   resources: {
     ideas,
   },
