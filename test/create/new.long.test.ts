@@ -111,14 +111,6 @@ describe('a new project', { timeout: 300_000 }, () => {
       await checkArchive(join(project, 'vendor', archive))
   })
 
-  test('compiles, and passes its tests', async () => {
-    for (const part of [project, join(project, 'app')])
-      await run(resolve('node_modules/.bin/tsc'), ['-p', part])
-    const { stdout } = await run('npm', ['test'], { cwd: project })
-
-    expect(stdout).toMatch(/Test Files .*3 passed/)
-  })
-
   test('starts with an embedded database, and shows its name and its page', async () => {
     const call = await useProject({})
 
@@ -183,7 +175,7 @@ describe('a new project', { timeout: 300_000 }, () => {
     })
   })
 
-  test('gets a new resource with its migration and tests', async () => {
+  test('compiles and passes its tests, those of a new resource included', async () => {
     const { stdout } = await run(process.execPath, [command(), 'add', 'book-loans'], { cwd: project })
 
     for (const part of [project, join(project, 'app')])
