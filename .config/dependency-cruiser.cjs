@@ -105,7 +105,7 @@ module.exports = {
     ]),
     only('define-app', '^engine/define-app\\.ts$', [
       '^engine/(contract|db)/',
-      '^engine/(app-id|context|rate-limits|resource|scope-resources)\\.ts$',
+      '^engine/(context|rate-limits|resource|scope-resources)\\.ts$',
       '^engine/(guard|procedures)/index\\.ts$',
     ]),
     only('settings', '^engine/settings\\.ts$', [
@@ -163,11 +163,7 @@ module.exports = {
       '^engine/project/commands\\.ts$',
     ]),
     only('project', '^engine/project/', ['^engine/create/(add|index)\\.ts$']),
-    only('create', '^engine/create/(?!template/)', [
-      engineContract,
-      '^engine/app-id\\.ts$',
-      '^engine/db/errors\\.ts$',
-    ]),
+    only('create', '^engine/create/(?!template/)', [engineContract, '^engine/db/errors\\.ts$']),
     only('template', '^engine/create/template/', [
       engineEntries,
       pageEntries,

@@ -19,7 +19,6 @@ const groups: Record<string, readonly string[]> = {
   engine: ['index', 'define-app'],
   texts: ['texts'],
   shared: [
-    'app-id',
     'audit-source',
     'caller',
     'context',

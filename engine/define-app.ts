@@ -4,12 +4,13 @@ import {
   type DataOf,
   type EngineContract,
   type ExportParts,
+  isId,
   metaOf,
   type RateLimit,
+  toId,
   type Topic,
 } from 'tallystick-contract'
 
-import { isId, toId } from './app-id.ts'
 import { combine, type PersonalData } from './db/personal-data.ts'
 import type { Context } from './context.ts'
 import { isGuarded } from './guard/index.ts'

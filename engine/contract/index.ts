@@ -1,4 +1,5 @@
 export { type DataOf, exportPart, type ExportParts } from './account.ts'
+export { isId, toId } from './app-id.ts'
 export { apps } from './apps.ts'
 export { audiences, tokenClientIds } from './audiences.ts'
 export { audit } from './audit.ts'
@@ -41,7 +42,6 @@ export {
   toPublicIssues,
   unavailable,
 } from './errors.ts'
-export { idOf } from './id-of.ts'
 export { isRightToLeft, type Language, languages, matchLanguage } from './languages.ts'
 export { linkToNext, nextCursor } from './link.ts'
 export { readTopics, topic, type WatchInput } from './live.ts'

@@ -1,7 +1,5 @@
 import { htmlEscape } from 'escape-goat'
-import { isBlank } from 'tallystick-contract'
-
-import { isId, toId } from '../app-id.ts'
+import { isBlank, isId, toId } from 'tallystick-contract'
 
 /** Maximum length of the name of a project, in code points. */
 const MAX_NAME = 60

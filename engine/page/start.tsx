@@ -1,7 +1,7 @@
 import { QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { idOf } from 'tallystick-contract'
+import { toId } from 'tallystick-contract'
 
 import { queryClient } from './api.ts'
 import { sessionQuery } from './auth.ts'
@@ -28,7 +28,7 @@ export function startPage<Messages extends string>({ texts, id, ...definition }:
     <StrictMode>
       <QueryClientProvider client={queryClient}>
         <LanguageProvider load={texts.load}>
-          <DefinitionContext value={{ ...definition, id: id ?? idOf(definition.name) }}>
+          <DefinitionContext value={{ ...definition, id: id ?? toId(definition.name) }}>
             <Frame />
           </DefinitionContext>
         </LanguageProvider>

@@ -14,7 +14,7 @@ export async function importPaths() {
   return module.paths
 }
 
-/** Writes a copy of `index.html` for each path of the page: `tasks.html` for `/tasks`. */
+/** Writes a copy of `index.html` for each path of the page: `devices.html` for `/devices`. */
 const copyIndexToPaths = (paths: readonly string[]): Plugin => ({
   name: 'copy-index-to-paths',
   apply: 'build',

@@ -48,7 +48,7 @@ export const texts = {
   resendCodeIn: 'Send another code in {seconds, plural, one {# second} other {# seconds}}',
   changeEmail: 'Use another address',
 
-  // Tasks
+  // Items of a list
   edit: 'Edit',
   delete: 'Delete',
   save: 'Save',
@@ -58,8 +58,6 @@ export const texts = {
   theirs: 'Their version',
   takeTheirs: 'Take theirs',
   showMore: 'Show more',
-
-  // Notes
   tooLong: '{max} characters at most.',
 
   // Devices and apps

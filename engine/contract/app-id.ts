@@ -5,5 +5,5 @@ export const toId = (name: string) =>
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
 
-/** Ids are in URIs, in names of metrics and cookies, and in package.json. */
+/** Ids are in URIs, in names of files, metrics and cookies, and in package.json. */
 export const isId = (id: string) => /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(id)
