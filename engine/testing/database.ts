@@ -2,7 +2,7 @@ import postgres from 'postgres'
 import { inject } from 'vitest'
 
 import type { App } from '../resource.ts'
-import { databaseUrl } from './postgres.ts'
+import { databaseUrl } from './database-url.ts'
 
 /** Returns the PostgreSQL server of the test run. Throws an error if the run has none. */
 export function postgresOfRun() {

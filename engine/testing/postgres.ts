@@ -7,12 +7,6 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 
-export function databaseUrl(server: string, name: string) {
-  const url = new URL(server)
-  url.pathname = name
-  return url.href
-}
-
 const describePostgres = async (flags: string[]) => ({
   databaseDir: await mkdtemp(join(tmpdir(), 'tallystick-postgres-')),
   port: await freePort(),

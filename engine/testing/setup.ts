@@ -4,7 +4,8 @@ import type { TestProject } from 'vitest/node'
 import { open } from '../db/open.ts'
 import { createKeys } from '../identity/tokens.ts'
 import type { App } from '../resource.ts'
-import { databaseUrl, startPostgres } from './postgres.ts'
+import { databaseUrl } from './database-url.ts'
+import { startPostgres } from './postgres.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

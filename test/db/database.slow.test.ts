@@ -15,7 +15,7 @@ import * as sessions from '../../engine/db/sessions.ts'
 import * as tasks from '../../db/tasks.ts'
 import { createTallystick, type Tallystick } from '../../src/testing.ts'
 import { postgresOfRun } from '../../engine/testing/database.ts'
-import { databaseUrl } from '../../engine/testing/postgres.ts'
+import { databaseUrl } from '../../engine/testing/database-url.ts'
 import { startService } from '../fixtures/service.ts'
 
 const service = await startService()

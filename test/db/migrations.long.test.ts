@@ -69,7 +69,8 @@ async function schemaOf(db: Database) {
   return descriptions.sort()
 }
 
-describe.each(names)('on %s', (kind) => {
+// A processor with other work needs longer than the default for an embedded database.
+describe.each(names)('on %s', { timeout: 300_000 }, (kind) => {
   test.each([
     ['1.0.0', 6],
     ['before-engine', 0],

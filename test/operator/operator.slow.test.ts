@@ -13,7 +13,7 @@ import {
   withService,
 } from '../fixtures/operator.ts'
 import { postgresOfRun } from '../../engine/testing/database.ts'
-import { databaseUrl } from '../../engine/testing/postgres.ts'
+import { databaseUrl } from '../../engine/testing/database-url.ts'
 import { listenForMail } from '../fixtures/mail-server.ts'
 
 /** Connects to the database of an environment. The connection is closed at the end of the test. */

@@ -1,6 +1,6 @@
 import type { AnyContractRouter } from '@orpc/contract'
 import { type EngineContract, scopes } from 'tallystick-contract'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 
 import type { App } from '../../resource.ts'
 import type { AnyCases, Cases } from './cases.ts'
@@ -30,6 +30,9 @@ import { callerOf, createScene, runCall, type Running, start, transports } from 
 
 export type { Cases, People } from './cases.ts'
 
+/** Only decides how long a broken application waits, in milliseconds. */
+const START_TIMEOUT = 60_000
+
 /**
  * Defines the tests of the rules that every application obeys. A test file of an application contains one call:
  * `laws(app, cases)`. `environment` contains settings by name.
@@ -45,8 +48,8 @@ export function laws<Contract extends EngineContract & AnyContractRouter, Fixtur
   let running: Running
   beforeAll(async () => {
     running = await start(app, environment)
-  })
-  afterAll(() => running.close())
+    return running.close
+  }, START_TIMEOUT)
 
   describe('the guard', () => {
     describe.each(transports)('%s', (_, connect) => {
