@@ -172,12 +172,18 @@ export function findMistakes(resources: Resources): string[] {
   ]
 }
 
+/** In a cycle of imports, a module can read a topic before its declaration. */
+const isDefined = (topic: Topic | undefined): topic is Topic => topic !== undefined
+
 function mistakesOfProcedure({ operation, resource: { items }, procedure }: Declared) {
-  const { action, ifMatch, reads } = metaOf(procedure)
+  const { action, ifMatch, reads, updates = [] } = metaOf(procedure)
   const relations = Object.values(items?.permissions ?? {})
   const isPermitted = action === undefined || relations.flat().includes(action)
   const isCheckedByStatement = ifMatch && action !== undefined && items?.ifMatch?.by === 'statement'
   return [
+    ...(updates.every(isDefined)
+      ? []
+      : [`${operation}: a topic in \`updates\` is undefined; contracts must not import each other`]),
     ...(isPermitted ? [] : [`${operation}: no relation permits the action ${action}`]),
     ...(ifMatch && !items?.ifMatch ? [`${operation}: the resource has no entity tag for If-Match`] : []),
     ...(isCheckedByStatement && relations.length > 1
@@ -199,7 +205,7 @@ function mistakesOfTopics(all: readonly Declared[], resources: readonly Resource
   const views = resources.flatMap(({ datastar }) => datastar?.live ?? [])
   const topics = new Set([
     ...all.flatMap(({ procedure }) =>
-      [...(metaOf(procedure).updates ?? []), metaOf(procedure).reads ?? []].flat(),
+      [...(metaOf(procedure).updates ?? []), metaOf(procedure).reads].filter(isDefined),
     ),
     ...[...watches, ...views].map(({ topic }) => topic),
   ])

@@ -103,6 +103,12 @@ const mistakes: [string, Omit<Resource, 'description'>, string][] = [
     'The topic tasks is public, and can have neither an input nor `watch`',
   ],
   [
+    'a topic that is not declared yet in a cycle of imports',
+    // The value that a cycle of imports causes.
+    { procedures: { edit: procedure({ updates: [undefined as unknown as typeof tasksTopic] }) } },
+    'books.edit: a topic in `updates` is undefined; contracts must not import each other',
+  ],
+  [
     'two topics with one name',
     {
       procedures: {

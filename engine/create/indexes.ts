@@ -74,7 +74,11 @@ export function planPageIndexes({ camel, pascal, kebab }: ResourceNames, read: R
   const textImport = `import { ${camel} } from './texts/${kebab}.ts'`
   const view = `'/${kebab}': { title: '${camel}', access: 'signedIn', Content: ${pascal} },`
   return [
-    plan('app/paths.ts', [`paths: '/${kebab}',`], addBefore('...accountPaths', `'/${kebab}', `)),
+    plan(
+      'app/paths.ts',
+      [`paths: '/${kebab}',`],
+      addBefore('...accountPaths', `'/${kebab}', // app/views/${kebab}.tsx\n  `),
+    ),
     plan(
       'app/main.tsx',
       [viewImport, `views: ${view}`, `topics of keepLive: '${camel}'`],

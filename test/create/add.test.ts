@@ -123,7 +123,7 @@ describe('the plan of a new resource', () => {
     expect(contract).toMatch(/contract = \{\n {2}\.\.\.engine,\n( {2}ideas,\n)? {2}loans,\n\}/)
     expect(app).toContain("\nimport { loans } from './loans.ts'\n")
     expect(app).toMatch(/ {2}resources: \{\n( {4}ideas,\n)? {4}loans,\n {2}\},/)
-    expect(paths).toContain("'/loans', ...accountPaths")
+    expect(paths).toContain("\n  '/loans', // app/views/loans.tsx\n  ...accountPaths")
     expect(page).toContain("\nimport { Loans } from './views/loans.tsx'\n")
     expect(page).toContain(
       "'/loans': { title: 'loans', access: 'signedIn', Content: Loans },\n  ...accountViews,",

@@ -50,13 +50,14 @@ type ErrorCase<Contract, Fixture> = (
 /** What `laws` must know of the resources that an application adds. */
 export interface Cases<Contract, Fixture> {
   /**
-   * Creates rows of Ada in each of the resources, with all of `texts` in their texts: other people must never receive these
-   * texts. Data that is public must not contain the texts. Returns what the cases need, for example the ids of the rows.
+   * Creates rows of Ada in each of the resources, with `text` in their texts: other people must never receive this text. Public
+   * data must not contain the text. Runs for many tests on one database, so each run needs new ids. Returns what the cases need,
+   * for example the ids of the rows.
    */
   prepare: (people: People<ClientOf<Contract>>, text: string) => Promise<Fixture>
   /**
    * For each procedure, a call that succeeds. The caller is Ada, or the administrator if only administrators can call the
-   * procedure.
+   * procedure. A repeated call must send the same input, because a law repeats the call with its Idempotency-Key.
    */
   calls: Record<ProcedureName<Contract>, (caller: ClientOf<Contract>, fixture: Fixture) => Promise<unknown>>
   /** For each declared error except FORBIDDEN, a call that causes the error. */
