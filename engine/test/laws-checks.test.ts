@@ -212,7 +212,8 @@ describe('the data of a person', () => {
     await db.delete(query.loans)
 
     expect(await listTablesWithoutRows(scene)).toEqual(['loans'])
-    expect(await listEmptyParts(scene)).toEqual(['loans'])
+    expect(await listEmptyParts(scene, {})).toEqual(['loans'])
+    expect(await listEmptyParts(scene, { withoutText: { loans: 'People write no text.' } })).toEqual([])
   })
 
   test('the check finds texts that the export does not contain', async () => {

@@ -76,9 +76,11 @@ export async function findUnexported(scene: Scene) {
 }
 
 /** Lists the resources with personal data, without Ada's text in their part of the export. */
-export async function listEmptyParts(scene: Scene) {
+export async function listEmptyParts(scene: Scene, { withoutText = {} }: Pick<AnyCases, 'withoutText'>) {
   const parts = await readParts(scene)
-  return Object.keys(parts).filter((name) => !parts[name]?.includes(scene.text))
+  return Object.keys(parts).filter(
+    (name) => !Object.hasOwn(withoutText, name) && !parts[name]?.includes(scene.text),
+  )
 }
 
 /** Reads the part of Ada's export of each resource, as JSON. */

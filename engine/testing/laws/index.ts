@@ -209,7 +209,10 @@ function defineLawsOfCalls(
       const scene = await createOwnScene()
 
       expect(await listTablesWithoutRows(scene), '`prepare` must create rows in each table').toEqual([])
-      expect(await listEmptyParts(scene), '`prepare` must create rows with the text').toEqual([])
+      expect(
+        await listEmptyParts(scene, cases),
+        '`prepare` must create rows with the text. Name resources without texts in `withoutText`',
+      ).toEqual([])
     })
 
     test('is in the export', async () => {
