@@ -98,7 +98,8 @@ export function planPageIndexes({ camel, pascal, kebab }: ResourceNames, read: R
 /** Plans the changes of the files that list the resources. */
 export function planIndexes({ camel, camelOne, kebab, words }: ResourceNames, read: Read): IndexChange[] {
   const plan = planWith(read)
-  const name = `${camel}: '${words}',`
+  // The keys are the words of the name (engine/scope-resources.ts).
+  const name = `${words.includes(' ') ? `'${words}'` : words}: '${words}',`
   const data = `${camelOne}: await ada.${camel}.create({ title: text }),`
   const calls = [
     `'${camel}.list': ({ ${camel} }) => ${camel}.list(),`,

@@ -94,8 +94,9 @@ describe('the plan of a new resource', () => {
   })
 
   test('uses each form of the name in its place', () => {
-    const { created } = createProject().plan('book-loans')
+    const { created, indexes } = createProject().plan('book-loans')
 
+    expect(indexes[1]?.content).toContain("\n      'book loans': 'book loans',\n")
     const contract = created.get('contract/book-loans.ts')
     expect(contract).toContain("path: '/api/book-loans/{id}'")
     expect(contract).toContain("topic('bookLoans', ")
