@@ -6,7 +6,7 @@ import { isProject, runProgram } from './project/build.ts'
 import { addProjectCommands } from './project/commands.ts'
 
 // The command `tallystick` of the package. Other commands than those of addProjectCommands belong to the project in the
-// working folder, whose bundle contains the application.
+// working folder. The bundle of the project contains the application.
 
 const program = new Command('tallystick').description(
   'Creates and runs Tallystick projects. In the folder of a project, more commands are available.',

@@ -3,7 +3,7 @@ import { SignIn, useSession } from 'tallystick/page'
 import { useLanguage } from '../language.ts'
 import { Counter } from './counter.tsx'
 
-/** The start page. Explains the service and offers the sign-in if nobody is signed in. */
+/** The start page. Without a session, explains the service and offers the sign-in. */
 export function Home() {
   const session = useSession()
   const { t } = useLanguage()

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { isRightToLeft, type Language } from 'tallystick-contract'
-import { Field, languageNames, Problem } from 'tallystick/page'
+import { Field, LanguageSelect, Problem } from 'tallystick/page'
 
 import { isDefinedError } from '../../contract/client.ts'
 import { orpc } from '../api.ts'
@@ -62,21 +62,7 @@ export function Reservation() {
           error={refusals?.guests}
           languageOfError={ofAnswer}
         />
-        <label>
-          {t('answerLanguage')}
-          <select
-            value={language}
-            onChange={({ target }) => {
-              setChosen(target.value as Language)
-            }}
-          >
-            {languageNames.map((each) => (
-              <option key={each.language} value={each.language} lang={each.language}>
-                {each.name}
-              </option>
-            ))}
-          </select>
-        </label>
+        <LanguageSelect label={t('answerLanguage')} language={language} onLanguage={setChosen} />
         <button aria-busy={reserve.isPending} disabled={reserve.isPending}>
           {t('reserve')}
         </button>

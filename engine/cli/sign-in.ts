@@ -12,8 +12,8 @@ const SIGN_IN_TIMEOUT = 5 * 60_000
 const RENEWAL_MARGIN = 30_000
 
 /**
- * Signs in through the browser. The consent page shows `clientName`. A temporary HTTP server on the loopback interface receives the authorization code (RFC
- * 8252).
+ * Signs in through the browser. The consent page shows `clientName`. A temporary HTTP server on the loopback interface
+ * receives the authorization code (RFC 8252).
  */
 export async function login(origin: string, scope: string, clientName: string) {
   const server = createServer().listen(0, '127.0.0.1')

@@ -8,7 +8,7 @@ interface Application {
 }
 
 /**
- * The page at `/` of an application without a page of its own. For developers, so the page has no translations.
+ * The page at `/` of an application without a built page. For developers, so the page has no translations.
  * `mcpUrl` is the address for agents.
  */
 export const homePage = ({ name, description }: Application, mcpUrl: string) =>
@@ -24,7 +24,7 @@ export const homePage = ({ name, description }: Application, mcpUrl: string) =>
 <li><a href="/api/openapi.json">OpenAPI document</a></li>
 <li>Address for AI agents (MCP): <code>${mcpUrl}</code></li>
 </ul>
-<p class="details">This application has no page of its own.</p>
+<p class="details">The application has no page, or its page is not built.</p>
 `,
     },
   )

@@ -2,9 +2,9 @@ import type { AuthContext, BetterAuthOptions } from 'better-auth'
 import { createEndpoint } from 'better-call'
 
 /**
- * Configures the cookie names of better-auth, which begin with `prefix`. On https, each name has the prefix `__Host-`. A browser accepts such a
- * cookie only over https, with `Path=/` and without `Domain`. A sibling domain therefore cannot set a cookie for this
- * service.
+ * Configures the cookie names of better-auth, which begin with `prefix`. On https, each name has the prefix `__Host-`. A
+ * browser accepts such a cookie only over https, with `Path=/` and without `Domain`. A sibling domain therefore cannot set
+ * a cookie for this service.
  */
 export const cookieOptions = (baseUrl: string, prefix: string): BetterAuthOptions['advanced'] => ({
   cookiePrefix: fullCookiePrefix(baseUrl, prefix),

@@ -31,13 +31,13 @@ export interface Order<Row> {
 
 const positionOf = ({ createdAt, id }: { createdAt: Date; id: number | string }) => ({ at: createdAt, id })
 
-/** The order of a list whose ids are numbers. */
+/** The order of a list. The ids are numbers. */
 export const newestFirst: Omit<Order<{ createdAt: Date; id: number }>, 'textsOf'> = {
   positionOf,
   cursorPattern: /^(\d{1,13})\.(\d{1,15})$/,
 }
 
-/** The order of a list whose ids are texts. */
+/** The order of a list. The ids are texts. */
 export const newestFirstByText: Omit<Order<{ createdAt: Date; id: string }>, 'textsOf'> = {
   positionOf,
   cursorPattern: /^(\d{1,13})\.([!-~]{1,254})$/,

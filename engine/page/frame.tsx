@@ -1,17 +1,17 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Suspense, useEffect, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
-import type { Language } from 'tallystick-contract'
 
 import { type Session, sessionQuery, signOut, stopImpersonating } from './auth.ts'
 import { Boundary } from './components/boundary.tsx'
 import { Confirm } from './components/confirm.tsx'
 import { Loaded } from './components/loaded.tsx'
+import { LanguageSelect } from './components/language-select.tsx'
 import { ConnectionStatus, Live } from './components/live.tsx'
 import { SignIn } from './components/sign-in.tsx'
 import { useDefinition, type View } from './definition.ts'
 import { hasDrafts } from './drafts.ts'
-import { languageNames, useAppLanguage, useLanguage } from './language.tsx'
+import { useAppLanguage, useLanguage } from './language.tsx'
 import { restart } from './session-changes.ts'
 import type { Message } from './texts.ts'
 import { applyTheme, storedTheme, type Theme, themes } from './theme.ts'
@@ -178,21 +178,7 @@ function Footer() {
         {t('forAgents', { address: `${window.location.origin}/mcp` })}
       </p>
       <div className="row">
-        <label>
-          {t('language')}
-          <select
-            value={language}
-            onChange={({ target }) => {
-              choose(target.value as Language)
-            }}
-          >
-            {languageNames.map((each) => (
-              <option key={each.language} value={each.language} lang={each.language}>
-                {each.name}
-              </option>
-            ))}
-          </select>
-        </label>
+        <LanguageSelect label={t('language')} language={language} onLanguage={choose} />
         <label>
           {t('theme')}
           <select

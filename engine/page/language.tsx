@@ -1,5 +1,5 @@
 import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react'
-import { isRightToLeft, type Language, languages, matchLanguage } from 'tallystick-contract'
+import { isRightToLeft, type Language, matchLanguage } from 'tallystick-contract'
 
 import { loadTexts, type Message } from './texts.ts'
 import { type Catalogue, createTranslator, type Translator } from './translator.ts'
@@ -13,7 +13,10 @@ export interface PageLanguage<Messages extends string = Message> extends Transla
   choose: (language: Language) => void
 }
 
-/** The texts of an application, besides the texts of every page. A text with the name of a text of every page replaces that text. */
+/**
+ * The texts of an application, besides the texts of every page. A text with the name of a text of every page replaces that
+ * text.
+ */
 export interface AppTexts<Messages extends string> {
   load: (language: Language) => Promise<Catalogue>
   /** Returns the texts of the application and of every page, and the formats of the current language. */
@@ -105,9 +108,3 @@ export function useAppLanguage(): PageLanguage<string> {
 
 /** Returns the texts of every page, and the formats of the current language. */
 export const useLanguage = (): PageLanguage => useAppLanguage()
-
-/** Returns the name of each language in this language, for a list. */
-export const languageNames = languages.map((language) => ({
-  language,
-  name: new Intl.DisplayNames(language, { type: 'language' }).of(language) ?? language,
-}))

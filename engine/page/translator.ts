@@ -42,10 +42,10 @@ export function createTranslator(language: Language, catalogues: readonly Catalo
 
   const findFormat = (message: string) => {
     const known = formats.get(message)
+    if (known) return known
     const catalogue = catalogues.find(({ texts }) => Object.hasOwn(texts, message))
-    const text = catalogue?.texts[message]
-    if (known || text === undefined) return known
-    const format = new IntlMessageFormat(text, catalogue?.language)
+    if (!catalogue) return undefined
+    const format = new IntlMessageFormat(catalogue.texts[message] ?? '', catalogue.language)
     formats.set(message, format)
     return format
   }

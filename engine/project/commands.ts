@@ -5,7 +5,7 @@ export function addProjectCommands(program: Command) {
   program.commandsGroup('Develop a project, in its folder:')
   program
     .command('dev')
-    .description('start the service, and start it again after each change')
+    .description('start the service, again after each change')
     .action(async () => (await import('./dev.ts')).runDevelopment())
   program
     .command('build')

@@ -57,8 +57,8 @@ async function statesAfter(
   return Object.fromEntries(states)
 }
 
-describe('a resource for everybody', () => {
-  test('changes for everybody, and has a limit by network', async () => {
+describe('a public resource', () => {
+  test('changes for all callers, and has a limit by network', async () => {
     const statuses: number[] = []
     for (let count = 0; count < 4; count++)
       statuses.push((await fetch(`${origin}/api/visits/add`, { method: 'POST' })).status)
@@ -75,7 +75,7 @@ describe('a resource for everybody', () => {
 })
 
 describe('a resource for administrators', () => {
-  test('can be read by everybody, and changed by administrators', async () => {
+  test('can be read by all callers, and changed by administrators', async () => {
     const id = await addBook(1)
     const ada = await library.person()
 
@@ -102,7 +102,7 @@ describe('a resource for administrators', () => {
 })
 
 describe('a resource with an owner', () => {
-  test('updates two topics in one operation, one of them for everybody', async () => {
+  test('updates two topics in one operation, one of them public', async () => {
     const bookId = await addBook(1)
     const ada = await library.person()
 

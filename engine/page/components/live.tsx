@@ -9,7 +9,7 @@ import { useLanguage } from '../language.tsx'
 
 const LiveContext = createContext<LiveStatus>('connecting')
 
-/** Keeps the queries of the page current with one stream. `userId` is undefined if nobody is signed in. */
+/** Keeps the queries of the page current with one stream. `userId` is undefined without a session. */
 export function Live({ userId, children }: { userId: string | undefined; children: ReactNode }) {
   const { keepLive } = useDefinition()
   const [status, setStatus] = useState<LiveStatus>('connecting')

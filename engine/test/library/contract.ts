@@ -20,7 +20,7 @@ import {
   topic,
 } from 'tallystick-contract'
 
-// Public: everybody reads and changes the number of visits.
+// Public: all callers read and change the number of visits.
 
 const Visits = z.object({ count: z.int() }).register(responseSchemas, { id: 'Visits', example: { count: 7 } })
 
@@ -37,7 +37,7 @@ const visits = {
     .output(Visits),
 }
 
-// For administrators: everybody reads books, administrators change them. The ids are texts.
+// For administrators: all callers read books, administrators change books. The ids are texts.
 
 const BookId = z.object({ id: z.string().regex(/^[a-z0-9-]{1,60}$/, 'Must have lower-case letters') })
 const NewBook = z.object({ title: text({ min: 1, max: 200 }), copies: z.int().min(0).max(1000) })

@@ -25,7 +25,7 @@ type ErrorName<Contract> = {
   }[keyof Contract[Resource] & string]
 }[Own<Contract>]
 
-/** The people of a case. Each case has new people. */
+/** The people of a case. Ada is new for each case; Bob and the administrator are the same for all cases. */
 export interface People<Client> {
   /** The person with the rows of `prepare`. */
   ada: Client

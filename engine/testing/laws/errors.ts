@@ -55,54 +55,34 @@ function callWithKey(scene: Scene, declared: Declared, key: string) {
 function derivedCases(declared: Declared): ErrorCase[] {
   const { name, meta } = declared
   const callAsAda = ({ people }: Scene) => callByPath(people.ada, declared)
+  const caseIf = (applies: true | undefined, code: string, provoke: ErrorCase[1]): ErrorCase[] =>
+    applies ? [[`${name} ${code}`, provoke]] : []
   return [
-    ...(meta.administratorsOnly ? [[`${name} FORBIDDEN`, callAsAda] as const] : []),
-    ...(meta.noImpersonation
-      ? [
-          [
-            `${name} FORBIDDEN`,
-            async (scene: Scene) => {
-              await impersonateAda(scene)
-              return callAsAda(scene)
-            },
-          ] as const,
-        ]
-      : []),
-    ...(meta.ifMatch
-      ? [
-          [
-            `${name} PRECONDITION_FAILED`,
-            (scene: Scene, cases: AnyCases) =>
-              runCall(scene, cases, name, callerOf(scene, meta), { 'if-match': '"0"' }),
-          ] as const,
-        ]
-      : []),
-    ...(meta.idempotencyKey
-      ? [
-          [
-            `${name} KEY_REUSED`,
-            async (scene: Scene) => {
-              const key = crypto.randomUUID()
-              await idempotency.put(scene.running.services.db, {
-                userId: callerOf(scene, meta).id,
-                key,
-                fingerprint: 'of another request',
-                answer: { output: null, headers: [] },
-              })
-              return callWithKey(scene, declared, key)
-            },
-          ] as const,
-          [
-            `${name} UNDER_WAY`,
-            (scene: Scene) =>
-              scene.running.services.db.transaction(async (tx) => {
-                const key = crypto.randomUUID()
-                await idempotency.tryLock(tx, callerOf(scene, meta).id, key)
-                return callWithKey(scene, declared, key)
-              }),
-          ] as const,
-        ]
-      : []),
+    ...caseIf(meta.administratorsOnly, 'FORBIDDEN', callAsAda),
+    ...caseIf(meta.noImpersonation, 'FORBIDDEN', async (scene) => {
+      await impersonateAda(scene)
+      return callAsAda(scene)
+    }),
+    ...caseIf(meta.ifMatch, 'PRECONDITION_FAILED', (scene, cases) =>
+      runCall(scene, cases, name, callerOf(scene, meta), { 'if-match': '"0"' }),
+    ),
+    ...caseIf(meta.idempotencyKey, 'KEY_REUSED', async (scene) => {
+      const key = crypto.randomUUID()
+      await idempotency.put(scene.running.services.db, {
+        userId: callerOf(scene, meta).id,
+        key,
+        fingerprint: 'of another request',
+        answer: { output: null, headers: [] },
+      })
+      return callWithKey(scene, declared, key)
+    }),
+    ...caseIf(meta.idempotencyKey, 'UNDER_WAY', (scene) =>
+      scene.running.services.db.transaction(async (tx) => {
+        const key = crypto.randomUUID()
+        await idempotency.tryLock(tx, callerOf(scene, meta).id, key)
+        return callWithKey(scene, declared, key)
+      }),
+    ),
   ]
 }
 

@@ -130,6 +130,7 @@ export const listUnsafeChanges = (router: AnyRouter) =>
     )
     .map(({ name }) => name)
 
+/** The names of the resources that every application has. The compiler reports a missing name. */
 const engineResources: Record<keyof EngineContract, true> = {
   status: true,
   account: true,

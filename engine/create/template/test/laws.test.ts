@@ -5,7 +5,7 @@ import { app } from '../src/app.ts'
 // Tests the rules of every application for each procedure: access, declared errors, no data for other people, export and
 // deletion of an account. The compiler names missing cases.
 laws(app, {
-  // Ada gets data with `text` in each resource. Nobody else must receive this text.
+  // Ada gets data with `text` in each resource. Other people must not receive this text.
   prepare: async ({ ada }, text) => ({
     idea: await ada.ideas.create({ title: text }),
   }),
