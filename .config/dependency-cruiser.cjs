@@ -163,7 +163,7 @@ module.exports = {
       '^engine/project/commands\\.ts$',
     ]),
     only('project', '^engine/project/', ['^engine/create/(add|index)\\.ts$']),
-    only('create', '^engine/create/(?!template/)', [engineContract, '^engine/db/errors\\.ts$']),
+    only('create', '^engine/create/(?!template/)', [engineContract, '^engine/db/(errors|migrations)\\.ts$']),
     only('template', '^engine/create/template/', [
       engineEntries,
       pageEntries,

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
+import { listEngineTables, listTablesIn } from '../db/migrations.ts'
 import { type IndexChange, planIndexes, planPageIndexes } from './indexes.ts'
 import { identifiersIn, renameResource, type ResourceNames, toResourceNames } from './resource-names.ts'
 import { packageFolders } from './template.ts'
@@ -34,11 +35,7 @@ interface Plan {
 }
 
 /** Plans a new resource of the project in a folder. Changes nothing. Throws if the name is in use. */
-export function planResource(
-  folder: string,
-  packages: { engine: string; template: string },
-  { name, one, hasPage }: NewResource,
-): Plan {
+export function planResource(folder: string, template: string, { name, one, hasPage }: NewResource): Plan {
   const names = toResourceNames(name, one)
   /** The text is empty, and so has an unknown form, if the file does not exist. */
   const read = (file: string) => {
@@ -47,7 +44,7 @@ export function planResource(
   }
   const sample = [...FILES, ...(hasPage ? PAGE_FILES : [])].map((file) => ({
     file: file.replace('*', names.kebab),
-    code: readFileSync(join(packages.template, file.replace('*', 'ideas')), 'utf8'),
+    code: readFileSync(join(template, file.replace('*', 'ideas')), 'utf8'),
   }))
   const used = new Set(
     sample.flatMap(({ code }) => identifiersIn(code)).filter((word) => !/idea/i.test(word)),
@@ -59,7 +56,7 @@ export function planResource(
       )
   const existing = sample.find(({ file }) => existsSync(join(folder, file)))
   if (existing) throw new Error(`${existing.file} exists already.`)
-  if (tablesIn(join(folder, MIGRATIONS), join(packages.engine, 'dist/engine-migrations')).has(names.snake))
+  if ([...listEngineTables(), ...listTablesIn(join(folder, MIGRATIONS))].includes(names.snake))
     throw new Error(`The database has a table ${names.snake} already.`)
   return {
     names,
@@ -68,18 +65,6 @@ export function planResource(
     ),
     indexes: [...planIndexes(names, read), ...(hasPage ? planPageIndexes(names, read) : [])],
   }
-}
-
-/** Returns the names of the tables that migrations create. */
-function tablesIn(...folders: string[]) {
-  const files = folders.flatMap((folder) =>
-    readdirSync(folder)
-      .filter((file) => file.endsWith('.sql'))
-      .map((file) => readFileSync(join(folder, file), 'utf8')),
-  )
-  return new Set(
-    files.flatMap((sql) => Array.from(sql.matchAll(/create table "?(\w+)/gi), ([, name]) => name)),
-  )
 }
 
 /**
@@ -91,11 +76,11 @@ export function addResource(
   { singular, page }: { singular?: string; page: boolean },
 ): string[] {
   const { tallystick: engine } = packageFolders()
-  const { names, created, indexes } = planResource(
-    '.',
-    { engine, template: join(engine, 'template') },
-    { name, one: singular, hasPage: page && existsSync('app/main.tsx') },
-  )
+  const { names, created, indexes } = planResource('.', join(engine, 'template'), {
+    name,
+    one: singular,
+    hasPage: page && existsSync('app/main.tsx'),
+  })
   const changed = indexes.filter(({ content }) => content !== undefined)
   const before = new Map(
     [JOURNAL, ...changed.map(({ file }) => file)].map((file) => [file, readFileSync(file)] as const),

@@ -116,13 +116,16 @@ export async function readMigrationState(
   }
 }
 
-/** Returns the names of the engine's tables: the other tables belong to the application. */
-export const listEngineTables = () =>
-  readMigrationFiles({ migrationsFolder: engineFolder }).flatMap(({ sql: statements }) =>
+/** Returns the names of the tables that the migrations in a folder create. */
+export const listTablesIn = (migrationsFolder: string) =>
+  readMigrationFiles({ migrationsFolder }).flatMap(({ sql: statements }) =>
     statements.flatMap(
       (statement) => /^\s*create table (?:if not exists )?"(\w+)"/i.exec(statement)?.[1] ?? [],
     ),
   )
+
+/** Returns the names of the engine's tables: the other tables belong to the application. */
+export const listEngineTables = () => listTablesIn(engineFolder)
 
 /** Returns the names of all migrations, in the order of their application. */
 export const listMigrations = (migrationsFolder: string) =>

@@ -10,7 +10,7 @@ import { readTemplate } from '../../engine/create/template.ts'
 
 const template = 'engine/create/template'
 
-/** Creates a project without packages, and a package of the engine with only its migrations. */
+/** Creates a project without packages. */
 function createProject(options: { bare?: true } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'tallystick-add-test-'))
   onTestFinished(() => {
@@ -30,11 +30,9 @@ function createProject(options: { bare?: true } = {}) {
   ])
     cpSync('engine/create/template/gitignore', join(folder, each, '.keep'))
   for (const [file, text] of files) writeFileSync(join(folder, file), text)
-  cpSync('engine/db/migrations', join(folder, 'engine/dist/engine-migrations'), { recursive: true })
   return {
     folder,
-    plan: (name: string, hasPage = true) =>
-      planResource(folder, { engine: join(folder, 'engine'), template }, { name, hasPage }),
+    plan: (name: string, hasPage = true) => planResource(folder, template, { name, hasPage }),
   }
 }
 
