@@ -20,6 +20,23 @@ export function declaredOutput(validated: Awaited<ReturnType<AnySchema['~standar
   return validated.value
 }
 
+/** Returns an error with the paths at which a value has properties that its declared part has not. */
+export function undeclaredProperties(value: unknown, declared: unknown) {
+  const paths = pathsOutside(toJsonValue(value), toJsonValue(declared), [])
+  return new InvalidOutput(
+    paths.map((path) => ({ path, message: 'The contract does not declare this property' })),
+  )
+}
+
+const pathsOutside = (value: unknown, declared: unknown, path: readonly string[]): (readonly string[])[] =>
+  typeof value !== 'object' || value === null
+    ? []
+    : Object.entries(value).flatMap(([name, part]) =>
+        typeof declared === 'object' && declared !== null && name in declared
+          ? pathsOutside(part, Reflect.get(declared, name), [...path, name])
+          : [[...path, name]],
+      )
+
 export const validateOutput = async (schema: AnySchema, output: unknown) =>
   declaredOutput(await schema['~standard'].validate(output))
 
