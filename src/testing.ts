@@ -11,7 +11,8 @@ export type Tallystick = TallystickOf<Client>
 
 /**
  * Starts the service in this process, without a port. The procedures, guard, validation and errors are the same as over
- * HTTP. `environment` contains settings by name. By default the database is in memory.
+ * HTTP. `environment` contains settings by name. By default, the database is a new one on the server of the test run, or
+ * in memory if there is none.
  */
 export const createTallystick = (environment?: Record<string, string>): Promise<Tallystick> =>
   createTallystickOf(app, environment)

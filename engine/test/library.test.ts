@@ -7,7 +7,6 @@ import { z } from 'zod'
 
 import { users } from '../db/users.ts'
 import { createDocument } from '../openapi/document.ts'
-import { createTestDatabase } from '../testing/database.ts'
 import { app } from './library/app.ts'
 import { books } from './library/books.ts'
 import { type Client, contract, exportParts } from './library/contract.ts'
@@ -16,14 +15,10 @@ import { loans } from './library/loans.ts'
 import { shelves } from './library/shelves.ts'
 import { visits } from './library/visits.ts'
 
-const database = await createTestDatabase(app)
-const library = await createTallystick(app, { DATABASE_URL: database.url, RATE_LIMITS: 'on' })
+const library = await createTallystick(app, { RATE_LIMITS: 'on' })
 const origin = await library.listen()
 const { db } = library.services
-afterAll(async () => {
-  await library.close()
-  await database.drop()
-})
+afterAll(() => library.close())
 
 async function administrator() {
   const email = `${crypto.randomUUID()}@example.com`

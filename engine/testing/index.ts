@@ -16,7 +16,8 @@ export type { Letter, Tallystick } from './harness.ts'
 
 /**
  * Starts an application in this process, without a port. The procedures, guard, validation and errors are the same as over
- * HTTP. `environment` contains settings by name. By default the database is in memory.
+ * HTTP. `environment` contains settings by name. By default, the database is a new one on the server of the test run
+ * (engine/testing/setup.ts), or in memory if the test run has no server.
  */
 export async function createTallystick<
   Contract extends AnyContractRouter,
@@ -25,9 +26,10 @@ export async function createTallystick<
   app: App<Contract, Implementation>,
   environment: Record<string, string> = {},
 ): Promise<Tallystick<ClientOf<Contract>>> {
+  const database = environment.DATABASE_URL === undefined ? await createDatabase(app) : undefined
   const settings = readSettings(
     {
-      DATABASE_URL: 'memory:',
+      DATABASE_URL: database?.url,
       AUTH_SECRET: randomBytes(32).toString('hex'),
       RATE_LIMITS: 'off',
       LOG_LEVEL: 'silent',
@@ -81,8 +83,15 @@ export async function createTallystick<
         server.closeAllConnections()
       }
       await close()
+      await database?.drop()
     },
   }
+}
+
+async function createDatabase(app: Pick<App, 'id'>) {
+  if (!process.env.VITEST) return { url: 'memory:', drop: () => Promise.resolve() }
+  const { createTestDatabase } = await import('./database.ts')
+  return createTestDatabase(app)
 }
 
 const randomEmail = () => `${randomBytes(8).toString('hex')}@example.com`

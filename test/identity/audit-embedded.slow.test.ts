@@ -12,7 +12,11 @@ test(
   'the embedded database records an impersonation and a deletion, and rejects changes of the audit trail',
   { timeout: 180_000 },
   async () => {
-    const tallystick = await createTallystick({ ADMIN_EMAILS: ROOT, RATE_LIMITS: 'on' })
+    const tallystick = await createTallystick({
+      DATABASE_URL: 'memory:',
+      ADMIN_EMAILS: ROOT,
+      RATE_LIMITS: 'on',
+    })
     const { db } = tallystick.services
     const server = createApp(tallystick.services)
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -4,7 +4,6 @@ import { type ClientOf, createRestClient, createRpcClient, type EngineContract }
 
 import { users } from '../../db/users.ts'
 import type { App } from '../../resource.ts'
-import { createTestDatabase } from '../database.ts'
 import { createTallystick, type Tallystick } from '../index.ts'
 import type { AnyCases } from './cases.ts'
 
@@ -16,20 +15,8 @@ export interface Running extends Omit<Tallystick<ClientOf<EngineContract>>, 'cli
 }
 
 export async function start(app: App, environment: Record<string, string> = {}): Promise<Running> {
-  const database = await createTestDatabase(app)
-  const tallystick = await createTallystick(app as App<EngineContract & AnyContractRouter>, {
-    DATABASE_URL: database.url,
-    ...environment,
-  })
-  return {
-    ...tallystick,
-    app,
-    origin: await tallystick.listen(),
-    close: async () => {
-      await tallystick.close()
-      await database.drop()
-    },
-  }
+  const tallystick = await createTallystick(app as App<EngineContract & AnyContractRouter>, environment)
+  return { ...tallystick, app, origin: await tallystick.listen() }
 }
 
 /** Creates a client that uses one transport. The headers contain the credentials. */
