@@ -44,7 +44,7 @@ type RouterOf<Contract extends AnyContractRouter> = UnlaziedRouter<Router<Contra
 
 interface Definition<Contract extends AppContract, Parts extends ExportParts> extends Pick<
   App,
-  'name' | 'version' | 'license' | 'description' | 'migrationsFolder' | 'resourceNames'
+  'name' | 'version' | 'license' | 'description' | 'migrationsFolder'
 > {
   /** Derived from the name by default. A later change of the id ends all sessions, and changes the addresses of MCP. */
   id?: string
@@ -88,8 +88,8 @@ export function defineApp<Contract extends AppContract, const Parts extends Expo
     personalData: combine(Object.keys(exportParts).flatMap((name) => resources[name]?.personalData ?? [])),
     rateLimits: collectRateLimits(contract),
     scopeResources: {
-      read: resourcesOfScope(contract, 'read'),
-      write: resourcesOfScope(contract, 'write'),
+      read: resourcesOfScope(resources, 'read'),
+      write: resourcesOfScope(resources, 'write'),
     },
   }
 }

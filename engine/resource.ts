@@ -1,6 +1,6 @@
 import type { AnyContractRouter } from '@orpc/contract'
 import type { AnyProcedure } from '@orpc/server'
-import type { Scope, Topic } from 'tallystick-contract'
+import type { Language, Scope, Topic } from 'tallystick-contract'
 
 import type { Database } from './db/database.ts'
 import type { PersonalData } from './db/personal-data.ts'
@@ -9,12 +9,16 @@ import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
 import type { GuardedResource } from './items.ts'
 import type { RateLimits } from './rate-limits.ts'
-import type { Catalogues } from './translation/index.ts'
+
+/** The name of a resource by language. A language without a name has the English name. */
+export type ResourceNames = Readonly<Partial<Record<Language, string>> & { en: string }>
 
 /** The procedures of a resource, and what the engine must know of the resource. */
 export interface Resource extends GuardedResource {
   /** A sentence for the OpenAPI document. */
   description: string
+  /** The names for the consent page. By default, the English name consists of the words of the name in the contract. */
+  names?: ResourceNames
   procedures: Readonly<Record<string, AnyProcedure>>
   /** Required if the contract of the resource declares a part of the export (engine/contract/account.ts). */
   personalData?: PersonalData
@@ -44,8 +48,6 @@ export interface App<
   /** Begins the names of the cookies. Cookies of several applications on one host must have different names. */
   cookiePrefix: string
   version: string
-  /** The translated names of the resources, for the consent page. */
-  resourceNames: Catalogues
   /** The license of the interface, as an SPDX identifier. */
   license?: string | undefined
   /** A sentence about the service, for the OpenAPI document. */
@@ -59,7 +61,7 @@ export interface App<
   personalData: PersonalData
   rateLimits: RateLimits
   /** The names of the resources that an OAuth app with a scope can access. */
-  scopeResources: Readonly<Record<Scope, readonly string[]>>
+  scopeResources: Readonly<Record<Scope, readonly ResourceNames[]>>
 }
 
 /** What the states of a topic depend on, besides the account of the caller and the input. */

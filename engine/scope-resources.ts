@@ -1,21 +1,21 @@
-import type { AnyContractProcedure, AnyContractRouter } from '@orpc/contract'
 import { metaOf, type Scope } from 'tallystick-contract'
 
-/** `/api/old-books/{id}` belongs to `old books`, and `/api/me` to `account`. */
-function resourceOf(path = '') {
-  const [, , segment = ''] = path.split('/')
-  return segment === 'me' ? 'account' : segment.replaceAll('-', ' ')
-}
+import type { Resource, ResourceNames, Resources } from './resource.ts'
+
+/** Returns the names of a resource for the consent page. For `oldBooks` in the contract, the default is `old books`. */
+export const namesOf = (name: string, { names }: Resource): ResourceNames =>
+  names ?? { en: name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`) }
 
 /**
- * Returns the names of the resources that an app with a scope can access, with `account` last. The names are derived from
- * the paths of all procedures, so that no resource is missing.
+ * Returns the names of the resources that an app with a scope can access, with the account last. Resources with the same
+ * English name have one entry.
  */
-export function resourcesOfScope(contract: AnyContractRouter, scope: Scope) {
+export function resourcesOfScope(resources: Resources, scope: Scope): ResourceNames[] {
   // Excludes `live`: its topics are the resources that the person grants.
-  const { live: _, ...grantable } = contract as Record<string, Record<string, AnyContractProcedure>>
-  const procedures = Object.values(grantable).flatMap((resource) => Object.values(resource))
-  const granted = procedures.filter((procedure) => metaOf(procedure).scope === scope)
-  const names = new Set(granted.map((procedure) => resourceOf(procedure['~orpc'].route.path)))
-  return [...names].sort((a, b) => Number(a === 'account') - Number(b === 'account'))
+  const { live: _, account, ...others } = resources
+  const granted = Object.entries({ ...others, ...(account && { account }) }).filter(([, { procedures }]) =>
+    Object.values(procedures).some((procedure) => metaOf(procedure).scope === scope),
+  )
+  const names = granted.map(([name, resource]) => namesOf(name, resource))
+  return names.filter(({ en }, index) => names.findIndex((other) => other.en === en) === index)
 }

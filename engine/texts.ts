@@ -50,5 +50,8 @@ export type Message = keyof Texts
 
 export const { isMessage, negotiateLanguage } = createTranslation<Message>(catalogues)
 
-/** The names of the resources that every application has, for the consent page. */
-export const resourceNames = selectTexts(catalogues, ({ account }) => ({ account }))
+/** The name of the account, for the consent page. */
+export const accountNames = {
+  ...selectTexts(catalogues, ({ account }) => account),
+  en: en.account,
+}

@@ -7,7 +7,6 @@ import { legacyNotes } from './legacy-notes.ts'
 import { notes } from './notes.ts'
 import { reservations } from './reservations.ts'
 import { tasks } from './tasks.ts'
-import { resourceNames } from './texts.ts'
 
 export const app = defineApp({
   name: 'Tallystick',
@@ -18,6 +17,5 @@ export const app = defineApp({
   contract,
   migrationsFolder,
   exportParts,
-  resourceNames,
   resources: { counter, tasks, notes, legacyNotes, reservations },
 })

@@ -17,6 +17,7 @@ import { notesTopic } from '../contract/notes.ts'
 import * as query from '../db/legacy-notes.ts'
 import { insert, type ListedNote } from '../db/notes.ts'
 import { notesHtml } from './html/notes.ts'
+import { notes } from './notes.ts'
 
 const os = implement(legacyNotesContract).$context<Context>().use(withCaller)
 
@@ -56,6 +57,7 @@ const patch = ({ notes, noteCount }: NotesList, signals = {}): Patch => ({
 
 export const legacyNotes = {
   description: 'Notes in their first form, with integer ids.',
+  names: notes.names,
   procedures,
   isRequestedBy: (body) => 'newNote' in body && !('title' in body),
   datastar: {

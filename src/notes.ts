@@ -109,6 +109,28 @@ const items: Items = {
 
 export const notes = {
   description: 'Notes, which their authors can share with readers and editors.',
+  names: {
+    am: 'ማስታወሻዎች',
+    ar: 'الملاحظات',
+    de: 'Notizen',
+    en: 'notes',
+    es: 'notas',
+    fa: 'یادداشت‌ها',
+    fr: 'notes',
+    he: 'פתקים',
+    hi: 'नोट',
+    it: 'note',
+    ja: 'メモ',
+    ko: '메모',
+    pl: 'notatki',
+    'pt-BR': 'notas',
+    ru: 'заметки',
+    th: 'บันทึก',
+    tr: 'notlar',
+    uk: 'нотатки',
+    'zh-Hans': '笔记',
+    'zh-Hant': '筆記',
+  },
   procedures,
   items,
   personalData: {

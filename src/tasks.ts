@@ -80,6 +80,28 @@ const items: Items = {
 
 export const tasks = {
   description: 'The tasks of a person. Nobody else can see them.',
+  names: {
+    am: 'ተግባራት',
+    ar: 'المهام',
+    de: 'Aufgaben',
+    en: 'tasks',
+    es: 'tareas',
+    fa: 'کارها',
+    fr: 'tâches',
+    he: 'משימות',
+    hi: 'कार्य',
+    it: 'attività',
+    ja: 'タスク',
+    ko: '할 일',
+    pl: 'zadania',
+    'pt-BR': 'tarefas',
+    ru: 'задачи',
+    th: 'งาน',
+    tr: 'görevler',
+    uk: 'завдання',
+    'zh-Hans': '任务',
+    'zh-Hant': '工作',
+  },
   procedures,
   items,
   personalData: {

@@ -1,5 +1,5 @@
 import type { Language } from 'tallystick-contract'
-import { createTranslation, selectTexts } from 'tallystick'
+import { createTranslation } from 'tallystick'
 
 import { server as am } from './messages/am.ts'
 import { server as ar } from './messages/ar.ts'
@@ -22,7 +22,7 @@ import { server as uk } from './messages/uk.ts'
 import { server as zhHans } from './messages/zh-Hans.ts'
 import { server as zhHant } from './messages/zh-Hant.ts'
 
-/** The texts of the resources. */
+/** The texts of the server. */
 export const catalogues: Record<Language, Server> = {
   am,
   ar,
@@ -46,13 +46,4 @@ export const catalogues: Record<Language, Server> = {
   'zh-Hant': zhHant,
 }
 
-/** The texts of operations and of resources. */
-export const messages = selectTexts(catalogues, ({ operations, resources }) => ({
-  ...resources,
-  ...operations,
-}))
-
-export const { negotiateLanguage } = createTranslation(messages)
-
-/** The names of the resources, for the consent page. */
-export const resourceNames = selectTexts(catalogues, ({ resources }) => resources)
+export const { negotiateLanguage } = createTranslation(catalogues)

@@ -34,7 +34,6 @@ const definition = {
   contract,
   exportParts: {},
   migrationsFolder: '',
-  resourceNames: {},
   resources: {},
 }
 

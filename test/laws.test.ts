@@ -18,7 +18,6 @@ async function prepare({ ada }: { ada: Client }, text: string) {
 
 laws(app, {
   prepare,
-  names: { legacyNotes: 'notes' },
   calls: {
     'counter.get': ({ counter }) => counter.get(),
     'counter.increment': ({ counter }) => counter.increment(),

@@ -96,10 +96,8 @@ export function planPageIndexes({ camel, pascal, kebab }: ResourceNames, read: R
 }
 
 /** Plans the changes of the files that list the resources. */
-export function planIndexes({ camel, camelOne, kebab, words }: ResourceNames, read: Read): IndexChange[] {
+export function planIndexes({ camel, camelOne, kebab }: ResourceNames, read: Read): IndexChange[] {
   const plan = planWith(read)
-  // The keys are the words of the name (engine/scope-resources.ts).
-  const name = `${words.includes(' ') ? `'${words}'` : words}: '${words}',`
   const data = `${camelOne}: await ada.${camel}.create({ title: text }),`
   const calls = [
     `'${camel}.list': ({ ${camel} }) => ${camel}.list(),`,
@@ -125,9 +123,8 @@ export function planIndexes({ camel, camelOne, kebab, words }: ResourceNames, re
     ),
     plan(
       'src/app.ts',
-      [sourceImport, `resourceNames.en: ${name}`, `resources: ${camel},`],
+      [sourceImport, `resources: ${camel},`],
       addImport(sourceImport),
-      addEntry('en:', name),
       addEntry('resources:', `${camel},`),
     ),
     plan(

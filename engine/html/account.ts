@@ -1,6 +1,7 @@
 import { htmlEscape } from 'escape-goat'
-import { type Scope, scopes } from 'tallystick-contract'
+import { scopes } from 'tallystick-contract'
 
+import type { App } from '../resource.ts'
 import { isMessage } from '../texts.ts'
 import type { Translator, Values } from '../translation/index.ts'
 import { page, type MessageWithValues, toHtml } from './page.ts'
@@ -112,7 +113,7 @@ interface ConsentRequest {
   app: RequestingApp
   scope: string
   /** The names of the resources that an app with a scope can access. */
-  scopeResources: Readonly<Record<Scope, readonly string[]>>
+  scopeResources: App['scopeResources']
 }
 
 /** Describes the requested access. */

@@ -1,18 +1,18 @@
 import type { Language } from 'tallystick-contract'
 
-import type { App } from '../resource.ts'
-import { negotiateLanguage, resourceNames as ownNames } from '../texts.ts'
-import { findText, type Translator } from '../translation/index.ts'
+import type { App, ResourceNames } from '../resource.ts'
+import { negotiateLanguage } from '../texts.ts'
+import type { Translator } from '../translation/index.ts'
 
 /** The application that pages belong to. */
-export type Application = Pick<App, 'name' | 'resourceNames'>
+export type Application = Pick<App, 'name'>
 
 /** Translates the texts of pages to one language. */
 export interface PageTranslator extends Translator {
   /** The name of the application. */
   appName: string
   /** Translates the names of resources as a list. */
-  translateResources: (names: readonly string[]) => string
+  translateResources: (names: readonly ResourceNames[]) => string
 }
 
 /** British English has no comma before “and”, as the texts of the catalogue. */
@@ -20,18 +20,17 @@ const LIST_LOCALES: Partial<Record<Language, string>> = { en: 'en-GB' }
 
 /** Creates the translator of the best supported language for an `Accept-Language` header. */
 export function createPageTranslator(
-  { name: appName, resourceNames }: Application,
+  { name: appName }: Application,
   acceptLanguage?: string,
 ): PageTranslator {
   const translator = negotiateLanguage(acceptLanguage)
   const { language } = translator
-  /** Returns the name of a resource. A resource without a translation has its English name. */
-  const resourceName = (name: string) =>
-    (findText(resourceNames, language, name) ?? findText(ownNames, language, name))?.text ?? name
   return {
     ...translator,
     appName,
     translateResources: (names) =>
-      new Intl.ListFormat(LIST_LOCALES[language] ?? language).format(names.map(resourceName)),
+      new Intl.ListFormat(LIST_LOCALES[language] ?? language).format(
+        names.map(({ [language]: name, en }) => name ?? en),
+      ),
   }
 }

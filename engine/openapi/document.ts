@@ -91,8 +91,8 @@ const createToken = ({ scopeResources: { read, write } }: App, baseUrl: string) 
       tokenUrl: `${baseUrl}/token`,
       refreshUrl: `${baseUrl}/token`,
       scopes: {
-        read: `Read your ${listFormat.format(read)}`,
-        write: `Create, change, share and delete your ${listFormat.format(write)}`,
+        read: `Read your ${listFormat.format(read.map(({ en }) => en))}`,
+        write: `Create, change, share and delete your ${listFormat.format(write.map(({ en }) => en))}`,
       },
     },
   },

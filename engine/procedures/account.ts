@@ -10,6 +10,7 @@ import { auditSourceOf } from '../audit-source.ts'
 import type { Context } from '../context.ts'
 import { withCaller } from '../guard/index.ts'
 import { scopesOf } from './apps.ts'
+import { accountNames } from '../texts.ts'
 import { toUnixSeconds, toUnixTimes } from '../unix-time.ts'
 import type { Resource } from '../resource.ts'
 
@@ -54,6 +55,7 @@ export function createAccount(contract: EngineContract['account']) {
   })
   return {
     description: 'The account of the signed-in person: its data, the export of its data, and its deletion.',
+    names: accountNames,
     procedures,
   } satisfies Resource
 }

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 
 import { createContext } from '../guard/authentication.ts'
 import type { App } from '../resource.ts'
-import { consentHtml, listResourcesWithoutName, listUnnamedResources } from '../testing/laws/consent.ts'
+import { consentHtml, listUnnamedResources } from '../testing/laws/consent.ts'
 import {
   findUnexported,
   listEmptyParts,
@@ -122,13 +122,6 @@ describe('the consent page', () => {
     const html = consentHtml(app, 'read').replaceAll('loans', '')
 
     expect(listUnnamedResources(app, html, 'read')).toEqual(['loans'])
-  })
-
-  test('the check finds a resource without an English name', () => {
-    const { en } = app.resourceNames
-    const unnamed = { ...app, resourceNames: { en: { books: en?.books, shelves: en?.shelves } } }
-
-    expect(new Set(listResourcesWithoutName(unnamed))).toEqual(new Set(['loans']))
   })
 })
 

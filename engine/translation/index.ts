@@ -4,7 +4,7 @@ import type { Catalogues } from './catalogues.ts'
 import { createFormatter, type Values } from './format.ts'
 import { findLanguage } from './negotiation.ts'
 
-export { type Catalogues, findText, selectTexts } from './catalogues.ts'
+export { type Catalogues, selectTexts } from './catalogues.ts'
 export type { Values }
 
 /** Converts the two kinds of text of a formatted message: the text of the catalogue, and inserted text values. */

@@ -1,18 +1,12 @@
 import type { Page, Server } from './en.ts'
 
 export const server: Server = {
-  operations: {
-    reserved: 'Vielen Dank, {name}. {guests, plural, one {# Platz ist} other {# Plätze sind}} reserviert.',
-    refused: 'Die Reservierung verstößt gegen eine Regel',
-    nameBlank: 'Bitte geben Sie einen Namen ein.',
-    guestsNotWhole: 'Bitte geben Sie die Anzahl der Plätze als ganze Zahl ein.',
-    guestsTooFew: 'Bitte reservieren Sie mindestens {min, plural, one {# Platz} other {# Plätze}}.',
-    guestsTooMany: 'Bitte reservieren Sie höchstens {max, plural, one {# Platz} other {# Plätze}}.',
-  },
-  resources: {
-    tasks: 'Aufgaben',
-    notes: 'Notizen',
-  },
+  reserved: 'Vielen Dank, {name}. {guests, plural, one {# Platz ist} other {# Plätze sind}} reserviert.',
+  refused: 'Die Reservierung verstößt gegen eine Regel',
+  nameBlank: 'Bitte geben Sie einen Namen ein.',
+  guestsNotWhole: 'Bitte geben Sie die Anzahl der Plätze als ganze Zahl ein.',
+  guestsTooFew: 'Bitte reservieren Sie mindestens {min, plural, one {# Platz} other {# Plätze}}.',
+  guestsTooMany: 'Bitte reservieren Sie höchstens {max, plural, one {# Platz} other {# Plätze}}.',
 }
 
 export const page: Page = {

@@ -2,23 +2,12 @@
 
 /** The texts of the server, besides the texts of every application in engine/messages/. */
 export const server = {
-  /** Reservations. The files of all languages have these texts. */
-  operations: {
-    reserved: 'Thank you, {name}. {guests, plural, one {# seat is} other {# seats are}} reserved.',
-    refused: 'The reservation breaks a rule',
-    nameBlank: 'Please enter a name.',
-    guestsNotWhole: 'Please enter a whole number of seats.',
-    guestsTooFew: 'Please reserve at least {min, plural, one {# seat} other {# seats}}.',
-    guestsTooMany: 'Please reserve at most {max, plural, one {# seat} other {# seats}}.',
-  },
-  /**
-   * The names of resources on the consent page, with the keys of engine/scope-resources.ts, and other texts of new resources.
-   * A translation can be missing: the service uses the English text instead.
-   */
-  resources: {
-    tasks: 'tasks',
-    notes: 'notes',
-  },
+  reserved: 'Thank you, {name}. {guests, plural, one {# seat is} other {# seats are}} reserved.',
+  refused: 'The reservation breaks a rule',
+  nameBlank: 'Please enter a name.',
+  guestsNotWhole: 'Please enter a whole number of seats.',
+  guestsTooFew: 'Please reserve at least {min, plural, one {# seat} other {# seats}}.',
+  guestsTooMany: 'Please reserve at most {max, plural, one {# seat} other {# seats}}.',
 }
 
 /** The texts of the page at `/`. The files of all languages have these texts. */
@@ -114,9 +103,6 @@ export const page = {
   CONFLICT: 'The counter is at its limit.',
 }
 
-export interface Server {
-  operations: Record<keyof typeof server.operations, string>
-  resources: Partial<Record<keyof typeof server.resources, string>>
-}
+export type Server = Record<keyof typeof server, string>
 
 export type Page = Record<keyof typeof page, string>

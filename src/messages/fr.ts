@@ -1,21 +1,15 @@
 import type { Page, Server } from './en.ts'
 
 export const server: Server = {
-  operations: {
-    reserved:
-      'Merci, {name}. {guests, plural, one {# place est réservée} many {# de places sont réservées} other {# places sont réservées}}.',
-    refused: 'La réservation enfreint une règle',
-    nameBlank: 'Veuillez saisir un nom.',
-    guestsNotWhole: 'Veuillez saisir un nombre entier de places.',
-    guestsTooFew:
-      'Veuillez réserver au moins {min, plural, one {# place} many {# de places} other {# places}}.',
-    guestsTooMany:
-      'Veuillez réserver au maximum {max, plural, one {# place} many {# de places} other {# places}}.',
-  },
-  resources: {
-    tasks: 'tâches',
-    notes: 'notes',
-  },
+  reserved:
+    'Merci, {name}. {guests, plural, one {# place est réservée} many {# de places sont réservées} other {# places sont réservées}}.',
+  refused: 'La réservation enfreint une règle',
+  nameBlank: 'Veuillez saisir un nom.',
+  guestsNotWhole: 'Veuillez saisir un nombre entier de places.',
+  guestsTooFew:
+    'Veuillez réserver au moins {min, plural, one {# place} many {# de places} other {# places}}.',
+  guestsTooMany:
+    'Veuillez réserver au maximum {max, plural, one {# place} many {# de places} other {# places}}.',
 }
 
 export const page: Page = {

@@ -1,21 +1,15 @@
 import type { Page, Server } from './en.ts'
 
 export const server: Server = {
-  operations: {
-    reserved:
-      'Спасибо, {name}. Забронировано {guests, plural, one {# место} few {# места} many {# мест} other {# места}}.',
-    refused: 'Бронирование нарушает одно из правил',
-    nameBlank: 'Пожалуйста, введите имя.',
-    guestsNotWhole: 'Пожалуйста, укажите количество мест целым числом.',
-    guestsTooFew:
-      'Пожалуйста, забронируйте не менее {min, plural, one {# места} few {# мест} many {# мест} other {# места}}.',
-    guestsTooMany:
-      'Пожалуйста, забронируйте не более {max, plural, one {# места} few {# мест} many {# мест} other {# места}}.',
-  },
-  resources: {
-    tasks: 'задачи',
-    notes: 'заметки',
-  },
+  reserved:
+    'Спасибо, {name}. Забронировано {guests, plural, one {# место} few {# места} many {# мест} other {# места}}.',
+  refused: 'Бронирование нарушает одно из правил',
+  nameBlank: 'Пожалуйста, введите имя.',
+  guestsNotWhole: 'Пожалуйста, укажите количество мест целым числом.',
+  guestsTooFew:
+    'Пожалуйста, забронируйте не менее {min, plural, one {# места} few {# мест} many {# мест} other {# места}}.',
+  guestsTooMany:
+    'Пожалуйста, забронируйте не более {max, plural, one {# места} few {# мест} many {# мест} other {# места}}.',
 }
 
 export const page: Page = {

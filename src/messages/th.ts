@@ -1,18 +1,12 @@
 import type { Page, Server } from './en.ts'
 
 export const server: Server = {
-  operations: {
-    reserved: 'ขอขอบคุณคุณ {name} เราได้จองที่นั่งไว้ให้แล้ว {guests, plural, other {# ที่นั่ง}}',
-    refused: 'การจองนี้ไม่เป็นไปตามกฎ',
-    nameBlank: 'โปรดกรอกชื่อ',
-    guestsNotWhole: 'โปรดระบุจำนวนที่นั่งเป็นจำนวนเต็ม',
-    guestsTooFew: 'โปรดจองอย่างน้อย {min, plural, other {# ที่นั่ง}}',
-    guestsTooMany: 'โปรดจองไม่เกิน {max, plural, other {# ที่นั่ง}}',
-  },
-  resources: {
-    tasks: 'งาน',
-    notes: 'บันทึก',
-  },
+  reserved: 'ขอขอบคุณคุณ {name} เราได้จองที่นั่งไว้ให้แล้ว {guests, plural, other {# ที่นั่ง}}',
+  refused: 'การจองนี้ไม่เป็นไปตามกฎ',
+  nameBlank: 'โปรดกรอกชื่อ',
+  guestsNotWhole: 'โปรดระบุจำนวนที่นั่งเป็นจำนวนเต็ม',
+  guestsTooFew: 'โปรดจองอย่างน้อย {min, plural, other {# ที่นั่ง}}',
+  guestsTooMany: 'โปรดจองไม่เกิน {max, plural, other {# ที่นั่ง}}',
 }
 
 export const page: Page = {

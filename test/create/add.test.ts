@@ -92,9 +92,8 @@ describe('the plan of a new resource', () => {
   })
 
   test('uses each form of the name in its place', () => {
-    const { created, indexes } = createProject().plan('book-loans')
+    const { created } = createProject().plan('book-loans')
 
-    expect(indexes[1]?.content).toContain("\n      'book loans': 'book loans',\n")
     const contract = created.get('contract/book-loans.ts')
     expect(contract).toContain("path: '/api/book-loans/{id}'")
     expect(contract).toContain("topic('bookLoans', ")
@@ -146,7 +145,7 @@ describe('the plan of a new resource', () => {
     expect(app).toEqual({
       file: 'src/app.ts',
       content: undefined,
-      lines: ["import { loans } from './loans.ts'", "resourceNames.en: loans: 'loans',", 'resources: loans,'],
+      lines: ["import { loans } from './loans.ts'", 'resources: loans,'],
     })
   })
 

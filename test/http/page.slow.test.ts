@@ -97,7 +97,7 @@ describe('the build of the page', () => {
       scripts.filter((name) => readFileSync(join(folder, 'assets', name), 'utf8').includes(text))
 
     expect(contain(english.page.introduction)).toHaveLength(1)
-    expect(contain(english.server.operations.nameBlank)).toEqual([])
+    expect(contain(english.server.nameBlank)).toEqual([])
     expect(contain(texts.letterIgnore)).toEqual([])
   })
 })

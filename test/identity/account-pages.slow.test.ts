@@ -5,7 +5,6 @@ import { users, verifications } from '../../engine/db/users.ts'
 import { insertClient } from '../../engine/db/oauth.ts'
 import { languages } from '../../engine/contract/languages.ts'
 import { isMessage, negotiateLanguage } from '../../engine/texts.ts'
-import { app as application } from '../../src/app.ts'
 import { codePage, consentPage, emailPage, errorPage } from '../../engine/html/account.ts'
 import { createPageTranslator } from '../../engine/html/page-translator.ts'
 import { signInEmail } from '../../engine/identity/mail.ts'
@@ -224,12 +223,9 @@ describe('a hostile value', () => {
   const hostileApp = { id: 'https://app.example/x', name: hostile, trusted: false }
 
   test.each(languages)('is escaped on every page and in the e-mail: %s', (language) => {
-    const translator = createPageTranslator(
-      { name: hostile, resourceNames: { en: { tasks: hostile } } },
-      language,
-    )
+    const translator = createPageTranslator({ name: hostile }, language)
     const problem = { code: 'INVALID_REQUEST', values: { details: hostile } }
-    const { scopeResources } = application
+    const scopeResources = { read: [{ en: hostile }], write: [] }
     const request = {
       app: hostileApp,
       redirectUri: 'https://app.example/',

@@ -1,10 +1,10 @@
 import { expect, test, vi } from 'vitest'
 
 import { createPageTranslator } from '../../engine/html/page-translator.ts'
-import { negotiateLanguage, resourceNames } from '../../src/texts.ts'
+import { negotiateLanguage } from '../../src/texts.ts'
 
 vi.mock('../../src/messages/fa.ts', () => ({
-  server: { operations: {}, resources: { notes: 'یادداشت‌ها' } },
+  server: {},
 }))
 
 test('a message without a translation is English, with the digits and plural forms of English', () => {
@@ -15,7 +15,7 @@ test('a message without a translation is English, with the digits and plural for
 })
 
 test('a resource without a translation has its English name', () => {
-  const { translateResources } = createPageTranslator({ name: 'Tallystick', resourceNames }, 'fa')
+  const { translateResources } = createPageTranslator({ name: 'Tallystick' }, 'fa')
 
-  expect(translateResources(['tasks', 'notes'])).toBe('tasks و یادداشت‌ها')
+  expect(translateResources([{ en: 'tasks' }, { en: 'notes', fa: 'یادداشت‌ها' }])).toBe('tasks و یادداشت‌ها')
 })

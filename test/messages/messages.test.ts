@@ -2,18 +2,13 @@ import { describe, expect, test } from 'vitest'
 
 import { languages } from '../../engine/contract/languages.ts'
 import { scopes } from '../../engine/contract/meta.ts'
+import { namesOf } from '../../engine/scope-resources.ts'
 import * as engine from '../../engine/texts.ts'
 import { app } from '../../src/app.ts'
 import { createPageTranslator } from '../../engine/html/page-translator.ts'
-import { catalogues, messages, negotiateLanguage } from '../../src/texts.ts'
-import { createTranslation, findText } from '../../engine/translation/index.ts'
+import { catalogues, negotiateLanguage } from '../../src/texts.ts'
+import { createTranslation } from '../../engine/translation/index.ts'
 import { testCatalogue } from '../fixtures/catalogues.ts'
-
-const english = catalogues.en
-
-/** Selects the texts with a translation, in the order of the English texts. */
-const translatedIn = (translations: object) =>
-  Object.fromEntries(Object.entries(english.resources).filter(([name]) => Object.hasOwn(translations, name)))
 
 describe.each(languages)('the texts of the engine in %s', (language) => {
   const { translate } = engine.negotiateLanguage(language)
@@ -37,20 +32,18 @@ describe.each(languages)('the texts of the engine in %s', (language) => {
 
 describe.each(languages)('the texts of the server in %s', (language) => {
   const { translate } = negotiateLanguage(language)
-  const { operations, resources } = catalogues[language]
-
   describe('about operations', () => {
-    testCatalogue({ language, catalogue: operations, english: english.operations, translate })
+    testCatalogue({ language, catalogue: catalogues[language], english: catalogues.en, translate })
   })
+})
 
-  describe('about resources', () => {
-    testCatalogue({
-      language,
-      catalogue: Object.fromEntries(Object.entries(resources)),
-      english: translatedIn(resources),
-      translate,
-      sharedTexts: ['notes'],
-    })
+describe.each(languages)('the names of resources in %s', (language) => {
+  test.each(['tasks', 'notes'])('has a name of %s, in the script of the language', (resource) => {
+    const { [language]: name, en } = app.resources[resource]?.names ?? { en: '' }
+
+    expect(name).toMatch(/^[\p{L}\p{M}\p{Zs}\u200c]+$/u)
+    // The French and the English word for notes are the same.
+    if (!['en', 'fr'].includes(language)) expect(name).not.toBe(en)
   })
 })
 
@@ -71,36 +64,19 @@ test('only the languages ar, fa and he are written from right to left', () => {
   expect(rtl).toEqual(['ar', 'fa', 'he'])
 })
 
-test('every text of resources that has no translation is English, with a warning', () => {
-  for (const message of Object.keys(english.resources)) {
-    const missing = languages.filter((language) => !Object.hasOwn(catalogues[language].resources, message))
-    for (const language of missing)
-      expect(findText(messages, language, message)).toEqual(findText(messages, 'en', message))
-    if (missing.length > 0)
-      console.warn(
-        `src/messages/ has no translation of “${message}” in ${missing.join(', ')}: add it to these files`,
-      )
-  }
-})
-
-test('texts of operations and of resources have different keys', () => {
-  const keys = Object.keys(english.resources)
-
-  expect(keys.filter((key) => Object.hasOwn(english.operations, key))).toEqual([])
-})
-
-test('a resource without any name has the name of its path', () => {
-  expect(createPageTranslator(app, 'de').translateResources(['tasks', 'old bookmarks'])).toBe(
-    'Aufgaben und old bookmarks',
-  )
-})
-
 test('the consent page names resources of the engine and of the application', () => {
-  expect(createPageTranslator(app, 'de').translateResources(['tasks', 'account'])).toBe('Aufgaben und Konto')
+  const { tasks, account } = app.resources
+  const names = [tasks, account].flatMap((resource) => resource?.names ?? [])
+
+  expect(createPageTranslator(app, 'de').translateResources(names)).toBe('Aufgaben und Konto')
 })
 
-test('a text of a page is not the name of a resource', () => {
-  expect(createPageTranslator(app, 'de').translateResources(['website'])).toBe('website')
+test('a resource without names has the words of its name in the contract', () => {
+  expect(namesOf('oldBookmarks', { description: '', procedures: {} })).toEqual({ en: 'old bookmarks' })
+})
+
+test('resources with one name have one entry on the consent page', () => {
+  expect(app.scopeResources.read.map(({ en }) => en)).toEqual(['tasks', 'notes', 'account'])
 })
 
 test('two translations can have different texts for one message', () => {

@@ -16,6 +16,5 @@ export const app = defineApp({
   contract,
   exportParts,
   migrationsFolder: fileURLToPath(new URL('./migrations', import.meta.url)),
-  resourceNames: { en: { books: 'books', loans: 'loans', shelves: 'shelves' }, de: { books: 'Bücher' } },
   resources: { visits, books, loans, shelves },
 })

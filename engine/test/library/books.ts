@@ -49,6 +49,7 @@ const procedures = os.router({
 
 export const books = {
   description: 'The books of the library.',
+  names: { en: 'books', de: 'Bücher' },
   procedures,
   items: {
     ifMatch: {

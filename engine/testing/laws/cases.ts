@@ -69,14 +69,11 @@ export interface Cases<Contract, Fixture> {
   forbidden?: Partial<Record<ForbiddenName<Contract>, ErrorCase<Contract, Fixture>>>
   /** The resources in whose rows people write no text, with the reason. `prepare` creates rows without the text. */
   withoutText?: Partial<Record<Own<Contract>, string>>
-  /** The keys of names on the consent page that differ from the name of the resource in the contract. */
-  names?: Partial<Record<Own<Contract>, string>>
 }
 
 /** Cases without the types of an application. */
 export interface AnyCases {
   withoutText?: Readonly<Record<string, string | undefined>>
-  names?: Readonly<Record<string, string | undefined>>
   prepare: (people: never, text: string) => Promise<unknown>
   calls: Readonly<Record<string, (caller: never, fixture: never) => Promise<unknown>>>
   errors: Readonly<Record<string, (given: never) => Promise<unknown>>>

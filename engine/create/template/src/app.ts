@@ -13,12 +13,6 @@ export const app = defineApp({
   contract,
   migrationsFolder,
   exportParts,
-  // The names of the resources for the consent page. A further language: `de: { … }`.
-  resourceNames: {
-    en: {
-      ideas: 'ideas',
-    },
-  },
   resources: {
     ideas,
   },
