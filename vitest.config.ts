@@ -54,7 +54,7 @@ export default defineConfig({
         test: {
           name: 'long',
           include: ['{test,engine/test}/**/*.long.test.ts'],
-          globalSetup: 'test/setup/build.ts',
+          globalSetup: ['test/setup/build.ts', 'test/setup/packages.ts'],
           ...limits,
         },
       },

@@ -196,9 +196,13 @@ export async function writeEngine(destination: string) {
   })
 }
 
-/** Writes the packages for `tallystick new` (engine/create/template.ts), unless the packages are up to date. */
-export const buildPackages = () =>
+/**
+ * Writes the packages for `tallystick new` (engine/create/template.ts), unless the packages are up to date. `compile` writes
+ * the output of the compiler if the output is not written yet.
+ */
+export const buildPackages = (compile?: () => Promise<void>) =>
   buildIfChanged('dist/packages', ['.config', 'engine', 'pages', 'package-lock.json'], async () => {
+    await compile?.()
     await writeEngine('dist/packages/tallystick')
     rmSync('dist/packages/tallystick-contract', { recursive: true, force: true })
     writePackage('engine/contract', 'dist/packages/tallystick-contract')

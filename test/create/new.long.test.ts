@@ -6,10 +6,9 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 
-import { buildPackages } from '../../.config/packages.ts'
 import { accept, rpc } from '../fixtures/mcp-agent.ts'
 import { createFetch } from '../fixtures/http.ts'
-import { buildDeclarations, checkArchive, install, readManifest, run } from '../fixtures/installation.ts'
+import { checkArchive, install, readManifest, run } from '../fixtures/installation.ts'
 import { runCommand, temporaryDatabase, waitUntilListening } from '../fixtures/programs.ts'
 import { cookieOf } from '../../engine/testing/index.ts'
 import { freePort } from '../../engine/testing/postgres.ts'
@@ -25,9 +24,6 @@ let folder: string
 let project: string
 
 beforeAll(async () => {
-  await buildDeclarations()
-  await run(resolve('node_modules/.bin/tsc'), ['-p', '.config/tsconfig.page.json'])
-  await buildPackages()
   folder = await mkdtemp(join(tmpdir(), 'tallystick-new-'))
   project = join(folder, 'lendery')
   expect(await runCommand({}, 'new', project, '--name', NAME)).toMatchObject({ stderr: '' })
