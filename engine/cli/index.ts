@@ -88,6 +88,10 @@ interface TokenOptions {
 
 /** Runs the command with the arguments of the process. Prints an error, and sets the exit code. */
 export async function runCommand({ name, contract, loadApp, isProject }: CommandApp) {
+  // The reader of the output can end first, for example in `tallystick openapi | head`.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+  })
   const procedures = listProcedures(contract)
   const { watches: topics = [] } = metaOf(contract.live.watch)
   const program = new Command('tallystick')

@@ -59,10 +59,7 @@ function createStopSignal() {
     controller.abort()
   }
   process.on('SIGINT', abort).on('SIGTERM', abort)
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-    abort()
-  })
+  process.stdout.on('error', abort)
   return { signal: controller.signal, isStopped: () => controller.signal.aborted }
 }
 

@@ -44,8 +44,9 @@ export async function seed(context: CommandContext, address: string, { force = f
   const delivery =
     smtpUrl === undefined ? `is in the log of the service, and in ${outbox}` : 'is sent to this address'
   const names = new Intl.ListFormat('en-GB').format(Object.keys(samples))
+  const result = names === '' ? 'an account. No resource has samples' : `sample ${names}`
   const remarks = Object.values(samples).flatMap(({ remark }) => remark ?? [])
-  context.print([`${email} has sample ${names}.`, ...remarks].join(' '))
+  context.print([`${email} has ${result}.`, ...remarks].join(' '))
   context.print(`Start the service, and sign in as ${email}: tallystick login. The code ${delivery}.`)
 }
 

@@ -189,6 +189,15 @@ describe('the command line', { timeout: 300_000 }, () => {
     expect(stdout).toContain('List your tasks, newest first')
     expect(stdout).toContain('reservations.create')
   })
+
+  test('ends without a message when the program that reads its output ends', async () => {
+    const words = ['--norc', '-o', 'pipefail', '-c', '"$0" "$@" | head -1', process.execPath]
+    const { stdout, stderr } = await promisify(execFile)('bash', [...words, pathOf('cli'), 'openapi'], {
+      env: environment,
+    })
+
+    expect([stdout, stderr]).toEqual(['{\n', ''])
+  })
 })
 
 /** Starts `tallystick watch`. */
