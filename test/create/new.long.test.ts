@@ -176,15 +176,14 @@ describe('a new project', { timeout: 300_000 }, () => {
     })
   })
 
-  test('compiles and passes its tests, those of a new resource included', async () => {
+  // The test of docs/your-own-backend.md runs the tests of a project.
+  test('compiles with a new resource', async () => {
     const { stdout } = await run(process.execPath, [command(), 'add', 'book-loans'], { cwd: project })
 
     for (const part of [project, join(project, 'app')])
       await run(resolve('node_modules/.bin/tsc'), ['-p', part])
-    const tests = await run('npm', ['test'], { cwd: project })
 
     expect(stdout).toMatch(/Created db.migrations.0001_add_book_loans\.sql\n.*Changed src.app\.ts\n/s)
-    expect(tests.stdout).toMatch(/Test Files .*4 passed/)
   })
 
   test('stays as it is if the migration of a new resource fails', async () => {
