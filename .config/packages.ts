@@ -164,7 +164,8 @@ export async function writeEngine(destination: string) {
     jsx: 'automatic',
     logLevel: 'warning',
   })
-  cpSync('engine/page/styles.css', join(destination, 'dist/page/styles.css'))
+  for (const name of ['styles.css', 'tokens.css'])
+    cpSync(join('engine/page', name), join(destination, 'dist/page', name))
   cpSync('dist/engine', join(destination, 'dist/types'), {
     recursive: true,
     filter: (path) => path !== join('dist', 'engine', 'contract') && !/\.js(\.map)?$/.test(path),

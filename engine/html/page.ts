@@ -4,20 +4,11 @@ import { createHash } from 'node:crypto'
 import type { Message } from '../texts.ts'
 import type { Translator, Values, Writer } from '../translation/index.ts'
 import type { PageTranslator } from './page-translator.ts'
+import { tokens } from './tokens.ts'
 
 // The first button of a form is filled: this is the button that the Enter key presses.
 const style = `
-:root {
-  --text: #1b1f24; --muted: #59636e; --page: #f2f4f7; --surface: #fff; --line: #d0d7de;
-  --accent: #1d5bbf; --on-accent: #fff; --problem: #b3261e;
-  color-scheme: light dark; font: 1.05rem/1.55 system-ui, sans-serif
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --text: #e6e9ed; --muted: #a4adb8; --page: #101318; --surface: #1a1f26; --line: #3a424d;
-    --accent: #9cc3ff; --on-accent: #0a1d38; --problem: #ff8d83
-  }
-}
+${tokens}:root { color-scheme: light dark; font: 1.05rem/1.55 system-ui, sans-serif }
 * { box-sizing: border-box }
 body {
   background: var(--page); color: var(--text); margin: 0 auto; max-width: 30rem; overflow-wrap: anywhere;
@@ -28,7 +19,7 @@ main { background: var(--surface); border: 1px solid var(--line); border-radius:
 h1 { font-size: 1.4rem; line-height: 1.3; margin: 0 0 1rem }
 label, dt { color: var(--muted); display: block; margin-block-start: 1rem }
 input {
-  background: var(--page); border: 1px solid var(--muted); border-radius: .5rem; color: inherit; font: inherit;
+  background: var(--surface); border: 1px solid var(--control); border-radius: var(--radius); color: inherit; font: inherit;
   direction: ltr; padding: .6rem .75rem; width: 100%
 }
 dd { margin: 0 }
@@ -36,15 +27,15 @@ bdi { font-weight: 600 }
 .details { color: var(--muted); font-size: .9em }
 .details bdi { font-weight: inherit }
 button {
-  background: none; border: 2px solid var(--accent); border-radius: .5rem; color: var(--accent); cursor: pointer;
+  background: none; border: 2px solid var(--accent); border-radius: var(--radius); color: var(--accent); cursor: pointer;
   font: inherit; font-weight: 600; margin-block-start: 1rem; margin-inline-end: .75rem; min-height: 2.75rem;
   min-width: 6rem; padding: .4rem 1.2rem
 }
-button:first-of-type { background: var(--accent); color: var(--on-accent) }
+button:first-of-type { background: var(--fill); border-color: var(--fill); color: var(--on-fill) }
 a { color: var(--accent) }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
 .caution, .problem { border-inline-start: .3rem solid var(--muted); padding-inline-start: .8rem }
-.problem { border-color: var(--problem); color: var(--problem) }
+.problem { border-color: var(--danger); color: var(--danger) }
 `
 const styleHash = createHash('sha256').update(style).digest('base64')
 
