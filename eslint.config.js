@@ -29,7 +29,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['test/**'],
+    files: ['test/**', 'engine/test/**'],
     rules: {
       // Matchers such as `expect.any` have the type `any`, because a matcher can replace a value of any type.
       '@typescript-eslint/no-unsafe-assignment': 'off',

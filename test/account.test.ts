@@ -3,9 +3,9 @@ import postgres from 'postgres'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 
 import { createAccountCalls, type FullAccount } from './fixtures/full-account.ts'
-import { codeSentTo, signInOverHttp } from './fixtures/http.ts'
-import { bearer, INVALID_GRANT } from './fixtures/oauth-app.ts'
-import { PATIENCE } from './fixtures/patience.ts'
+import { codeSentTo, signInOverHttp } from '../engine/test/fixtures/http.ts'
+import { bearer, INVALID_GRANT } from '../engine/test/fixtures/oauth-app.ts'
+import { PATIENCE } from '../engine/test/fixtures/patience.ts'
 import { describeTransports, newEmail, settingsWithAddress, startService } from './fixtures/service.ts'
 
 const ROOT = 'root@example.com'

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 
 import { OPERATOR } from '../engine/db/audit.ts'
 import * as grants from '../engine/db/grants.ts'
-import { createFetch, signInOverHttp } from './fixtures/http.ts'
-import { bearer, redirectUri, registerApp } from './fixtures/oauth-app.ts'
+import { createFetch, signInOverHttp } from '../engine/test/fixtures/http.ts'
+import { bearer, redirectUri, registerApp } from '../engine/test/fixtures/oauth-app.ts'
 import { describeTransports, newEmail, settingsWithAddress, startService } from './fixtures/service.ts'
 
 const service = await startService(await settingsWithAddress())

@@ -10,9 +10,9 @@ import { notes } from '../db/notes.ts'
 import { tasks } from '../db/tasks.ts'
 import { sampleNotes } from '../src/samples/notes.ts'
 import { sampleTasks } from '../src/samples/tasks.ts'
-import { createFetch, signInOverHttp } from './fixtures/http.ts'
+import { createFetch, signInOverHttp } from '../engine/test/fixtures/http.ts'
 import { describeTransports, newEmail, startService } from './fixtures/service.ts'
-import { registerApp } from './fixtures/oauth-app.ts'
+import { registerApp } from '../engine/test/fixtures/oauth-app.ts'
 
 const service = await startService()
 const { db } = service.services

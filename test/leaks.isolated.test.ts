@@ -12,8 +12,8 @@ import * as grants from '../engine/db/grants.ts'
 import { idempotency } from '../engine/db/idempotency.ts'
 import { faults, SECRET } from './fixtures/faulty-handlers.ts'
 import { settingsWithAddress, newEmail, startService } from './fixtures/service.ts'
-import { bearer, registerApp } from './fixtures/oauth-app.ts'
-import { createFetch } from './fixtures/http.ts'
+import { bearer, registerApp } from '../engine/test/fixtures/oauth-app.ts'
+import { createFetch } from '../engine/test/fixtures/http.ts'
 
 vi.mock('../src/app.ts', async (original) => {
   const { spoilRouter } = await import('./fixtures/faulty-handlers.ts')

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 import { isBlank, trimInvisibleStart } from '../engine/contract/schemas.ts'
 import { safe } from '../contract/client.ts'
-import { createFetch } from './fixtures/http.ts'
+import { createFetch } from '../engine/test/fixtures/http.ts'
 import { describeTransports, newEmail, startService } from './fixtures/service.ts'
 
 const service = await startService()

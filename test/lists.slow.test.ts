@@ -8,7 +8,7 @@ import { users } from '../engine/db/users.ts'
 import { notes, shares } from '../db/notes.ts'
 import { sessions } from '../engine/db/sessions.ts'
 import { tasks } from '../db/tasks.ts'
-import { createFetch } from './fixtures/http.ts'
+import { createFetch } from '../engine/test/fixtures/http.ts'
 import { describeTransports, newEmail, startService } from './fixtures/service.ts'
 
 const service = await startService()

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test, vi } from 'vitest'
 
 import type { Client, Outputs } from '../contract/client.ts'
 import { createTallystick } from '../src/testing.ts'
-import { PATIENCE } from './fixtures/patience.ts'
+import { PATIENCE } from '../engine/test/fixtures/patience.ts'
 import { newEmail, startService } from './fixtures/service.ts'
 
 const service = await startService()

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 
 import { type Client, createRestClient, type Outputs, safe } from '../contract/client.ts'
-import { createFetch } from './fixtures/http.ts'
+import { createFetch } from '../engine/test/fixtures/http.ts'
 import {
   badRequest,
   content,

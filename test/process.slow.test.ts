@@ -10,7 +10,7 @@ import { describe, expect, test as base, vi } from 'vitest'
 import { createClient } from '../contract/client.ts'
 import { freePort } from '../engine/testing/postgres.ts'
 import { pathOf, waitUntilListening } from './fixtures/programs.ts'
-import { startProxy } from './fixtures/proxy.ts'
+import { startProxy } from '../engine/test/fixtures/proxy.ts'
 import { createDatabase } from './fixtures/database.ts'
 import { signIn as signInByMail } from './trials/service-process.ts'
 

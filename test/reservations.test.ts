@@ -3,7 +3,7 @@ import { describe, expect, expectTypeOf, test } from 'vitest'
 import { isDefinedError, safe } from '../contract/client.ts'
 import { languages } from '../engine/contract/languages.ts'
 import { negotiateLanguage } from '../src/texts.ts'
-import { createFetch } from './fixtures/http.ts'
+import { createFetch } from '../engine/test/fixtures/http.ts'
 import { describeTransports, startService, transports } from './fixtures/service.ts'
 
 const service = await startService()

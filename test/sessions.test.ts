@@ -4,8 +4,8 @@ import { afterAll, describe, expect, test } from 'vitest'
 import type { Client } from '../contract/client.ts'
 import { sessions } from '../engine/db/sessions.ts'
 import { createTallystick } from '../src/testing.ts'
-import { createFetch, signInOverHttp } from './fixtures/http.ts'
-import { PATIENCE } from './fixtures/patience.ts'
+import { createFetch, signInOverHttp } from '../engine/test/fixtures/http.ts'
+import { PATIENCE } from '../engine/test/fixtures/patience.ts'
 import { describeTransports, newEmail, startService, transports } from './fixtures/service.ts'
 
 const service = await startService()

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 
 import { lockPerson } from '../engine/db/users.ts'
 import { sessions } from '../engine/db/sessions.ts'
-import { createFetch, signInOverHttp } from './fixtures/http.ts'
-import { rpc } from './fixtures/mcp-agent.ts'
+import { createFetch, signInOverHttp } from '../engine/test/fixtures/http.ts'
+import { rpc } from '../engine/test/fixtures/mcp-agent.ts'
 import { describeTransports, newEmail, settingsWithAddress, startService } from './fixtures/service.ts'
 
 const service = await startService(await settingsWithAddress())

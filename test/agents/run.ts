@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { createApp } from '../../engine/http/server/app.ts'
 import { createTallystick } from '../../src/testing.ts'
-import { toolNames } from '../fixtures/mcp-agent.ts'
-import { allowAt } from '../fixtures/oauth-app.ts'
+import { toolNames } from '../fixtures/mcp-tools.ts'
+import { allowAt } from '../../engine/test/fixtures/oauth-app.ts'
 import type { Connect } from './clients/client.ts'
 
 // Connects MCP clients of npm that know only the address of the service: each client registers itself, is authorized by

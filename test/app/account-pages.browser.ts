@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Language, languages } from '../../engine/contract/languages.ts'
 import { negotiateLanguage } from '../../engine/texts.ts'
 import { launchBrowser } from '../fixtures/browser.ts'
-import { codeSentTo, wrongCodeFor } from '../fixtures/http.ts'
-import { registerDeviceApp, requestDeviceCodes } from '../fixtures/device-app.ts'
-import { registerApp } from '../fixtures/oauth-app.ts'
+import { codeSentTo, wrongCodeFor } from '../../engine/test/fixtures/http.ts'
+import { registerDeviceApp, requestDeviceCodes } from '../../engine/test/fixtures/device-app.ts'
+import { registerApp } from '../../engine/test/fixtures/oauth-app.ts'
 import { newEmail, settingsWithAddress, startService } from '../fixtures/service.ts'
 
 const service = await startService(await settingsWithAddress())

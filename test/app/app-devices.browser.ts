@@ -2,9 +2,9 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 
 import { findViolations, openApp, overflows, useBrowser } from '../fixtures/browser.ts'
-import { createFetch, signInOverHttp } from '../fixtures/http.ts'
-import { rpc } from '../fixtures/mcp-agent.ts'
-import { bearer, registerApp } from '../fixtures/oauth-app.ts'
+import { createFetch, signInOverHttp } from '../../engine/test/fixtures/http.ts'
+import { rpc } from '../../engine/test/fixtures/mcp-agent.ts'
+import { bearer, registerApp } from '../../engine/test/fixtures/oauth-app.ts'
 import { newEmail, settingsWithAddress, startService } from '../fixtures/service.ts'
 
 const ROOT = 'root@example.com'

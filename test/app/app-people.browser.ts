@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 
 import { findViolations, openApp, overflows, useBrowser } from '../fixtures/browser.ts'
-import { codeSentTo, createFetch, wrongCodeFor } from '../fixtures/http.ts'
+import { codeSentTo, createFetch, wrongCodeFor } from '../../engine/test/fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const ROOT = 'root@example.com'

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 
 import { CHROMIUM, openApp, openContext, signOut, useBrowser } from '../fixtures/browser.ts'
-import { startProxy } from '../fixtures/proxy.ts'
+import { startProxy } from '../../engine/test/fixtures/proxy.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const ROOT = 'root@example.com'

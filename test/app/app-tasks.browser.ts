@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 
 import type { Client } from '../../contract/client.ts'
 import { findViolations, focusedText, openApp, overflows, signOut, useBrowser } from '../fixtures/browser.ts'
-import { PATIENCE } from '../fixtures/patience.ts'
+import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
 import { startService } from '../fixtures/service.ts'
 
 const service = await startService()

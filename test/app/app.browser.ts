@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
 import { findViolations, openApp, openContext, overflows, signOut, useBrowser } from '../fixtures/browser.ts'
-import { codeSentTo, wrongCodeFor } from '../fixtures/http.ts'
+import { codeSentTo, wrongCodeFor } from '../../engine/test/fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService({ DATABASE_URL: 'memory:' })

@@ -6,9 +6,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 
 import { createRestClient } from '../../contract/client.ts'
 import { launchBrowser } from '../fixtures/browser.ts'
-import { codeSentTo, createFetch, signInOverHttp, wrongCodeFor } from '../fixtures/http.ts'
-import { bearer, registerApp, type Tokens } from '../fixtures/oauth-app.ts'
-import { PATIENCE } from '../fixtures/patience.ts'
+import { codeSentTo, createFetch, signInOverHttp, wrongCodeFor } from '../../engine/test/fixtures/http.ts'
+import { bearer, registerApp, type Tokens } from '../../engine/test/fixtures/oauth-app.ts'
+import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
 import { newEmail, settingsWithAddress, startService } from '../fixtures/service.ts'
 
 const service = await startService(await settingsWithAddress())

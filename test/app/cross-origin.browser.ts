@@ -7,8 +7,8 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { launchBrowser } from '../fixtures/browser.ts'
-import { codeSentTo, createFetch } from '../fixtures/http.ts'
-import { registerApp } from '../fixtures/oauth-app.ts'
+import { codeSentTo, createFetch } from '../../engine/test/fixtures/http.ts'
+import { registerApp } from '../../engine/test/fixtures/oauth-app.ts'
 import { newEmail, settingsWithAddress, startService } from '../fixtures/service.ts'
 
 /** The code in docs/clients.md that signs a person in and calls the service. */

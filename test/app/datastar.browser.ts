@@ -3,8 +3,8 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
 import { launchBrowser } from '../fixtures/browser.ts'
-import { BreakableConnection } from '../fixtures/breakable-connection.ts'
-import { codeSentTo } from '../fixtures/http.ts'
+import { BreakableConnection } from '../../engine/test/fixtures/breakable-connection.ts'
+import { codeSentTo } from '../../engine/test/fixtures/http.ts'
 import { newEmail, settingsWithAddress, startService } from '../fixtures/service.ts'
 
 /** The path of the bundle `datastar.js`. The project does not contain the bundle, and npm has no release of version 1. */

@@ -2,7 +2,7 @@ import type { Dialog, Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 
 import { openApp, useBrowser } from '../fixtures/browser.ts'
-import { codeSentTo } from '../fixtures/http.ts'
+import { codeSentTo } from '../../engine/test/fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService()

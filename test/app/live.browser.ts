@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { createApp } from '../../engine/http/server/app.ts'
 import { createTallystick } from '../../src/testing.ts'
 import { launchBrowser } from '../fixtures/browser.ts'
-import { BreakableConnection } from '../fixtures/breakable-connection.ts'
-import { sessionTokenIn } from '../fixtures/http.ts'
-import { PATIENCE } from '../fixtures/patience.ts'
+import { BreakableConnection } from '../../engine/test/fixtures/breakable-connection.ts'
+import { sessionTokenIn } from '../../engine/test/fixtures/http.ts'
+import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService()

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 
 import type { Client } from '../../contract/client.ts'
 import { launchBrowser } from '../fixtures/browser.ts'
-import { BreakableConnection } from '../fixtures/breakable-connection.ts'
-import { sessionTokenIn } from '../fixtures/http.ts'
-import { PATIENCE } from '../fixtures/patience.ts'
+import { BreakableConnection } from '../../engine/test/fixtures/breakable-connection.ts'
+import { sessionTokenIn } from '../../engine/test/fixtures/http.ts'
+import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
 import { writeRecipe } from '../fixtures/recipe.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 

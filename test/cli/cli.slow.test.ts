@@ -8,9 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
-import { codeSentTo, signInOverHttp } from '../fixtures/http.ts'
+import { codeSentTo, signInOverHttp } from '../../engine/test/fixtures/http.ts'
 import { pathOf } from '../fixtures/programs.ts'
-import { startProxy } from '../fixtures/proxy.ts'
+import { startProxy } from '../../engine/test/fixtures/proxy.ts'
 import { newEmail, settingsWithAddress, startService } from '../fixtures/service.ts'
 
 const service = await startService(await settingsWithAddress())

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 
 import { postgresOfRun } from '../../engine/testing/database.ts'
 import { freePort } from '../../engine/testing/postgres.ts'
-import { createFetch } from '../fixtures/http.ts'
-import { accept, rpc } from '../fixtures/mcp-agent.ts'
+import { createFetch } from '../../engine/test/fixtures/http.ts'
+import { accept, rpc } from '../../engine/test/fixtures/mcp-agent.ts'
 import { temporaryDatabase, waitUntilListening } from '../fixtures/programs.ts'
 
 /**

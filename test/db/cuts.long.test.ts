@@ -10,10 +10,10 @@ import type { Database } from '../../engine/db/database.ts'
 import { isOutage } from '../../engine/db/errors.ts'
 import { open } from '../../db/index.ts'
 import { freePort } from '../../engine/testing/postgres.ts'
-import { relayTls, startProxy } from '../fixtures/proxy.ts'
+import { relayTls, startProxy } from '../../engine/test/fixtures/proxy.ts'
 import { startService } from '../fixtures/service.ts'
-import { createCertificate } from '../fixtures/tls.ts'
-import { startPooler } from '../trials/pgbouncer.ts'
+import { createCertificate } from '../../engine/test/fixtures/tls.ts'
+import { startPooler } from '../../engine/test/fixtures/pgbouncer.ts'
 
 const CALLERS = 8
 const CUTS = 20

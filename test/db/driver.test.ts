@@ -11,7 +11,7 @@ import {
   proxied,
   runDueCallbacks,
   server,
-} from '../fixtures/driver.ts'
+} from '../../engine/test/fixtures/driver.ts'
 
 // Each test verifies one change of engine/db/patches/postgres+3.4.9.patch, and fails without this change. If the change fixes
 // a known issue of postgres.js, the title contains the number of the issue.

@@ -7,7 +7,7 @@ import { createTallystick } from '../../src/testing.ts'
 import { databaseUrl } from '../../engine/testing/database-url.ts'
 import { freePort, startPostgres } from '../../engine/testing/postgres.ts'
 import { startService } from '../fixtures/service.ts'
-import { BreakableConnection } from '../fixtures/breakable-connection.ts'
+import { BreakableConnection } from '../../engine/test/fixtures/breakable-connection.ts'
 
 /** How long a test waits for a condition before it fails. */
 const WAIT = { timeout: 20_000 }

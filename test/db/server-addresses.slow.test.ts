@@ -10,9 +10,9 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { open } from '../../db/index.ts'
 import { createTallystick } from '../../src/testing.ts'
 import { createDatabase } from '../fixtures/database.ts'
-import { PATIENCE } from '../fixtures/patience.ts'
-import { errorResponse, startProxy } from '../fixtures/proxy.ts'
-import { hasOpenssl, writeCertificate } from '../fixtures/tls.ts'
+import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
+import { errorResponse, startProxy } from '../../engine/test/fixtures/proxy.ts'
+import { hasOpenssl, writeCertificate } from '../../engine/test/fixtures/tls.ts'
 import { type Postgres, startPostgres } from '../../engine/testing/postgres.ts'
 
 const hasIpv6 = Object.values(networkInterfaces()).some((all) =>

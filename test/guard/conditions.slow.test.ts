@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { type CallContext, type Client, createClient, createRestClient, safe } from '../../contract/client.ts'
 import { createContext } from '../../engine/guard/authentication.ts'
 import { app } from '../../src/app.ts'
-import { createFetch } from '../fixtures/http.ts'
+import { createFetch } from '../../engine/test/fixtures/http.ts'
 import { type Service, newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService({ TRUSTED_ORIGINS: 'https://trusted.example' })

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { Client } from '../../contract/client.ts'
 import { users } from '../../engine/db/users.ts'
 import { sessions } from '../../engine/db/sessions.ts'
-import { createFetch } from '../fixtures/http.ts'
+import { createFetch } from '../../engine/test/fixtures/http.ts'
 import { newEmail, startService, transports } from '../fixtures/service.ts'
 
 const service = await startService()

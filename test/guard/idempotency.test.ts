@@ -8,7 +8,7 @@ import { users } from '../../engine/db/users.ts'
 import { removeExpired } from '../../engine/db/housekeeping.ts'
 import { idempotency, tryLock } from '../../engine/db/idempotency.ts'
 import { createTallystick } from '../../src/testing.ts'
-import { createFetch } from '../fixtures/http.ts'
+import { createFetch } from '../../engine/test/fixtures/http.ts'
 import { describeTransports, newEmail, startService, transports } from '../fixtures/service.ts'
 
 const service = await startService({ TRUSTED_ORIGINS: 'https://trusted.example' })

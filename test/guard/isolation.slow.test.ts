@@ -9,7 +9,7 @@ import { createRequestReader } from '../../engine/http/server/request.ts'
 import { readTarget } from '../../engine/http/server/target.ts'
 import { limitConcurrency } from '../../engine/lists/concurrency.ts'
 import { queueListRead } from '../../engine/lists/list-queue.ts'
-import { PATIENCE } from '../fixtures/patience.ts'
+import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
 import { withTableLocked, newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService()

@@ -9,7 +9,7 @@ import { sessions } from '../../engine/db/sessions.ts'
 import { createTallystick } from '../../src/testing.ts'
 import { networkOf } from '../../engine/guard/networks.ts'
 import { rateLimits } from '../../engine/rate-limits.ts'
-import { createFetch } from '../fixtures/http.ts'
+import { createFetch } from '../../engine/test/fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const settings = {

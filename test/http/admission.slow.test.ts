@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 
 import { createApp } from '../../engine/http/server/app.ts'
-import { createFetch } from '../fixtures/http.ts'
+import { createFetch } from '../../engine/test/fixtures/http.ts'
 import { withTableLocked, newEmail, startService } from '../fixtures/service.ts'
 
 /** How long a test waits for a condition before it fails. */

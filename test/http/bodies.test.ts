@@ -7,8 +7,8 @@ import { metaOf } from '../../engine/contract/meta.ts'
 import { contract } from '../../contract/index.ts'
 import { parseForm, parseObject } from '../../engine/http/server/body.ts'
 import { createRequestReader } from '../../engine/http/server/request.ts'
-import { formType } from '../fixtures/http.ts'
-import { bearer, createOAuthCalls, registerApp } from '../fixtures/oauth-app.ts'
+import { formType } from '../../engine/test/fixtures/http.ts'
+import { bearer, createOAuthCalls, registerApp } from '../../engine/test/fixtures/oauth-app.ts'
 import { settingsWithAddress, startService } from '../fixtures/service.ts'
 
 const service = await startService(await settingsWithAddress())

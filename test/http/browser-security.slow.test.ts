@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { createFetch, errorBody, errorBodyAt, signInOverHttp } from '../fixtures/http.ts'
+import { createFetch, errorBody, errorBodyAt, signInOverHttp } from '../../engine/test/fixtures/http.ts'
 import { newEmail, type Service, startService } from '../fixtures/service.ts'
 
 const TRUSTED = 'https://app.example'

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 
 import { createRestClient } from '../../contract/client.ts'
 import { settingsWithAddress, type Service, newEmail, startService } from '../fixtures/service.ts'
-import { appWithId, registerApp } from '../fixtures/oauth-app.ts'
-import { createFetch } from '../fixtures/http.ts'
+import { appWithId, registerApp } from '../../engine/test/fixtures/oauth-app.ts'
+import { createFetch } from '../../engine/test/fixtures/http.ts'
 
 const NAME = '__Host-better-auth.session_token'
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 
 import { isBlank } from '../../engine/contract/schemas.ts'
 import { ErrorBody } from '../../engine/contract/errors.ts'
-import { type Answer, createFetch } from '../fixtures/http.ts'
+import { type Answer, createFetch } from '../../engine/test/fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService()

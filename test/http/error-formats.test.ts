@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 
 import { createClient, createRestClient, isDefinedError } from '../../contract/client.ts'
-import { createFetch, errorBody, notFound, validationError } from '../fixtures/http.ts'
+import { createFetch, errorBody, notFound, validationError } from '../../engine/test/fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
-import { exchange } from '../trials/raw-http.ts'
+import { exchange } from '../../engine/test/fixtures/raw-http.ts'
 
 const service = await startService({
   RATE_LIMITS: 'on',

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { describe, expect, test } from 'vitest'
 
-import { createRawFetch } from '../fixtures/http.ts'
+import { createRawFetch } from '../../engine/test/fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService()

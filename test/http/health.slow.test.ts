@@ -3,9 +3,9 @@ import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { createTallystick } from '../../src/testing.ts'
 import { createApp } from '../../engine/http/server/app.ts'
-import { createFetch } from '../fixtures/http.ts'
+import { createFetch } from '../../engine/test/fixtures/http.ts'
 import { startService } from '../fixtures/service.ts'
-import { BreakableConnection } from '../fixtures/breakable-connection.ts'
+import { BreakableConnection } from '../../engine/test/fixtures/breakable-connection.ts'
 
 const { databaseUrl, services } = await startService()
 const url = new URL(databaseUrl)

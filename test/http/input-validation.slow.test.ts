@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 
-import { createFetch, errorBody, validationError } from '../fixtures/http.ts'
+import { createFetch, errorBody, validationError } from '../../engine/test/fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService()

@@ -2,7 +2,8 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
 // The timer of the comments starts when the service is imported.
 vi.useFakeTimers({ toFake: ['setInterval'] })
-const { accept, createMcpCalls, requestByRevision2026 } = await import('../fixtures/mcp-agent.ts')
+const { accept, createMcpCalls, requestByRevision2026 } =
+  await import('../../engine/test/fixtures/mcp-agent.ts')
 const { settingsWithAddress, startService } = await import('../fixtures/service.ts')
 
 const service = await startService(await settingsWithAddress())

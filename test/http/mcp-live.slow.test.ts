@@ -8,7 +8,12 @@ import { metaOf } from '../../engine/contract/meta.ts'
 import { contract } from '../../contract/index.ts'
 import { createApp } from '../../engine/http/server/app.ts'
 import { createTallystick } from '../../src/testing.ts'
-import { accept, clientInfo, createMcpCalls, requestByRevision2026 } from '../fixtures/mcp-agent.ts'
+import {
+  accept,
+  clientInfo,
+  createMcpCalls,
+  requestByRevision2026,
+} from '../../engine/test/fixtures/mcp-agent.ts'
 import { newEmail, settingsWithAddress, startService } from '../fixtures/service.ts'
 import { freePort } from '../../engine/testing/postgres.ts'
 

@@ -2,7 +2,8 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { app } from '../../src/app.ts'
 import { createDocument } from '../../engine/openapi/document.ts'
-import { createMcpCalls, declaredTools, type Result, rpc, toolNames } from '../fixtures/mcp-agent.ts'
+import { createMcpCalls, type Result, rpc } from '../../engine/test/fixtures/mcp-agent.ts'
+import { declaredTools, toolNames } from '../fixtures/mcp-tools.ts'
 import { newEmail, settingsWithAddress, startService } from '../fixtures/service.ts'
 
 const service = await startService(await settingsWithAddress())

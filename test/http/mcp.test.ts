@@ -4,9 +4,10 @@ import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprot
 import { request } from 'node:http'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 
-import { signInOverHttp } from '../fixtures/http.ts'
-import { accept, clientInfo, createMcpCalls, declaredTools, rpc, toolNames } from '../fixtures/mcp-agent.ts'
-import { allowAt, redirectUri, type Tokens } from '../fixtures/oauth-app.ts'
+import { signInOverHttp } from '../../engine/test/fixtures/http.ts'
+import { accept, clientInfo, createMcpCalls, rpc } from '../../engine/test/fixtures/mcp-agent.ts'
+import { declaredTools, toolNames } from '../fixtures/mcp-tools.ts'
+import { allowAt, redirectUri, type Tokens } from '../../engine/test/fixtures/oauth-app.ts'
 import { newEmail, settingsWithAddress, startService } from '../fixtures/service.ts'
 
 const TRUSTED = 'https://pages.example.com'

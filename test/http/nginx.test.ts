@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 
-import { createRawFetch } from '../fixtures/http.ts'
+import { createRawFetch } from '../../engine/test/fixtures/http.ts'
 import { freePort } from '../../engine/testing/postgres.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 

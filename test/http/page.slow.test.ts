@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { paths } from '../../app/paths.ts'
 import { texts } from '../../engine/messages/en.ts'
 import * as english from '../../src/messages/en.ts'
-import { createFetch, createRawFetch } from '../fixtures/http.ts'
+import { createFetch, createRawFetch } from '../../engine/test/fixtures/http.ts'
 import { startService } from '../fixtures/service.ts'
 
 const service = await startService()

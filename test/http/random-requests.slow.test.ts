@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { metaOf } from '../../engine/contract/meta.ts'
 import { ErrorBody } from '../../engine/contract/errors.ts'
 import { contract } from '../../contract/index.ts'
-import { createFetch } from '../fixtures/http.ts'
+import { createFetch } from '../../engine/test/fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService()

@@ -8,7 +8,7 @@ import { createApp } from '../../engine/http/server/app.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 import { createFramingExchange, framings, incompleteRequests } from '../trials/framing.ts'
 import { faultsOf } from '../trials/protocol-checks.ts'
-import { type Step, exchange } from '../trials/raw-http.ts'
+import { type Step, exchange } from '../../engine/test/fixtures/raw-http.ts'
 
 const service = await startService({ ANSWER_TIMEOUT: '0.5' })
 const port = Number(new URL(service.origin).port)

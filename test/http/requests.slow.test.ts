@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 
 import { ErrorBody } from '../../engine/contract/errors.ts'
-import { createFetch, errorBody, errorBodyAt, notFound } from '../fixtures/http.ts'
+import { createFetch, errorBody, errorBodyAt, notFound } from '../../engine/test/fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService()

@@ -9,9 +9,9 @@ import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { contract } from '../../contract/index.ts'
 import { createApp } from '../../engine/http/server/app.ts'
 import { settingsWithAddress, newEmail, startService } from '../fixtures/service.ts'
-import { requestByRevision2026, rpc } from '../fixtures/mcp-agent.ts'
-import { bearer, registerApp } from '../fixtures/oauth-app.ts'
-import { signInOverHttp } from '../fixtures/http.ts'
+import { requestByRevision2026, rpc } from '../../engine/test/fixtures/mcp-agent.ts'
+import { bearer, registerApp } from '../../engine/test/fixtures/oauth-app.ts'
+import { signInOverHttp } from '../../engine/test/fixtures/http.ts'
 
 const service = await startService(await settingsWithAddress())
 const { cookie } = await signInOverHttp(service, newEmail())

@@ -6,9 +6,9 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { createApp } from '../../engine/http/server/app.ts'
 import { createLog } from '../../engine/telemetry/log.ts'
 import { readTarget } from '../../engine/http/server/target.ts'
-import { createFetch } from '../fixtures/http.ts'
+import { createFetch } from '../../engine/test/fixtures/http.ts'
 import { withTableLocked, newEmail, startService } from '../fixtures/service.ts'
-import { exchange } from '../trials/raw-http.ts'
+import { exchange } from '../../engine/test/fixtures/raw-http.ts'
 
 /** How long a test waits for a response or a log line before it fails, in milliseconds. */
 const TIMEOUT = 20_000

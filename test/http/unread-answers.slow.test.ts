@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 
 import { createApp } from '../../engine/http/server/app.ts'
 import { MeasuredResponse } from '../../engine/http/server/unread-answers.ts'
-import { PATIENCE } from '../fixtures/patience.ts'
+import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const MEBIBYTE = 1024 * 1024

@@ -10,9 +10,9 @@ import {
   type KeepLiveOptions,
   type LiveStatus,
 } from '../../contract/query/index.ts'
-import { BreakableConnection } from '../fixtures/breakable-connection.ts'
-import { sessionTokenIn } from '../fixtures/http.ts'
-import { PATIENCE } from '../fixtures/patience.ts'
+import { BreakableConnection } from '../../engine/test/fixtures/breakable-connection.ts'
+import { sessionTokenIn } from '../../engine/test/fixtures/http.ts'
+import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService()

@@ -23,9 +23,9 @@ import {
 import type { LiveUpdate } from '../../contract/index.ts'
 import { createApp } from '../../engine/http/server/app.ts'
 import { createTallystick } from '../../src/testing.ts'
-import { createFetch, sessionTokenIn } from '../fixtures/http.ts'
-import { PATIENCE } from '../fixtures/patience.ts'
-import { startProxy } from '../fixtures/proxy.ts'
+import { createFetch, sessionTokenIn } from '../../engine/test/fixtures/http.ts'
+import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
+import { startProxy } from '../../engine/test/fixtures/proxy.ts'
 import { describeTransports, newEmail, startService } from '../fixtures/service.ts'
 
 const secret = { AUTH_SECRET: 'x'.repeat(40) }

@@ -11,9 +11,9 @@ import { users } from '../../engine/db/users.ts'
 import { sessions } from '../../engine/db/sessions.ts'
 import { createApp } from '../../engine/http/server/app.ts'
 import { createTallystick } from '../../src/testing.ts'
-import { openEvents, waitForEnd, waitForState } from '../fixtures/event-source.ts'
-import { createFetch, sessionTokenIn } from '../fixtures/http.ts'
-import { PATIENCE } from '../fixtures/patience.ts'
+import { openEvents, waitForEnd, waitForState } from '../../engine/test/fixtures/event-source.ts'
+import { createFetch, sessionTokenIn } from '../../engine/test/fixtures/http.ts'
+import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
 import { newEmail, startService, withTableLocked } from '../fixtures/service.ts'
 
 /** In seconds. Longer than any test. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 
-import { openEvents } from '../fixtures/event-source.ts'
-import { createFetch } from '../fixtures/http.ts'
-import { bearer, registerApp } from '../fixtures/oauth-app.ts'
-import { PATIENCE } from '../fixtures/patience.ts'
+import { openEvents } from '../../engine/test/fixtures/event-source.ts'
+import { createFetch } from '../../engine/test/fixtures/http.ts'
+import { bearer, registerApp } from '../../engine/test/fixtures/oauth-app.ts'
+import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 let host = 0

@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { createBus } from '../../engine/live/bus.ts'
 import { createSharedStates, type Source } from '../../engine/live/shared-state.ts'
 import { findByToken } from '../../engine/db/sessions.ts'
-import { PATIENCE } from '../fixtures/patience.ts'
+import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
 import { startService } from '../fixtures/service.ts'
 
 const service = await startService()

@@ -5,8 +5,8 @@ import { isDeepStrictEqual as isEqual } from 'node:util'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { createApp } from '../../engine/http/server/app.ts'
-import { type EventSource, openEvents, waitForState } from '../fixtures/event-source.ts'
-import { PATIENCE } from '../fixtures/patience.ts'
+import { type EventSource, openEvents, waitForState } from '../../engine/test/fixtures/event-source.ts'
+import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 // Replaces the clock of intervals before the imports, because one interval of the service begins with its import.

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { createApp } from '../../engine/http/server/app.ts'
-import { PATIENCE } from '../fixtures/patience.ts'
+import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
 import { startService, withTableLocked } from '../fixtures/service.ts'
 
 const limits = { MAX_ADDRESS_STREAMS: '1', MAX_PERSON_STREAMS: '1' }

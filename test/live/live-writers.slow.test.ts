@@ -7,7 +7,7 @@ import { contract, type TopicName } from '../../contract/index.ts'
 import { OPERATOR } from '../../engine/db/audit.ts'
 import * as grants from '../../engine/db/grants.ts'
 import { createTallystick } from '../../src/testing.ts'
-import { PATIENCE } from '../fixtures/patience.ts'
+import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService()

@@ -8,7 +8,7 @@ import { users } from '../../engine/db/users.ts'
 import * as grants from '../../engine/db/grants.ts'
 import { app } from '../../src/app.ts'
 import { createDocument } from '../../engine/openapi/document.ts'
-import { type Answer, createFetch, sessionTokenIn } from '../fixtures/http.ts'
+import { type Answer, createFetch, sessionTokenIn } from '../../engine/test/fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService()

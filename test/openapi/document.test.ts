@@ -10,7 +10,7 @@ import { ErrorBody } from '../../engine/contract/errors.ts'
 import { contract } from '../../contract/index.ts'
 import { app } from '../../src/app.ts'
 import { createDocument } from '../../engine/openapi/document.ts'
-import { createFetch } from '../fixtures/http.ts'
+import { createFetch } from '../../engine/test/fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 interface Media {

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
 import { sessions } from '../../engine/db/sessions.ts'
-import { bearer, registerApp } from '../fixtures/oauth-app.ts'
+import { bearer, registerApp } from '../../engine/test/fixtures/oauth-app.ts'
 import { serverDatabase } from '../fixtures/operator.ts'
 import { freePort } from '../../engine/testing/postgres.ts'
 import { runCommand, startCommand } from '../fixtures/programs.ts'

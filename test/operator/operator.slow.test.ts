@@ -14,7 +14,7 @@ import {
 } from '../fixtures/operator.ts'
 import { postgresOfRun } from '../../engine/testing/database.ts'
 import { databaseUrl } from '../../engine/testing/database-url.ts'
-import { listenForMail } from '../fixtures/mail-server.ts'
+import { listenForMail } from '../../engine/test/fixtures/mail-server.ts'
 
 /** Connects to the database of an environment. The connection is closed at the end of the test. */
 const connect = ({ DATABASE_URL = '' }: Environment) => {

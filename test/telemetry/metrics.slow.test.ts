@@ -5,12 +5,12 @@ import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from
 
 import { createApp } from '../../engine/http/server/app.ts'
 import { createTallystick } from '../../src/testing.ts'
-import { openEvents } from '../fixtures/event-source.ts'
-import { PATIENCE } from '../fixtures/patience.ts'
+import { openEvents } from '../../engine/test/fixtures/event-source.ts'
+import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
 import { freePort } from '../../engine/testing/postgres.ts'
-import { createFetch, signInOverHttp } from '../fixtures/http.ts'
+import { createFetch, signInOverHttp } from '../../engine/test/fixtures/http.ts'
 import { withTableLocked, type Service, newEmail, startService } from '../fixtures/service.ts'
-import { registerApp } from '../fixtures/oauth-app.ts'
+import { registerApp } from '../../engine/test/fixtures/oauth-app.ts'
 
 type Figures = Record<string, number>
 

@@ -5,8 +5,8 @@ import { randomBytes } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
-import { createFetch } from '../fixtures/http.ts'
-import { PATIENCE } from '../fixtures/patience.ts'
+import { createFetch } from '../../engine/test/fixtures/http.ts'
+import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
 import { withTableLocked, type Service, newEmail, startService } from '../fixtures/service.ts'
 
 type Span = ReturnType<typeof exporter.getFinishedSpans>[number]

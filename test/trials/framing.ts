@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 
 import type { ExpectedExchange } from './protocol-checks.ts'
-import { DESTROY, HALF_CLOSE, type Step } from './raw-http.ts'
+import { DESTROY, HALF_CLOSE, type Step } from '../../engine/test/fixtures/raw-http.ts'
 import type { Caller } from './request-part-arbitraries.ts'
 
 /** The values from which a framing builds the bytes of an exchange. */

@@ -3,7 +3,7 @@ import type { Sql } from 'postgres'
 
 import type { Postgres } from '../../engine/testing/postgres.ts'
 import type { Proxy } from './pg-proxy.ts'
-import type { startPooler } from './pgbouncer.ts'
+import type { startPooler } from '../../engine/test/fixtures/pgbouncer.ts'
 import { type Service, startService } from './service-process.ts'
 
 // All durations are in milliseconds.

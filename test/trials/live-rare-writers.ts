@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
-import { registerApp } from '../fixtures/oauth-app.ts'
+import { registerApp } from '../../engine/test/fixtures/oauth-app.ts'
 import { createPost } from './actors.ts'
 import { textOf } from './live-marks.ts'
 import {

@@ -17,7 +17,7 @@ import { measureRevocation } from './live-revocation.ts'
 import { type Person, signInFromAnywhere } from './live-requests.ts'
 import { startWriters } from './live-writers.ts'
 import { startProxy } from './pg-proxy.ts'
-import { startPooler } from './pgbouncer.ts'
+import { startPooler } from '../../engine/test/fixtures/pgbouncer.ts'
 import { type Service, startService } from './service-process.ts'
 import { type Report, startDurablePostgres, trial } from './trial.ts'
 

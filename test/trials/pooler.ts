@@ -10,7 +10,7 @@ import postgres from 'postgres'
 import { createClient, createRestClient } from '../../contract/client.ts'
 import { cookieOf } from '../../engine/testing/index.ts'
 import { freePort, startPostgres } from '../../engine/testing/postgres.ts'
-import { startPooler } from './pgbouncer.ts'
+import { startPooler } from '../../engine/test/fixtures/pgbouncer.ts'
 
 // Runs the built service through PgBouncer in transaction mode: `npm run trial:pooler`.
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 import { ErrorBody } from '../../engine/contract/errors.ts'
-import type { Exchange, RawResponse, Step } from './raw-http.ts'
+import type { Exchange, RawResponse, Step } from '../../engine/test/fixtures/raw-http.ts'
 
 /** Bytes to send to the service, and the expected responses. */
 export interface ExpectedExchange {

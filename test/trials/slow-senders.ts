@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { quantile, sendRequest } from './http-client.ts'
-import { exchange } from './raw-http.ts'
+import { exchange } from '../../engine/test/fixtures/raw-http.ts'
 import { startService } from './service-process.ts'
 import { createAccount } from './test-accounts.ts'
 import { startDurablePostgres, trial } from './trial.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 
 import { createClient } from '../../contract/client.ts'
-import { registerApp, type Tokens } from '../fixtures/oauth-app.ts'
+import { registerApp, type Tokens } from '../../engine/test/fixtures/oauth-app.ts'
 import type { Caller } from './request-part-arbitraries.ts'
 import { type Service, signIn } from './service-process.ts'
 

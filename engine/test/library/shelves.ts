@@ -1,4 +1,5 @@
 import { implement } from '@orpc/server'
+import { htmlEscape } from 'escape-goat'
 import { RowId } from 'tallystick-contract'
 import { selectWith } from 'tallystick/db'
 import {
@@ -50,6 +51,12 @@ const procedures = os.router({
   }),
 })
 
+const patch = ({ shelves }: { shelves: { name: string }[] }) => ({
+  selector: '#shelves',
+  html: `<ul>${shelves.map(({ name }) => htmlEscape`<li>${name}</li>`).join('')}</ul>`,
+  signals: { shelfCount: shelves.length },
+})
+
 const relationTo = ({ userId, role }: query.ShelfRow, viewerId: string) =>
   userId === viewerId ? 'owner' : (role ?? 'stranger')
 
@@ -81,6 +88,7 @@ export const shelves = {
     })),
     remove: query.removeShares,
   },
+  datastar: { patches: { list: patch }, live: { topic: shelvesTopic, patch } },
   watch: { topic: shelvesTopic, listOtherOwners: query.listShelfOwners },
 } satisfies Resource
 

@@ -1,0 +1,100 @@
+import { eq } from 'drizzle-orm'
+import { expect, test } from 'vitest'
+
+import { users } from '../../db/users.ts'
+import { describeTransports, newEmail, startService } from '../fixtures/service.ts'
+
+const service = await startService()
+const { db } = service.services
+
+const setRole = (email: string, role: string) => db.update(users).set({ role }).where(eq(users.email, email))
+
+describeTransports(service, ({ person }) => {
+  async function administrator() {
+    const email = newEmail()
+    const client = await person(email)
+    await setRole(email, 'admin')
+    const { id } = await client.account.get()
+    return { client, email, id }
+  }
+
+  test('audit.list shows who did what, newest first, with addresses', async () => {
+    const { client, email, id } = await administrator()
+    const target = newEmail()
+    const ada = await person(target)
+    const { id: adaId } = await ada.account.get()
+    await ada.account.export()
+
+    const { entries } = await client.audit.list({ person: target })
+
+    expect(entries.map(({ action }) => action)).toEqual(['admin.list-audit', 'account.export', 'sign-in'])
+    expect(entries[0]).toMatchObject({
+      outcome: 'accepted',
+      actor: { id, email },
+      subject: { id: adaId, email: target },
+    })
+    expect(Math.abs((entries[1]?.at ?? 0) - Date.now() / 1000)).toBeLessThan(30)
+  })
+
+  test('audit.list shows deleted people under a pseudonym', async () => {
+    const { client } = await administrator()
+    const target = newEmail()
+    await (await person(target)).account.delete({ email: target })
+
+    const { entries } = await client.audit.list({ limit: 5 })
+
+    const deletion = entries.find(({ action }) => action === 'account.delete')
+    expect(deletion?.subject).toEqual({ id: expect.stringMatching(/^deleted:/) as string, email: null })
+  })
+
+  test('audit.list has pages', async () => {
+    const { client } = await administrator()
+    await person()
+    const seen: number[] = []
+    let cursor: string | undefined
+    for (let page = 0; page < 3; page++) {
+      const reply = new Map<string, string | string[]>()
+      const { entries } = await client.audit.list({ limit: 1, cursor }, { context: { reply } })
+      seen.push(...entries.map(({ id }) => id))
+      cursor = /cursor=([\w-]+)/.exec(String(reply.get('link')))?.[1]
+      expect(cursor).toBeDefined()
+    }
+
+    // Each call adds an entry to the beginning of the list.
+    expect(seen).toEqual([...seen].sort((a, b) => b - a))
+    expect(new Set(seen).size).toBe(3)
+  })
+
+  test('audit.list finds an address in any case', async () => {
+    const { client, email } = await administrator()
+
+    const { entries } = await client.audit.list({ person: ` ${email.toUpperCase()} ` })
+
+    expect(entries.map(({ action }) => action)).toEqual(['admin.list-audit', 'sign-in'])
+  })
+
+  test('audit.list refuses an address without an account, and records the refusal', async () => {
+    const { client, id } = await administrator()
+
+    await expect(client.audit.list({ person: newEmail() })).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+      data: { issues: [{ path: 'person' }] },
+    })
+    const { entries } = await client.audit.list({ limit: 2 })
+    expect(entries[1]).toMatchObject({
+      action: 'admin.list-audit',
+      outcome: 'refused',
+      actor: { id },
+      subject: null,
+    })
+  })
+
+  test('audit.list refuses people, and administrators who have lost the role', async () => {
+    const { client, email } = await administrator()
+    await client.audit.list()
+    await setRole(email, 'user')
+
+    await expect(client.audit.list()).rejects.toMatchObject({ code: 'FORBIDDEN', status: 403 })
+    await expect((await person()).audit.list()).rejects.toMatchObject({ code: 'FORBIDDEN', status: 403 })
+  })
+})
