@@ -11,7 +11,7 @@ import {
   proxied,
   runDueCallbacks,
   server,
-} from '../../engine/test/fixtures/driver.ts'
+} from '../fixtures/driver.ts'
 
 // Each test verifies one change of engine/db/patches/postgres+3.4.9.patch, and fails without this change. If the change fixes
 // a known issue of postgres.js, the title contains the number of the issue.
@@ -148,7 +148,7 @@ describe('a pool', () => {
   test('does not grow while its connections are busy (no upstream issue)', async () => {
     const { default: createQueue } = (await import(
       // @ts-expect-error -- the package exports no types for this file
-      '../../node_modules/postgres/src/queue.js'
+      '../../../node_modules/postgres/src/queue.js'
     )) as { default: (initial: object[]) => Queue }
     const queue = createQueue([{}, {}])
     for (let turn = 0; turn < 1000; turn++) queue.push(queue.shift())

@@ -1,11 +1,16 @@
 import { describe, expect, test } from 'vitest'
 
-import { createRestClient } from '../../contract/client.ts'
-import { settingsWithAddress, type Service, newEmail, startService } from '../fixtures/service.ts'
-import { appWithId, registerApp } from '../../engine/test/fixtures/oauth-app.ts'
-import { createFetch } from '../../engine/test/fixtures/http.ts'
+import {
+  createRestClient,
+  newEmail,
+  type Service,
+  settingsWithAddress,
+  startService,
+} from '../fixtures/service.ts'
+import { appWithId, registerApp } from '../fixtures/oauth-app.ts'
+import { createFetch } from '../fixtures/http.ts'
 
-const NAME = '__Host-better-auth.session_token'
+const NAME = '__Host-test-library.session_token'
 
 /** A service behind a proxy that terminates TLS: the public origin is https, and the service listens on http. */
 const service = await startService({
@@ -46,7 +51,7 @@ const accountsOf = async (cookie: string, { origin } = service) => {
 const isHostOnly = (cookie: string) => {
   const [pair = '', ...attributes] = cookie.split('; ')
   return (
-    pair.startsWith('__Host-better-auth.') &&
+    pair.startsWith('__Host-test-library.') &&
     attributes.includes('Secure') &&
     attributes.includes('Path=/') &&
     !attributes.some((attribute) => /^domain/i.test(attribute))
@@ -59,7 +64,7 @@ describe('on https', () => {
 
     expect(cookies).toEqual([
       expect.stringMatching(
-        /^__Host-better-auth\.session_token=.+; Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+        /^__Host-test-library\.session_token=.+; Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
       ),
     ])
   })
@@ -82,7 +87,7 @@ describe('on https', () => {
     const set = [start, end, out].flatMap(({ headers }) => headers.getSetCookie())
     expect(set.filter((cookie) => !isHostOnly(cookie))).toEqual([])
     expect(set.filter((cookie) => cookie.startsWith(`${NAME}=;`)).length).toBeGreaterThan(0)
-    expect(set.some((cookie) => cookie.startsWith('__Host-better-auth.admin_session='))).toBe(true)
+    expect(set.some((cookie) => cookie.startsWith('__Host-test-library.admin_session='))).toBe(true)
     expect(await accountsOf(ada.cookie)).toBeUndefined()
   })
 
@@ -98,12 +103,12 @@ describe('on https', () => {
   })
 
   test.each([
-    ['better-auth.session_token', 'the name of plain http'],
-    ['__Secure-better-auth.session_token', 'the name before the upgrade'],
-    ['__host-better-auth.session_token', 'another case'],
-    ['\u00a0__Host-better-auth.session_token', 'a space that browsers take for a letter'],
-    ['__Host-better-auth.session_token\u00a0', 'such a space at the end'],
-    ['__Host-better-auth.session_token.0', 'the name of a part'],
+    ['test-library.session_token', 'the name of plain http'],
+    ['__Secure-test-library.session_token', 'the name before the upgrade'],
+    ['__host-test-library.session_token', 'another case'],
+    ['\u00a0__Host-test-library.session_token', 'a space that browsers take for a letter'],
+    ['__Host-test-library.session_token\u00a0', 'such a space at the end'],
+    ['__Host-test-library.session_token.0', 'the name of a part'],
   ])('a cookie with the name %j is ignored: %s', async (name) => {
     const [ada, eve] = [await signIn(service), await signIn(service)]
     const planted = `${name}=${valueOf(eve.cookie)}`

@@ -6,13 +6,29 @@ import { promisify } from 'node:util'
 import pino from 'pino'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
-import { start } from '../../engine/db/embedded.ts'
-import { makeContentsPrivate, makePrivate } from '../../engine/db/private.ts'
-import { createMailer } from '../../engine/identity/mail.ts'
+import { start } from '../../db/embedded.ts'
+import { makeContentsPrivate, makePrivate } from '../../db/private.ts'
+import { createMailer } from '../../identity/mail.ts'
 import { readSettings } from '../fixtures/settings.ts'
-import { pathOf } from '../fixtures/programs.ts'
 
 const run = promisify(execFile)
+
+const program = `
+  import { serve } from 'tallystick/serve'
+  import { app } from './engine/test/library/app.ts'
+  await serve(app, process.env)
+`
+
+/** Runs code of the engine as a process. The environment is PATH and `environment`. */
+const runCode = (
+  code: string,
+  environment: Record<string, string>,
+  options: { uid?: number; gid?: number } = {},
+) =>
+  run(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], {
+    env: { PATH: process.env.PATH, ...environment },
+    ...options,
+  })
 
 async function makeFolder() {
   const folder = await mkdtemp(join(tmpdir(), 'tallystick-'))
@@ -124,9 +140,9 @@ test.each(['file', 'file/inner', '/proc/tallystick', '/proc/tallystick/inner'])(
     const parent = await makeFolder()
     await writeFile(join(parent, 'file'), '')
     const folder = resolve(parent, path)
-    const environment = { PATH: process.env.PATH, DATA_DIR: folder, PORT: '0' }
+    const environment = { DATA_DIR: folder, PORT: '0' }
 
-    await expect(run(process.execPath, [pathOf('main')], { env: environment })).rejects.toMatchObject({
+    await expect(runCode(program, environment)).rejects.toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
         `^DATA_DIR: the folder ${folder} cannot be created \\(E\\w+\\)\n$`,
@@ -188,8 +204,7 @@ describe.runIf(process.geteuid?.() === 0)('a folder that another user owns', () 
 
   test('stops the start of the service with a message, without a stack', { timeout: 180_000 }, async () => {
     const folder = await foreign(0o755)
-    const environment = { PATH: process.env.PATH, DATA_DIR: folder, DATABASE_URL: 'memory:', PORT: '0' }
-    const child = run(process.execPath, [pathOf('main')], { env: environment })
+    const child = runCode(program, { DATA_DIR: folder, DATABASE_URL: 'memory:', PORT: '0' })
 
     await expect(child).rejects.toMatchObject({
       code: 1,
@@ -202,9 +217,8 @@ describe.runIf(process.geteuid?.() === 0)('a folder that another user owns', () 
     await chown(folder, 1234, NOBODY)
     await chmod(folder, 0o770)
     const script = `import { readSettings } from './engine/settings.ts'; readSettings({ DATA_DIR: ${JSON.stringify(folder)} }, { id: '', name: '', rateLimits: new Map() })`
-    const options = { uid: NOBODY, gid: NOBODY, env: { PATH: process.env.PATH, TSX_DISABLE_CACHE: '1' } }
 
-    await run(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], options)
+    await runCode(script, { TSX_DISABLE_CACHE: '1' }, { uid: NOBODY, gid: NOBODY })
 
     const file = await stat(join(folder, 'auth-secret'))
     expect([file.uid, (file.mode & 0o777).toString(8)]).toEqual([NOBODY, '600'])

@@ -4,13 +4,13 @@ import type { RouterClient } from '@orpc/server'
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 
-import { createFetch } from '../../engine/test/fixtures/http.ts'
-import { booking, type procedures } from '../../engine/test/fixtures/native-values.ts'
+import { createFetch } from '../fixtures/http.ts'
+import { booking, type procedures } from '../fixtures/native-values.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
-vi.mock('../../src/app.ts', async (original) => {
-  const actual = await original<typeof import('../../src/app.ts')>()
-  const { procedures } = await import('../../engine/test/fixtures/native-values.ts')
+vi.mock('../library/app.ts', async (original) => {
+  const actual = await original<typeof import('../library/app.ts')>()
+  const { procedures } = await import('../fixtures/native-values.ts')
   return { app: { ...actual.app, router: { ...actual.app.router, ...procedures } } }
 })
 

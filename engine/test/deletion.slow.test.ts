@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
-import { list } from '../engine/db/audit.ts'
-import { createFetch } from '../engine/test/fixtures/http.ts'
+import { list } from '../db/audit.ts'
+import { createFetch } from './fixtures/http.ts'
 import { newEmail, startService } from './fixtures/service.ts'
 
 const service = await startService({ RATE_LIMITS: 'off' })

@@ -3,22 +3,8 @@ import { connect as connectTcp, Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
-import {
-  codeOf,
-  connect,
-  deferred,
-  port,
-  proxied,
-  runDueCallbacks,
-  server,
-} from '../../engine/test/fixtures/driver.ts'
-import {
-  errorResponse,
-  message,
-  readyForQuery,
-  type Script,
-  startProxy,
-} from '../../engine/test/fixtures/proxy.ts'
+import { codeOf, connect, deferred, port, proxied, runDueCallbacks, server } from '../fixtures/driver.ts'
+import { errorResponse, message, readyForQuery, type Script, startProxy } from '../fixtures/proxy.ts'
 
 // Each test verifies one change of engine/db/patches/postgres+3.4.9.patch, and fails without this change. If the change fixes
 // a known issue of postgres.js, the title contains the number of the issue.

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage, executionAsyncResource } from 'node:async_hooks'
 import { expect, test } from 'vitest'
 
-import { createFetch, signInOverHttp } from '../../engine/test/fixtures/http.ts'
+import { createFetch, signInOverHttp } from '../fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService()

@@ -6,19 +6,20 @@ import { isDeepStrictEqual } from 'node:util'
 import postgres from 'postgres'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
-import type { Database } from '../../engine/db/database.ts'
-import { isOutage } from '../../engine/db/errors.ts'
-import { open } from '../../db/index.ts'
-import { freePort } from '../../engine/testing/postgres.ts'
-import { relayTls, startProxy } from '../../engine/test/fixtures/proxy.ts'
+import type { Database } from '../../db/database.ts'
+import { isOutage } from '../../db/errors.ts'
+import { open } from '../../db/open.ts'
+import { freePort } from '../../testing/postgres.ts'
+import { relayTls, startProxy } from '../fixtures/proxy.ts'
 import { startService } from '../fixtures/service.ts'
-import { createCertificate } from '../../engine/test/fixtures/tls.ts'
-import { startPooler } from '../../engine/test/fixtures/pgbouncer.ts'
+import { createCertificate } from '../fixtures/tls.ts'
+import { startPooler } from '../fixtures/pgbouncer.ts'
 
 const CALLERS = 8
 const CUTS = 20
 
 const { databaseUrl, services } = await startService()
+const { migrationsFolder } = services.app
 const pairs = pgTable('pairs', { id: uuid().notNull(), half: integer().notNull() })
 
 beforeAll(() => services.db.execute(sql`create table pairs (id uuid not null, half integer not null)`))
@@ -119,7 +120,7 @@ describe('transactions over connections that break', { timeout: 180_000 }, () =>
   for (const [route, { possible, connect }] of Object.entries(routes))
     test.skipIf(!possible)(`are complete or absent, and every promise settles, ${route}`, async () => {
       const { proxy, url, ...direct } = await connect()
-      const { db, close } = await open(url, direct)
+      const { db, close } = await open(url, { migrationsFolder, ...direct })
       const { acknowledged, wrong, stop } = startCallers(db)
 
       for (let cut = 0; cut < CUTS; cut++) {

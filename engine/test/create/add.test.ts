@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import ts from 'typescript'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
-import { planResource } from '../../engine/create/add.ts'
-import { toResourceNames } from '../../engine/create/resource-names.ts'
-import { readTemplate } from '../../engine/create/template.ts'
+import { planResource } from '../../create/add.ts'
+import { toResourceNames } from '../../create/resource-names.ts'
+import { readTemplate } from '../../create/template.ts'
 
 const template = 'engine/create/template'
 

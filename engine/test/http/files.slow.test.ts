@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 
-import { createFetch, createRawFetch, notFound } from '../../engine/test/fixtures/http.ts'
+import { createFetch, createRawFetch, notFound } from '../fixtures/http.ts'
 import { startService } from '../fixtures/service.ts'
 
 const service = await startService()

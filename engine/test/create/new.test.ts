@@ -12,11 +12,11 @@ import { dirname, join } from 'node:path'
 import ts from 'typescript'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
-import { checkFolder, writeFiles } from '../../engine/create/folder.ts'
-import { toNames } from '../../engine/create/names.ts'
-import { readTemplate } from '../../engine/create/template.ts'
-import { homePage } from '../../engine/html/home.ts'
-import { readSettings } from '../../engine/settings.ts'
+import { checkFolder, writeFiles } from '../../create/folder.ts'
+import { toNames } from '../../create/names.ts'
+import { readTemplate } from '../../create/template.ts'
+import { homePage } from '../../html/home.ts'
+import { readSettings } from '../../settings.ts'
 
 const TEMPLATE = 'engine/create/template'
 const versions = { tallystick: 'file:vendor/a.tgz', 'tallystick-contract': 'file:vendor/b.tgz' }
