@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { describe, expect, test } from 'vitest'
 
-import { createRawFetch } from '../../engine/test/fixtures/http.ts'
+import { createRawFetch } from '../fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService()
@@ -29,14 +29,14 @@ const announce = (method: string, path: string, length: number, headers: object,
 
 describe('a request with Expect: 100-continue', () => {
   test('gets 100 before its body, and then its answer', async () => {
-    const body = JSON.stringify({ name: 'Ada', guests: 2 })
+    const body = JSON.stringify({ by: 'Ada' })
 
-    expect(await announce('POST', '/api/reservations', body.length, {}, body)).toEqual([100, 200])
+    expect(await announce('POST', '/api/visits/add', body.length, {}, body)).toEqual([100, 200])
   })
 
   test.each([
-    ['is too large', 413, '/api/reservations', 1024 * 1024 + 1, {}],
-    ['comes from another site', 403, '/api/tasks', 9, { cookie: 'a=b', origin: 'https://evil.example' }],
+    ['is too large', 413, '/api/visits/add', 1024 * 1024 + 1, {}],
+    ['comes from another site', 403, '/api/shelves', 9, { cookie: 'a=b', origin: 'https://evil.example' }],
     ['has an unreadable address', 400, '/api/%00', 9, {}],
   ])('is refused before its body if it %s', async (_, status, path, length, headers) => {
     expect(await announce('POST', path, length, headers)).toEqual([status])
@@ -51,14 +51,14 @@ describe('the charset of a body', () => {
   const send = createRawFetch(service)
   const add = async (contentType: string) => {
     const headers = { cookie: await service.signIn(newEmail()), 'content-type': contentType }
-    const { status, body } = await send('POST', '/api/tasks', headers, '{"taskTitle":"Ä"}')
+    const { status, body } = await send('POST', '/api/shelves', headers, '{"name":"Ä"}')
     return [status, JSON.parse(body.toString()) as unknown]
   }
 
   test.each(['', '; charset=utf-8', ';charset=UTF-8', '; charset="utf-8"', ' ;x=y; Charset=utf8'])(
     'can be UTF-8: %j',
     async (parameters) => {
-      expect(await add(`application/json${parameters}`)).toMatchObject([200, { title: 'Ä' }])
+      expect(await add(`application/json${parameters}`)).toMatchObject([200, { name: 'Ä' }])
     },
   )
 

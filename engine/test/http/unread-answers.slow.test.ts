@@ -3,10 +3,11 @@ import type { ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterAll, describe, expect, test } from 'vitest'
 
-import { createApp } from '../../engine/http/server/app.ts'
-import { MeasuredResponse } from '../../engine/http/server/unread-answers.ts'
-import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
+import { createApp } from '../../http/server/app.ts'
+import { MeasuredResponse } from '../../http/server/unread-answers.ts'
+import { PATIENCE } from '../fixtures/patience.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
+import { shelves } from '../library/db.ts'
 
 const MEBIBYTE = 1024 * 1024
 
@@ -25,13 +26,13 @@ afterAll(() => {
   server.close().closeAllConnections()
 })
 
-/** Signs in a person with a list of tasks of this size, in bytes of JSON. Returns the cookie. */
-async function signInWithTasks(size: number) {
+/** Signs in a person with a list of shelves of this size, in bytes of JSON. Returns the cookie. */
+async function signInWithShelves(size: number) {
   const cookie = await service.signIn(newEmail())
-  const client = service.client({ cookie })
-  const taskDesc = '\u0001'.repeat(10_000)
-  for (let bytes = 0; bytes < size; bytes += 6 * taskDesc.length)
-    await client.tasks.create({ taskTitle: 'x', taskDesc })
+  const { id: userId } = await service.client({ cookie }).account.get()
+  const name = '\u0001'.repeat(10_000)
+  const count = Math.ceil(size / (6 * name.length))
+  await service.services.db.insert(shelves).values(Array.from({ length: count }, () => ({ userId, name })))
   return cookie
 }
 
@@ -59,12 +60,12 @@ const waitForResponses = (count: number) =>
 
 describe('unread answers', () => {
   test('of one person occupy at most 8 MiB and the newest answer, also with different headers', async () => {
-    const cookie = await signInWithTasks(0.9 * MEBIBYTE)
+    const cookie = await signInWithShelves(0.9 * MEBIBYTE)
     responses.length = 0
 
     for (let index = 0; index < 4; index++)
       sendWithoutReading(
-        'GET /api/tasks',
+        'GET /api/shelves',
         {
           cookie: `${cookie}; other=${index}`,
           authorization: `Basic ${index}`,
@@ -79,15 +80,15 @@ describe('unread answers', () => {
   })
 
   test('of one network occupy at most 32 MiB, and those of other networks stay', async () => {
-    const cookies = await Promise.all(Array.from({ length: 16 }, () => signInWithTasks(0.9 * MEBIBYTE)))
+    const cookies = await Promise.all(Array.from({ length: 16 }, () => signInWithShelves(0.9 * MEBIBYTE)))
     responses.length = 0
     const [victim = '', ...others] = cookies
-    sendWithoutReading('GET /api/tasks', { cookie: victim, 'x-forwarded-for': '203.0.113.1' }, 8)
+    sendWithoutReading('GET /api/shelves', { cookie: victim, 'x-forwarded-for': '203.0.113.1' }, 8)
     await waitForResponses(8)
     const ofVictim = responses.at(-1)
 
     for (const cookie of others)
-      sendWithoutReading('GET /api/tasks', { cookie, 'x-forwarded-for': '198.51.100.1' }, 8)
+      sendWithoutReading('GET /api/shelves', { cookie, 'x-forwarded-for': '198.51.100.1' }, 8)
 
     await waitForResponses(128)
     await expect.poll(unreadBytes, PATIENCE).toBeLessThanOrEqual((32 + 1 + 8) * MEBIBYTE)

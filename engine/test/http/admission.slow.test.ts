@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 
-import { createApp } from '../../engine/http/server/app.ts'
-import { createFetch } from '../../engine/test/fixtures/http.ts'
+import { createApp } from '../../http/server/app.ts'
+import { createFetch } from '../fixtures/http.ts'
 import { withTableLocked, newEmail, startService } from '../fixtures/service.ts'
 
 /** How long a test waits for a condition before it fails. */
@@ -20,7 +20,7 @@ afterAll(() => {
 const call = createFetch({ origin: `http://127.0.0.1:${port}` })
 const cookie = await service.signIn(newEmail())
 
-const BODY = JSON.stringify({ name: 'Ada', guests: 2 })
+const BODY = JSON.stringify({ by: 'Ada' })
 const sockets: Socket[] = []
 /** The connections of `sockets` at the server. */
 const serverSockets: Socket[] = []
@@ -55,7 +55,7 @@ async function sendHalf(address: string) {
   socket.on('data', (chunk: Buffer) => (said += chunk.toString()))
   await once(socket, 'connect')
   const head =
-    `POST /api/reservations HTTP/1.1\r\nhost: localhost\r\nx-forwarded-for: ${address}\r\n` +
+    `POST /api/visits/add HTTP/1.1\r\nhost: localhost\r\nx-forwarded-for: ${address}\r\n` +
     `content-type: application/json\r\ncontent-length: ${BODY.length}\r\n\r\n`
   const arrived = arrival()
   socket.write(head + BODY.slice(0, 5))
@@ -94,9 +94,9 @@ describe('incomplete requests', () => {
 
     const from = { 'x-forwarded-for': '198.51.100.1' }
     for (const [method, path, body] of [
-      ['GET', '/api/counter'],
+      ['GET', '/api/visits'],
       ['GET', '/api/health/ready'],
-      ['POST', '/api/reservations', BODY],
+      ['POST', '/api/visits/add', BODY],
     ] as const)
       expect(await call(method, path, body, from)).toMatchObject({ status: 200 })
     expect(statusesOf(halves)).toEqual([...times(96, () => 408), ...times(4, () => 0)])
@@ -163,13 +163,13 @@ describe('incomplete requests', () => {
 describe('beyond MAX_REQUESTS, a request', () => {
   test('receives 503 after its last byte, with or without a body', async () => {
     const held: Promise<unknown>[] = []
-    await withTableLocked(service.databaseUrl, 'tasks', async () => {
+    await withTableLocked(service.databaseUrl, 'shelves', async () => {
       const early = await sendHalf('203.0.113.9')
       const arrived = arrival(4)
-      for (let index = 0; index < 4; index++) held.push(call('GET', '/api/tasks', undefined, { cookie }))
+      for (let index = 0; index < 4; index++) held.push(call('GET', '/api/shelves', undefined, { cookie }))
       await arrived
 
-      const answers = [await call('GET', '/api/counter'), await call('POST', '/api/reservations', BODY)]
+      const answers = [await call('GET', '/api/visits'), await call('POST', '/api/visits/add', BODY)]
       for (const { status, headers, body } of answers) {
         expect({ status, body }).toMatchObject({
           status: 503,
@@ -188,35 +188,35 @@ describe('beyond MAX_REQUESTS, a request', () => {
 describe('pipelined requests', () => {
   test('no longer count after their connection closes', async () => {
     const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\ncookie: ${cookie}\r\n\r\n`
-    await withTableLocked(service.databaseUrl, 'tasks', async () => {
+    await withTableLocked(service.databaseUrl, 'shelves', async () => {
       const arrived = arrival(4)
       const socket = connect(port, '127.0.0.1').on('error', () => undefined)
-      socket.write(get('/api/tasks') + get('/api/counter').repeat(3))
+      socket.write(get('/api/shelves') + get('/api/visits').repeat(3))
       const { socket: far } = await arrived
-      expect((await call('GET', '/api/counter')).status).toBe(503)
+      expect((await call('GET', '/api/visits')).status).toBe(503)
       await disconnect([socket], [far])
     })
 
     const held: Promise<unknown>[] = []
-    await withTableLocked(service.databaseUrl, 'tasks', async () => {
+    await withTableLocked(service.databaseUrl, 'shelves', async () => {
       const arrived = arrival(3)
-      held.push(...times(3, () => call('GET', '/api/tasks', undefined, { cookie })))
+      held.push(...times(3, () => call('GET', '/api/shelves', undefined, { cookie })))
       await arrived
-      expect((await call('GET', '/api/counter')).status).toBe(200)
+      expect((await call('GET', '/api/visits')).status).toBe(200)
     })
     await Promise.all(held)
   })
 
   test('are limited to 32 without a response, and then the connection is closed', async () => {
-    const get = `GET /api/tasks HTTP/1.1\r\nhost: localhost\r\ncookie: ${cookie}\r\n\r\n`
-    await withTableLocked(service.databaseUrl, 'tasks', async () => {
+    const get = `GET /api/shelves HTTP/1.1\r\nhost: localhost\r\ncookie: ${cookie}\r\n\r\n`
+    await withTableLocked(service.databaseUrl, 'shelves', async () => {
       const socket = connect(port, '127.0.0.1').on('error', () => undefined)
       const closed = once(socket, 'close')
 
       socket.write(get.repeat(33))
 
       await closed
-      expect((await call('GET', '/api/counter')).status).toBe(200)
+      expect((await call('GET', '/api/visits')).status).toBe(200)
     })
   })
 })

@@ -1,21 +1,16 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { traverseContractProcedures } from '@orpc/server'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 
-import { metaOf } from '../../engine/contract/meta.ts'
-import { contract } from '../../contract/index.ts'
-import { createApp } from '../../engine/http/server/app.ts'
-import { createTallystick } from '../../src/testing.ts'
-import {
-  accept,
-  clientInfo,
-  createMcpCalls,
-  requestByRevision2026,
-} from '../../engine/test/fixtures/mcp-agent.ts'
-import { newEmail, settingsWithAddress, startService } from '../fixtures/service.ts'
-import { freePort } from '../../engine/testing/postgres.ts'
+import { metaOf } from '../../contract/meta.ts'
+import { createApp } from '../../http/server/app.ts'
+import { accept, clientInfo, createMcpCalls, requestByRevision2026 } from '../fixtures/mcp-agent.ts'
+import { createTallystick, newEmail, settingsWithAddress, startService } from '../fixtures/service.ts'
+import { type Client, contract } from '../library/contract.ts'
+import { books } from '../library/db.ts'
+import { freePort } from '../../testing/postgres.ts'
 
 /** How long a test waits for a condition before it fails. */
 const WAIT = { timeout: 20_000 }
@@ -47,7 +42,7 @@ async function startConnectedInstance(environment: Record<string, string> = {}) 
   const metrics = await instance.services.metrics?.serve()
   await vi.waitFor(async () => {
     const response = await fetch(`http://127.0.0.1:${port}/metrics`)
-    expect(await response.text()).toContain('tallystick_live_connected 1\n')
+    expect(await response.text()).toContain('test_library_live_connected 1\n')
   }, WAIT)
   metrics?.close()
   return instance
@@ -55,11 +50,13 @@ async function startConnectedInstance(environment: Record<string, string> = {}) 
 
 const other = await startConnectedInstance()
 
-const COUNTER = 'tallystick://counter'
-const uris = [COUNTER, 'tallystick://tasks', 'tallystick://notes']
+const VISITS = 'test-library://visits'
+const SHELVES = 'test-library://shelves'
+const LOANS = 'test-library://loans'
+const uris = [VISITS, 'test-library://books', LOANS, SHELVES]
 
 async function connect(headers: Record<string, string>, url = other.url) {
-  const client = new Client(clientInfo, { versionNegotiation: { mode: { pin: '2026-07-28' } } })
+  const client = new McpClient(clientInfo, { versionNegotiation: { mode: { pin: '2026-07-28' } } })
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }))
   onTestFinished(() => client.close())
   const updated: string[] = []
@@ -77,6 +74,13 @@ async function connect(headers: Record<string, string>, url = other.url) {
       return content && 'text' in content ? (JSON.parse(content.text) as unknown) : undefined
     },
   }
+}
+
+/** Lends a new book to a person. */
+async function borrow({ loans }: Client) {
+  const bookId = crypto.randomUUID()
+  await service.services.db.insert(books).values({ id: bookId, title: 'A book', copies: 1 })
+  await loans.create({ bookId })
 }
 
 /** Subscribes without a client library. */
@@ -122,10 +126,10 @@ describe('the resources', () => {
     const { resources } = await client.listResources()
 
     expect(resources.map(({ uri }) => uri)).toEqual(uris)
-    expect(resources[1]).toEqual({
-      uri: 'tallystick://tasks',
-      name: 'tasks',
-      description: 'List your tasks, newest first',
+    expect(resources[2]).toEqual({
+      uri: LOANS,
+      name: 'loans',
+      description: 'List your loans, newest first',
       mimeType: 'application/json',
     })
   })
@@ -133,8 +137,8 @@ describe('the resources', () => {
   test('have the same content as the answers of REST', async () => {
     const email = newEmail()
     const person = await service.person(email)
-    await person.tasks.create({ taskTitle: 'Write' })
-    await person.notes.create({ title: 'Plan', body: '' })
+    await person.shelves.create({ name: 'Read' })
+    await borrow(person)
     const { credentials } = await authorizeAgent({ email })
     const { credentials: restCredentials } = await authorizeAgent({ email, resource: service.origin })
     const { read } = await connect(credentials)
@@ -143,10 +147,10 @@ describe('the resources', () => {
       const path = `/api/${new URL(uri).host}`
       expect(await read(uri), uri).toEqual((await call('GET', path, undefined, restCredentials)).body)
     }
-    expect(await read('tallystick://tasks')).toMatchObject({ tasks: [{ title: 'Write' }] })
+    expect(await read(SHELVES)).toMatchObject({ shelves: [{ name: 'Read' }] })
   })
 
-  test.each(['tallystick://sessions', 'tallystick://nothing', 'x'])('do not include %s', async (uri) => {
+  test.each(['test-library://sessions', 'test-library://nothing', 'x'])('do not include %s', async (uri) => {
     const { credentials } = await authorizeAgent()
     const { read } = await connect(credentials)
 
@@ -158,15 +162,15 @@ describe('the resources', () => {
     const challenge = expect.stringMatching(/error="insufficient_scope".* scope="read"/)
 
     const answers = [
-      await postByRevision2026(credentials, 'resources/read', { uri: 'tallystick://tasks' }),
-      await subscribe(credentials, other.url, COUNTER, 'tallystick://tasks'),
+      await postByRevision2026(credentials, 'resources/read', { uri: SHELVES }),
+      await subscribe(credentials, other.url, VISITS, SHELVES),
     ]
     expect(answers.map(({ status }) => status)).toEqual([403, 403])
     expect(answers.map(({ headers }) => headers.get('www-authenticate'))).toEqual([challenge, challenge])
 
     const { read, listen } = await connect(credentials)
-    expect(await read(COUNTER)).toEqual(await service.stranger.counter.get())
-    await (await listen(COUNTER)).close()
+    expect(await read(VISITS)).toEqual(await service.stranger.visits.get())
+    await (await listen(VISITS)).close()
   })
 })
 
@@ -174,27 +178,27 @@ describe('a subscription', () => {
   test('notifies of changes on another instance, and only of later changes of its resources', async () => {
     const email = newEmail()
     const person = await service.person(email)
-    await person.tasks.create({ taskTitle: 'Before' })
+    await person.shelves.create({ name: 'Before' })
     const { credentials } = await authorizeAgent({ email })
     const { updated, listen, read } = await connect(credentials)
 
-    const { honoredFilter } = await listen('tallystick://notes', 'tallystick://tasks', 'tallystick://nothing')
-    expect(honoredFilter).toEqual({ resourceSubscriptions: ['tallystick://notes', 'tallystick://tasks'] })
+    const { honoredFilter } = await listen(LOANS, SHELVES, 'test-library://nothing')
+    expect(honoredFilter).toEqual({ resourceSubscriptions: [LOANS, SHELVES] })
 
-    await person.tasks.create({ taskTitle: 'After' })
-    await service.stranger.counter.increment()
+    await person.shelves.create({ name: 'After' })
+    await service.stranger.visits.add()
     await vi.waitFor(() => {
-      expect(updated).toEqual(['tallystick://tasks'])
+      expect(updated).toEqual([SHELVES])
     }, WAIT)
-    expect(await read('tallystick://tasks')).toMatchObject({ taskCount: 2 })
-    await person.notes.create({ title: 'Plan', body: '' })
+    expect(await read(SHELVES)).toMatchObject({ shelves: [{ name: 'After' }, { name: 'Before' }] })
+    await borrow(person)
     await vi.waitFor(() => {
-      expect(updated).toEqual(['tallystick://tasks', 'tallystick://notes'])
+      expect(updated).toEqual([SHELVES, LOANS])
     }, WAIT)
   })
 
   test.each([
-    { filter: { resourceSubscriptions: ['tallystick://sessions'] } },
+    { filter: { resourceSubscriptions: ['test-library://sessions'] } },
     { filter: { toolsListChanged: true } },
   ])('ends at once if it has no resource: $filter', async ({ filter }) => {
     const { credentials } = await authorizeAgent()
@@ -206,24 +210,21 @@ describe('a subscription', () => {
     expect(await closed).toBe('graceful')
   })
 
-  test.each(['tallystick://tasks', COUNTER])(
-    'to %s ends when the grant is revoked on another instance',
-    async (uri) => {
-      const { credentials, revoke } = await authorizeAgent()
-      const { listen } = await connect(credentials)
-      const { closed } = await listen(uri)
+  test.each([SHELVES, VISITS])('to %s ends when the grant is revoked on another instance', async (uri) => {
+    const { credentials, revoke } = await authorizeAgent()
+    const { listen } = await connect(credentials)
+    const { closed } = await listen(uri)
 
-      await revoke()
+    await revoke()
 
-      expect(await closed).toBe('remote')
-      expect((await subscribe(credentials, other.url, uri)).status).toBe(401)
-    },
-  )
+    expect(await closed).toBe('remote')
+    expect((await subscribe(credentials, other.url, uri)).status).toBe(401)
+  })
 
   test('ends when the access token expires', async () => {
     const { credentials } = await authorizeAgent()
     const { listen } = await connect(credentials)
-    const { closed } = await listen('tallystick://tasks')
+    const { closed } = await listen(SHELVES)
 
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 11 * 60_000 })
 
@@ -234,12 +235,12 @@ describe('a subscription', () => {
     const stopping = await startInstance()
     const { credentials } = await authorizeAgent()
     const { listen } = await connect(credentials, stopping.url)
-    const { closed } = await listen('tallystick://tasks')
+    const { closed } = await listen(SHELVES)
 
     stopping.services.closing.abort()
 
     expect(await closed).toBe('graceful')
-    expect((await subscribe(credentials, stopping.url, 'tallystick://tasks')).status).toBe(503)
+    expect((await subscribe(credentials, stopping.url, SHELVES)).status).toBe(503)
   })
 
   test('occupies no slot for requests, and may last longer than ANSWER_TIMEOUT', async () => {
@@ -248,12 +249,12 @@ describe('a subscription', () => {
     const { credentials } = await authorizeAgent()
     const agents = [await connect(credentials, url), await connect(credentials, url)]
 
-    const subscriptions = [await agents[0]?.listen(COUNTER), await agents[1]?.listen(COUNTER)]
+    const subscriptions = [await agents[0]?.listen(VISITS), await agents[1]?.listen(VISITS)]
     vi.advanceTimersByTime(17_000)
-    await service.stranger.counter.increment()
+    await service.stranger.visits.add()
 
     await vi.waitFor(() => {
-      expect(agents.map(({ updated }) => updated)).toEqual([[COUNTER], [COUNTER]])
+      expect(agents.map(({ updated }) => updated)).toEqual([[VISITS], [VISITS]])
     }, WAIT)
     for (const subscription of subscriptions) await subscription?.close()
   })
@@ -266,15 +267,15 @@ describe('a subscription', () => {
     const { url } = await startInstance({ [limit]: '1' })
     const { credentials } = await authorizeAgent()
     const { listen } = await connect(credentials, url)
-    const first = await listen(COUNTER)
+    const first = await listen(VISITS)
 
-    const refused = await subscribe(credentials, url, COUNTER)
+    const refused = await subscribe(credentials, url, VISITS)
     expect(refused.status).toBe(status)
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
     await first.close()
 
     await vi.waitFor(async () => {
-      expect((await subscribe(credentials, url, COUNTER)).status).toBe(200)
+      expect((await subscribe(credentials, url, VISITS)).status).toBe(200)
     }, WAIT)
   })
 })

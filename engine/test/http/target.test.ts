@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterAll, describe, expect, test } from 'vitest'
 
-import { createApp } from '../../engine/http/server/app.ts'
-import { createLog } from '../../engine/telemetry/log.ts'
-import { readTarget } from '../../engine/http/server/target.ts'
-import { createFetch } from '../../engine/test/fixtures/http.ts'
+import { createApp } from '../../http/server/app.ts'
+import { createLog } from '../../telemetry/log.ts'
+import { readTarget } from '../../http/server/target.ts'
+import { createFetch } from '../fixtures/http.ts'
 import { withTableLocked, newEmail, startService } from '../fixtures/service.ts'
-import { exchange } from '../../engine/test/fixtures/raw-http.ts'
+import { exchange } from '../fixtures/raw-http.ts'
 
 /** How long a test waits for a response or a log line before it fails, in milliseconds. */
 const TIMEOUT = 20_000
@@ -48,8 +48,8 @@ const dots = ['.', '..', '%2e', '%2E', '.%2e', '%2e.', '%2E%2e', '%252e', '%252e
 const separators = ['/', '%2f', '%2F', '%5c', '%5C', '%252f', ';', '%3b', ';x=']
 const dotted = dots.flatMap((dot) =>
   separators.flatMap((separator) => [
-    `/api/health/${dot}${separator}counter`,
-    `/api/health${separator}${dot}/counter`,
+    `/api/health/${dot}${separator}visits`,
+    `/api/health${separator}${dot}/visits`,
     `/api/health/live${separator}${dot}`,
   ]),
 )
@@ -64,19 +64,19 @@ describe('a request target with dot segments', () => {
   })
 
   test.each([
-    '/api/%2e%2e/api/counter',
-    '/api/./counter',
-    '/api/health/../counter',
-    '/api/health/live/../../counter',
-    '/./api/counter',
-    '/api/counter/.',
-    '/api/counter/..',
-    'http://localhost/api/./counter',
+    '/api/%2e%2e/api/visits',
+    '/api/./visits',
+    '/api/health/../visits',
+    '/api/health/live/../../visits',
+    '/./api/visits',
+    '/api/visits/.',
+    '/api/visits/..',
+    'http://localhost/api/./visits',
   ])('matches no operation: %s', async (path) => {
     expect((await ask(path)).status).toBe(404)
   })
 
-  test.each(['/api/..\\counter', '/api\\counter', '/api/health/live\\..\\..\\counter'])(
+  test.each(['/api/..\\visits', '/api\\visits', '/api/health/live\\..\\..\\visits'])(
     'is rejected with backslashes: %s',
     async (path) => {
       expect(await ask(path)).toMatchObject({ status: 400, log: { req: { path: '(unreadable)' } } })
@@ -86,13 +86,13 @@ describe('a request target with dot segments', () => {
 
 describe('a request target', () => {
   test.each([
-    '/API/COUNTER',
-    '/api/counter.',
-    '/api/counter;x=1',
-    '/api//counter',
-    '//api/counter',
-    '/api/counter/',
-    '/api%2fcounter',
+    '/API/VISITS',
+    '/api/visits.',
+    '/api/visits;x=1',
+    '/api//visits',
+    '//api/visits',
+    '/api/visits/',
+    '/api%2fvisits',
     '/api/health/live/',
     '/api/health/LIVE',
     '/api/health/',
@@ -102,8 +102,8 @@ describe('a request target', () => {
   })
 
   test.each([
-    ['/%61pi/counter', '/api/counter'],
-    ['/api/c%6Funter', '/api/counter'],
+    ['/%61pi/visits', '/api/visits'],
+    ['/api/v%69sits', '/api/visits'],
     ['/api/st%61tus', '/api/status'],
     ['/%61%70%69/%73%74%61%74%75%73', '/api/status'],
   ])('may encode letters: %s', async (path, decoded) => {
@@ -112,7 +112,7 @@ describe('a request target', () => {
     expect(targetOf(path).url().pathname).toBe(decoded)
   })
 
-  test.each(['/api/counter%2Fx', '/api/counter%3Bx', '/api/a%20b', '/api/%2561', '/api/%C3%A9'])(
+  test.each(['/api/visits%2Fx', '/api/visits%3Bx', '/api/a%20b', '/api/%2561', '/api/%C3%A9'])(
     'keeps other escapes: %s',
     (path) => {
       expect(targetOf(path).path).toBe(path)
@@ -120,9 +120,9 @@ describe('a request target', () => {
   )
 
   test.each([
-    '/api/counter#x',
-    '/api/counter#?x',
-    '/api/counter?x#y',
+    '/api/visits#x',
+    '/api/visits#?x',
+    '/api/visits?x#y',
     '/api/é',
     '/api/%',
     '/api/%zz',
@@ -151,7 +151,7 @@ describe('a request target', () => {
         '%',
         '%00',
         'api',
-        'counter',
+        'visits',
         '@',
         ':',
       ),
@@ -192,11 +192,11 @@ describe('a request target', () => {
   })
 
   test('can be an absolute URL with the host of the Host header', async () => {
-    expect(await ask('http://localhost/api/counter?x=y')).toMatchObject({
+    expect(await ask('http://localhost/api/visits?x=y')).toMatchObject({
       status: 200,
-      log: { req: { path: '/api/counter' } },
+      log: { req: { path: '/api/visits' } },
     })
-    for (const target of ['http://elsewhere/api/counter', 'http://me:secret@localhost/api/counter'])
+    for (const target of ['http://elsewhere/api/visits', 'http://me:secret@localhost/api/visits'])
       expect(await ask(target)).toMatchObject({ status: 400, log: { req: { path: '(unreadable)' } } })
   })
 })
@@ -214,13 +214,13 @@ describe('Host', () => {
     'host:\r\n',
     '',
   ])('is rejected as %j', async (head) => {
-    expect((await ask('/api/counter', head)).status).toBe(400)
+    expect((await ask('/api/visits', head)).status).toBe(400)
   })
 
   test.each(['localhost', 'LOCALHOST:3000', '127.0.0.1:3000', '[::1]:3000', '[::1]', 'a-b.example.com:'])(
     'may be %s',
     async (host) => {
-      expect((await ask('/api/counter', `host: ${host}\r\n`)).status).toBe(200)
+      expect((await ask('/api/visits', `host: ${host}\r\n`)).status).toBe(200)
     },
   )
 })
@@ -229,7 +229,7 @@ describe('a header that must be unique', () => {
   test('is ignored if two values differ', async () => {
     const head = 'host: localhost\r\nauthorization: Bearer a.b.c\r\nauthorization: Bearer d.e.f\r\n'
 
-    expect((await ask('/api/tasks', head)).status).toBe(401)
+    expect((await ask('/api/shelves', head)).status).toBe(401)
   })
 })
 
@@ -238,13 +238,13 @@ describe('MAX_REQUESTS', () => {
 
   test('applies to every request except health checks', async () => {
     let held: Promise<unknown> | undefined
-    await withTableLocked(service.databaseUrl, 'tasks', async () => {
+    await withTableLocked(service.databaseUrl, 'shelves', async () => {
       const arrived = once(server, 'request')
-      held = call('GET', '/api/tasks', undefined, { cookie })
+      held = call('GET', '/api/shelves', undefined, { cookie })
       await arrived
 
-      const spellings = ['/api/health/../counter', '/api/health/live/x', '/api/health%2Flive', '/api/health/']
-      for (const path of ['/api/counter', ...spellings]) expect((await ask(path)).status).toBe(503)
+      const spellings = ['/api/health/../visits', '/api/health/live/x', '/api/health%2Flive', '/api/health/']
+      for (const path of ['/api/visits', ...spellings]) expect((await ask(path)).status).toBe(503)
       expect((await call('POST', '/api/health/live', {})).status).toBe(503)
       for (const path of ['/api/health/live', '/api/health/ready', '/api/health/liv%65'])
         expect((await call('GET', path)).status).toBe(200)

@@ -4,12 +4,12 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
-import type { Call } from '../../engine/http/server/protocol.ts'
-import { createRequestReader } from '../../engine/http/server/request.ts'
-import { readTarget } from '../../engine/http/server/target.ts'
-import { limitConcurrency } from '../../engine/lists/concurrency.ts'
-import { queueListRead } from '../../engine/lists/list-queue.ts'
-import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
+import type { Call } from '../../http/server/protocol.ts'
+import { createRequestReader } from '../../http/server/request.ts'
+import { readTarget } from '../../http/server/target.ts'
+import { limitConcurrency } from '../../lists/concurrency.ts'
+import { queueListRead } from '../../lists/list-queue.ts'
+import { PATIENCE } from '../fixtures/patience.ts'
 import { withTableLocked, newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService()
@@ -92,7 +92,7 @@ describe('a waiting list', () => {
     onTestFinished(() => void server.close())
     await once(server, 'listening')
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
-    socket.write('GET /api/notes HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    socket.write('GET /api/shelves HTTP/1.1\r\nHost: localhost\r\n\r\n')
     await expect.poll(() => calls.map(({ context }) => context.isAbandoned?.()), PATIENCE).toEqual([false])
 
     socket.destroy()
@@ -105,8 +105,8 @@ describe('a waiting list', () => {
     const ada = service.client({ cookie })
     const done: string[] = []
 
-    await withTableLocked(service.databaseUrl, 'tasks', async () => {
-      const list = ada.tasks.list().finally(() => done.push('list'))
+    await withTableLocked(service.databaseUrl, 'shelves', async () => {
+      const list = ada.shelves.list().finally(() => done.push('list'))
       for (let turn = 0; turn < 3; turn++) await ada.account.get()
       done.push('lookups')
       void list.catch(() => undefined)

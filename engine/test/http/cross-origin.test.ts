@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterAll, expect, test, vi } from 'vitest'
 
-import { createApp } from '../../engine/http/server/app.ts'
-import { createLog } from '../../engine/telemetry/log.ts'
+import { createApp } from '../../http/server/app.ts'
+import { createLog } from '../../telemetry/log.ts'
 import { startService } from '../fixtures/service.ts'
 
 const TRUSTED = 'https://app.example'
@@ -43,22 +43,22 @@ test.each([
   const warnings = await startWithLog()
   const origin = 'http://localhost:5173'
 
-  const first = await warnings('/api/counter', { ...headers, origin }, method)
-  const second = await warnings('/api/counter', { ...headers, origin }, method)
+  const first = await warnings('/api/visits', { ...headers, origin }, method)
+  const second = await warnings('/api/visits', { ...headers, origin }, method)
 
   expect(first).toMatchObject([{ origin, setting: `TRUSTED_ORIGINS=${TRUSTED},${origin}` }])
   expect(second).toEqual([])
 })
 
 test.each([
-  ['a trusted origin', '/api/counter', { origin: TRUSTED }],
-  ['the origin of the service', '/api/counter', { origin: 'http://localhost:3000' }],
-  ['a page of the service', '/api/counter', { origin: 'http://a.example', 'sec-fetch-site': 'same-origin' }],
+  ['a trusted origin', '/api/visits', { origin: TRUSTED }],
+  ['the origin of the service', '/api/visits', { origin: 'http://localhost:3000' }],
+  ['a page of the service', '/api/visits', { origin: 'http://a.example', 'sec-fetch-site': 'same-origin' }],
   ['an endpoint for every origin', '/.well-known/jwks.json', { origin: 'http://a.example' }],
-  ['a client without an origin', '/api/counter', {}],
-  ['a page without an origin', '/api/counter', { origin: 'null' }],
-  ['a text that is no origin', '/api/counter', { origin: 'http://a.example/path' }],
-  ['a very long origin', '/api/counter', { origin: `http://${'a.'.repeat(100)}example` }],
+  ['a client without an origin', '/api/visits', {}],
+  ['a page without an origin', '/api/visits', { origin: 'null' }],
+  ['a text that is no origin', '/api/visits', { origin: 'http://a.example/path' }],
+  ['a very long origin', '/api/visits', { origin: `http://${'a.'.repeat(100)}example` }],
 ])('the log has no warning about %s', async (_, path, headers) => {
   const warnings = await startWithLog()
 
@@ -70,7 +70,7 @@ test('the log names at most twenty origins', async () => {
   let count = 0
 
   for (let port = 1; port <= 25; port++)
-    count += (await warnings('/api/counter', { origin: `http://localhost:${port}` })).length
+    count += (await warnings('/api/visits', { origin: `http://localhost:${port}` })).length
 
   expect(count).toBe(20)
 })
@@ -78,5 +78,5 @@ test('the log names at most twenty origins', async () => {
 test('the log of production names no origin', async () => {
   const warnings = await startWithLog(true)
 
-  expect(await warnings('/api/counter', { origin: 'http://localhost:5173' })).toEqual([])
+  expect(await warnings('/api/visits', { origin: 'http://localhost:5173' })).toEqual([])
 })

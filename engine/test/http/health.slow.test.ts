@@ -1,11 +1,10 @@
 import { once } from 'node:events'
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 
-import { createTallystick } from '../../src/testing.ts'
-import { createApp } from '../../engine/http/server/app.ts'
-import { createFetch } from '../../engine/test/fixtures/http.ts'
-import { startService } from '../fixtures/service.ts'
-import { BreakableConnection } from '../../engine/test/fixtures/breakable-connection.ts'
+import { createApp } from '../../http/server/app.ts'
+import { createFetch } from '../fixtures/http.ts'
+import { createTallystick, startService } from '../fixtures/service.ts'
+import { BreakableConnection } from '../fixtures/breakable-connection.ts'
 
 const { databaseUrl, services } = await startService()
 const url = new URL(databaseUrl)
@@ -48,7 +47,7 @@ beforeEach(async () => {
   connection.state = 'open'
   for (const service of [tallystick, impatient])
     await vi.waitFor(async () => {
-      expect((await service.call('GET', '/api/counter')).status).toBe(200)
+      expect((await service.call('GET', '/api/visits')).status).toBe(200)
     }, WAIT)
 })
 
@@ -70,7 +69,7 @@ describe('/api/health', () => {
 
   test('reports a stopping process as live and not ready', async () => {
     tallystick.services.state.stopping = true
-    const answers = [await live(), await ready(), await call('GET', '/api/counter')]
+    const answers = [await live(), await ready(), await call('GET', '/api/visits')]
     tallystick.services.state.stopping = false
 
     expect(answers.map(({ status }) => status)).toEqual([200, 503, 200])
@@ -80,11 +79,7 @@ describe('/api/health', () => {
 describe('without its database, the service', () => {
   test('returns 503 immediately while connections are refused, and recovers afterwards', async () => {
     connection.cut()
-    const answers = [
-      await call('GET', '/api/counter'),
-      await call('POST', '/api/counter/increment'),
-      await ready(),
-    ]
+    const answers = [await call('GET', '/api/visits'), await call('POST', '/api/visits/add'), await ready()]
     const alive = await live()
 
     for (const { status, headers, body } of answers.slice(0, 2)) {
@@ -99,13 +94,13 @@ describe('without its database, the service', () => {
     connection.state = 'open'
     await vi.waitFor(async () => {
       expect((await ready()).status).toBe(200)
-      expect((await call('POST', '/api/counter/increment')).status).toBe(200)
+      expect((await call('POST', '/api/visits/add')).status).toBe(200)
     }, WAIT)
   })
 
   test.each<[string, string, object?, Record<string, string>?]>([
     ['GET', '/api/me', undefined, signedIn],
-    ['POST', '/rpc/tasks/list', {}, signedIn],
+    ['POST', '/rpc/shelves/list', {}, signedIn],
     ['POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' }],
     ['POST', '/api/auth/sign-in/email-otp', { email, otp: '123456' }],
     ['POST', '/api/auth/sign-out', {}, signedIn],
@@ -150,7 +145,7 @@ describe('without its database, the service', () => {
   test('recovers after connection resets during requests of any kind', async () => {
     let [asking, answers] = [true, 0]
     const ask = async () => {
-      for (; asking; answers++) await call('GET', '/api/counter')
+      for (; asking; answers++) await call('GET', '/api/visits')
     }
     const callers = [ask(), ask(), ask()]
     for (let reset = 1; reset <= 5; reset++) {
@@ -161,7 +156,7 @@ describe('without its database, the service', () => {
     await Promise.all(callers)
 
     await vi.waitFor(async () => {
-      expect((await call('GET', '/api/counter')).status).toBe(200)
+      expect((await call('GET', '/api/visits')).status).toBe(200)
     }, WAIT)
   })
 
@@ -181,7 +176,7 @@ describe('without its database, the service', () => {
 
   test('returns 503 within a time limit if the database does not respond', async () => {
     connection.state = 'silent'
-    const { status, headers, body } = await impatient.call('GET', '/api/counter')
+    const { status, headers, body } = await impatient.call('GET', '/api/visits')
 
     expect(status).toBe(503)
     expect(body).toMatchObject({ message: 'The answer took too long' })
@@ -193,14 +188,18 @@ describe('without its database, the service', () => {
   test('closes connections that no longer deliver data, and recovers', async () => {
     const cookie = await impatient.signIn(email)
     const changes = () =>
-      Promise.all(Array.from({ length: 8 }, () => impatient.call('POST', '/rpc/tasks/reset', {}, { cookie })))
+      Promise.all(
+        Array.from({ length: 8 }, () =>
+          impatient.call('POST', '/rpc/shelves/create', { json: { name: 'x' } }, { cookie }),
+        ),
+      )
     await changes()
     connection.dropData()
     const [lost] = await changes()
 
     expect(lost?.status).toBe(503)
     await vi.waitFor(async () => {
-      const answers = [...(await changes()), await impatient.call('GET', '/api/counter')]
+      const answers = [...(await changes()), await impatient.call('GET', '/api/visits')]
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     }, WAIT)
     // The other service has a longer time limit.
@@ -215,9 +214,9 @@ describe('without its database, the service', () => {
         if (++count === LIMIT) resolve()
       })
     })
-    const accepted = Array.from({ length: LIMIT }, () => call('GET', '/api/counter'))
+    const accepted = Array.from({ length: LIMIT }, () => call('GET', '/api/visits'))
     await arrived
-    const rejected = await call('GET', '/api/counter')
+    const rejected = await call('GET', '/api/visits')
     const alive = await live()
     connection.cut()
 
@@ -238,15 +237,12 @@ describe('without its database, the service', () => {
       await services.db.execute(
         `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'tallystick' and datname = current_database() and pid <> pg_backend_pid()`,
       )
-      statuses.push(
-        (await call('POST', '/api/counter/increment')).status,
-        (await call('GET', '/api/counter')).status,
-      )
+      statuses.push((await call('POST', '/api/visits/add')).status, (await call('GET', '/api/visits')).status)
     }
 
     expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([])
     await vi.waitFor(async () => {
-      expect((await call('GET', '/api/counter')).status).toBe(200)
+      expect((await call('GET', '/api/visits')).status).toBe(200)
     }, WAIT)
   })
 })

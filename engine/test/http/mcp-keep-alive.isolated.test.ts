@@ -2,8 +2,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
 // The timer of the comments starts when the service is imported.
 vi.useFakeTimers({ toFake: ['setInterval'] })
-const { accept, createMcpCalls, requestByRevision2026 } =
-  await import('../../engine/test/fixtures/mcp-agent.ts')
+const { accept, createMcpCalls, requestByRevision2026 } = await import('../fixtures/mcp-agent.ts')
 const { settingsWithAddress, startService } = await import('../fixtures/service.ts')
 
 const service = await startService(await settingsWithAddress())
@@ -27,7 +26,7 @@ describe('a subscription', () => {
   test('sends a comment every 15 seconds, and cannot be buffered or compressed', async () => {
     const { credentials } = await authorizeAgent()
     const { headers, body } = requestByRevision2026('subscriptions/listen', {
-      notifications: { resourceSubscriptions: ['tallystick://counter'] },
+      notifications: { resourceSubscriptions: ['test-library://visits'] },
     })
     const aborting = new AbortController()
     onTestFinished(() => {
