@@ -4,9 +4,9 @@ import type { AddressInfo, Socket } from 'node:net'
 import { isDeepStrictEqual as isEqual } from 'node:util'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
-import { createApp } from '../../engine/http/server/app.ts'
-import { type EventSource, openEvents, waitForState } from '../../engine/test/fixtures/event-source.ts'
-import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
+import { createApp } from '../../http/server/app.ts'
+import { type EventSource, openEvents, waitForState } from '../fixtures/event-source.ts'
+import { PATIENCE } from '../fixtures/patience.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 // Replaces the clock of intervals before the imports, because one interval of the service begins with its import.
@@ -16,25 +16,25 @@ const SECOND = 1000
 const service = await startService()
 const { db } = service.services
 
-/** Signs in a person with a task list of a megabyte. Returns a function that changes the list. */
+/** Signs in a person with a list of shelves of a megabyte. Returns a function that changes the list. */
 async function signInWithLargeList() {
   const email = newEmail()
   const cookie = await service.signIn(email)
   await db.execute(sql`
-    insert into tasks (user_id, title, description)
-    select id, 'x', repeat('x', 10000) from users, generate_series(1, 100) where email = ${email}`)
+    insert into shelves (user_id, name)
+    select id, repeat('x', 10000) from users, generate_series(1, 100) where email = ${email}`)
   const client = service.client({ cookie })
-  const quick = await openEvents(service.origin, '/api/live?topics=tasks', { cookie })
+  const quick = await openEvents(service.origin, '/api/live?topics=shelves', { cookie })
   /** Changes the list, and waits until a reader that reads immediately has received the list. */
   const change = async () => {
     const before = countStates(quick)
-    await client.tasks.create({ taskTitle: 'x' })
+    await client.shelves.create({ name: 'x' })
     await vi.waitUntil(() => countStates(quick) > before, PATIENCE)
   }
   return { cookie, client, change }
 }
 
-/** Starts an HTTP server of the service. `connect` opens a stream of tasks, and returns both ends of its connection. */
+/** Starts an HTTP server of the service. `connect` opens a stream of shelves, and returns both ends of its connection. */
 async function startServer() {
   const server = createApp(service.services).listen(0, '127.0.0.1')
   onTestFinished(() => {
@@ -45,7 +45,7 @@ async function startServer() {
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const connect = async (headers: { cookie: string }) => {
     const connected = once(server, 'connection') as Promise<[Socket]>
-    const source = await openEvents(origin, '/api/live?topics=tasks', headers)
+    const source = await openEvents(origin, '/api/live?topics=shelves', headers)
     const [socket] = await connected
     return { source, socket }
   }
@@ -68,12 +68,12 @@ const countStates = ({ events }: EventSource) => events.filter(({ data }) => dat
 
 describe('an event stream', () => {
   test('has a comment every 15 seconds', async () => {
-    const source = await openEvents(service.origin, '/api/live?topics=counter')
+    const source = await openEvents(service.origin, '/api/live?topics=visits')
     const commentsAfter = async (time: number) => {
       vi.advanceTimersByTime(time)
-      const { count } = await service.stranger.counter.increment()
+      const { count } = await service.stranger.visits.add()
       // The state arrives after the comments. `vi.waitFor` would advance the clock.
-      while (!isEqual(source.stateOf('counter'), { count })) await once(source.response, 'data')
+      while (!isEqual(source.stateOf('visits'), { count })) await once(source.response, 'data')
       return source.events.length - countStates(source)
     }
 
@@ -92,7 +92,7 @@ describe('an event stream', () => {
 
     slow.response.resume()
 
-    await waitForState(slow, 'tasks', await client.tasks.list())
+    await waitForState(slow, 'shelves', await client.shelves.list())
     expect(countStates(slow)).toBeGreaterThan(1)
     expect(countStates(slow)).toBeLessThan(CHANGES / 2)
   })

@@ -6,15 +6,15 @@ import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
-import type { Client } from '../../contract/client.ts'
-import { users } from '../../engine/db/users.ts'
-import { sessions } from '../../engine/db/sessions.ts'
-import { createApp } from '../../engine/http/server/app.ts'
-import { createTallystick } from '../../src/testing.ts'
-import { openEvents, waitForEnd, waitForState } from '../../engine/test/fixtures/event-source.ts'
-import { createFetch, sessionTokenIn } from '../../engine/test/fixtures/http.ts'
-import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
-import { newEmail, startService, withTableLocked } from '../fixtures/service.ts'
+import { users } from '../../db/users.ts'
+import { sessions } from '../../db/sessions.ts'
+import { createApp } from '../../http/server/app.ts'
+import { openEvents, waitForEnd, waitForState } from '../fixtures/event-source.ts'
+import { createFetch, sessionTokenIn } from '../fixtures/http.ts'
+import { PATIENCE } from '../fixtures/patience.ts'
+import { createTallystick, newEmail, startService, withTableLocked } from '../fixtures/service.ts'
+import type { Client } from '../library/contract.ts'
+import { books } from '../library/db.ts'
 
 /** In seconds. Longer than any test. */
 const ANSWER_TIMEOUT = 60
@@ -33,7 +33,7 @@ function advanceClock(seconds: number) {
 
 describe('GET /api/live', () => {
   test('has the headers of an event stream', async () => {
-    const { status, headers } = await events('/api/live?topics=counter')
+    const { status, headers } = await events('/api/live?topics=visits')
 
     expect(status).toBe(200)
     expect(headers).toMatchObject({
@@ -44,95 +44,96 @@ describe('GET /api/live', () => {
   })
 
   test('answers HEAD without events', async () => {
-    const { status, headers } = await fetch(`${origin}/api/live?topics=counter`, { method: 'HEAD' })
+    const { status, headers } = await fetch(`${origin}/api/live?topics=visits`, { method: 'HEAD' })
 
     expect([status, headers.get('content-type')]).toEqual([200, 'text/event-stream'])
   })
 
   test.each([
-    ['topics=tasks', 401, 'UNAUTHORIZED'],
-    ['topics=counter,tasks', 401, 'UNAUTHORIZED'],
-    ['topics=tasks,x', 401, 'UNAUTHORIZED'],
+    ['topics=loans', 401, 'UNAUTHORIZED'],
+    ['topics=visits,loans', 401, 'UNAUTHORIZED'],
+    ['topics=loans,x', 401, 'UNAUTHORIZED'],
     ['topics=x', 400, 'BAD_REQUEST'],
     ['topics=', 400, 'BAD_REQUEST'],
     ['', 400, 'BAD_REQUEST'],
-    ['topics=counter&tasks[limit]=0', 400, 'BAD_REQUEST'],
-    ['topics=counter&tasks[status]=x', 400, 'BAD_REQUEST'],
+    ['topics=visits&loans[bookId][x]=0', 400, 'BAD_REQUEST'],
+    ['topics=visits&loans=x', 400, 'BAD_REQUEST'],
   ])('answers an error before the first event: %s', async (query, status, code) => {
     expect(await call('GET', `/api/live?${query}`)).toMatchObject({ status, body: { code, status } })
   })
 
   test.each([
-    'topics=tasks,counter',
-    'topics=tasks&topics=counter',
-    'topics[]=tasks&topics[]=counter',
-    'topics=tasks,counter,tasks',
+    'topics=loans,visits',
+    'topics=loans&topics=visits',
+    'topics[]=loans&topics[]=visits',
+    'topics=loans,visits,loans',
   ])('accepts several topics: %s', async (query) => {
     const source = await events(`/api/live?${query}`, { cookie: await service.signIn(newEmail()) })
 
-    await waitForState(source, 'tasks', { tasks: [], taskCount: 0 })
-    await waitForState(source, 'counter', (await call('GET', '/api/counter')).body)
+    await waitForState(source, 'loans', { loans: [] })
+    await waitForState(source, 'visits', (await call('GET', '/api/visits')).body)
     expect(source.events).toHaveLength(2)
   })
 
-  test('selects tasks by status and limit', async () => {
+  test('selects loans by book', async () => {
     const cookie = await service.signIn(newEmail())
     const client = service.client({ cookie })
-    const { id } = await client.tasks.create({ taskTitle: 'a' })
-    await client.tasks.create({ taskTitle: 'b' })
-    await client.tasks.create({ taskTitle: 'c' })
-    const source = await events('/api/live?topics=tasks&tasks[status]=pending&tasks[limit]=2', { cookie })
+    const [bookId, other] = [crypto.randomUUID(), crypto.randomUUID()]
+    await db.insert(books).values([bookId, other].map((id) => ({ id, title: 'A book', copies: 2 })))
+    const { id } = await client.loans.create({ bookId })
+    await client.loans.create({ bookId: other })
+    const source = await events(`/api/live?topics=loans&loans[bookId]=${bookId}`, { cookie })
 
-    await client.tasks.update({ id, status: 'completed' })
+    await client.loans.update({ id, remark: 'Late' })
 
-    await waitForState(source, 'tasks', await client.tasks.list({ status: 'pending', limit: 2 }))
-    expect(source.stateOf('tasks')).toMatchObject({ taskCount: 2, tasks: [{ title: 'c' }, { title: 'b' }] })
+    await waitForState(source, 'loans', await client.loans.list({ bookId }))
+    expect(source.stateOf('loans')).toMatchObject({ loans: [{ id, remark: 'Late' }] })
   })
 
   test('sends again only the topics that have changed since the last event id', async () => {
     const cookie = await service.signIn(newEmail())
     const client = service.client({ cookie })
-    const first = await events('/api/live?topics=tasks,notes', { cookie })
-    await waitForState(first, 'notes', await client.notes.list())
+    const first = await events('/api/live?topics=loans,shelves', { cookie })
+    await waitForState(first, 'shelves', await client.shelves.list())
     first.close()
-    await client.notes.create({ title: 'x', body: '' })
+    await client.shelves.create({ name: 'x' })
 
-    const second = await events('/api/live?topics=tasks,notes', {
+    const second = await events('/api/live?topics=loans,shelves', {
       cookie,
       'last-event-id': first.events.at(-1)?.id ?? '',
     })
 
-    await waitForState(second, 'notes', await client.notes.list())
+    await waitForState(second, 'shelves', await client.shelves.list())
     expect(second.events).toHaveLength(1)
   })
 
-  test.each(['', 'x', 'counter', 'counter=', 'tasks=a,counter=b', 'é'.repeat(500)])(
+  test.each(['', 'x', 'visits', 'visits=', 'loans=a,visits=b', 'é'.repeat(500)])(
     'sends all topics after an unknown event id: %s',
     async (id) => {
-      const source = await events('/api/live?topics=counter', {
+      const source = await events('/api/live?topics=visits', {
         'last-event-id': encodeURIComponent(id).slice(0, 500),
       })
 
-      await waitForState(source, 'counter', (await call('GET', '/api/counter')).body)
+      await waitForState(source, 'visits', (await call('GET', '/api/visits')).body)
     },
   )
 
   test('stays open for longer than ANSWER_TIMEOUT, and occupies no slot of MAX_REQUESTS', async () => {
-    const sources = await Promise.all(Array.from({ length: 3 }, () => events('/api/live?topics=counter')))
-    sources.push(...(await Promise.all(Array.from({ length: 3 }, () => events('/api/live?topics=counter')))))
-    await withTableLocked(service.databaseUrl, 'counter', async () => {
-      const later = call('GET', '/api/counter')
+    const sources = await Promise.all(Array.from({ length: 3 }, () => events('/api/live?topics=visits')))
+    sources.push(...(await Promise.all(Array.from({ length: 3 }, () => events('/api/live?topics=visits')))))
+    await withTableLocked(service.databaseUrl, 'visits', async () => {
+      const later = call('GET', '/api/visits')
       await vi.waitFor(async () => {
-        const blocked = sql`select 1 from pg_locks where not granted and relation = 'counter'::regclass`
+        const blocked = sql`select 1 from pg_locks where not granted and relation = 'visits'::regclass`
         expect(await db.execute(blocked)).not.toHaveLength(0)
       }, PATIENCE)
       advanceClock(ANSWER_TIMEOUT)
       expect((await later).status).toBe(503)
     })
 
-    const { body } = await call('POST', '/api/counter/increment')
+    const { body } = await call('POST', '/api/visits/add')
 
-    for (const source of sources) await waitForState(source, 'counter', body)
+    for (const source of sources) await waitForState(source, 'visits', body)
   })
 
   test('a connection with a further request is closed immediately, and occupies no slot', async () => {
@@ -140,22 +141,22 @@ describe('GET /api/live', () => {
     onTestFinished(() => void socket.destroy())
     const closed = once(socket, 'close')
     const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`
-    socket.write(get('/api/live?topics=counter'))
+    socket.write(get('/api/live?topics=visits'))
     await once(socket, 'data')
-    socket.write(get('/api/counter').repeat(3))
+    socket.write(get('/api/visits').repeat(3))
 
     await closed
 
-    expect((await call('GET', '/api/counter')).status).toBe(200)
+    expect((await call('GET', '/api/visits')).status).toBe(200)
   })
 
   test.each([
-    ['before another request', ['/api/live?topics=counter', '/api/tasks']],
-    ['behind another request', ['/api/tasks', '/api/live?topics=counter']],
-    ['behind another stream', Array<string>(50).fill('/api/live?topics=counter')],
+    ['before another request', ['/api/live?topics=visits', '/api/shelves']],
+    ['behind another request', ['/api/shelves', '/api/live?topics=visits']],
+    ['behind another stream', Array<string>(50).fill('/api/live?topics=visits')],
   ])('does not start on a connection with unanswered requests: %s', async (_, paths) => {
     const cookie = await limited.signIn(newEmail())
-    await withTableLocked(limited.databaseUrl, 'tasks', async () => {
+    await withTableLocked(limited.databaseUrl, 'shelves', async () => {
       const socket = connect(Number(new URL(limited.origin).port), '127.0.0.1').on('error', () => undefined)
       const closed = once(socket, 'close')
       const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\ncookie: ${cookie}\r\n\r\n`
@@ -165,16 +166,16 @@ describe('GET /api/live', () => {
       await closed
     })
     await vi.waitFor(async () => {
-      const source = await openEvents(limited.origin, '/api/live?topics=counter')
+      const source = await openEvents(limited.origin, '/api/live?topics=visits')
       source.close()
       expect(source.status).toBe(200)
     }, PATIENCE)
   })
 
   test('a browser’s EventSource, which prefers event streams, receives the same events', async () => {
-    const source = await events('/api/live?topics=counter', { accept: 'text/event-stream' })
+    const source = await events('/api/live?topics=visits', { accept: 'text/event-stream' })
 
-    await waitForState(source, 'counter', (await call('GET', '/api/counter')).body)
+    await waitForState(source, 'visits', (await call('GET', '/api/visits')).body)
   })
 })
 
@@ -184,27 +185,27 @@ describe('a Datastar page', () => {
   test('receives the patches of the fragments', async () => {
     const cookie = await service.signIn(newEmail())
     const client = service.client({ cookie })
-    await client.legacyNotes.create({ newNote: 'Milk' })
-    const fragment = await call('GET', '/api/counter/fragment', undefined, datastar)
-    const list = await call('GET', '/api/notes', undefined, { cookie, ...datastar })
+    await client.shelves.create({ name: 'Milk' })
+    const fragment = await call('GET', '/api/visits', undefined, datastar)
+    const list = await call('GET', '/api/shelves', undefined, { cookie, ...datastar })
 
-    const response = await fetch(`${origin}/api/live?topics=counter,notes`, {
+    const response = await fetch(`${origin}/api/live?topics=visits,shelves`, {
       headers: { cookie, ...datastar, 'last-event-id': 'x' },
     })
 
     let text = ''
     for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
       text += part
-      if (text.includes('noteCount')) break
+      if (text.includes('shelfCount')) break
     }
     expect(text.replace(/^id: .*\n/gm, '')).toBe(String(fragment.body) + String(list.body))
   })
 
   test('receives the full state on each connect', async () => {
-    const first = await events('/api/live?topics=counter', datastar)
+    const first = await events('/api/live?topics=visits', datastar)
     await expect.poll(() => first.events.length, PATIENCE).toBe(2)
 
-    const second = await events('/api/live?topics=counter', {
+    const second = await events('/api/live?topics=visits', {
       ...datastar,
       'last-event-id': first.events[0]?.id ?? '',
     })
@@ -215,18 +216,18 @@ describe('a Datastar page', () => {
   test('is disconnected when the session is revoked, and then refused', async () => {
     const email = newEmail()
     const cookie = await service.signIn(email)
-    const source = await events('/api/live?topics=notes', { cookie, ...datastar })
+    const source = await events('/api/live?topics=shelves', { cookie, ...datastar })
     const owner = service.client({ cookie: await service.signIn(email) })
 
     await owner.sessions.revoke({ revokeSessionToken: sessionTokenIn(cookie) })
 
     await expect.poll(() => source.response.closed, { timeout: 20_000 }).toBe(true)
     expect(source.isComplete()).toBe(false)
-    const again = await call('GET', '/api/live?topics=notes', undefined, { cookie, ...datastar })
+    const again = await call('GET', '/api/live?topics=shelves', undefined, { cookie, ...datastar })
     expect(again).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } })
   })
 
-  test.each(['tasks', 'sessions', 'counter,tasks'])('cannot watch %s', async (topics) => {
+  test.each(['loans', 'sessions', 'visits,loans'])('cannot watch %s', async (topics) => {
     const cookie = await service.signIn(newEmail())
 
     const answer = await call('GET', `/api/live?topics=${topics}`, undefined, { cookie, ...datastar })
@@ -253,8 +254,8 @@ async function impersonate() {
 
 describe('a stream ends', () => {
   const open = async (headers: Record<string, string>) => {
-    const source = await events('/api/live?topics=tasks,counter', headers)
-    await waitForState(source, 'tasks', { tasks: [], taskCount: 0 })
+    const source = await events('/api/live?topics=shelves,visits', headers)
+    await waitForState(source, 'shelves', { shelves: [] })
     return source
   }
 
@@ -312,23 +313,23 @@ describe('a stream ends', () => {
         .set({ expiresAt: sql`now()` })
         .where(eq(sessions.token, token))
     })
-    const { body } = await call('POST', '/api/counter/increment')
-    await waitForState(source, 'counter', body)
+    const { body } = await call('POST', '/api/visits/add')
+    await waitForState(source, 'visits', body)
     expect(source.isComplete()).toBe(false)
     advanceClock(3600)
 
     await waitForEnd(source)
-    expect((await call('GET', '/api/live?topics=tasks', undefined, { cookie })).status).toBe(401)
+    expect((await call('GET', '/api/live?topics=shelves', undefined, { cookie })).status).toBe(401)
   })
 
-  test('but continues while only the counter is watched', async () => {
+  test('but continues while only visits are watched', async () => {
     const email = newEmail()
-    const source = await events('/api/live?topics=counter', { cookie: await service.signIn(email) })
+    const source = await events('/api/live?topics=visits', { cookie: await service.signIn(email) })
     await db.update(users).set({ banned: true }).where(eq(users.email, email))
 
-    const { body } = await call('POST', '/api/counter/increment')
+    const { body } = await call('POST', '/api/visits/add')
 
-    await waitForState(source, 'counter', body)
+    await waitForState(source, 'visits', body)
     expect(source.isComplete()).toBe(false)
   })
 
@@ -338,8 +339,7 @@ describe('a stream ends', () => {
     const server = createApp(second.services).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    const open = (headers?: Record<string, string>) =>
-      openEvents(address, '/api/live?topics=counter', headers)
+    const open = (headers?: Record<string, string>) => openEvents(address, '/api/live?topics=visits', headers)
     const sources = await Promise.all(Array.from({ length: 5 }, () => open()))
     // Datastar's client connects again only after a broken connection.
     const page = await open({ 'datastar-request': 'true' })
@@ -363,8 +363,8 @@ test('a batch refuses streams', async () => {
   const client: Client = createORPCClient(new RPCLink({ url: `${origin}/rpc`, plugins: [batching] }))
 
   const settled = await Promise.allSettled([
-    client.live.watch({ topics: ['counter'] }),
-    client.live.watch({ topics: ['counter'] }),
+    client.live.watch({ topics: ['visits'] }),
+    client.live.watch({ topics: ['visits'] }),
   ])
 
   const error = { reason: { code: 'BAD_REQUEST', status: 400 } }
@@ -372,11 +372,11 @@ test('a batch refuses streams', async () => {
 })
 
 test('RPC accepts GET, and sends the same states', async () => {
-  const data = encodeURIComponent(JSON.stringify({ json: { topics: ['counter'] } }))
+  const data = encodeURIComponent(JSON.stringify({ json: { topics: ['visits'] } }))
 
   const source = await events(`/rpc/live/watch?data=${data}`)
 
   await expect.poll(() => source.events.length, PATIENCE).toBe(1)
-  const { body } = await call('GET', '/api/counter')
-  expect(JSON.parse(source.events[0]?.data ?? '')).toEqual({ json: { topic: 'counter', state: body } })
+  const { body } = await call('GET', '/api/visits')
+  expect(JSON.parse(source.events[0]?.data ?? '')).toEqual({ json: { topic: 'visits', state: body } })
 })

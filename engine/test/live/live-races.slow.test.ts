@@ -2,10 +2,10 @@ import { getEventListeners } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test, vi } from 'vitest'
 
-import { createBus } from '../../engine/live/bus.ts'
-import { createSharedStates, type Source } from '../../engine/live/shared-state.ts'
-import { findByToken } from '../../engine/db/sessions.ts'
-import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
+import { createBus } from '../../live/bus.ts'
+import { createSharedStates, type Source } from '../../live/shared-state.ts'
+import { findByToken } from '../../db/sessions.ts'
+import { PATIENCE } from '../fixtures/patience.ts'
 import { startService } from '../fixtures/service.ts'
 
 const service = await startService()
@@ -28,11 +28,11 @@ function createTestBus() {
 
 function join(bus: ReturnType<typeof createBus>, source: Partial<Source>, states = createSharedStates(bus)) {
   const defaults: Source = {
-    topic: 'notes',
+    topic: 'shelves',
     isPrivate: true,
     id: '1',
     account: 'ada',
-    key: 'notes:ada',
+    key: 'shelves:ada',
     read: () => Promise.resolve({}),
   }
   const joined = states.join({ ...defaults, ...source }, () => undefined)
@@ -80,9 +80,9 @@ describe('a state that streams share', () => {
     const { state, leave } = join(bus, {
       read: async () => {
         reads++
-        announce('notes:ada')
+        announce('shelves:ada')
         await setImmediate()
-        announce('notes:ada')
+        announce('shelves:ada')
         return {}
       },
     })
@@ -97,7 +97,7 @@ describe('a state that streams share', () => {
     const { bus, announce } = createTestBus()
     let reads = 0
     const { state, leave } = join(bus, {
-      otherKeys: () => Promise.resolve(['notes:bob']),
+      otherKeys: () => Promise.resolve(['shelves:bob']),
       read: () => Promise.resolve({ isSame: ++reads > 0 }),
     })
     await state.refresh()
@@ -110,9 +110,9 @@ describe('a state that streams share', () => {
       return state.snapshot
     }
 
-    expect(await readAfter('notes:bob notes:bob')).toBe(snapshot)
-    expect(await readAfter('notes:ada')).toBe(snapshot)
-    expect(await readAfter('notes:ada notes:ada')).not.toBe(snapshot)
+    expect(await readAfter('shelves:bob shelves:bob')).toBe(snapshot)
+    expect(await readAfter('shelves:ada')).toBe(snapshot)
+    expect(await readAfter('shelves:ada shelves:ada')).not.toBe(snapshot)
     expect(state.snapshot?.tag).toBe(snapshot?.tag)
     leave()
   })
@@ -124,14 +124,14 @@ describe('a state that streams share', () => {
     const otherKeys = async () => {
       const found = [...shares]
       await Promise.resolve()
-      if (shares.push('notes:bob') === 1) announce('notes:ada')
+      if (shares.push('shelves:bob') === 1) announce('shelves:ada')
       return found
     }
     const { state, leave } = join(bus, { otherKeys, read: () => Promise.resolve({ reads: ++reads }) })
     await state.refresh()
     const before = reads
 
-    announce('notes:bob')
+    announce('shelves:bob')
 
     await expect.poll(() => reads, PATIENCE).toBeGreaterThan(before)
     leave()
@@ -166,7 +166,7 @@ describe('an account with large states', () => {
 describe('a stream', () => {
   test('leaves no listener on the signal of its caller', async () => {
     const { signal } = new AbortController()
-    const events = await service.stranger.live.watch({ topics: ['counter'] }, { signal })
+    const events = await service.stranger.live.watch({ topics: ['visits'] }, { signal })
     expect(getEventListeners(signal, 'abort')).not.toEqual([])
 
     await events.return()
@@ -175,7 +175,7 @@ describe('a stream', () => {
   })
 
   test('ends if its caller has aborted the signal before the call', async () => {
-    const events = await service.stranger.live.watch({ topics: ['counter'] }, { signal: AbortSignal.abort() })
+    const events = await service.stranger.live.watch({ topics: ['visits'] }, { signal: AbortSignal.abort() })
 
     expect(await events.next()).toMatchObject({ done: true })
   })
@@ -188,7 +188,7 @@ describe('a stream', () => {
     expect(caller).toBeDefined()
     await service.services.identity.signOut(cookie)
 
-    const opened = live.open({ topics: ['tasks'], caller, reply: new Map(), input: {}, isDatastar: false })
+    const opened = live.open({ topics: ['shelves'], caller, reply: new Map(), input: {}, isDatastar: false })
 
     await expect(opened).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
   })

@@ -4,8 +4,8 @@ import { type IncomingMessage, request } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
-import { createApp } from '../../engine/http/server/app.ts'
-import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
+import { createApp } from '../../http/server/app.ts'
+import { PATIENCE } from '../fixtures/patience.ts'
 import { startService, withTableLocked } from '../fixtures/service.ts'
 
 const limits = { MAX_ADDRESS_STREAMS: '1', MAX_PERSON_STREAMS: '1' }
@@ -13,8 +13,8 @@ const service = await startService(limits)
 const impatient = await startService({ ...limits, ANSWER_TIMEOUT: '0.1' })
 
 const wires: [protocol: string, path: string, body?: object][] = [
-  ['REST', '/api/live?topics=counter'],
-  ['RPC', '/rpc/live/watch', { json: { topics: ['counter'] } }],
+  ['REST', '/api/live?topics=visits'],
+  ['RPC', '/rpc/live/watch', { json: { topics: ['visits'] } }],
 ]
 
 /** Sends a request. `response` resolves with the headers of the response. */
@@ -31,7 +31,7 @@ function send(origin: string, path: string, body?: object, method = body ? 'POST
 const expectNoOpenStream = ({ origin } = service) =>
   vi.waitFor(async () => {
     // A HEAD request leaves no open stream.
-    const { response } = send(origin, '/api/live?topics=counter', undefined, 'HEAD')
+    const { response } = send(origin, '/api/live?topics=visits', undefined, 'HEAD')
     expect((await response)?.statusCode).toBe(200)
   }, PATIENCE)
 
@@ -57,7 +57,7 @@ describe('live.watch', () => {
   test.each(wires)(
     'closes a stream whose first state arrives after ANSWER_TIMEOUT, over %s',
     async (_, ...call) => {
-      await withTableLocked(impatient.databaseUrl, 'counter', async () => {
+      await withTableLocked(impatient.databaseUrl, 'visits', async () => {
         const response = await send(impatient.origin, ...call).response
         expect(response?.statusCode).toBe(503)
       })
@@ -70,10 +70,10 @@ describe('live.watch', () => {
     'closes a stream whose client disconnects before the first state, over %s',
     async (_, ...call) => {
       const { port, connected } = await startServer()
-      await withTableLocked(service.databaseUrl, 'counter', async () => {
+      await withTableLocked(service.databaseUrl, 'visits', async () => {
         const { disconnect } = send(`http://127.0.0.1:${port}`, ...call)
         const [socket] = await connected
-        await waitUntilBlocked('counter')
+        await waitUntilBlocked('visits')
         const closed = once(socket, 'close')
         disconnect()
         await closed
@@ -90,12 +90,12 @@ describe('live.watch', () => {
       opened.mockRestore()
     })
     const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`
-    await withTableLocked(service.databaseUrl, 'counter', async () => {
+    await withTableLocked(service.databaseUrl, 'visits', async () => {
       const client = connect(port, '127.0.0.1')
-      client.write(get('/api/counter') + get('/api/live?topics=counter'))
+      client.write(get('/api/visits') + get('/api/live?topics=visits'))
       const [socket] = await connected
       await vi.waitUntil(() => opened.mock.calls.length > 0, PATIENCE)
-      await waitUntilBlocked('counter')
+      await waitUntilBlocked('visits')
       const closed = once(socket, 'close')
       client.destroy()
       await closed
@@ -104,14 +104,14 @@ describe('live.watch', () => {
     await expectNoOpenStream()
   })
 
-  test.each(['/api/status', '/api/counter', '/nothing'])(
+  test.each(['/api/status', '/api/visits', '/nothing'])(
     'does not lose the answer of a request before the stream on the same connection: %s',
     async (path) => {
       const { port } = await startServer()
       const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`
       for (let count = 0; count < 5; count++) {
         const client = connect(port, '127.0.0.1')
-        client.write(get(path) + get('/api/live?topics=counter'))
+        client.write(get(path) + get('/api/live?topics=visits'))
         const [answer] = (await once(client, 'data')) as [Buffer]
         client.destroy()
 
@@ -123,7 +123,7 @@ describe('live.watch', () => {
 
   test('closes the stream of a call in a batch', async () => {
     const headers = { 'x-orpc-batch': 'buffered', 'content-type': 'application/json' }
-    const body = [{ url: `${service.origin}/rpc/live/watch`, body: { json: { topics: ['counter'] } } }]
+    const body = [{ url: `${service.origin}/rpc/live/watch`, body: { json: { topics: ['visits'] } } }]
     const options = { method: 'POST', headers, body: JSON.stringify(body) }
     const response = await fetch(`${service.origin}/rpc/__batch__`, options)
     expect(await response.text()).toContain('outside of a batch')
@@ -134,11 +134,11 @@ describe('live.watch', () => {
   test('closes the stream of a caller in the same process if the call is aborted before the first state', async () => {
     const person = await service.person()
     const aborting = new AbortController()
-    const topics: ['tasks'] = ['tasks']
+    const topics: ['shelves'] = ['shelves']
     const opened: Promise<unknown>[] = []
-    await withTableLocked(service.databaseUrl, 'tasks', async () => {
+    await withTableLocked(service.databaseUrl, 'shelves', async () => {
       opened.push(person.live.watch({ topics }, { signal: aborting.signal }))
-      await waitUntilBlocked('tasks')
+      await waitUntilBlocked('shelves')
       aborting.abort()
     })
     await Promise.allSettled(opened)

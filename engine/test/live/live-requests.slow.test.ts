@@ -1,11 +1,14 @@
+import type { InferContractRouterOutputs } from '@orpc/contract'
+import type { LiveUpdateOf } from 'tallystick-contract'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 
-import type { Outputs } from '../../contract/client.ts'
-import type { LiveUpdate } from '../../contract/index.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
+import type { contract } from '../library/contract.ts'
+
+type Outputs = InferContractRouterOutputs<typeof contract>
+type LiveUpdate = LiveUpdateOf<typeof contract>
 
 const service = await startService()
-const setCounter = (inputValue: number) => service.stranger.counter.set({ inputValue })
 
 describe('GET /api/live', () => {
   /** Reads the stream until it contains `text`, or ends. Returns what the stream contains. */
@@ -22,37 +25,35 @@ describe('GET /api/live', () => {
     return received
   }
 
-  test.each(['topics[0]=counter', 'topics[]=counter', 'topics=counter', 'topics=counter,counter'])(
+  test.each(['topics[0]=visits', 'topics[]=visits', 'topics=visits', 'topics=visits,visits'])(
     'accepts %s',
     async (query) => {
-      await setCounter(7)
-
       expect(await read(service.origin, query, '\n\n')).toMatch(
-        /^id: counter=[\w-]+\ndata: \{"topic":"counter","state":\{"count":7\}\}\n\n$/,
+        /^id: visits=[\w-]+\ndata: \{"topic":"visits","state":\{"count":0\}\}\n\n$/,
       )
     },
   )
 
   test.each([
-    'topics[0]=counter&topics[1]=tasks',
-    'topics[]=counter&topics[]=tasks',
-    'topics=counter&topics=tasks',
-    'topics=counter,tasks&tasks[status]=pending',
+    'topics[0]=visits&topics[1]=loans',
+    'topics[]=visits&topics[]=loans',
+    'topics=visits&topics=loans',
+    'topics=visits,loans&loans[bookId]=dune',
   ])('accepts %s', async (query) => {
     const cookie = await service.signIn(newEmail())
 
-    const events = await read(service.origin, query, '"taskCount":0', { cookie })
+    const events = await read(service.origin, query, '"loans":[]', { cookie })
 
-    expect(events).toContain('{"topic":"counter","state":{"count":')
-    expect(events).toContain('{"topic":"tasks","state":{"tasks":[],"taskCount":0}}')
+    expect(events).toContain('{"topic":"visits","state":{"count":')
+    expect(events).toContain('{"topic":"loans","state":{"loans":[]}}')
   })
 })
 
 test('the topic of an update determines the type of its state', () => {
   const read = (update: LiveUpdate) => {
-    if (update.topic === 'tasks') expectTypeOf(update.state).toEqualTypeOf<Outputs['tasks']['list']>()
-    if (update.topic === 'counter') expectTypeOf(update.state).toEqualTypeOf<Outputs['counter']['get']>()
-    if (update.topic === 'notes') expectTypeOf(update.state).toEqualTypeOf<Outputs['notes']['list']>()
+    if (update.topic === 'loans') expectTypeOf(update.state).toEqualTypeOf<Outputs['loans']['list']>()
+    if (update.topic === 'visits') expectTypeOf(update.state).toEqualTypeOf<Outputs['visits']['get']>()
+    if (update.topic === 'shelves') expectTypeOf(update.state).toEqualTypeOf<Outputs['shelves']['list']>()
     if (update.topic === 'sessions') expectTypeOf(update.state).toEqualTypeOf<Outputs['sessions']['list']>()
   }
 

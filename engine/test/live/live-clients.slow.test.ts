@@ -1,32 +1,38 @@
 import { createORPCClient, getEventMeta } from '@orpc/client'
 import { ClientRetryPlugin, type ClientRetryPluginContext } from '@orpc/client/plugins'
-import type { ContractRouterClient } from '@orpc/contract'
+import type { ContractRouterClient, InferContractRouterInputs } from '@orpc/contract'
 import type { JsonifiedClient } from '@orpc/openapi-client'
 import { OpenAPILink } from '@orpc/openapi-client/fetch'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
-import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-
 import {
   type CallContext,
-  type Client,
-  type Contract,
-  contract,
+  type ClientOf,
+  createRpcClient,
+  decodeErrorBody,
+  isDefinedError,
+  type LiveUpdateOf,
+  safe,
+} from 'tallystick-contract'
+import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+
+import { createApp } from '../../http/server/app.ts'
+import { createFetch, sessionTokenIn } from '../fixtures/http.ts'
+import { PATIENCE } from '../fixtures/patience.ts'
+import { startProxy } from '../fixtures/proxy.ts'
+import {
   createClient,
   createRestClient,
-  decodeErrorBody,
-  type Inputs,
-  isDefinedError,
-  safe,
-} from '../../contract/client.ts'
-import type { LiveUpdate } from '../../contract/index.ts'
-import { createApp } from '../../engine/http/server/app.ts'
-import { createTallystick } from '../../src/testing.ts'
-import { createFetch, sessionTokenIn } from '../../engine/test/fixtures/http.ts'
-import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
-import { startProxy } from '../../engine/test/fixtures/proxy.ts'
-import { describeTransports, newEmail, startService } from '../fixtures/service.ts'
+  createTallystick,
+  describeTransports,
+  newEmail,
+  startService,
+} from '../fixtures/service.ts'
+import { contract } from '../library/contract.ts'
+import { books, visits } from '../library/db.ts'
+
+type Contract = typeof contract
 
 const secret = { AUTH_SECRET: 'x'.repeat(40) }
 const service = await startService(secret)
@@ -47,14 +53,14 @@ async function startInstance() {
 const other = await startInstance()
 afterAll(() => other.close())
 
-type Input = Inputs['live']['watch']
+type Input = InferContractRouterInputs<Contract>['live']['watch']
 type RetryContext = CallContext & ClientRetryPluginContext
-type LiveClient = Pick<Client<RetryContext>, 'live'>
+type LiveClient = Pick<ClientOf<Contract, RetryContext>, 'live'>
 type Options = Parameters<LiveClient['live']['watch']>[1]
 
 /** Watches topics, and collects the updates until the test ends. */
 async function watch(client: LiveClient, input: Input, options: Options = {}) {
-  const updates: LiveUpdate[] = []
+  const updates: LiveUpdateOf<Contract>[] = []
   const ending: { error?: unknown; isDone?: true } = {}
   const events = await client.live.watch(input, options)
   const read = async () => {
@@ -94,7 +100,13 @@ beforeEach(() => {
   })
 })
 
-const setCounter = (inputValue: number) => service.stranger.counter.set({ inputValue })
+/** Counts a visit, after which there are `count` visits. */
+async function setVisits(count: number) {
+  const before = { count: count - 1 }
+  const { db } = service.services
+  await db.insert(visits).values(before).onConflictDoUpdate({ target: visits.id, set: before })
+  await service.stranger.visits.add()
+}
 
 describeTransports(service, ({ stranger, person }) => {
   describe('live.watch', () => {
@@ -104,61 +116,67 @@ describeTransports(service, ({ stranger, person }) => {
       const overRest = createFetch(service)
       const overRpc = createClient(service.origin, { headers: { cookie } })
       const elsewhere = other.client({ cookie })
-      await setCounter(3)
-      await overRpc.tasks.create({ taskTitle: 'One' })
+      await setVisits(3)
+      const { id } = await overRpc.shelves.create({ name: 'One' })
+      const book = { id: crypto.randomUUID(), title: 'A book', copies: 1 }
+      await service.services.db.insert(books).values(book)
 
-      const watched = await watch(await person(email), { topics: ['counter', 'tasks', 'notes', 'sessions'] })
-      await watched.waitFor('counter', { count: 3 })
-      await watched.waitFor('tasks', { tasks: [{ title: 'One' }], taskCount: 1 })
-      await watched.waitFor('notes', { notes: [], can: { CREATE_NOTE: true } })
+      const watched = await watch(await person(email), { topics: ['visits', 'shelves', 'loans', 'sessions'] })
+      await watched.waitFor('visits', { count: 3 })
+      await watched.waitFor('shelves', { shelves: [{ name: 'One' }] })
+      await watched.waitFor('loans', { loans: [] })
       await watched.waitFor('sessions', { sessionCount: 2 })
 
-      await overRest('POST', '/api/counter/increment')
-      await watched.waitFor('counter', { count: 4 })
-      await overRpc.counter.increment()
-      await watched.waitFor('counter', { count: 5 })
-      await overRest('POST', '/api/tasks', { taskTitle: 'Two' }, { cookie })
-      await watched.waitFor('tasks', { taskCount: 2 })
-      await elsewhere.tasks.reset()
-      await watched.waitFor('tasks', { tasks: [] })
-      await overRest('POST', '/api/notes', { newNote: 'First form' }, { cookie })
-      await watched.waitFor('notes', { notes: [{ title: 'First form' }] })
-      await elsewhere.notes.create({ title: 'Second form', body: '' })
-      await watched.waitFor('notes', { notes: [{ title: 'Second form' }, { title: 'First form' }] })
+      await overRest('POST', '/api/visits/add')
+      await watched.waitFor('visits', { count: 4 })
+      await overRpc.visits.add()
+      await watched.waitFor('visits', { count: 5 })
+      await overRest('POST', '/api/shelves', { name: 'Two' }, { cookie })
+      await watched.waitFor('shelves', { shelves: [{ name: 'Two' }, { name: 'One' }] })
+      await elsewhere.shelves.rename({ id, name: 'Three' })
+      await watched.waitFor('shelves', { shelves: [{ name: 'Two' }, { name: 'Three' }] })
+      const loan = await elsewhere.loans.create({ bookId: book.id })
+      await watched.waitFor('loans', { loans: [{ bookId: book.id }] })
+      await overRest('DELETE', `/api/loans/${loan.id}`, undefined, { cookie })
+      await watched.waitFor('loans', { loans: [] })
       await service.signIn(email)
       await watched.waitFor('sessions', { sessionCount: 3 })
     })
 
-    test('returns the tasks with a status, up to a limit', async () => {
+    test('returns the loans of a book', async () => {
       const ada = await person()
-      for (const taskTitle of ['One', 'Two', 'Three']) await ada.tasks.create({ taskTitle })
+      const [bookId, another] = [crypto.randomUUID(), crypto.randomUUID()]
+      const values = [bookId, another].map((id) => ({ id, title: 'A book', copies: 1 }))
+      await service.services.db.insert(books).values(values)
+      for (const { id } of values) await ada.loans.create({ bookId: id })
 
-      const watched = await watch(ada, { topics: ['tasks'], tasks: { status: 'pending', limit: 2 } })
-      await watched.waitFor('tasks', await ada.tasks.list({ status: 'pending', limit: 2 }))
+      const watched = await watch(ada, { topics: ['loans'], loans: { bookId } })
+      await watched.waitFor('loans', { loans: [{ bookId }] })
     })
 
     test('continues after the last event on another instance: unchanged topics are not sent again', async () => {
       const email = newEmail()
       const ada = await person(email)
       const elsewhere = createRestClient(other.origin, { headers: { cookie: await other.signIn(email) } })
-      await setCounter(1)
-      const topics: Input['topics'] = ['counter', 'tasks']
+      await setVisits(1)
+      const topics: Input['topics'] = ['visits', 'shelves']
       const first = await watch(ada, { topics })
-      await first.waitFor('counter', { count: 1 })
-      await first.waitFor('tasks', { taskCount: 0 })
+      await first.waitFor('visits', { count: 1 })
+      await first.waitFor('shelves', { shelves: [] })
       const lastEventId = first.lastEventId()
       await first.stop()
 
-      await ada.tasks.create({ taskTitle: 'One' })
-      await ada.tasks.create({ taskTitle: 'Two' })
-      for (const [index, client] of [ada, elsewhere].entries()) {
+      await ada.shelves.create({ name: 'One' })
+      const shelves = [{ name: 'One' }]
+      for (const client of [ada, elsewhere]) {
         const next = await watch(client, { topics }, { lastEventId })
-        await next.waitFor('tasks', { taskCount: 2 + index })
-        expect(next.updates[0]).toMatchObject({ topic: 'tasks', state: { taskCount: 2 + index } })
-        // An unchanged counter would arrive before the next task.
-        await ada.tasks.create({ taskTitle: 'Three' })
-        await next.waitFor('tasks', { taskCount: 3 + index })
-        expect(next.statesOf('counter')).toEqual([])
+        await next.waitFor('shelves', { shelves })
+        expect(next.updates[0]).toMatchObject({ topic: 'shelves', state: { shelves } })
+        // Unchanged visits would arrive before the next shelf.
+        await ada.shelves.create({ name: 'Another' })
+        shelves.unshift({ name: 'Another' })
+        await next.waitFor('shelves', { shelves })
+        expect(next.statesOf('visits')).toEqual([])
       }
     })
 
@@ -167,8 +185,8 @@ describeTransports(service, ({ stranger, person }) => {
       const cookie = await other.signIn(email)
       const elsewhere = other.client({ cookie })
       const { sessions: before } = await elsewhere.sessions.list()
-      const watched = await watch(await person(email), { topics: ['tasks'] })
-      await watched.waitFor('tasks', { taskCount: 0 })
+      const watched = await watch(await person(email), { topics: ['shelves'] })
+      await watched.waitFor('shelves', { shelves: [] })
       const { sessions } = await elsewhere.sessions.list()
       const added = sessions.find(({ id }) => before.every((each) => each.id !== id))
 
@@ -185,7 +203,7 @@ describeTransports(service, ({ stranger, person }) => {
     test('is refused with a typed error before the first event', async () => {
       const watchAll = (topics: unknown[]) => stranger.live.watch({ topics } as Input)
 
-      await expect(watchAll(['counter', 'tasks'])).rejects.toMatchObject({
+      await expect(watchAll(['visits', 'shelves'])).rejects.toMatchObject({
         code: 'UNAUTHORIZED',
         status: 401,
       })
@@ -198,9 +216,9 @@ describeTransports(service, ({ stranger, person }) => {
 
     test('ends when the caller aborts the signal or returns the iterator', async () => {
       const controller = new AbortController()
-      const aborted = await watch(stranger, { topics: ['counter'] }, { signal: controller.signal })
-      const returned = await watch(stranger, { topics: ['counter'] })
-      for (const watched of [aborted, returned]) await watched.waitFor('counter', {})
+      const aborted = await watch(stranger, { topics: ['visits'] }, { signal: controller.signal })
+      const returned = await watch(stranger, { topics: ['visits'] })
+      for (const watched of [aborted, returned]) await watched.waitFor('visits', {})
 
       controller.abort()
       await returned.stop()
@@ -243,27 +261,27 @@ describe.each([
     const { route, origin, cut, connections } = await startSwitch()
     const cookie = await service.signIn(newEmail())
     const results: unknown[] = []
-    await setCounter(1)
+    await setVisits(1)
     const watched = await watch(
       createTyped(origin, { headers: { cookie } }),
-      { topics: ['counter', 'tasks'] },
+      { topics: ['visits', 'shelves'] },
       { context: { onRetry: () => (isSuccess) => void results.push(isSuccess) } },
     )
-    await watched.waitFor('tasks', { taskCount: 0 })
-    await watched.waitFor('counter', { count: 1 })
+    await watched.waitFor('shelves', { shelves: [] })
+    await watched.waitFor('visits', { count: 1 })
 
     for (const count of [2, 3]) {
       route.target = undefined
       const before = results.length
       cut()
-      await setCounter(count)
+      await setVisits(count)
       await vi.waitUntil(() => results.length > before, PATIENCE)
       route.target = service.origin
-      await watched.waitFor('counter', { count })
+      await watched.waitFor('visits', { count })
     }
 
-    expect(watched.statesOf('counter')).toEqual([{ count: 1 }, { count: 2 }, { count: 3 }])
-    expect(watched.statesOf('tasks')).toHaveLength(1)
+    expect(watched.statesOf('visits')).toEqual([{ count: 1 }, { count: 2 }, { count: 3 }])
+    expect(watched.statesOf('shelves')).toHaveLength(1)
     expect(results.filter(Boolean)).toHaveLength(2)
     expect(connections()).toBe(results.length + 1)
   })
@@ -272,16 +290,16 @@ describe.each([
     const stopping = await startInstance()
     const { route, origin } = await startSwitch()
     route.target = stopping.origin
-    await setCounter(1)
-    const watched = await watch(createTyped(origin), { topics: ['counter'] })
-    await watched.waitFor('counter', { count: 1 })
+    await setVisits(1)
+    const watched = await watch(createTyped(origin), { topics: ['visits'] })
+    await watched.waitFor('visits', { count: 1 })
 
     route.target = other.origin
     stopping.services.closing.abort()
     await stopping.close()
-    await setCounter(2)
+    await setVisits(2)
 
-    await watched.waitFor('counter', { count: 2 })
+    await watched.waitFor('visits', { count: 2 })
     expect(watched.updates).toHaveLength(2)
   })
 
@@ -294,10 +312,10 @@ describe.each([
     const lost: unknown[] = []
     const watched = await watch(
       createTyped(service.origin, { headers: { cookie } }),
-      { topics: ['counter', 'tasks'] },
+      { topics: ['visits', 'shelves'] },
       { context: { onRetry: ({ error }) => void lost.push(error) } },
     )
-    await watched.waitFor('tasks', { taskCount: 0 })
+    await watched.waitFor('shelves', { shelves: [] })
     const owner = client({ cookie: await service.signIn(email) })
     const { sessions } = await owner.sessions.list()
     const revoked = sessions.find(({ isCurrent }) => !isCurrent)
@@ -312,28 +330,28 @@ describe.each([
   test('waits for a service that does not answer yet', async () => {
     const { route, origin, connections } = await startSwitch()
     route.target = undefined
-    const starting = watch(createTyped(origin), { topics: ['counter'] })
+    const starting = watch(createTyped(origin), { topics: ['visits'] })
     await vi.waitUntil(() => connections() > 1, PATIENCE)
     route.target = service.origin
 
     const watched = await starting
 
-    await watched.waitFor('counter', {})
+    await watched.waitFor('visits', {})
   })
 
   test('ends during the delay if the caller aborts the signal or returns the iterator', async () => {
     const MINUTE = 60_000
-    setDelay(MINUTE / 1000)
     const { route, origin, cut, connections } = await startSwitch()
     const lost: unknown[] = []
     const context: CallContext = { onRetry: ({ error }) => void lost.push(error) }
     const controller = new AbortController()
     const { signal } = controller
     const client = createTyped(origin)
-    const aborted = await watch(client, { topics: ['counter'] }, { signal, context })
-    const returned = await watch(client, { topics: ['counter'] }, { context })
-    await aborted.waitFor('counter', {})
-    await returned.waitFor('counter', {})
+    const aborted = await watch(client, { topics: ['visits'] }, { signal, context })
+    const returned = await watch(client, { topics: ['visits'] }, { context })
+    await aborted.waitFor('visits', {})
+    await returned.waitFor('visits', {})
+    setDelay(MINUTE / 1000)
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
     route.target = undefined
@@ -342,7 +360,7 @@ describe.each([
     const before = connections()
 
     controller.abort()
-    const waiting = client.live.watch({ topics: ['counter'] }, { signal })
+    const waiting = client.live.watch({ topics: ['visits'] }, { signal })
     await returned.stop()
 
     await expect(waiting).rejects.toMatchObject({ name: 'AbortError' })
@@ -351,7 +369,7 @@ describe.each([
     await vi.advanceTimersByTimeAsync(2 * MINUTE)
     // A connection of the streams would arrive before this connection.
     route.target = service.origin
-    await client.counter.get()
+    await client.status.get()
     expect(connections()).toBe(before + 1)
   })
 
@@ -359,7 +377,7 @@ describe.each([
     const { route, origin, connections } = await startSwitch()
     route.target = undefined
 
-    await expect(createTyped(origin).counter.get()).rejects.toThrow()
+    await expect(createTyped(origin).visits.get()).rejects.toThrow()
 
     expect(connections()).toBe(1)
   })
@@ -367,7 +385,7 @@ describe.each([
 
 describe('live.watch with a ClientRetryPlugin of the caller', () => {
   const connectWithPlugin = (origin: string, retried: unknown[]) =>
-    createClient<RetryContext>(origin, {
+    createRpcClient<Contract, RetryContext>(origin, {
       plugins: [
         new ClientRetryPlugin({
           default: { retry: 9, retryDelay: 0, onRetry: ({ error }) => void retried.push(error) },
@@ -378,14 +396,14 @@ describe('live.watch with a ClientRetryPlugin of the caller', () => {
   test('is resumed by the client only', async () => {
     const { origin, cut, connections } = await startSwitch()
     const retried: unknown[] = []
-    const watched = await watch(connectWithPlugin(origin, retried), { topics: ['counter'] })
-    await setCounter(7)
-    await watched.waitFor('counter', { count: 7 })
+    const watched = await watch(connectWithPlugin(origin, retried), { topics: ['visits'] })
+    await setVisits(7)
+    await watched.waitFor('visits', { count: 7 })
 
     cut()
     await vi.waitUntil(() => connections() > 1, PATIENCE)
-    await setCounter(8)
-    await watched.waitFor('counter', { count: 8 })
+    await setVisits(8)
+    await watched.waitFor('visits', { count: 8 })
 
     expect(connections()).toBe(2)
     expect(retried).toEqual([])
@@ -395,8 +413,8 @@ describe('live.watch with a ClientRetryPlugin of the caller', () => {
     const { route, origin, cut, connections } = await startSwitch()
     const retried: unknown[] = []
     const client = connectWithPlugin(origin, retried)
-    const watched = await watch(client, { topics: ['counter'] }, { context: { retry: 2 } })
-    await watched.waitFor('counter', {})
+    const watched = await watch(client, { topics: ['visits'] }, { context: { retry: 2 } })
+    await watched.waitFor('visits', {})
 
     route.target = undefined
     cut()
@@ -419,21 +437,21 @@ describe("live.watch with oRPC's own OpenAPILink", () => {
 
   test('is resumed by ClientRetryPlugin, and repeats no state', async () => {
     const { origin, cut, connections } = await startSwitch()
-    await setCounter(1)
+    await setVisits(1)
     const context = { retry: Infinity, retryDelay: 10 }
-    const watched = await watch(connectStock(origin), { topics: ['counter'] }, { context })
-    await watched.waitFor('counter', { count: 1 })
+    const watched = await watch(connectStock(origin), { topics: ['visits'] }, { context })
+    await watched.waitFor('visits', { count: 1 })
 
     cut()
     await vi.waitUntil(() => connections() === 2, PATIENCE)
-    await setCounter(2)
+    await setVisits(2)
 
-    await watched.waitFor('counter', { count: 2 })
-    expect(watched.statesOf('counter')).toEqual([{ count: 1 }, { count: 2 }])
+    await watched.waitFor('visits', { count: 2 })
+    expect(watched.statesOf('visits')).toEqual([{ count: 1 }, { count: 2 }])
   })
 
   test('is refused with a typed error', async () => {
-    const { error } = await safe(connectStock(service.origin).live.watch({ topics: ['tasks'] }))
+    const { error } = await safe(connectStock(service.origin).live.watch({ topics: ['shelves'] }))
 
     expect(isDefinedError(error) && error.code).toBe('UNAUTHORIZED')
   })
