@@ -1,11 +1,10 @@
-import { getTableColumns, sql } from 'drizzle-orm'
+import { eq, getTableColumns, sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
 
-import { users } from '../../engine/db/users.ts'
-import { clear, list, tasks } from '../../db/tasks.ts'
-import { createTallystick } from '../../src/testing.ts'
-import { newEmail, startService } from '../fixtures/service.ts'
+import { users } from '../../db/users.ts'
+import { createTallystick, newEmail, startService } from '../fixtures/service.ts'
+import { listShelves, shelves } from '../library/db.ts'
 
 const server = await startService()
 
@@ -20,13 +19,13 @@ test.each(databases)(
     const tallystick = await open()
     const { db } = tallystick.services
     const ada = await tallystick.person(newEmail())
-    await ada.tasks.create({ taskTitle: 'Title' })
-    await ada.tasks.create({ taskTitle: 'Ünïcode 🙂', taskDesc: 'Text' })
-    const decode = vi.spyOn(tasks.createdAt, 'mapFromDriverValue')
+    await ada.shelves.create({ name: 'Name' })
+    await ada.shelves.create({ name: 'Ünïcode 🙂' })
+    const decode = vi.spyOn(shelves.createdAt, 'mapFromDriverValue')
     const select = () =>
       db
-        .select({ task: sql<string>`upper(${tasks.title})`.as('upper'), ...getTableColumns(tasks) })
-        .from(tasks)
+        .select({ upper: sql<string>`upper(${shelves.name})`.as('upper'), ...getTableColumns(shelves) })
+        .from(shelves)
 
     const prepared = await select().prepare('row_reader').execute()
 
@@ -48,12 +47,12 @@ test.each(databases)('a list on %s returns each time exactly', async (_, open) =
 
   await fc.assert(
     fc.asyncProperty(fc.array(time, { minLength: 1, maxLength: 500 }), async (times) => {
-      await clear(db, user.id)
-      const values = times.map((createdAt) => ({ userId: user.id, title: 'Title', createdAt }))
-      const inserted = await db.insert(tasks).values(values).returning()
-      const listed = await list(db, user.id, { limit: 1000 })
+      await db.delete(shelves).where(eq(shelves.userId, user.id))
+      const values = times.map((createdAt) => ({ userId: user.id, name: 'Name', createdAt }))
+      const inserted = await db.insert(shelves).values(values).returning()
+      const listed = await listShelves(db, user, { limit: 1000 })
 
-      const createdAt = new Map(listed.map((task) => [task.id, task.createdAt]))
+      const createdAt = new Map(listed.map((shelf) => [shelf.id, shelf.createdAt]))
       expect(inserted.map(({ id }) => createdAt.get(id))).toEqual(times)
     }),
     { numRuns: 20 },

@@ -6,14 +6,14 @@ import { pino, stdSerializers } from 'pino'
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod'
 
-import { createApp } from '../../engine/http/server/app.ts'
-import { createLog } from '../../engine/telemetry/log.ts'
-import { validateOutput } from '../../engine/output.ts'
-import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
+import { createApp } from '../../http/server/app.ts'
+import { createLog } from '../../telemetry/log.ts'
+import { validateOutput } from '../../output.ts'
+import { PATIENCE } from '../fixtures/patience.ts'
 import { settingsWithAddress, newEmail, startService } from '../fixtures/service.ts'
-import { bearer, registerApp } from '../../engine/test/fixtures/oauth-app.ts'
-import { signInOverHttp } from '../../engine/test/fixtures/http.ts'
-import { exchange } from '../../engine/test/fixtures/raw-http.ts'
+import { bearer, registerApp } from '../fixtures/oauth-app.ts'
+import { signInOverHttp } from '../fixtures/http.ts'
+import { exchange } from '../fixtures/raw-http.ts'
 
 const MARKER = 'swordfish'
 
@@ -58,9 +58,14 @@ async function ask({ method = 'POST', path, body, headers = {} }: Asked) {
   return response.statusCode
 }
 
-const rpc = (meta: unknown, json: unknown = { inputValue: `/${MARKER}(/` }) => JSON.stringify({ json, meta })
-const tool = (name: string) =>
-  JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: { x: MARKER } } })
+const rpc = (meta: unknown, json: unknown = { name: `/${MARKER}(/` }) => JSON.stringify({ json, meta })
+const tool = (name: string, input: object = {}) =>
+  JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name, arguments: { ...input, x: MARKER } },
+  })
 const form = { 'content-type': 'application/x-www-form-urlencoded' }
 const accept = { accept: 'application/json, text/event-stream' }
 
@@ -69,16 +74,16 @@ const accept = { accept: 'application/json, text/event-stream' }
  * paths, because the log contains valid paths.
  */
 const requests: Record<string, Asked> = {
-  'REST, refused': { path: '/api/counter/set', body: `{"inputValue":"${MARKER}"}` },
-  'REST, malformed': { path: '/api/counter/set', body: `{"${MARKER}` },
-  'REST, by a query': { method: 'GET', path: `/api/tasks?status=${MARKER}`, headers: { cookie } },
-  'REST, by a form': { path: '/api/counter/set', body: MARKER, headers: form },
-  'REST, by an id': { path: '/api/notes/x/share', body: `{"email":"${MARKER}"}`, headers: { cookie } },
-  'RPC, refused': { path: '/rpc/counter/set', body: rpc(undefined) },
-  'RPC, regexp': { path: '/rpc/counter/set', body: rpc([[5, 'inputValue']]) },
-  'RPC, url': { path: '/rpc/counter/set', body: rpc([[4, 'inputValue']]) },
-  'RPC, a path that is not there': { path: '/rpc/counter/set', body: rpc([[1, MARKER]]) },
-  'RPC, by a query': { method: 'GET', path: `/rpc/counter/get?data=${encodeURIComponent(`{${MARKER}`)}` },
+  'REST, refused': { path: '/api/shelves', body: `{"name":["${MARKER}"]}`, headers: { cookie } },
+  'REST, malformed': { path: '/api/shelves', body: `{"${MARKER}`, headers: { cookie } },
+  'REST, by a query': { method: 'GET', path: `/api/shelves?limit=${MARKER}`, headers: { cookie } },
+  'REST, by a form': { path: '/api/shelves', body: MARKER, headers: { ...form, cookie } },
+  'REST, by an id': { path: '/api/shelves/x/share', body: `{"email":"${MARKER}"}`, headers: { cookie } },
+  'RPC, refused': { path: '/rpc/books/get', body: rpc(undefined) },
+  'RPC, regexp': { path: '/rpc/books/get', body: rpc([[5, 'name']]) },
+  'RPC, url': { path: '/rpc/books/get', body: rpc([[4, 'name']]) },
+  'RPC, a path that is not there': { path: '/rpc/books/get', body: rpc([[1, MARKER]]) },
+  'RPC, by a query': { method: 'GET', path: `/rpc/books/list?data=${encodeURIComponent(`{${MARKER}`)}` },
   'MCP, unknown tool': { path: '/mcp', body: tool(MARKER), headers: { ...token, ...accept } },
   'MCP, no such method': { path: '/mcp', body: `{"${MARKER}":1}`, headers: { ...token, ...accept } },
   'MCP, malformed': { path: '/mcp', body: `{"${MARKER}`, headers: { ...token, ...accept } },
@@ -98,16 +103,16 @@ const requests: Record<string, Asked> = {
   'sign-out, a cookie': {
     path: '/api/auth/sign-out',
     body: '{}',
-    headers: { cookie: `better-auth.session_token=${MARKER}` },
+    headers: { cookie: `test-library.session_token=${MARKER}` },
   },
   'Datastar, by signals': {
-    path: '/api/notes',
-    body: `{"newNote":1,"x":"${MARKER}"}`,
+    path: '/api/shelves',
+    body: `{"name":1,"x":"${MARKER}"}`,
     headers: { cookie, 'datastar-request': 'true' },
   },
   'an address that cannot be read': { method: 'GET', path: `/api/\\${MARKER}` },
-  'an address with a fragment': { method: 'GET', path: `/api/counter#${MARKER}` },
-  'a whole address with a password': { method: 'GET', path: `http://me:${MARKER}@127.0.0.1/api/counter` },
+  'an address with a fragment': { method: 'GET', path: `/api/visits#${MARKER}` },
+  'a whole address with a password': { method: 'GET', path: `http://me:${MARKER}@127.0.0.1/api/visits` },
 }
 
 const headers = (
@@ -126,9 +131,9 @@ describe('the log', () => {
 
   test.each(headers)('contains nothing of the header %s', async (name) => {
     for (const asked of [
-      { path: '/mcp', body: tool('counter_get'), headers: { ...token, ...accept } },
-      { path: '/api/tasks', body: '{"taskTitle":"One"}', headers: { cookie } },
-      { path: '/rpc/tasks/list', body: '{}', headers: { cookie } },
+      { path: '/mcp', body: tool('books_list'), headers: { ...token, ...accept } },
+      { path: '/api/shelves', body: '{"name":"One"}', headers: { cookie } },
+      { path: '/rpc/shelves/list', body: '{}', headers: { cookie } },
       { path: '/token', body: 'grant_type=refresh_token', headers: form },
       { method: 'GET', path: '/authorize' },
     ])
@@ -140,17 +145,17 @@ describe('the log', () => {
   test('contains nothing of headers that Node cannot parse', async () => {
     const steps = [`GET /${MARKER} HTTP/1.1\r\nhost: x\r\n${MARKER} : x\r\n\r\n`]
     await exchange(port, steps, { timeout: 5000 })
-    await ask({ method: 'GET', path: '/api/counter' })
+    await ask({ method: 'GET', path: '/api/visits' })
 
     expect(lines.join('')).not.toContain(MARKER)
   })
 
   test('contains the path, truncated', async () => {
-    await ask({ method: 'GET', path: '/api/counter?x=y' })
+    await ask({ method: 'GET', path: '/api/visits?x=y' })
     await ask({ method: 'GET', path: `/${'x'.repeat(7000)}` })
 
     expect(lines.map((line) => (JSON.parse(line) as { req: { path: string } }).req.path)).toEqual([
-      '/api/counter',
+      '/api/visits',
       `/${'x'.repeat(299)}`,
     ])
   })
@@ -158,7 +163,7 @@ describe('the log', () => {
   test('contains the status of an error that a Datastar page receives', async () => {
     const headers = { 'datastar-request': 'true', accept: 'text/event-stream' }
 
-    expect(await ask({ method: 'GET', path: '/api/notes', headers })).toBe(401)
+    expect(await ask({ method: 'GET', path: '/api/shelves', headers })).toBe(401)
 
     expect(lines.map((line) => (JSON.parse(line) as { res: object }).res)).toEqual([{ status: 401 }])
   })
@@ -196,29 +201,34 @@ function caught(run: () => unknown): unknown {
   }
 }
 
-/** Makes every deletion of rows throw `failure` until the end of the test. */
+/** Makes every transaction throw `failure` until the end of the test. */
 function failWith(failure: unknown) {
-  const remove = vi.spyOn(service.services.db, 'delete').mockImplementation(() => {
+  const begin = vi.spyOn(service.services.db, 'transaction').mockImplementation(() => {
     throw failure
   })
   onTestFinished(() => {
-    remove.mockRestore()
+    begin.mockRestore()
   })
 }
 
 describe.each(Object.entries(failures))('of %s, the log', (_, failure) => {
   test.each<[string, Asked]>([
-    ['REST', { path: '/api/tasks/reset', body: '{}', headers: { cookie } }],
-    ['RPC', { path: '/rpc/tasks/reset', body: '{}', headers: { cookie } }],
-    ['RPC on the stock path', { path: '/rpc/tasks/reset', body: '{"meta":[]}', headers: { cookie } }],
-    ['MCP', { path: '/mcp', body: tool('tasks_reset'), headers: { ...token, ...accept } }],
+    ['REST', { path: '/api/loans', body: '{"bookId":"x"}', headers: { cookie } }],
+    ['RPC', { path: '/rpc/loans/create', body: '{"json":{"bookId":"x"}}', headers: { cookie } }],
+    [
+      'RPC on the stock path',
+      { path: '/rpc/loans/create', body: '{"json":{"bookId":"x"},"meta":[]}', headers: { cookie } },
+    ],
+    ['MCP', { path: '/mcp', body: tool('loans_create', { bookId: 'x' }), headers: { ...token, ...accept } }],
   ])('over %s contains the operation and nothing that the caller sent', async (_, asked) => {
     failWith(failure())
 
     await ask(asked)
 
     const failed = lines.map((line) => JSON.parse(line) as object).filter((line) => 'err' in line)
-    expect(failed).toMatchObject([{ level: 50, procedure: 'tasks.reset', err: { type: expect.any(String) } }])
+    expect(failed).toMatchObject([
+      { level: 50, procedure: 'loans.create', err: { type: expect.any(String) } },
+    ])
     expect(lines.join('')).not.toContain(MARKER)
   })
 
