@@ -103,7 +103,7 @@ module.exports = {
       '^engine/(contract|db|translation)/',
       '^engine/(rate-limits|settings)\\.ts$',
     ]),
-    only('define-app', '^engine/define-app\\.ts$', [
+    only('define-app', '^engine/(define-app|scope-resources)\\.ts$', [
       '^engine/(contract|db)/',
       '^engine/(context|rate-limits|resource|scope-resources)\\.ts$',
       '^engine/(guard|procedures)/index\\.ts$',
@@ -115,7 +115,7 @@ module.exports = {
       // Validates OAUTH_CLIENTS. Permitted, because this file imports no other file of the engine.
       '^engine/identity/client-metadata\\.ts$',
     ]),
-    only('shared', '^engine/(rate-limits|scope-resources|mail-address|outages|output)\\.ts$', [
+    only('shared', '^engine/(rate-limits|mail-address|outages|output)\\.ts$', [
       engineContract,
       '^engine/db/errors\\.ts$',
     ]),
@@ -146,7 +146,11 @@ module.exports = {
     only('page', '^engine/page/', ['^engine/contract/(query/)?index\\.ts$']),
     only('html', '^engine/html/', [engineContract, '^engine/translation/', '^engine/(resource|texts)\\.ts$']),
     only('lists', '^engine/lists/', [...shared, '^engine/db/', '^engine/guard/networks\\.ts$']),
-    only('built-in-procedures', '^engine/procedures/', [...shared, '^engine/(guard|lists|db)/']),
+    only('built-in-procedures', '^engine/procedures/', [
+      ...shared,
+      '^engine/(guard|lists|db)/',
+      '^engine/texts\\.ts$',
+    ]),
     only('live', '^engine/live/', [...shared, '^engine/(guard|lists|db)/']),
     only('http', '^engine/http/', [...shared, '^engine/(guard|identity|openapi|html|db)/']),
     {
