@@ -89,7 +89,9 @@ export async function createTallystick<
 }
 
 async function createDatabase(app: Pick<App, 'id'>) {
-  if (!process.env.VITEST) return { url: 'memory:', drop: () => Promise.resolve() }
+  // Not the variable VITEST, because processes that a test starts inherit the variable.
+  const isWorker = '__vitest_worker__' in globalThis
+  if (!isWorker) return { url: 'memory:', drop: () => Promise.resolve() }
   const { createTestDatabase } = await import('./database.ts')
   return createTestDatabase(app)
 }
