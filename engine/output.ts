@@ -20,13 +20,12 @@ export function declaredOutput(validated: Awaited<ReturnType<AnySchema['~standar
   return validated.value
 }
 
-/** Returns an error with the paths at which a value has properties that its declared part has not. */
-export function undeclaredProperties(value: unknown, declared: unknown) {
-  const paths = pathsOutside(toJsonValue(value), toJsonValue(declared), [])
-  return new InvalidOutput(
-    paths.map((path) => ({ path, message: 'The contract does not declare this property' })),
-  )
-}
+/** Lists the properties that a value has and its declared part has not. */
+export const undeclaredProperties = (value: unknown, declared: unknown): SchemaIssue[] =>
+  pathsOutside(toJsonValue(value), toJsonValue(declared), []).map((path) => ({
+    path,
+    message: 'The contract does not declare this property',
+  }))
 
 const pathsOutside = (value: unknown, declared: unknown, path: readonly string[]): (readonly string[])[] =>
   typeof value !== 'object' || value === null

@@ -51,7 +51,4 @@ export type Message = keyof Texts
 export const { isMessage, negotiateLanguage } = createTranslation<Message>(catalogues)
 
 /** The name of the account, for the consent page. */
-export const accountNames = {
-  ...selectTexts(catalogues, ({ account }) => account),
-  en: en.account,
-}
+export const accountNames = selectTexts(catalogues, ({ account }) => account)

@@ -86,7 +86,7 @@ describeTransports(service, ({ person, stranger }) => {
   })
 })
 
-describe.each(Object.entries(transports))('%s', (_, connect) => {
+describe.each(transports)('%s', (_, connect) => {
   const reserve = (language: string, input: { name: string; guests: number }) =>
     connect(service, { 'accept-language': language }).reservations.create(input)
 

@@ -192,7 +192,7 @@ describeTransports(service, ({ person, stranger }) => {
   })
 })
 
-describe.each(Object.entries(transports))('%s', (_, connect) => {
+describe.each(transports)('%s', (_, connect) => {
   describe('sessions.list', () => {
     test.each([
       ['the raw token', (token: string) => token],

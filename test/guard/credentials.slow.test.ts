@@ -35,7 +35,7 @@ async function outcomeOf(client: object, path: readonly string[], input: unknown
 }
 
 describe('a public procedure', () => {
-  describe.each(Object.entries(transports))('%s', (_, connect) => {
+  describe.each(transports)('%s', (_, connect) => {
     test.each(publicProcedures.map((path) => [path.join('.'), path] as const))(
       '%s ignores credentials',
       async (_, path) => {

@@ -14,7 +14,7 @@ const { db } = service.services
 /**
  * The service looks up the session for every request: a cached result of an earlier request never authorizes a request.
  */
-describe.each(Object.entries(transports))('a caller with an earlier successful request, %s', (_, connect) => {
+describe.each(transports)('a caller with an earlier successful request, %s', (_, connect) => {
   /** Creates Ada with a task, a note and one session, and Bob with two notes. Bob shares one note with Ada. */
   async function createFixture() {
     const [email, other] = [newEmail(), newEmail()]

@@ -160,7 +160,7 @@ describe('the first response', () => {
     const key = keyed()
 
     const answers = []
-    for (const connect of Object.values(transports))
+    for (const [, connect] of transports)
       answers.push(await connect(service, { cookie }).tasks.create(input, key))
 
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)

@@ -1,13 +1,10 @@
 import { createORPCClient } from '@orpc/client'
 import { RPCLink } from '@orpc/client/fetch'
 import { BatchLinkPlugin, type BatchLinkPluginOptions, DedupeRequestsPlugin } from '@orpc/client/plugins'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { type CallContext, type Client, createClient } from '../../contract/client.ts'
-import { createApp } from '../../engine/http/server/app.ts'
-import { createLog } from '../../engine/telemetry/log.ts'
+import { serveWithLog } from '../../engine/test/fixtures/logged-server.ts'
 import { freePort } from '../../engine/testing/postgres.ts'
 import { newEmail, startService, withTableLocked } from '../fixtures/service.ts'
 
@@ -22,18 +19,9 @@ const service = await startService({
   LIMITS: 'steps=3',
   TRUSTED_PROXIES: '127.0.0.1',
 })
-const lines: string[] = []
-const log = createLog(
-  { logLevel: 'info', service: 'test', release: 'local' },
-  { write: (line) => void lines.push(line) },
-)
-const server = createApp({ ...service.services, log }).listen(0, '127.0.0.1')
-await once(server, 'listening')
-const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+const { lines, origin } = await serveWithLog(service.services, 'info')
 const metrics = await service.services.metrics?.serve()
 afterAll(() => {
-  server.close()
-  server.closeAllConnections()
   metrics?.close()
 })
 

@@ -16,7 +16,7 @@ import { flattenHeader } from '@orpc/standard-server'
 import { type Meta, metaOf } from 'tallystick-contract'
 
 import type { Context } from '../../context.ts'
-import { declaredOutput, undeclaredProperties } from '../../output.ts'
+import { declaredOutput, InvalidOutput, undeclaredProperties } from '../../output.ts'
 import { LiveEvents } from '../../live-stream.ts'
 import { rpcSerializer } from './rpc-format.ts'
 
@@ -98,7 +98,7 @@ export function compile(
         return chain(schema['~standard'].validate(output), (result) => {
           const declared = declaredOutput(result)
           if (rejectUndeclared && textOf(declared) !== textOf(output))
-            throw undeclaredProperties(output, declared)
+            throw new InvalidOutput(undeclaredProperties(output, declared))
           return declared
         })
       })

@@ -1,9 +1,6 @@
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { afterAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
-import { createApp } from '../../http/server/app.ts'
-import { createLog } from '../../telemetry/log.ts'
+import { serveWithLog } from '../fixtures/logged-server.ts'
 import { startService } from '../fixtures/service.ts'
 
 const TRUSTED = 'https://app.example'
@@ -11,14 +8,8 @@ const { services } = await startService({ TRUSTED_ORIGINS: TRUSTED })
 
 /** Starts an HTTP server with its own log. `warnings` waits for the request to end, and returns the logged warnings. */
 async function startWithLog(production = false) {
-  const lines: string[] = []
-  const settings = { logLevel: 'info', service: 'test', release: 'local' } as const
-  const log = createLog(settings, { write: (line) => void lines.push(line) })
-  const app = { ...services, settings: { ...services.settings, production }, log }
-  const server = createApp(app).listen(0, '127.0.0.1')
-  afterAll(() => server.close())
-  await once(server, 'listening')
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const settings = { ...services.settings, production }
+  const { lines, origin } = await serveWithLog({ ...services, settings }, 'info')
 
   return async (path: string, headers: Record<string, string>, method = 'GET') => {
     lines.length = 0

@@ -1,12 +1,10 @@
 import fc from 'fast-check'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 
-import { createApp } from '../../http/server/app.ts'
-import { createLog } from '../../telemetry/log.ts'
 import { readTarget } from '../../http/server/target.ts'
 import { createFetch } from '../fixtures/http.ts'
+import { serveWithLog } from '../fixtures/logged-server.ts'
 import { withTableLocked, newEmail, startService } from '../fixtures/service.ts'
 import { exchange } from '../fixtures/raw-http.ts'
 
@@ -14,15 +12,7 @@ import { exchange } from '../fixtures/raw-http.ts'
 const TIMEOUT = 20_000
 
 const service = await startService({ MAX_REQUESTS: '1' })
-const lines: string[] = []
-const log = createLog(
-  { logLevel: 'info', service: 'test', release: 'local' },
-  { write: (line) => void lines.push(line) },
-)
-const server = createApp({ ...service.services, log }).listen(0, '127.0.0.1')
-await once(server, 'listening')
-const { port } = server.address() as AddressInfo
-afterAll(() => server.close())
+const { server, lines, port } = await serveWithLog(service.services, 'info')
 const cookie = await service.signIn(newEmail())
 
 /** Sends a request with this request target. Returns the response and the log lines. */

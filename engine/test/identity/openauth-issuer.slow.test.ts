@@ -18,7 +18,7 @@ import { describe, expect, test } from 'vitest'
 import { open } from '../../db/open.ts'
 import { records } from '../../db/oauth.ts'
 import { createStorage } from '../../identity/tokens.ts'
-import { createTestDatabase } from '../../testing/database.ts'
+import { copyDatabase, postgresOfRun } from '../../testing/database.ts'
 import { captureOutput, createBareIssuer, subjects } from '../fixtures/bare-issuer.ts'
 import { formType } from '../fixtures/http.ts'
 import {
@@ -289,7 +289,7 @@ describe('OpenAuth fault 12: concurrent starts create different keys', () => {
   })
 
   test('services create one key of each kind', async () => {
-    const database = await createTestDatabase(library)
+    const database = await copyDatabase(postgresOfRun().templates[library.id] ?? '')
     const settings = { DATABASE_URL: database.url }
 
     const started = await Promise.all(Array.from({ length: 4 }, () => createTallystick(settings)))

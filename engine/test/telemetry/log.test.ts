@@ -1,14 +1,12 @@
 import { DrizzleQueryError } from 'drizzle-orm/errors'
 import { once } from 'node:events'
 import { request } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { pino, stdSerializers } from 'pino'
-import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod'
 
-import { createApp } from '../../http/server/app.ts'
-import { createLog } from '../../telemetry/log.ts'
 import { validateOutput } from '../../output.ts'
+import { serveWithLog } from '../fixtures/logged-server.ts'
 import { PATIENCE } from '../fixtures/patience.ts'
 import { settingsWithAddress, newEmail, startService } from '../fixtures/service.ts'
 import { bearer, registerApp } from '../fixtures/oauth-app.ts'
@@ -23,15 +21,7 @@ const token = bearer(
   await (await registerApp(service)).obtainTokens(cookie, { resource: `${service.origin}/mcp` }),
 )
 
-const lines: string[] = []
-const log = createLog(
-  { logLevel: 'trace', service: 'test', release: 'local' },
-  { write: (line) => void lines.push(line) },
-)
-const server = createApp({ ...service.services, log }).listen(0, '127.0.0.1')
-await once(server, 'listening')
-const { port } = server.address() as AddressInfo
-afterAll(() => server.close())
+const { log, lines, port } = await serveWithLog(service.services, 'trace')
 
 beforeEach(() => {
   lines.length = 0

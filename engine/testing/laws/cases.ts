@@ -64,10 +64,10 @@ export interface Cases<Contract, Fixture> {
   errors: Record<ErrorName<Contract>, ErrorCase<Contract, Fixture>>
   /**
    * For each procedure with the error FORBIDDEN, a call that causes the error. A procedure needs no call if only
-   * administrators can call the procedure, or if nobody can call the procedure during an impersonation.
+   * administrators can call the procedure, or if the procedure refuses every impersonation.
    */
   forbidden?: Partial<Record<ForbiddenName<Contract>, ErrorCase<Contract, Fixture>>>
-  /** The resources in whose rows people write no text, with the reason. `prepare` creates rows without the text. */
+  /** The resources in which people write no text, with the reason. `prepare` creates rows without the text. */
   withoutText?: Partial<Record<Own<Contract>, string>>
 }
 

@@ -86,7 +86,7 @@ function derivedCases(declared: Declared): ErrorCase[] {
   ]
 }
 
-/** Lists the cases of all errors: of the application, of the engine, and those that follow from the metadata. */
+/** Lists the cases of all errors: errors of the application, of the engine, and errors that follow from the metadata. */
 export function listErrorCases(app: App, cases: AnyCases): ErrorCase[] {
   const forbidden = Object.entries(cases.forbidden ?? {}).map(
     ([name, provoke]) => [`${name} FORBIDDEN`, provoke] as const,

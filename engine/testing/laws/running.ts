@@ -5,6 +5,7 @@ import { type ClientOf, createRestClient, createRpcClient, type EngineContract }
 import { users } from '../../db/users.ts'
 import type { App } from '../../resource.ts'
 import { createTallystick, type Tallystick } from '../index.ts'
+import { selectTransports } from '../transports.ts'
 import type { AnyCases } from './cases.ts'
 
 /** An application that laws call in process and over HTTP. */
@@ -22,17 +23,12 @@ export async function start(app: App, environment: Record<string, string> = {}):
 /** Creates a client that uses one transport. The headers contain the credentials. */
 export type Connect = (running: Running, headers: Record<string, string>) => ClientOf<EngineContract>
 
-const allTransports: Record<string, Connect> = {
+export const transports = selectTransports<Connect>({
   'in process': ({ client }, headers) => client(headers),
   'over RPC': ({ origin }, headers) => createRpcClient<EngineContract>(origin, { headers }),
   'over REST': ({ app, origin }, headers) =>
     createRestClient(app.contract as EngineContract & AnyContractRouter, origin, { headers }),
-}
-
-/** All transports, or only the transport in TEST_TRANSPORT, to save time. */
-export const transports = Object.entries(allTransports).filter(
-  ([name]) => name === (process.env.TEST_TRANSPORT ?? name),
-)
+})
 
 async function signIn(running: Running, connect: Connect) {
   const email = `${crypto.randomUUID()}@example.com`

@@ -35,7 +35,7 @@ const procedures = os.router({
 })
 
 export const ideas = {
-  description: 'The ideas of a person. Nobody else can see them.',
+  description: 'The ideas of a person. Other people cannot see these ideas.',
   procedures,
   personalData: {
     select: selectWith(query.exportQueries, ({ ideas }) => ({ ideas: ideas.map(view) })),
