@@ -340,6 +340,39 @@ describe('during editing', () => {
     })
   })
 
+  test('a change by the person immediately before is not a change elsewhere', async () => {
+    const { page, client, expectStatus } = await openTasks(['Plan'])
+    // The page learns of the change from the list alone, which arrives after the click.
+    expectStatus(503)
+    await page.route('**/rpc/live/watch', (route) => route.fulfill({ status: 503, json: {} }))
+    await page.reload()
+    await itemOf(page, 'Plan').waitFor()
+    const answers: string[] = []
+    let answer: () => void = () => undefined
+    const isClicked = new Promise<void>((resolve) => (answer = resolve))
+    await page.route('**/rpc/tasks/list*', async (route) => {
+      await isClicked
+      answers.push('list')
+      await route.continue()
+    })
+    await page.route('**/rpc/tasks/get*', async (route) => {
+      answers.push('get')
+      await route.continue()
+    })
+
+    await itemOf(page, 'Plan').getByRole('checkbox').click()
+    await expect.poll(async () => (await client.tasks.list({ status: 'completed' })).taskCount).toBe(1)
+    await button(itemOf(page, 'Plan'), 'Edit').click()
+    await itemOf(page, 'Plan').locator('button[aria-busy=true]').waitFor()
+    answer()
+    await page.getByRole('textbox', { name: 'Title' }).waitFor()
+    expect(answers[0]).toBe('list')
+    await page.getByRole('textbox', { name: 'Title' }).fill('My plan')
+    await page.keyboard.press('Enter')
+
+    await itemOf(page, 'My plan').getByRole('checkbox').waitFor()
+  })
+
   test('a change elsewhere is announced with both versions, and Save does not overwrite the change', async () => {
     const { page, client, id, current } = await edit()
     await client.tasks.update({ id, title: 'Their plan' })

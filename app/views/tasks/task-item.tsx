@@ -22,11 +22,12 @@ function Item({ task, edited }: Props) {
   const editButton = useRef<HTMLButtonElement>(null)
   const wasEdited = useRef(false)
   const { id } = task
-  const update = useMutation(
-    orpc.tasks.update.mutationOptions({ scope: { id: `tasks/${id}` }, onSettled: refreshTasks }),
-  )
-  // Requests the current version, because a list has no entity tags.
+  const scope = { id: `tasks/${id}` }
+  const update = useMutation(orpc.tasks.update.mutationOptions({ scope, onSettled: refreshTasks }))
+  // Requests the current version, because a list has no entity tags. The scope lets changes of the task come first: the list
+  // would otherwise show an older version, which looks like a change by another device.
   const open = useMutation({
+    scope,
     mutationFn: () => orpc.tasks.get.call({ id }),
     onSuccess: (base) => {
       taskEdits.keep(id, { base, fields: base })
