@@ -71,9 +71,13 @@ export function copyFiles(output: string) {
   const engine = dirname(
     createRequire(join(process.cwd(), 'package.json')).resolve('tallystick/package.json'),
   )
-  cpSync(join(engine, 'dist/engine-migrations'), join(output, 'engine-migrations'), { recursive: true })
+  // The folders in the package. In the repository of the engine, the build has written the API reference already.
+  const packaged = join(engine, 'dist/engine-migrations')
+  const migrations = existsSync(packaged) ? packaged : join(engine, 'db/migrations')
+  const reference = join(engine, 'pages/docs')
+  cpSync(migrations, join(output, 'engine-migrations'), { recursive: true })
   cpSync('db/migrations', join(output, 'migrations'), { recursive: true })
-  cpSync(join(engine, 'pages/docs'), 'dist/pages/docs', { recursive: true })
+  if (existsSync(reference)) cpSync(reference, 'dist/pages/docs', { recursive: true })
 }
 
 /** Builds the project if it has changed, and runs a program of the bundle in this process. */
