@@ -9,6 +9,7 @@ import {
   reading,
   requestSchemas,
   responseSchemas,
+  Search,
   text,
   Timestamp,
   topic,
@@ -83,7 +84,10 @@ const DeleteResult = z
 
 const NoteId = z.object({ id: z.string().meta({ examples: [noteId] }) })
 
-export const notesTopic = topic('notes', { access: 'signedIn', state: NoteList })
+/** The notes that a list contains. */
+const NoteFilter = z.object({ ...Search.shape, limit: Page.shape.limit })
+
+export const notesTopic = topic('notes', { access: 'signedIn', state: NoteList, input: NoteFilter })
 
 const { role } = ShareInput.shape
 const today = 1767261600
@@ -145,12 +149,12 @@ export const notes = {
       tool: {
         title: 'List notes',
         description:
-          'Lists the person’s notes and the notes shared with the person, with the actions permitted for each.',
+          'Lists the person’s notes and the notes shared with the person, with the actions permitted for each. Optionally only those with a text in title or body.',
         effect: 'read',
       },
     })
     .route({ method: 'GET', path: '/api/notes', summary: 'List your notes and those shared with you' })
-    .input(Page.optional())
+    .input(NoteFilter.extend({ cursor: Page.shape.cursor }).optional())
     .output(NoteList),
   create: creating([notesTopic])
     .meta({

@@ -9,6 +9,7 @@ import {
   requestSchemas,
   responseSchemas,
   RowId,
+  Search,
   Success,
   text,
   Timestamp,
@@ -60,7 +61,11 @@ const TasksReset = z
   .register(responseSchemas, { id: 'TasksReset', example: { taskCount: 0 } })
 
 /** The tasks that a list contains. */
-export const TaskFilter = z.object({ status: TaskStatus.optional(), limit: Page.shape.limit })
+export const TaskFilter = z.object({
+  status: TaskStatus.optional(),
+  ...Search.shape,
+  limit: Page.shape.limit,
+})
 export type TaskFilter = z.infer<typeof TaskFilter>
 
 export const tasksTopic = topic('tasks', { access: 'signedIn', state: TaskList, input: TaskFilter })
@@ -82,7 +87,7 @@ export const tasks = {
       tool: {
         title: 'List tasks',
         description:
-          'Lists the person’s own tasks, newest first, optionally those with one status. Times are Unix seconds.',
+          'Lists the person’s own tasks, newest first, optionally those with one status or with a text in title or description. Times are Unix seconds.',
         effect: 'read',
       },
     })

@@ -1,7 +1,8 @@
-import { and, desc, eq, exists, getTableColumns, or, sql, Subquery } from 'drizzle-orm'
+import { and, desc, eq, exists, getTableColumns, or, type SQL, sql, Subquery } from 'drizzle-orm'
 import { bigint, index, integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { v7, validate } from 'uuid'
 import {
+  containsText,
   createdAt,
   type Database,
   isAfterPosition,
@@ -12,6 +13,7 @@ import {
   type Person,
   prepared,
   requireRow,
+  searchPattern,
   type SizedRow,
   timestamptz,
   updatedAt,
@@ -102,11 +104,11 @@ export const isOwn = eq(notes.userId, sql.placeholder('userId'))
 const newestFirst = [desc(notes.createdAt), desc(notes.id)]
 
 /** Selects a page of the notes that a person wrote. Placeholders: `userId`, and those of `pageParameters`. */
-export const selectOwnPage = (db: Database) =>
+export const selectOwnPage = (db: Database, condition?: SQL) =>
   db
     .select(listedColumns)
     .from(notes)
-    .where(and(isOwn, isAfterPosition(notes.createdAt, notes.id)))
+    .where(and(isOwn, condition, isAfterPosition(notes.createdAt, notes.id)))
     .orderBy(...newestFirst)
     .limit(sql.placeholder('limit'))
 
@@ -118,18 +120,23 @@ export const limitOptions = { texts: [notes.title, notes.body], order: newestFir
  * - One subquery counts the shares of all own notes. A count for each note would double the time of the statement.
  * - `shared_with` of the notes of others is 0, because only the author may know the number of shares.
  */
-const selectList = prepared((db) => {
-  const limit = sql.placeholder('limit')
-  const rows = sql`
+const prepareList = (name: string, condition?: SQL) =>
+  prepared((db) => {
+    const limit = sql.placeholder('limit')
+    const rows = sql`
     (
       select ${sql.join(Object.values(listedColumns), sql`, `)}, ${shares.role}, 0 as shared_with
       from ${shares} join ${notes} on ${notes.id} = ${shares.noteId}
-      where ${shares.email} = ${sql.placeholder('email')} and ${notes.userId} <> ${sql.placeholder('userId')}
-        and ${isAfterPosition(shares.noteCreatedAt, shares.noteId)}
+      where ${and(
+        sql`${shares.email} = ${sql.placeholder('email')}`,
+        sql`${notes.userId} <> ${sql.placeholder('userId')}`,
+        condition,
+        isAfterPosition(shares.noteCreatedAt, shares.noteId),
+      )}
       order by ${shares.noteCreatedAt} desc, ${shares.noteId} desc
       limit ${limit}
     ) union all (
-      with own as ${selectOwnPage(db)}
+      with own as ${selectOwnPage(db, condition)}
       select own.*, null::text as role, coalesce(shared_with, 0) as shared_with
       from own left join (
         select note_id, count(*)::int as shared_with from ${shares}
@@ -139,21 +146,29 @@ const selectList = prepared((db) => {
     )
     order by created_at desc, id desc
     limit ${limit}`
-  const fields = {
-    note: listedColumns,
-    role: sql<Role | null>`role`,
-    sharedWith: sql<number>`shared_with`,
-  }
-  return limitBytes(db, new Subquery(rows, fields, 'notes'), fields, limitOptions).prepare('notes_list')
-})
+    const fields = {
+      note: listedColumns,
+      role: sql<Role | null>`role`,
+      sharedWith: sql<number>`shared_with`,
+    }
+    return limitBytes(db, new Subquery(rows, fields, 'notes'), fields, limitOptions).prepare(name)
+  })
+const listAll = prepareList('notes_list')
+const search = prepareList('notes_search', containsText(notes.title, notes.body))
 
-/** Lists the viewer's notes and the notes shared with the viewer, newest first. */
+/** Lists the viewer's notes and the notes shared with the viewer, newest first: those with the text `q` in title or body. */
 export const list = (
   db: Database,
   { id: userId, email }: Person,
   page: PageRequest,
+  q?: string,
 ): Promise<SizedRow<ListedNote>[]> =>
-  selectList(listConnections(db)).execute({ userId, email, ...pageParameters(page) })
+  (q ? search : listAll)(listConnections(db)).execute({
+    userId,
+    email,
+    pattern: q && searchPattern(q),
+    ...pageParameters(page),
+  })
 
 const selectOne = prepared((db) =>
   selectForViewer(db)

@@ -1,8 +1,9 @@
-import { and, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { and, count, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { bigint, index, pgTable, text } from 'drizzle-orm/pg-core'
 import {
   type AcceptedVersions,
   coalesced,
+  containsText,
   createdAt,
   type Database,
   hasAcceptedVersion,
@@ -15,6 +16,7 @@ import {
   type Person,
   prepared,
   requireRow,
+  searchPattern,
   type SizedRow,
   updatedAt,
   updatedIfChanged,
@@ -60,6 +62,8 @@ const owned = (userId: string, id: number) => and(eq(tasks.userId, userId), eq(t
 
 const ofPerson = eq(tasks.userId, sql.placeholder('userId'))
 const ofStatus = and(ofPerson, eq(tasks.status, sql.placeholder('status')))
+const matching = and(ofPerson, containsText(tasks.title, tasks.description))
+const matchingOfStatus = and(ofStatus, matching)
 
 const { version: _, userId: __, ...listable } = getTableColumns(tasks)
 
@@ -80,16 +84,30 @@ const prepareList = (name: string, condition: SQL | undefined) =>
   })
 const listAll = prepareList('tasks_list', ofPerson)
 const listByStatus = prepareList('tasks_list_by_status', ofStatus)
+const searchAll = prepareList('tasks_search', matching)
+const searchByStatus = prepareList('tasks_search_by_status', matchingOfStatus)
 
-export const list = (
+/** Which tasks of a person: those with a status, and with a text in title or description. */
+export interface TaskFilter {
+  status?: Status | undefined
+  q?: string | undefined
+}
+
+export function list(
   db: Database,
   userId: string,
   page: PageRequest,
-  status?: Status,
-): Promise<SizedRow<ListedTask>[]> =>
-  status === undefined
-    ? listAll(listConnections(db)).execute({ userId, ...pageParameters(page) })
-    : listByStatus(listConnections(db)).execute({ userId, status, ...pageParameters(page) })
+  { status, q }: TaskFilter = {},
+): Promise<SizedRow<ListedTask>[]> {
+  const [ofAll, ofStatus] = q ? [searchAll, searchByStatus] : [listAll, listByStatus]
+  const pattern = q && searchPattern(q)
+  return (status ? ofStatus : ofAll)(listConnections(db)).execute({
+    userId,
+    status,
+    pattern,
+    ...pageParameters(page),
+  })
+}
 
 /** The queries of an export. */
 export const exportQueries = (db: Database, { id }: Person) => ({
@@ -115,8 +133,18 @@ const selectCounts = prepared((db) =>
     .prepare('tasks_count'),
 )
 
-/** Counts all tasks of a person, not only those of one page. If `status` is set, counts only tasks with this status. */
-export async function countAll(db: Database, userId: string, status?: Status) {
+const prepareCount = (name: string, condition: SQL | undefined) =>
+  prepared((db) => db.select({ total: count() }).from(tasks).where(condition).prepare(name))
+const countMatching = prepareCount('tasks_search_count', matching)
+const countMatchingOfStatus = prepareCount('tasks_search_count_by_status', matchingOfStatus)
+
+/** Counts all tasks of a person that match a filter, not only those of one page. */
+export async function countAll(db: Database, userId: string, { status, q }: TaskFilter = {}) {
+  if (q) {
+    const statement = (status ? countMatchingOfStatus : countMatching)(listConnections(db))
+    const [row] = await statement.execute({ userId, status, pattern: searchPattern(q) })
+    return row?.total ?? 0
+  }
   const [counts = { pending: 0, in_progress: 0, completed: 0 }] = await selectCounts(db).execute({ userId })
   return status ? counts[status] : counts.pending + counts.in_progress + counts.completed
 }

@@ -26,9 +26,13 @@ const order: Order<ListedNote['note']> = { ...newestFirst, textsOf: ({ title, bo
 const procedures = os.router({
   list: os.list.handler(async (call) => {
     const { db, user } = call.context
-    const { rows, isComplete } = await readPage(call, order, (page) => query.list(db, user.id, page))
-    const noteCount = isComplete ? rows.length : await query.countAll(db, user.id)
-    return { notes: rows.map(view), noteCount }
+    const { rows, total } = await readPage(
+      call,
+      order,
+      (page) => query.list(db, user.id, page),
+      () => query.countAll(db, user.id),
+    )
+    return { notes: rows.map(view), noteCount: total }
   }),
 
   create: os.create.handler(async ({ context: { db, user }, input: { newNote } }) =>

@@ -28,10 +28,13 @@ const order: Order<query.ListedTask> = {
 const procedures = os.router({
   list: os.list.handler(async (call) => {
     const { db, user } = call.context
-    const status = call.input?.status
-    const { rows, isComplete } = await readPage(call, order, (page) => query.list(db, user.id, page, status))
-    const taskCount = isComplete ? rows.length : await query.countAll(db, user.id, status)
-    return { tasks: rows.map((task) => view(task, user.id)), taskCount }
+    const { rows, total } = await readPage(
+      call,
+      order,
+      (page) => query.list(db, user.id, page, call.input),
+      () => query.countAll(db, user.id, call.input),
+    )
+    return { tasks: rows.map((task) => view(task, user.id)), taskCount: total }
   }),
 
   create: os.create.handler(async ({ context: { db, user, reply }, input: { taskTitle, taskDesc } }) =>

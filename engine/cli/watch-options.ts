@@ -33,7 +33,11 @@ export function addWatchOptions(command: Command, topics: readonly Topic[]) {
   const fields = topics.flatMap(fieldsOf)
   for (const name of new Set(fields.map((field) => field.name))) {
     const same = fields.filter((field) => field.name === name)
-    command.option(`--${name} <${name}>`, same.map(({ topic, help }) => `${topic}: ${help}`).join('; '))
+    const texts = [...new Set(same.map(({ help }) => help))].map((text) => {
+      const topics = same.filter(({ help }) => help === text).map(({ topic }) => topic)
+      return `${topics.join(', ')}: ${text}`
+    })
+    command.option(`--${name} <${name}>`, texts.join('; '))
   }
   return (options: Readonly<Record<string, string>>) => {
     const inputs: Record<string, Record<string, unknown>> = {}

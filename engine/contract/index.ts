@@ -64,6 +64,7 @@ export {
   requestSchemas,
   responseSchemas,
   RowId,
+  Search,
   Success,
   text,
   Timestamp,

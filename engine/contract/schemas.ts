@@ -88,6 +88,21 @@ export const Page = z.object({
 })
 export type Page = z.infer<typeof Page>
 
+/** Maximum length of the text of a search, in code points. */
+const MAX_SEARCH = 100
+
+/** The query parameter that searches a list. */
+export const Search = z.object({
+  q: text({ max: MAX_SEARCH })
+    .meta({
+      description:
+        'Only items with this text in one of their texts. The letter case does not matter. An empty text selects all items.',
+      examples: ['Milk'],
+    })
+    .optional(),
+})
+export type Search = z.infer<typeof Search>
+
 export const IdempotencyKey = z.string().regex(/^[!-~]{1,255}$/, 'Must be 1 to 255 visible ASCII characters')
 
 /** Unix time in seconds. */

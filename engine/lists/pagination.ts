@@ -1,4 +1,4 @@
-import { badRequest, linkToNext, MAX_LIMIT, type Page } from 'tallystick-contract'
+import { badRequest, linkToNext, MAX_LIMIT, type Page, type Search } from 'tallystick-contract'
 
 import {
   limitJson,
@@ -9,12 +9,12 @@ import {
   totalBytes,
 } from '../db/pagination.ts'
 import type { Context } from '../context.ts'
-import { type ListReader, queueListRead } from './list-queue.ts'
+import { type ListReader, queueListRead, queueSlowRead } from './list-queue.ts'
 
 /** The part of a call's options that pagination uses. */
 interface ListCall {
   context: Pick<Context, 'reply'> & ListReader
-  input: Page | undefined
+  input: (Page & Search) | undefined
   procedure: { '~orpc': { route: { path?: string } } }
 }
 
@@ -44,23 +44,37 @@ export const newestFirstByText: Omit<Order<{ createdAt: Date; id: string }>, 'te
 }
 
 /**
- * Keyset pagination. Returns the rows of the requested page, and whether these rows are the complete list. A page ends
- * at the maximum number of rows or of bytes (engine/db/pagination.ts). Reads one more row than the page contains, to
- * detect whether there is a next page. Sends the URL of the next page in the `Link` header, because the documented
+ * Keyset pagination. Returns the rows of the requested page, and the number of rows in the complete list: `countAll`
+ * counts these rows unless the page is the complete list. A page ends at the maximum number of rows or of bytes
+ * (engine/db/pagination.ts). Reads one more row than the page contains, to detect whether there is a next page. Sends the URL of the next page in the `Link` header, because the documented
  * response bodies have no field for the URL.
  */
+export async function readPage<Row>(
+  call: ListCall,
+  order: Order<Row>,
+  list: (page: PageRequest) => Promise<SizedRow<Row>[]>,
+): Promise<{ rows: Row[] }>
+export async function readPage<Row>(
+  call: ListCall,
+  order: Order<Row>,
+  list: (page: PageRequest) => Promise<SizedRow<Row>[]>,
+  countAll: () => Promise<number>,
+): Promise<{ rows: Row[]; total: number }>
 export async function readPage<Row>(
   { context, input = {}, procedure }: ListCall,
   order: Order<Row>,
   list: (page: PageRequest) => Promise<SizedRow<Row>[]>,
+  countAll = () => Promise.resolve(0),
 ) {
   const { limit = MAX_LIMIT, cursor, ...parameters } = input
   const after = cursor === undefined ? undefined : decodeCursor(cursor, order)
-  const read = await queueListRead(context, () => list({ limit: limit + 1, after }))
+  const isSearch = Boolean(parameters.q)
+  const read = await queueListRead(context, () => list({ limit: limit + 1, after }), isSearch)
   const listed = limitJson(read, order.textsOf)
   const hasNext = listed.length > limit || totalBytes(listed) > MAX_PAGE_BYTES
   const last = hasNext ? listed.at(-2) : undefined
-  if (!last) return { rows: listed, isComplete: !after }
+  const count = () => (isSearch ? queueSlowRead(countAll, context.isAbandoned) : countAll())
+  if (!last) return { rows: listed, total: after ? await count() : listed.length }
 
   const next = { ...parameters, limit: String(limit), cursor: encodeCursor(order.positionOf(last)) }
   const values = new Map(Object.entries(next).filter(isDefined))
@@ -70,7 +84,7 @@ export async function readPage<Row>(
     return encodeURIComponent(value)
   })
   context.reply.set('link', linkToNext(path ?? '', new URLSearchParams([...values])))
-  return { rows: listed.slice(0, -1), isComplete: false }
+  return { rows: listed.slice(0, -1), total: await count() }
 }
 
 const isDefined = (entry: [string, string | undefined]): entry is [string, string] => entry[1] !== undefined

@@ -16,13 +16,15 @@ const os = implement(appsContract).$context<Context>().use(withCaller)
 const procedures = os.router({
   list: os.list.handler(async (call) => {
     const { db, user } = call.context
-    const { rows, isComplete } = await readPage(call, latestFirst, (page) =>
-      query.listGrants(db, user.id, page),
+    const { rows, total } = await readPage(
+      call,
+      latestFirst,
+      (page) => query.listGrants(db, user.id, page),
+      () => query.countGrants(db, user.id),
     )
-    const appCount = isComplete ? rows.length : await query.countGrants(db, user.id)
     const clientIds = rows.flatMap(({ clientId }) => clientId ?? [])
     const redirectUris = await findRedirectUris(db, clientIds)
-    return { apps: rows.map((row) => view(row, redirectUris)), appCount }
+    return { apps: rows.map((row) => view(row, redirectUris)), appCount: total }
   }),
 
   revoke: os.revoke.handler(async ({ context, input, errors }) => {

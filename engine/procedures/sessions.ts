@@ -16,9 +16,13 @@ const os = implement(sessionsContract).$context<Context>().use(withCaller)
 const procedures = os.router({
   list: os.list.handler(async (call) => {
     const { db, user, session } = call.context
-    const { rows, isComplete } = await readPage(call, latestFirst, (page) => query.list(db, user.id, page))
-    const sessionCount = isComplete ? rows.length : await query.countAll(db, user.id)
-    return { sessions: rows.map((row) => view(row, session)), sessionCount }
+    const { rows, total } = await readPage(
+      call,
+      latestFirst,
+      (page) => query.list(db, user.id, page),
+      () => query.countAll(db, user.id),
+    )
+    return { sessions: rows.map((row) => view(row, session)), sessionCount: total }
   }),
 
   revoke: os.revoke.handler(async ({ context, input, errors }) => {

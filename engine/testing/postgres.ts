@@ -14,7 +14,8 @@ const describePostgres = async (flags: string[]) => ({
   password: 'postgres',
   persistent: false,
   createPostgresUser: process.getuid?.() === 0,
-  initdbFlags: ['--encoding=UTF8', '--locale=C'],
+  // All letters have a letter case, as in the embedded database. With the locale C alone, only the letters of ASCII have one.
+  initdbFlags: ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
   postgresFlags: flags,
   onLog: () => undefined,
 })
