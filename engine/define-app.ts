@@ -175,13 +175,21 @@ export function findMistakes(resources: Resources): string[] {
 /** In a cycle of imports, a module can read a topic before its declaration. */
 const isDefined = (topic: Topic | undefined): topic is Topic => topic !== undefined
 
-function mistakesOfProcedure({ operation, resource: { items }, procedure }: Declared) {
-  const { action, ifMatch, reads, updates = [] } = metaOf(procedure)
+const hasTopic = ({ procedures }: Resource) =>
+  Object.values(procedures).some((procedure) => metaOf(procedure).reads !== undefined)
+
+function mistakesOfProcedure({ operation, resource, procedure }: Declared) {
+  const { items } = resource
+  const { action, ifMatch, reads, scope, updates } = metaOf(procedure)
   const relations = Object.values(items?.permissions ?? {})
   const isPermitted = action === undefined || relations.flat().includes(action)
   const isCheckedByStatement = ifMatch && action !== undefined && items?.ifMatch?.by === 'statement'
   return [
-    ...(updates.every(isDefined)
+    // Without a topic in the resource, there is nothing to forget.
+    ...(scope === 'write' && updates === undefined && hasTopic(resource)
+      ? [`${operation}: \`updates\` must name the topics that change, or be empty`]
+      : []),
+    ...(!updates || updates.every(isDefined)
       ? []
       : [`${operation}: a topic in \`updates\` is undefined; contracts must not import each other`]),
     ...(isPermitted ? [] : [`${operation}: no relation permits the action ${action}`]),

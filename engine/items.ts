@@ -5,11 +5,6 @@ type Person = Caller['user']
 
 /** How the guard authorizes the actions on the items of a resource, for example on books. */
 export type Items = (Authorization | Partial<Record<keyof Authorization, never>>) & {
-  /**
-   * Returns false for an id that input validation rejects (400), so that the guard does not look for an item. By default,
-   * such an id is the id of no item (404).
-   */
-  isId?: (id: unknown) => boolean
   /** How `If-Match` is compared with the entity tag of an item. */
   ifMatch?: CheckByStatement | CheckByLock
 }
@@ -21,7 +16,10 @@ export interface Authorization {
    * an item. The guard uses the table for its checks, and procedures for the field `can` of responses.
    */
   permissions: Readonly<Record<string, readonly string[]>>
-  /** Finds the relation of a person to the item with an id. Undefined if the item does not exist for the person. */
+  /**
+   * Finds the relation of a person to the item with an id, which the contract has decoded. Undefined if the item does not
+   * exist for the person.
+   */
   findRelation: (db: Database, person: Person, id: unknown) => Promise<Relation | undefined>
 }
 

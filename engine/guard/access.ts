@@ -1,4 +1,3 @@
-import type { AnySchema, ErrorMap } from '@orpc/contract'
 import { ORPCError } from '@orpc/server'
 import { isObject } from '@orpc/shared'
 import { type Meta, type RateLimit, readTopics } from 'tallystick-contract'
@@ -7,16 +6,10 @@ import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { Items } from '../items.ts'
 import { isBearer } from './authentication.ts'
-import { idOf } from './conditions.ts'
+import { readId } from './conditions.ts'
 import { networkOf } from './networks.ts'
 import { isPermitted } from './permissions.ts'
-
-/** The parts of a procedure's contract that the guard reads. */
-export interface ProcedureContract {
-  meta: Meta
-  errorMap: ErrorMap
-  outputSchema?: AnySchema
-}
+import type { ProcedureContract } from './procedure-contract.ts'
 
 type Code = 'UNAUTHORIZED' | 'INSUFFICIENT_SCOPE' | 'NOT_FOUND' | 'FORBIDDEN'
 
@@ -65,10 +58,10 @@ export async function requirePermission(
   { user }: Caller,
 ) {
   const { action = '' } = procedure.meta
-  const id = idOf(input)
   if (!items.permissions) throw new Error(`No relation permits the action ${action}`)
-  if (isPermitted(items.permissions, 'anyone', action) || items.isId?.(id) === false) return user.id
-  const relation = await items.findRelation(db, user, id)
+  const found = readId(procedure, input)
+  if (isPermitted(items.permissions, 'anyone', action) || !found) return user.id
+  const relation = await items.findRelation(db, user, found.id)
   if (!relation) throw createError(procedure, 'NOT_FOUND')
   if (!isPermitted(items.permissions, relation.name, action)) throw createError(procedure, 'FORBIDDEN')
   return relation.owner

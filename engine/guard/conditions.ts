@@ -1,10 +1,12 @@
 import { ORPCError } from '@orpc/client'
 import { isObject, type Promisable } from '@orpc/shared'
 import { ifMatchErrors } from 'tallystick-contract'
+import * as z from 'zod'
 
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { Items } from '../items.ts'
+import type { ProcedureContract } from './procedure-contract.ts'
 
 /** The strong entity tag of a row with a version. */
 export const versionTag = ({ version }: { version: number }) => `"${version}"`
@@ -29,20 +31,31 @@ export function runIfMatching<Result>(
   { db, headers }: Context,
   { user }: Caller,
   { ifMatch: check }: Items,
-  input: unknown,
+  call: { procedure: ProcedureContract; input: unknown },
   change: (overrides: Partial<Context>) => Promisable<Result>,
 ): Promisable<Result> {
   const ifMatch = headers['if-match']
   if (!check) throw new Error('The contract declares If-Match, but the resource has no entity tag')
   if (check.by === 'statement') return change({ acceptedVersions: versionsOf(ifMatch) })
   return db.transaction(async (tx) => {
-    const tag = await check.lockTag(tx, user, idOf(input))
+    const found = readId(call.procedure, call.input)
+    const tag = found && (await check.lockTag(tx, user, found.id))
     if (tag === undefined || !matches(ifMatch, tag)) throw preconditionFailed()
     return change({ db: tx })
   })
 }
 
-export const idOf = (input: unknown) => (isObject(input) ? input.id : undefined)
+/**
+ * Returns the id in an input, decoded by the contract: the number 7 for the text 7 in a path. Undefined if the contract
+ * accepts no such id: the guard then looks for no item, because input validation rejects the call (400).
+ */
+export function readId({ inputSchema }: ProcedureContract, input: unknown): { id: unknown } | undefined {
+  const id = isObject(input) ? input.id : undefined
+  if (!(inputSchema instanceof z.ZodObject)) return { id }
+  const { id: schema } = inputSchema.shape as Record<string, z.ZodType | undefined>
+  const { success, data } = schema?.safeParse(id) ?? { success: true, data: id }
+  return success ? { id: data } : undefined
+}
 
 /** A version with at most nine digits, which PostgreSQL accepts as an `integer`. */
 const VERSION_TAG = /^"(0|[1-9]\d{0,8})"$/
@@ -60,12 +73,13 @@ function versionsOf(ifMatch: string | undefined) {
 export async function requireAcceptedVersion(
   { db, headers }: Context,
   { user }: Caller,
-  { ifMatch: check, isId }: Items,
+  { ifMatch: check }: Items,
+  procedure: ProcedureContract,
   input: unknown,
 ) {
   const ifMatch = headers['if-match']
-  const id = idOf(input)
-  if (ifMatch === undefined || check?.by !== 'statement' || isId?.(id) === false) return
-  const tag = await check.findTag(db, user, id)
+  const found = readId(procedure, input)
+  if (ifMatch === undefined || check?.by !== 'statement' || !found) return
+  const tag = await check.findTag(db, user, found.id)
   if (tag === undefined || !matches(ifMatch, tag)) throw preconditionFailed()
 }

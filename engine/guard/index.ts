@@ -6,10 +6,11 @@ import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { Items } from '../items.ts'
 import { tracing } from '../telemetry/tracing.ts'
-import { authenticate, type ProcedureContract, requirePermission } from './access.ts'
+import { authenticate, requirePermission } from './access.ts'
 import { requireAcceptedVersion, runIfMatching } from './conditions.ts'
 import { withIdempotencyKey } from './idempotency.ts'
 import { withAuditEntry } from './impersonation.ts'
+import type { ProcedureContract } from './procedure-contract.ts'
 import { toPublicError } from './public-errors.ts'
 
 const builder = os.$context<Context>().$meta<Meta>({})
@@ -51,7 +52,7 @@ async function throwByPriority(
 ) {
   if (!(error instanceof ORPCError) || error.status >= 500) return
   if (procedure.meta.action) await requirePermission(context, procedure, items, input, caller)
-  await requireAcceptedVersion(context, caller, items, input)
+  await requireAcceptedVersion(context, caller, items, procedure, input)
 }
 
 /** Returns the items of the resource with a procedure. Throws an error if the contract needs items that are not registered. */
@@ -145,11 +146,12 @@ export const withCaller = builder.middleware((invocation, input) =>
         `${path.join('.')} requires a caller, but its contract declares public access. Use withoutCaller, or change the contract.`,
       )
     const { meta, outputSchema } = procedure['~orpc']
-    const { idempotencyKey, ifMatch, updates } = meta
+    const { idempotencyKey, ifMatch, updates, scope } = meta
     const run = (overrides?: Partial<Context>) => next<Caller>({ context: { ...caller, ...overrides } })
-    // `updates` may be empty: a change without a topic also needs an entry.
+    // A change without a topic also needs an entry.
+    const isChange = updates !== undefined || scope === 'write'
     const proceed = (overrides?: Partial<Context>) =>
-      updates && caller.session.impersonatedBy !== null
+      isChange && caller.session.impersonatedBy !== null
         ? withAuditEntry({ ...context, ...overrides }, caller, path.join('.'), (audited) =>
             run({ ...overrides, ...audited }),
           )
@@ -158,7 +160,7 @@ export const withCaller = builder.middleware((invocation, input) =>
       return withIdempotencyKey(context, caller, { path, input, outputSchema }, proceed)
     const items =
       ifMatch && context.headers['if-match'] !== undefined ? itemsOf(context, meta, path) : undefined
-    if (items) return runIfMatching(context, caller, items, input, proceed)
+    if (items) return runIfMatching(context, caller, items, { procedure: procedure['~orpc'], input }, proceed)
     return proceed()
   }),
 )

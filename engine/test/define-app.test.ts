@@ -53,6 +53,16 @@ const mistakes: [string, Omit<Resource, 'description'>, string][] = [
     'books.edit: the resource has no entity tag for If-Match',
   ],
   [
+    'a change that names no topics, in a resource with a topic',
+    {
+      procedures: {
+        list: procedure({ reads: loansTopic }),
+        add: procedure({ scope: 'write' }, '/api/books/add'),
+      },
+    },
+    'books.add: `updates` must name the topics that change, or be empty',
+  ],
+  [
     'a patch for no procedure',
     { procedures: {}, datastar: { patches: { list: () => ({ selector: '', html: '', signals: {} }) } } },
     'books: there is a patch for list, but no such procedure',

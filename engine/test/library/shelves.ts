@@ -65,7 +65,6 @@ export const shelves = {
   procedures,
   items: {
     permissions,
-    isId: (id) => RowId.safeParse(id).success,
     findRelation: async (db, user, id) => {
       const row = await query.findShelf(db, user, RowId.parse(id))
       return row && { name: relationTo(row, user.id), owner: row.userId }
