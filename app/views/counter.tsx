@@ -31,6 +31,7 @@ export function Counter() {
       </output>
       <div className="row">
         <button
+          className="secondary"
           onClick={() => {
             decrement.mutate(undefined)
           }}

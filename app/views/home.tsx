@@ -2,22 +2,34 @@ import { SignIn, useSession } from 'tallystick/page'
 
 import { useLanguage } from '../language.ts'
 import { Counter } from './counter.tsx'
+import { Developers } from './home/developers.tsx'
+import { Overview } from './home/overview.tsx'
 
-/** The start page. Without a session, explains the service and offers the sign-in. */
+/** The start page: an overview for the person. Without a session, an explanation of the service, and the sign-in. */
 export function Home() {
   const session = useSession()
   const { t } = useLanguage()
+  if (session)
+    return (
+      <div className="cards">
+        <Overview />
+        <Counter />
+      </div>
+    )
   return (
     <>
-      {!session && (
-        <section className="introduction">
-          <p>{t('introduction')}</p>
+      <div className="introduction">
+        <div>
+          <p className="claim">{t('introduction')}</p>
           <p>{t('introductionCallers')}</p>
           <p>{t('introductionAccess')}</p>
-        </section>
-      )}
-      <Counter />
-      {!session && <SignIn />}
+        </div>
+        <SignIn />
+      </div>
+      <div className="cards">
+        <Counter />
+        <Developers />
+      </div>
     </>
   )
 }

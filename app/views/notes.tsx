@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Confirm, Loaded, More } from 'tallystick/page'
+import { Confirm, Loaded, More, Search, useSearch } from 'tallystick/page'
 
 import { orpc } from '../api.ts'
 import { useLanguage } from '../language.ts'
@@ -11,7 +11,8 @@ import { NoteItem } from './notes/note-item.tsx'
 /** The notes of the person, and the notes that other people share with the person. Changes by other people appear by themselves. */
 export function Notes() {
   const { t } = useLanguage()
-  const query = useInfiniteQuery(notesQuery)
+  const search = useSearch()
+  const query = useInfiniteQuery(notesQuery(search.q))
   const edited = noteEdits.useAll().map(({ base }) => base)
   const [deleting, setDeleting] = useState<Note>()
 
@@ -20,14 +21,17 @@ export function Notes() {
   // A note stays while the person edits the note, also if the note was deleted or is no longer shared.
   const notes = [...edited.filter(({ id }) => !current.has(id)), ...listed]
   return (
-    <>
+    <div className="columns">
       {query.data?.pages[0]?.can.CREATE_NOTE !== false && <NewNote isHidden={edited.length > 0} />}
       <section aria-labelledby="notes-title">
-        <h2 id="notes-title">{t('notes')}</h2>
+        <div className="row head">
+          <h2 id="notes-title">{t('notes')}</h2>
+          {(notes.length > 0 || search.text) && <Search {...search} />}
+        </div>
         <Loaded query={query}>
           {() =>
             notes.length === 0 ? (
-              <p className="muted">{t('noNotes')}</p>
+              <p className="muted">{t(search.q ? 'nothingFound' : 'noNotes')}</p>
             ) : (
               <>
                 <ul aria-label={t('notes')} className="notes">
@@ -56,7 +60,7 @@ export function Notes() {
           }}
         />
       )}
-    </>
+    </div>
   )
 }
 

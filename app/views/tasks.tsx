@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Confirm } from 'tallystick/page'
+import { Confirm, Search, useSearch } from 'tallystick/page'
 
 import { orpc } from '../api.ts'
 import { useLanguage } from '../language.ts'
@@ -14,7 +14,10 @@ export function Tasks() {
   const { t } = useLanguage()
   const [status, setStatus] = useState<Status>()
   const [isAsking, setAsking] = useState(false)
-  const { query, tasks, count } = useTasks(status)
+  const search = useSearch()
+  const filter = { status, q: search.q }
+  const isFiltered = Object.values(filter).some((value) => value !== undefined)
+  const { query, tasks, count } = useTasks(filter)
   const reset = useMutation(
     orpc.tasks.reset.mutationOptions({
       onSuccess: async () => {
@@ -33,12 +36,13 @@ export function Tasks() {
           onAdd={() => {
             // With another filter, the new task would not be visible.
             if (status !== 'pending') setStatus(undefined)
+            search.setText('')
           }}
         />
-        {(count !== 0 || status) && (
+        {(count !== 0 || isFiltered || search.text) && (
           <div className="row toolbar">
             <label>
-              {t('filter')}
+              <span className="hidden">{t('filter')}</span>
               <select
                 value={status ?? ''}
                 onChange={({ target }) => {
@@ -53,6 +57,7 @@ export function Tasks() {
                 ))}
               </select>
             </label>
+            <Search {...search} />
             <p role="status" className="muted">
               {count !== undefined && t('taskCount', { count })}
             </p>
@@ -70,7 +75,7 @@ export function Tasks() {
             )}
           </div>
         )}
-        <TaskList query={query} tasks={tasks} status={status} />
+        <TaskList query={query} tasks={tasks} filter={filter} />
         <Undo />
       </section>
       {isAsking && (

@@ -5,6 +5,7 @@ import { Link, useLocation } from 'wouter'
 import { type Session, sessionQuery, signOut, stopImpersonating } from './auth.ts'
 import { Boundary } from './components/boundary.tsx'
 import { Confirm } from './components/confirm.tsx'
+import { MenuIcon, PersonIcon, SettingsIcon, SignOutIcon } from './components/icons.tsx'
 import { Loaded } from './components/loaded.tsx'
 import { LanguageSelect } from './components/language-select.tsx'
 import { ConnectionStatus, Live } from './components/live.tsx'
@@ -37,55 +38,46 @@ export function Frame() {
 
 function Header({ session }: { session: Session | null }) {
   const { t } = useAppLanguage()
-  const { name, views, beforeSignOut } = useDefinition()
+  const { name, views } = useDefinition()
   const [location] = useLocation()
-  const leave = useMutation({
-    mutationFn: async () => {
-      await beforeSignOut?.()
-      await signOut()
-    },
-    onSuccess: restart,
-  })
-  const [isAsking, setAsking] = useState(false)
   const stop = useMutation({ mutationFn: stopImpersonating, onSettled: restart })
   const links = Object.entries(views).filter(([, view]) => isOpen(view, session))
+  const menu = useRef<HTMLUListElement>(null)
+
+  useEffect(() => {
+    menu.current?.hidePopover()
+  }, [location])
+
   return (
     <header>
       <a className="skip" href="#content">
         {t('skipToContent')}
       </a>
       <div className="bar">
-        <h1>{name}</h1>
-        {session && (
-          <p className="row">
-            <bdi>{session.user.name || session.user.email}</bdi>{' '}
-            <button
-              className="secondary"
-              onClick={() => {
-                if (hasDrafts()) setAsking(true)
-                else leave.mutate()
-              }}
-            >
-              {t('signOut')}
-            </button>
-          </p>
-        )}
-        {isAsking && (
-          <Confirm
-            title={t('signOut')}
-            action={t('discardText')}
-            isPending={leave.isPending}
-            error={leave.error}
-            onConfirm={() => {
-              leave.mutate()
-            }}
-            onClose={() => {
-              setAsking(false)
-            }}
-          >
-            <p>{t('unsavedText')}</p>
-          </Confirm>
-        )}
+        <h1>
+          <Link href="/">
+            <img src="/icon.svg" alt="" width="28" height="28" />
+            {name}
+          </Link>
+        </h1>
+        <nav aria-label={t('mainNavigation')}>
+          <button className="secondary" popoverTarget="menu">
+            <MenuIcon />
+            <span className="hidden">{t('menu')}</span>
+          </button>
+          {/* From 700 pixels, the list is always visible. Below, the button shows the list. */}
+          <ul id="menu" ref={menu} popover="auto">
+            {links.map(([path, view]) => (
+              <li key={path}>
+                <Link href={path} aria-current={location === path ? 'page' : undefined}>
+                  {t(view.title)}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <Settings session={session} />
+        {session && <SignOut />}
       </div>
       {session?.session.impersonatedBy && (
         <div role="alert" className="impersonation">
@@ -99,19 +91,103 @@ function Header({ session }: { session: Session | null }) {
           </button>
         </div>
       )}
-      <nav aria-label={t('mainNavigation')}>
-        <ul>
-          {links.map(([path, view]) => (
-            <li key={path}>
-              <Link href={path} aria-current={location === path ? 'page' : undefined}>
-                {t(view.title)}
-              </Link>
-            </li>
-          ))}
-        </ul>
-      </nav>
       <ConnectionStatus />
     </header>
+  )
+}
+
+/** The menu with the person, the language and the theme. */
+function Settings({ session }: { session: Session | null }) {
+  const { t, language, choose } = useLanguage()
+  const [theme, setTheme] = useState(storedTheme)
+  const person = session && (session.user.name || session.user.email)
+  return (
+    <div className="settings">
+      <button className="secondary" popoverTarget="settings">
+        {person ? <PersonIcon /> : <SettingsIcon />}
+        <span className={person ? 'name' : 'hidden'}>
+          <bdi>{person ?? t('settings')}</bdi>
+        </span>
+      </button>
+      <div id="settings" popover="auto">
+        {session?.user.name && (
+          <p>
+            <strong>
+              <bdi>{session.user.name}</bdi>
+            </strong>
+            <br />
+            <bdi className="muted">{session.user.email}</bdi>
+          </p>
+        )}
+        <LanguageSelect label={t('language')} language={language} onLanguage={choose} />
+        <label>
+          {t('theme')}
+          <select
+            value={theme}
+            onChange={({ target }) => {
+              const next = target.value as Theme
+              setTheme(next)
+              applyTheme(next)
+            }}
+          >
+            {themes.map((each) => (
+              <option key={each} value={each}>
+                {t(themeTitles[each])}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+    </div>
+  )
+}
+
+const themeTitles = { auto: 'themeAuto', light: 'themeLight', dark: 'themeDark' } satisfies Record<
+  Theme,
+  Message
+>
+
+/** Signs out. Asks before if the person would lose text. */
+function SignOut() {
+  const { t } = useLanguage()
+  const { beforeSignOut } = useDefinition()
+  const leave = useMutation({
+    mutationFn: async () => {
+      await beforeSignOut?.()
+      await signOut()
+    },
+    onSuccess: restart,
+  })
+  const [isAsking, setAsking] = useState(false)
+  return (
+    <>
+      <button
+        className="secondary"
+        onClick={() => {
+          if (hasDrafts()) setAsking(true)
+          else leave.mutate()
+        }}
+      >
+        <SignOutIcon />
+        <span className="label">{t('signOut')}</span>
+      </button>
+      {isAsking && (
+        <Confirm
+          title={t('signOut')}
+          action={t('discardText')}
+          isPending={leave.isPending}
+          error={leave.error}
+          onConfirm={() => {
+            leave.mutate()
+          }}
+          onClose={() => {
+            setAsking(false)
+          }}
+        >
+          <p>{t('unsavedText')}</p>
+        </Confirm>
+      )}
+    </>
   )
 }
 
@@ -166,8 +242,7 @@ function useHasEnded(session: Session | null) {
 }
 
 function Footer() {
-  const { t, language, choose } = useLanguage()
-  const [theme, setTheme] = useState(storedTheme)
+  const { t } = useLanguage()
   return (
     <footer>
       <p>
@@ -177,31 +252,6 @@ function Footer() {
         {' · '}
         {t('forAgents', { address: `${window.location.origin}/mcp` })}
       </p>
-      <div className="row">
-        <LanguageSelect label={t('language')} language={language} onLanguage={choose} />
-        <label>
-          {t('theme')}
-          <select
-            value={theme}
-            onChange={({ target }) => {
-              const next = target.value as Theme
-              setTheme(next)
-              applyTheme(next)
-            }}
-          >
-            {themes.map((each) => (
-              <option key={each} value={each}>
-                {t(themeTitles[each])}
-              </option>
-            ))}
-          </select>
-        </label>
-      </div>
     </footer>
   )
 }
-
-const themeTitles = { auto: 'themeAuto', light: 'themeLight', dark: 'themeDark' } satisfies Record<
-  Theme,
-  Message
->

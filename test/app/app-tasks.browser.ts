@@ -91,6 +91,32 @@ describe('a list of tasks', () => {
     await itemOf(page, 'Second changed').waitFor()
   })
 
+  test('adds a task with a description', async () => {
+    const { page, client } = await openTasks()
+    await page.getByRole('textbox', { name: 'Description' }).fill('For Monday')
+    await addTask(page, 'Write')
+
+    await itemOf(page, 'Write').getByText('For Monday').waitFor()
+    expect(await page.getByRole('textbox', { name: 'Description' }).inputValue()).toBe('')
+    expect((await client.tasks.list()).tasks).toMatchObject([{ title: 'Write', description: 'For Monday' }])
+  })
+
+  test('searches titles and descriptions, and shows everything again after a new task', async () => {
+    const { page } = await openTasks(['Buy milk', 'Call Ada'])
+    const search = page.getByRole('searchbox', { name: 'Search' })
+
+    await search.fill('MILK')
+    await expect.poll(() => itemsOf(page).count()).toBe(1)
+    await page.getByRole('status').getByText('1 task', { exact: true }).waitFor()
+    await search.fill('bread')
+    await page.getByText('Nothing contains this text.').waitFor()
+    expect(await findViolations(page)).toEqual([])
+    await addTask(page, 'Sleep')
+
+    await expect.poll(() => itemsOf(page).count()).toBe(3)
+    expect(await search.inputValue()).toBe('')
+  })
+
   test('shows the tasks of one status', async () => {
     const { page, client, id } = await openTasks(['Started', 'Finished', 'Waiting'])
     await client.tasks.update({ id, status: 'in_progress' })
@@ -328,7 +354,7 @@ describe('during editing', () => {
 
   test('title, description and status change', async () => {
     const { page, current } = await edit()
-    await page.getByRole('textbox', { name: 'Description' }).fill('For Monday')
+    await itemsOf(page).getByRole('textbox', { name: 'Description' }).fill('For Monday')
     await page.getByRole('combobox', { name: 'Status' }).selectOption('In progress')
     await button(page, 'Save').click()
 

@@ -19,7 +19,8 @@ describe('the page, signed out,', () => {
     const { page } = await openApp(service, { email: '' })
 
     await page.getByRole('heading', { level: 1, name: 'Tallystick' }).waitFor()
-    expect(await page.getByText(`${service.origin}/mcp`).count()).toBe(1)
+    await page.getByRole('contentinfo').getByText(`${service.origin}/mcp`).waitFor()
+    await page.getByText(`claude mcp add --transport http tallystick ${service.origin}/mcp`).waitFor()
     await page.getByRole('link', { name: 'API reference' }).click()
     await page.waitForURL('**/docs')
   })
@@ -47,7 +48,46 @@ describe('the page, signed out,', () => {
   })
 })
 
+describe('the start page of a person', () => {
+  test('shows open tasks, notes of other people, and what has used the account', async () => {
+    const ada = await service.person()
+    const { page, client, email } = await openApp(service)
+    const card = (name: string) => page.getByRole('region', { name })
+    await card('Open tasks').getByText('Nothing is open.').waitFor()
+    await card('Shared with you').getByText('Nobody shares a note with you.').waitFor()
+    await card('Active recently').getByText('This device').waitFor()
+
+    await client.tasks.create({ taskTitle: 'Buy milk' })
+    const { id } = await client.tasks.create({ taskTitle: 'Call' })
+    await client.tasks.update({ id, status: 'completed' })
+    const note = await ada.notes.create({ title: 'Plan', body: '' })
+    await ada.notes.share({ id: note.id, email, role: 'reader' })
+
+    await card('Open tasks 1').getByText('Buy milk').waitFor()
+    expect(await card('Open tasks').getByText('Call').count()).toBe(0)
+    await card('Shared with you').getByText('Plan').waitFor()
+    expect(await findViolations(page)).toEqual([])
+    await card('Open tasks').getByRole('link').click()
+    await page.waitForURL('**/tasks')
+  })
+})
+
 describe('the sign-in', () => {
+  test('accepts a code that another tab has requested', async () => {
+    const { page } = await openApp(service, { email: '' })
+    const email = newEmail()
+    await requestCode(page, email)
+    const other = await page.context().newPage()
+    await other.goto(service.origin)
+    await other.getByRole('textbox', { name: 'E-mail' }).fill(email)
+
+    await other.getByRole('button', { name: 'I already have one' }).click()
+    await other.getByRole('textbox', { name: 'Code' }).fill(codeSentTo(service, email) ?? '')
+    await other.keyboard.press('Enter')
+
+    await other.getByRole('button', { name: 'Sign out' }).waitFor()
+  })
+
   test('keeps the step of the code after a reload, and the wait for another code', async () => {
     const { page } = await openApp(service, { email: '' })
     const email = newEmail()
@@ -252,7 +292,8 @@ describe('the frame', () => {
     const { page } = await openApp(service, { email: '', locale: 'he-IL' })
     expect(await page.locator('html').getAttribute('dir')).toBe('rtl')
 
-    await page.locator('footer select').first().selectOption('de')
+    await page.locator('.settings button').click()
+    await page.locator('#settings select').first().selectOption('de')
     await page.locator('html[lang=de][dir=ltr]').waitFor()
     await page.reload()
 
@@ -262,11 +303,42 @@ describe('the frame', () => {
   test('keeps a chosen theme', async () => {
     const { page } = await openApp(service, { email: '', colorScheme: 'light' })
 
+    await page.getByRole('button', { name: 'Settings' }).click()
     await page.getByRole('combobox', { name: 'Theme' }).selectOption('dark')
     await page.reload()
-    await page.getByRole('combobox', { name: 'Theme' }).waitFor()
+    await page.getByRole('button', { name: 'Settings' }).waitFor()
 
     expect(await page.evaluate('getComputedStyle(document.documentElement).colorScheme')).toBe('dark')
+  })
+
+  test('has a menu with the person, the language and the theme, which Escape closes', async () => {
+    const { page, client } = await openApp(service)
+    await client.account.get()
+    await page.getByRole('textbox', { name: 'New value' }).waitFor()
+
+    await page.locator('.settings button').click()
+    await page.getByRole('combobox', { name: 'Language' }).waitFor()
+    expect(await findViolations(page)).toEqual([])
+    await page.keyboard.press('Escape')
+
+    await page.getByRole('combobox', { name: 'Language' }).waitFor({ state: 'hidden' })
+    expect(await page.locator('.settings button:focus').count()).toBe(1)
+  })
+
+  test('shows the links in a menu below 700 px, which closes with the next view', async () => {
+    const { page } = await openApp(service, { viewport: { width: 699, height: 640 } })
+    const link = page.getByRole('link', { name: 'Tasks' })
+    expect(await link.count()).toBe(0)
+
+    await page.getByRole('button', { name: 'Menu' }).click()
+    expect(await findViolations(page)).toEqual([])
+    await link.click()
+
+    await page.waitForURL('**/tasks')
+    await link.waitFor({ state: 'hidden' })
+    await page.setViewportSize({ width: 700, height: 640 })
+    await link.waitFor()
+    expect(await page.getByRole('button', { name: 'Menu' }).count()).toBe(0)
   })
 
   test('moves the focus to the content of the next view, and is usable with the keyboard only', async () => {

@@ -18,6 +18,7 @@ const sharedTexts = [
   'Code',
   'Description',
   'E-mail',
+  'Menu',
   'Name',
   'Notes',
   'Status',

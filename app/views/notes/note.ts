@@ -1,4 +1,4 @@
-import { infiniteQueryOptions } from '@tanstack/react-query'
+import { type InfiniteData, infiniteQueryOptions, keepPreviousData } from '@tanstack/react-query'
 import { codeOf, createDrafts, createEdits, queryClient } from 'tallystick/page'
 
 import type { Outputs } from '../../../contract/client.ts'
@@ -18,21 +18,29 @@ export const noteEdits = createEdits<string, Note, NoteFields>(isEqual)
 
 const PAGE_SIZE = 100
 
-export const notesQuery = infiniteQueryOptions(
-  orpc.notes.list.infiniteOptions({
-    input: (cursor: string | undefined) => ({ limit: PAGE_SIZE, cursor }),
-    initialPageParam: undefined,
-    getNextPageParam: ({ nextCursor }) => nextCursor,
-  }),
-)
+/** The notes with the text `q`, or all notes, in pages. */
+export const notesQuery = (q?: string) =>
+  infiniteQueryOptions(
+    orpc.notes.list.infiniteOptions({
+      input: (cursor: string | undefined) => ({ limit: PAGE_SIZE, cursor, q }),
+      initialPageParam: undefined,
+      getNextPageParam: ({ nextCursor }) => nextCursor,
+      placeholderData: keepPreviousData,
+    }),
+  )
 
 /** Requests the notes again. */
 export const refreshNotes = () => queryClient.invalidateQueries({ queryKey: orpc.notes.key() })
 
+/** Only in the lists that the page shows: another list in the cache may be old. */
 const findNote = (id: string) =>
   queryClient
-    .getQueryData(notesQuery.queryKey)
-    ?.pages.flatMap(({ notes }) => notes)
+    .getQueriesData<InfiniteData<Outputs['notes']['list']>>({
+      queryKey: orpc.notes.list.key({ type: 'infinite' }),
+      type: 'active',
+    })
+    .flatMap(([, data]) => data?.pages ?? [])
+    .flatMap(({ notes }) => notes)
     .find((note) => note.id === id)
 
 /** Entity tags from the responses to changes, by the id of the note. The list has no entity tags. */

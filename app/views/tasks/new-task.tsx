@@ -3,35 +3,39 @@ import { Field, ownerOfDrafts, Problem } from 'tallystick/page'
 
 import { orpc } from '../../api.ts'
 import { useLanguage } from '../../language.ts'
-import { newTaskDrafts, refreshTasks } from './task.ts'
+import { newTaskDrafts, type NewTaskFields, refreshTasks } from './task.ts'
 
-function changeTitle(title: string) {
-  if (title) newTaskDrafts.keep('new', title)
+const empty = { taskTitle: '', taskDesc: '' }
+
+function change(fields: NewTaskFields) {
+  if (fields.taskTitle || fields.taskDesc) newTaskDrafts.keep('new', fields)
   else newTaskDrafts.forget('new')
 }
 
 /** The form for a new task. The list shows the task before the service has answered. */
 export function NewTask({ onAdd }: { onAdd: () => void }) {
   const { t } = useLanguage()
-  const title = newTaskDrafts.use('new') ?? ''
+  const fields = newTaskDrafts.use('new') ?? empty
+  const title = fields.taskTitle.trim()
   const create = useMutation(
     orpc.tasks.create.mutationOptions({
       onMutate: ownerOfDrafts,
       onSettled: refreshTasks,
       // Returns the text to the person, unless the person has entered another text in the meantime.
-      onError: (_, { taskTitle }, owner) => {
-        if (owner === ownerOfDrafts() && !newTaskDrafts.get('new')) newTaskDrafts.keep('new', taskTitle)
+      onError: (_, { taskTitle, taskDesc = '' }, owner) => {
+        if (owner === ownerOfDrafts() && !newTaskDrafts.get('new')) change({ taskTitle, taskDesc })
       },
     }),
   )
   return (
     <>
       <form
-        className="row end"
+        className="row end new-task"
         onSubmit={(event) => {
           event.preventDefault()
-          if (!title.trim()) return
-          create.mutate({ taskTitle: title.trim() })
+          if (!title) return
+          const { taskDesc } = fields
+          create.mutate({ taskTitle: title, ...(taskDesc && { taskDesc }) })
           newTaskDrafts.forget('new')
           onAdd()
         }}
@@ -41,9 +45,22 @@ export function NewTask({ onAdd }: { onAdd: () => void }) {
           dir="auto"
           required
           autoComplete="off"
-          value={title}
-          onValue={changeTitle}
+          value={fields.taskTitle}
+          onValue={(taskTitle) => {
+            change({ ...fields, taskTitle })
+          }}
         />
+        <label>
+          {t('description')}
+          <textarea
+            dir="auto"
+            rows={1}
+            value={fields.taskDesc}
+            onChange={({ target }) => {
+              change({ ...fields, taskDesc: target.value })
+            }}
+          />
+        </label>
         <button>{t('addTask')}</button>
       </form>
       <Problem error={create.error} />

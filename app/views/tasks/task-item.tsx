@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { memo, useEffect, useId, useRef } from 'react'
-import { Problem, useFocusOfList } from 'tallystick/page'
+import { DeleteIcon, EditIcon, Problem, useFocusOfList } from 'tallystick/page'
 
 import { orpc } from '../../api.ts'
 import { useLanguage } from '../../language.ts'
@@ -77,7 +77,8 @@ function Item({ task, edited }: Props) {
             open.mutate()
           }}
         >
-          {t('edit')}
+          <EditIcon />
+          <span className="hidden">{t('edit')}</span>
         </button>
         <button
           className="danger"
@@ -86,7 +87,8 @@ function Item({ task, edited }: Props) {
             deleteLater(id)
           }}
         >
-          {t('delete')}
+          <DeleteIcon />
+          <span className="hidden">{t('delete')}</span>
         </button>
       </div>
     </li>

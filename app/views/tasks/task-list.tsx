@@ -10,11 +10,17 @@ import { TaskItem } from './task-item.tsx'
 
 const PAGE_SIZE = 100
 
-/** Returns the tasks of a status, or all tasks, in pages, without the tasks that the person has deleted. */
-export function useTasks(status: Status | undefined) {
+/** Which tasks the list shows. */
+export interface Filter {
+  status: Status | undefined
+  q: string | undefined
+}
+
+/** Returns the tasks that match a filter, in pages, without the tasks that the person has deleted. */
+export function useTasks(filter: Filter) {
   const query = useInfiniteQuery(
     orpc.tasks.list.infiniteOptions({
-      input: (cursor: string | undefined) => ({ limit: PAGE_SIZE, cursor, ...(status && { status }) }),
+      input: (cursor: string | undefined) => ({ limit: PAGE_SIZE, cursor, ...filter }),
       initialPageParam: undefined,
       getNextPageParam: ({ nextCursor }) => nextCursor,
       placeholderData: keepPreviousData,
@@ -35,12 +41,12 @@ const usePendingTitles = () =>
     select: ({ state }) => (state.variables as Inputs['tasks']['create']).taskTitle,
   }).reverse()
 
-/** The tasks of a status, or all tasks. The newest first. */
+/** The tasks that match a filter. The newest first. */
 export function TaskList({
   query,
   tasks: listed,
-  status,
-}: Pick<ReturnType<typeof useTasks>, 'query' | 'tasks'> & { status: Status | undefined }) {
+  filter: { status, q },
+}: Pick<ReturnType<typeof useTasks>, 'query' | 'tasks'> & { filter: Filter }) {
   const { t } = useLanguage()
   const pendingTitles = usePendingTitles()
   const edited = taskEdits.useAll().map(({ base }) => base)
@@ -52,7 +58,7 @@ export function TaskList({
     <Loaded query={query}>
       {() =>
         tasks.length + pendingTitles.length === 0 && !query.hasNextPage ? (
-          <p className="muted">{t(status ? 'noMatchingTasks' : 'noTasks')}</p>
+          <p className="muted">{t(q ? 'nothingFound' : status ? 'noMatchingTasks' : 'noTasks')}</p>
         ) : (
           <>
             <ul aria-label={t('tasks')} className="tasks" aria-busy={query.isPlaceholderData}>

@@ -23,8 +23,13 @@ export const statusNames: Record<Status, Message> = {
 export const isEqual = (a: TaskFields, b: TaskFields) =>
   a.title === b.title && (a.description ?? '') === (b.description ?? '') && a.status === b.status
 
-/** The title of a new task. */
-export const newTaskDrafts = createDrafts<'new', string>()
+/** The fields of a new task. The description may be empty. */
+export interface NewTaskFields {
+  taskTitle: string
+  taskDesc: string
+}
+
+export const newTaskDrafts = createDrafts<'new', NewTaskFields>()
 
 export const taskEdits = createEdits<number, TaggedTask, TaskFields>(isEqual)
 

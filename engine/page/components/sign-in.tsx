@@ -18,7 +18,7 @@ const CODE_LIFETIME = 5 * 60_000
 
 interface Sent {
   email: string
-  /** In milliseconds since the Unix epoch. */
+  /** In milliseconds since the Unix epoch. 0 if the person has a code from elsewhere. */
   sentAt: number
   /** The folder with the e-mail. Empty if the service sends e-mails. */
   folder: string
@@ -116,9 +116,20 @@ export function SignIn() {
               }}
             />
           </label>
-          <button aria-busy={send.isPending} disabled={send.isPending || waiting > 0}>
-            {t('sendCode')}
-          </button>
+          <div className="row">
+            <button aria-busy={send.isPending} disabled={send.isPending || waiting > 0}>
+              {t('sendCode')}
+            </button>
+            <button
+              type="button"
+              className="secondary"
+              onClick={({ currentTarget }) => {
+                if (currentTarget.form?.reportValidity()) setSent({ email, sentAt: 0, folder: '' })
+              }}
+            >
+              {t('haveCode')}
+            </button>
+          </div>
           <Problem error={send.error} />
         </form>
       </section>
@@ -127,7 +138,8 @@ export function SignIn() {
     <section className="sign-in" aria-labelledby="sign-in-title">
       <h2 id="sign-in-title">{t('signInTitle')}</h2>
       <p role="status">
-        {t('codeSent', { email })} {sent.folder && t('codeInLog', { folder: sent.folder })}
+        {sent.sentAt > 0 ? t('codeSent', { email }) : <bdi>{email}</bdi>}{' '}
+        {sent.folder && t('codeInLog', { folder: sent.folder })}
       </p>
       <form
         onSubmit={(event) => {
@@ -138,6 +150,7 @@ export function SignIn() {
         <label>
           {t('code')}
           <input
+            className="code"
             inputMode="numeric"
             autoComplete="one-time-code"
             // Spaces and hyphens are allowed, because some mail programs copy them with the code.

@@ -3,6 +3,7 @@ import { useState } from 'react'
 
 import { client, orpc, type Outputs } from '../../api.ts'
 import { Confirm } from '../../components/confirm.tsx'
+import { nameOfDevice } from '../../components/device-name.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { useSession } from '../../components/session.tsx'
 import { useLanguage } from '../../language.tsx'
@@ -66,9 +67,6 @@ const withoutApps = (sessions: Device[], apps: { id: string }[]) =>
     .filter(({ id }) => !apps.some((app) => app.id === id))
     .sort((a, b) => Number(b.isCurrent) - Number(a.isCurrent))
 
-/** The service returns this value for a browser or a system that it does not recognize. */
-const UNKNOWN = 'Unknown'
-
 /** Maximum length of a user agent on the page, in characters. */
 const MAX_USER_AGENT = 200
 
@@ -76,20 +74,16 @@ const shorten = (text: string) => (text.length > MAX_USER_AGENT ? `${text.slice(
 
 function DeviceItem({ device, onRevoked }: { device: Device; onRevoked: () => Promise<void> }) {
   const { t, formatAge, formatTime } = useLanguage()
-  const { browser, os, userAgent, ipAddress } = device
-  const isKnown = browser !== UNKNOWN
+  const { userAgent, ipAddress } = device
+  const name = nameOfDevice(device)
   return (
     <Revocable
-      title={
-        <bdi>
-          {isKnown ? [browser, os].filter((name) => name !== UNKNOWN).join(' · ') : t('unknownDevice')}
-        </bdi>
-      }
+      title={<bdi>{name ?? t('unknownDevice')}</bdi>}
       isCurrent={device.isCurrent}
       revoke={() => client.sessions.revoke({ revokeSessionToken: device.token })}
       onRevoked={onRevoked}
     >
-      {!isKnown && userAgent && (
+      {!name && userAgent && (
         <p className="muted text" dir="auto">
           {shorten(userAgent)}
         </p>

@@ -1,0 +1,44 @@
+import { useEffect, useState } from 'react'
+
+import { useLanguage } from '../language.tsx'
+
+/** Time without a further key before the list is searched, in milliseconds. */
+const DELAY = 250
+
+/** Maximum length of a search, in UTF-16 code units. The service accepts 100 code points. */
+const MAX_LENGTH = 100
+
+/** The text of a search, and the text of the requests: `q` follows the text after a short delay. Undefined without a text. */
+export function useSearch() {
+  const [text, setText] = useState('')
+  const [q, setQ] = useState<string>()
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      setQ(text.trim() || undefined)
+    }, DELAY)
+    return () => {
+      clearTimeout(timer)
+    }
+  }, [text])
+  return { text, q, setText }
+}
+
+/** The field that searches a list. */
+export function Search({ text, setText }: Pick<ReturnType<typeof useSearch>, 'text' | 'setText'>) {
+  const { t } = useLanguage()
+  return (
+    <input
+      type="search"
+      className="search"
+      aria-label={t('search')}
+      placeholder={t('search')}
+      dir="auto"
+      autoComplete="off"
+      maxLength={MAX_LENGTH}
+      value={text}
+      onChange={({ target }) => {
+        setText(target.value)
+      }}
+    />
+  )
+}
