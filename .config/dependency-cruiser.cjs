@@ -125,7 +125,7 @@ module.exports = {
       ...shared,
       '^engine/db/',
       '^engine/translation/',
-      '^engine/texts\\.ts$',
+      '^engine/(html/mail|texts)\\.ts$',
     ]),
     only('openapi', '^engine/openapi/', shared),
     {

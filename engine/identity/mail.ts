@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { htmlEscape } from 'escape-goat'
 import { createTransport, type SendMailOptions } from 'nodemailer'
 import type { Logger } from 'pino'
 import { v7 } from 'uuid'
 
 import { makeContentsPrivate, makeFolderPrivate } from '../db/private.ts'
+import { renderMail } from '../html/mail.ts'
 import type { Translator } from '../translation/index.ts'
 import type { Settings } from '../settings.ts'
 
@@ -27,25 +27,18 @@ export interface Email {
  * contains no text that a caller chooses, for example the name of an app, because any caller can request a code for any
  * address. `appName` is the name of this application.
  */
-export function signInEmail(
-  to: string,
-  code: string,
-  appName: string,
-  { language, direction, translate }: Translator,
-): Email {
-  const intro = translate('letterCode')
-  const lines = [translate('letterUse', { name: appName }), translate('letterIgnore')]
-  return {
-    to,
-    headers: { 'content-language': language },
-    subject: translate('letterSubject', { code }),
-    text: [`${intro} ${code}`, ...lines].join('\n\n'),
-    html:
-      htmlEscape`<!doctype html><html lang="${language}" dir="${direction}"><meta charset="utf-8"><p>${intro}</p><p style="font-size:2em;letter-spacing:.2em"><b><bdi>${code}</bdi></b></p>` +
-      lines.map((line) => htmlEscape`<p>${line}</p>`).join('') +
-      '</html>',
-  }
-}
+export const signInEmail = (to: string, code: string, appName: string, translator: Translator): Email => ({
+  to,
+  headers: { 'content-language': translator.language },
+  subject: translator.translate('letterSubject', { code }),
+  ...renderMail(translator, {
+    name: appName,
+    intro: translator.translate('letterCode'),
+    code,
+    paragraphs: [translator.translate('letterUse', { name: appName })],
+    note: translator.translate('letterIgnore'),
+  }),
+})
 
 /**
  * Timeouts for the mail server, in milliseconds. Short, because the request for a sign-in code waits for the mail
@@ -62,14 +55,16 @@ export const verifyMailServer = (smtpUrl: string) => createTransport({ url: smtp
  */
 export function createMailer(settings: Settings, log: Logger): Mailer {
   const { smtpUrl, mailFrom: from, outbox } = settings
+  // Instead of base64 for some languages: tools and tests find the code in the encoded message.
+  const defaults = { from, textEncoding: 'quoted-printable' } as const
   if (smtpUrl !== undefined) {
-    const transport = createTransport({ url: smtpUrl, ...TIMEOUTS }, { from })
+    const transport = createTransport({ url: smtpUrl, ...TIMEOUTS }, defaults)
     return async (email) => {
       await transport.sendMail(email)
     }
   }
   if (existsSync(outbox)) makeContentsPrivate(outbox)
-  const composer = createTransport({ streamTransport: true, buffer: true, newline: 'unix' }, { from })
+  const composer = createTransport({ streamTransport: true, buffer: true, newline: 'unix' }, defaults)
   return async (email: SendMailOptions) => {
     const file = join(outbox, `${v7()}.eml`)
     const { message } = await composer.sendMail(email)

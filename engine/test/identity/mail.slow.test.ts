@@ -117,24 +117,6 @@ describe('the sign-in e-mail', () => {
     expect(code).toMatch(/^\d{6}$/)
   })
 
-  test('has the same content in text and in HTML', async () => {
-    const { url, received } = await startMailServer()
-    const { ask } = await startWith({ SMTP_URL: url })
-
-    await ask(newEmail())
-    const letter = received[0]?.letter
-
-    const code = letter ? codeOf(letter) : 'none'
-    const words = (letter?.html ?? '')
-      .replace(/<[^>]*>/g, ' ')
-      .replace(/\s+/g, ' ')
-      .trim()
-    expect(letter?.text).toContain(`Your sign-in code is ${code}\n`)
-    expect(letter?.text?.replace(/\s+/g, ' ').trim()).toBe(words)
-    expect(words).toContain('five minutes')
-    expect(letter?.html).not.toMatch(/<(script|img|link|a)\b|https?:/)
-  })
-
   test('is sent to the lower-case address only', async () => {
     const { url, received } = await startMailServer()
     const { ask } = await startWith({ SMTP_URL: url })
@@ -180,7 +162,7 @@ describe('the sign-in e-mail', () => {
     const { html, text } = signInEmail('ada@example.com', '<b>&"', 'Tally<i>', english)
 
     expect(html).toContain('&lt;b&gt;&amp;&quot;')
-    expect(html).not.toMatch(/<b>(<bdi>)?<b>/)
+    expect(html).not.toContain('<b>')
     expect(text).toContain('<b>&"')
     expect(html).toContain('Tally&lt;i&gt;')
     expect(text).toContain('Tally<i>')
