@@ -26,6 +26,7 @@ export const cases: Cases<typeof contract, Awaited<ReturnType<typeof prepare>>> 
     'books.create': ({ books }, { newBook }) => books.create(newBook),
     'books.update': ({ books }, { bookId }) => books.update({ id: bookId, copies: 3 }),
     'loans.list': ({ loans }) => loans.list(),
+    'loans.get': ({ loans }, { loanId }) => loans.get({ id: loanId }),
     'loans.create': ({ loans }, { bookId }) => loans.create({ bookId }),
     'loans.update': ({ loans }, { loanId }) => loans.update({ id: loanId, remark: 'Changed' }),
     'loans.return': ({ loans }, { loanId }) => loans.return({ id: loanId }),
@@ -40,6 +41,7 @@ export const cases: Cases<typeof contract, Awaited<ReturnType<typeof prepare>>> 
     'books.create ID_TAKEN': ({ administrator, fixture }) =>
       administrator.books.create({ ...fixture.newBook, id: fixture.bookId }),
     'books.update NO_BOOK': ({ administrator }) => administrator.books.update({ id: 'none' }),
+    'loans.get NOT_FOUND': ({ bob, fixture }) => bob.loans.get({ id: fixture.loanId }),
     'loans.create NO_BOOK': ({ ada }) => ada.loans.create({ bookId: 'none' }),
     'loans.create NO_COPY': async ({ ada, administrator }) =>
       ada.loans.create({ bookId: await addBook({ administrator }, 0) }),

@@ -115,6 +115,12 @@ const loans = {
     .route({ method: 'GET', path: '/api/loans', summary: 'List your loans, newest first' })
     .input(LoanFilter.extend(Page.shape).optional())
     .output(LoanList),
+  get: reading
+    .meta({ etag: true })
+    .errors(noLoan)
+    .route({ method: 'GET', path: '/api/loans/{id}', summary: 'Read a loan' })
+    .input(ById)
+    .output(Loan),
   create: creating([loansTopic, booksTopic])
     .meta({
       etag: true,

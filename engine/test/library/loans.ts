@@ -29,6 +29,12 @@ const procedures = os.router({
     return { loans: rows.map(view) }
   }),
 
+  get: os.get.handler(async ({ context: { db, user, reply }, input: { id }, errors }) => {
+    const loan = await query.findLoan(db, user.id, id)
+    if (!loan) throw errors.NOT_FOUND()
+    return viewWithETag(reply, loan)
+  }),
+
   create: os.create.handler(async ({ context: { db, user, reply }, input, errors }) => {
     const result = await query.insertLoan(db, user.id, input.bookId, input.remark)
     if (result.loan) return viewWithETag(reply, result.loan)

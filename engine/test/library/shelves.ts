@@ -1,4 +1,4 @@
-import { implement } from '@orpc/server'
+import { call, implement } from '@orpc/server'
 import { htmlEscape } from 'escape-goat'
 import { RowId } from 'tallystick-contract'
 import { selectWith } from 'tallystick/db'
@@ -51,6 +51,8 @@ const procedures = os.router({
   }),
 })
 
+const list = (context: Context) => call(procedures.list, undefined, { context, path: ['shelves', 'list'] })
+
 const patch = ({ shelves }: { shelves: { name: string }[] }) => ({
   selector: '#shelves',
   html: `<ul>${shelves.map(({ name }) => htmlEscape`<li>${name}</li>`).join('')}</ul>`,
@@ -87,7 +89,10 @@ export const shelves = {
     })),
     remove: query.removeShares,
   },
-  datastar: { patches: { list: patch }, live: { topic: shelvesTopic, patch } },
+  datastar: {
+    patches: { list: patch, create: async (_, context) => patch(await list(context)) },
+    live: { topic: shelvesTopic, patch },
+  },
   watch: { topic: shelvesTopic, listOtherOwners: query.listShelfOwners },
 } satisfies Resource
 

@@ -3,15 +3,17 @@ import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 
-import { metaOf } from '../../engine/contract/meta.ts'
-import { contract } from '../../contract/index.ts'
-import { parseForm, parseObject } from '../../engine/http/server/body.ts'
-import { createRequestReader } from '../../engine/http/server/request.ts'
-import { formType } from '../../engine/test/fixtures/http.ts'
-import { bearer, createOAuthCalls, registerApp } from '../../engine/test/fixtures/oauth-app.ts'
+import { metaOf } from '../../contract/meta.ts'
+import { contract } from '../library/contract.ts'
+import { parseForm, parseObject } from '../../http/server/body.ts'
+import { createRequestReader } from '../../http/server/request.ts'
+import { formType } from '../fixtures/http.ts'
+import { bearer, createOAuthCalls, registerApp } from '../fixtures/oauth-app.ts'
 import { settingsWithAddress, startService } from '../fixtures/service.ts'
 
-const service = await startService(await settingsWithAddress())
+const ADMIN = 'admin@example.com'
+
+const service = await startService({ ...(await settingsWithAddress()), ADMIN_EMAILS: ADMIN })
 const { call, signIn } = createOAuthCalls(service)
 const cookie = await signIn()
 const app = await registerApp(service)
@@ -35,34 +37,34 @@ const complex: Record<string, string> = {
 /** For each protocol, a request with a body that contains `value` in a field that the contract does not declare. */
 const protocols: Record<string, { path: string; body: (value: string) => string; headers: object }> = {
   REST: {
-    path: '/api/tasks',
-    body: (value) => `{"taskTitle":"One","x":${value}}`,
+    path: '/api/shelves',
+    body: (value) => `{"name":"One","x":${value}}`,
     headers: { cookie },
   },
   'REST with an Idempotency-Key': {
-    path: '/api/tasks',
-    body: (value) => `{"taskTitle":"One","x":${value}}`,
+    path: '/api/shelves',
+    body: (value) => `{"name":"One","x":${value}}`,
     headers: { cookie, 'idempotency-key': '' },
   },
   RPC: {
-    path: '/rpc/tasks/create',
-    body: (value) => `{"json":{"taskTitle":"One","x":${value}}}`,
+    path: '/rpc/shelves/create',
+    body: (value) => `{"json":{"name":"One","x":${value}}}`,
     headers: { cookie },
   },
   'RPC with an empty `meta`': {
-    path: '/rpc/tasks/create',
-    body: (value) => `{"json":{"taskTitle":"One","x":${value}},"meta":[]}`,
+    path: '/rpc/shelves/create',
+    body: (value) => `{"json":{"name":"One","x":${value}},"meta":[]}`,
     headers: { cookie, 'idempotency-key': '' },
   },
   Datastar: {
-    path: '/api/notes',
-    body: (value) => `{"newNote":"One","x":${value}}`,
+    path: '/api/shelves',
+    body: (value) => `{"name":"One","x":${value}}`,
     headers: { cookie, 'datastar-request': 'true' },
   },
   MCP: {
     path: '/mcp',
     body: (value) =>
-      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tasks_list","arguments":{"x":${value}}}}`,
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"loans_list","arguments":{"x":${value}}}}`,
     headers: { ...token, ...accept },
   },
   'sign-in': {
@@ -127,7 +129,7 @@ describe('a body', () => {
   ])('with Content-Encoding: %j is answered with %d', async (coding, status) => {
     const headers = { 'content-encoding': coding }
 
-    expect((await call('POST', '/api/counter/increment', {}, headers)).status).toBe(status)
+    expect((await call('POST', '/api/visits/add', {}, headers)).status).toBe(status)
   })
 
   test('is too complex above 64 levels and above 10,000 values', () => {
@@ -170,19 +172,19 @@ describe('a query', () => {
   ]
 
   test.each(tooComplex)('is rejected with too many parameters or brackets', async (query) => {
-    const answer = await call('GET', `/api/tasks?${query}`, undefined, { cookie })
+    const answer = await call('GET', `/api/shelves?${query}`, undefined, { cookie })
 
     expect(answer).toMatchObject({
       status: 400,
       body: { message: 'A query may have at most 100 parameters and brackets' },
     })
-    expect((await call('GET', `/api/tasks?${query}`)).status).toBe(401)
-    expect((await call('POST', `/api/tasks?${query}`, { taskTitle: 'One' }, { cookie })).status).toBe(400)
+    expect((await call('GET', `/api/shelves?${query}`)).status).toBe(401)
+    expect((await call('POST', `/api/shelves?${query}`, { name: 'One' }, { cookie })).status).toBe(400)
     expect((await call('GET', `/authorize?${query}`)).status).toBe(400)
   })
 
   test('over RPC is rejected with data that is too deep', async () => {
-    const answer = await call('GET', `/rpc/tasks/list?data={"json":${nested(100)}}`, undefined, { cookie })
+    const answer = await call('GET', `/rpc/shelves/list?data={"json":${nested(100)}}`, undefined, { cookie })
 
     expect(answer).toMatchObject({ status: 400, body: { json: { message: TOO_COMPLEX } } })
   })
@@ -217,27 +219,30 @@ describe('RPC', () => {
   })
 
   test.each([
-    ['a date', { inputValue: '2026-01-01T00:00:00.000Z' }, 1],
-    ['a bigint', { inputValue: '7' }, 0],
-    ['a set', { inputValue: [] }, 6],
+    ['a date', { copies: '2026-01-01T00:00:00.000Z' }, 1],
+    ['a bigint', { copies: '7' }, 0],
+    ['a set', { copies: [] }, 6],
   ])('rejects %s where a number is required, with the position', async (_, json, type) => {
-    const answer = await call('POST', '/rpc/counter/set', { json, meta: [[type, 'inputValue']] })
+    const admin = { cookie: await service.signIn(ADMIN) }
+    const book = { id: crypto.randomUUID(), title: 'A book', ...json }
+
+    const answer = await call('POST', '/rpc/books/create', { json: book, meta: [[type, 'copies']] }, admin)
 
     expect(answer.status).toBe(400)
-    expect(answer.body).toMatchObject({ json: { data: { issues: [{ path: 'inputValue' }] } } })
+    expect(answer.body).toMatchObject({ json: { data: { issues: [{ path: 'copies' }] } } })
   })
 
   test('rejects a `meta` by GET, and accepts an empty `meta` and null', async () => {
     const encodeData = (meta: unknown) => encodeURIComponent(JSON.stringify({ json: {}, meta }))
 
-    expect((await call('GET', `/rpc/counter/get?data=${encodeData([[5, 'x']])}`)).status).toBe(400)
-    expect((await call('GET', `/rpc/counter/get?data=${encodeData([])}`)).status).toBe(200)
+    expect((await call('GET', `/rpc/visits/get?data=${encodeData([[5, 'x']])}`)).status).toBe(400)
+    expect((await call('GET', `/rpc/visits/get?data=${encodeData([])}`)).status).toBe(200)
     for (const meta of [[], null])
-      expect((await call('POST', '/rpc/counter/get', { json: {}, meta })).status).toBe(200)
+      expect((await call('POST', '/rpc/visits/get', { json: {}, meta })).status).toBe(200)
   })
 
   test('answers 401 to a `meta` without credentials', async () => {
-    const answer = await call('POST', '/rpc/tasks/create', { json: {}, meta: [[5, 'x']] })
+    const answer = await call('POST', '/rpc/shelves/create', { json: {}, meta: [[5, 'x']] })
 
     expect(answer.status).toBe(401)
   })
@@ -248,7 +253,7 @@ describe('a request with a body', () => {
     // A closed socket has no address, like this socket, which never connected.
     const request = Object.assign(new IncomingMessage(new Socket()), {
       method: 'POST',
-      url: '/api/reservations',
+      url: '/api/visits/add',
       headers: { host: 'localhost', 'content-type': 'application/json', 'content-length': '10' },
     })
     const addresses: string[] = []

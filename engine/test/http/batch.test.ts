@@ -1,12 +1,13 @@
 import { createORPCClient } from '@orpc/client'
 import { RPCLink } from '@orpc/client/fetch'
 import { BatchLinkPlugin, type BatchLinkPluginOptions, DedupeRequestsPlugin } from '@orpc/client/plugins'
+import type { CallContext } from 'tallystick-contract'
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 
-import { type CallContext, type Client, createClient } from '../../contract/client.ts'
-import { serveWithLog } from '../../engine/test/fixtures/logged-server.ts'
-import { freePort } from '../../engine/testing/postgres.ts'
-import { newEmail, startService, withTableLocked } from '../fixtures/service.ts'
+import { serveWithLog } from '../fixtures/logged-server.ts'
+import { freePort } from '../../testing/postgres.ts'
+import { createClient, newEmail, startService, withTableLocked } from '../fixtures/service.ts'
+import type { Client } from '../library/contract.ts'
 
 /** How long a test waits for a condition before it fails. */
 const WAIT = { timeout: 20_000 }
@@ -16,7 +17,7 @@ const service = await startService({
   METRICS_PORT,
   MAX_REQUESTS: '6',
   RATE_LIMITS: 'on',
-  LIMITS: 'steps=3',
+  LIMITS: 'visits=3',
   TRUSTED_PROXIES: '127.0.0.1',
 })
 const { lines, origin } = await serveWithLog(service.services, 'info')
@@ -65,19 +66,19 @@ describe.each(['streaming', 'buffered'] as const)('a batch in %s mode', (mode) =
     const client = connect(await signIn(), { mode })
 
     const answers = await settle([
-      client.tasks.create({ taskTitle: 'First' }),
-      client.tasks.get({ id: 7 }),
-      client.tasks.create({ taskTitle: '' }),
-      client.counter.get(),
+      client.shelves.create({ name: 'First' }),
+      client.loans.return({ id: 7 }),
+      client.shelves.create({ name: '' }),
+      client.visits.get(),
     ])
 
     expect(sent).toMatchObject([
       { method: 'POST', url: expect.stringMatching(/__batch__$/) as string, status: 207 },
     ])
     expect(answers).toMatchObject([
-      { title: 'First' },
+      { name: 'First' },
       { code: 'NOT_FOUND', status: 404, defined: true },
-      { code: 'BAD_REQUEST', data: { issues: [{ path: 'taskTitle' }] } },
+      { code: 'BAD_REQUEST', data: { issues: [{ path: 'name' }] } },
       { count: expect.any(Number) as number },
     ])
   })
@@ -87,9 +88,9 @@ describe.each(['streaming', 'buffered'] as const)('a batch in %s mode', (mode) =
     const replies = [new Map<string, string>(), new Map<string, string>(), new Map<string, string>()] as const
 
     await settle([
-      client.tasks.create({ taskTitle: 'x' }, { context: { reply: replies[0] } }),
-      client.counter.get(undefined, { context: { reply: replies[1] } }),
-      client.tasks.list(undefined, {
+      client.shelves.create({ name: 'x' }, { context: { reply: replies[0] } }),
+      client.visits.get(undefined, { context: { reply: replies[1] } }),
+      client.shelves.list(undefined, {
         context: { headers: { authorization: 'Bearer x' }, reply: replies[2] },
       }),
     ])
@@ -105,7 +106,7 @@ describe.each(['streaming', 'buffered'] as const)('a batch in %s mode', (mode) =
     const reply = new Map<string, string>()
     sent.length = 0
 
-    await settle([client.account.delete({ email }, { context: { reply } }), client.tasks.list()])
+    await settle([client.account.delete({ email }, { context: { reply } }), client.shelves.list()])
 
     expect(sent).toHaveLength(1)
     expect(await sent[0]?.text).not.toContain('session_token')
@@ -128,13 +129,13 @@ describe('a batch', () => {
     const { cookie } = await signIn()
     const ada = connect({ cookie })
     const key = { 'Idempotency-Key': crypto.randomUUID() }
-    const create = () => ada.tasks.create({ taskTitle: 'Once' }, { context: { headers: key } })
+    const create = () => ada.shelves.create({ name: 'Once' }, { context: { headers: key } })
 
-    const [first] = await settle([create(), ada.counter.get()])
-    const [again] = await settle([create(), ada.counter.get()])
+    const [first] = await settle([create(), ada.visits.get()])
+    const [again] = await settle([create(), ada.visits.get()])
 
     expect(again).toEqual(first)
-    expect((await ada.tasks.list()).taskCount).toBe(1)
+    expect((await ada.shelves.list()).shelves).toHaveLength(1)
   })
 
   test('authenticates each call with its own credentials', async () => {
@@ -154,9 +155,9 @@ describe('a batch', () => {
   test('counts each call against the rate limit', async () => {
     const client = connect({ 'x-forwarded-for': '198.51.100.1' })
     const reply = new Map<string, string>()
-    const step = () => client.counter.increment(undefined, { context: { reply } })
+    const visit = () => client.visits.add(undefined, { context: { reply } })
 
-    const answers = await settle([step(), step(), step(), step(), step()])
+    const answers = await settle([visit(), visit(), visit(), visit(), visit()])
 
     const refused = { code: 'TOO_MANY_REQUESTS', status: 429 }
     expect(sent).toHaveLength(1)
@@ -168,12 +169,9 @@ describe('a batch', () => {
     const client = connect(await signIn())
     await client.account.get()
     let running: Promise<unknown[]> | undefined
-    const calls = Array.from(
-      { length: 10 },
-      (_, index) => () => client.tasks.create({ taskTitle: `${index}` }),
-    )
+    const calls = Array.from({ length: 10 }, (_, index) => () => client.shelves.create({ name: `${index}` }))
 
-    await withTableLocked(service.databaseUrl, 'tasks', async () => {
+    await withTableLocked(service.databaseUrl, 'shelves', async () => {
       running = settle(calls.map((call) => call()))
       await vi.waitFor(() => {
         expect(lines.join('')).toContain('"status":503')
@@ -186,7 +184,7 @@ describe('a batch', () => {
     const refused = (answers ?? []).filter((each) => each instanceof Error)
     expect(refused).toHaveLength(4)
     expect(refused[0]).toMatchObject({ code: 'SERVICE_UNAVAILABLE', status: 503 })
-    expect((await client.tasks.list()).taskCount).toBe(6)
+    expect((await client.shelves.list()).shelves).toHaveLength(6)
     expect(await settle(calls.slice(0, 6).map((call) => call()))).not.toContainEqual(expect.any(Error))
   })
 
@@ -203,20 +201,23 @@ describe('a batch', () => {
           .at(-1) ?? 0,
       )
     }
-    const [labels, batch] = ['{operation="tasks.get",status="404"}', '{operation="__batch__",status="207"}']
+    const [labels, batch] = [
+      '{operation="loans.return",status="404"}',
+      '{operation="__batch__",status="207"}',
+    ]
     const before = [await figure(labels), await figure(batch)]
     lines.length = 0
 
-    await settle([client.tasks.get({ id: 7 }), client.counter.get()])
+    await settle([client.loans.return({ id: 7 }), client.visits.get()])
 
     await vi.waitFor(() => {
       expect(lines).toHaveLength(3)
     }, WAIT)
     const logged = lines.map((line) => JSON.parse(line) as { req: { id: string } })
     expect(logged).toContainEqual(
-      expect.objectContaining({ operation: 'tasks.get', person: id, res: { status: 404 } }),
+      expect.objectContaining({ operation: 'loans.return', person: id, res: { status: 404 } }),
     )
-    expect(logged).toContainEqual(expect.objectContaining({ operation: 'counter.get', res: { status: 200 } }))
+    expect(logged).toContainEqual(expect.objectContaining({ operation: 'visits.get', res: { status: 200 } }))
     expect(logged.at(-1)).toMatchObject({ operation: '__batch__', person: id, res: { status: 207 } })
     expect(new Set(logged.map(({ req }) => req.id)).size).toBe(1)
     expect([await figure(labels), await figure(batch)]).toEqual(before.map((count) => count + 1))
@@ -225,22 +226,22 @@ describe('a batch', () => {
   test('is refused above 10 calls, with the error for each call', async () => {
     const client = connect(await signIn(), { maxSize: 100 })
 
-    const answers = await settle(Array.from({ length: 11 }, () => client.tasks.create({ taskTitle: 'x' })))
+    const answers = await settle(Array.from({ length: 11 }, () => client.shelves.create({ name: 'x' })))
 
     expect(sent).toMatchObject([{ status: 413 }])
     for (const each of answers)
       expect(each).toMatchObject({ code: 'PAYLOAD_TOO_LARGE', message: 'A batch may have at most 10 calls' })
-    expect((await client.tasks.list()).taskCount).toBe(0)
+    expect((await client.shelves.list()).shelves).toHaveLength(0)
   })
 
   test.each([
     ['a foreign origin', { origin: 'https://evil.example' }, 'x', { code: 'FORBIDDEN', status: 403 }],
     ['a body above 1 MiB', {}, 'x'.repeat(1_100_000), { code: 'PAYLOAD_TOO_LARGE', status: 413 }],
     ['headers above 16 KiB', { 'x-large': 'x'.repeat(17_000) }, 'x', { status: 431 }],
-  ])('is refused with %s, with the error for each call', async (_, headers, taskTitle, error) => {
+  ])('is refused with %s, with the error for each call', async (_, headers, name, error) => {
     const client = connect({ ...(await signIn()), ...headers })
 
-    const answers = await settle([client.tasks.create({ taskTitle }), client.tasks.list()])
+    const answers = await settle([client.shelves.create({ name }), client.shelves.list()])
 
     expect(answers).toMatchObject([error, error])
     expect(sent).toMatchObject([{ status: error.status }])
@@ -277,11 +278,7 @@ describe('a batch', () => {
       itemOf('/rpc/status/get', { headers: { 'X-ORPC-Batch': '1' } }),
       { code: 'BAD_REQUEST' },
     ],
-    [
-      'with a `meta`',
-      itemOf('/rpc/counter/set', { body: { json: {}, meta: [[1]] } }),
-      { code: 'BAD_REQUEST' },
-    ],
+    ['with a `meta`', itemOf('/rpc/books/get', { body: { json: {}, meta: [[1]] } }), { code: 'BAD_REQUEST' }],
     ['to an unreadable address', itemOf('/rpc/a%00'), { code: 'BAD_REQUEST' }],
   ])('refuses a call %s, and answers the other calls', async (_, item, error) => {
     const response = await send([itemOf('/rpc/status/get'), item], { 'x-orpc-batch': 'buffered' })
@@ -308,15 +305,15 @@ describe('a batch by GET', () => {
   test('answers the calls of procedures that change nothing', async () => {
     const client = connectByGet([batching()])
 
-    const answers = await settle([client.counter.get(), client.status.get(), client.counter.increment()])
+    const answers = await settle([client.visits.get(), client.status.get(), client.visits.add()])
 
     expect(sent).toMatchObject([{ method: 'GET', status: 207 }])
     expect(answers).toMatchObject([{}, {}, { code: 'METHOD_NOT_SUPPORTED', status: 405 }])
   })
 
   test('must not contain a call by POST', async () => {
-    const { count } = await connect().counter.get()
-    const items = [{ method: 'POST', url: `${origin}/rpc/counter/increment`, body: { json: {} } }]
+    const { count } = await connect().visits.get()
+    const items = [{ method: 'POST', url: `${origin}/rpc/visits/add`, body: { json: {} } }]
 
     const response = await fetch(
       `${origin}/rpc/__batch__?batch=${encodeURIComponent(JSON.stringify(items))}`,
@@ -326,14 +323,14 @@ describe('a batch by GET', () => {
     )
 
     expect(response.status).toBe(400)
-    expect(await connect().counter.get()).toEqual({ count })
+    expect(await connect().visits.get()).toEqual({ count })
   })
 
   test('contains equal calls once if the client removes duplicates', async () => {
     const dedupe = new DedupeRequestsPlugin({ groups: [{ condition: () => true, context: {} }] })
     const client = connectByGet([dedupe, batching()])
 
-    const answers = await Promise.all([client.counter.get(), client.counter.get(), client.status.get()])
+    const answers = await Promise.all([client.visits.get(), client.visits.get(), client.status.get()])
 
     expect(answers[0]).toEqual(answers[1])
     expect(sent).toMatchObject([{ method: 'GET', status: 207 }])
