@@ -6,8 +6,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 
-import { createRawFetch } from '../../engine/test/fixtures/http.ts'
-import { freePort } from '../../engine/testing/postgres.ts'
+import { addBook } from '../fixtures/books.ts'
+import { createRawFetch } from '../fixtures/http.ts'
+import { freePort } from '../../testing/postgres.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService()
@@ -49,6 +50,9 @@ const nginx = ['nginx', '/usr/sbin/nginx'].find((path) => spawnSync(path, ['-v']
 describe.skipIf(nginx === undefined)('behind nginx that compresses', () => {
   const exchange = createRawFetch({ origin: `http://127.0.0.1:${port}` })
 
+  const createLoan = async (ada: { cookie: string }, remark: string) =>
+    service.client(ada).loans.create({ bookId: await addBook(service), remark })
+
   beforeAll(async () => {
     const file = join(folder, 'nginx.conf')
     writeFileSync(file, configuration)
@@ -65,15 +69,13 @@ describe.skipIf(nginx === undefined)('behind nginx that compresses', () => {
     }
   })
 
-  test('a task is changed with the weak ETag from nginx, and only once', async () => {
+  test('a loan is changed with the weak ETag from nginx, and only once', async () => {
     const ada = { cookie: await service.signIn(newEmail()) }
-    const { id } = await service
-      .client(ada)
-      .tasks.create({ taskTitle: 'One', taskDesc: 'words '.repeat(100) })
-    const path = `/api/tasks/${id}`
-    const change = async (ifMatch: string, title: string) => {
+    const { id } = await createLoan(ada, 'words '.repeat(100))
+    const path = `/api/loans/${id}`
+    const change = async (ifMatch: string, remark: string) => {
       const headers = { ...ada, 'content-type': 'application/json', 'if-match': ifMatch }
-      return (await exchange('PATCH', path, headers, JSON.stringify({ title }))).status
+      return (await exchange('PATCH', path, headers, JSON.stringify({ remark }))).status
     }
 
     const { headers } = await exchange('GET', path, { ...ada, 'accept-encoding': 'gzip' })
@@ -82,16 +84,16 @@ describe.skipIf(nginx === undefined)('behind nginx that compresses', () => {
     expect(headers['content-encoding']).toBe('gzip')
     expect(tag).toMatch(/^W\/"/)
     expect([await change(tag, 'Two'), await change(tag, 'Three')]).toEqual([200, 412])
-    expect(await service.client(ada).tasks.get({ id })).toMatchObject({ title: 'Two' })
+    expect(await service.client(ada).loans.get({ id })).toMatchObject({ remark: 'Two' })
   })
 
-  test('an unchanged task is not sent again for the weak ETag from nginx', async () => {
+  test('an unchanged loan is not sent again for the weak ETag from nginx', async () => {
     const ada = { cookie: await service.signIn(newEmail()) }
-    const { id } = await service.client(ada).tasks.create({ taskTitle: 'One' })
+    const { id } = await createLoan(ada, 'One')
     const accept = { ...ada, 'accept-encoding': 'gzip' }
 
-    const { headers } = await exchange('GET', `/api/tasks/${id}`, accept)
-    const again = await exchange('GET', `/api/tasks/${id}`, {
+    const { headers } = await exchange('GET', `/api/loans/${id}`, accept)
+    const again = await exchange('GET', `/api/loans/${id}`, {
       ...accept,
       'if-none-match': String(headers.etag),
     })
