@@ -216,3 +216,24 @@ describe('Accept-Language', () => {
     expect(answer.headers.get('content-language')).toBe('en')
   })
 })
+
+describe('problem details', () => {
+  test('are in the language of the caller', async () => {
+    const headers = { 'accept-language': 'de' }
+    const input = { name: '', guests: 0 }
+
+    const answer = await call('POST', '/api/reservations', input, {
+      ...headers,
+      accept: 'application/problem+json',
+    })
+
+    const { body: usual } = await call('POST', '/api/reservations', input, headers)
+    const { message, data } = usual as { message: string; data: object }
+    expect(answer.headers.get('content-language')).toBe('de')
+    expect(answer.body).toMatchObject({
+      code: 'INVALID_RESERVATION',
+      detail: message,
+      data,
+    })
+  })
+})

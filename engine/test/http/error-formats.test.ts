@@ -1,13 +1,13 @@
+import { isDefinedError } from 'tallystick-contract'
 import { describe, expect, test } from 'vitest'
 
-import { createClient, createRestClient, isDefinedError } from '../../contract/client.ts'
-import { createFetch, errorBody, notFound, validationError } from '../../engine/test/fixtures/http.ts'
-import { newEmail, startService } from '../fixtures/service.ts'
-import { exchange } from '../../engine/test/fixtures/raw-http.ts'
+import { createFetch, errorBody, notFound, validationError } from '../fixtures/http.ts'
+import { createClient, createRestClient, newEmail, startService } from '../fixtures/service.ts'
+import { exchange } from '../fixtures/raw-http.ts'
 
 const service = await startService({
   RATE_LIMITS: 'on',
-  LIMITS: 'steps=1,tries=1',
+  LIMITS: 'visits=1,tries=1',
   TRUSTED_PROXIES: '127.0.0.1',
 })
 const call = createFetch(service)
@@ -24,32 +24,38 @@ interface Refused {
 }
 
 const foreign = { origin: 'https://evil.example', cookie }
-const large = { taskTitle: 'x'.repeat(1_100_000) }
+const large = { name: 'x'.repeat(1_100_000) }
 /** An error from each layer that answers REST. */
 const refusals: Record<string, Refused> = {
   'an unknown route': { path: '/api/nope', status: 404, code: 'NOT_FOUND' },
   'an unreadable address': { path: '/api/%zz', status: 400, code: 'BAD_REQUEST' },
-  'another method': { method: 'PUT', path: '/api/tasks', status: 405, code: 'METHOD_NOT_SUPPORTED' },
+  'another method': { method: 'PUT', path: '/api/shelves', status: 405, code: 'METHOD_NOT_SUPPORTED' },
   'a foreign origin': {
     method: 'POST',
-    path: '/api/tasks',
+    path: '/api/shelves',
     headers: foreign,
     status: 403,
     code: 'FORBIDDEN',
   },
-  'a large body': { method: 'POST', path: '/api/tasks', body: large, status: 413, code: 'PAYLOAD_TOO_LARGE' },
-  'a missing session': { path: '/api/tasks', status: 401, code: 'UNAUTHORIZED' },
-  'a missing session with a query': { path: '/api/tasks?limit=1', status: 401, code: 'UNAUTHORIZED' },
-  'an absent task': { path: '/api/tasks/7', headers: { cookie }, status: 404, code: 'NOT_FOUND' },
+  'a large body': {
+    method: 'POST',
+    path: '/api/shelves',
+    body: large,
+    status: 413,
+    code: 'PAYLOAD_TOO_LARGE',
+  },
+  'a missing session': { path: '/api/shelves', status: 401, code: 'UNAUTHORIZED' },
+  'a missing session with a query': { path: '/api/shelves?limit=1', status: 401, code: 'UNAUTHORIZED' },
+  'an absent loan': { path: '/api/loans/7', headers: { cookie }, status: 404, code: 'NOT_FOUND' },
   'an invalid body': {
     method: 'POST',
-    path: '/api/tasks',
+    path: '/api/shelves',
     body: {},
     headers: { cookie },
     status: 400,
     code: 'BAD_REQUEST',
   },
-  'an invalid query': { path: '/api/tasks?limit=0', headers: { cookie }, status: 400, code: 'BAD_REQUEST' },
+  'an invalid query': { path: '/api/shelves?limit=0', headers: { cookie }, status: 400, code: 'BAD_REQUEST' },
   'a wrong method of sign-in': { path: '/api/auth/sign-out', status: 405, code: 'METHOD_NOT_SUPPORTED' },
   'an invalid sign-in': {
     method: 'POST',
@@ -85,39 +91,19 @@ describe('problem details', () => {
   })
 
   test('contain the issues of an invalid input', async () => {
-    const { body } = await call('POST', '/api/tasks', {}, { cookie, accept: PROBLEM })
+    const { body } = await call('POST', '/api/shelves', {}, { cookie, accept: PROBLEM })
 
     expect(body).toMatchObject({
       title: 'Bad Request',
-      data: { issues: [{ path: 'taskTitle', message: expect.any(String) as string }] },
-    })
-  })
-
-  test('are in the language of the caller', async () => {
-    const headers = { accept: PROBLEM, 'accept-language': 'de' }
-
-    const answer = await call('POST', '/api/reservations', { name: '', guests: 0 }, headers)
-
-    const { body: usual } = await call(
-      'POST',
-      '/api/reservations',
-      { name: '', guests: 0 },
-      { 'accept-language': 'de' },
-    )
-    const { message, data } = usual as { message: string; data: object }
-    expect(answer.headers.get('content-language')).toBe('de')
-    expect(answer.body).toMatchObject({
-      code: 'INVALID_RESERVATION',
-      detail: message,
-      data,
+      data: { issues: [{ path: 'name', message: expect.any(String) as string }] },
     })
   })
 
   test('describe an exceeded limit, with Retry-After', async () => {
     const headers = { accept: PROBLEM, 'x-forwarded-for': '198.51.100.1' }
-    await call('POST', '/api/counter/increment', undefined, headers)
+    await call('POST', '/api/visits/add', undefined, headers)
 
-    const answer = await call('POST', '/api/counter/increment', undefined, headers)
+    const answer = await call('POST', '/api/visits/add', undefined, headers)
 
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(answer.body).toMatchObject({ status: 429, code: 'TOO_MANY_REQUESTS' })
@@ -145,7 +131,7 @@ describe('problem details', () => {
     ['*/*', false],
     ['', false],
   ])('are selected by Accept: %s -> %s', async (accept, isProblem) => {
-    for (const path of ['/api/nope', '/api/tasks']) {
+    for (const path of ['/api/nope', '/api/shelves']) {
       const { headers } = await call('GET', path, undefined, { accept })
 
       expect(headers.get('content-type')).toBe(isProblem ? PROBLEM : 'application/json')
@@ -154,14 +140,14 @@ describe('problem details', () => {
   })
 
   test('leave a successful answer unchanged', async () => {
-    const answer = await call('GET', '/api/counter', undefined, { accept: PROBLEM })
+    const answer = await call('GET', '/api/visits', undefined, { accept: PROBLEM })
 
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json'])
   })
 
   test.each([
     ['POST', '/rpc/nope', 404],
-    ['POST', '/rpc/tasks/list', 401],
+    ['POST', '/rpc/shelves/list', 401],
     ['POST', '/mcp', 401],
     ['POST', '/token', 400],
   ])('do not replace the errors of other protocols: %s %s', async (method, path, status) => {
@@ -173,10 +159,10 @@ describe('problem details', () => {
 
 test('the default error body remains without problem details in Accept', async () => {
   expect((await call('GET', '/api/nope')).body).toEqual(notFound)
-  expect((await call('POST', '/api/tasks', {}, { cookie })).body).toEqual(
-    validationError('taskTitle', expect.any(String)),
+  expect((await call('POST', '/api/shelves', {}, { cookie })).body).toEqual(
+    validationError('name', expect.any(String)),
   )
-  expect((await call('PUT', '/api/tasks')).body).toEqual(
+  expect((await call('PUT', '/api/shelves')).body).toEqual(
     errorBody(405, 'METHOD_NOT_SUPPORTED', 'Method Not Supported'),
   )
 })
@@ -185,8 +171,8 @@ describe.each([
   ['createClient', createClient],
   ['createRestClient', createRestClient],
 ])('%s receives the code and message of a call that is refused early', (_, connect) => {
-  const create = (headers: Record<string, string>, taskTitle = 'x') =>
-    connect(service.origin, { headers: { cookie, ...headers } }).tasks.create({ taskTitle })
+  const create = (headers: Record<string, string>, name = 'x') =>
+    connect(service.origin, { headers: { cookie, ...headers } }).shelves.create({ name })
 
   test.each<[string, Record<string, string>, string | undefined, object]>([
     [
@@ -198,7 +184,7 @@ describe.each([
     [
       'a large body',
       {},
-      large.taskTitle,
+      large.name,
       { code: 'PAYLOAD_TOO_LARGE', message: /at most 1048576 bytes/, status: 413 },
     ],
     [
