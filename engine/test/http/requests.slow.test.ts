@@ -2,8 +2,9 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 
-import { ErrorBody } from '../../engine/contract/errors.ts'
-import { createFetch, errorBody, errorBodyAt, notFound } from '../../engine/test/fixtures/http.ts'
+import { ErrorBody } from '../../contract/errors.ts'
+import { addBook } from '../fixtures/books.ts'
+import { createFetch, errorBody, errorBodyAt, notFound } from '../fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService()
@@ -13,9 +14,9 @@ const MIB = 1024 * 1024
 const signIn = async (email = newEmail()) => ({ cookie: await service.signIn(email) })
 
 const unauthorized = errorBody(401, 'UNAUTHORIZED', 'Sign in first', true)
-const noteNotFound = errorBody(404, 'NOT_FOUND', 'There is no such note', true)
-const taskNotFound = errorBody(404, 'NOT_FOUND', 'Task not found', true)
-const forbidden = errorBody(403, 'FORBIDDEN', 'You may not do this to the note', true)
+const shelfNotFound = errorBody(404, 'NOT_FOUND', 'There is no such shelf', true)
+const loanNotFound = errorBody(404, 'NOT_FOUND', 'There is no such loan', true)
+const forbidden = errorBody(403, 'FORBIDDEN', 'You may not do this to the shelf', true)
 const wrongMethod = errorBody(405, 'METHOD_NOT_SUPPORTED', 'Method Not Supported')
 const unreadable = errorBody(400, 'BAD_REQUEST', 'The address cannot be read')
 
@@ -32,57 +33,52 @@ async function sendRaw(request: string, method = '') {
 }
 
 describe('the order of checks', () => {
-  const bad = ['{bad', '[]', '{"title":1,"body":1,"email":1,"role":1}', '{"title":"\\u0000"}']
-  const paths = { update: '', share: '/share', delete: '/delete' }
+  const bad = ['{bad', '[]', '{"name":1,"email":1,"role":1}', '{"name":"\\u0000"}']
+  const operations = { rename: ['PATCH', ''], share: ['POST', '/share'] } as const
 
   /**
-   * Creates a note. Returns its id, and the cookies of its author, of a reader, and of a user without access to the
-   * note.
+   * Creates a shelf. Returns its id, and the cookies of its owner, of a reader, and of a user without access to the
+   * shelf.
    */
-  async function createSharedNote() {
+  async function createSharedShelf() {
     const [ada, readerEmail] = [await signIn(), newEmail()]
-    const { body } = await call('POST', '/api/notes', { title: 'One', body: '' }, ada)
-    const { id } = body as { id: string }
-    await call('POST', `/api/notes/${id}/share`, { email: readerEmail, role: 'reader' }, ada)
+    const { body } = await call('POST', '/api/shelves', { name: 'One' }, ada)
+    const { id } = body as { id: number }
+    await call('POST', `/api/shelves/${id}/share`, { email: readerEmail, role: 'reader' }, ada)
     return { ada, reader: await signIn(readerEmail), other: await signIn(), id }
   }
 
-  describe.each(Object.entries(paths))('of notes.%s', (name, suffix) => {
+  describe.each(Object.entries(operations))('of shelves.%s', (_, [method, suffix]) => {
     test.each(bad)('is 401, 404, 403, 400 with the body %s', async (body) => {
-      const { ada, reader, other, id } = await createSharedNote()
-      const post = async (id: string, headers?: Record<string, string>) =>
-        (await call('POST', `/api/notes/${id}${suffix}`, body, headers)).body
+      const { ada, reader, other, id } = await createSharedShelf()
+      const send = async (id: number | string, headers?: Record<string, string>) =>
+        (await call(method, `/api/shelves/${id}${suffix}`, body, headers)).body
 
-      expect(await post(id)).toEqual(unauthorized)
-      expect(await post('absent')).toEqual(unauthorized)
-      expect(await post(crypto.randomUUID(), ada)).toEqual(noteNotFound)
-      expect(await post(id, reader)).toEqual(forbidden)
-      expect(await post(id, other)).toEqual(forbidden)
-      // `notes.delete` accepts every JSON object as its body. Only `{bad` and `[]` are not JSON objects.
-      if (name !== 'delete' || body === '{bad' || body === '[]')
-        expect(await post(id, ada)).toMatchObject({ status: 400, code: 'BAD_REQUEST' })
+      expect(await send(id)).toEqual(unauthorized)
+      expect(await send('absent')).toEqual(unauthorized)
+      expect(await send(987654321, ada)).toEqual(shelfNotFound)
+      expect(await send(id, reader)).toEqual(forbidden)
+      expect(await send(id, other)).toEqual(forbidden)
+      expect(await send(id, ada)).toMatchObject({ status: 400, code: 'BAD_REQUEST' })
     })
   })
 
-  test.each(bad)('of tasks.update is 401, 404, 400 with the body %s', async (body) => {
+  test.each(bad)('of loans.update is 401, 404, 400 with the body %s', async (body) => {
     const [ada, bob] = [await signIn(), await signIn()]
-    const { body: task } = await call('POST', '/api/tasks', { taskTitle: 'One' }, ada)
-    const path = `/api/tasks/${(task as { id: number }).id}`
+    const { body: loan } = await call('POST', '/api/loans', { bookId: await addBook(service) }, ada)
+    const path = `/api/loans/${(loan as { id: number }).id}`
 
     expect((await call('PATCH', path, body)).body).toEqual(unauthorized)
-    expect((await call('PATCH', '/api/tasks/abc', body)).body).toEqual(unauthorized)
-    expect((await call('PATCH', '/api/tasks/987654321', body, ada)).body).toEqual(taskNotFound)
-    expect((await call('PATCH', path, body, bob)).body).toEqual(taskNotFound)
+    expect((await call('PATCH', '/api/loans/abc', body)).body).toEqual(unauthorized)
+    expect((await call('PATCH', '/api/loans/987654321', body, ada)).body).toEqual(loanNotFound)
+    expect((await call('PATCH', path, body, bob)).body).toEqual(loanNotFound)
     expect(await call('PATCH', path, body, ada)).toMatchObject({ status: 400, body: { code: 'BAD_REQUEST' } })
   })
 
   test.each([
-    ['POST', '/api/tasks'],
-    ['POST', '/api/tasks/reset'],
-    ['DELETE', '/api/tasks/abc'],
-    ['POST', '/api/notes'],
-    ['POST', '/api/notes/reset'],
-    ['DELETE', '/api/notes/abc'],
+    ['POST', '/api/shelves'],
+    ['POST', '/api/loans'],
+    ['DELETE', '/api/loans/abc'],
     ['POST', '/api/sessions/revoke'],
   ])('begins with 401 at %s %s', async (method, path) => {
     for (const body of ['{bad', '[]', '{}'])
@@ -97,7 +93,7 @@ describe('the order of checks', () => {
     },
   )
 
-  test.each(['/api/tasks/abc', '/api/tasks?status=nope', '/api/me', '/api/sessions', '/api/notes'])(
+  test.each(['/api/loans/abc', '/api/loans?limit=nope', '/api/me', '/api/sessions', '/api/shelves'])(
     'begins with 401 at GET %s',
     async (path) => {
       expect((await call('GET', path)).body).toEqual(unauthorized)
@@ -117,8 +113,8 @@ describe('RPC', () => {
   test('reports malformed JSON only to a signed-in caller', async () => {
     const ada = await signIn()
 
-    const anonymous = await call('POST', '/rpc/tasks/create', '{bad')
-    const signedIn = await call('POST', '/rpc/tasks/create', '{bad', ada)
+    const anonymous = await call('POST', '/rpc/shelves/create', '{bad')
+    const signedIn = await call('POST', '/rpc/shelves/create', '{bad', ada)
 
     expect(anonymous.status).toBe(401)
     expect(outputOf(anonymous).json).toEqual({
@@ -131,12 +127,12 @@ describe('RPC', () => {
     expect(outputOf(signedIn).json).toEqual(malformedJson)
   })
 
-  test.each([undefined, {}, '[]', { json: 1 }, { json: { taskTitle: 'One' }, meta: 5 }, { json: [] }])(
+  test.each([undefined, {}, '[]', { json: 1 }, { json: { name: 'One' }, meta: 5 }, { json: [] }])(
     'rejects the body %j',
     async (body) => {
       const ada = await signIn()
 
-      const answer = await call('POST', '/rpc/tasks/create', body, ada)
+      const answer = await call('POST', '/rpc/shelves/create', body, ada)
 
       expect(answer.status).toBe(400)
       expect(outputOf(answer).json).toMatchObject({ defined: false, code: 'BAD_REQUEST', status: 400 })
@@ -144,8 +140,8 @@ describe('RPC', () => {
   )
 
   test.each([
-    ['an invalid `meta`', 'POST', '/rpc/tasks/create', { json: {}, meta: 5 }],
-    ['an invalid query', 'GET', '/rpc/tasks/list?data=%7Bbad', undefined],
+    ['an invalid `meta`', 'POST', '/rpc/shelves/create', { json: {}, meta: 5 }],
+    ['an invalid query', 'GET', '/rpc/shelves/list?data=%7Bbad', undefined],
   ])('reports %s only to a signed-in caller', async (_, method, path, body) => {
     const anonymous = await call(method, path, body)
     const signedIn = await call(method, path, body, await signIn())
@@ -153,21 +149,21 @@ describe('RPC', () => {
     expect([anonymous.status, signedIn.status]).toEqual([401, 400])
   })
 
-  test.each(['/rpc/tasks/create', '/rpc/tasks/reset', '/rpc/counter/increment', '/rpc/reservations/create'])(
+  test.each(['/rpc/shelves/create', '/rpc/loans/create', '/rpc/visits/add', '/rpc/books/create'])(
     'rejects GET %s without an effect',
     async (path) => {
       const ada = await signIn()
-      const { body: before } = await call('GET', '/api/counter')
+      const { body: before } = await call('GET', '/api/visits')
 
       const answer = await call('GET', path, undefined, ada)
 
       expect(answer.status).toBe(405)
       expect(outputOf(answer).json).toMatchObject({ code: 'METHOD_NOT_SUPPORTED', status: 405 })
-      expect((await call('GET', '/api/counter')).body).toEqual(before)
+      expect((await call('GET', '/api/visits')).body).toEqual(before)
     },
   )
 
-  test.each(['/rpc/', '/rpc/nope', '/rpc/tasks', '/rpc/tasks/create/more', '/rpc/constructor/name'])(
+  test.each(['/rpc/', '/rpc/nope', '/rpc/shelves', '/rpc/shelves/create/more', '/rpc/constructor/name'])(
     'answers 404 at %s',
     async (path) => {
       expect((await call('POST', path, {})).body).toEqual(errorBodyAt(path, notFound))
@@ -178,23 +174,17 @@ describe('RPC', () => {
     { toString: null },
     { toString: 1, valueOf: 1 },
     { deep: [[[]]] },
-    5,
     null,
     '['.repeat(1000),
-  ])('treats %j as the id of an absent note', async (id) => {
-    const answer = await call(
-      'POST',
-      '/rpc/notes/update',
-      { json: { id, title: 'x', body: '' } },
-      await signIn(),
-    )
+  ])('rejects %j as the id of a shelf', async (id) => {
+    const answer = await call('POST', '/rpc/shelves/rename', { json: { id, name: 'x' } }, await signIn())
 
-    expect(answer.status).toBe(404)
+    expect(answer.status).toBe(400)
   })
 })
 
 describe('a path', () => {
-  test.each(['/api', '/api/nope', '/api//tasks', '//api/tasks', '/api/tasks/1/2', '/api/%ff', '/nope'])(
+  test.each(['/api', '/api/nope', '/api//shelves', '//api/shelves', '/api/shelves/1/2', '/api/%ff', '/nope'])(
     'is not found as %s',
     async (path) => {
       const ada = await signIn()
@@ -205,16 +195,16 @@ describe('a path', () => {
   )
 
   test.each([
-    ['PUT', '/api/tasks', 'GET, HEAD, POST'],
-    ['DELETE', '/api/tasks', 'GET, HEAD, POST'],
-    ['POST', '/api/tasks/1', 'GET, HEAD, PATCH, DELETE'],
-    ['PUT', '/api/notes', 'GET, HEAD, POST'],
-    ['GET', '/api/notes/1', 'POST, DELETE'],
-    ['GET', '/api/notes/1/share', 'POST'],
+    ['PUT', '/api/shelves', 'GET, HEAD, POST'],
+    ['DELETE', '/api/shelves', 'GET, HEAD, POST'],
+    ['POST', '/api/loans/1', 'GET, HEAD, PATCH, DELETE'],
+    ['PUT', '/api/books', 'GET, HEAD, POST'],
+    ['GET', '/api/shelves/1', 'PATCH'],
+    ['GET', '/api/shelves/1/share', 'POST'],
     ['POST', '/api/status', 'GET, HEAD'],
     ['POST', '/api/me', 'GET, HEAD'],
-    ['GET', '/api/counter/increment', 'POST'],
-    ['GET', '/api/reservations', 'POST'],
+    ['GET', '/api/visits/add', 'POST'],
+    ['GET', '/api/sessions/revoke', 'POST'],
     ['DELETE', '/api/sessions', 'GET, HEAD'],
     ['POST', '/docs', 'GET, HEAD'],
     ['POST', '/api/openapi.json', 'GET, HEAD'],
@@ -226,9 +216,9 @@ describe('a path', () => {
     ['GET', '/mcp', 'POST'],
     ['DELETE', '/mcp', 'POST'],
     ['POST', '/api/health/ready', 'GET, HEAD'],
-    ['PUT', '/rpc/tasks/list', 'GET, HEAD, POST'],
-    ['DELETE', '/rpc/tasks/create', 'POST'],
-    ['GET', '/rpc/tasks/create', 'POST'],
+    ['PUT', '/rpc/shelves/list', 'GET, HEAD, POST'],
+    ['DELETE', '/rpc/shelves/create', 'POST'],
+    ['GET', '/rpc/shelves/create', 'POST'],
   ])('is rejected as %s %s, with Allow: %s', async (method, path, allow) => {
     const ada = await signIn()
     const answer = await call(method, path, undefined, ada)
@@ -248,7 +238,7 @@ describe('a path', () => {
         '/nope',
         '/api/nope',
         '/rpc/nope',
-        '/rpc/tasks/nope',
+        '/rpc/shelves/nope',
         '/docs/nope',
         '/api/auth/nope',
         '/mcp/nope',
@@ -269,8 +259,8 @@ describe('a path', () => {
 
   test.each([
     '/api/status',
-    '/api/counter',
-    '/api/tasks',
+    '/api/visits',
+    '/api/shelves',
     '/api/me',
     '/api/nope',
     '/docs',
@@ -288,7 +278,7 @@ describe('a path', () => {
     expect(await head?.text()).toBe('')
   })
 
-  test.each(['/api/tasks/%00', '/api/tasks?status=%00', '/%00', '/api/notes/a%00b/share'])(
+  test.each(['/api/shelves/%00', '/api/shelves?limit=%00', '/%00', '/api/shelves/a%00b/share'])(
     'is rejected as %s',
     async (path) => {
       const ada = await signIn()
@@ -307,7 +297,7 @@ describe('a path', () => {
     },
   )
 
-  test.each(['/api//tasks', '/api/tasks/%zz', '/rpc/'])(
+  test.each(['/api//shelves', '/api/shelves/%zz', '/rpc/'])(
     'that is refused ends the connection, because a proxy may read the rest of the connection differently: %s',
     async (path) => {
       const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`
@@ -376,7 +366,7 @@ describe('the HTTP server', () => {
   test('rejects a body of 20 MB', async () => {
     const ada = await signIn()
 
-    const answer = await call('POST', '/api/tasks', { taskTitle: 'x'.repeat(20_000_000) }, ada)
+    const answer = await call('POST', '/api/shelves', { name: 'x'.repeat(20_000_000) }, ada)
 
     expect(answer.status).toBe(413)
     expect(answer.body).toEqual(errorBody(413, 'PAYLOAD_TOO_LARGE', `A body may have at most ${MIB} bytes`))
@@ -384,9 +374,9 @@ describe('the HTTP server', () => {
 
   test('accepts a body of 1 MiB and rejects a longer body, with and without Content-Length', async () => {
     const ada = { ...(await signIn()), 'content-type': 'application/json' }
-    const bodyOf = (bytes: number) => JSON.stringify({ taskTitle: 'x', unknown: 'x'.repeat(bytes - 30) })
+    const bodyOf = (bytes: number) => JSON.stringify({ name: 'x', unknown: 'x'.repeat(bytes - 25) })
     const post = async (body: string | ReadableStream) =>
-      (await fetch(`${service.origin}/api/tasks`, { method: 'POST', headers: ada, body, duplex: 'half' }))
+      (await fetch(`${service.origin}/api/shelves`, { method: 'POST', headers: ada, body, duplex: 'half' }))
         .status
 
     expect(bodyOf(MIB)).toHaveLength(MIB)

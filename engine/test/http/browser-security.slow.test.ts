@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 
-import { createFetch, errorBody, errorBodyAt, signInOverHttp } from '../../engine/test/fixtures/http.ts'
+import { addBook } from '../fixtures/books.ts'
+import { createFetch, errorBody, errorBodyAt, signInOverHttp } from '../fixtures/http.ts'
 import { newEmail, type Service, startService } from '../fixtures/service.ts'
 
 const TRUSTED = 'https://app.example'
@@ -32,10 +33,10 @@ describe('CORS', () => {
     })
 
   test.each([
-    ['/api/tasks', 'POST'],
-    ['/api/tasks/1', 'PATCH'],
-    ['/api/tasks/1', 'DELETE'],
-    ['/rpc/tasks/create', 'POST'],
+    ['/api/shelves', 'POST'],
+    ['/api/shelves/1', 'PATCH'],
+    ['/api/loans/1', 'DELETE'],
+    ['/rpc/shelves/create', 'POST'],
     ['/api/auth/update-user', 'POST'],
   ])('allows a trusted origin to send %s by %s', async (path, method) => {
     const { status, headers } = await sendPreflight(TRUSTED, path, method)
@@ -48,7 +49,7 @@ describe('CORS', () => {
     expect(headers.get('vary')).toContain('Origin')
   })
 
-  test.each(['/api/status', '/api/me', '/api/nope', '/rpc/counter/get', '/api/auth/get-session'])(
+  test.each(['/api/status', '/api/me', '/api/nope', '/rpc/visits/get', '/api/auth/get-session'])(
     'allows a trusted origin to read the response of %s',
     async (path) => {
       const { headers } = await call('GET', path, undefined, { origin: TRUSTED })
@@ -61,7 +62,10 @@ describe('CORS', () => {
   )
 
   test('allows a trusted origin to read an error response', async () => {
-    const answer = await call('POST', '/api/tasks', '{bad', { origin: TRUSTED, 'content-type': 'text/plain' })
+    const answer = await call('POST', '/api/shelves', '{bad', {
+      origin: TRUSTED,
+      'content-type': 'text/plain',
+    })
 
     expect(answer.status).toBe(415)
     expect(answer.headers.get('access-control-allow-origin')).toBe(TRUSTED)
@@ -71,7 +75,7 @@ describe('CORS', () => {
     const ada = await signIn()
 
     const [preflight, actual, plain] = [
-      await sendPreflight(origin, '/api/tasks', 'POST'),
+      await sendPreflight(origin, '/api/shelves', 'POST'),
       await call('GET', '/api/me', undefined, { origin, ...ada }),
       await call('GET', '/api/me', undefined, ada),
     ]
@@ -103,20 +107,24 @@ describe('the origin check', () => {
     { 'sec-fetch-site': 'same-origin' },
     { 'sec-fetch-site': 'none' },
   ]
-  const operations = [
-    ['POST', '/api/tasks', { taskTitle: 'One' }],
-    ['POST', '/api/tasks/reset', undefined],
-    ['DELETE', '/api/tasks/1', undefined],
-    ['POST', '/api/counter/increment', undefined],
-    ['POST', '/rpc/tasks/reset', undefined],
-    ['POST', '/api/auth/update-user', { name: 'Ada' }],
-    ['POST', '/api/auth/sign-out', undefined],
-  ] as const
+  /** Lends a book to the person, and lists requests that change the loan or something else. */
+  async function listOperations(person: { cookie: string }) {
+    const { id } = await service.client(person).loans.create({ bookId: await addBook(service) })
+    return [
+      ['POST', '/api/shelves', { name: 'One' }],
+      ['PATCH', `/api/loans/${id}`, { remark: 'Changed' }],
+      ['DELETE', `/api/loans/${id}`, undefined],
+      ['POST', '/api/visits/add', undefined],
+      ['POST', '/rpc/shelves/create', { json: { name: 'Two' } }],
+      ['POST', '/api/auth/update-user', { name: 'Ada' }],
+      ['POST', '/api/auth/sign-out', undefined],
+    ] as const
+  }
 
   test.each(foreign)('rejects every unsafe request with a cookie from %j', async (headers) => {
     const ada = await signIn()
 
-    for (const [method, path, body] of operations)
+    for (const [method, path, body] of await listOperations(ada))
       expect(await call(method, path, body, { ...headers, ...ada })).toMatchObject({
         status: 403,
         body: errorBodyAt(path, forbidden),
@@ -128,7 +136,7 @@ describe('the origin check', () => {
   test.each(allowed)('accepts unsafe requests with a cookie from %j', async (headers) => {
     const ada = await signIn()
 
-    for (const [method, path, body] of operations)
+    for (const [method, path, body] of await listOperations(ada))
       expect((await call(method, path, body, { ...headers, ...ada })).status).toBe(200)
   })
 
@@ -138,7 +146,7 @@ describe('the origin check', () => {
       const ada = await signIn()
 
       expect((await call('GET', '/api/me', undefined, { ...headers, ...ada })).status).toBe(200)
-      expect((await call('POST', '/api/counter/increment', undefined, headers)).status).toBe(200)
+      expect((await call('POST', '/api/visits/add', undefined, headers)).status).toBe(200)
     },
   )
 })
@@ -148,8 +156,8 @@ describe('the response', () => {
     '/api/status',
     '/api/me',
     '/api/nope',
-    '/api/tasks/%00',
-    '/rpc/counter/get',
+    '/api/shelves/%00',
+    '/rpc/visits/get',
     '/docs',
     '/authorize',
   ]
@@ -212,13 +220,13 @@ describe('the response', () => {
 describe('caching', () => {
   test.each([
     ['GET', '/api/me'],
-    ['GET', '/api/tasks'],
-    ['GET', '/api/tasks/1'],
-    ['POST', '/api/tasks/reset'],
-    ['GET', '/api/notes'],
+    ['GET', '/api/shelves'],
+    ['GET', '/api/loans/1'],
+    ['POST', '/api/shelves'],
+    ['GET', '/api/loans'],
     ['GET', '/api/sessions'],
-    ['POST', '/api/notes/x/delete'],
-    ['GET', '/rpc/tasks/list'],
+    ['DELETE', '/api/loans/1'],
+    ['GET', '/rpc/shelves/list'],
     ['GET', '/rpc/account/get'],
     ['GET', '/api/auth/get-session'],
     ['POST', '/api/auth/update-user'],
