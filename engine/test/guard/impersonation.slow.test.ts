@@ -2,23 +2,25 @@ import { traverseContractProcedures } from '@orpc/server'
 import { eq, sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
-import { metaOf } from '../../engine/contract/meta.ts'
-import type { Client } from '../../contract/client.ts'
-import { contract } from '../../contract/index.ts'
-import * as audit from '../../engine/db/audit.ts'
-import { users } from '../../engine/db/users.ts'
-import { sessions } from '../../engine/db/sessions.ts'
-import { app } from '../../src/app.ts'
-import { createContext } from '../../engine/guard/authentication.ts'
-import * as operator from '../../engine/operator/admin.ts'
-import { cookiesAfter, createFetch, signInOverHttp } from '../../engine/test/fixtures/http.ts'
-import { redirectUri, registerApp } from '../../engine/test/fixtures/oauth-app.ts'
+import { metaOf } from '../../contract/meta.ts'
+import * as audit from '../../db/audit.ts'
+import { users } from '../../db/users.ts'
+import { sessions } from '../../db/sessions.ts'
+import { createContext } from '../../guard/authentication.ts'
+import * as operator from '../../operator/admin.ts'
+import { addBook } from '../fixtures/books.ts'
+import { cookiesAfter, createFetch, signInOverHttp } from '../fixtures/http.ts'
+import { redirectUri, registerApp } from '../fixtures/oauth-app.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
+import { app } from '../library/app.ts'
+import { type Client, contract } from '../library/contract.ts'
+import { shelfShares } from '../library/db.ts'
 
 const ROOT = 'root@example.com'
 const service = await startService({ ADMIN_EMAILS: ROOT })
 const call = createFetch(service)
 const { db } = service.services
+const bookId = await addBook(service)
 
 const AGENT = 'Administrator/1.0'
 
@@ -103,7 +105,7 @@ describe.each(Object.entries({ ...endings, ...lapses }))('when an administrator 
     await end(impersonation)
 
     expect((await get('/api/me', cookie)).status).toBe(401)
-    expect((await post('/api/tasks', { taskTitle: 'x' }, cookie)).status).toBe(401)
+    expect((await post('/api/shelves', { name: 'x' }, cookie)).status).toBe(401)
     expect((await post('/api/auth/update-user', { name: 'x' }, cookie)).status).toBe(401)
     expect(await get('/api/auth/get-session', cookie)).toMatchObject({ status: 200, body: null })
     const stopped = await stop(cookie)
@@ -215,39 +217,36 @@ describe('an impersonation', () => {
     for (const secret of [AGENT, administrator.id, administrator.email]) expect(text).not.toContain(secret)
   })
 
-  test.each(['share', 'unshare'])('cannot %s a note, but changes and shows the note', async (operation) => {
+  test('cannot share a shelf, but renames and shows the shelf', async () => {
     const { ada, cookie } = await startImpersonation()
-    const { body } = await post('/api/notes', { title: 'Plan', body: '' }, ada.cookie)
-    const { id } = body as { id: string }
+    const { body } = await post('/api/shelves', { name: 'Plan' }, ada.cookie)
+    const { id } = body as { id: number }
     const email = newEmail()
-    await post(`/api/notes/${id}/share`, { email, role: 'reader' }, ada.cookie)
+    await post(`/api/shelves/${id}/share`, { email, role: 'reader' }, ada.cookie)
 
-    const refused = await post(`/api/notes/${id}/${operation}`, { email, role: 'editor' }, cookie)
+    const refused = await post(`/api/shelves/${id}/share`, { email, role: 'editor' }, cookie)
 
     expect(refused).toMatchObject({ status: 403, body: { code: 'FORBIDDEN', defined: true } })
-    const { shares } = (await get(`/api/notes/${id}/shares`, cookie)).body as { shares: object[] }
-    expect(shares).toMatchObject([{ email, role: 'reader' }])
-    expect(await post(`/api/notes/${id}`, { title: 'Changed', body: '' }, cookie)).toMatchObject({
+    const shares = await db.select().from(shelfShares).where(eq(shelfShares.shelfId, id))
+    expect(shares).toEqual([{ shelfId: id, email, role: 'reader' }])
+    expect(await call('PATCH', `/api/shelves/${id}`, { name: 'Changed' }, { cookie })).toMatchObject({
       status: 200,
-      body: { sharedWith: 1, can: { SHARE_NOTE: true } },
+      body: { name: 'Changed', can: { SHARE_SHELF: true } },
     })
   })
 
   describe('has an entry in the audit trail for each change', () => {
     /** For each procedure that updates a topic and permits impersonations, a call. */
-    const changes: Record<string, (client: Client, ids: { task: number; note: string }) => Promise<unknown>> =
-      {
-        'tasks.create': (client) => client.tasks.create({ taskTitle: 'x' }),
-        'tasks.update': (client, { task: id }) => client.tasks.update({ id, title: 'x' }),
-        'tasks.delete': (client, { task: id }) => client.tasks.delete({ id }),
-        'tasks.reset': (client) => client.tasks.reset(),
-        'notes.create': (client) => client.notes.create({ title: 'x', body: '' }),
-        'notes.update': (client, { note: id }) => client.notes.update({ id, title: 'x', body: '' }),
-        'notes.delete': (client, { note: id }) => client.notes.delete({ id }),
-        'legacyNotes.create': (client) => client.legacyNotes.create({ newNote: 'x' }),
-        'legacyNotes.delete': (client) => client.legacyNotes.delete({ id: 1 }),
-        'legacyNotes.reset': (client) => client.legacyNotes.reset(),
-      }
+    const changes: Record<
+      string,
+      (client: Client, ids: { loan: number; shelf: number }) => Promise<unknown>
+    > = {
+      'loans.create': (client) => client.loans.create({ bookId }),
+      'loans.update': (client, { loan: id }) => client.loans.update({ id, remark: 'x' }),
+      'loans.return': (client, { loan: id }) => client.loans.return({ id }),
+      'shelves.create': (client) => client.shelves.create({ name: 'x' }),
+      'shelves.rename': (client, { shelf: id }) => client.shelves.rename({ id, name: 'y' }),
+    }
 
     test('of every procedure that updates a topic for a caller', () => {
       const declared: string[] = []
@@ -262,10 +261,10 @@ describe('an impersonation', () => {
     test.each(Object.entries(changes))('%s', async (name, change) => {
       const { administrator, ada, cookie } = await startImpersonation()
       const own = service.client({ cookie: ada.cookie })
-      const { id: task } = await own.tasks.create({ taskTitle: 'x' })
-      const { id: note } = await own.notes.create({ title: 'x', body: '' })
+      const { id: loan } = await own.loans.create({ bookId })
+      const { id: shelf } = await own.shelves.create({ name: 'x' })
 
-      await change(service.client({ cookie }), { task, note })
+      await change(service.client({ cookie }), { loan, shelf })
 
       const entries = await audit.list(db, ada.id, { limit: 10 })
       expect(entries.filter(({ action }) => action === 'impersonation.change')).toMatchObject([
@@ -275,29 +274,29 @@ describe('an impersonation', () => {
 
     test('once for repeated requests with one Idempotency-Key, and with If-Match', async () => {
       const { ada, cookie } = await startImpersonation()
-      const create = () => post('/api/tasks', { taskTitle: 'x' }, cookie, { 'idempotency-key': 'key' })
+      const create = () => post('/api/shelves', { name: 'x' }, cookie, { 'idempotency-key': 'key' })
       const { body, headers } = await create()
       await create()
 
-      const path = `/api/tasks/${(body as { id: number }).id}`
+      const path = `/api/shelves/${(body as { id: number }).id}`
       const changed = await call(
         'PATCH',
         path,
-        { title: 'y' },
+        { name: 'y' },
         { cookie, 'if-match': headers.get('etag') ?? '' },
       )
 
       expect(changed.status).toBe(200)
       const entries = await audit.list(db, ada.id, { limit: 10 })
-      expect(entries.map(({ detail }) => detail).slice(0, 2)).toEqual(['tasks.update', 'tasks.create'])
+      expect(entries.map(({ detail }) => detail).slice(0, 2)).toEqual(['shelves.rename', 'shelves.create'])
       expect(entries.filter(({ action }) => action === 'impersonation.change')).toHaveLength(2)
     })
 
     test('and none for a refused change', async () => {
       const { ada, cookie } = await startImpersonation()
 
-      await post('/api/tasks', { taskTitle: '' }, cookie)
-      await call('PATCH', '/api/tasks/0', { title: 'x' }, { cookie })
+      await post('/api/shelves', { name: '' }, cookie)
+      await call('PATCH', '/api/loans/0', { remark: 'x' }, { cookie })
 
       const entries = await audit.list(db, ada.id, { limit: 10 })
       expect(entries.filter(({ action }) => action === 'impersonation.change')).toEqual([])
@@ -307,14 +306,14 @@ describe('an impersonation', () => {
       const { ada, cookie } = await startImpersonation()
       const own = service.client({ cookie: ada.cookie })
       await db.execute(
-        sql`alter table audit add constraint failure check (detail <> 'tasks.create') not valid`,
+        sql`alter table audit add constraint failure check (detail <> 'shelves.create') not valid`,
       )
 
-      const answer = await post('/api/tasks', { taskTitle: 'x' }, cookie)
+      const answer = await post('/api/shelves', { name: 'x' }, cookie)
       await db.execute(sql`alter table audit drop constraint failure`)
 
       expect(answer.status).toBe(500)
-      expect((await own.tasks.list()).tasks).toEqual([])
+      expect((await own.shelves.list()).shelves).toEqual([])
     })
 
     test('and for the name', async () => {

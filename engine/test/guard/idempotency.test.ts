@@ -1,69 +1,69 @@
 import { StandardRPCJsonSerializer } from '@orpc/client/standard'
 import { eq, sql } from 'drizzle-orm'
 import { createHash } from 'node:crypto'
+import { safe } from 'tallystick-contract'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 
-import { safe } from '../../contract/client.ts'
-import { users } from '../../engine/db/users.ts'
-import { removeExpired } from '../../engine/db/housekeeping.ts'
-import { idempotency, tryLock } from '../../engine/db/idempotency.ts'
-import { createTallystick } from '../../src/testing.ts'
-import { createFetch } from '../../engine/test/fixtures/http.ts'
-import { describeTransports, newEmail, startService, transports } from '../fixtures/service.ts'
+import { users } from '../../db/users.ts'
+import { removeExpired } from '../../db/housekeeping.ts'
+import { idempotency, tryLock } from '../../db/idempotency.ts'
+import { addBook } from '../fixtures/books.ts'
+import { createFetch } from '../fixtures/http.ts'
+import {
+  createTallystick,
+  describeTransports,
+  newEmail,
+  startService,
+  transports,
+} from '../fixtures/service.ts'
 
 const service = await startService({ TRUSTED_ORIGINS: 'https://trusted.example' })
 const call = createFetch(service)
 const { db } = service.services
 
 const keyed = (key: string = crypto.randomUUID()) => ({ context: { headers: { 'idempotency-key': key } } })
-const input = { taskTitle: 'Write', taskDesc: 'One page' }
-const note = { title: 'Plan', body: '' }
+const input = { name: 'Write' }
+const loan = { bookId: await addBook(service), remark: '' }
 
 describeTransports(service, ({ person }) => {
   describe('a repeated request with the same idempotency key', () => {
     test('gets the first response, and creates nothing', async () => {
       const ada = await person()
-      const [task, modern, legacy] = [keyed(), keyed(), keyed()]
+      const [key, another] = [keyed(), keyed()]
 
-      const first = await ada.tasks.create(input, task)
-      const again = await ada.tasks.create(input, task)
-      const notes = [await ada.notes.create(note, modern), await ada.notes.create(note, modern)]
-      const old = [
-        await ada.legacyNotes.create({ newNote: 'x' }, legacy),
-        await ada.legacyNotes.create({ newNote: 'x' }, legacy),
-      ]
+      const first = await ada.shelves.create(input, key)
+      const again = await ada.shelves.create(input, key)
+      const loans = [await ada.loans.create(loan, another), await ada.loans.create(loan, another)]
 
       expect(again).toEqual(first)
-      expect(notes[1]).toEqual(notes[0])
-      expect(old[1]).toEqual(old[0])
-      expect(await ada.tasks.list()).toEqual({ tasks: [first], taskCount: 1 })
-      expect((await ada.notes.list()).notes).toHaveLength(2)
+      expect(loans[1]).toEqual(loans[0])
+      expect(await ada.shelves.list()).toEqual({ shelves: [first] })
+      expect(await ada.loans.list()).toEqual({ loans: [loans[0]] })
     })
 
     test('gets the first response after a change or deletion of the created row', async () => {
       const ada = await person()
       const key = keyed()
-      const first = await ada.tasks.create(input, key)
-      await ada.tasks.update({ id: first.id, title: 'Changed' })
+      const first = await ada.loans.create(loan, key)
+      await ada.loans.update({ id: first.id, remark: 'Changed' })
 
-      const changed = await ada.tasks.create(input, key)
-      await ada.tasks.delete({ id: first.id })
-      const gone = await ada.tasks.create(input, key)
+      const changed = await ada.loans.create(loan, key)
+      await ada.loans.return({ id: first.id })
+      const gone = await ada.loans.create(loan, key)
 
       expect([changed, gone]).toEqual([first, first])
-      expect(await ada.tasks.list()).toEqual({ tasks: [], taskCount: 0 })
+      expect(await ada.loans.list()).toEqual({ loans: [] })
     })
 
     test('is rejected with another body or for another operation', async () => {
       const ada = await person()
       const key = keyed()
-      await ada.notes.create(note, key)
+      await ada.loans.create(loan, key)
       const refused = { defined: true, code: 'KEY_REUSED', status: 422 }
 
-      await expect(ada.notes.create({ ...note, body: 'more' }, key)).rejects.toMatchObject(refused)
-      await expect(ada.tasks.create(input, key)).rejects.toMatchObject(refused)
-      await expect(ada.legacyNotes.create({ newNote: 'x' }, key)).rejects.toMatchObject(refused)
-      expect((await ada.notes.list()).notes).toHaveLength(1)
+      await expect(ada.loans.create({ ...loan, remark: 'more' }, key)).rejects.toMatchObject(refused)
+      await expect(ada.shelves.create(input, key)).rejects.toMatchObject(refused)
+      expect((await ada.loans.list()).loans).toHaveLength(1)
     })
 
     test('is rejected while the first request is in progress', async () => {
@@ -72,30 +72,30 @@ describeTransports(service, ({ person }) => {
 
       const answer = await db.transaction(async (tx) => {
         await tryLock(tx, id, 'held')
-        return safe(ada.tasks.create(input, keyed('held')))
+        return safe(ada.shelves.create(input, keyed('held')))
       })
 
       expect(answer.error).toMatchObject({ defined: true, code: 'UNDER_WAY', status: 409 })
-      await expect(ada.tasks.create(input, keyed('held'))).resolves.toMatchObject({ title: 'Write' })
+      await expect(ada.shelves.create(input, keyed('held'))).resolves.toMatchObject({ name: 'Write' })
     })
 
     test('runs again after a failure of the first request', async () => {
       const ada = await person()
       const key = keyed()
-      await expect(ada.tasks.create({ taskTitle: '' }, key)).rejects.toMatchObject({ code: 'BAD_REQUEST' })
+      await expect(ada.shelves.create({ name: '' }, key)).rejects.toMatchObject({ code: 'BAD_REQUEST' })
 
-      await expect(ada.tasks.create(input, key)).resolves.toMatchObject({ title: 'Write' })
+      await expect(ada.shelves.create(input, key)).resolves.toMatchObject({ name: 'Write' })
     })
 
     test('runs again after a day', async () => {
       const ada = await person()
       const { id } = await ada.account.get()
       const key = keyed()
-      const first = await ada.tasks.create(input, key)
+      const first = await ada.shelves.create(input, key)
       await expire(id)
 
-      const second = await ada.tasks.create({ taskTitle: 'Another' }, key)
-      const again = await ada.tasks.create({ taskTitle: 'Another' }, key)
+      const second = await ada.shelves.create({ name: 'Another' }, key)
+      const again = await ada.shelves.create({ name: 'Another' }, key)
 
       expect(second.id).not.toBe(first.id)
       expect(again).toEqual(second)
@@ -104,18 +104,18 @@ describeTransports(service, ({ person }) => {
     test('does not affect other people with the same key', async () => {
       const [ada, bob] = [await person(), await person()]
       const key = keyed()
-      const hers = await ada.tasks.create(input, key)
+      const hers = await ada.shelves.create(input, key)
 
-      const his = await bob.tasks.create({ taskTitle: 'His' }, key)
+      const his = await bob.shelves.create({ name: 'His' }, key)
 
-      expect(his).toMatchObject({ title: 'His' })
-      expect(his.userId).not.toBe(hers.userId)
+      expect(his).toMatchObject({ name: 'His', isOwn: true })
+      expect(his.id).not.toBe(hers.id)
     })
 
     test.each(['', 'a b', 'x'.repeat(256), 'é', '\t'])('is rejected with the key “%s”', async (key) => {
       const ada = await person()
 
-      await expect(ada.tasks.create(input, keyed(key))).rejects.toMatchObject({
+      await expect(ada.shelves.create(input, keyed(key))).rejects.toMatchObject({
         code: 'BAD_REQUEST',
         data: {
           issues: [{ path: 'Idempotency-Key', message: 'Must be 1 to 255 visible ASCII characters' }],
@@ -128,7 +128,7 @@ describeTransports(service, ({ person }) => {
       async (key) => {
         const ada = await person()
 
-        await expect(ada.tasks.create(input, keyed(key))).resolves.toMatchObject({ title: 'Write' })
+        await expect(ada.shelves.create(input, keyed(key))).resolves.toMatchObject({ name: 'Write' })
       },
     )
 
@@ -136,13 +136,15 @@ describeTransports(service, ({ person }) => {
       const ada = await person()
       const key = keyed()
 
-      const outcomes = await Promise.all(Array.from({ length: 50 }, () => safe(ada.tasks.create(input, key))))
+      const outcomes = await Promise.all(
+        Array.from({ length: 50 }, () => safe(ada.shelves.create(input, key))),
+      )
 
-      const { tasks } = await ada.tasks.list()
-      expect(tasks).toHaveLength(1)
+      const { shelves } = await ada.shelves.list()
+      expect(shelves).toHaveLength(1)
       for (const { error, data } of outcomes) {
         if (error) expect(error).toMatchObject({ code: 'UNDER_WAY' })
-        else expect(data).toEqual(tasks[0])
+        else expect(data).toEqual(shelves[0])
       }
     })
   })
@@ -161,7 +163,7 @@ describe('the first response', () => {
 
     const answers = []
     for (const [, connect] of transports)
-      answers.push(await connect(service, { cookie }).tasks.create(input, key))
+      answers.push(await connect(service, { cookie }).shelves.create(input, key))
 
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
   })
@@ -169,23 +171,26 @@ describe('the first response', () => {
   test('is repeated byte for byte, with its ETag', async () => {
     const headers = await keyedHeaders()
 
-    const [first, again] = [await post('/api/notes', note, headers), await post('/api/notes', note, headers)]
-
-    expect(again).toEqual(first)
-    expect(again.etag).toBe('"1.0"')
-  })
-
-  test('is rendered as events for a hypermedia page, which adds one note', async () => {
-    const headers = { ...(await keyedHeaders()), 'datastar-request': 'true' }
-    const signals = { newNote: 'Milk', noteCount: 0 }
-
     const [first, again] = [
-      await post('/api/notes', signals, headers),
-      await post('/api/notes', signals, headers),
+      await post('/api/shelves', input, headers),
+      await post('/api/shelves', input, headers),
     ]
 
     expect(again).toEqual(first)
-    expect(again.text).toContain('signals {"noteCount":1,"newNote":""}')
+    expect(again.etag).toBe('"1"')
+  })
+
+  test('is rendered as events for a hypermedia page, which adds one shelf', async () => {
+    const headers = { ...(await keyedHeaders()), 'datastar-request': 'true' }
+    const signals = { name: 'Milk', shelfCount: 0 }
+
+    const [first, again] = [
+      await post('/api/shelves', signals, headers),
+      await post('/api/shelves', signals, headers),
+    ]
+
+    expect(again).toEqual(first)
+    expect(again.text).toContain('signals {"shelfCount":1}')
   })
 
   test('is the same from another instance', async () => {
@@ -199,12 +204,12 @@ describe('the first response', () => {
     const key = keyed()
 
     const outcomes = await Promise.all(
-      Array.from({ length: 50 }, (_, index) => safe((index % 2 ? here : there).tasks.create(input, key))),
+      Array.from({ length: 50 }, (_, index) => safe((index % 2 ? here : there).shelves.create(input, key))),
     )
-    const again = [await here.tasks.create(input, key), await there.tasks.create(input, key)]
+    const again = [await here.shelves.create(input, key), await there.shelves.create(input, key)]
 
     expect(again[0]).toEqual(again[1])
-    expect(await there.tasks.list()).toEqual({ tasks: [again[0]], taskCount: 1 })
+    expect(await there.shelves.list()).toEqual({ shelves: [again[0]] })
     for (const { error } of outcomes) if (error) expect(error).toMatchObject({ code: 'UNDER_WAY' })
   })
 
@@ -213,10 +218,10 @@ describe('the first response', () => {
     const ada = service.client({ cookie: await service.signIn(newEmail()) })
     const serialized = new StandardRPCJsonSerializer().serialize(input)
     const fingerprint = createHash('sha256')
-      .update(JSON.stringify([['tasks', 'create'], serialized]))
+      .update(JSON.stringify([['shelves', 'create'], serialized]))
       .digest('base64url')
 
-    await ada.tasks.create(input, keyed(key))
+    await ada.shelves.create(input, keyed(key))
 
     const rows = await db.select().from(idempotency).where(eq(idempotency.key, key))
     expect(rows).toMatchObject([{ fingerprint }])
@@ -227,17 +232,17 @@ describe('the first response', () => {
     const key = keyed()
     await db.execute(sql`alter table idempotency add constraint broken check (false) not valid`)
 
-    await expect(ada.tasks.create(input, key)).rejects.toThrow()
+    await expect(ada.shelves.create(input, key)).rejects.toThrow()
 
     await db.execute(sql`alter table idempotency drop constraint broken`)
-    expect(await ada.tasks.list()).toEqual({ tasks: [], taskCount: 0 })
-    await expect(ada.tasks.create(input, key)).resolves.toMatchObject({ title: 'Write' })
+    expect(await ada.shelves.list()).toEqual({ shelves: [] })
+    await expect(ada.shelves.create(input, key)).resolves.toMatchObject({ name: 'Write' })
   })
 
   test('is removed after a day, and with the account', async () => {
     const [ada, bob, eve] = [await service.person(), await service.person(), await service.person()]
     const people = [ada, bob, eve]
-    for (const someone of people) await someone.tasks.create(input, keyed())
+    for (const someone of people) await someone.shelves.create(input, keyed())
     const [adaId = '', bobId = '', eveId = ''] = await Promise.all(
       people.map(async (each) => (await each.account.get()).id),
     )
@@ -270,7 +275,7 @@ async function post(path: string, body: object, headers: Record<string, string>)
 
 describe('a key', () => {
   test('is evaluated after authentication', async () => {
-    const { status } = await call('POST', '/api/tasks', input, { 'idempotency-key': '' })
+    const { status } = await call('POST', '/api/shelves', input, { 'idempotency-key': '' })
 
     expect(status).toBe(401)
   })
@@ -281,7 +286,7 @@ describe('a key', () => {
 
     const answer = await db.transaction(async (tx) => {
       await tryLock(tx, id, headers['idempotency-key'])
-      return call('POST', '/api/tasks', input, { cookie, ...headers })
+      return call('POST', '/api/shelves', input, { cookie, ...headers })
     })
 
     expect(answer.status).toBe(409)
@@ -290,26 +295,26 @@ describe('a key', () => {
 
   test('works for an input that JSON cannot represent', async () => {
     const { cookie, ...headers } = await keyedHeaders()
-    const body = { json: { taskTitle: '7' }, meta: [[0, 'taskTitle']] }
+    const body = { json: { name: '7' }, meta: [[0, 'name']] }
 
-    const { status } = await call('POST', '/rpc/tasks/create', body, { cookie, ...headers })
+    const { status } = await call('POST', '/rpc/shelves/create', body, { cookie, ...headers })
 
     expect(status).toBe(400)
   })
 
   test('has no effect on operations that create nothing', async () => {
-    const { counter } = service.stranger
-    const { count } = await counter.get()
+    const { visits } = service.stranger
+    const { count } = await visits.get()
     const key = keyed()
 
-    expect([await counter.increment(undefined, key), await counter.increment(undefined, key)]).toEqual([
+    expect([await visits.add(undefined, key), await visits.add(undefined, key)]).toEqual([
       { count: count + 1 },
       { count: count + 2 },
     ])
   })
 
   test('can be sent by pages of trusted origins', async () => {
-    const { headers } = await call('OPTIONS', '/api/tasks', undefined, {
+    const { headers } = await call('OPTIONS', '/api/shelves', undefined, {
       origin: 'https://trusted.example',
       'access-control-request-method': 'POST',
       'access-control-request-headers': 'idempotency-key,if-match,if-none-match',
@@ -323,6 +328,6 @@ describe('a key', () => {
     const away = Object.assign(new Error('away'), { code: 'ECONNREFUSED' })
     vi.spyOn(db, 'transaction').mockRejectedValueOnce(away)
 
-    await expect(ada.tasks.create(input, keyed())).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+    await expect(ada.shelves.create(input, keyed())).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
   })
 })

@@ -1,21 +1,20 @@
 import { eq, like } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
-import { verifications } from '../../engine/db/users.ts'
-import { removeExpired } from '../../engine/db/housekeeping.ts'
-import { rateLimitCounters } from '../../engine/db/rate-limits.ts'
-import { put, records } from '../../engine/db/oauth.ts'
-import { sessions } from '../../engine/db/sessions.ts'
-import { createTallystick } from '../../src/testing.ts'
-import { networkOf } from '../../engine/guard/networks.ts'
-import { rateLimits } from '../../engine/rate-limits.ts'
-import { createFetch } from '../../engine/test/fixtures/http.ts'
-import { newEmail, startService } from '../fixtures/service.ts'
+import { verifications } from '../../db/users.ts'
+import { removeExpired } from '../../db/housekeeping.ts'
+import { rateLimitCounters } from '../../db/rate-limits.ts'
+import { put, records } from '../../db/oauth.ts'
+import { sessions } from '../../db/sessions.ts'
+import { networkOf } from '../../guard/networks.ts'
+import { rateLimits } from '../../rate-limits.ts'
+import { createFetch } from '../fixtures/http.ts'
+import { createTallystick, newEmail, startService } from '../fixtures/service.ts'
 
 const settings = {
   RATE_LIMITS: 'on',
   TRUSTED_PROXIES: '127.0.0.1',
-  LIMITS: 'steps=3,reservations=2,writes=2,codes=3,tries=4,exports=2,registrations=2,tokens=2',
+  LIMITS: 'visits=3,writes=2,codes=3,tries=4,exports=2,registrations=2,tokens=2',
 }
 const service = await startService(settings)
 const call = createFetch(service)
@@ -43,48 +42,48 @@ const refused = {
 }
 
 describe('limits', () => {
-  test('apply to counter changes of one IP address over all protocols, and not to other addresses', async () => {
+  test('apply to visits of one IP address over all protocols, and not to other addresses', async () => {
     const here = newAddress()
     const json = { json: {} }
     const answers = [
-      await call('POST', '/api/counter/increment', undefined, here),
-      await call('POST', '/rpc/counter/decrement', json, here),
-      await call('POST', '/api/counter/set', { inputValue: 7 }, here),
-      await call('POST', '/api/counter/increment', undefined, here),
-      await call('POST', '/rpc/counter/reset', json, here),
+      await call('POST', '/api/visits/add', undefined, here),
+      await call('POST', '/rpc/visits/add', json, here),
+      await call('POST', '/api/visits/add', {}, here),
+      await call('POST', '/api/visits/add', undefined, here),
+      await call('POST', '/rpc/visits/add', json, here),
     ]
 
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429, 429])
     expect(answers[3]).toMatchObject(refused)
-    for (const { headers } of answers.slice(3)) tooMany(headers, 'steps', 3, 60)
-    expect((await call('GET', '/api/counter', undefined, here)).status).toBe(200)
-    expect((await call('POST', '/api/counter/increment', undefined, newAddress())).status).toBe(200)
+    for (const { headers } of answers.slice(3)) tooMany(headers, 'visits', 3, 60)
+    expect((await call('GET', '/api/visits', undefined, here)).status).toBe(200)
+    expect((await call('POST', '/api/visits/add', undefined, newAddress())).status).toBe(200)
   })
 
   test('count an IPv6 /64 network as one address', async () => {
     const from = (address: string) =>
-      call('POST', '/api/reservations', { name: 'Ada', guests: 1 }, { 'x-forwarded-for': address })
-    const near = ['2001:db8:1:2::1', '2001:db8:1:2:ffff::2', '2001:db8:1:2:3:4:5:6']
+      call('POST', '/api/visits/add', undefined, { 'x-forwarded-for': address })
+    const near = ['2001:db8:1:2::1', '2001:db8:1:2:ffff::2', '2001:db8:1:2:3:4:5:6', '2001:db8:1:2::f']
     const statuses = [...(await Promise.all(near.map(from))), await from('2001:db8:1:3::1')].map(
       ({ status }) => status,
     )
 
-    expect(statuses.slice(0, 3).sort()).toEqual([200, 200, 429])
-    expect(statuses[3]).toBe(200)
+    expect(statuses.slice(0, 4).sort()).toEqual([200, 200, 200, 429])
+    expect(statuses[4]).toBe(200)
   })
 
   test('apply to writes of one person from all addresses, and not to reads', async () => {
     const ada = { cookie: await service.signIn(newEmail()) }
     const bob = { cookie: await service.signIn(newEmail()) }
     const write = (who: Record<string, string>) =>
-      call('POST', '/api/tasks', { taskTitle: 'x' }, { ...who, ...newAddress() })
+      call('POST', '/api/shelves', { name: 'x' }, { ...who, ...newAddress() })
     const answers = [await write(ada), await write(ada), await write(ada), await write(bob)]
 
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 429, 200])
     tooMany(answers[2]?.headers ?? new Headers(), 'writes', 2, 60)
-    expect(await call('GET', '/api/tasks', undefined, ada)).toMatchObject({
+    expect(await call('GET', '/api/shelves', undefined, ada)).toMatchObject({
       status: 200,
-      body: { taskCount: 2 },
+      body: { shelves: [{}, {}] },
     })
   })
 
@@ -123,7 +122,7 @@ describe('limits', () => {
   })
 
   test('do not replace 401 for unauthenticated writes', async () => {
-    const answers = [1, 2, 3, 4].map(() => call('POST', '/api/tasks', { taskTitle: 'x' }, newAddress()))
+    const answers = [1, 2, 3, 4].map(() => call('POST', '/api/shelves', { name: 'x' }, newAddress()))
 
     for (const { status } of await Promise.all(answers)) expect(status).toBe(401)
   })
