@@ -2,6 +2,7 @@ import { and, desc, eq, exists, ne, or, type SQL, sql, type SQLWrapper } from 'd
 import { bigint, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import {
   type AcceptedVersions,
+  coalesced,
   createdAt,
   type Database,
   hasAcceptedVersion,
@@ -81,7 +82,21 @@ export const shelfShares = pgTable(
 
 // Visits.
 
-export const countVisits = async (db: Database) => (await db.select().from(visits)).at(0)?.count ?? 0
+const selectVisits = prepared((db) =>
+  db
+    .select({ count: visits.count })
+    .from(visits)
+    .where(eq(visits.id, sql.placeholder('id')))
+    .prepare('visits_get'),
+)
+
+// All callers that share a statement receive the same count.
+const reads = coalesced(2, async (db, keys: readonly true[]) => {
+  const [row] = await selectVisits(db).execute({ id: 1 })
+  return keys.map(() => row?.count ?? 0)
+})
+
+export const countVisits = (db: Database) => reads(db).load(true)
 
 export const addVisit = async (db: Database) =>
   requireRow(

@@ -3,14 +3,19 @@ import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 
-import { createApp } from '../../engine/http/server/app.ts'
-import { createTallystick } from '../../src/testing.ts'
-import { openEvents } from '../../engine/test/fixtures/event-source.ts'
-import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
-import { freePort } from '../../engine/testing/postgres.ts'
-import { createFetch, signInOverHttp } from '../../engine/test/fixtures/http.ts'
-import { withTableLocked, type Service, newEmail, startService } from '../fixtures/service.ts'
-import { registerApp } from '../../engine/test/fixtures/oauth-app.ts'
+import { createApp } from '../../http/server/app.ts'
+import { openEvents } from '../fixtures/event-source.ts'
+import { PATIENCE } from '../fixtures/patience.ts'
+import { freePort } from '../../testing/postgres.ts'
+import { createFetch, signInOverHttp } from '../fixtures/http.ts'
+import {
+  createTallystick,
+  withTableLocked,
+  type Service,
+  newEmail,
+  startService,
+} from '../fixtures/service.ts'
+import { registerApp } from '../fixtures/oauth-app.ts'
 
 type Figures = Record<string, number>
 
@@ -32,7 +37,11 @@ async function startWithMetrics(environment: Record<string, string>) {
   return { service, call: createFetch(service), address: `http://127.0.0.1:${METRICS_PORT}/metrics` }
 }
 
-const { service, call, address } = await startWithMetrics({ RATE_LIMITS: 'on', LIMITS: 'reservations=2' })
+const { service, call, address } = await startWithMetrics({
+  RATE_LIMITS: 'on',
+  LIMITS: 'visits=2',
+  TRUSTED_PROXIES: '127.0.0.1',
+})
 
 let before: Figures = {}
 beforeEach(async () => {
@@ -56,16 +65,16 @@ const expectIncrease = (name: string, expected: Figures) =>
 describe('/metrics', () => {
   test('shows open streams, deliveries, and whether changes of other processes arrive', async () => {
     const metrics = () => scrape(address)
-    await expect.poll(async () => (await metrics()).tallystick_live_connected, PATIENCE).toBe(1)
-    const count = 'tallystick_live_delivery_delay_seconds_count'
-    const source = await openEvents(service.origin, '/api/live?topics=counter')
+    await expect.poll(async () => (await metrics()).test_library_live_connected, PATIENCE).toBe(1)
+    const count = 'test_library_live_delivery_delay_seconds_count'
+    const source = await openEvents(service.origin, '/api/live?topics=visits')
     await expect.poll(() => source.events.length, PATIENCE).toBe(1)
 
-    await call('POST', '/api/counter/increment')
+    await call('POST', '/api/visits/add')
 
     await expect.poll(() => source.events.length, PATIENCE).toBe(2)
     const now = await metrics()
-    expect(now.tallystick_live_streams).toBe(1)
+    expect(now.test_library_live_streams).toBe(1)
     expect((now[count] ?? 0) - (before[count] ?? 0)).toBe(2)
     const HOUR = 3600
     const start = performance.now()
@@ -73,23 +82,23 @@ describe('/metrics', () => {
     onTestFinished(() => {
       clock.mockRestore()
     })
-    const later = await openEvents(service.origin, '/api/live?topics=counter')
+    const later = await openEvents(service.origin, '/api/live?topics=visits')
     await expect.poll(() => later.events.length, PATIENCE).toBe(1)
-    const sum = 'tallystick_live_delivery_delay_seconds_sum'
+    const sum = 'test_library_live_delivery_delay_seconds_sum'
     expect(((await metrics())[sum] ?? 0) - (now[sum] ?? 0), 'delay of an old state').toBeLessThan(HOUR)
     source.close()
     later.close()
-    await expect.poll(async () => (await metrics()).tallystick_live_streams, PATIENCE).toBe(0)
+    await expect.poll(async () => (await metrics()).test_library_live_streams, PATIENCE).toBe(0)
   })
 
   test('counts and times requests of every protocol by operation and status', async () => {
     const ada = { cookie: await service.signIn(newEmail()) }
-    await call('GET', '/api/tasks', undefined, ada)
-    await call('GET', '/api/tasks?status=pending', undefined, ada)
-    await call('POST', '/rpc/tasks/list', {}, ada)
-    await call('GET', '/api/tasks')
-    await call('GET', '/api/tasks/999999999', undefined, ada)
-    await call('GET', '/api/tasks/abc', undefined, ada)
+    await call('GET', '/api/loans', undefined, ada)
+    await call('GET', '/api/loans?limit=10', undefined, ada)
+    await call('POST', '/rpc/loans/list', {}, ada)
+    await call('GET', '/api/loans')
+    await call('GET', '/api/loans/999999999', undefined, ada)
+    await call('GET', '/api/loans/abc', undefined, ada)
     await call('GET', '/api/status')
     await call('GET', '/api/status')
     await call('GET', '/api/health/live')
@@ -97,20 +106,20 @@ describe('/metrics', () => {
     await call('POST', '/token')
     await call('GET', '/nowhere')
 
-    await expectIncrease('tallystick_http_requests_total', {
-      '{operation="tasks.list",status="200"}': 3,
-      '{operation="tasks.list",status="401"}': 1,
-      '{operation="tasks.get",status="404"}': 1,
-      '{operation="tasks.get",status="400"}': 1,
+    await expectIncrease('test_library_http_requests_total', {
+      '{operation="loans.list",status="200"}': 3,
+      '{operation="loans.list",status="401"}': 1,
+      '{operation="loans.get",status="404"}': 1,
+      '{operation="loans.get",status="400"}': 1,
       '{operation="status.get",status="200"}': 2,
       '{operation="/api/health/live",status="200"}': 1,
       '{operation="/api/auth/get-session",status="200"}': 1,
       '{operation="/token",status="400"}': 1,
       '{operation="other",status="404"}': 1,
     })
-    await expectIncrease('tallystick_http_request_duration_seconds_count', {
-      '{operation="tasks.list"}': 4,
-      '{operation="tasks.get"}': 2,
+    await expectIncrease('test_library_http_request_duration_seconds_count', {
+      '{operation="loans.list"}': 4,
+      '{operation="loans.get"}': 2,
       '{operation="status.get"}': 2,
       '{operation="/api/health/live"}': 1,
       '{operation="/api/auth/get-session"}': 1,
@@ -119,16 +128,16 @@ describe('/metrics', () => {
     })
     await expect
       .poll(() => scrape(address), PATIENCE)
-      .toMatchObject({ tallystick_http_requests_under_way: 0 })
+      .toMatchObject({ test_library_http_requests_under_way: 0 })
   })
 
   test('counts the status of an error that a Datastar page receives', async () => {
-    const library = { 'datastar-request': 'true', accept: 'text/event-stream' }
-    const { status } = await call('GET', '/api/notes', undefined, library)
+    const page = { 'datastar-request': 'true', accept: 'text/event-stream' }
+    const { status } = await call('GET', '/api/shelves', undefined, page)
 
     expect(status).toBe(401)
-    await expectIncrease('tallystick_http_requests_total', {
-      '{operation="legacyNotes.list",status="401"}': 1,
+    await expectIncrease('test_library_http_requests_total', {
+      '{operation="shelves.list",status="401"}': 1,
     })
   })
 
@@ -147,47 +156,49 @@ describe('/metrics', () => {
     )
     await submitConsent({ action: 'sign-in', email: another, otp }, {})
 
-    await expectIncrease('tallystick_sign_ins_total', { '{outcome="accepted"}': 2, '{outcome="refused"}': 2 })
+    await expectIncrease('test_library_sign_ins_total', {
+      '{outcome="accepted"}': 2,
+      '{outcome="refused"}': 2,
+    })
   })
 
   test('counts exceeded rate limits by name', async () => {
     for (let index = 0; index < 5; index++)
-      await call('POST', '/api/reservations', { name: 'Ada', guests: 1 })
+      await call('POST', '/api/visits/add', undefined, { 'x-forwarded-for': '198.51.100.1' })
 
-    await expectIncrease('tallystick_limits_hit_total', { '{limit="reservations"}': 3 })
-    await expectIncrease('tallystick_http_requests_total', {
-      '{operation="reservations.create",status="200"}': 2,
-      '{operation="reservations.create",status="429"}': 3,
+    await expectIncrease('test_library_limits_hit_total', { '{limit="visits"}': 3 })
+    await expectIncrease('test_library_http_requests_total', {
+      '{operation="visits.add",status="200"}': 2,
+      '{operation="visits.add",status="429"}': 3,
     })
   })
 
   test('counts statements and failures by name, including statements in transactions', async () => {
     const ada = { cookie: await service.signIn(newEmail()) }
-    const { body } = await call('POST', '/api/notes', { title: 'Plan', body: '' }, ada)
+    const { body } = await call('POST', '/api/shelves', { name: 'Plan' }, ada)
     before = await scrape(address)
-    const { id } = body as { id: string }
+    const { id } = body as { id: number }
 
-    await call('POST', `/api/notes/${id}/share`, { email: newEmail(), role: 'reader' }, ada)
+    await call('POST', `/api/shelves/${id}/share`, { email: newEmail(), role: 'reader' }, ada)
     await service.services.db.execute('select nothing from nowhere').catch(() => undefined)
 
-    await expectIncrease('tallystick_database_statement_duration_seconds_count', {
+    await expectIncrease('test_library_database_statement_duration_seconds_count', {
       '{statement="sessions_find_by_tokens"}': 1,
-      '{statement="notes_find"}': 2,
-      '{statement="update notes"}': 1,
-      '{statement="select notes"}': 1,
-      '{statement="insert note_shares"}': 1,
+      '{statement="select shelves shelf_shares"}': 2,
+      '{statement="select shelves"}': 1,
+      '{statement="insert shelf_shares"}': 1,
       '{statement="select"}': 1,
     })
-    await expectIncrease('tallystick_database_failures_total', { '{reason="other"}': 1 })
+    await expectIncrease('test_library_database_failures_total', { '{reason="other"}': 1 })
     await expect
       .poll(() => scrape(address), PATIENCE)
-      .toMatchObject({ tallystick_database_statements_under_way: 0 })
+      .toMatchObject({ test_library_database_statements_under_way: 0 })
   })
 
   test('has a bounded number of labels for any requests', async () => {
     const random = () => Math.random().toString(36).slice(2)
     const methods = ['GET', 'POST', 'DELETE']
-    const prefixes = ['', '/api', '/api/tasks', '/api/auth', '/rpc', '/rpc/tasks', '/docs', '/api/health']
+    const prefixes = ['', '/api', '/api/loans', '/api/auth', '/rpc', '/rpc/loans', '/docs', '/api/health']
     const asked = Array.from({ length: 100 }, (_, index) =>
       call(
         methods[index % methods.length] ?? '',
@@ -199,15 +210,15 @@ describe('/metrics', () => {
     await vi.waitFor(async () => {
       const figures = await scrape(address)
       const requests = Object.entries(figures).filter(([key]) =>
-        key.startsWith('tallystick_http_requests_total'),
+        key.startsWith('test_library_http_requests_total'),
       )
       const count = (entries: [string, number][]) => entries.reduce((sum, [, value]) => sum + value, 0)
       const earlier = Object.entries(before).filter(([key]) =>
-        key.startsWith('tallystick_http_requests_total'),
+        key.startsWith('test_library_http_requests_total'),
       )
       expect(count(requests) - count(earlier)).toBe(100)
       const fresh = requests.map(([key]) => key).filter((key) => !(key in before))
-      for (const key of fresh) expect(key).toMatch(/operation="(other|tasks\.(get|delete))"/)
+      for (const key of fresh) expect(key).toMatch(/operation="(other|loans\.(get|return))"/)
     }, PATIENCE)
   })
 
@@ -224,7 +235,7 @@ describe('/metrics', () => {
     const known = new Set(Object.keys(await scrape(address)).map((key) => key.replace(/{.*/, '')))
 
     expect(named).toContain('tallystick_http_requests_total')
-    for (const name of named ?? [])
+    for (const name of (named ?? []).map((each) => each.replace(/^tallystick/, 'test_library')))
       expect(
         [name, `${name}_bucket`].some((each) => known.has(each)),
         name,
@@ -258,13 +269,13 @@ describe('/metrics', () => {
     const server = createApp(busy.services).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
-    const at = `http://127.0.0.1:${port}/api/counter`
+    const at = `http://127.0.0.1:${port}/api/visits`
     const read = () => scrape(`http://127.0.0.1:${METRICS_PORT}/metrics`)
     let [rejected, late] = [0, 0]
-    await withTableLocked(DATABASE_URL, 'counter', async () => {
+    await withTableLocked(DATABASE_URL, 'visits', async () => {
       const waiting = fetch(at)
       await vi.waitFor(async () => {
-        expect(await read()).toMatchObject({ tallystick_http_requests_under_way: 1 })
+        expect(await read()).toMatchObject({ test_library_http_requests_under_way: 1 })
       }, PATIENCE)
       rejected = (await fetch(at)).status
       vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_001 })
@@ -273,15 +284,15 @@ describe('/metrics', () => {
     })
     await expect
       .poll(read, PATIENCE)
-      .toMatchObject({ 'tallystick_http_requests_shed_total{reason="late"}': 1 })
+      .toMatchObject({ 'test_library_http_requests_shed_total{reason="late"}': 1 })
     const seen = await read()
     for (const each of [server, figures]) each?.close().closeAllConnections()
     await busy.close()
 
     expect([rejected, late]).toEqual([503, 503])
     expect(seen).toMatchObject({
-      'tallystick_http_requests_shed_total{reason="full"}': 1,
-      'tallystick_http_requests_shed_total{reason="late"}': 1,
+      'test_library_http_requests_shed_total{reason="full"}': 1,
+      'test_library_http_requests_shed_total{reason="late"}': 1,
     })
   })
 

@@ -5,8 +5,9 @@ import { randomBytes } from 'node:crypto'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
-import { createFetch } from '../../engine/test/fixtures/http.ts'
-import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
+import { addBook } from '../fixtures/books.ts'
+import { createFetch } from '../fixtures/http.ts'
+import { PATIENCE } from '../fixtures/patience.ts'
 import { withTableLocked, type Service, newEmail, startService } from '../fixtures/service.ts'
 
 type Span = ReturnType<typeof exporter.getFinishedSpans>[number]
@@ -41,13 +42,13 @@ describe('spans', () => {
   })
 
   test.each([
-    ['GET', '/api/tasks/{id}', (id: number) => [`/api/tasks/${id}`] as const],
-    ['POST', '/rpc/tasks/get', (id: number) => ['/rpc/tasks/get', { json: { id } }] as const],
+    ['GET', '/api/loans/{id}', (id: number) => [`/api/loans/${id}`] as const],
+    ['POST', '/rpc/loans/get', (id: number) => ['/rpc/loans/get', { json: { id } }] as const],
   ])('connect %s %s, its procedure and its statements', async (method, route, ask) => {
     const { headers, spanId, ended } = createTrace()
     const cookie = await service.signIn(newEmail())
-    const task = await call('POST', '/api/tasks', { taskTitle: 'Trace' }, { cookie })
-    const [path, body] = ask((task.body as { id: number }).id)
+    const loan = await call('POST', '/api/loans', { bookId: await addBook(service) }, { cookie })
+    const [path, body] = ask((loan.body as { id: number }).id)
 
     const answer = await call(method, path, body, { cookie, ...headers })
     const { server, all } = await ended()
@@ -65,16 +66,18 @@ describe('spans', () => {
         'tallystick.request.id': answer.headers.get('x-request-id'),
       },
     })
-    expect(names(childrenOf(server, all))).toEqual(['tasks.get'])
-    const statements = childrenOf(named('tasks.get', all), all)
+    expect(names(childrenOf(server, all))).toEqual(['loans.get'])
+    const statements = childrenOf(named('loans.get', all), all)
     // Sorts the names, because the service sends both statements at the same time and their spans have no fixed order.
-    expect(names(statements).sort()).toEqual(['sessions_find_by_tokens', 'tasks_find'])
-    expect(named('tasks_find', statements)).toMatchObject({
+    expect(names(statements).sort()).toEqual(['select loans books', 'sessions_find_by_tokens'])
+    expect(named('select loans books', statements)).toMatchObject({
       kind: SpanKind.CLIENT,
       attributes: {
         'db.system.name': 'postgresql',
-        'db.query.summary': 'tasks_find',
-        'db.query.text': expect.stringMatching(/^select .* from "tasks" where .*"user_id" = \$1/) as string,
+        'db.query.summary': 'select loans books',
+        'db.query.text': expect.stringMatching(
+          /^select .* from "loans" .* where .*"user_id" = \$1/,
+        ) as string,
       },
     })
     expect(all).toHaveLength(4)
@@ -91,14 +94,14 @@ describe('spans', () => {
   test('contain the statements of a transaction', async () => {
     const { headers, ended } = createTrace()
     const cookie = await service.signIn(newEmail())
-    const { body } = await call('POST', '/api/notes', { title: 'Plan', body: '' }, { cookie })
-    const path = `/api/notes/${(body as { id: string }).id}/share`
+    const { body } = await call('POST', '/api/shelves', { name: 'Plan' }, { cookie })
+    const path = `/api/shelves/${(body as { id: number }).id}/share`
 
     await call('POST', path, { email: newEmail(), role: 'reader' }, { cookie, ...headers })
     const { all } = await ended()
 
-    expect(names(childrenOf(named('notes.share', all), all))).toEqual(
-      expect.arrayContaining(['select notes', 'insert note_shares', 'notes_find']),
+    expect(names(childrenOf(named('shelves.share', all), all))).toEqual(
+      expect.arrayContaining(['select shelves', 'insert shelf_shares', 'select shelves shelf_shares']),
     )
   })
 
@@ -113,16 +116,16 @@ describe('spans', () => {
     onTestFinished(() => void unsubscribe('http.server.request.start', count))
 
     let answers: Promise<unknown>[] = []
-    await withTableLocked(service.databaseUrl, 'counter', async () => {
-      answers = traces.map(({ headers }) => call('GET', '/api/counter', undefined, headers))
+    await withTableLocked(service.databaseUrl, 'visits', async () => {
+      answers = traces.map(({ headers }) => call('GET', '/api/visits', undefined, headers))
       await vi.waitUntil(() => received === traces.length, PATIENCE)
     })
     await Promise.all(answers)
     const requests = await Promise.all(traces.map(({ ended }) => ended()))
 
-    for (const { server, all } of requests) expect(names(childrenOf(server, all))).toEqual(['counter.get'])
-    const statements = requests.flatMap(({ all }) => childrenOf(named('counter.get', all), all))
-    expect(new Set(names(statements))).toEqual(new Set(['counter_get']))
+    for (const { server, all } of requests) expect(names(childrenOf(server, all))).toEqual(['visits.get'])
+    const statements = requests.flatMap(({ all }) => childrenOf(named('visits.get', all), all))
+    expect(new Set(names(statements))).toEqual(new Set(['visits_get']))
     expect(statements.length).toBeLessThan(5)
   })
 
@@ -130,18 +133,18 @@ describe('spans', () => {
     const [absent, stranger, nowhere] = [createTrace(), createTrace(), createTrace()]
     const cookie = await service.signIn(newEmail())
 
-    await call('GET', '/api/tasks/999999999', undefined, { cookie, ...absent.headers })
-    await call('GET', '/api/tasks', undefined, stranger.headers)
+    await call('GET', '/api/loans/999999999', undefined, { cookie, ...absent.headers })
+    await call('GET', '/api/shelves', undefined, stranger.headers)
     await call('GET', '/nowhere', undefined, nowhere.headers)
 
     const unset = { code: SpanStatusCode.UNSET }
     const refused = await absent.ended()
     expect(refused.server).toMatchObject({ attributes: { 'http.response.status_code': 404 }, status: unset })
-    expect(named('tasks.get', refused.all)).toMatchObject({
+    expect(named('loans.get', refused.all)).toMatchObject({
       attributes: { 'error.type': 'NOT_FOUND' },
       status: unset,
     })
-    expect(named('tasks.list', (await stranger.ended()).all)?.attributes).toEqual({
+    expect(named('shelves.list', (await stranger.ended()).all)?.attributes).toEqual({
       'error.type': 'UNAUTHORIZED',
     })
     expect(await nowhere.ended()).toMatchObject({
@@ -153,14 +156,14 @@ describe('spans', () => {
   describe('of a request to a missing table', () => {
     const rename = (from: string, to: string) =>
       service.services.db.execute(`alter table ${from} rename to ${to}`)
-    beforeAll(() => rename('tasks', 'gone'))
-    afterAll(() => rename('gone', 'tasks'))
+    beforeAll(() => rename('shelves', 'gone'))
+    afterAll(() => rename('gone', 'shelves'))
 
     test('contain the type of the error, from the statement up to the request', async () => {
       const { headers, ended } = createTrace()
       const cookie = await service.signIn(newEmail())
 
-      await call('GET', '/api/tasks', undefined, { cookie, ...headers })
+      await call('GET', '/api/shelves', undefined, { cookie, ...headers })
       const { server, all } = await ended()
 
       const failed = (type: string) => ({
@@ -168,8 +171,8 @@ describe('spans', () => {
         status: { code: SpanStatusCode.ERROR },
       })
       expect(server).toMatchObject(failed('500'))
-      expect(named('tasks.list', all)).toMatchObject(failed('42P01'))
-      expect(named('tasks_list', all)).toMatchObject(failed('42P01'))
+      expect(named('shelves.list', all)).toMatchObject(failed('42P01'))
+      expect(named('shelves_list', all)).toMatchObject(failed('42P01'))
       expect(named('sessions_find_by_tokens', all)?.status).toEqual({ code: SpanStatusCode.UNSET })
     })
 
@@ -184,9 +187,9 @@ describe('spans', () => {
       await call('POST', '/api/auth/sign-in/email-otp', { email, otp: code })
       const cookie = await service.signIn(email)
       const answers = [
-        await call('POST', '/api/tasks', { taskTitle: secret }, { cookie }),
-        await call('POST', '/rpc/tasks/create', { json: { taskTitle: secret } }, { cookie }),
-        await call('GET', `/api/counter?token=${secret}`, undefined, json),
+        await call('POST', '/api/shelves', { name: secret }, { cookie }),
+        await call('POST', '/rpc/shelves/create', { json: { name: secret } }, { cookie }),
+        await call('GET', `/api/visits?token=${secret}`, undefined, json),
       ]
       await ended()
 
@@ -207,5 +210,5 @@ test('without an SDK the service creates no spans', async () => {
   trace.disable()
   vi.resetModules()
 
-  expect((await import('../../engine/telemetry/tracing.ts')).tracing).toBeUndefined()
+  expect((await import('../../telemetry/tracing.ts')).tracing).toBeUndefined()
 })
