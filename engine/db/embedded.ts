@@ -34,7 +34,7 @@ function replaceDecoder() {
  * PGlite decodes texts with `new TextDecoder('utf-8')`, which removes U+FEFF at the start of a text. PGlite creates the
  * decoder in its constructor, and again in `execProtocol` after a failed statement. In both cases, this class replaces
  * TextDecoder only while PGlite creates the decoder. The class can be deleted when a release of PGlite passes
- * test/db/texts.slow.test.ts without the class.
+ * engine/test/db/texts.slow.test.ts without the class.
  */
 class Embedded extends PGlite {
   static async open(options: PGliteOptions) {

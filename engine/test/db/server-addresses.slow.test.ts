@@ -7,13 +7,12 @@ import { sql } from 'drizzle-orm'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
-import { open } from '../../db/index.ts'
-import { createTallystick } from '../../src/testing.ts'
-import { createDatabase } from '../fixtures/database.ts'
-import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
-import { errorResponse, startProxy } from '../../engine/test/fixtures/proxy.ts'
-import { hasOpenssl, writeCertificate } from '../../engine/test/fixtures/tls.ts'
-import { type Postgres, startPostgres } from '../../engine/testing/postgres.ts'
+import { createDatabase, open } from '../fixtures/database.ts'
+import { PATIENCE } from '../fixtures/patience.ts'
+import { errorResponse, startProxy } from '../fixtures/proxy.ts'
+import { createTallystick } from '../fixtures/service.ts'
+import { hasOpenssl, writeCertificate } from '../fixtures/tls.ts'
+import { type Postgres, startPostgres } from '../../testing/postgres.ts'
 
 const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
   all?.some(({ address }) => address === '::1'),
@@ -124,14 +123,15 @@ describe('the role of the service', () => {
     onTestFinished(tallystick.close)
 
     const ada = await tallystick.person()
-    expect(await ada.tasks.create({ taskTitle: 'Write' })).toMatchObject({ title: 'Write' })
-    expect(await tallystick.stranger.counter.increment()).toMatchObject({
+    expect(await ada.shelves.create({ name: 'Write' })).toMatchObject({ name: 'Write' })
+    expect(await tallystick.stranger.visits.add()).toMatchObject({
       count: expect.any(Number) as number,
     })
   })
 
   test('may have another search path', async () => {
     const { admin, role, url } = await withRole(false)
+    await admin`insert into visits (id, count) values (1, 0)`
     await admin`create schema other authorization ${admin(role)}`
     await admin`alter role ${admin(role)} set search_path = other`
     await admin`grant all on all tables in schema public, drizzle to ${admin(role)}`
@@ -140,7 +140,7 @@ describe('the role of the service', () => {
     const { db, close } = await open(url)
     onTestFinished(close)
 
-    expect(await db.select({ name: sql`current_schema()` }).from(sql`counter`)).toEqual([{ name: 'public' }])
+    expect(await db.select({ name: sql`current_schema()` }).from(sql`visits`)).toEqual([{ name: 'public' }])
   })
 
   test('that may not create tables gets advice if migrations are pending', async () => {

@@ -1,13 +1,12 @@
 import postgres from 'postgres'
 import { describe, expect, test, vi } from 'vitest'
 
-import { isOutage } from '../../engine/db/errors.ts'
-import { open } from '../../db/index.ts'
-import { createTallystick } from '../../src/testing.ts'
-import { databaseUrl } from '../../engine/testing/database-url.ts'
-import { freePort, startPostgres } from '../../engine/testing/postgres.ts'
-import { startService } from '../fixtures/service.ts'
-import { BreakableConnection } from '../../engine/test/fixtures/breakable-connection.ts'
+import { isOutage } from '../../db/errors.ts'
+import { databaseUrl } from '../../testing/database-url.ts'
+import { freePort, startPostgres } from '../../testing/postgres.ts'
+import { open } from '../fixtures/database.ts'
+import { createTallystick, startService } from '../fixtures/service.ts'
+import { BreakableConnection } from '../fixtures/breakable-connection.ts'
 
 /** How long a test waits for a condition before it fails. */
 const WAIT = { timeout: 20_000 }
@@ -36,21 +35,23 @@ describe('a DATABASE_URL of several servers', { timeout: 180_000 }, () => {
     both.port = ''
     const servers = `127.0.0.1:${new URL(standby.url).port},127.0.0.1:${await wire.listen()}`
     const tallystick = await createTallystick({ DATABASE_URL: both.href.replace('servers', servers) })
-    const { counter } = tallystick.stranger
+    const { visits } = tallystick.stranger
 
-    await counter.set({ inputValue: 7 })
-    expect(await service.stranger.counter.get()).toEqual({ count: 7 })
+    for (let count = 1; count <= 7; count++) expect(await visits.add()).toEqual({ count })
+    expect(await service.stranger.visits.get()).toEqual({ count: 7 })
 
     wire.cut()
-    await expect(counter.set({ inputValue: 8 })).rejects.toMatchObject({ status: 503 })
-    await expect(counter.get()).rejects.toMatchObject({ status: 503 })
+    await expect(visits.add()).rejects.toMatchObject({ status: 503 })
+    await expect(visits.get()).rejects.toMatchObject({ status: 503 })
     await admin`alter database ${admin(name)} set default_transaction_read_only = off`
     await vi.waitFor(async () => {
-      expect(await counter.set({ inputValue: 9 })).toEqual({ count: 9 })
-      expect(await counter.get()).toEqual({ count: 9 })
+      const { count } = await visits.add()
+      // The new primary has no visits of the other server.
+      expect(count).toBeLessThan(7)
+      expect(await visits.get()).toEqual({ count })
     }, WAIT)
 
-    expect(await service.stranger.counter.get()).toEqual({ count: 7 })
+    expect(await service.stranger.visits.get()).toEqual({ count: 7 })
     await tallystick.close()
     await admin.end()
     await standby.stop()
@@ -70,7 +71,7 @@ describe('a DATABASE_URL of several servers', { timeout: 180_000 }, () => {
 
 describe('a read-only server', () => {
   test('causes 503 for changes, and is used again when it accepts writes', async () => {
-    const { counter } = service.stranger
+    const { visits } = service.stranger
     const admin = administer(service.databaseUrl)
     const restrict = async (to: string) => {
       await admin`alter database ${admin(nameOf(service.databaseUrl))} set default_transaction_read_only = ${admin(to)}`
@@ -80,14 +81,14 @@ describe('a read-only server', () => {
 
     await restrict('on')
     await vi.waitFor(async () => {
-      expect(await counter.get()).toEqual({ count: 7 })
+      expect(await visits.get()).toEqual({ count: 7 })
     }, WAIT)
-    await expect(counter.increment()).rejects.toMatchObject({ status: 503 })
+    await expect(visits.add()).rejects.toMatchObject({ status: 503 })
     await restrict('off')
     await admin.end()
 
     await vi.waitFor(async () => {
-      expect(await counter.increment()).toEqual({ count: 8 })
+      expect(await visits.add()).toEqual({ count: 8 })
     }, WAIT)
   })
 })
