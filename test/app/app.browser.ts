@@ -312,9 +312,7 @@ describe('the frame', () => {
   })
 
   test('has a menu with the person, the language and the theme, which Escape closes', async () => {
-    const { page, client } = await openApp(service)
-    await client.account.get()
-    await page.getByRole('textbox', { name: 'New value' }).waitFor()
+    const { page } = await openApp(service)
 
     await page.locator('.settings button').click()
     await page.getByRole('combobox', { name: 'Language' }).waitFor()
