@@ -5,6 +5,11 @@ type Person = Caller['user']
 
 /** How the guard authorizes the actions on the items of a resource, for example on books. */
 export type Items = (Authorization | Partial<Record<keyof Authorization, never>>) & {
+  /**
+   * Returns false for an id that input validation rejects (400), so that the guard does not look for an item. By default,
+   * an id that the contract does not accept is the id of no item (404).
+   */
+  isId?: (id: unknown) => boolean
   /** How `If-Match` is compared with the entity tag of an item. */
   ifMatch?: CheckByStatement | CheckByLock
 }

@@ -70,6 +70,7 @@ const findTask = (db: Database, user: Caller['user'], id: unknown) => query.find
 
 const items: Items = {
   permissions: { owner: ['EDIT_TASK'] satisfies TaskAction[] },
+  isId: (id) => RowId.safeParse(id).success,
   findRelation: async (db, user, id) => (await findTask(db, user, id)) && { name: 'owner', owner: user.id },
   ifMatch: {
     by: 'statement',

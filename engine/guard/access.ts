@@ -6,7 +6,7 @@ import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { Items } from '../items.ts'
 import { isBearer } from './authentication.ts'
-import { readId } from './conditions.ts'
+import { idOf, readId } from './conditions.ts'
 import { networkOf } from './networks.ts'
 import { isPermitted } from './permissions.ts'
 import type { ProcedureContract } from './procedure-contract.ts'
@@ -59,9 +59,9 @@ export async function requirePermission(
 ) {
   const { action = '' } = procedure.meta
   if (!items.permissions) throw new Error(`No relation permits the action ${action}`)
+  if (isPermitted(items.permissions, 'anyone', action) || items.isId?.(idOf(input)) === false) return user.id
   const found = readId(procedure, input)
-  if (isPermitted(items.permissions, 'anyone', action) || !found) return user.id
-  const relation = await items.findRelation(db, user, found.id)
+  const relation = found && (await items.findRelation(db, user, found.id))
   if (!relation) throw createError(procedure, 'NOT_FOUND')
   if (!isPermitted(items.permissions, relation.name, action)) throw createError(procedure, 'FORBIDDEN')
   return relation.owner

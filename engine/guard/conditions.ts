@@ -45,12 +45,14 @@ export function runIfMatching<Result>(
   })
 }
 
+export const idOf = (input: unknown) => (isObject(input) ? input.id : undefined)
+
 /**
  * Returns the id in an input, decoded by the contract: the number 7 for the text 7 in a path. Undefined if the contract
- * accepts no such id: the guard then looks for no item, because input validation rejects the call (400).
+ * accepts no such id, which is then the id of no item.
  */
 export function readId({ inputSchema }: ProcedureContract, input: unknown): { id: unknown } | undefined {
-  const id = isObject(input) ? input.id : undefined
+  const id = idOf(input)
   if (!(inputSchema instanceof z.ZodObject)) return { id }
   const { id: schema } = inputSchema.shape as Record<string, z.ZodType | undefined>
   const { success, data } = schema?.safeParse(id) ?? { success: true, data: id }
@@ -73,13 +75,13 @@ function versionsOf(ifMatch: string | undefined) {
 export async function requireAcceptedVersion(
   { db, headers }: Context,
   { user }: Caller,
-  { ifMatch: check }: Items,
+  { ifMatch: check, isId }: Items,
   procedure: ProcedureContract,
   input: unknown,
 ) {
   const ifMatch = headers['if-match']
+  if (ifMatch === undefined || check?.by !== 'statement' || isId?.(idOf(input)) === false) return
   const found = readId(procedure, input)
-  if (ifMatch === undefined || check?.by !== 'statement' || !found) return
-  const tag = await check.findTag(db, user, found.id)
+  const tag = found && (await check.findTag(db, user, found.id))
   if (tag === undefined || !matches(ifMatch, tag)) throw preconditionFailed()
 }

@@ -12,7 +12,7 @@ interface MailContent {
   code: string
   paragraphs: string[]
   /** What to do with an unwanted e-mail. */
-  note: string
+  advice: string
 }
 
 interface Element {
@@ -38,7 +38,7 @@ const elements = {
       'letter-spacing:0.15em;text-indent:0.15em;text-align:center;-webkit-user-select:all;user-select:all',
     colors: { 'background-color': 'page', color: 'text' },
   },
-  note: { style: 'margin:16px 0 0;font-size:14px', colors: { color: 'muted' } },
+  advice: { style: 'margin:16px 0 0;font-size:14px', colors: { color: 'muted' } },
 } satisfies Record<string, Element>
 
 const declarations = (element: Element, theme: 0 | 1, priority = '') =>
@@ -56,9 +56,9 @@ const darkStyle = Object.entries(elements)
 /** Renders the two parts of an e-mail. The HTML loads nothing and has no link. */
 export const renderMail = (
   { language, direction }: Pick<Translator, 'language' | 'direction'>,
-  { name, intro, code, paragraphs, note }: MailContent,
+  { name, intro, code, paragraphs, advice }: MailContent,
 ) => ({
-  text: [name, `${intro} ${code}`, ...paragraphs, note].join('\n\n'),
+  text: [name, `${intro} ${code}`, ...paragraphs, advice].join('\n\n'),
   // Gmail removes the attributes of `html`, so `div` repeats the language. The line with the code is short, because
   // quoted-printable encoding splits long lines. Without `format-detection`, iOS shows the code as a telephone number.
   html: `<!doctype html>
@@ -84,8 +84,8 @@ style="max-width:480px;margin:0 auto;font:16px/1.5 system-ui,Segoe UI,Arial,sans
 <p style="margin:0">${htmlEscape(intro)}</p>
 <p ${attributes('code')}
 dir="ltr">${htmlEscape(code)}</p>
-${paragraphs.map((paragraph) => `<p style="margin:16px 0 0">${htmlEscape(paragraph)}</p>\n`).join('')}<p ${attributes('note')}>
-${htmlEscape(note)}</p>
+${paragraphs.map((paragraph) => `<p style="margin:16px 0 0">${htmlEscape(paragraph)}</p>\n`).join('')}<p ${attributes('advice')}>
+${htmlEscape(advice)}</p>
 </div>
 </div>
 </body>

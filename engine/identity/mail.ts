@@ -36,7 +36,7 @@ export const signInEmail = (to: string, code: string, appName: string, translato
     intro: translator.translate('letterCode'),
     code,
     paragraphs: [translator.translate('letterUse', { name: appName })],
-    note: translator.translate('letterIgnore'),
+    advice: translator.translate('letterIgnore'),
   }),
 })
 

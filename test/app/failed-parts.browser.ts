@@ -37,7 +37,8 @@ describe('a part of the page that cannot be loaded', () => {
 
     // The page can send the request before `selectOption` returns.
     const request = page.waitForRequest(/assets\/de-/)
-    await page.locator('footer select').first().selectOption('de')
+    await page.locator('.settings button').click()
+    await page.locator('#settings select').first().selectOption('de')
     await request
 
     await page.getByRole('link', { name: 'Reservation' }).waitFor()

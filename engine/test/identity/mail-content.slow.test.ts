@@ -152,7 +152,7 @@ describe('the HTML of an e-mail', () => {
     const tokens = Object.values(colors).map(([light, dark]) => [light, `${dark}!important`])
 
     expect(html).toContain('<meta name="color-scheme" content="light dark">')
-    expect(rules.map(([, name]) => name)).toEqual(['body', 'name', 'card', 'code', 'note'])
+    expect(rules.map(([, name]) => name)).toEqual(['body', 'name', 'card', 'code', 'advice'])
     for (const pair of pairs) expect(tokens).toContainEqual(pair)
     expect(html.match(/#[\da-f]{3,8}\b/g)).toHaveLength(2 * pairs.length)
   })

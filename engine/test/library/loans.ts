@@ -61,6 +61,7 @@ export const loans = {
   procedures,
   items: {
     permissions: { owner: ['EDIT_LOAN'] },
+    isId: (id) => RowId.safeParse(id).success,
     findRelation: async (db, user, id) =>
       (await query.findLoan(db, user.id, RowId.parse(id))) && { name: 'owner', owner: user.id },
     ifMatch: {

@@ -67,6 +67,7 @@ export const shelves = {
   procedures,
   items: {
     permissions,
+    isId: (id) => RowId.safeParse(id).success,
     findRelation: async (db, user, id) => {
       const row = await query.findShelf(db, user, RowId.parse(id))
       return row && { name: relationTo(row, user.id), owner: row.userId }
