@@ -20,7 +20,7 @@ describe('the name', () => {
     await page.getByRole('button', { name: 'Save name' }).click()
 
     await page.getByRole('status').getByText('Name saved.').waitFor()
-    expect(await page.getByRole('banner').locator('bdi').textContent()).toBe(name)
+    expect(await page.getByRole('banner').getByRole('button').locator('bdi').textContent()).toBe(name)
     expect((await client.account.get()).name).toBe(name)
   })
 
