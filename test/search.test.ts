@@ -57,7 +57,7 @@ describe.each(Object.entries(lists))('%s', (_, { add, search }) => {
       expect(await search(ada, '👍')).toEqual([])
     })
 
-    test('accepts 100 characters, and refuses 101 and those that cannot be stored', async () => {
+    test('accepts 100 characters, and refuses 101 characters and characters that cannot be stored', async () => {
       const ada = await person()
       await add(ada, { title: `${'👍'.repeat(100)}!`, text: '' })
 

@@ -34,8 +34,8 @@ export function addWatchOptions(command: Command, topics: readonly Topic[]) {
   for (const name of new Set(fields.map((field) => field.name))) {
     const same = fields.filter((field) => field.name === name)
     const texts = [...new Set(same.map(({ help }) => help))].map((text) => {
-      const topics = same.filter(({ help }) => help === text).map(({ topic }) => topic)
-      return `${topics.join(', ')}: ${text}`
+      const names = same.filter(({ help }) => help === text).map(({ topic }) => topic)
+      return `${names.join(', ')}: ${text}`
     })
     command.option(`--${name} <${name}>`, texts.join('; '))
   }

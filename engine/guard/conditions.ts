@@ -31,14 +31,15 @@ export function runIfMatching<Result>(
   { db, headers }: Context,
   { user }: Caller,
   { ifMatch: check }: Items,
-  call: { procedure: ProcedureContract; input: unknown },
+  procedure: ProcedureContract,
+  input: unknown,
   change: (overrides: Partial<Context>) => Promisable<Result>,
 ): Promisable<Result> {
   const ifMatch = headers['if-match']
   if (!check) throw new Error('The contract declares If-Match, but the resource has no entity tag')
   if (check.by === 'statement') return change({ acceptedVersions: versionsOf(ifMatch) })
   return db.transaction(async (tx) => {
-    const found = readId(call.procedure, call.input)
+    const found = readId(procedure, input)
     const tag = found && (await check.lockTag(tx, user, found.id))
     if (tag === undefined || !matches(ifMatch, tag)) throw preconditionFailed()
     return change({ db: tx })

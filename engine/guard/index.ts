@@ -160,7 +160,7 @@ export const withCaller = builder.middleware((invocation, input) =>
       return withIdempotencyKey(context, caller, { path, input, outputSchema }, proceed)
     const items =
       ifMatch && context.headers['if-match'] !== undefined ? itemsOf(context, meta, path) : undefined
-    if (items) return runIfMatching(context, caller, items, { procedure: procedure['~orpc'], input }, proceed)
+    if (items) return runIfMatching(context, caller, items, procedure['~orpc'], input, proceed)
     return proceed()
   }),
 )

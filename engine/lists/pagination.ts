@@ -46,8 +46,8 @@ export const newestFirstByText: Omit<Order<{ createdAt: Date; id: string }>, 'te
 /**
  * Keyset pagination. Returns the rows of the requested page, and the number of rows in the complete list: `countAll`
  * counts these rows unless the page is the complete list. A page ends at the maximum number of rows or of bytes
- * (engine/db/pagination.ts). Reads one more row than the page contains, to detect whether there is a next page. Sends the URL of the next page in the `Link` header, because the documented
- * response bodies have no field for the URL.
+ * (engine/db/pagination.ts). Reads one more row than the page contains, to detect whether there is a next page. Sends
+ * the URL of the next page in the `Link` header, because the documented response bodies have no field for the URL.
  */
 export async function readPage<Row>(
   call: ListCall,
@@ -64,7 +64,7 @@ export async function readPage<Row>(
   { context, input = {}, procedure }: ListCall,
   order: Order<Row>,
   list: (page: PageRequest) => Promise<SizedRow<Row>[]>,
-  countAll = () => Promise.resolve(0),
+  countAll?: () => Promise<number>,
 ) {
   const { limit = MAX_LIMIT, cursor, ...parameters } = input
   const after = cursor === undefined ? undefined : decodeCursor(cursor, order)
@@ -73,7 +73,7 @@ export async function readPage<Row>(
   const listed = limitJson(read, order.textsOf)
   const hasNext = listed.length > limit || totalBytes(listed) > MAX_PAGE_BYTES
   const last = hasNext ? listed.at(-2) : undefined
-  const count = () => (isSearch ? queueSlowRead(countAll, context.isAbandoned) : countAll())
+  const count = () => countAll && (isSearch ? queueSlowRead(countAll, context.isAbandoned) : countAll())
   if (!last) return { rows: listed, total: after ? await count() : listed.length }
 
   const next = { ...parameters, limit: String(limit), cursor: encodeCursor(order.positionOf(last)) }

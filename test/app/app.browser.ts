@@ -49,7 +49,7 @@ describe('the page, signed out,', () => {
 })
 
 describe('the start page of a person', () => {
-  test('shows open tasks, notes of other people, and what has used the account', async () => {
+  test('shows open tasks, notes of other people, and recent access to the account', async () => {
     const ada = await service.person()
     const { page, client, email } = await openApp(service)
     const card = (name: string) => page.getByRole('region', { name })

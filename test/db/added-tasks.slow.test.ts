@@ -2,22 +2,12 @@ import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 
 import { createTallystick } from '../../src/testing.ts'
+import { texts } from '../../engine/test/fixtures/texts.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const server = await startService()
 const embedded = await createTallystick({ DATABASE_URL: 'memory:' })
 afterAll(() => embedded.close())
-
-const texts = fc
-  .array(
-    fc.oneof(
-      fc.constantFrom('\ufeff', '\ufffe', ' ', '\n', '{', '}', ',', '"', '\\', 'NULL'),
-      fc.string({ unit: 'binary', maxLength: 3 }),
-    ),
-    { minLength: 1, maxLength: 5 },
-  )
-  .map((units) => units.join('').replaceAll('\0', ''))
-  .filter((text) => text !== '')
 
 describe.each([
   ['a server', server],

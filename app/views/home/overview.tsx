@@ -10,7 +10,7 @@ import type { Path } from '../../paths.ts'
 /** Maximum number of items of a card. */
 const SHOWN = 5
 
-/** What is new for the person: open tasks, notes of other people, and what has used the account. */
+/** The open tasks of the person, the notes that other people share with the person, and the recent access to the account. */
 export function Overview() {
   return (
     <>
@@ -78,7 +78,7 @@ function Card({ title, path, count, children }: CardProps) {
   const { t, formatNumber } = useLanguage()
   const titleId = useId()
   return (
-    <section className="card" aria-labelledby={titleId}>
+    <section aria-labelledby={titleId}>
       <h2 id={titleId}>
         {t(title)} {count !== undefined && <small>{formatNumber(count)}</small>}
       </h2>

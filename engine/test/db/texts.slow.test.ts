@@ -4,21 +4,11 @@ import { afterAll, describe, expect, test } from 'vitest'
 
 import { addBook } from '../fixtures/books.ts'
 import { createTallystick, newEmail, startService } from '../fixtures/service.ts'
+import { texts } from '../fixtures/texts.ts'
 
 const server = await startService()
 const embedded = await createTallystick({ DATABASE_URL: 'memory:' })
 afterAll(() => embedded.close())
-
-const texts = fc
-  .array(
-    fc.oneof(
-      fc.constantFrom('\ufeff', '\ufffe', ' ', '\n', '{', '}', ',', '"', '\\', 'NULL'),
-      fc.string({ unit: 'binary', maxLength: 3 }),
-    ),
-    { minLength: 1, maxLength: 5 },
-  )
-  .map((units) => units.join('').replaceAll('\0', ''))
-  .filter((text) => text !== '')
 
 describe.each([
   ['a server', server],
