@@ -7,7 +7,6 @@ import { keepLive } from '../contract/query/index.ts'
 import { orpc } from './api.ts'
 import { texts } from './language.ts'
 import { views } from './views.ts'
-import { sendDeletions } from './views/tasks/deletions.ts'
 
 // Requested now, because the first view shows the counter. The view shows the error of this request.
 queryClient.query(orpc.counter.get.queryOptions()).catch(() => undefined)
@@ -21,5 +20,4 @@ startPage({
       ...options,
       topics: isSignedIn ? ['counter', 'tasks', 'notes', 'sessions'] : ['counter'],
     }),
-  beforeSignOut: sendDeletions,
 })

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Problem } from 'tallystick/page'
+import { Problem, Waiting } from 'tallystick/page'
 
 import { orpc } from '../api.ts'
 import { useLanguage } from '../language.ts'
@@ -53,6 +53,7 @@ export function Counter() {
         >
           {t('resetCounter')}
         </button>
+        <Waiting isPaused={mutations.some(({ isPaused }) => isPaused)} />
       </div>
       <form
         className="row end"

@@ -1,10 +1,12 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Confirm, Loaded, More, Search, useSearch } from 'tallystick/page'
+import { useSearchParams } from 'wouter'
 
 import { orpc } from '../api.ts'
 import { useLanguage } from '../language.ts'
 import { NewNote } from './notes/new-note.tsx'
+import { NoteDetail } from './notes/note-detail.tsx'
 import { type Note, noteEdits, notesQuery, refreshNotes } from './notes/note.ts'
 import { NoteItem } from './notes/note-item.tsx'
 
@@ -15,14 +17,19 @@ export function Notes() {
   const query = useInfiniteQuery(notesQuery(search.q))
   const edited = noteEdits.useAll().map(({ base }) => base)
   const [deleting, setDeleting] = useState<Note>()
+  const [parameters] = useSearchParams()
 
   const listed = query.data?.pages.flatMap((page) => page.notes) ?? []
   const current = new Map(listed.map((note) => [note.id, note]))
+  const open = current.get(parameters.get('note') ?? '')
   // A note stays while the person edits the note, also if the note was deleted or is no longer shared.
   const notes = [...edited.filter(({ id }) => !current.has(id)), ...listed]
   return (
     <div className="columns">
-      {query.data?.pages[0]?.can.CREATE_NOTE !== false && <NewNote isHidden={edited.length > 0} />}
+      <div className="panel">
+        {open && <NoteDetail note={open} />}
+        {query.data?.pages[0]?.can.CREATE_NOTE !== false && <NewNote isHidden={edited.length > 0} />}
+      </div>
       <section aria-labelledby="notes-title">
         <div className="row head">
           <h2 id="notes-title">{t('notes')}</h2>
@@ -42,6 +49,7 @@ export function Notes() {
                       // With further pages, the list does not tell whether a missing note still exists.
                       current={current.get(note.id) ?? (query.hasNextPage ? note : undefined)}
                       edited={edited.find(({ id }) => id === note.id)}
+                      isOpen={note === open}
                       onDelete={setDeleting}
                     />
                   ))}

@@ -7,7 +7,6 @@ import { useLanguage } from '../language.ts'
 import { NewTask } from './tasks/new-task.tsx'
 import { refreshTasks, type Status, statuses, statusNames } from './tasks/task.ts'
 import { TaskList, useTasks } from './tasks/task-list.tsx'
-import { Undo } from './tasks/undo.tsx'
 
 /** The tasks of the person. Changes by other devices appear without a request of the person. */
 export function Tasks() {
@@ -76,7 +75,6 @@ export function Tasks() {
           </div>
         )}
         <TaskList query={query} tasks={tasks} filter={filter} />
-        <Undo />
       </section>
       {isAsking && (
         <Confirm

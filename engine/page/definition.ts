@@ -32,8 +32,6 @@ export interface PageDefinition<Messages extends string> {
    * the updates, or undefined if the page shows nothing that changes.
    */
   keepLive: (options: LiveOptions) => (() => void) | undefined
-  /** Runs before the person signs out, for example to send changes that can still be undone. */
-  beforeSignOut?: () => Promise<void>
 }
 
 /** The definition of an application, for the components of the frame. */

@@ -7,15 +7,18 @@ import { Boundary } from './components/boundary.tsx'
 import { Confirm } from './components/confirm.tsx'
 import { MenuIcon, PersonIcon, SettingsIcon, SignOutIcon } from './components/icons.tsx'
 import { Loaded } from './components/loaded.tsx'
+import { Keys } from './components/keys.tsx'
 import { LanguageSelect } from './components/language-select.tsx'
 import { ConnectionStatus, Live } from './components/live.tsx'
 import { SignIn } from './components/sign-in.tsx'
+import { Undo } from './components/undo.tsx'
 import { useDefinition, type View } from './definition.ts'
 import { hasDrafts } from './drafts.ts'
 import { useAppLanguage, useLanguage } from './language.tsx'
 import { restart } from './session-changes.ts'
 import type { Message } from './texts.ts'
 import { applyTheme, storedTheme, type Theme, themes } from './theme.ts'
+import { sendChanges } from './undo.ts'
 
 const isOpen = ({ access }: Pick<View, 'access'>, session: Session | null) =>
   access === 'public' || (session !== null && (access === 'signedIn' || session.user.role === 'admin'))
@@ -29,7 +32,9 @@ export function Frame() {
         <Live userId={data?.user.id}>
           <Header session={data} />
           <Content session={data} />
+          <Undo />
           <Footer />
+          <Keys />
         </Live>
       )}
     </Loaded>
@@ -137,6 +142,9 @@ function Settings({ session }: { session: Session | null }) {
             ))}
           </select>
         </label>
+        <button className="secondary" popoverTarget="keys" aria-keyshortcuts="?">
+          {t('keys')}
+        </button>
       </div>
     </div>
   )
@@ -150,10 +158,9 @@ const themeTitles = { auto: 'themeAuto', light: 'themeLight', dark: 'themeDark' 
 /** Signs out. Asks before if the person would lose text. */
 function SignOut() {
   const { t } = useLanguage()
-  const { beforeSignOut } = useDefinition()
   const leave = useMutation({
     mutationFn: async () => {
-      await beforeSignOut?.()
+      await sendChanges()
       await signOut()
     },
     onSuccess: restart,

@@ -56,7 +56,7 @@ export const page: Page = {
   body: 'ጽሑፍ',
   saveNote: 'ማስታወሻውን አስቀምጥ',
   saveAsNewNote: 'እንደ አዲስ ማስታወሻ አስቀምጥ',
-  noNotes: 'ምንም ማስታወሻ የለዎትም። የመጀመሪያ ማስታወሻዎን ከላይ ይጻፉ።',
+  noNotes: 'ምንም ማስታወሻ የለዎትም።',
   sharedWith: '{count, plural, =0 {አልተጋራም} one {ከ# ሰው ጋር ተጋርቷል} other {ከ# ሰዎች ጋር ተጋርቷል}}',
   sharedToRead: 'እንዲያነቡት ተጋርቶልዎታል',
   sharedToEdit: 'እንዲያርትዑት ተጋርቶልዎታል',

@@ -62,7 +62,7 @@ export const page: Page = {
   body: 'النص',
   saveNote: 'حفظ الملاحظة',
   saveAsNewNote: 'حفظ كملاحظة جديدة',
-  noNotes: 'ليس لديك ملاحظات. اكتب ملاحظتك الأولى في الأعلى.',
+  noNotes: 'ليس لديك ملاحظات.',
   sharedWith:
     '{count, plural, =0 {غير مشتركة} zero {غير مشتركة} one {مشتركة مع شخص واحد} two {مشتركة مع شخصين} few {مشتركة مع # أشخاص} many {مشتركة مع # شخصًا} other {مشتركة مع # شخص}}',
   sharedToRead: 'مشتركة معك للقراءة',

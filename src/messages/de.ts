@@ -60,7 +60,7 @@ export const page: Page = {
   body: 'Text',
   saveNote: 'Notiz speichern',
   saveAsNewNote: 'Als neue Notiz speichern',
-  noNotes: 'Sie haben keine Notizen. Schreiben Sie oben Ihre erste Notiz.',
+  noNotes: 'Sie haben keine Notizen.',
   sharedWith: '{count, plural, =0 {Nicht geteilt} one {Mit # Person geteilt} other {Mit # Personen geteilt}}',
   sharedToRead: 'Mit Ihnen geteilt, zum Lesen',
   sharedToEdit: 'Mit Ihnen geteilt, zum Bearbeiten',

@@ -64,7 +64,7 @@ export const page = {
   body: 'Body',
   saveNote: 'Save note',
   saveAsNewNote: 'Save as a new note',
-  noNotes: 'You have no notes. Write your first note above.',
+  noNotes: 'You have no notes.',
   sharedWith: '{count, plural, =0 {Not shared} one {Shared with # person} other {Shared with # people}}',
   sharedToRead: 'Shared with you to read',
   sharedToEdit: 'Shared with you to edit',

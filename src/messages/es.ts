@@ -63,7 +63,7 @@ export const page: Page = {
   body: 'Texto',
   saveNote: 'Guardar nota',
   saveAsNewNote: 'Guardar como nota nueva',
-  noNotes: 'No tiene notas. Escriba arriba su primera nota.',
+  noNotes: 'No tiene notas.',
   sharedWith:
     '{count, plural, =0 {No compartida} one {Compartida con # persona} many {Compartida con # de personas} other {Compartida con # personas}}',
   sharedToRead: 'Compartida con usted para leer',

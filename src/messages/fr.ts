@@ -64,7 +64,7 @@ export const page: Page = {
   body: 'Texte',
   saveNote: 'Enregistrer la note',
   saveAsNewNote: 'Enregistrer comme nouvelle note',
-  noNotes: 'Vous n’avez aucune note. Écrivez votre première note ci-dessus.',
+  noNotes: 'Vous n’avez aucune note.',
   sharedWith:
     '{count, plural, =0 {Non partagée} one {Partagée avec # personne} many {Partagée avec # de personnes} other {Partagée avec # personnes}}',
   sharedToRead: 'Partagée avec vous pour lecture',

@@ -58,7 +58,7 @@ export const page: Page = {
   body: 'תוכן',
   saveNote: 'שמירת הפתק',
   saveAsNewNote: 'שמירה כפתק חדש',
-  noNotes: 'אין לך פתקים. אפשר לכתוב את הפתק הראשון למעלה.',
+  noNotes: 'אין לך פתקים.',
   sharedWith:
     '{count, plural, =0 {לא משותף} one {משותף עם אדם אחד} two {משותף עם שני אנשים} other {משותף עם # אנשים}}',
   sharedToRead: 'משותף איתך לקריאה',

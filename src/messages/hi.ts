@@ -58,7 +58,7 @@ export const page: Page = {
   body: 'टेक्स्ट',
   saveNote: 'नोट सहेजें',
   saveAsNewNote: 'नए नोट के रूप में सहेजें',
-  noNotes: 'आपका कोई नोट नहीं है। अपना पहला नोट ऊपर लिखें।',
+  noNotes: 'आपका कोई नोट नहीं है।',
   sharedWith: '{count, plural, =0 {साझा नहीं किया गया} one {# व्यक्ति के साथ साझा} other {# लोगों के साथ साझा}}',
   sharedToRead: 'पढ़ने के लिए आपके साथ साझा',
   sharedToEdit: 'संपादन के लिए आपके साथ साझा',

@@ -65,7 +65,7 @@ export const page: Page = {
   body: 'Testo',
   saveNote: 'Salva nota',
   saveAsNewNote: 'Salva come nuova nota',
-  noNotes: 'Non ha note. Scriva qui sopra la Sua prima nota.',
+  noNotes: 'Non ha note.',
   sharedWith:
     '{count, plural, =0 {Non condivisa} one {Condivisa con # persona} many {Condivisa con # di persone} other {Condivisa con # persone}}',
   sharedToRead: 'Condivisa con Lei per la lettura',

@@ -58,7 +58,7 @@ export const page: Page = {
   body: '本文',
   saveNote: 'メモを保存',
   saveAsNewNote: '新しいメモとして保存',
-  noNotes: 'メモはありません。上の欄に最初のメモを入力してください。',
+  noNotes: 'メモはありません。',
   sharedWith: '{count, plural, =0 {共有なし} other {#人と共有中}}',
   sharedToRead: '共有されたメモ（閲覧可）',
   sharedToEdit: '共有されたメモ（編集可）',

@@ -56,7 +56,7 @@ export const page: Page = {
   body: '내용',
   saveNote: '메모 저장',
   saveAsNewNote: '새 메모로 저장',
-  noNotes: '메모가 없습니다. 위에 첫 번째 메모를 적어 주세요.',
+  noNotes: '메모가 없습니다.',
   sharedWith: '{count, plural, =0 {공유 안 함} other {#명과 공유}}',
   sharedToRead: '공유받음(보기)',
   sharedToEdit: '공유받음(편집)',

@@ -64,7 +64,7 @@ export const page: Page = {
   body: 'Treść',
   saveNote: 'Zapisz notatkę',
   saveAsNewNote: 'Zapisz jako nową notatkę',
-  noNotes: 'Nie ma żadnych notatek. Pierwszą notatkę można wpisać powyżej.',
+  noNotes: 'Nie ma żadnych notatek.',
   sharedWith:
     '{count, plural, =0 {Nieudostępniona} one {Udostępniona # osobie} few {Udostępniona # osobom} many {Udostępniona # osobom} other {Udostępniona # osoby}}',
   sharedToRead: 'Udostępniona Państwu do odczytu',

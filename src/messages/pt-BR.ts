@@ -64,7 +64,7 @@ export const page: Page = {
   body: 'Texto',
   saveNote: 'Salvar nota',
   saveAsNewNote: 'Salvar como nova nota',
-  noNotes: 'Você não tem notas. Escreva acima sua primeira nota.',
+  noNotes: 'Você não tem notas.',
   sharedWith:
     '{count, plural, =0 {Não compartilhada} one {Compartilhada com # pessoa} many {Compartilhada com # de pessoas} other {Compartilhada com # pessoas}}',
   sharedToRead: 'Compartilhada com você para leitura',

@@ -56,7 +56,7 @@ export const page: Page = {
   body: 'เนื้อหา',
   saveNote: 'บันทึกเนื้อหา',
   saveAsNewNote: 'บันทึกเป็นบันทึกใหม่',
-  noNotes: 'คุณยังไม่มีบันทึก เขียนบันทึกแรกของคุณด้านบน',
+  noNotes: 'คุณยังไม่มีบันทึก',
   sharedWith: '{count, plural, =0 {ไม่ได้แชร์} other {แชร์กับ # คน}}',
   sharedToRead: 'แชร์กับคุณให้อ่าน',
   sharedToEdit: 'แชร์กับคุณให้แก้ไข',

@@ -59,7 +59,7 @@ export const page: Page = {
   body: 'Metin',
   saveNote: 'Notu kaydet',
   saveAsNewNote: 'Yeni not olarak kaydet',
-  noNotes: 'Notunuz yok. İlk notunuzu yukarıya yazın.',
+  noNotes: 'Notunuz yok.',
   sharedWith: '{count, plural, =0 {Paylaşılmadı} one {# kişiyle paylaşıldı} other {# kişiyle paylaşıldı}}',
   sharedToRead: 'Sizinle okumanız için paylaşıldı',
   sharedToEdit: 'Sizinle düzenlemeniz için paylaşıldı',

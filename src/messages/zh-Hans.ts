@@ -56,7 +56,7 @@ export const page: Page = {
   body: '正文',
   saveNote: '保存笔记',
   saveAsNewNote: '另存为新笔记',
-  noNotes: '您没有笔记。请在上方写下第一条笔记。',
+  noNotes: '您没有笔记。',
   sharedWith: '{count, plural, =0 {未共享} other {已与 # 人共享}}',
   sharedToRead: '与您共享，可查看',
   sharedToEdit: '与您共享，可编辑',

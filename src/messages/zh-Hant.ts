@@ -56,7 +56,7 @@ export const page: Page = {
   body: '內文',
   saveNote: '儲存筆記',
   saveAsNewNote: '另存為新筆記',
-  noNotes: '您沒有筆記。請在上方寫下第一則筆記。',
+  noNotes: '您沒有筆記。',
   sharedWith: '{count, plural, =0 {未分享} other {已與 # 人分享}}',
   sharedToRead: '與您分享，可檢視',
   sharedToEdit: '與您分享，可編輯',

@@ -75,6 +75,29 @@ describe('notes', () => {
     await page.getByText('You have no notes.').waitFor()
   })
 
+  test('with long texts are shortened in the list, and open beside the list or in the list', async () => {
+    const { page, client } = await openNotes()
+    const body = Array.from({ length: 40 }, (_, index) => `Line ${index}`).join('\n')
+    await client.notes.create({ title: 'Long', body })
+    const item = itemOf(page, 'Long')
+    const heightOf = async () => (await item.boundingBox())?.height ?? Infinity
+    await item.waitFor()
+    expect(await heightOf()).toBeLessThan(300)
+
+    await item.getByRole('link', { name: 'Long' }).click()
+    const detail = page.getByRole('region', { name: 'Long' })
+    await detail.getByText('Line 39').waitFor()
+    expect(await heightOf()).toBeLessThan(300)
+    expect(await findViolations(page)).toEqual([])
+    await page.reload()
+    await detail.getByText('Line 39').waitFor()
+    await page.setViewportSize({ width: 400, height: 700 })
+    await detail.waitFor({ state: 'hidden' })
+    await expect.poll(heightOf).toBeGreaterThan(800)
+    await item.getByRole('link', { name: 'Long' }).click()
+    await expect.poll(heightOf).toBeLessThan(300)
+  })
+
   test('of other people are marked, with the actions that the role permits, without a reload', async () => {
     const ada = await openNotes()
     const bob = await openNotes()

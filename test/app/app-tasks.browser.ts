@@ -252,6 +252,85 @@ describe('a change', () => {
   })
 })
 
+describe('keys', () => {
+  test('search, add, save and cancel', async () => {
+    const { page, client } = await openTasks(['First'])
+    await page.keyboard.press('/')
+    await page.getByRole('searchbox', { name: 'Search' }).and(page.locator(':focus')).waitFor()
+    await page.keyboard.type('n/')
+    expect(await page.getByRole('searchbox', { name: 'Search' }).inputValue()).toBe('n/')
+    await page.getByRole('searchbox', { name: 'Search' }).fill('')
+    await page.getByRole('searchbox', { name: 'Search' }).blur()
+
+    await page.keyboard.press('n')
+    await page.keyboard.type('Second')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('For Monday')
+    await page.keyboard.press('Control+Enter')
+    await itemOf(page, 'Second').getByText('For Monday').waitFor()
+
+    await button(itemOf(page, 'First'), 'Edit').click()
+    const title = page.getByRole('textbox', { name: 'Title' })
+    await title.fill('Changed')
+    await page.keyboard.press('Escape')
+    await title.waitFor({ state: 'detached' })
+    await itemOf(page, 'First').waitFor()
+
+    await button(itemOf(page, 'First'), 'Edit').click()
+    await title.fill('Changed')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Control+Enter')
+    await itemOf(page, 'Changed').waitFor()
+    expect(await titlesOf(client)).toEqual(['Second', 'Changed'])
+  })
+
+  test('are listed, and those without Ctrl can be switched off', async () => {
+    const { page } = await openTasks(['First'])
+    const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+    await page.keyboard.press('?')
+    await keys.getByText('Ctrl + Enter').waitFor()
+    expect(await findViolations(page)).toEqual([])
+    await page.keyboard.press('Space')
+    await page.keyboard.press('Escape')
+    await keys.waitFor({ state: 'hidden' })
+
+    await page.keyboard.press('n')
+    expect(await page.getByRole('textbox', { name: 'New task' }).and(page.locator(':focus')).count()).toBe(0)
+
+    await button(page, 'Settings').or(page.locator('[popovertarget=settings]')).first().click()
+    await button(page, 'Keyboard shortcuts').click()
+    await keys.getByRole('checkbox').check()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('n')
+    await page.getByRole('textbox', { name: 'New task' }).and(page.locator(':focus')).waitFor()
+  })
+})
+
+describe('without a connection', () => {
+  test('changes are marked, and are sent when the connection is back', async () => {
+    const { page, context, client } = await openTasks(['First'])
+    await context.setOffline(true)
+    await page.getByText('You are offline').waitFor()
+
+    await addTask(page, 'Second')
+    await itemOf(page, 'Second').getByText('Waiting for the connection').waitFor()
+    await itemOf(page, 'First').getByRole('checkbox').check()
+    await itemOf(page, 'First').getByText('Waiting for the connection').waitFor()
+    await button(itemOf(page, 'First'), 'Edit').click()
+    await page.getByRole('textbox', { name: 'Title' }).fill('Changed')
+    await button(page, 'Save').click()
+    await page.getByText('Waiting for the connection').nth(1).waitFor()
+    expect(await findViolations(page)).toEqual([])
+    await context.setOffline(false)
+
+    await itemOf(page, 'Changed').getByRole('checkbox', { checked: true }).waitFor()
+    await expect
+      .poll(async () => (await titlesOf(client)).toSorted(), PATIENCE)
+      .toEqual(['Changed', 'Second'])
+    expect(await page.getByText('Waiting for the connection').count()).toBe(0)
+  })
+})
+
 describe('a deletion', () => {
   test('can be undone before it is sent', async () => {
     const { page, client } = await openTasks(['First', 'Second'])
@@ -313,6 +392,55 @@ describe('a deletion', () => {
     await leave(tasks)
 
     await expect.poll(() => titlesOf(client), PATIENCE).toEqual(['Second'])
+  })
+
+  test('can be undone in another view', async () => {
+    const { page, client } = await openTasks(['First', 'Second'])
+    await slowDownTimers(page)
+    await button(itemOf(page, 'First'), 'Delete').click()
+    await page.getByRole('link', { name: 'Notes' }).click()
+    await page.getByRole('textbox', { name: 'Body' }).waitFor()
+
+    await button(page, 'Undo').click()
+
+    await page.getByRole('main').and(page.locator(':focus')).waitFor()
+    await page.getByRole('link', { name: 'Tasks' }).click()
+    await itemOf(page, 'First').waitFor()
+    expect(await titlesOf(client)).toHaveLength(2)
+  })
+
+  test('waits while the pointer or the focus is on the message', async () => {
+    const { page, client } = await openTasks(['First'])
+    // Without animations, the clock of the page decides when the time ends.
+    await page.clock.install()
+    await button(itemOf(page, 'First'), 'Delete').click()
+    const undo = button(page, 'Undo')
+
+    await undo.hover()
+    await page.clock.runFor(60_000)
+    await undo.focus()
+    await page.mouse.move(0, 0)
+    await page.clock.runFor(60_000)
+    expect(await titlesOf(client)).toEqual(['First'])
+    await undo.blur()
+    await page.clock.runFor(60_000)
+
+    await expect.poll(() => titlesOf(client), PATIENCE).toEqual([])
+  })
+
+  test('waits for the connection', async () => {
+    const { page, context, client } = await openTasks(['First'])
+    await page.clock.install()
+    await button(itemOf(page, 'First'), 'Delete').click()
+    await context.setOffline(true)
+    await page.clock.runFor(60_000)
+    await button(page, 'Undo').waitFor()
+
+    await context.setOffline(false)
+    await page.getByText('Connected again').waitFor()
+    await page.clock.runFor(60_000)
+
+    await expect.poll(() => titlesOf(client), PATIENCE).toEqual([])
   })
 
   test('that fails is announced, and the task is visible again', async () => {

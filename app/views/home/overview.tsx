@@ -56,7 +56,10 @@ function SharedNotes() {
               .slice(0, SHOWN)
               .map(({ id, title, updatedAt }) => (
                 <li key={id}>
-                  <bdi>{title}</bdi> <small>{formatAge(Date.parse(updatedAt) / 1000)}</small>
+                  <Link href={`/notes?note=${id}`}>
+                    <bdi>{title}</bdi>
+                  </Link>{' '}
+                  <small>{formatAge(Date.parse(updatedAt) / 1000)}</small>
                 </li>
               ))}
           </Items>

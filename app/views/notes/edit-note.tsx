@@ -63,6 +63,7 @@ export function EditNote({ base, current }: Props) {
       onClose={close}
       action={t(canEdit ? 'saveNote' : 'saveAsNewNote')}
       isPending={save.isPending}
+      isPaused={save.isPaused}
       onSubmit={() => {
         if (theirs && canEdit) conflict.current?.focus()
         else save.mutate({ seen: current ?? base, fields: mine })

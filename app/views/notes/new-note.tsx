@@ -41,6 +41,7 @@ export function NewNote({ isHidden }: { isHidden: boolean }) {
         }}
         action={t('saveNote')}
         isPending={isPending}
+        isPaused={create.isPaused}
       >
         <Problem error={create.error} />
       </NoteForm>

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { Field } from 'tallystick/page'
+import { Field, Waiting } from 'tallystick/page'
 
 import { noteBounds } from '../../../contract/bounds.ts'
 import { useLanguage } from '../../language.ts'
@@ -17,12 +17,23 @@ interface Props {
   /** Name of the button that saves. */
   action: string
   isPending: boolean
+  /** Whether the request waits for the connection. */
+  isPaused: boolean
   /** Messages, between the fields and the buttons. */
   children?: ReactNode
 }
 
 /** The fields of a note. */
-export function NoteForm({ fields, onChange, onSubmit, onClose, action, isPending, children }: Props) {
+export function NoteForm({
+  fields,
+  onChange,
+  onSubmit,
+  onClose,
+  action,
+  isPending,
+  isPaused,
+  children,
+}: Props) {
   const { t } = useLanguage()
   const { title, body } = fields
   const isTitleTooLong = isTooLong(title.trim(), noteBounds.title)
@@ -40,6 +51,7 @@ export function NoteForm({ fields, onChange, onSubmit, onClose, action, isPendin
         required
         autoFocus={onClose !== undefined}
         autoComplete="off"
+        aria-keyshortcuts={onClose ? undefined : 'n'}
         value={title}
         onValue={(value) => {
           onChange({ title: value, body })
@@ -61,11 +73,12 @@ export function NoteForm({ fields, onChange, onSubmit, onClose, action, isPendin
       </label>
       {children}
       <div className="row">
-        <button aria-busy={isPending} disabled={isPending}>
+        <button aria-busy={isPending} disabled={isPending} aria-keyshortcuts="Control+Enter Meta+Enter">
           {action}
         </button>
+        <Waiting isPaused={isPaused} />
         {onClose && (
-          <button type="button" className="secondary" onClick={onClose}>
+          <button type="button" className="secondary" onClick={onClose} aria-keyshortcuts="Escape">
             {t('cancel')}
           </button>
         )}

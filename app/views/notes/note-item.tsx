@@ -1,9 +1,11 @@
 import { memo, useEffect, useId, useRef, useState } from 'react'
 import { useFocusOfList, useSession } from 'tallystick/page'
+import { Link } from 'wouter'
 
 import { useLanguage } from '../../language.ts'
 import { EditNote } from './edit-note.tsx'
 import { type Note, noteEdits } from './note.ts'
+import { NoteMeta } from './note-meta.tsx'
 import { ShareNote } from './share-note.tsx'
 
 interface Props {
@@ -12,21 +14,22 @@ interface Props {
   current: Note | undefined
   /** The version that the person is editing. */
   edited: Note | undefined
+  /** Whether the person reads the whole note. */
+  isOpen: boolean
   onDelete: (note: Note) => void
 }
 
 /** A note in the list, with the actions that the person has the permission for. */
-export const NoteItem = memo(function NoteItem({ note, current, edited, onDelete }: Props) {
-  const { t, formatAge, formatTime } = useLanguage()
+export const NoteItem = memo(function NoteItem({ note, current, edited, isOpen, onDelete }: Props) {
+  const { t } = useLanguage()
   const titleId = useId()
   const item = useFocusOfList()
   const editButton = useRef<HTMLButtonElement>(null)
   const shareButton = useRef<HTMLButtonElement>(null)
   const wasEdited = useRef(false)
   const [isSharing, setSharing] = useState(false)
-  const { title, body, mine, sharedWith, can } = note
+  const { title, body, can } = note
   const canShare = can.SHARE_NOTE && !useSession()?.session.impersonatedBy
-  const updatedAt = Date.parse(note.updatedAt) / 1000
 
   useEffect(() => {
     if (wasEdited.current && !edited) editButton.current?.focus()
@@ -34,21 +37,13 @@ export const NoteItem = memo(function NoteItem({ note, current, edited, onDelete
   }, [edited])
 
   return (
-    <li ref={item} className={mine ? 'note' : 'note shared'}>
+    <li ref={item} className={isOpen ? 'note open' : 'note'}>
       <h3 id={titleId}>
-        <bdi>{title}</bdi>
+        <Link href={isOpen ? '/notes' : `/notes?note=${note.id}`} aria-current={isOpen || undefined}>
+          <bdi>{title}</bdi>
+        </Link>
       </h3>
-      <p className="muted meta">
-        {mine ? (
-          t('sharedWith', { count: sharedWith })
-        ) : (
-          <span className="badge">{t(can.EDIT_NOTE ? 'sharedToEdit' : 'sharedToRead')}</span>
-        )}
-        {' · '}
-        <time dateTime={note.updatedAt} title={formatTime(updatedAt)}>
-          {formatAge(updatedAt)}
-        </time>
-      </p>
+      <NoteMeta note={note} />
       {edited ? (
         <EditNote base={edited} current={current} />
       ) : (

@@ -56,7 +56,7 @@ export function ShareNote({ note: { id }, onClose }: { note: Note; onClose: () =
           <button aria-busy={share.isPending} disabled={share.isPending}>
             {t('shareNote')}
           </button>
-          <button type="button" className="secondary" onClick={onClose}>
+          <button type="button" className="secondary" onClick={onClose} aria-keyshortcuts="Escape">
             {t('close')}
           </button>
         </div>

@@ -5,7 +5,15 @@ import { codeOf, Conflict, Problem } from 'tallystick/page'
 import { ORPCError } from '../../../contract/client.ts'
 import { orpc } from '../../api.ts'
 import { useLanguage } from '../../language.ts'
-import { isEqual, refreshTasks, type TaggedTask, type Task, taskEdits, type TaskFields } from './task.ts'
+import {
+  isEqual,
+  refreshTasks,
+  scopeOf,
+  type TaggedTask,
+  type Task,
+  taskEdits,
+  type TaskFields,
+} from './task.ts'
 import { TaskForm, TaskVersion } from './task-form.tsx'
 
 interface Props {
@@ -38,10 +46,12 @@ export function EditTask({ base, current }: Props) {
   const theirs = newest && !isEqual(newest, mine) ? newest : undefined
 
   const save = useMutation({
+    scope: scopeOf(id),
     /** Saves if the task still is the version that the person has seen. */
     mutationFn: async ({ seen, fields: { title, description, status } }: Save) => {
       if (isDeleted) return orpc.tasks.create.call({ taskTitle: title, taskDesc: description ?? '' })
-      const version = seen === base ? base : await orpc.tasks.get.call({ id })
+      // Without an entity tag, the page shows the task of the list, which can be older than the task of the service.
+      const version = seen === base && base.etag ? base : await orpc.tasks.get.call({ id })
       if (!isEqual(version, seen)) throw new ORPCError('PRECONDITION_FAILED')
       const headers = { 'if-match': version.etag ?? '*' }
       return orpc.tasks.update.call({ id, title, description, status }, { context: { headers } })
@@ -77,6 +87,7 @@ export function EditTask({ base, current }: Props) {
       onClose={close}
       action={t(isDeleted ? 'saveAsNewTask' : 'save')}
       isPending={save.isPending}
+      isPaused={save.isPaused}
       onSubmit={() => {
         if (theirs && !isDeleted) conflict.current?.focus()
         else save.mutate({ seen: base, fields: mine })

@@ -45,6 +45,7 @@ export function NewTask({ onAdd }: { onAdd: () => void }) {
           dir="auto"
           required
           autoComplete="off"
+          aria-keyshortcuts="n"
           value={fields.taskTitle}
           onValue={(taskTitle) => {
             change({ ...fields, taskTitle })
@@ -61,7 +62,7 @@ export function NewTask({ onAdd }: { onAdd: () => void }) {
             }}
           />
         </label>
-        <button>{t('addTask')}</button>
+        <button aria-keyshortcuts="Control+Enter Meta+Enter">{t('addTask')}</button>
       </form>
       <Problem error={create.error} />
     </>

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { Field } from 'tallystick/page'
+import { Field, Waiting } from 'tallystick/page'
 
 import { useLanguage } from '../../language.ts'
 import { type Status, statuses, statusNames, type TaskFields } from './task.ts'
@@ -12,12 +12,23 @@ interface Props {
   /** Name of the button that saves. */
   action: string
   isPending: boolean
+  /** Whether the request waits for the connection. */
+  isPaused: boolean
   /** Messages, between the fields and the buttons. */
   children: ReactNode
 }
 
 /** The fields of a task. */
-export function TaskForm({ fields, onChange, onSubmit, onClose, action, isPending, children }: Props) {
+export function TaskForm({
+  fields,
+  onChange,
+  onSubmit,
+  onClose,
+  action,
+  isPending,
+  isPaused,
+  children,
+}: Props) {
   const { t } = useLanguage()
   const { title, description, status } = fields
   return (
@@ -65,10 +76,11 @@ export function TaskForm({ fields, onChange, onSubmit, onClose, action, isPendin
       </label>
       {children}
       <div className="row">
-        <button aria-busy={isPending} disabled={isPending}>
+        <button aria-busy={isPending} disabled={isPending} aria-keyshortcuts="Control+Enter Meta+Enter">
           {action}
         </button>
-        <button type="button" className="secondary" onClick={onClose}>
+        <Waiting isPaused={isPaused} />
+        <button type="button" className="secondary" onClick={onClose} aria-keyshortcuts="Escape">
           {t('cancel')}
         </button>
       </div>

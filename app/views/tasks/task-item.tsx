@@ -1,12 +1,12 @@
 import { useMutation } from '@tanstack/react-query'
 import { memo, useEffect, useId, useRef } from 'react'
-import { DeleteIcon, EditIcon, Problem, useFocusOfList } from 'tallystick/page'
+import { DeleteIcon, EditIcon, Problem, useFocusOfList, Waiting } from 'tallystick/page'
 
 import { orpc } from '../../api.ts'
 import { useLanguage } from '../../language.ts'
-import { deleteLater } from './deletions.ts'
+import { deletions } from './deletions.ts'
 import { EditTask } from './edit-task.tsx'
-import { isEqual, refreshTasks, type TaggedTask, type Task, taskEdits } from './task.ts'
+import { isEqual, refreshTasks, scopeOf, type TaggedTask, type Task, taskEdits } from './task.ts'
 
 interface Props {
   task: Task
@@ -22,18 +22,20 @@ function Item({ task, edited }: Props) {
   const editButton = useRef<HTMLButtonElement>(null)
   const wasEdited = useRef(false)
   const { id } = task
-  const scope = { id: `tasks/${id}` }
+  const scope = scopeOf(id)
+  const edit = (base: TaggedTask) => {
+    taskEdits.keep(id, { base, fields: base })
+  }
   const update = useMutation(orpc.tasks.update.mutationOptions({ scope, onSettled: refreshTasks }))
   // Requests the current version, because a list has no entity tags. The scope lets changes of the task come first: the list
   // would otherwise show an older version, which looks like a change by another device.
   const open = useMutation({
     scope,
     mutationFn: () => orpc.tasks.get.call({ id }),
-    onSuccess: (base) => {
-      taskEdits.keep(id, { base, fields: base })
-    },
+    onSuccess: edit,
   })
-  const { title, description, status } = update.isPending ? { ...task, ...update.variables } : task
+  const shown = update.isPending ? { ...task, ...update.variables } : task
+  const { title, description, status } = shown
 
   useEffect(() => {
     if (wasEdited.current && !edited) editButton.current?.focus()
@@ -43,7 +45,7 @@ function Item({ task, edited }: Props) {
   if (edited)
     return (
       <li ref={item}>
-        <EditTask base={edited} current={task} />
+        <EditTask base={edited} current={shown} />
       </li>
     )
   return (
@@ -60,6 +62,7 @@ function Item({ task, edited }: Props) {
       <div className="grow">
         <bdi id={titleId}>{title}</bdi>
         {status === 'in_progress' && <small className="badge">{t('statusInProgress')}</small>}
+        <Waiting isPaused={update.isPaused} />
         {description && (
           <p className="text muted" dir="auto">
             {description}
@@ -74,7 +77,8 @@ function Item({ task, edited }: Props) {
           aria-describedby={titleId}
           aria-busy={open.isPending}
           onClick={() => {
-            open.mutate()
+            if (navigator.onLine) open.mutate()
+            else edit(shown)
           }}
         >
           <EditIcon />
@@ -84,7 +88,7 @@ function Item({ task, edited }: Props) {
           className="danger"
           aria-describedby={titleId}
           onClick={() => {
-            deleteLater(id)
+            deletions.change(id)
           }}
         >
           <DeleteIcon />

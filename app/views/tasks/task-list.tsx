@@ -1,10 +1,10 @@
 import { keepPreviousData, useInfiniteQuery, useMutationState } from '@tanstack/react-query'
-import { Loaded, More } from 'tallystick/page'
+import { Loaded, More, Waiting } from 'tallystick/page'
 
 import type { Inputs } from '../../../contract/client.ts'
 import { orpc } from '../../api.ts'
 import { useLanguage } from '../../language.ts'
-import { useDeletions } from './deletions.ts'
+import { deletions } from './deletions.ts'
 import { type Status, taskEdits } from './task.ts'
 import { TaskItem } from './task-item.tsx'
 
@@ -26,19 +26,21 @@ export function useTasks(filter: Filter) {
       placeholderData: keepPreviousData,
     }),
   )
-  const { pending, sent } = useDeletions()
-  const deleted = new Set([...pending, ...sent])
+  const deleted = new Set(deletions.use())
   const loaded = query.data?.pages.flatMap((page) => page.tasks) ?? []
   const tasks = loaded.filter(({ id }) => !deleted.has(id))
   const total = query.data?.pages[0]?.taskCount
   return { query, tasks, count: total && total - (loaded.length - tasks.length) }
 }
 
-/** Returns the titles of the tasks that the page has sent, and that the service has not answered yet. */
-const usePendingTitles = () =>
+/** Returns the new tasks that the service has not answered yet. */
+const usePending = () =>
   useMutationState({
     filters: { mutationKey: orpc.tasks.create.mutationKey(), status: 'pending' },
-    select: ({ state }) => (state.variables as Inputs['tasks']['create']).taskTitle,
+    select: ({ state: { variables, isPaused } }) => ({
+      title: (variables as Inputs['tasks']['create']).taskTitle,
+      isPaused,
+    }),
   }).reverse()
 
 /** The tasks that match a filter. The newest first. */
@@ -48,7 +50,7 @@ export function TaskList({
   filter: { status, q },
 }: Pick<ReturnType<typeof useTasks>, 'query' | 'tasks'> & { filter: Filter }) {
   const { t } = useLanguage()
-  const pendingTitles = usePendingTitles()
+  const pending = usePending()
   const edited = taskEdits.useAll().map(({ base }) => base)
   const ids = new Set(listed.map(({ id }) => id))
   // A task stays while the person edits the task, also if the task was deleted elsewhere or has another status.
@@ -57,14 +59,15 @@ export function TaskList({
   return (
     <Loaded query={query}>
       {() =>
-        tasks.length + pendingTitles.length === 0 && !query.hasNextPage ? (
+        tasks.length + pending.length === 0 && !query.hasNextPage ? (
           <p className="muted">{t(q ? 'nothingFound' : status ? 'noMatchingTasks' : 'noTasks')}</p>
         ) : (
           <>
             <ul aria-label={t('tasks')} className="tasks" aria-busy={query.isPlaceholderData}>
-              {pendingTitles.map((title, index) => (
-                <li key={index} className="task" aria-busy="true">
+              {pending.map(({ title, isPaused }, index) => (
+                <li key={index} className="task" aria-busy={!isPaused}>
                   <bdi className="grow">{title}</bdi>
+                  <Waiting isPaused={isPaused} />
                 </li>
               ))}
               {tasks.map((task) => (

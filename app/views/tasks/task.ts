@@ -35,3 +35,6 @@ export const taskEdits = createEdits<number, TaggedTask, TaskFields>(isEqual)
 
 /** Requests the tasks again. A change is shown as pending until this request has been answered. */
 export const refreshTasks = () => queryClient.invalidateQueries({ queryKey: orpc.tasks.key() })
+
+/** Changes of a task are sent one after the other. */
+export const scopeOf = (id: number) => ({ id: `tasks/${id}` })

@@ -22,3 +22,9 @@ export function useFocusOfList(fallback = 'content') {
 const controlsOf = (item: Element | null) => [
   ...(item?.querySelectorAll<HTMLElement>('input, select, textarea, button') ?? []),
 ]
+
+/** Moves the focus to the first control of an item, or to the view if the view does not show the item. */
+export function focusFirstControl(id = '') {
+  const target = controlsOf(document.getElementById(id))[0] ?? document.getElementById('content')
+  target?.focus()
+}

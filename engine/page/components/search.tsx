@@ -31,6 +31,7 @@ export function Search({ text, setText }: Pick<ReturnType<typeof useSearch>, 'te
       type="search"
       className="search"
       aria-label={t('search')}
+      aria-keyshortcuts="/"
       placeholder={t('search')}
       dir="auto"
       autoComplete="off"

@@ -1,0 +1,21 @@
+import { useLanguage } from '../../language.ts'
+import type { Note } from './note.ts'
+
+/** With whom a note is shared, and the time of the last change. */
+export function NoteMeta({ note: { mine, sharedWith, can, ...note } }: { note: Note }) {
+  const { t, formatAge, formatTime } = useLanguage()
+  const updatedAt = Date.parse(note.updatedAt) / 1000
+  return (
+    <p className="muted meta">
+      {mine ? (
+        t('sharedWith', { count: sharedWith })
+      ) : (
+        <span className="badge">{t(can.EDIT_NOTE ? 'sharedToEdit' : 'sharedToRead')}</span>
+      )}
+      {' · '}
+      <time dateTime={note.updatedAt} title={formatTime(updatedAt)}>
+        {formatAge(updatedAt)}
+      </time>
+    </p>
+  )
+}

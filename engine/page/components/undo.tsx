@@ -1,0 +1,51 @@
+import { type SyntheticEvent, useEffect } from 'react'
+import { flushSync } from 'react-dom'
+import { useLocation } from 'wouter'
+
+import { useAppLanguage } from '../language.tsx'
+import { forgetError, startUndoTime, stopUndoTime, undoChanges, useChanges } from '../undo.ts'
+import { focusFirstControl } from './focus.ts'
+import { Problem } from './problem.tsx'
+
+function resume({ currentTarget }: SyntheticEvent) {
+  if (!currentTarget.matches(':hover, :focus-within')) startUndoTime()
+}
+
+/** Announces changes, and offers to undo the changes. Stays while the person opens other views. */
+export function Undo() {
+  const { t } = useAppLanguage()
+  const { changes, error } = useChanges()
+  const [location] = useLocation()
+  const messages = [...new Set(changes.map(({ message }) => message))]
+
+  useEffect(forgetError, [location])
+  return (
+    <div
+      className="undo"
+      onPointerEnter={stopUndoTime}
+      onFocus={stopUndoTime}
+      onPointerLeave={resume}
+      onBlur={resume}
+    >
+      <p role="status">
+        {messages
+          .map((message) =>
+            t(message, { count: changes.filter((change) => change.message === message).length }),
+          )
+          .join(' ')}
+      </p>
+      {changes.length > 0 && (
+        <button
+          aria-keyshortcuts="Control+Z Meta+Z"
+          onClick={() => {
+            // The button, which has the focus, disappears.
+            focusFirstControl(flushSync(undoChanges))
+          }}
+        >
+          {t('undo')}
+        </button>
+      )}
+      <Problem error={error} />
+    </div>
+  )
+}
