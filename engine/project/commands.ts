@@ -44,6 +44,7 @@ export function addNewCommand(program: Command) {
     .option('--bare', 'without the sample resource')
     .action(async (folder: string, options: NewOptions) => {
       const { createProject } = await import('../create/index.ts')
+      print(['Packing the engine…'])
       print(createProject({ folder, ...options }))
     })
 }
