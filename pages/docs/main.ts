@@ -7,7 +7,7 @@ import { startSignIn } from './sign-in.ts'
 
 followColorScheme()
 startSignIn()
-SwaggerUI({
+const userInterface = SwaggerUI({
   url: '/api/openapi.json',
   dom_id: '#reference',
   layout: 'Reference',
@@ -16,4 +16,13 @@ SwaggerUI({
   defaultModelsExpandDepth: 0,
   // The default theme has too little contrast.
   syntaxHighlight: { theme: 'arta' },
+  onComplete: showName,
 })
+
+/** Shows the name of the application, from the OpenAPI document. */
+function showName() {
+  const name = userInterface.specSelectors.info().get('title')
+  document.title = `${name} – ${document.title}`
+  const home = document.getElementById('home')
+  if (home) home.textContent = name
+}

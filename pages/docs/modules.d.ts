@@ -11,6 +11,11 @@ declare module 'swagger-ui-dist/swagger-ui-es-bundle.js' {
     deepLinking: boolean
     defaultModelsExpandDepth: number
     syntaxHighlight: { theme: string }
+    /** Runs after the document is shown. */
+    onComplete: () => void
+  }
+  interface UserInterface {
+    specSelectors: { info: () => { get: (name: 'title') => string } }
   }
   export type Plugin = (system: System) => {
     components: Record<string, Component>
@@ -32,5 +37,5 @@ declare module 'swagger-ui-dist/swagger-ui-es-bundle.js' {
   interface Element {
     type: unknown
   }
-  export default function SwaggerUI(options: Options): void
+  export default function SwaggerUI(options: Options): UserInterface
 }

@@ -84,6 +84,12 @@ async function enterCode(code: string) {
 }
 
 describe('the reference page', () => {
+  test('has the name of the application, with a link to the start page', async () => {
+    await page.getByRole('link', { name: 'Tallystick', exact: true }).waitFor()
+    expect(await page.title()).toBe('Tallystick – API reference')
+    expect(await page.getByRole('link', { name: 'Tallystick', exact: true }).getAttribute('href')).toBe('/')
+  })
+
   test('shows every operation, loads files from this server only, and complies with its Content Security Policy', async () => {
     const document = await fetch(`${service.origin}/api/openapi.json`)
     const { paths } = (await document.json()) as { paths: Record<string, object> }
