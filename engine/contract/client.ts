@@ -1,4 +1,4 @@
-import { createORPCClient, type NestedClient } from '@orpc/client'
+import { createORPCClient, type NestedClient, ORPCError } from '@orpc/client'
 import { type LinkFetchClientOptions, RPCLink, type RPCLinkOptions } from '@orpc/client/fetch'
 import type { AnyContractRouter, ContractRouterClient } from '@orpc/contract'
 import { OpenAPILink, type OpenAPILinkOptions } from '@orpc/openapi-client/fetch'
@@ -8,6 +8,7 @@ import { metaOf } from './meta.ts'
 import { nextCursor } from './link.ts'
 import { createParameterGuard, findProcedure } from './path-parameters.ts'
 import { resume, type ResumeContext } from './resume.ts'
+import { keepRetryTime } from './retry-time.ts'
 
 export { isDefinedError, ORPCError, safe } from '@orpc/client'
 export { decodeErrorBody, isValidationError } from './errors.ts'
@@ -59,6 +60,17 @@ const fillReply: RequestInterceptor = async ({ context: { reply }, next }) => {
   return response
 }
 
+/** Keeps the time at which the service accepts a limited request again, for `retryTimeOf`. */
+const keepTime: CallInterceptor = async (call) => {
+  const { reply = new Map<string, string | string[]>() } = call.context
+  try {
+    return await call.next({ ...call, context: { ...call.context, reply } })
+  } catch (error) {
+    if (error instanceof ORPCError && error.status === 429) keepRetryTime(error, reply.get('retry-after'))
+    throw error
+  }
+}
+
 /** Creates a client that uses RPC. The bundle stays small, because it contains no schemas. */
 export function createRpcClient<Contract, Context extends CallContext = CallContext>(
   origin: string,
@@ -69,7 +81,7 @@ export function createRpcClient<Contract, Context extends CallContext = CallCont
     ...options,
     url: `${origin.replace(/\/$/, '')}/rpc`,
     headers: ({ context }) => ({ ...headers, ...context.headers }),
-    interceptors: [resume],
+    interceptors: [resume, keepTime],
     clientInterceptors: [fillReply],
   })
   return createORPCClient<ClientOf<Contract, Context> & NestedClient<Context>>(link)
@@ -101,7 +113,7 @@ export function createRestClient<Contract extends AnyContractRouter>(
       ...context.headers,
     }),
     customErrorResponseBodyDecoder: decodeErrorBody,
-    interceptors: [resume, guard],
+    interceptors: [resume, keepTime, guard],
     clientInterceptors: [fillReply],
   })
   return createORPCClient<ClientOf<Contract> & NestedClient<CallContext>>(link)

@@ -55,6 +55,7 @@ export {
   type Tool,
   type Topic,
 } from './meta.ts'
+export { keepRetryTime, retryTimeOf } from './retry-time.ts'
 export {
   ById,
   IdempotencyKey,
