@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { isBlank, publicAccess, requestSchemas, responseSchemas, text } from 'tallystick-contract'
 
-export const guestBounds = { min: 1, max: 20 }
+import { guestBounds } from './bounds.ts'
 
 /**
  * Validates only the types of a reservation. Invalid types result in BAD_REQUEST. The bounds in `meta` appear

@@ -17,6 +17,8 @@ import {
   writing,
 } from 'tallystick-contract'
 
+import { taskBounds } from './bounds.ts'
+
 const TaskStatus = z.enum(['pending', 'in_progress', 'completed'])
 
 const example = {
@@ -43,8 +45,8 @@ export const Task = z
 export const TaskList = z
   .object({ tasks: z.array(Task), taskCount: z.int() })
   .register(responseSchemas, { id: 'TaskList', example: { tasks: [example], taskCount: 1 } })
-const Title = text({ min: 1, max: 500 })
-const Description = text({ max: 10_000 })
+const Title = text({ min: 1, max: taskBounds.title })
+const Description = text({ max: taskBounds.description })
 /** The REST interface fixes the names of the fields: `taskTitle` when a task is created, `title` when it is changed. */
 export const CreateTask = z
   .object({ taskTitle: Title, taskDesc: Description.optional() })

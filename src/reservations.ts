@@ -1,11 +1,8 @@
 import { implement } from '@orpc/server'
 import { type Context, type Resource, withoutCaller } from 'tallystick'
 
-import {
-  guestBounds,
-  ReservationRules,
-  reservations as reservationsContract,
-} from '../contract/reservations.ts'
+import { guestBounds } from '../contract/bounds.ts'
+import { ReservationRules, reservations as reservationsContract } from '../contract/reservations.ts'
 import { negotiateLanguage } from './texts.ts'
 
 const os = implement(reservationsContract).$context<Context>().use(withoutCaller)

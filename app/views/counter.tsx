@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Problem, Waiting } from 'tallystick/page'
+import { Field, Problem, Waiting } from 'tallystick/page'
 
 import { orpc } from '../api.ts'
 import { useLanguage } from '../language.ts'
@@ -18,6 +18,14 @@ export function Counter() {
   const decrement = useMutation(orpc.counter.decrement.mutationOptions({ onSuccess }))
   const reset = useMutation(orpc.counter.reset.mutationOptions({ onSuccess }))
   const set = useMutation(orpc.counter.set.mutationOptions({ onSuccess }))
+  const rules = {
+    inputValue: {
+      label: t('newValue'),
+      type: 'number',
+      min: Number.MIN_SAFE_INTEGER,
+      max: Number.MAX_SAFE_INTEGER,
+    },
+  }
   const mutations = [increment, decrement, reset, set]
   // Only the error of the latest change, because a later success makes the error of an earlier change obsolete.
   const [latest] = mutations.sort((a, b) => b.submittedAt - a.submittedAt)
@@ -69,24 +77,12 @@ export function Counter() {
           )
         }}
       >
-        <label>
-          {t('newValue')}
-          <input
-            type="number"
-            step="1"
-            min={Number.MIN_SAFE_INTEGER}
-            max={Number.MAX_SAFE_INTEGER}
-            required
-            value={value}
-            onChange={({ target }) => {
-              setValue(target.value)
-            }}
-          />
-        </label>
+        <Field {...rules.inputValue} step="1" required value={value} onValue={setValue} />
         <button className="secondary">{t('setCounter')}</button>
       </form>
       <Problem
         error={failed?.error ?? (data ? undefined : error)}
+        fields={rules}
         {...(!failed && { onRetry: () => void refetch() })}
       />
     </section>

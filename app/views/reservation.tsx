@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 import { isRightToLeft, type Language } from 'tallystick-contract'
 import { Field, LanguageSelect, Problem } from 'tallystick/page'
 
+import { guestBounds } from '../../contract/bounds.ts'
 import { isDefinedError } from '../../contract/client.ts'
 import { orpc } from '../api.ts'
 import { useLanguage } from '../language.ts'
@@ -25,6 +26,11 @@ export function Reservation() {
   // INVALID_RESERVATION is the only error of the contract for this procedure.
   const refusals = isDefinedError(error) ? error.data : undefined
 
+  const rules = {
+    name: { label: t('guestName') },
+    guests: { label: t('guests'), type: 'number', ...guestBounds },
+  }
+
   useEffect(() => {
     if (refusals) form.current?.querySelector<HTMLInputElement>('[aria-invalid]')?.focus()
   }, [refusals])
@@ -45,7 +51,7 @@ export function Reservation() {
         }}
       >
         <Field
-          label={t('guestName')}
+          {...rules.name}
           autoComplete="name"
           dir="auto"
           value={name}
@@ -54,8 +60,7 @@ export function Reservation() {
           languageOfError={ofAnswer}
         />
         <Field
-          label={t('guests')}
-          type="number"
+          {...rules.guests}
           inputMode="numeric"
           value={guests}
           onValue={setGuests}
@@ -67,7 +72,7 @@ export function Reservation() {
           {t('reserve')}
         </button>
       </form>
-      {!refusals && <Problem error={error} />}
+      {!refusals && <Problem error={error} fields={rules} />}
       <p role="status" className="answer text" {...ofAnswer}>
         {reserve.data?.message}
       </p>

@@ -38,7 +38,3 @@ export const codeOf = (error: unknown) => (error instanceof ORPCError ? String(e
 
 /** Returns whether the service refused a request, so that a repeated request would be refused also. */
 const isRefusal = (error: unknown) => error instanceof ORPCError && error.status < 500
-
-/** Returns the waiting time of a limited request, in seconds. */
-export const retryAfterOf = (error: unknown) =>
-  error instanceof ORPCError ? (error.data as { retryAfter?: number } | undefined)?.retryAfter : undefined

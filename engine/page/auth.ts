@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 
-import { ORPCError } from 'tallystick-contract'
+import { keepRetryTime, ORPCError } from 'tallystick-contract'
 import { keepDraftsOf } from './drafts.ts'
 
 export interface User {
@@ -37,14 +37,10 @@ async function send(path: string, body?: object, headers?: Record<string, string
   const answer: unknown = await response.json()
   if (response.ok) return { answer, headers: response.headers }
   const { code, message, data } = answer as { code: string; message: string; data?: unknown }
-  throw new ORPCError(code, {
-    status: response.status,
-    message,
-    data: { ...Object(data), retryAfter: retryAfterOf(response) },
-  })
+  const error = new ORPCError(code, { status: response.status, message, data })
+  if (response.status === 429) keepRetryTime(error, response.headers.get('retry-after'))
+  throw error
 }
-
-const retryAfterOf = ({ headers }: Response) => Number(headers.get('retry-after')) || undefined
 
 /** Returns the session of the browser, or null. */
 export const fetchSession = () => call<Session | null>('get-session')

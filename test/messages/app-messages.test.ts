@@ -22,6 +22,7 @@ const sharedTexts = [
   'Name',
   'Notes',
   'Status',
+  '{field}:',
 ]
 
 const ownCatalogues = import.meta.glob<Page>('../../src/messages/*.ts', { import: 'page', eager: true })

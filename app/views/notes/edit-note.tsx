@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
-import { codeOf, Conflict, Problem } from 'tallystick/page'
+import { codeOf, Conflict } from 'tallystick/page'
 
 import { orpc } from '../../api.ts'
 import { useLanguage } from '../../language.ts'
@@ -64,6 +64,7 @@ export function EditNote({ base, current }: Props) {
       action={t(canEdit ? 'saveNote' : 'saveAsNewNote')}
       isPending={save.isPending}
       isPaused={save.isPaused}
+      error={explained.includes(codeOf(save.error) ?? '') ? undefined : save.error}
       onSubmit={() => {
         if (theirs && canEdit) conflict.current?.focus()
         else save.mutate({ seen: current ?? base, fields: mine })
@@ -83,7 +84,6 @@ export function EditNote({ base, current }: Props) {
           onTake={close}
         />
       )}
-      <Problem error={explained.includes(codeOf(save.error) ?? '') ? undefined : save.error} />
     </NoteForm>
   )
 }

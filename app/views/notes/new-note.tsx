@@ -1,5 +1,4 @@
 import { useIsMutating, useMutation } from '@tanstack/react-query'
-import { Problem } from 'tallystick/page'
 
 import { orpc } from '../../api.ts'
 import { useLanguage } from '../../language.ts'
@@ -42,9 +41,8 @@ export function NewNote({ isHidden }: { isHidden: boolean }) {
         action={t('saveNote')}
         isPending={isPending}
         isPaused={create.isPaused}
-      >
-        <Problem error={create.error} />
-      </NoteForm>
+        error={create.error}
+      />
     </section>
   )
 }

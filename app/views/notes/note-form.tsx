@@ -1,12 +1,9 @@
 import type { ReactNode } from 'react'
-import { Field, Waiting } from 'tallystick/page'
+import { Field, Problem, TextField, Waiting } from 'tallystick/page'
 
 import { noteBounds } from '../../../contract/bounds.ts'
 import { useLanguage } from '../../language.ts'
 import type { NoteFields } from './note.ts'
-
-/** `max` is a number of code points. */
-const isTooLong = (text: string, max: number) => text.length > max && Array.from(text).length > max
 
 interface Props {
   fields: NoteFields
@@ -19,6 +16,7 @@ interface Props {
   isPending: boolean
   /** Whether the request waits for the connection. */
   isPaused: boolean
+  error: unknown
   /** Messages, between the fields and the buttons. */
   children?: ReactNode
 }
@@ -32,21 +30,24 @@ export function NoteForm({
   action,
   isPending,
   isPaused,
+  error,
   children,
 }: Props) {
   const { t } = useLanguage()
   const { title, body } = fields
-  const isTitleTooLong = isTooLong(title.trim(), noteBounds.title)
-  const isBodyTooLong = isTooLong(body, noteBounds.body)
+  const rules = {
+    title: { label: t('title'), maxLength: noteBounds.title },
+    body: { label: t('body'), maxLength: noteBounds.body },
+  }
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        if (title.trim() && !isTitleTooLong && !isBodyTooLong) onSubmit()
+        if (title.trim()) onSubmit()
       }}
     >
       <Field
-        label={t('title')}
+        {...rules.title}
         dir="auto"
         required
         autoFocus={onClose !== undefined}
@@ -56,22 +57,18 @@ export function NoteForm({
         onValue={(value) => {
           onChange({ title: value, body })
         }}
-        error={isTitleTooLong ? t('tooLong', { max: noteBounds.title }) : undefined}
       />
-      <label>
-        {t('body')}
-        <textarea
-          dir="auto"
-          rows={4}
-          value={body}
-          aria-invalid={isBodyTooLong || undefined}
-          onChange={({ target }) => {
-            onChange({ title, body: target.value })
-          }}
-        />
-        {isBodyTooLong && <small>{t('tooLong', { max: noteBounds.body })}</small>}
-      </label>
+      <TextField
+        {...rules.body}
+        dir="auto"
+        rows={4}
+        value={body}
+        onValue={(value) => {
+          onChange({ title, body: value })
+        }}
+      />
       {children}
+      <Problem error={error} fields={rules} />
       <div className="row">
         <button aria-busy={isPending} disabled={isPending} aria-keyshortcuts="Control+Enter Meta+Enter">
           {action}

@@ -15,6 +15,7 @@ export function ShareNote({ note: { id }, onClose }: { note: Note; onClose: () =
   const [email, setEmail] = useState('')
   const [role, setRole] = useState<Role>('reader')
   const [outcome, setOutcome] = useState('')
+  const rules = { email: { label: t('shareWith'), type: 'email' } }
   const isOwn = email.trim().toLowerCase() === person.email
   const share = useMutation(
     orpc.notes.share.mutationOptions({
@@ -36,8 +37,7 @@ export function ShareNote({ note: { id }, onClose }: { note: Note; onClose: () =
       >
         <div className="row end">
           <Field
-            label={t('shareWith')}
-            type="email"
+            {...rules.email}
             required
             autoFocus
             autoComplete="email"
@@ -51,7 +51,7 @@ export function ShareNote({ note: { id }, onClose }: { note: Note; onClose: () =
           </label>
         </div>
         <p className="muted">{t('shareExplanation')}</p>
-        <Problem error={share.error} />
+        <Problem error={share.error} fields={rules} />
         <div className="row">
           <button aria-busy={share.isPending} disabled={share.isPending}>
             {t('shareNote')}

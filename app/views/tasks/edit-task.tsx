@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
-import { codeOf, Conflict, Problem } from 'tallystick/page'
+import { codeOf, Conflict } from 'tallystick/page'
 
 import { ORPCError } from '../../../contract/client.ts'
 import { orpc } from '../../api.ts'
@@ -88,6 +88,7 @@ export function EditTask({ base, current }: Props) {
       action={t(isDeleted ? 'saveAsNewTask' : 'save')}
       isPending={save.isPending}
       isPaused={save.isPaused}
+      error={isDecided ? undefined : save.error}
       onSubmit={() => {
         if (theirs && !isDeleted) conflict.current?.focus()
         else save.mutate({ seen: base, fields: mine })
@@ -110,7 +111,6 @@ export function EditTask({ base, current }: Props) {
           />
         )
       )}
-      <Problem error={isDecided ? undefined : save.error} />
     </TaskForm>
   )
 }

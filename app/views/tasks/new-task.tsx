@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
-import { Field, ownerOfDrafts, Problem } from 'tallystick/page'
+import { Field, ownerOfDrafts, Problem, TextField } from 'tallystick/page'
 
+import { taskBounds } from '../../../contract/bounds.ts'
 import { orpc } from '../../api.ts'
 import { useLanguage } from '../../language.ts'
 import { newTaskDrafts, type NewTaskFields, refreshTasks } from './task.ts'
@@ -17,6 +18,10 @@ export function NewTask({ onAdd }: { onAdd: () => void }) {
   const { t } = useLanguage()
   const fields = newTaskDrafts.use('new') ?? empty
   const title = fields.taskTitle.trim()
+  const rules = {
+    taskTitle: { label: t('newTask'), maxLength: taskBounds.title },
+    taskDesc: { label: t('description'), maxLength: taskBounds.description },
+  }
   const create = useMutation(
     orpc.tasks.create.mutationOptions({
       onMutate: ownerOfDrafts,
@@ -41,7 +46,7 @@ export function NewTask({ onAdd }: { onAdd: () => void }) {
         }}
       >
         <Field
-          label={t('newTask')}
+          {...rules.taskTitle}
           dir="auto"
           required
           autoComplete="off"
@@ -51,20 +56,18 @@ export function NewTask({ onAdd }: { onAdd: () => void }) {
             change({ ...fields, taskTitle })
           }}
         />
-        <label>
-          {t('description')}
-          <textarea
-            dir="auto"
-            rows={1}
-            value={fields.taskDesc}
-            onChange={({ target }) => {
-              change({ ...fields, taskDesc: target.value })
-            }}
-          />
-        </label>
+        <TextField
+          {...rules.taskDesc}
+          dir="auto"
+          rows={1}
+          value={fields.taskDesc}
+          onValue={(taskDesc) => {
+            change({ ...fields, taskDesc })
+          }}
+        />
         <button aria-keyshortcuts="Control+Enter Meta+Enter">{t('addTask')}</button>
       </form>
-      <Problem error={create.error} />
+      <Problem error={create.error} fields={rules} />
     </>
   )
 }

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
-import { Field, Waiting } from 'tallystick/page'
+import { Field, Problem, TextField, Waiting } from 'tallystick/page'
 
+import { taskBounds } from '../../../contract/bounds.ts'
 import { useLanguage } from '../../language.ts'
 import { type Status, statuses, statusNames, type TaskFields } from './task.ts'
 
@@ -14,6 +15,7 @@ interface Props {
   isPending: boolean
   /** Whether the request waits for the connection. */
   isPaused: boolean
+  error: unknown
   /** Messages, between the fields and the buttons. */
   children: ReactNode
 }
@@ -27,10 +29,15 @@ export function TaskForm({
   action,
   isPending,
   isPaused,
+  error,
   children,
 }: Props) {
   const { t } = useLanguage()
   const { title, description, status } = fields
+  const rules = {
+    title: { label: t('title'), maxLength: taskBounds.title },
+    description: { label: t('description'), maxLength: taskBounds.description },
+  }
   return (
     <form
       onSubmit={(event) => {
@@ -39,7 +46,7 @@ export function TaskForm({
       }}
     >
       <Field
-        label={t('title')}
+        {...rules.title}
         dir="auto"
         required
         autoFocus
@@ -48,17 +55,15 @@ export function TaskForm({
           onChange({ ...fields, title: value })
         }}
       />
-      <label>
-        {t('description')}
-        <textarea
-          dir="auto"
-          rows={3}
-          value={description ?? ''}
-          onChange={({ target }) => {
-            onChange({ ...fields, description: target.value || null })
-          }}
-        />
-      </label>
+      <TextField
+        {...rules.description}
+        dir="auto"
+        rows={3}
+        value={description ?? ''}
+        onValue={(value) => {
+          onChange({ ...fields, description: value || null })
+        }}
+      />
       <label>
         {t('status')}
         <select
@@ -75,6 +80,7 @@ export function TaskForm({
         </select>
       </label>
       {children}
+      <Problem error={error} fields={rules} />
       <div className="row">
         <button aria-busy={isPending} disabled={isPending} aria-keyshortcuts="Control+Enter Meta+Enter">
           {action}

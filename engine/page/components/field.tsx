@@ -1,32 +1,84 @@
-import { type InputHTMLAttributes, useId } from 'react'
+import { type ChangeEvent, type InputHTMLAttributes, type TextareaHTMLAttributes, useId } from 'react'
 
-interface Props extends InputHTMLAttributes<HTMLInputElement> {
-  label: string
+import { useLanguage } from '../language.tsx'
+import { breaksBound, type FieldRules, ruleOf } from './bounds.ts'
+
+type Control = HTMLInputElement | HTMLTextAreaElement
+
+interface Own extends FieldRules {
+  value: string
   onValue: (value: string) => void
   /** The reason why the service refused the value. */
   error?: string | undefined
   /** The attributes `lang` and `dir` of the error. */
-  languageOfError?: { lang: string; dir: string }
+  languageOfError?: { lang: string; dir: string } | undefined
 }
 
-/** A labelled input, with its error below. */
-export function Field({ label, onValue, error, languageOfError, ...attributes }: Props) {
-  const errorId = useId()
+type Props<Attributes> = Own & Omit<Attributes, keyof Own>
+
+/** A labelled input, with its error below. A value that breaks a bound has an error while the person types. */
+export function Field({
+  label,
+  value,
+  onValue,
+  error,
+  languageOfError,
+  maxLength,
+  ...attributes
+}: Props<InputHTMLAttributes<HTMLInputElement>>) {
+  const { type, min, max } = attributes
+  const rules = { label, type, maxLength, min, max }
+  const { control, message } = useControl({ ...rules, value, onValue, error, languageOfError })
   return (
     <label>
       {label}
-      <input
-        {...attributes}
-        {...(error && { 'aria-invalid': true, 'aria-describedby': errorId })}
-        onChange={({ target }) => {
-          onValue(target.value)
-        }}
-      />
-      {error && (
-        <small id={errorId} {...languageOfError}>
-          {error}
-        </small>
-      )}
+      <input {...attributes} {...control} />
+      {message}
     </label>
   )
+}
+
+/** A labelled field for several lines. */
+export function TextField({
+  label,
+  value,
+  onValue,
+  error,
+  maxLength,
+  ...attributes
+}: Props<TextareaHTMLAttributes<HTMLTextAreaElement>>) {
+  const { control, message } = useControl({ label, maxLength, value, onValue, error })
+  return (
+    <label>
+      {label}
+      <textarea {...attributes} {...control} />
+      {message}
+    </label>
+  )
+}
+
+/** Returns the attributes of a control, and the message about its error. */
+function useControl({ value, onValue, error, languageOfError, ...rules }: Own) {
+  const errorId = useId()
+  const language = useLanguage()
+  const broken = breaksBound(rules, value) ? ruleOf(rules, language) : undefined
+  const shown = error ?? broken
+  return {
+    control: {
+      value,
+      // The browser submits no form with a broken bound.
+      ref: (element: Control | null) => {
+        element?.setCustomValidity(broken ?? '')
+      },
+      onChange: ({ target }: ChangeEvent<Control>) => {
+        onValue(target.value)
+      },
+      ...(shown && { 'aria-invalid': true, 'aria-describedby': errorId }),
+    },
+    message: shown && (
+      <small id={errorId} {...(error && languageOfError)}>
+        {shown}
+      </small>
+    ),
+  }
 }

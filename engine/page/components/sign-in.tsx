@@ -1,14 +1,16 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
+import { retryTimeOf } from 'tallystick-contract'
 
-import { retryAfterOf } from '../api.ts'
 import { sendCode, sessionQuery, signIn } from '../auth.ts'
 import { useLanguage } from '../language.tsx'
 import { announceSession } from '../session-changes.ts'
+import { useSecondsUntil } from './countdown.ts'
+import { Field } from './field.tsx'
 import { Problem } from './problem.tsx'
 
-/** Waiting time before another code can be requested, in seconds. */
-const RESEND_DELAY = 30
+/** Waiting time before another code can be requested, in milliseconds. */
+const RESEND_DELAY = 30_000
 
 /** The key of the latest sent code in the storage of the tab, so that a reload keeps the step. */
 const SENT = 'sentCode'
@@ -39,30 +41,6 @@ const forgetSent = () => {
   sessionStorage.removeItem(SENT)
 }
 
-/**
- * Returns the remaining seconds of a wait, and the function that starts a wait. `initialEnd` is the end of a wait that is
- * already running, in milliseconds.
- */
-function useCountdown(initialEnd: number) {
-  const [{ end, now }, setTimes] = useState(() => ({ end: initialEnd, now: Date.now() }))
-  const seconds = Math.max(0, Math.ceil((end - now) / 1000))
-  const isRunning = seconds > 0
-  useEffect(() => {
-    if (!isRunning) return
-    const timer = setInterval(() => {
-      setTimes((times) => ({ ...times, now: Date.now() }))
-    }, 250)
-    return () => {
-      clearInterval(timer)
-    }
-  }, [isRunning])
-  const wait = (duration: number) => {
-    const start = Date.now()
-    setTimes({ end: start + duration * 1000, now: start })
-  }
-  return { seconds, wait }
-}
-
 /** Signs a person in with a code that the service sends by e-mail. */
 export function SignIn() {
   const { t, language } = useLanguage()
@@ -71,17 +49,12 @@ export function SignIn() {
   const [sent, setSent] = useState(findSent)
   const [email, setEmail] = useState(sent?.email ?? '')
   const [otp, setOtp] = useState('')
-  const { seconds: waiting, wait } = useCountdown((sent?.sentAt ?? 0) + RESEND_DELAY * 1000)
   const send = useMutation({
     mutationFn: () => sendCode(email, language),
     onSuccess: (folder) => {
       setSent(keepSent({ email, sentAt: Date.now(), folder }))
       setOtp('')
       enter.reset()
-      wait(RESEND_DELAY)
-    },
-    onError: (error) => {
-      wait(retryAfterOf(error) ?? 0)
     },
   })
   const enter = useMutation({
@@ -94,6 +67,11 @@ export function SignIn() {
     },
   })
 
+  const resendTime = (sent?.sentAt ?? 0) + RESEND_DELAY
+  const waiting = useSecondsUntil(Math.max(resendTime, retryTimeOf(send.error) ?? 0))
+  const isLimited = useSecondsUntil(retryTimeOf(enter.error)) > 0
+  const fields = { email: { label: t('email'), type: 'email' } }
+
   if (!sent)
     return (
       <section className="sign-in" aria-labelledby="sign-in-title">
@@ -104,18 +82,7 @@ export function SignIn() {
             send.mutate()
           }}
         >
-          <label>
-            {t('email')}
-            <input
-              type="email"
-              autoComplete="email"
-              required
-              value={email}
-              onChange={({ target }) => {
-                setEmail(target.value)
-              }}
-            />
-          </label>
+          <Field {...fields.email} autoComplete="email" required value={email} onValue={setEmail} />
           <div className="row">
             <button aria-busy={send.isPending} disabled={send.isPending || waiting > 0}>
               {t('sendCode')}
@@ -130,7 +97,7 @@ export function SignIn() {
               {t('haveCode')}
             </button>
           </div>
-          <Problem error={send.error} />
+          <Problem error={send.error} fields={fields} />
         </form>
       </section>
     )
@@ -163,10 +130,10 @@ export function SignIn() {
             }}
           />
         </label>
-        <button aria-busy={enter.isPending} disabled={enter.isPending}>
+        <button aria-busy={enter.isPending} disabled={enter.isPending || isLimited}>
           {t('signIn')}
         </button>
-        <Problem error={enter.error ?? send.error} />
+        <Problem error={enter.error ?? send.error} fields={fields} />
       </form>
       <div className="row">
         <button

@@ -20,6 +20,7 @@ export const texts: Texts = {
   document: 'የOpenAPI ሰነድ',
   skipToContent: 'ወደ ይዘቱ ዝለል',
   loading: 'በመጫን ላይ…',
+  stillTrying: 'አሁንም በመሞከር ላይ…',
   retry: 'እንደገና ሞክር',
   cancel: 'ተው',
   close: 'ዝጋ',
@@ -159,6 +160,13 @@ export const texts: Texts = {
   refused: 'ውድቅ ተደርጓል',
   unknownPerson: 'ያልታወቀ ሰው',
   loadMore: 'ተጨማሪ ጫን',
+
+  fieldLabel: '{field}፦',
+  outOfRange: 'ከ{min} እስከ {max} ያለ ሙሉ ቁጥር።',
+  emailFormat: 'ሙሉ አድራሻ፣ ለምሳሌ name@example.com።',
+  limitSeconds: 'በጣም ብዙ ጥያቄዎች ቀርበዋል። ከ{count, plural, one {# ሰከንድ} other {# ሰከንዶች}} በኋላ እንደገና ይሞክሩ።',
+  limitMinutes: 'በጣም ብዙ ጥያቄዎች ቀርበዋል። ከ{count, plural, one {# ደቂቃ} other {# ደቂቃዎች}} በኋላ እንደገና ይሞክሩ።',
+  limitEnded: 'አሁን እንደገና መሞከር ይችላሉ።',
 
   BAD_REQUEST: 'እባክዎ ያስገቡትን ያረጋግጡ።',
   BANNED_USER: 'ይህ መለያ ታግዷል። እባክዎ የአገልግሎቱን አስተዳዳሪ ያነጋግሩ።',

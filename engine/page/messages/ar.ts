@@ -20,6 +20,7 @@ export const texts: Texts = {
   document: 'مستند OpenAPI',
   skipToContent: 'الانتقال إلى المحتوى',
   loading: 'جارٍ التحميل…',
+  stillTrying: 'ما زلنا نحاول…',
   retry: 'إعادة المحاولة',
   cancel: 'إلغاء',
   close: 'إغلاق',
@@ -164,6 +165,15 @@ export const texts: Texts = {
   refused: 'مرفوض',
   unknownPerson: 'شخص غير معروف',
   loadMore: 'تحميل المزيد',
+
+  fieldLabel: '{field}:',
+  outOfRange: 'عدد صحيح من {min} إلى {max}.',
+  emailFormat: 'عنوان كامل، مثل name@example.com.',
+  limitSeconds:
+    'عدد الطلبات كبير جدًا. حاول مرة أخرى بعد {count, plural, zero {# ثانية} one {ثانية واحدة} two {ثانيتين} few {# ثوانٍ} many {# ثانية} other {# ثانية}}.',
+  limitMinutes:
+    'عدد الطلبات كبير جدًا. حاول مرة أخرى بعد {count, plural, zero {# دقيقة} one {دقيقة واحدة} two {دقيقتين} few {# دقائق} many {# دقيقة} other {# دقيقة}}.',
+  limitEnded: 'يمكنك المحاولة مرة أخرى الآن.',
 
   BAD_REQUEST: 'يُرجى التحقق مما أدخلته.',
   BANNED_USER: 'هذا الحساب محظور. يُرجى التواصل مع مسؤول الخدمة.',

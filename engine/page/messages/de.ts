@@ -20,6 +20,7 @@ export const texts: Texts = {
   document: 'OpenAPI-Dokument',
   skipToContent: 'Zum Inhalt springen',
   loading: 'Wird geladen…',
+  stillTrying: 'Es wird weiter versucht…',
   retry: 'Erneut versuchen',
   cancel: 'Abbrechen',
   close: 'Schließen',
@@ -166,6 +167,15 @@ export const texts: Texts = {
   refused: 'Abgelehnt',
   unknownPerson: 'Unbekannte Person',
   loadMore: 'Mehr laden',
+
+  fieldLabel: '{field}:',
+  outOfRange: 'Eine ganze Zahl von {min} bis {max}.',
+  emailFormat: 'Eine vollständige Adresse, zum Beispiel name@example.com.',
+  limitSeconds:
+    'Es gab zu viele Anfragen. Versuchen Sie es in {count, plural, one {# Sekunde} other {# Sekunden}} noch einmal.',
+  limitMinutes:
+    'Es gab zu viele Anfragen. Versuchen Sie es in {count, plural, one {# Minute} other {# Minuten}} noch einmal.',
+  limitEnded: 'Sie können es jetzt noch einmal versuchen.',
 
   BAD_REQUEST: 'Bitte prüfen Sie Ihre Eingabe.',
   BANNED_USER: 'Dieses Konto ist gesperrt. Bitte wenden Sie sich an die Administration des Dienstes.',

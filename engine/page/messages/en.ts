@@ -22,6 +22,7 @@ export const texts = {
   document: 'OpenAPI document',
   skipToContent: 'Skip to the content',
   loading: 'Loading…',
+  stillTrying: 'Still trying…',
   retry: 'Try again',
   cancel: 'Cancel',
   close: 'Close',
@@ -170,6 +171,14 @@ export const texts = {
   refused: 'Refused',
   unknownPerson: 'Unknown person',
   loadMore: 'Load more',
+
+  // Refused input
+  fieldLabel: '{field}:',
+  outOfRange: 'A whole number from {min} to {max}.',
+  emailFormat: 'A complete address, such as name@example.com.',
+  limitSeconds: 'Too many requests. Try again in {count, plural, one {# second} other {# seconds}}.',
+  limitMinutes: 'Too many requests. Try again in {count, plural, one {# minute} other {# minutes}}.',
+  limitEnded: 'You can try again now.',
 
   // Errors, by code
   BAD_REQUEST: 'Please check your input.',

@@ -20,6 +20,7 @@ export const texts: Texts = {
   document: 'Documento OpenAPI',
   skipToContent: 'Saltar al contenido',
   loading: 'Cargando…',
+  stillTrying: 'Seguimos intentándolo…',
   retry: 'Reintentar',
   cancel: 'Cancelar',
   close: 'Cerrar',
@@ -169,6 +170,15 @@ export const texts: Texts = {
   refused: 'Rechazada',
   unknownPerson: 'Persona desconocida',
   loadMore: 'Cargar más',
+
+  fieldLabel: '{field}:',
+  outOfRange: 'Un número entero de {min} a {max}.',
+  emailFormat: 'Una dirección completa, como name@example.com.',
+  limitSeconds:
+    'Ha habido demasiadas solicitudes. Inténtelo de nuevo en {count, plural, one {# segundo} many {# de segundos} other {# segundos}}.',
+  limitMinutes:
+    'Ha habido demasiadas solicitudes. Inténtelo de nuevo en {count, plural, one {# minuto} many {# de minutos} other {# minutos}}.',
+  limitEnded: 'Ya puede intentarlo de nuevo.',
 
   BAD_REQUEST: 'Por favor, revise los datos introducidos.',
   BANNED_USER: 'Esta cuenta está bloqueada. Póngase en contacto con el administrador del servicio.',

@@ -20,6 +20,7 @@ export const texts: Texts = {
   document: 'سند OpenAPI',
   skipToContent: 'رفتن به محتوا',
   loading: 'در حال بارگیری…',
+  stillTrying: 'همچنان در حال تلاش…',
   retry: 'تلاش دوباره',
   cancel: 'انصراف',
   close: 'بستن',
@@ -165,6 +166,15 @@ export const texts: Texts = {
   refused: 'رد شد',
   unknownPerson: 'فرد ناشناخته',
   loadMore: 'بارگیری بیشتر',
+
+  fieldLabel: '{field}:',
+  outOfRange: 'یک عدد صحیح از {min} تا {max}.',
+  emailFormat: 'یک نشانی کامل، مانند name@example.com.',
+  limitSeconds:
+    'تعداد درخواست‌ها زیاد است. تا {count, plural, one {# ثانیهٔ} other {# ثانیهٔ}} دیگر دوباره تلاش کنید.',
+  limitMinutes:
+    'تعداد درخواست‌ها زیاد است. تا {count, plural, one {# دقیقهٔ} other {# دقیقهٔ}} دیگر دوباره تلاش کنید.',
+  limitEnded: 'اکنون می‌توانید دوباره تلاش کنید.',
 
   BAD_REQUEST: 'لطفاً آنچه را وارد کرده‌اید بررسی کنید.',
   BANNED_USER: 'این حساب مسدود شده است. لطفاً با مدیر سرویس تماس بگیرید.',

@@ -20,6 +20,7 @@ export const texts: Texts = {
   document: 'Document OpenAPI',
   skipToContent: 'Aller au contenu',
   loading: 'Chargement…',
+  stillTrying: 'Nouvelle tentative en cours…',
   retry: 'Réessayer',
   cancel: 'Annuler',
   close: 'Fermer',
@@ -172,6 +173,15 @@ export const texts: Texts = {
   refused: 'Refusé',
   unknownPerson: 'Personne inconnue',
   loadMore: 'Charger plus',
+
+  fieldLabel: '{field} :',
+  outOfRange: 'Un nombre entier de {min} à {max}.',
+  emailFormat: 'Une adresse complète, par exemple name@example.com.',
+  limitSeconds:
+    'Il y a eu trop de demandes. Réessayez dans {count, plural, one {# seconde} many {# de secondes} other {# secondes}}.',
+  limitMinutes:
+    'Il y a eu trop de demandes. Réessayez dans {count, plural, one {# minute} many {# de minutes} other {# minutes}}.',
+  limitEnded: 'Vous pouvez réessayer maintenant.',
 
   BAD_REQUEST: 'Veuillez vérifier votre saisie.',
   BANNED_USER: 'Ce compte est bloqué. Veuillez contacter l’administrateur du service.',

@@ -20,6 +20,7 @@ export const texts: Texts = {
   document: 'מסמך OpenAPI',
   skipToContent: 'דילוג לתוכן',
   loading: 'בטעינה…',
+  stillTrying: 'עדיין מנסים…',
   retry: 'ניסיון נוסף',
   cancel: 'ביטול',
   close: 'סגירה',
@@ -162,6 +163,15 @@ export const texts: Texts = {
   refused: 'נדחתה',
   unknownPerson: 'אדם לא ידוע',
   loadMore: 'טעינת עוד',
+
+  fieldLabel: '{field}:',
+  outOfRange: 'מספר שלם מ־{min} עד {max}.',
+  emailFormat: 'כתובת מלאה, למשל name@example.com.',
+  limitSeconds:
+    'היו יותר מדי בקשות. אפשר לנסות שוב בעוד {count, plural, one {שנייה אחת} two {שתי שניות} other {# שניות}}.',
+  limitMinutes:
+    'היו יותר מדי בקשות. אפשר לנסות שוב בעוד {count, plural, one {דקה אחת} two {שתי דקות} other {# דקות}}.',
+  limitEnded: 'אפשר לנסות שוב עכשיו.',
 
   BAD_REQUEST: 'נא לבדוק את הפרטים שהוזנו.',
   BANNED_USER: 'החשבון הזה חסום. נא לפנות למנהל השירות.',

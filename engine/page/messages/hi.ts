@@ -20,6 +20,7 @@ export const texts: Texts = {
   document: 'OpenAPI दस्तावेज़',
   skipToContent: 'सामग्री पर जाएँ',
   loading: 'लोड हो रहा है…',
+  stillTrying: 'अब भी कोशिश जारी है…',
   retry: 'फिर से कोशिश करें',
   cancel: 'रद्द करें',
   close: 'बंद करें',
@@ -162,6 +163,13 @@ export const texts: Texts = {
   refused: 'अस्वीकृत',
   unknownPerson: 'अज्ञात व्यक्ति',
   loadMore: 'और लोड करें',
+
+  fieldLabel: '{field}:',
+  outOfRange: '{min} से {max} तक की पूर्ण संख्या।',
+  emailFormat: 'पूरा पता, जैसे name@example.com।',
+  limitSeconds: 'बहुत अधिक अनुरोध किए गए। {count, plural, one {# सेकंड} other {# सेकंड}} बाद फिर से कोशिश करें।',
+  limitMinutes: 'बहुत अधिक अनुरोध किए गए। {count, plural, one {# मिनट} other {# मिनट}} बाद फिर से कोशिश करें।',
+  limitEnded: 'अब आप फिर से कोशिश कर सकते हैं।',
 
   BAD_REQUEST: 'कृपया अपनी दर्ज की गई जानकारी जाँचें।',
   BANNED_USER: 'यह खाता अवरुद्ध है। कृपया सेवा के व्यवस्थापक से संपर्क करें।',

@@ -20,6 +20,7 @@ export const texts: Texts = {
   document: 'Documento OpenAPI',
   skipToContent: 'Vai al contenuto',
   loading: 'Caricamento…',
+  stillTrying: 'Nuovo tentativo in corso…',
   retry: 'Riprova',
   cancel: 'Annulla',
   close: 'Chiudi',
@@ -167,6 +168,15 @@ export const texts: Texts = {
   refused: 'Rifiutata',
   unknownPerson: 'Persona sconosciuta',
   loadMore: 'Carica altro',
+
+  fieldLabel: '{field}:',
+  outOfRange: 'Un numero intero da {min} a {max}.',
+  emailFormat: 'Un indirizzo completo, ad esempio name@example.com.',
+  limitSeconds:
+    'Ci sono state troppe richieste. Riprovi tra {count, plural, one {# secondo} many {# di secondi} other {# secondi}}.',
+  limitMinutes:
+    'Ci sono state troppe richieste. Riprovi tra {count, plural, one {# minuto} many {# di minuti} other {# minuti}}.',
+  limitEnded: 'Ora può riprovare.',
 
   BAD_REQUEST: 'Si prega di controllare i dati inseriti.',
   BANNED_USER: 'Questo account è bloccato. Si prega di contattare l’amministratore del servizio.',

@@ -20,6 +20,7 @@ export const texts: Texts = {
   document: 'OpenAPI ドキュメント',
   skipToContent: '本文へ移動',
   loading: '読み込み中…',
+  stillTrying: '引き続き試しています…',
   retry: '再試行',
   cancel: 'キャンセル',
   close: '閉じる',
@@ -167,6 +168,13 @@ export const texts: Texts = {
   refused: '拒否',
   unknownPerson: '不明なユーザー',
   loadMore: 'さらに読み込む',
+
+  fieldLabel: '{field}：',
+  outOfRange: '{min}から{max}までの整数を入力してください。',
+  emailFormat: 'name@example.com のような完全なアドレスを入力してください。',
+  limitSeconds: 'リクエストが多すぎます。{count, plural, other {#秒}}後にもう一度お試しください。',
+  limitMinutes: 'リクエストが多すぎます。{count, plural, other {#分}}後にもう一度お試しください。',
+  limitEnded: 'もう一度お試しいただけます。',
 
   BAD_REQUEST: '入力内容をご確認ください。',
   BANNED_USER: 'このアカウントは停止されています。サービスの管理者にお問い合わせください。',

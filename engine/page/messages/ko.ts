@@ -20,6 +20,7 @@ export const texts: Texts = {
   document: 'OpenAPI 문서',
   skipToContent: '본문으로 건너뛰기',
   loading: '불러오는 중…',
+  stillTrying: '계속 시도하는 중…',
   retry: '다시 시도',
   cancel: '취소',
   close: '닫기',
@@ -164,6 +165,13 @@ export const texts: Texts = {
   refused: '거부됨',
   unknownPerson: '알 수 없는 사용자',
   loadMore: '더 불러오기',
+
+  fieldLabel: '{field}:',
+  outOfRange: '{min}부터 {max}까지의 정수를 입력해 주세요.',
+  emailFormat: 'name@example.com과 같은 완전한 주소를 입력해 주세요.',
+  limitSeconds: '요청이 너무 많습니다. {count, plural, other {#초}} 후에 다시 시도해 주세요.',
+  limitMinutes: '요청이 너무 많습니다. {count, plural, other {#분}} 후에 다시 시도해 주세요.',
+  limitEnded: '이제 다시 시도할 수 있습니다.',
 
   BAD_REQUEST: '입력한 내용을 확인해 주세요.',
   BANNED_USER: '차단된 계정입니다. 서비스 관리자에게 문의해 주세요.',

@@ -20,6 +20,7 @@ export const texts: Texts = {
   document: 'Dokument OpenAPI',
   skipToContent: 'Przejdź do treści',
   loading: 'Ładowanie…',
+  stillTrying: 'Trwa ponawianie próby…',
   retry: 'Spróbuj ponownie',
   cancel: 'Anuluj',
   close: 'Zamknij',
@@ -169,6 +170,15 @@ export const texts: Texts = {
   refused: 'Odrzucono',
   unknownPerson: 'Nieznana osoba',
   loadMore: 'Wczytaj więcej',
+
+  fieldLabel: '{field}:',
+  outOfRange: 'Liczba całkowita od {min} do {max}.',
+  emailFormat: 'Pełny adres, na przykład name@example.com.',
+  limitSeconds:
+    'Było zbyt wiele żądań. Proszę spróbować ponownie za {count, plural, one {# sekundę} few {# sekundy} many {# sekund} other {# sekundy}}.',
+  limitMinutes:
+    'Było zbyt wiele żądań. Proszę spróbować ponownie za {count, plural, one {# minutę} few {# minuty} many {# minut} other {# minuty}}.',
+  limitEnded: 'Można już spróbować ponownie.',
 
   BAD_REQUEST: 'Proszę sprawdzić wpisane dane.',
   BANNED_USER: 'To konto jest zablokowane. Proszę skontaktować się z administratorem usługi.',

@@ -20,6 +20,7 @@ export const texts: Texts = {
   document: 'Documento OpenAPI',
   skipToContent: 'Ir para o conteúdo',
   loading: 'Carregando…',
+  stillTrying: 'Ainda tentando…',
   retry: 'Tentar novamente',
   cancel: 'Cancelar',
   close: 'Fechar',
@@ -168,6 +169,15 @@ export const texts: Texts = {
   refused: 'Recusada',
   unknownPerson: 'Pessoa desconhecida',
   loadMore: 'Carregar mais',
+
+  fieldLabel: '{field}:',
+  outOfRange: 'Um número inteiro de {min} a {max}.',
+  emailFormat: 'Um endereço completo, como name@example.com.',
+  limitSeconds:
+    'Houve solicitações demais. Tente novamente em {count, plural, one {# segundo} many {# de segundos} other {# segundos}}.',
+  limitMinutes:
+    'Houve solicitações demais. Tente novamente em {count, plural, one {# minuto} many {# de minutos} other {# minutos}}.',
+  limitEnded: 'Você já pode tentar novamente.',
 
   BAD_REQUEST: 'Por favor, verifique os dados informados.',
   BANNED_USER: 'Esta conta está bloqueada. Entre em contato com o administrador do serviço.',

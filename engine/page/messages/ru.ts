@@ -20,6 +20,7 @@ export const texts: Texts = {
   document: 'Документ OpenAPI',
   skipToContent: 'Перейти к содержанию',
   loading: 'Загрузка…',
+  stillTrying: 'Попытка продолжается…',
   retry: 'Повторить',
   cancel: 'Отмена',
   close: 'Закрыть',
@@ -169,6 +170,15 @@ export const texts: Texts = {
   refused: 'Отклонено',
   unknownPerson: 'Неизвестный человек',
   loadMore: 'Загрузить ещё',
+
+  fieldLabel: '{field}:',
+  outOfRange: 'Целое число от {min} до {max}.',
+  emailFormat: 'Полный адрес, например name@example.com.',
+  limitSeconds:
+    'Слишком много запросов. Повторите попытку через {count, plural, one {# секунду} few {# секунды} many {# секунд} other {# секунды}}.',
+  limitMinutes:
+    'Слишком много запросов. Повторите попытку через {count, plural, one {# минуту} few {# минуты} many {# минут} other {# минуты}}.',
+  limitEnded: 'Теперь можно повторить попытку.',
 
   BAD_REQUEST: 'Пожалуйста, проверьте введённые данные.',
   BANNED_USER: 'Эта учётная запись заблокирована. Пожалуйста, обратитесь к администратору сервиса.',

@@ -20,6 +20,7 @@ export const texts: Texts = {
   document: 'เอกสาร OpenAPI',
   skipToContent: 'ข้ามไปที่เนื้อหา',
   loading: 'กำลังโหลด…',
+  stillTrying: 'ยังพยายามอยู่…',
   retry: 'ลองอีกครั้ง',
   cancel: 'ยกเลิก',
   close: 'ปิด',
@@ -157,6 +158,13 @@ export const texts: Texts = {
   refused: 'ถูกปฏิเสธ',
   unknownPerson: 'ผู้ใช้ที่ไม่รู้จัก',
   loadMore: 'โหลดเพิ่มเติม',
+
+  fieldLabel: '{field}:',
+  outOfRange: 'จำนวนเต็มตั้งแต่ {min} ถึง {max}',
+  emailFormat: 'ที่อยู่แบบเต็ม เช่น name@example.com',
+  limitSeconds: 'มีคำขอมากเกินไป โปรดลองอีกครั้งในอีก {count, plural, other {# วินาที}}',
+  limitMinutes: 'มีคำขอมากเกินไป โปรดลองอีกครั้งในอีก {count, plural, other {# นาที}}',
+  limitEnded: 'ลองอีกครั้งได้แล้ว',
 
   BAD_REQUEST: 'โปรดตรวจสอบข้อมูลที่คุณป้อน',
   BANNED_USER: 'บัญชีนี้ถูกระงับ โปรดติดต่อผู้ดูแลบริการ',

@@ -20,6 +20,7 @@ export const texts: Texts = {
   document: 'OpenAPI belgesi',
   skipToContent: 'İçeriğe geç',
   loading: 'Yükleniyor…',
+  stillTrying: 'Hâlâ deneniyor…',
   retry: 'Yeniden dene',
   cancel: 'Vazgeç',
   close: 'Kapat',
@@ -168,6 +169,15 @@ export const texts: Texts = {
   refused: 'Reddedildi',
   unknownPerson: 'Bilinmeyen kişi',
   loadMore: 'Daha fazla yükle',
+
+  fieldLabel: '{field}:',
+  outOfRange: '{min} ile {max} arasında bir tam sayı.',
+  emailFormat: 'Tam bir adres, örneğin name@example.com.',
+  limitSeconds:
+    'Çok fazla istek yapıldı. {count, plural, one {# saniye} other {# saniye}} sonra yeniden deneyin.',
+  limitMinutes:
+    'Çok fazla istek yapıldı. {count, plural, one {# dakika} other {# dakika}} sonra yeniden deneyin.',
+  limitEnded: 'Artık yeniden deneyebilirsiniz.',
 
   BAD_REQUEST: 'Lütfen girdilerinizi kontrol edin.',
   BANNED_USER: 'Bu hesap engellendi. Lütfen hizmetin yöneticisine başvurun.',

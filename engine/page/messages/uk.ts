@@ -20,6 +20,7 @@ export const texts: Texts = {
   document: 'Документ OpenAPI',
   skipToContent: 'Перейти до вмісту',
   loading: 'Завантаження…',
+  stillTrying: 'Спроба триває…',
   retry: 'Спробувати знову',
   cancel: 'Скасувати',
   close: 'Закрити',
@@ -168,6 +169,15 @@ export const texts: Texts = {
   refused: 'Відхилено',
   unknownPerson: 'Невідома людина',
   loadMore: 'Завантажити ще',
+
+  fieldLabel: '{field}:',
+  outOfRange: 'Ціле число від {min} до {max}.',
+  emailFormat: 'Повна адреса, наприклад name@example.com.',
+  limitSeconds:
+    'Забагато запитів. Спробуйте ще раз через {count, plural, one {# секунду} few {# секунди} many {# секунд} other {# секунди}}.',
+  limitMinutes:
+    'Забагато запитів. Спробуйте ще раз через {count, plural, one {# хвилину} few {# хвилини} many {# хвилин} other {# хвилини}}.',
+  limitEnded: 'Тепер можна спробувати ще раз.',
 
   BAD_REQUEST: 'Будь ласка, перевірте введені дані.',
   BANNED_USER: 'Цей обліковий запис заблоковано. Будь ласка, зверніться до адміністратора сервісу.',

@@ -20,6 +20,7 @@ export const texts: Texts = {
   document: 'OpenAPI 文档',
   skipToContent: '跳到内容',
   loading: '正在加载…',
+  stillTrying: '仍在尝试…',
   retry: '重试',
   cancel: '取消',
   close: '关闭',
@@ -159,6 +160,13 @@ export const texts: Texts = {
   refused: '已拒绝',
   unknownPerson: '未知人员',
   loadMore: '加载更多',
+
+  fieldLabel: '{field}：',
+  outOfRange: '从 {min} 到 {max} 的整数。',
+  emailFormat: '完整的地址，例如 name@example.com。',
+  limitSeconds: '请求过多。请在{count, plural, other {# 秒}}后重试。',
+  limitMinutes: '请求过多。请在{count, plural, other {# 分钟}}后重试。',
+  limitEnded: '现在可以重试。',
 
   BAD_REQUEST: '请检查您输入的内容。',
   BANNED_USER: '此账户已被封禁。请联系服务管理员。',

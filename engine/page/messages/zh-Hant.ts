@@ -20,6 +20,7 @@ export const texts: Texts = {
   document: 'OpenAPI 文件',
   skipToContent: '跳到內容',
   loading: '載入中…',
+  stillTrying: '仍在嘗試…',
   retry: '重試',
   cancel: '取消',
   close: '關閉',
@@ -159,6 +160,13 @@ export const texts: Texts = {
   refused: '已拒絕',
   unknownPerson: '未知的人員',
   loadMore: '載入更多',
+
+  fieldLabel: '{field}：',
+  outOfRange: '從 {min} 到 {max} 的整數。',
+  emailFormat: '完整的地址，例如 name@example.com。',
+  limitSeconds: '要求過多。請在{count, plural, other {# 秒}}後再試。',
+  limitMinutes: '要求過多。請在{count, plural, other {# 分鐘}}後再試。',
+  limitEnded: '現在可以再試。',
 
   BAD_REQUEST: '請檢查您輸入的內容。',
   BANNED_USER: '此帳戶已遭封鎖。請聯絡服務管理員。',

@@ -61,6 +61,7 @@ function NewToken() {
   const [audience, setAudience] = useState<(typeof audiences)[number]>('service')
   const [access, setAccess] = useState<keyof typeof accesses>('read')
   const [days, setDays] = useState(tokenBounds.defaultDays)
+  const rules = { label: { label: t('tokenLabel'), maxLength: tokenBounds.label } }
   const create = useMutation({
     mutationFn: (input: CreateToken) => client.tokens.create(input),
     onSuccess: async () => {
@@ -79,15 +80,7 @@ function NewToken() {
           create.mutate({ label, audience, scopes: accesses[access].scopes, days })
         }}
       >
-        <Field
-          label={t('tokenLabel')}
-          dir="auto"
-          required
-          maxLength={tokenBounds.label}
-          autoComplete="off"
-          value={label}
-          onValue={setLabel}
-        />
+        <Field {...rules.label} dir="auto" required autoComplete="off" value={label} onValue={setLabel} />
         <div className="row end">
           <Choice
             label={t('tokenAudience')}
@@ -109,7 +102,7 @@ function NewToken() {
           />
           <button aria-busy={create.isPending}>{t('createToken')}</button>
         </div>
-        <Problem error={create.error} />
+        <Problem error={create.error} fields={rules} />
       </form>
       <p role="status" className="outcome">
         {create.data && t('tokenCreated', { label: create.variables.label.trim() })}

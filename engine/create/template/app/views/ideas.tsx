@@ -60,7 +60,7 @@ function NewIdea() {
           {t('addIdea')}
         </button>
       </div>
-      <Problem error={add.error} />
+      <Problem error={add.error} fields={{ title: { label: t('ideaTitle') } }} />
     </form>
   )
 }
