@@ -1,21 +1,15 @@
-import { SignIn, useSession } from 'tallystick/page'
+import { Loading, SignIn, useSession } from 'tallystick/page'
 
 import { useLanguage } from '../language.ts'
 import { Counter } from './counter.tsx'
 import { Developers } from './home/developers.tsx'
-import { Overview } from './home/overview.tsx'
+import { Overview, useIsLoading } from './home/overview.tsx'
 
 /** The start page: an overview for the person. Without a session, an explanation of the service, and the sign-in. */
 export function Home() {
   const session = useSession()
   const { t } = useLanguage()
-  if (session)
-    return (
-      <div className="cards">
-        <Overview />
-        <Counter />
-      </div>
-    )
+  if (session) return <Cards />
   return (
     <>
       <div className="introduction">
@@ -31,5 +25,20 @@ export function Home() {
         <Developers />
       </div>
     </>
+  )
+}
+
+function Cards() {
+  if (useIsLoading())
+    return (
+      <section>
+        <Loading lines={12} />
+      </section>
+    )
+  return (
+    <div className="cards">
+      <Overview />
+      <Counter />
+    </div>
   )
 }

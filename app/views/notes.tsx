@@ -35,7 +35,7 @@ export function Notes() {
           <h2 id="notes-title">{t('notes')}</h2>
           {(notes.length > 0 || search.text) && <Search {...search} />}
         </div>
-        <Loaded query={query}>
+        <Loaded query={query} lines={8}>
           {() =>
             notes.length === 0 ? (
               <p className="muted">{t(search.q ? 'nothingFound' : 'noNotes')}</p>

@@ -6,10 +6,11 @@ import { type Session, sessionQuery, signOut, stopImpersonating } from './auth.t
 import { Boundary } from './components/boundary.tsx'
 import { Confirm } from './components/confirm.tsx'
 import { MenuIcon, PersonIcon, SettingsIcon, SignOutIcon } from './components/icons.tsx'
-import { Loaded } from './components/loaded.tsx'
 import { Keys } from './components/keys.tsx'
+import { Loaded, Loading } from './components/loaded.tsx'
 import { LanguageSelect } from './components/language-select.tsx'
 import { ConnectionStatus, Live } from './components/live.tsx'
+import { Brand, PlainFrame } from './components/plain-frame.tsx'
 import { SignIn } from './components/sign-in.tsx'
 import { Undo } from './components/undo.tsx'
 import { useDefinition, type View } from './definition.ts'
@@ -25,19 +26,22 @@ const isOpen = ({ access }: Pick<View, 'access'>, session: Session | null) =>
 
 /** The frame of all views: header, navigation, messages about the connection, and footer. */
 export function Frame() {
-  const session = useQuery(sessionQuery)
+  const query = useQuery(sessionQuery)
+  const session = query.data
+  if (session === undefined)
+    return (
+      <PlainFrame>
+        <Loaded query={query}>{() => null}</Loaded>
+      </PlainFrame>
+    )
   return (
-    <Loaded query={session}>
-      {(data) => (
-        <Live userId={data?.user.id}>
-          <Header session={data} />
-          <Content session={data} />
-          <Undo />
-          <Footer />
-          <Keys />
-        </Live>
-      )}
-    </Loaded>
+    <Live userId={session?.user.id}>
+      <Header session={session} />
+      <Content session={session} />
+      <Undo />
+      <Footer />
+      <Keys />
+    </Live>
   )
 }
 
@@ -59,12 +63,7 @@ function Header({ session }: { session: Session | null }) {
         {t('skipToContent')}
       </a>
       <div className="bar">
-        <h1>
-          <Link href="/">
-            <img src="/icon.svg" alt="" width="28" height="28" />
-            {name}
-          </Link>
-        </h1>
+        <Brand />
         <nav aria-label={t('mainNavigation')}>
           <button className="secondary" popoverTarget="menu">
             <MenuIcon />
@@ -231,7 +230,7 @@ function Content({ session }: { session: Session | null }) {
     <main id="content" ref={main} tabIndex={-1}>
       {hasEnded && <p role="alert">{t('signedOutElsewhere')}</p>}
       <Boundary key={location}>
-        <Suspense>{content()}</Suspense>
+        <Suspense fallback={<Loading />}>{content()}</Suspense>
       </Boundary>
     </main>
   )

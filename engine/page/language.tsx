@@ -46,10 +46,18 @@ const initialLanguage = () => {
 const LanguageContext = createContext<PageLanguage<string> | undefined>(undefined)
 
 /**
- * Loads the texts of the language. Shows nothing until the first texts are loaded. If the texts cannot be loaded, keeps the
- * current ones, otherwise loads the English ones, otherwise shows a message.
+ * Loads the texts of the language. Shows `fallback` until the first texts are loaded. If the texts cannot be loaded, keeps
+ * the current ones, otherwise loads the English ones, otherwise shows a message.
  */
-export function LanguageProvider({ load, children }: { load: AppTexts<never>['load']; children: ReactNode }) {
+export function LanguageProvider({
+  load,
+  fallback,
+  children,
+}: {
+  load: AppTexts<never>['load']
+  fallback: ReactNode
+  children: ReactNode
+}) {
   const [language, setLanguage] = useState(initialLanguage)
   const [translator, setTranslator] = useState<Translator<string>>()
   const [hasFailed, setHasFailed] = useState(false)
@@ -79,7 +87,7 @@ export function LanguageProvider({ load, children }: { load: AppTexts<never>['lo
     localStorage.setItem(STORED, next)
     setLanguage(next)
   }
-  if (!translator) return hasFailed ? <NoLanguage /> : null
+  if (!translator) return hasFailed ? <NoLanguage /> : fallback
   return <LanguageContext value={{ ...translator, choose }}>{children}</LanguageContext>
 }
 

@@ -5,6 +5,8 @@ import { toId } from 'tallystick-contract'
 
 import { queryClient } from './api.ts'
 import { sessionQuery } from './auth.ts'
+import { PlainFrame } from './components/plain-frame.tsx'
+import { Skeleton } from './components/skeleton.tsx'
 import { DefinitionContext, type PageDefinition } from './definition.ts'
 import { reloadAfterFailedImport } from './failed-imports.ts'
 import { Frame } from './frame.tsx'
@@ -12,6 +14,13 @@ import { LanguageProvider } from './language.tsx'
 import { watchSession } from './session-changes.ts'
 import { applyTheme } from './theme.ts'
 import { askBeforeLeaving } from './unsaved.ts'
+
+/** In English, because no catalogue is loaded. */
+const withoutTexts = (
+  <PlainFrame>
+    <Skeleton loading="Loading…" stillTrying="Still trying…" />
+  </PlainFrame>
+)
 
 /** Shows the page of an application in the element `#page`. */
 export function startPage<Messages extends string>({ texts, id, ...definition }: PageDefinition<Messages>) {
@@ -27,11 +36,11 @@ export function startPage<Messages extends string>({ texts, id, ...definition }:
   createRoot(root).render(
     <StrictMode>
       <QueryClientProvider client={queryClient}>
-        <LanguageProvider load={texts.load}>
-          <DefinitionContext value={{ ...definition, id: id ?? toId(definition.name) }}>
+        <DefinitionContext value={{ ...definition, id: id ?? toId(definition.name) }}>
+          <LanguageProvider load={texts.load} fallback={withoutTexts}>
             <Frame />
-          </DefinitionContext>
-        </LanguageProvider>
+          </LanguageProvider>
+        </DefinitionContext>
       </QueryClientProvider>
     </StrictMode>,
   )

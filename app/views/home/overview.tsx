@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQueries, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useId } from 'react'
 import { Loaded, RecentAccess } from 'tallystick/page'
 import { Link } from 'wouter'
@@ -9,6 +9,16 @@ import type { Path } from '../../paths.ts'
 
 /** Maximum number of items of a card. */
 const SHOWN = 5
+
+const openTasks = orpc.tasks.list.queryOptions({ input: { status: 'pending', limit: SHOWN } })
+const firstNotes = orpc.notes.list.queryOptions({ input: { limit: 100 } })
+
+/** Returns whether the first answers are missing. The cards appear together, so that no card moves another card. */
+export const useIsLoading = () =>
+  useQueries({
+    queries: [openTasks, firstNotes, orpc.sessions.list.queryOptions(), orpc.apps.list.queryOptions()],
+    combine: (results) => results.some(({ isPending }) => isPending),
+  })
 
 /** The open tasks of the person, the notes that other people share with the person, and the recent access to the account. */
 export function Overview() {
@@ -25,7 +35,7 @@ export function Overview() {
 
 function OpenTasks() {
   const { t } = useLanguage()
-  const query = useQuery(orpc.tasks.list.queryOptions({ input: { status: 'pending', limit: SHOWN } }))
+  const query = useQuery(openTasks)
   return (
     <Card title="openTasks" path="/tasks" count={query.data?.taskCount}>
       <Loaded query={query}>
@@ -45,7 +55,7 @@ function OpenTasks() {
 
 function SharedNotes() {
   const { t, formatAge } = useLanguage()
-  const query = useQuery(orpc.notes.list.queryOptions({ input: { limit: 100 } }))
+  const query = useQuery(firstNotes)
   return (
     <Card title="sharedWithYou" path="/notes">
       <Loaded query={query}>

@@ -57,7 +57,7 @@ export function TaskList({
   const tasks = [...edited.filter(({ id }) => !ids.has(id)), ...listed]
 
   return (
-    <Loaded query={query}>
+    <Loaded query={query} lines={8}>
       {() =>
         tasks.length + pending.length === 0 && !query.hasNextPage ? (
           <p className="muted">{t(q ? 'nothingFound' : status ? 'noMatchingTasks' : 'noTasks')}</p>

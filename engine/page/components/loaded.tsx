@@ -3,21 +3,25 @@ import type { ReactNode } from 'react'
 
 import { useLanguage } from '../language.tsx'
 import { Problem } from './problem.tsx'
+import { Skeleton } from './skeleton.tsx'
+
+/** Shows that content is loading. `lines` is the usual number of lines of the content. */
+export function Loading({ lines }: { lines?: number | undefined }) {
+  const { t } = useLanguage()
+  return <Skeleton loading={t('loading')} stillTrying={t('stillTrying')} lines={lines} />
+}
 
 /** Shows the data of a query. Before, shows that the data is loading, or the error. */
 export function Loaded<Data>({
   query,
+  lines,
   children,
 }: {
   query: Pick<UseQueryResult<Data>, 'data' | 'error' | 'refetch'>
+  lines?: number
   children: (data: Data) => ReactNode
 }) {
-  const { t } = useLanguage()
   if (query.data !== undefined) return children(query.data)
   if (query.error) return <Problem error={query.error} onRetry={() => void query.refetch()} />
-  return (
-    <p aria-busy="true" role="status">
-      {t('loading')}
-    </p>
-  )
+  return <Loading lines={lines} />
 }

@@ -1,0 +1,29 @@
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+
+import { useDefinition } from '../definition.ts'
+
+/** The name of the application, which links to the start page. */
+export function Brand() {
+  const { name } = useDefinition()
+  return (
+    <h1>
+      <Link href="/">
+        <img src="/icon.svg" alt="" width="28" height="28" />
+        {name}
+      </Link>
+    </h1>
+  )
+}
+
+/** The frame while the texts or the session are loading. index.html has the same header. */
+export const PlainFrame = ({ children }: { children: ReactNode }) => (
+  <>
+    <header>
+      <div className="bar">
+        <Brand />
+      </div>
+    </header>
+    <main>{children}</main>
+  </>
+)
