@@ -98,7 +98,7 @@ module.exports = {
     only('engine', '^engine/', []),
     only('engine-test-application', '^engine/test/library/', [engineEntries]),
     only('engine-contract', engineContract, []),
-    only('engine-db', '^engine/db/', []),
+    only('engine-db', '^engine/db/', [engineContract]),
     only('context', '^engine/(caller|context|items|live-stream|resource|services)\\.ts$', [
       '^engine/(contract|db|translation)/',
       '^engine/(rate-limits|settings)\\.ts$',

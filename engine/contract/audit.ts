@@ -1,5 +1,6 @@
 import * as z from 'zod'
 
+import { auditActions, auditOutcomes } from './audit-actions.ts'
 import { MAX_EMAIL } from './bounds.ts'
 import { administrative } from './builders.ts'
 import { Page, responseSchemas, text, Timestamp } from './schemas.ts'
@@ -22,7 +23,9 @@ const example = {
   actor: ada,
   subject: ada,
   ipAddress: '203.0.113.7',
-  userAgent: null,
+  userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+  browser: 'Firefox',
+  os: 'Linux',
   detail: null,
 }
 
@@ -32,11 +35,13 @@ const AuditEntry = z
     id: z.int(),
     at: Timestamp,
     action: z.string(),
-    outcome: z.enum(['accepted', 'refused']),
+    outcome: z.enum(auditOutcomes),
     actor: Party.nullable(),
     subject: Party.nullable(),
     ipAddress: z.string().nullable(),
     userAgent: z.string().nullable(),
+    browser: z.string(),
+    os: z.string(),
     detail: z.string().nullable(),
   })
   .register(responseSchemas, { id: 'AuditEntry', example })
@@ -48,6 +53,8 @@ const Person = text({ max: MAX_EMAIL, schema: z.string().trim() }).meta({
   description: 'Only entries that concern the account with this e-mail address',
   examples: ['ada@example.com'],
 })
+const Action = z.enum(auditActions).meta({ description: 'Only entries of this action' })
+const Outcome = z.enum(auditOutcomes).meta({ description: 'Only entries with this outcome' })
 
 export const audit = {
   list: administrative
@@ -59,6 +66,15 @@ export const audit = {
       description:
         'Only administrators can read the audit trail: sign-ins, grants, changes of roles, impersonations and deletions.',
     })
-    .input(z.object({ person: Person.optional(), ...Page.shape }).optional())
+    .input(
+      z
+        .object({
+          person: Person.optional(),
+          action: Action.optional(),
+          outcome: Outcome.optional(),
+          ...Page.shape,
+        })
+        .optional(),
+    )
     .output(AuditList),
 }

@@ -3,6 +3,7 @@ export { isId, toId } from './app-id.ts'
 export { apps } from './apps.ts'
 export { audiences, tokenClientIds } from './audiences.ts'
 export { audit } from './audit.ts'
+export { type AuditAction, auditActions, type AuditOutcome, auditOutcomes } from './audit-actions.ts'
 export { MAX_EMAIL, MAX_NAME, tokenBounds } from './bounds.ts'
 export {
   administrative,

@@ -1,39 +1,12 @@
-import { and, desc, eq, lt, or, type Placeholder, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, lt, or, sql } from 'drizzle-orm'
 import { bigint, index, pgTable, text } from 'drizzle-orm/pg-core'
+import type { AuditAction, AuditOutcome } from 'tallystick-contract'
 import { v7 } from 'uuid'
 
 import { users } from './users.ts'
 import { createdAt } from './columns.ts'
 import type { Database } from './database.ts'
-import { prepared } from './statements.ts'
-import { pageParameters, isAfterPosition, type PageRequest } from './pagination.ts'
-
-export const actions = [
-  'sign-in',
-  'session.revoke',
-  'grant.create',
-  'grant.revoke',
-  'account.export',
-  'account.delete',
-  'impersonation.start',
-  'impersonation.stop',
-  'impersonation.change',
-  'admin.list-audit',
-  'admin.list-users',
-  'admin.get-user',
-  'admin.create-user',
-  'admin.update-user',
-  'admin.set-role',
-  'admin.ban-user',
-  'admin.unban-user',
-  'admin.list-user-sessions',
-  'admin.revoke-user-session',
-  'admin.revoke-user-sessions',
-  'admin.remove-user',
-] as const
-export type Action = (typeof actions)[number]
-
-export type Outcome = 'accepted' | 'refused'
+import { isAfterPosition, listConnections, pageParameters, type PageRequest } from './pagination.ts'
 
 /**
  * The audit trail. A database trigger permits only two changes: deleting entries that are older than 30 days, and
@@ -51,8 +24,8 @@ export const audit = pgTable(
   {
     id: bigint({ mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
     createdAt,
-    action: text().$type<Action>().notNull(),
-    outcome: text().$type<Outcome>().notNull(),
+    action: text().$type<AuditAction>().notNull(),
+    outcome: text().$type<AuditOutcome>().notNull(),
     actor: text(),
     subject: text(),
     ipAddress: text(),
@@ -100,27 +73,35 @@ export const insert = async (db: Database, ...entries: Entry[]) => {
 }
 
 /** Condition: the person is the actor or the subject of an entry. */
-export const concerns = (person: string | Placeholder) =>
-  or(eq(audit.actor, person), eq(audit.subject, person))
+export const concerns = (person: string) => or(eq(audit.actor, person), eq(audit.subject, person))
 
-const newestFirst = (condition: SQL | undefined, name: string) =>
-  prepared((db) =>
-    db
-      .select()
-      .from(audit)
-      .where(and(condition, isAfterPosition(audit.createdAt, audit.id)))
-      .orderBy(desc(audit.createdAt), desc(audit.id))
-      .limit(sql.placeholder('limit'))
-      .prepare(name),
-  )
-const all = newestFirst(undefined, 'audit_list')
-const ofPerson = newestFirst(concerns(sql.placeholder('person')), 'audit_list_of_person')
+/** The conditions of a list. An undefined condition selects all entries. */
+export interface Filter {
+  /** The id of the actor or the subject. */
+  person?: string | undefined
+  action?: AuditAction | undefined
+  outcome?: AuditOutcome | undefined
+}
 
-/** Lists the entries that concern a person, newest first. If `person` is undefined, lists all entries. */
-export const list = (db: Database, person: string | undefined, page: PageRequest) =>
-  person === undefined
-    ? all(db).execute({ ...pageParameters(page) })
-    : ofPerson(db).execute({ person, ...pageParameters(page) })
+/**
+ * Lists entries, newest first. No index contains the action or the outcome: PostgreSQL reads the index on time and id, or
+ * the entries of the person, until the page is full.
+ */
+export const list = (db: Database, { person, action, outcome }: Filter, page: PageRequest) =>
+  listConnections(db)
+    .select()
+    .from(audit)
+    .where(
+      and(
+        person === undefined ? undefined : concerns(person),
+        action && eq(audit.action, action),
+        outcome && eq(audit.outcome, outcome),
+        isAfterPosition(audit.createdAt, audit.id),
+      ),
+    )
+    .orderBy(desc(audit.createdAt), desc(audit.id))
+    .limit(sql.placeholder('limit'))
+    .execute({ ...pageParameters(page) })
 
 /**
  * Replaces the id of a person with a random pseudonym in all entries. If the person is the actor of an entry, removes

@@ -1,6 +1,7 @@
 import { runWithTransaction } from '@better-auth/core/context'
 import type { AuthContext } from 'better-auth'
 import { isAPIError } from 'better-auth/api'
+import type { AuditAction } from 'tallystick-contract'
 import { z } from 'zod'
 
 import * as audit from '../db/audit.ts'
@@ -11,7 +12,7 @@ import { currentAuditSource, currentImpersonation } from './audit-context.ts'
 import { currentTransaction } from './transactions.ts'
 
 interface AuditedEndpoint {
-  action: audit.Action
+  action: AuditAction
   /**
    * Returns whether the audit trail also records refused calls. For endpoints that anonymous callers can reach, this
    * function must limit the number of entries that such callers can create.

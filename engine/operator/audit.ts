@@ -1,3 +1,4 @@
+import { auditActions, auditOutcomes } from 'tallystick-contract'
 import { z } from 'zod'
 
 import * as query from '../db/audit.ts'
@@ -7,21 +8,30 @@ import { getPersonByEmail } from './people.ts'
 import { withDatabase, type CommandContext } from './command-context.ts'
 
 const Limit = z.coerce.number().int().min(1).max(1000)
+const Action = z.enum(auditActions).optional()
+const Outcome = z.enum(auditOutcomes).optional()
 
-interface Options {
+export interface Options {
   person?: string
+  action?: string
+  outcome?: string
   limit: string
   before?: string
 }
 
 /** Prints one line for each entry: time, action, outcome, actor, subject, IP address, detail, user agent. */
-export async function list(context: CommandContext, { person, limit: limitOption, before }: Options) {
-  const { data: limit } = Limit.safeParse(limitOption)
-  if (limit === undefined) throw new Error(`--limit ${limitOption}: must be a whole number from 1 to 1000`)
+export async function list(context: CommandContext, { person, before, ...options }: Options) {
+  const limit = parse(Limit, '--limit', options.limit, 'a whole number from 1 to 1000')
+  const action = parse(Action, '--action', options.action, `one of ${auditActions.join(', ')}`)
+  const outcome = parse(Outcome, '--outcome', options.outcome, `one of ${auditOutcomes.join(', ')}`)
   const after = before === undefined ? undefined : parsePosition(before)
   await withDatabase(context, async (db) => {
     const id = person === undefined ? undefined : (await getPersonByEmail(db, person)).id
-    const rows = await query.list(db, id, { limit: limit + 1, ...(after && { after }) })
+    const rows = await query.list(
+      db,
+      { person: id, action, outcome },
+      { limit: limit + 1, ...(after && { after }) },
+    )
     const shown = rows.slice(0, limit)
     const emails = await findEmails(
       db,
@@ -45,6 +55,13 @@ export async function list(context: CommandContext, { person, limit: limitOption
     if (last && rows.length > limit)
       context.print(`Older entries: --before ${last.createdAt.toISOString()}/${last.id}`)
   })
+}
+
+/** Returns the value of an option. Throws an error if the value is not `expected`. */
+function parse<Value>(schema: z.ZodType<Value>, option: string, text: string | undefined, expected: string) {
+  const { success, data } = schema.safeParse(text)
+  if (!success) throw new Error(`${option} ${text}: must be ${expected}`)
+  return data
 }
 
 function parsePosition(before: string): Position {

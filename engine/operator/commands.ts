@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 
+import type { Options as AuditOptions } from './audit.ts'
 import type { CommandContext } from './command-context.ts'
 
 /**
@@ -42,11 +43,11 @@ export function addOperatorCommands(program: Command, context: CommandContext) {
     .command('audit')
     .description('print the audit trail, newest entry first')
     .option('--person <email>', 'only entries with this person as actor or subject')
+    .option('--action <action>', 'only entries of this action, such as sign-in')
+    .option('--outcome <outcome>', 'only entries with this outcome: accepted or refused')
     .option('--limit <number>', 'maximum number of entries, 1 to 1000', '100')
     .option('--before <place>', 'only older entries: the value from the last line of the previous output')
-    .action(async (options: { person?: string; limit: string; before?: string }) =>
-      (await import('./audit.ts')).list(context, options),
-    )
+    .action(async (options: AuditOptions) => (await import('./audit.ts')).list(context, options))
   program
     .command('backup')
     .description('write a backup of the embedded database to a file, a pipe, or standard output (-)')

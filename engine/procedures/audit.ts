@@ -9,6 +9,7 @@ import { auditSourceOf } from '../audit-source.ts'
 import { newestFirst, type Order, readPage } from '../lists/pagination.ts'
 import { toUnixSeconds } from '../unix-time.ts'
 import type { Resource } from '../resource.ts'
+import { parseUserAgent } from './user-agent.ts'
 
 const os = implement(auditContract).$context<Context>().use(withCaller)
 
@@ -24,8 +25,9 @@ const procedures = os.router({
     const outcome = person === null ? 'refused' : 'accepted'
     await query.insert(db, { ...entry, outcome, subject: person ?? null })
     if (person === null) throw badRequest([{ path: ['person'], message: 'No account has this address' }])
+    const filter = { person, action: input?.action, outcome: input?.outcome }
     const { rows } = await readPage(call, order, async (page) =>
-      (await query.list(db, person, page)).map((row) => ({ ...row, bytes: 0 })),
+      (await query.list(db, filter, page)).map((row) => ({ ...row, bytes: 0 })),
     )
     const emails = await findEmails(
       db,
@@ -52,6 +54,7 @@ const view = (
   subject: partyView(subject, emails),
   ipAddress: row.ipAddress,
   userAgent: row.userAgent,
+  ...parseUserAgent(row.userAgent),
   detail: row.detail,
 })
 

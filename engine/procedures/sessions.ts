@@ -1,5 +1,4 @@
 import { implement } from '@orpc/server'
-import bowser from 'bowser'
 import { sessions as sessionsContract, sessionsTopic } from 'tallystick-contract'
 
 import * as query from '../db/sessions.ts'
@@ -10,6 +9,7 @@ import { withCaller } from '../guard/index.ts'
 import { type Order, readPage } from '../lists/pagination.ts'
 import { toUnixSeconds } from '../unix-time.ts'
 import type { Resource } from '../resource.ts'
+import { parseUserAgent, UNKNOWN } from './user-agent.ts'
 
 const os = implement(sessionsContract).$context<Context>().use(withCaller)
 
@@ -54,12 +54,6 @@ export const latestFirst: Order<query.SessionRow> = {
 }
 
 /**
- * Maximum length of a user agent for parsing, in characters. A longer user agent is truncated, because the parsing time
- * grows with the length.
- */
-const MAX_PARSED_LENGTH = 500
-
-/**
  * Converts a session to an entry of `sessions.list`. For an impersonation, omits the IP address and the user agent,
  * because both belong to the administrator. If the current session is an impersonation, omits all tokens, because the
  * administrator must not receive tokens of the person.
@@ -68,17 +62,14 @@ function view({ impersonatedBy, ...row }: query.SessionRow, current: Caller['ses
   const isImpersonation = impersonatedBy !== null
   const userAgent = isImpersonation ? null : row.userAgent || null
   // The session of an OAuth grant stores the name of the app in place of a user agent.
-  const { browser, os: system } =
-    row.clientId === null
-      ? bowser.parse(userAgent?.slice(0, MAX_PARSED_LENGTH) || ' ')
-      : { browser: { name: userAgent }, os: {} }
+  const device =
+    row.clientId === null ? parseUserAgent(userAgent) : { browser: userAgent ?? UNKNOWN, os: UNKNOWN }
   return {
     id: row.id,
     token: current.impersonatedBy === null ? row.token : '',
     ipAddress: isImpersonation ? null : row.ipAddress || null,
     userAgent,
-    browser: browser.name || 'Unknown',
-    os: system.name || 'Unknown',
+    ...device,
     lastActive: toUnixSeconds(row.updatedAt),
     createdAt: toUnixSeconds(row.createdAt),
     isCurrent: row.id === current.id,

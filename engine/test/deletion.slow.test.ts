@@ -27,12 +27,12 @@ describe('account.delete', () => {
   test('deletes the account once for concurrent requests, and rejects the others', async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const { email, cookie } = await person()
-      const before = (await list(service.services.db, undefined, { limit: 1 })).at(0)?.id ?? 0
+      const before = (await list(service.services.db, {}, { limit: 1 })).at(0)?.id ?? 0
 
       const statuses = await Promise.all([1, 2, 3].map(() => post('/api/me/delete', { email }, cookie)))
 
       expect(statuses.sort()).toEqual([200, 401, 401])
-      const entries = await list(service.services.db, undefined, { limit: 10 })
+      const entries = await list(service.services.db, {}, { limit: 10 })
       const added = entries.filter(({ id }) => id > before)
       expect(added.map(({ action }) => action)).toEqual(['account.delete'])
     }

@@ -266,7 +266,7 @@ describe('an impersonation', () => {
 
       await change(service.client({ cookie }), { loan, shelf })
 
-      const entries = await audit.list(db, ada.id, { limit: 10 })
+      const entries = await audit.list(db, { person: ada.id }, { limit: 10 })
       expect(entries.filter(({ action }) => action === 'impersonation.change')).toMatchObject([
         { outcome: 'accepted', actor: administrator.id, subject: ada.id, detail: name },
       ])
@@ -287,7 +287,7 @@ describe('an impersonation', () => {
       )
 
       expect(changed.status).toBe(200)
-      const entries = await audit.list(db, ada.id, { limit: 10 })
+      const entries = await audit.list(db, { person: ada.id }, { limit: 10 })
       expect(entries.map(({ detail }) => detail).slice(0, 2)).toEqual(['shelves.rename', 'shelves.create'])
       expect(entries.filter(({ action }) => action === 'impersonation.change')).toHaveLength(2)
     })
@@ -298,7 +298,7 @@ describe('an impersonation', () => {
       await post('/api/shelves', { name: '' }, cookie)
       await call('PATCH', '/api/loans/0', { remark: 'x' }, { cookie })
 
-      const entries = await audit.list(db, ada.id, { limit: 10 })
+      const entries = await audit.list(db, { person: ada.id }, { limit: 10 })
       expect(entries.filter(({ action }) => action === 'impersonation.change')).toEqual([])
     })
 
@@ -321,7 +321,7 @@ describe('an impersonation', () => {
 
       expect((await post('/api/auth/update-user', { name: 'Other' }, cookie)).status).toBe(200)
 
-      expect((await audit.list(db, ada.id, { limit: 1 }))[0]).toMatchObject({
+      expect((await audit.list(db, { person: ada.id }, { limit: 1 }))[0]).toMatchObject({
         action: 'impersonation.change',
         outcome: 'accepted',
         actor: administrator.id,

@@ -1,6 +1,7 @@
+import { type AuditAction, auditActions } from 'tallystick-contract'
 import { describe, expect, test } from 'vitest'
 
-import { type Action, actions, type AuditRow, list } from '../../db/audit.ts'
+import { type AuditRow, list } from '../../db/audit.ts'
 import { operations } from '../../http/endpoints/auth-operations.ts'
 import { AGENT, type People, type Person, ROOT, startAuditedService } from '../fixtures/audit-service.ts'
 import { cookiesAfter, formType, sessionTokenIn, signInOverHttp } from '../fixtures/http.ts'
@@ -36,7 +37,7 @@ const administration =
 const byId = ({ id: userId }: Person) => ({ userId })
 
 /** For each action of the audit trail, a scenario that performs this action once. */
-const scenarios: Record<Action, Scenario> = {
+const scenarios: Record<AuditAction, Scenario> = {
   'sign-in': async ({ ada: { email, id } }) => ({
     entries: await entriesDuring(() => signInOverHttp(service, email, { 'user-agent': AGENT })),
     expected: { actor: id, subject: id },
@@ -119,7 +120,7 @@ const scenarios: Record<Action, Scenario> = {
 }
 
 describe('the audit trail', () => {
-  test.each(actions)('has one entry for %s', async (action) => {
+  test.each(auditActions)('has one entry for %s', async (action) => {
     const { entries, expected } = await scenarios[action](await createPeople())
 
     const isErased = action === 'account.delete'
@@ -297,7 +298,9 @@ describe('the audit trail', () => {
     const tokens = await app.obtainTokens(ada.cookie)
     const codes = service.letters.map(({ subject }) => subject.slice(0, 6))
 
-    const text = JSON.stringify((await list(db, ada.id, { limit: 1000 })).map(({ detail }) => detail))
+    const text = JSON.stringify(
+      (await list(db, { person: ada.id }, { limit: 1000 })).map(({ detail }) => detail),
+    )
 
     for (const secret of [
       ...codes,

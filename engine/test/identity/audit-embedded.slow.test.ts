@@ -49,7 +49,7 @@ test(
     expect(response.status).toBe(200)
 
     expect([begun.status, stopped.status, deleted.status]).toEqual([200, 200, 200])
-    const rows = await list(db, undefined, { limit: 100 })
+    const rows = await list(db, {}, { limit: 100 })
     expect(rows.map(({ action }) => action)).toEqual([
       'sign-in',
       'admin.create-user',
@@ -62,6 +62,6 @@ test(
     ])
     expect(JSON.stringify(rows)).not.toContain(userId)
     await expect(db.execute('delete from audit')).rejects.toThrow()
-    expect(await list(db, undefined, { limit: 100 })).toEqual(rows)
+    expect(await list(db, {}, { limit: 100 })).toEqual(rows)
   },
 )

@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 
+import { insert } from '../../db/audit.ts'
 import { users } from '../../db/users.ts'
 import { describeTransports, newEmail, startService } from '../fixtures/service.ts'
 
@@ -36,6 +37,25 @@ describeTransports(service, ({ person }) => {
     expect(Math.abs((entries[1]?.at ?? 0) - Date.now() / 1000)).toBeLessThan(30)
   })
 
+  test('audit.list names the browser and the system of an entry', async () => {
+    const { client, email, id } = await administrator()
+    const userAgent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
+    const entry = {
+      action: 'sign-in',
+      outcome: 'refused',
+      actor: null,
+      subject: id,
+      ipAddress: null,
+    } as const
+    await insert(db, { ...entry, userAgent: null })
+    await insert(db, { ...entry, userAgent })
+
+    expect((await client.audit.list({ person: email, outcome: 'refused' })).entries).toMatchObject([
+      { userAgent, browser: 'Firefox', os: 'Linux' },
+      { userAgent: null, browser: 'Unknown', os: 'Unknown' },
+    ])
+  })
+
   test('audit.list shows deleted people under a pseudonym', async () => {
     const { client } = await administrator()
     const target = newEmail()
@@ -63,6 +83,36 @@ describeTransports(service, ({ person }) => {
     // Each call adds an entry to the beginning of the list.
     expect(seen).toEqual([...seen].sort((a, b) => b - a))
     expect(new Set(seen).size).toBe(3)
+  })
+
+  test('audit.list filters by action and outcome, also on the next page', async () => {
+    const { client, email } = await administrator()
+    for (let index = 0; index < 2; index++)
+      await client.audit.list({ person: newEmail() }).catch(() => undefined)
+    await client.account.export()
+    const refused = { action: 'admin.list-audit', outcome: 'refused' } as const
+
+    const exports = await client.audit.list({ person: email, action: 'account.export' })
+    const reply = new Map<string, string | string[]>()
+    const first = await client.audit.list({ ...refused, limit: 1 }, { context: { reply } })
+    const next = new URLSearchParams(/\?([^>]*)/.exec(String(reply.get('link')))?.[1])
+    const second = await client.audit.list({ ...refused, limit: 1, cursor: next.get('cursor') ?? '' })
+
+    expect(exports.entries.map(({ action }) => action)).toEqual(['account.export'])
+    expect(Object.fromEntries(next)).toMatchObject(refused)
+    expect([...first.entries, ...second.entries]).toMatchObject([refused, refused])
+    expect(first.entries).not.toEqual(second.entries)
+    expect((await client.audit.list({ person: email, outcome: 'refused' })).entries).toHaveLength(2)
+  })
+
+  test('audit.list refuses an unknown action or outcome', async () => {
+    const { client } = await administrator()
+
+    for (const [name, value] of Object.entries({ action: 'sign-out', outcome: 'unknown' }))
+      await expect(client.audit.list({ [name]: value })).rejects.toMatchObject({
+        code: 'BAD_REQUEST',
+        data: { issues: [{ path: name }] },
+      })
   })
 
   test('audit.list finds an address in any case', async () => {

@@ -1,7 +1,8 @@
 import { eq } from 'drizzle-orm'
+import type { AuditAction } from 'tallystick-contract'
 import { describe, expect, test } from 'vitest'
 
-import { type Action, audit, insert, list } from '../../db/audit.ts'
+import { audit, insert, list } from '../../db/audit.ts'
 import { removeExpired } from '../../db/housekeeping.ts'
 import { sessions } from '../../db/sessions.ts'
 import { AGENT, type People, type Person, startAuditedService } from '../fixtures/audit-service.ts'
@@ -95,7 +96,8 @@ describe('an audit entry', () => {
     for (const createdAt of days)
       await db.insert(audit).values({ createdAt, action: 'sign-in', outcome: 'refused', subject: ada.id })
     const countEntries = async () =>
-      (await list(db, ada.id, { limit: 10 })).filter(({ outcome }) => outcome === 'refused').length
+      (await list(db, { person: ada.id }, { limit: 10 })).filter(({ outcome }) => outcome === 'refused')
+        .length
 
     await removeExpired(db)
     const counts = [await countEntries()]
@@ -118,11 +120,11 @@ describe('a deleted user', () => {
   ])('has the same pseudonym in every entry: %s', async (_, remove) => {
     const { root, ada } = await createPeople()
     await post('/api/auth/admin/set-role', { userId: ada.id, role: 'user' }, root.cookie)
-    const before = (await list(db, ada.id, { limit: 10 })).map(({ id }) => id)
+    const before = (await list(db, { person: ada.id }, { limit: 10 })).map(({ id }) => id)
 
     await remove({ root, ada })
 
-    const all = await list(db, undefined, { limit: 1000 })
+    const all = await list(db, {}, { limit: 1000 })
     expect(JSON.stringify(all)).not.toContain(ada.id)
     const rows = all.filter(({ id }) => before.includes(id))
     const [pseudonym = ''] = rows.map(({ subject }) => subject)
@@ -208,7 +210,7 @@ describe('an operator command', () => {
       await run('sessions', 'revoke', ada.email, '--all')
     })
 
-    const operatorEntry = (action: Action, detail: unknown) => ({
+    const operatorEntry = (action: AuditAction, detail: unknown) => ({
       ...{ action, detail, actor: 'operator', subject: ada.id, outcome: 'accepted' },
     })
     expect(entries.reverse()).toMatchObject([
@@ -244,6 +246,21 @@ describe('an operator command', () => {
     expect(rest.lines).toEqual(all.lines.slice(2))
   })
 
+  test('lists the entries of one action or one outcome', async () => {
+    const { root, ada } = await createPeople()
+    await post('/api/auth/admin/ban-user', { userId: ada.id }, root.cookie)
+    await post('/api/auth/admin/ban-user', { userId: root.id }, root.cookie)
+    const { lines } = await run('audit', '--limit', '3')
+
+    expect((await run('audit', '--action', 'admin.ban-user', '--limit', '2')).lines.slice(0, 2)).toEqual(
+      lines.slice(0, 2),
+    )
+    expect((await run('audit', '--outcome', 'refused', '--limit', '1')).lines[0]).toBe(lines[0])
+    expect(
+      (await run('audit', '--action', 'admin.ban-user', '--outcome', 'accepted', '--limit', '1')).lines[0],
+    ).toBe(lines[1])
+  })
+
   test('lists the entries of all users, 100 by default', async () => {
     const { ada } = await createPeople()
     await db.insert(audit).values(
@@ -266,6 +283,8 @@ describe('an operator command', () => {
       ['--before', 'yesterday'],
       '--before yesterday: must be the value in the last line of the previous output',
     ],
+    [['--action', 'sign-out'], '--action sign-out: must be one of sign-in, session.revoke, '],
+    [['--outcome', 'unknown'], '--outcome unknown: must be one of accepted, refused'],
     [['--person', 'nobody@example.com'], 'No account has the address nobody@example.com'],
   ])('reports what is wrong with %j', async (options, problem) => {
     expect((await run('audit', ...options)).problem).toContain(problem)
