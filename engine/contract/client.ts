@@ -11,7 +11,8 @@ import { resume, type ResumeContext } from './resume.ts'
 import { keepRetryTime } from './retry-time.ts'
 
 export { isDefinedError, ORPCError, safe } from '@orpc/client'
-export { decodeErrorBody, isValidationError } from './errors.ts'
+export { decodeErrorBody } from './errors.ts'
+export { isValidationError } from './validation-error.ts'
 
 /** Options of a single call: `client.books.update(changes, { context: { headers: { 'if-match': tag } } })`. */
 export interface CallContext extends ResumeContext {

@@ -51,17 +51,6 @@ export const BadRequestData = z.object({
 })
 export type BadRequestData = z.infer<typeof BadRequestData>
 
-/**
- * Whether an error reports an input that violates its schema. `error.data.issues` lists the invalid fields: `path` is
- * the name of the field, with dots between the segments, and empty if the whole input is invalid.
- */
-export const isValidationError = (error: unknown): error is ORPCError<'BAD_REQUEST', BadRequestData> =>
-  error instanceof ORPCError && error.code === 'BAD_REQUEST' && hasIssues(error.data)
-
-/** Checks without the schema, because a bundle of an application would otherwise contain zod. */
-const hasIssues = (data: unknown) =>
-  typeof data === 'object' && data !== null && 'issues' in data && Array.isArray(data.issues)
-
 export const badRequest = (issues: readonly SchemaIssue[]) =>
   new ORPCError('BAD_REQUEST', {
     message: 'Input validation failed',
