@@ -1,0 +1,79 @@
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+
+import { findViolations, openApp, overflows, useBrowser } from '../fixtures/browser.ts'
+import { startService } from '../fixtures/service.ts'
+
+const service = await startService()
+useBrowser()
+
+const paths = ['/', '/tasks', '/notes', '/devices', '/account', '/reservation']
+
+/** Opens all views one after the other, as a person with a task and two notes. */
+async function* openViews(options: BrowserContextOptions) {
+  const { page, client } = await openApp(service, options)
+  await client.tasks.create({ taskTitle: 'Write', taskDesc: 'For Monday' })
+  for (const title of ['Plan', 'x'.repeat(120)]) await client.notes.create({ title, body: 'y'.repeat(600) })
+  for (const path of paths) {
+    await page.goto(service.origin + path)
+    await page.getByRole('contentinfo').waitFor()
+    await expect.poll(() => page.locator('.skeleton').count()).toBe(0)
+    yield { page, path }
+  }
+}
+
+/** Moves the focus through the page. Returns the elements with the focus that are outside of the window or covered. */
+const findCovered = (page: Page) =>
+  page.evaluate<string[]>(`(() => {
+    const covered = []
+    for (const control of document.querySelectorAll('a, button, input, select, textarea')) {
+      if (!control.checkVisibility({ visibilityProperty: true }) || control.disabled) continue
+      control.focus()
+      if (document.activeElement !== control) continue
+      const { left, right, top, bottom } = control.getBoundingClientRect()
+      const x = (left + right) / 2
+      const y = (Math.max(top, 0) + Math.min(bottom, innerHeight)) / 2
+      const found = document.elementFromPoint(x, y)
+      if (!found || !(control.contains(found) || found.contains(control))) covered.push(control.outerHTML)
+    }
+    return covered
+  })()`)
+
+const styleOf = (page: Page, element: string, property: string) =>
+  page.evaluate<string>(`getComputedStyle(${element}).${property}`)
+
+test('with a zoom of 400 %, each control is reachable, and no view scrolls horizontally', async () => {
+  for await (const { page, path } of openViews({ viewport: { width: 320, height: 256 } })) {
+    expect(await overflows(page), path).toBe(false)
+    expect(await findCovered(page), path).toEqual([])
+  }
+})
+
+test('with reduced motion, nothing moves', async () => {
+  for await (const { page, path } of openViews({ reducedMotion: 'reduce' })) {
+    await page.locator('[popovertarget=settings]').click()
+    await page.getByRole('button', { name: 'Sign out' }).hover()
+    expect(await page.evaluate('document.getAnimations().length'), path).toBe(0)
+  }
+})
+
+test('with forced colors, the current view and the focus are marked without a background', async () => {
+  for await (const { page, path } of openViews({ forcedColors: 'active' })) {
+    const current = "document.querySelector('nav [aria-current]')"
+    expect(await styleOf(page, current, 'textDecorationLine'), path).toBe('underline')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Tab')
+    expect(await styleOf(page, 'document.activeElement', 'outlineStyle'), path).not.toBe('none')
+    expect(await findViolations(page), path).toEqual([])
+  }
+})
+
+test('from right to left, the header is mirrored, and no view scrolls horizontally', async () => {
+  for (const width of [320, 1280])
+    for await (const { page, path } of openViews({ locale: 'ar', viewport: { width, height: 800 } })) {
+      expect(await overflows(page), path).toBe(false)
+      const { x: logo = 0 } = (await page.getByRole('heading', { level: 1 }).boundingBox()) ?? {}
+      const { x: settings = 0 } = (await page.locator('[popovertarget=settings]').boundingBox()) ?? {}
+      expect(logo, path).toBeGreaterThan(settings)
+    }
+})
