@@ -8,19 +8,19 @@ import { tokens } from './tokens.ts'
 
 // The first button of a form is filled: this is the button that the Enter key presses.
 const style = `
-${tokens}:root { color-scheme: light dark; font: 1.05rem/1.55 system-ui, sans-serif }
+${tokens}:root { color-scheme: light dark; font: var(--text-body)/1.5 system-ui, sans-serif }
 * { box-sizing: border-box }
 body {
   background: var(--page); color: var(--text); margin: 0 auto; max-width: 30rem; overflow-wrap: anywhere;
-  padding: 1.5rem 1rem
+  padding: var(--space-6) var(--space-4)
 }
-header { color: var(--muted); font-weight: 600; margin-block-end: .75rem; padding-inline: .25rem }
-main { background: var(--surface); border: 1px solid var(--line); border-radius: .75rem; padding: 1.5rem 1.25rem }
-h1 { font-size: 1.4rem; line-height: 1.3; margin: 0 0 1rem }
-label, dt { color: var(--muted); display: block; margin-block-start: 1rem }
+header { color: var(--muted); font-weight: 600; margin-block-end: var(--space-3); padding-inline: var(--space-1) }
+main { background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius); padding: var(--space-6) var(--space-5) }
+h1 { font-size: var(--text-title); line-height: 1.3; margin: 0 0 var(--space-4) }
+label, dt { color: var(--muted); display: block; margin-block-start: var(--space-4) }
 input {
   background: var(--surface); border: 1px solid var(--control); border-radius: var(--radius); color: inherit; font: inherit;
-  direction: ltr; padding: .6rem .75rem; width: 100%
+  direction: ltr; min-height: var(--control-height); padding: var(--space-2) var(--space-3); width: 100%
 }
 dd { margin: 0 }
 bdi { font-weight: 600 }
@@ -28,12 +28,12 @@ bdi { font-weight: 600 }
 .details bdi { font-weight: inherit }
 button {
   background: none; border: 2px solid var(--accent); border-radius: var(--radius); color: var(--accent); cursor: pointer;
-  font: inherit; font-weight: 600; margin-block-start: 1rem; margin-inline-end: .75rem; min-height: 2.75rem;
-  min-width: 6rem; padding: .4rem 1.2rem
+  font: inherit; font-weight: 600; margin-block-start: var(--space-4); margin-inline-end: var(--space-3);
+  min-height: var(--control-height); min-width: 6rem; padding: var(--space-1) var(--space-4)
 }
 button:first-of-type { background: var(--fill); border-color: var(--fill); color: var(--on-fill) }
 a { color: var(--accent) }
-:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
+:focus-visible { outline: var(--focus); outline-offset: 2px }
 .caution, .problem { border-inline-start: .3rem solid var(--muted); padding-inline-start: .8rem }
 .problem { border-color: var(--danger); color: var(--danger) }
 `

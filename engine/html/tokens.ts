@@ -16,10 +16,29 @@ export const colors = {
   'notice-surface': ['#fff4d6', '#3a2f0b'],
 } as const
 
+/** Space, sizes of texts, radii, the height of fields and buttons, and the line around the element with the focus. */
+const sizes = {
+  'space-1': '0.25rem',
+  'space-2': '0.5rem',
+  'space-3': '0.75rem',
+  'space-4': '1rem',
+  'space-5': '1.25rem',
+  'space-6': '1.5rem',
+  'space-8': '2rem',
+  'text-small': '0.875rem',
+  'text-body': '1rem',
+  'text-title': '1.25rem',
+  radius: '0.5rem',
+  'radius-round': '1rem',
+  'control-height': '2.625rem',
+  focus: '3px solid var(--accent)',
+}
+
 /** The tokens as custom properties of CSS. `color-scheme` selects the theme. */
 export const tokens = `:root {
 ${Object.entries(colors)
   .map(([name, [light, dark]]) => `  --${name}: light-dark(${light}, ${dark});\n`)
-  .join('')}  --radius: 0.5rem;
-}
+  .join('')}${Object.entries(sizes)
+  .map(([name, size]) => `  --${name}: ${size};\n`)
+  .join('')}}
 `
