@@ -21,6 +21,7 @@ const sharedTexts = [
   'Menu',
   'Name',
   'Notes',
+  'Person',
   'Status',
   '{field}:',
 ]

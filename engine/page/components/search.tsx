@@ -23,16 +23,22 @@ export function useSearch() {
   return { text, q, setText }
 }
 
+interface Props extends Pick<ReturnType<typeof useSearch>, 'text' | 'setText'> {
+  /** The name of the field. By default, `Search`. */
+  label?: string
+}
+
 /** The field that searches a list. */
-export function Search({ text, setText }: Pick<ReturnType<typeof useSearch>, 'text' | 'setText'>) {
+export function Search({ text, setText, label }: Props) {
   const { t } = useLanguage()
+  const name = label ?? t('search')
   return (
     <input
       type="search"
       className="search"
-      aria-label={t('search')}
+      aria-label={name}
       aria-keyshortcuts="/"
-      placeholder={t('search')}
+      placeholder={name}
       dir="auto"
       autoComplete="off"
       maxLength={MAX_LENGTH}

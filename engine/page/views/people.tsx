@@ -1,15 +1,31 @@
-import { useState } from 'react'
+import { Link, useSearchParams } from 'wouter'
 
-import { AuditTrail } from './people/trail.tsx'
+import { useLanguage } from '../language.tsx'
 import { PersonList } from './people/list.tsx'
+import { AuditTrail } from './people/trail.tsx'
 
-/** The administration: all accounts, and the audit trail. */
+/** The administration: all accounts, and the audit trail. The address contains the open tab, so that a reload keeps the tab. */
 export function People() {
-  const [filter, setFilter] = useState<string>()
+  const { t } = useLanguage()
+  const [params] = useSearchParams()
+  const isTrail = params.get('tab') === 'trail'
   return (
     <>
-      <PersonList onShowTrail={setFilter} />
-      <AuditTrail key={filter} filter={filter} onFilter={setFilter} />
+      <nav className="tabs" aria-label={t('people')}>
+        <ul>
+          <li>
+            <Link href="/people" aria-current={isTrail ? undefined : 'page'}>
+              {t('people')}
+            </Link>
+          </li>
+          <li>
+            <Link href="/people?tab=trail" aria-current={isTrail ? 'page' : undefined}>
+              {t('trail')}
+            </Link>
+          </li>
+        </ul>
+      </nav>
+      {isTrail ? <AuditTrail /> : <PersonList />}
     </>
   )
 }

@@ -1,63 +1,52 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
-import { MAX_EMAIL } from 'tallystick-contract'
+import { useState } from 'react'
+import { flushSync } from 'react-dom'
+import { useLocation } from 'wouter'
 
 import { listUsers, peopleKey, type User } from '../../auth.ts'
 import { Loaded } from '../../components/loaded.tsx'
+import { Search, useSearch } from '../../components/search.tsx'
 import { useLanguage } from '../../language.tsx'
 import { ActionDialog, type OpenAction } from './action.tsx'
-import { PersonItem } from './person.tsx'
+import { PersonRow } from './person.tsx'
+import { trailHeading } from './trail.tsx'
 
 const PAGE_SIZE = 20
 
-/** Time after the last key press before the search begins, in milliseconds. */
-const SEARCH_DELAY = 300
-
-export function PersonList({ onShowTrail }: { onShowTrail: (email: string) => void }) {
+export function PersonList() {
   const { t } = useLanguage()
-  const [input, setInput] = useState('')
-  const [{ search, offset }, setPage] = useState({ search: '', offset: 0 })
+  const [, navigate] = useLocation()
+  const { q = '', ...field } = useSearch()
+  const [page, setPage] = useState({ q, offset: 0 })
   const [open, setOpen] = useState<OpenAction>()
   const [message, setMessage] = useState('')
-
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      setPage((page) => (page.search === input ? page : { search: input, offset: 0 }))
-    }, SEARCH_DELAY)
-    return () => {
-      clearTimeout(timer)
-    }
-  }, [input])
+  // Another search begins with its first page.
+  const offset = page.q === q ? page.offset : 0
 
   // Not requested again when the window receives the focus, because the audit trail contains each request.
   const query = useQuery({
-    queryKey: [...peopleKey, search, offset],
-    queryFn: () => listUsers({ search, offset, limit: PAGE_SIZE }),
+    queryKey: [...peopleKey, q, offset],
+    queryFn: () => listUsers({ search: q, offset, limit: PAGE_SIZE }),
     placeholderData: keepPreviousData,
     refetchOnWindowFocus: false,
     gcTime: 0,
   })
   const turnTo = (next: number) => {
-    setPage({ search, offset: next })
+    setPage({ q, offset: next })
   }
   const showTrail = ({ email }: User) => {
-    onShowTrail(email)
+    flushSync(() => {
+      navigate(`/people?${new URLSearchParams({ tab: 'trail', person: email })}`)
+    })
+    // The menu, which had the focus, has disappeared.
+    document.getElementById(trailHeading)?.focus()
   }
   return (
     <section aria-labelledby="people-title">
-      <h2 id="people-title">{t('people')}</h2>
-      <label className="narrow">
-        {t('searchPeople')}
-        <input
-          type="search"
-          autoComplete="off"
-          maxLength={MAX_EMAIL}
-          value={input}
-          onChange={({ target }) => {
-            setInput(target.value)
-          }}
-        />
-      </label>
+      <div className="row head">
+        <h2 id="people-title">{t('people')}</h2>
+        <Search {...field} label={t('searchPeople')} />
+      </div>
       <p role="status" className="outcome">
         {message}
       </p>
@@ -69,11 +58,25 @@ export function PersonList({ onShowTrail }: { onShowTrail: (email: string) => vo
                 ? t('nobodyFound')
                 : t('peopleShown', { from: offset + 1, to: offset + users.length, total })}
             </p>
-            <ul aria-labelledby="people-title">
-              {users.map((user) => (
-                <PersonItem key={user.id} user={user} onAction={setOpen} onShowTrail={showTrail} />
-              ))}
-            </ul>
+            {users.length > 0 && (
+              <table className="people" aria-labelledby="people-title">
+                <thead>
+                  <tr>
+                    <th scope="col">{t('person')}</th>
+                    <th scope="col">{t('personRole')}</th>
+                    <th scope="col">{t('memberSince')}</th>
+                    <th scope="col">
+                      <span className="hidden">{t('personActions')}</span>
+                    </th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {users.map((user) => (
+                    <PersonRow key={user.id} user={user} onAction={setOpen} onShowTrail={showTrail} />
+                  ))}
+                </tbody>
+              </table>
+            )}
             {total > PAGE_SIZE && (
               <div className="row">
                 <button

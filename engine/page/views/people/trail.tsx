@@ -1,7 +1,10 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
+import { useState } from 'react'
+import { auditActions, auditOutcomes } from 'tallystick-contract'
+import { useSearchParams } from 'wouter'
 
 import { codeOf, orpc, type Outputs } from '../../api.ts'
+import { nameOfDevice } from '../../components/device-name.ts'
 import { Field } from '../../components/field.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Problem } from '../../components/problem.tsx'
@@ -11,65 +14,88 @@ type Entry = Outputs['audit']['list']['entries'][number]
 
 const PAGE_SIZE = 20
 
-interface Props {
-  /** Shows only the entries about this address. All entries if empty. Undefined until the person chooses a filter. */
-  filter: string | undefined
-  onFilter: (filter: string) => void
+/** The id of the heading of the view. */
+export const trailHeading = 'trail-title'
+
+/** Returns the filters in the address. Ignores values that the service would refuse. */
+function useFilters() {
+  const [params, setParams] = useSearchParams()
+  const person = params.get('person') || undefined
+  const action = auditActions.find((each) => each === params.get('action'))
+  const outcome = auditOutcomes.find((each) => each === params.get('outcome'))
+  const setFilter = (name: 'person' | 'action' | 'outcome', value: string) => {
+    setParams((current) => {
+      const next = new URLSearchParams(current)
+      if (value) next.set(name, value)
+      else next.delete(name)
+      return next
+    })
+  }
+  return { filters: { person, action, outcome }, setFilter }
 }
 
-export function AuditTrail({ filter, onFilter }: Props) {
+/** The entries of the audit trail. The address contains the filters, so that a reload and the Back button keep the filters. */
+export function AuditTrail() {
   const { t } = useLanguage()
-  const heading = useRef<HTMLHeadingElement>(null)
-  const [input, setInput] = useState(filter ?? '')
+  const { filters, setFilter } = useFilters()
   // Not requested again when the window receives the focus, because each request adds an entry.
   const query = useInfiniteQuery({
     ...orpc.audit.list.infiniteOptions({
-      input: (cursor: string | undefined) => ({ limit: PAGE_SIZE, cursor, person: filter || undefined }),
+      input: (cursor: string | undefined) => ({ limit: PAGE_SIZE, cursor, ...filters }),
       initialPageParam: undefined,
       getNextPageParam: ({ nextCursor }) => nextCursor,
     }),
     refetchOnWindowFocus: false,
     gcTime: 0,
   })
-  useEffect(() => {
-    if (filter !== undefined) heading.current?.focus()
-  }, [filter])
   const isUnknown = codeOf(query.error) === 'BAD_REQUEST'
   return (
-    <section aria-labelledby="trail-title">
-      <h2 id="trail-title" ref={heading} tabIndex={-1}>
+    <section aria-labelledby={trailHeading}>
+      <h2 id={trailHeading} tabIndex={-1}>
         {t('trail')}
       </h2>
       <p className="muted">{t('trailExplanation')}</p>
-      <form
-        className="row end"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (input === filter) void query.refetch()
-          else onFilter(input)
-        }}
-      >
-        <Field
-          label={t('trailOf')}
-          type="email"
-          autoComplete="off"
-          value={input}
-          onValue={setInput}
+      <div className="row end filters">
+        <PersonFilter
+          person={filters.person ?? ''}
           error={isUnknown ? t('nobodyFound') : undefined}
+          onPerson={(person) => {
+            if (person === (filters.person ?? '')) void query.refetch()
+            else setFilter('person', person)
+          }}
         />
-        <button className="secondary">{t('showTrail')}</button>
-      </form>
+        <Select
+          label={t('trailAction')}
+          value={filters.action}
+          options={auditActions.map((action) => [action, action])}
+          onValue={(action) => {
+            setFilter('action', action)
+          }}
+        />
+        <Select
+          label={t('trailOutcome')}
+          value={filters.outcome}
+          options={auditOutcomes.map((outcome) => [outcome, t(outcome)])}
+          onValue={(outcome) => {
+            setFilter('outcome', outcome)
+          }}
+        />
+      </div>
       {!isUnknown && (
         <Loaded query={query}>
-          {({ pages }) => (
-            <ol aria-labelledby="trail-title">
-              {pages
-                .flatMap(({ entries }) => entries)
-                .map((entry) => (
-                  <TrailEntry key={entry.id} entry={entry} />
-                ))}
-            </ol>
-          )}
+          {({ pages: [first, ...others] }) =>
+            first?.entries.length ? (
+              <ol aria-labelledby={trailHeading}>
+                {[first, ...others]
+                  .flatMap(({ entries }) => entries)
+                  .map((entry) => (
+                    <TrailEntry key={entry.id} entry={entry} />
+                  ))}
+              </ol>
+            ) : (
+              <p role="status">{t('noEntries')}</p>
+            )
+          }
         </Loaded>
       )}
       {query.hasNextPage && (
@@ -87,6 +113,73 @@ export function AuditTrail({ filter, onFilter }: Props) {
   )
 }
 
+interface PersonFilterProps {
+  person: string
+  onPerson: (person: string) => void
+  error: string | undefined
+}
+
+function PersonFilter({ person, onPerson, error }: PersonFilterProps) {
+  const { t } = useLanguage()
+  const [input, setInput] = useState(person)
+  const [last, setLast] = useState(person)
+  // Another filter arrives from the address.
+  if (last !== person) {
+    setLast(person)
+    setInput(person)
+  }
+  return (
+    <form
+      className="row end"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onPerson(input)
+      }}
+    >
+      <Field
+        label={t('trailOf')}
+        type="email"
+        autoComplete="off"
+        value={input}
+        onValue={setInput}
+        error={error}
+      />
+      <button className="secondary">{t('showTrail')}</button>
+    </form>
+  )
+}
+
+interface SelectProps {
+  label: string
+  value: string | undefined
+  /** The values, each with its text. */
+  options: readonly (readonly [string, string])[]
+  onValue: (value: string) => void
+}
+
+/** Selects one of the options, or all. */
+function Select({ label, value = '', options, onValue }: SelectProps) {
+  const { t } = useLanguage()
+  return (
+    <label>
+      {label}
+      <select
+        value={value}
+        onChange={({ target }) => {
+          onValue(target.value)
+        }}
+      >
+        <option value="">{t('all')}</option>
+        {options.map(([option, text]) => (
+          <option key={option} value={option}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
 function TrailEntry({ entry }: { entry: Entry }) {
   const { t, formatTime } = useLanguage()
   const nameOf = (party: Entry['actor']) => party && <bdi>{party.email ?? party.id}</bdi>
@@ -96,16 +189,20 @@ function TrailEntry({ entry }: { entry: Entry }) {
       <div className="grow">
         <p>
           <code>{entry.action}</code>{' '}
-          {entry.outcome === 'refused' && <mark className="alarm">{t('refused')}</mark>}{' '}
-          <span className="muted">{formatTime(entry.at)}</span>
+          {entry.outcome === 'refused' && <mark className="alarm">{t('refused')}</mark>}
         </p>
         <p>
           {nameOf(actor) ?? t('unknownPerson')}
           {subject && subject.id !== actor?.id && <> → {nameOf(subject)}</>}
         </p>
         {detail && <p className="text">{detail}</p>}
-        <p className="muted text">{[ipAddress, userAgent].filter(Boolean).join(' · ')}</p>
+        <p className="muted text">
+          {ipAddress}
+          {ipAddress && userAgent && ' · '}
+          {userAgent && <span title={userAgent}>{nameOfDevice(entry) ?? userAgent}</span>}
+        </p>
       </div>
+      <p className="muted">{formatTime(entry.at)}</p>
     </li>
   )
 }
