@@ -1,18 +1,22 @@
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { type BrowserContextOptions, chromium } from 'playwright-core'
 
+import { checkFolder, writeFiles } from '../engine/create/folder.ts'
 import { createApp } from '../engine/http/server/app.ts'
 import { sampleAccounts } from '../engine/operator/seed.ts'
 import { sampleNotes } from '../src/samples/notes.ts'
 import { sampleTasks } from '../src/samples/tasks.ts'
 import { createTallystick } from '../src/testing.ts'
 
-// Writes the screenshots of README.md to docs/, with the sample data of `tallystick seed`.
+// Writes the screenshots of README.md to docs/, with the sample data of `tallystick seed`. With the path of a new or empty
+// folder, writes all views in all sizes, themes and some languages, and sheets that show many views at once.
 
 const PORT = '3210'
 const origin = `http://localhost:${PORT}`
 
-const tallystick = await createTallystick({ PORT })
+const tallystick = await createTallystick({ PORT, ADMIN_EMAILS: 'root@example.com' })
 const server = createApp(tallystick.services).listen(Number(PORT))
 await once(server, 'listening')
 
@@ -32,6 +36,7 @@ for (const name of ['charles', 'ada'] as const) {
     for (const [reader, role] of shares) await client.notes.share({ id, email: accounts[reader].email, role })
   }
 }
+cookies.set('root@example.com', await tallystick.signIn('root@example.com'))
 await tallystick.stranger.counter.set({ inputValue: 1842 })
 
 const browser = await chromium.launch({
@@ -39,27 +44,129 @@ const browser = await chromium.launch({
   args: ['--no-sandbox', '--disable-gpu'],
 })
 
-async function capture(name: string, path: string, email: string, options: BrowserContextOptions) {
-  const context = await browser.newContext({ locale: 'en', ...options })
+interface Shot extends BrowserContextOptions {
+  path: string
+  /** Signed out without an address. */
+  email?: string
+  width: number
+  height?: number
+}
+
+/** Returns a picture of a view after its content has loaded. */
+async function capture({ path, email = '', width, height = 800, ...options }: Shot) {
+  const context = await browser.newContext({ locale: 'en', viewport: { width, height }, ...options })
   const [cookie = '', value = ''] = (cookies.get(email) ?? '').split('=')
   if (value) await context.addCookies([{ name: cookie, value, url: origin }])
   const page = await context.newPage()
   await page.goto(origin + path)
-  await page.getByRole('contentinfo').waitFor()
-  await page.waitForTimeout(1000)
-  // On the view of notes, the list is below the form.
-  if (path === '/notes') await page.mouse.wheel(0, 480)
-  await page.waitForTimeout(300)
-  await page.screenshot({ path: `docs/${name}.png` })
+  await page
+    .locator(path === '/docs' ? '.opblock' : 'footer')
+    .first()
+    .waitFor()
+  await page.waitForTimeout(800)
+  const picture = await page.screenshot()
   await context.close()
+  return picture
 }
 
-await capture('page-home', '/', '', { viewport: { width: 720, height: 640 } })
-await capture('page-notes', '/notes', 'ada@example.com', {
-  viewport: { width: 720, height: 640 },
-  colorScheme: 'dark',
-})
-await capture('page-tasks', '/tasks', 'ada@example.com', { viewport: { width: 360, height: 640 } })
+const ada = 'ada@example.com'
+const readme: Record<string, Shot> = {
+  'page-home': { path: '/', width: 720, height: 640 },
+  'page-notes': { path: '/notes', email: ada, width: 960, height: 640, colorScheme: 'dark' },
+  'page-tasks': { path: '/tasks', email: ada, width: 360, height: 640 },
+}
+
+/** All views with the name of the file, the path and the person. */
+const views: [name: string, path: string, email?: string][] = [
+  ['start', '/'],
+  ['home', '/', ada],
+  ['tasks', '/tasks', ada],
+  ['notes', '/notes', ada],
+  ['devices', '/devices', ada],
+  ['account', '/account', ada],
+  ['people', '/people', 'root@example.com'],
+  ['trail', '/people?tab=trail', 'root@example.com'],
+  ['reservation', '/reservation'],
+  ['docs', '/docs'],
+]
+const sizes = [0, 3, 50, 500]
+
+/** Signs a person in who has a number of tasks and notes. */
+async function createItems(size: number) {
+  const email = `${size}@example.com`
+  const cookie = await tallystick.signIn(email)
+  cookies.set(email, cookie)
+  const client = tallystick.client({ cookie })
+  for (let item = 1; item <= size; item++) {
+    await client.tasks.create({
+      taskTitle: `Task ${item}`,
+      ...(item % 3 === 0 && { taskDesc: 'For Monday' }),
+    })
+    await client.notes.create({ title: `Note ${item}`, body: 'A line of the note.\n'.repeat((item % 9) + 1) })
+  }
+  return email
+}
+
+async function listShots() {
+  const shots: Record<string, Shot> = {}
+  for (const [name, path, email] of views) {
+    for (const width of [390, 1280])
+      for (const colorScheme of ['light', 'dark'] as const)
+        shots[`${name}-${width}-${colorScheme}`] = { path, width, colorScheme, ...(email && { email }) }
+    for (const [locale, width] of [
+      ['de', 1280],
+      ['ar', 390],
+      ['ja', 1280],
+    ] as const)
+      shots[`${name}-${width}-${locale}`] = { path, width, locale, ...(email && { email }) }
+  }
+  for (const size of sizes) {
+    const email = await createItems(size)
+    for (const width of [320, 390, 768, 1280, 1920])
+      for (const path of ['/tasks', '/notes'])
+        shots[`${path.slice(1)}-${size}-${width}`] = { path, width, email }
+  }
+  return shots
+}
+
+/** Number of pictures of a sheet. */
+const SHEET = 12
+
+/** Writes pages that show many pictures beside each other. */
+async function createSheet(pictures: [string, Buffer][]) {
+  const page = await browser.newPage({ viewport: { width: 1800, height: 1000 } })
+  await page.setContent(
+    `<style>body{display:grid;grid-template-columns:repeat(4,1fr);gap:12px;font:14px sans-serif}figure{margin:0}img{width:100%;border:1px solid gray}</style>` +
+      pictures
+        .map(
+          ([name, picture]) =>
+            `<figure><figcaption>${name}</figcaption><img src="data:image/png;base64,${picture.toString('base64')}"></figure>`,
+        )
+        .join(''),
+  )
+  const sheet = await page.screenshot({ fullPage: true })
+  await page.close()
+  return sheet
+}
+
+const captureAll = async (shots: Record<string, Shot>) => {
+  const pictures: [string, Buffer][] = []
+  for (const [name, shot] of Object.entries(shots)) pictures.push([`${name}.png`, await capture(shot)])
+  return pictures
+}
+
+const [, , argument] = process.argv
+if (argument === undefined)
+  for (const [name, picture] of await captureAll(readme)) writeFileSync(`docs/${name}`, picture)
+else {
+  const folder = resolve(process.env.INIT_CWD ?? '.', argument)
+  checkFolder(folder)
+  const pictures = await captureAll(await listShots())
+  const sheets: [string, Buffer][] = []
+  for (let first = 0; first < pictures.length; first += SHEET)
+    sheets.push([`sheet-${first / SHEET + 1}.png`, await createSheet(pictures.slice(first, first + SHEET))])
+  writeFiles(folder, new Map([...pictures, ...sheets]))
+}
 
 await browser.close()
 server.closeAllConnections()
