@@ -20,10 +20,12 @@ export function PersonMenu({ user, onAction, onShowTrail }: Props) {
   const isSelf = usePerson().id === user.id
   const isAdmin = user.role === 'admin'
 
-  const available: Action[] = [
-    ...(isAdmin || user.banned ? [] : (['impersonate'] as const)),
-    isAdmin ? 'demote' : 'promote',
-    ...(isSelf ? [] : [user.banned ? ('unban' as const) : ('ban' as const)]),
+  const offers: [Action, boolean][] = [
+    ['impersonate', !isAdmin && !user.banned],
+    ['promote', !isAdmin],
+    ['demote', isAdmin],
+    ['ban', !isSelf && !user.banned],
+    ['unban', !isSelf && Boolean(user.banned)],
   ]
   const item = (name: Action | 'showTrailOf', className: string, onClick: () => void) => (
     <li key={name}>
@@ -45,10 +47,12 @@ export function PersonMenu({ user, onAction, onShowTrail }: Props) {
         <MoreIcon />
       </button>
       <ul id={id} ref={menu} popover="auto">
-        {available.map((action) =>
-          item(action, actions[action].isHarmless ? 'secondary' : 'danger', () => {
-            onAction({ action, user })
-          }),
+        {offers.map(
+          ([action, isOffered]) =>
+            isOffered &&
+            item(action, actions[action].isHarmless ? 'secondary' : 'danger', () => {
+              onAction({ action, user })
+            }),
         )}
         {item('showTrailOf', 'secondary', () => {
           onShowTrail(user)

@@ -83,19 +83,17 @@ export function AuditTrail() {
       </div>
       {!isUnknown && (
         <Loaded query={query}>
-          {({ pages: [first, ...others] }) =>
-            first?.entries.length ? (
+          {({ pages }) => {
+            const entries = pages.flatMap((page) => page.entries)
+            if (entries.length === 0) return <p role="status">{t('noEntries')}</p>
+            return (
               <ol aria-labelledby={trailHeading}>
-                {[first, ...others]
-                  .flatMap(({ entries }) => entries)
-                  .map((entry) => (
-                    <TrailEntry key={entry.id} entry={entry} />
-                  ))}
+                {entries.map((entry) => (
+                  <TrailEntry key={entry.id} entry={entry} />
+                ))}
               </ol>
-            ) : (
-              <p role="status">{t('noEntries')}</p>
             )
-          }
+          }}
         </Loaded>
       )}
       {query.hasNextPage && (
