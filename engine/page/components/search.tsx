@@ -39,7 +39,6 @@ export function Search({ text, setText, label }: Props) {
       aria-label={name}
       aria-keyshortcuts="/"
       placeholder={name}
-      dir="auto"
       autoComplete="off"
       maxLength={MAX_LENGTH}
       value={text}
