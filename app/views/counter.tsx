@@ -47,6 +47,7 @@ export function Counter() {
           {t('decrement')}
         </button>
         <button
+          className="secondary"
           onClick={() => {
             increment.mutate(undefined)
           }}

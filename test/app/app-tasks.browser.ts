@@ -252,6 +252,25 @@ describe('a change', () => {
   })
 })
 
+test.each([
+  ['en', 'left', 'מעבר'],
+  ['ar', 'right', 'Buy milk'],
+])('in %s, a title and a description of the other direction start at the %s', async (locale, side, text) => {
+  const { page, client } = await openApp(service, { path: '/tasks', locale })
+  await client.tasks.create({ taskTitle: text, taskDesc: text })
+  await page.getByText(text).nth(1).waitFor()
+  // The texts, not their boxes.
+  const edges = await page.evaluate<
+    number[]
+  >(`[...document.querySelectorAll('.task bdi, .task .text')].map((element) => {
+    const range = document.createRange()
+    range.selectNodeContents(element)
+    return Math.round(range.getBoundingClientRect().${side})
+  })`)
+  expect(edges).toHaveLength(2)
+  expect(edges[0]).toBe(edges[1])
+})
+
 describe('keys', () => {
   test('search, add, save and cancel', async () => {
     const { page, client } = await openTasks(['First'])

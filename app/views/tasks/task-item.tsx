@@ -60,8 +60,8 @@ function Item({ task, edited }: Props) {
         }}
       />
       <div className="grow">
-        <bdi id={titleId}>{title}</bdi>
-        {status === 'in_progress' && <small className="badge">{t('statusInProgress')}</small>}
+        <bdi id={titleId}>{title}</bdi>{' '}
+        {status === 'in_progress' && <small className="badge">{t('statusInProgress')}</small>}{' '}
         <Waiting isPaused={update.isPaused} />
         {description && (
           <p className="text muted" dir="auto">

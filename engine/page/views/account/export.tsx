@@ -27,6 +27,7 @@ export function Export() {
       <h2 id="export-title">{t('exportTitle')}</h2>
       <p>{t('exportExplanation')}</p>
       <button
+        className="secondary"
         aria-busy={run.isPending}
         disabled={run.isPending}
         onClick={() => {
