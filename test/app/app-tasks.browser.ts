@@ -316,7 +316,7 @@ describe('keys', () => {
     await page.keyboard.press('n')
     expect(await page.getByRole('textbox', { name: 'New task' }).and(page.locator(':focus')).count()).toBe(0)
 
-    await button(page, 'Settings').or(page.locator('[popovertarget=settings]')).first().click()
+    await page.locator('[popovertarget=settings]').click()
     await button(page, 'Keyboard shortcuts').click()
     await keys.getByRole('checkbox').check()
     await page.keyboard.press('Escape')

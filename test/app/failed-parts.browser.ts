@@ -37,7 +37,7 @@ describe('a part of the page that cannot be loaded', () => {
 
     // The page can send the request before `selectOption` returns.
     const request = page.waitForRequest(/assets\/de-/)
-    await page.locator('.settings button').click()
+    await page.locator('[popovertarget=settings]').click()
     await page.locator('#settings select').first().selectOption('de')
     await request
 
