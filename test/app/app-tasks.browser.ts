@@ -243,12 +243,15 @@ describe('a change', () => {
     expect(await page.getByRole('textbox', { name: 'New task' }).inputValue()).toBe('Second')
   })
 
-  test('of a title that is too long is refused, and announced', async () => {
-    const { page, expectStatus } = await openTasks()
-    expectStatus(400)
+  test('of a title that is too long is not sent, and the field names the bound', async () => {
+    const { page, client } = await openTasks()
     await addTask(page, 'x'.repeat(501))
-    await page.getByRole('alert').getByText('Please check your input.').waitFor()
-    expect(await page.getByRole('textbox', { name: 'New task' }).inputValue()).toHaveLength(501)
+
+    await page.getByText('500 characters at most.').waitFor()
+    const field = page.getByRole('textbox', { name: 'New task' })
+    expect(await field.inputValue()).toHaveLength(501)
+    expect(await field.getAttribute('aria-invalid')).toBe('true')
+    expect(await titlesOf(client)).toEqual([])
   })
 })
 
