@@ -72,7 +72,7 @@ async function capture({ path, email = '', width, height = 800, ...options }: Sh
 const ada = 'ada@example.com'
 const readme: Record<string, Shot> = {
   'page-home': { path: '/', width: 720, height: 640 },
-  'page-notes': { path: '/notes', email: ada, width: 960, height: 640, colorScheme: 'dark' },
+  'page-notes': { path: '/notes', email: ada, width: 960, height: 853, colorScheme: 'dark' },
   'page-tasks': { path: '/tasks', email: ada, width: 360, height: 640 },
 }
 
