@@ -11,7 +11,7 @@ import { sampleTasks } from '../src/samples/tasks.ts'
 import { createTallystick } from '../src/testing.ts'
 
 // Writes the screenshots of README.md to docs/, with the sample data of `tallystick seed`. With the path of a new or empty
-// folder, writes all views in all sizes, themes and some languages, and sheets that show many views at once.
+// folder, writes pictures of all views in all sizes, themes and some languages, and sheets of twelve pictures.
 
 const PORT = '3210'
 const origin = `http://localhost:${PORT}`
@@ -91,7 +91,7 @@ const views: [name: string, path: string, email?: string][] = [
 ]
 const sizes = [0, 3, 50, 500]
 
-/** Signs a person in who has a number of tasks and notes. */
+/** Creates a session of a person with `size` tasks and notes. */
 async function createItems(size: number) {
   const email = `${size}@example.com`
   const cookie = await tallystick.signIn(email)

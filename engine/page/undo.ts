@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react'
 /** Time to undo a change, in milliseconds. A further change begins this time again. */
 const UNDO_TIME = 10_000
 
-/** Changes of one kind that the page shows at once, and sends after the time to undo. */
+/** A kind of changes. The page shows a change immediately, and sends the change after the time to undo. */
 interface Undoable<Id> {
   /** The name of the text about the changes. The text receives their `count`. */
   message: string

@@ -23,7 +23,7 @@ async function openWithout(pattern: RegExp, context: BrowserContext, path = '/')
   return page
 }
 
-describe('a page whose data is missing', () => {
+describe('a page without its data', () => {
   test.each([
     ['its script', /assets\/index-/, undefined],
     ['its texts', /assets\/en-/, 'Still trying…'],

@@ -1,7 +1,7 @@
 import { useLanguage } from '../../language.ts'
 import type { Note } from './note.ts'
 
-/** With whom a note is shared, and the time of the last change. */
+/** The number of readers of a note, and the time of the last change. */
 export function NoteMeta({ note: { mine, sharedWith, can, ...note } }: { note: Note }) {
   const { t, formatAge, formatTime } = useLanguage()
   const updatedAt = Date.parse(note.updatedAt) / 1000
