@@ -10,7 +10,7 @@ export function Brand() {
     <h1>
       <Link href="/">
         <img src="/icon.svg" alt="" width="28" height="28" />
-        {name}
+        <span>{name}</span>
       </Link>
     </h1>
   )

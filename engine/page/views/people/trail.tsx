@@ -195,9 +195,9 @@ function TrailEntry({ entry }: { entry: Entry }) {
         </p>
         {detail && <p className="text">{detail}</p>}
         <p className="muted text">
-          {ipAddress}
+          <bdi>{ipAddress}</bdi>
           {ipAddress && userAgent && ' · '}
-          {userAgent && <span title={userAgent}>{nameOfDevice(entry) ?? userAgent}</span>}
+          {userAgent && <bdi title={userAgent}>{nameOfDevice(entry) ?? userAgent}</bdi>}
         </p>
       </div>
       <p className="muted">{formatTime(entry.at)}</p>
