@@ -1,10 +1,8 @@
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type BrowserContextOptions, chromium } from 'playwright-core'
 
 import { checkFolder, writeFiles } from '../engine/create/folder.ts'
-import { createApp } from '../engine/http/server/app.ts'
 import { sampleAccounts } from '../engine/operator/seed.ts'
 import { sampleNotes } from '../src/samples/notes.ts'
 import { sampleTasks } from '../src/samples/tasks.ts'
@@ -14,11 +12,11 @@ import { createTallystick } from '../src/testing.ts'
 // folder, writes pictures of all views in all sizes, themes and some languages, and sheets of twelve pictures.
 
 const PORT = '3210'
+const ROOT = 'root@example.com'
 const origin = `http://localhost:${PORT}`
 
-const tallystick = await createTallystick({ PORT, ADMIN_EMAILS: 'root@example.com' })
-const server = createApp(tallystick.services).listen(Number(PORT))
-await once(server, 'listening')
+const tallystick = await createTallystick({ PORT, ADMIN_EMAILS: ROOT })
+await tallystick.listen(Number(PORT))
 
 const accounts = sampleAccounts('ada@example.com')
 const cookies = new Map<string, string>()
@@ -36,7 +34,7 @@ for (const name of ['charles', 'ada'] as const) {
     for (const [reader, role] of shares) await client.notes.share({ id, email: accounts[reader].email, role })
   }
 }
-cookies.set('root@example.com', await tallystick.signIn('root@example.com'))
+cookies.set(ROOT, await tallystick.signIn(ROOT))
 await tallystick.stranger.counter.set({ inputValue: 1842 })
 
 const browser = await chromium.launch({
@@ -84,8 +82,8 @@ const views: [name: string, path: string, email?: string][] = [
   ['notes', '/notes', ada],
   ['devices', '/devices', ada],
   ['account', '/account', ada],
-  ['people', '/people', 'root@example.com'],
-  ['trail', '/people?tab=trail', 'root@example.com'],
+  ['people', '/people', ROOT],
+  ['trail', '/people?tab=trail', ROOT],
   ['reservation', '/reservation'],
   ['docs', '/docs'],
 ]
@@ -169,6 +167,4 @@ else {
 }
 
 await browser.close()
-server.closeAllConnections()
-server.close()
 await tallystick.close()

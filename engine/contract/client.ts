@@ -1,4 +1,4 @@
-import { createORPCClient, type NestedClient, ORPCError } from '@orpc/client'
+import { createORPCClient, type NestedClient } from '@orpc/client'
 import { type LinkFetchClientOptions, RPCLink, type RPCLinkOptions } from '@orpc/client/fetch'
 import type { AnyContractRouter, ContractRouterClient } from '@orpc/contract'
 import { OpenAPILink, type OpenAPILinkOptions } from '@orpc/openapi-client/fetch'
@@ -67,7 +67,7 @@ const keepTime: CallInterceptor = async (call) => {
   try {
     return await call.next({ ...call, context: { ...call.context, reply } })
   } catch (error) {
-    if (error instanceof ORPCError && error.status === 429) keepRetryTime(error, reply.get('retry-after'))
+    keepRetryTime(error, reply.get('retry-after'))
     throw error
   }
 }

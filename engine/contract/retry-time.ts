@@ -1,10 +1,13 @@
-/** The times by error, because the body of an error does not contain the time. */
-const times = new WeakMap<object, number>()
+import { ORPCError } from '@orpc/client'
 
-/** Keeps the time of a limited request from the value of the header `Retry-After`, a number of seconds. */
-export function keepRetryTime(error: object, header: unknown) {
+/** The times by error, because the body of an error does not contain the time. */
+const times = new WeakMap<Error, number>()
+
+/** Keeps the time of a limited request (429). `header` is the value of `Retry-After`, a number of seconds. */
+export function keepRetryTime(error: unknown, header: unknown) {
   const seconds = Number(header)
-  if (seconds > 0) times.set(error, Date.now() + seconds * 1000)
+  if (error instanceof ORPCError && error.status === 429 && seconds > 0)
+    times.set(error, Date.now() + seconds * 1000)
 }
 
 /**

@@ -38,7 +38,7 @@ async function send(path: string, body?: object, headers?: Record<string, string
   if (response.ok) return { answer, headers: response.headers }
   const { code, message, data } = answer as { code: string; message: string; data?: unknown }
   const error = new ORPCError(code, { status: response.status, message, data })
-  if (response.status === 429) keepRetryTime(error, response.headers.get('retry-after'))
+  keepRetryTime(error, response.headers.get('retry-after'))
   throw error
 }
 

@@ -4,6 +4,7 @@ import { Link, useLocation } from 'wouter'
 
 import { type Session, sessionQuery, signOut, stopImpersonating } from './auth.ts'
 import { Boundary } from './components/boundary.tsx'
+import { Choice } from './components/choice.tsx'
 import { Confirm } from './components/confirm.tsx'
 import { MenuIcon, PersonIcon, SettingsIcon, SignOutIcon } from './components/icons.tsx'
 import { Keys } from './components/keys.tsx'
@@ -124,23 +125,15 @@ function Settings({ session }: { session: Session | null }) {
           </p>
         )}
         <LanguageSelect label={t('language')} language={language} onLanguage={choose} />
-        <label>
-          {t('theme')}
-          <select
-            value={theme}
-            onChange={({ target }) => {
-              const next = target.value as Theme
-              setTheme(next)
-              applyTheme(next)
-            }}
-          >
-            {themes.map((each) => (
-              <option key={each} value={each}>
-                {t(themeTitles[each])}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label={t('theme')}
+          value={theme}
+          options={themes.map((each) => [each, t(themeTitles[each])])}
+          onChoice={(next) => {
+            setTheme(next)
+            applyTheme(next)
+          }}
+        />
         <button className="secondary" popoverTarget="keys" aria-keyshortcuts="?">
           {t('keys')}
         </button>

@@ -43,7 +43,7 @@ describe('a page from the back/forward cache', () => {
     expect(await page.getByRole('textbox', { name: 'New task' }).inputValue()).toBe('Unsaved')
   })
 
-  test('shows nothing of a person whose session has ended', async () => {
+  test('shows no data of an ended session', async () => {
     const { page, email, expectStatus } = await openTasks()
     // The restored page may resume its live updates before it is loaded again.
     expectStatus(401)

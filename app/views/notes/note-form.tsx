@@ -1,48 +1,32 @@
 import type { ReactNode } from 'react'
-import { Field, Problem, TextField, Waiting } from 'tallystick/page'
+import { EditForm, type EditFormProps, Field, TextField } from 'tallystick/page'
 
 import { noteBounds } from '../../../contract/bounds.ts'
 import { useLanguage } from '../../language.ts'
 import type { NoteFields } from './note.ts'
 
-interface Props {
+/** A form for a new note has no `onClose`. */
+interface Props extends EditFormProps {
   fields: NoteFields
   onChange: (fields: NoteFields) => void
-  onSubmit: () => void
-  /** Absent for a new note. */
-  onClose?: () => void
-  /** Name of the button that saves. */
-  action: string
-  isPending: boolean
-  /** Whether the request waits for the connection. */
-  isPaused: boolean
-  error: unknown
   /** Messages, between the fields and the buttons. */
   children?: ReactNode
 }
 
 /** The fields of a note. */
-export function NoteForm({
-  fields,
-  onChange,
-  onSubmit,
-  onClose,
-  action,
-  isPending,
-  isPaused,
-  error,
-  children,
-}: Props) {
+export function NoteForm({ fields, onChange, onSubmit, children, ...form }: Props) {
   const { t } = useLanguage()
   const { title, body } = fields
+  const isNew = form.onClose === undefined
   const rules = {
     title: { label: t('title'), maxLength: noteBounds.title },
     body: { label: t('body'), maxLength: noteBounds.body },
   }
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
+    <EditForm
+      {...form}
+      rules={rules}
+      onSubmit={() => {
         if (title.trim()) onSubmit()
       }}
     >
@@ -50,9 +34,9 @@ export function NoteForm({
         {...rules.title}
         dir="auto"
         required
-        autoFocus={onClose !== undefined}
+        autoFocus={!isNew}
         autoComplete="off"
-        aria-keyshortcuts={onClose ? undefined : 'n'}
+        aria-keyshortcuts={isNew ? 'n' : undefined}
         value={title}
         onValue={(value) => {
           onChange({ title: value, body })
@@ -68,19 +52,7 @@ export function NoteForm({
         }}
       />
       {children}
-      <Problem error={error} fields={rules} />
-      <div className="row">
-        <button aria-busy={isPending} disabled={isPending} aria-keyshortcuts="Control+Enter Meta+Enter">
-          {action}
-        </button>
-        <Waiting isPaused={isPaused} />
-        {onClose && (
-          <button type="button" className="secondary" onClick={onClose} aria-keyshortcuts="Escape">
-            {t('cancel')}
-          </button>
-        )}
-      </div>
-    </form>
+    </EditForm>
   )
 }
 

@@ -1,37 +1,19 @@
 import type { ReactNode } from 'react'
-import { Field, Problem, TextField, Waiting } from 'tallystick/page'
+import { Choice, EditForm, type EditFormProps, Field, TextField } from 'tallystick/page'
 
 import { taskBounds } from '../../../contract/bounds.ts'
 import { useLanguage } from '../../language.ts'
-import { type Status, statuses, statusNames, type TaskFields } from './task.ts'
+import { statuses, statusNames, type TaskFields } from './task.ts'
 
-interface Props {
+interface Props extends EditFormProps {
   fields: TaskFields
   onChange: (fields: TaskFields) => void
-  onSubmit: () => void
-  onClose: () => void
-  /** Name of the button that saves. */
-  action: string
-  isPending: boolean
-  /** Whether the request waits for the connection. */
-  isPaused: boolean
-  error: unknown
   /** Messages, between the fields and the buttons. */
   children: ReactNode
 }
 
 /** The fields of a task. */
-export function TaskForm({
-  fields,
-  onChange,
-  onSubmit,
-  onClose,
-  action,
-  isPending,
-  isPaused,
-  error,
-  children,
-}: Props) {
+export function TaskForm({ fields, onChange, children, ...form }: Props) {
   const { t } = useLanguage()
   const { title, description, status } = fields
   const rules = {
@@ -39,12 +21,7 @@ export function TaskForm({
     description: { label: t('description'), maxLength: taskBounds.description },
   }
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        onSubmit()
-      }}
-    >
+    <EditForm {...form} rules={rules}>
       <Field
         {...rules.title}
         dir="auto"
@@ -64,33 +41,16 @@ export function TaskForm({
           onChange({ ...fields, description: value || null })
         }}
       />
-      <label>
-        {t('status')}
-        <select
-          value={status}
-          onChange={({ target }) => {
-            onChange({ ...fields, status: target.value as Status })
-          }}
-        >
-          {statuses.map((each) => (
-            <option key={each} value={each}>
-              {t(statusNames[each])}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        label={t('status')}
+        value={status}
+        options={statuses.map((each) => [each, t(statusNames[each])])}
+        onChoice={(value) => {
+          onChange({ ...fields, status: value })
+        }}
+      />
       {children}
-      <Problem error={error} fields={rules} />
-      <div className="row">
-        <button aria-busy={isPending} disabled={isPending} aria-keyshortcuts="Control+Enter Meta+Enter">
-          {action}
-        </button>
-        <Waiting isPaused={isPaused} />
-        <button type="button" className="secondary" onClick={onClose} aria-keyshortcuts="Escape">
-          {t('cancel')}
-        </button>
-      </div>
-    </form>
+    </EditForm>
   )
 }
 

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { audiences, tokenBounds } from 'tallystick-contract'
 
 import { client, type Inputs } from '../../api.ts'
+import { Choice } from '../../components/choice.tsx'
 import { Copy } from '../../components/copy.tsx'
 import { Field } from '../../components/field.tsx'
 import { Loaded } from '../../components/loaded.tsx'
@@ -116,33 +117,5 @@ function NewToken() {
         </>
       )}
     </>
-  )
-}
-
-interface ChoiceProps<Value extends string | number> {
-  label: string
-  value: Value
-  /** Each value with its text. */
-  options: [Value, string][]
-  onChoice: (value: Value) => void
-}
-
-function Choice<Value extends string | number>({ label, value, options, onChoice }: ChoiceProps<Value>) {
-  return (
-    <label>
-      {label}
-      <select
-        value={value}
-        onChange={({ target }) => {
-          onChoice(options[target.selectedIndex]?.[0] ?? value)
-        }}
-      >
-        {options.map(([each, text]) => (
-          <option key={each} value={each}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
   )
 }

@@ -4,6 +4,7 @@ import { auditActions, auditOutcomes } from 'tallystick-contract'
 import { useSearchParams } from 'wouter'
 
 import { codeOf, orpc, type Outputs } from '../../api.ts'
+import { Choice } from '../../components/choice.tsx'
 import { nameOfDevice } from '../../components/device-name.ts'
 import { Field } from '../../components/field.tsx'
 import { Loaded } from '../../components/loaded.tsx'
@@ -48,6 +49,7 @@ export function AuditTrail() {
     refetchOnWindowFocus: false,
     gcTime: 0,
   })
+  const all = ['', t('all')] as const
   const isUnknown = codeOf(query.error) === 'BAD_REQUEST'
   return (
     <section aria-labelledby={trailHeading}>
@@ -64,19 +66,19 @@ export function AuditTrail() {
             else setFilter('person', person)
           }}
         />
-        <Select
+        <Choice
           label={t('trailAction')}
-          value={filters.action}
-          options={auditActions.map((action) => [action, action])}
-          onValue={(action) => {
+          value={filters.action ?? ''}
+          options={[all, ...auditActions.map((action) => [action, action] as const)]}
+          onChoice={(action) => {
             setFilter('action', action)
           }}
         />
-        <Select
+        <Choice
           label={t('trailOutcome')}
-          value={filters.outcome}
-          options={auditOutcomes.map((outcome) => [outcome, t(outcome)])}
-          onValue={(outcome) => {
+          value={filters.outcome ?? ''}
+          options={[all, ...auditOutcomes.map((outcome) => [outcome, t(outcome)] as const)]}
+          onChoice={(outcome) => {
             setFilter('outcome', outcome)
           }}
         />
@@ -144,37 +146,6 @@ function PersonFilter({ person, onPerson, error }: PersonFilterProps) {
       />
       <button className="secondary">{t('showTrail')}</button>
     </form>
-  )
-}
-
-interface SelectProps {
-  label: string
-  value: string | undefined
-  /** The values, each with its text. */
-  options: readonly (readonly [string, string])[]
-  onValue: (value: string) => void
-}
-
-/** Selects one of the options, or all. */
-function Select({ label, value = '', options, onValue }: SelectProps) {
-  const { t } = useLanguage()
-  return (
-    <label>
-      {label}
-      <select
-        value={value}
-        onChange={({ target }) => {
-          onValue(target.value)
-        }}
-      >
-        <option value="">{t('all')}</option>
-        {options.map(([option, text]) => (
-          <option key={option} value={option}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
   )
 }
 
