@@ -1,5 +1,5 @@
 import type { ORPCError } from '@orpc/server'
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'
 import type { RateLimit } from 'tallystick-contract'
 
@@ -18,6 +18,8 @@ export interface Context {
   settings: Settings
   resources: Readonly<Record<string, GuardedResource>>
   log: Logger
+  /** The value of `X-Request-Id`, for log lines. Undefined for calls within this process, without HTTP. */
+  requestId?: IncomingMessage['id'] | undefined
   headers: IncomingHttpHeaders
   /** The headers of the answer. */
   reply: Reply

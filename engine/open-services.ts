@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { Connection } from './db/database.ts'
 import { parseDatabaseUrl } from './db/database-url.ts'
 import type { MigrationState } from './db/migrations.ts'
-import { isReachable, isServer, open } from './db/open.ts'
+import { isReachable, isServer, migrate, open } from './db/open.ts'
 import type { App } from './resource.ts'
 import type { Services } from './services.ts'
 import { createRateLimiter } from './guard/rate-limiter.ts'
@@ -22,16 +22,12 @@ export interface OpenServices extends Services, Pick<Connection, 'close'> {
 /** Opens the database, applies pending migrations, and creates the services. */
 export async function openServices(app: App, settings: Settings, mailer?: Mailer): Promise<OpenServices> {
   const log = createLog(settings)
-  const { databaseUrl, directUrl, answerTimeout } = settings
+  const { databaseUrl, answerTimeout } = settings
   warnOfIgnoredParameters(settings, log)
   const metrics = await loadMetrics(settings, app)
   const observers = [metrics, tracing].flatMap((observer) => (observer ? [observer.observeStatement] : []))
   const { db, notifications, close } = await open(databaseUrl, {
-    migrationsFolder: app.migrationsFolder,
-    onMigrated: (state) => {
-      logMigrations(state, log)
-    },
-    directUrl,
+    ...migrationOptions(app, settings, log),
     answerTimeout,
     observers,
   })
@@ -64,6 +60,18 @@ export async function openServices(app: App, settings: Settings, mailer?: Mailer
     },
   }
 }
+
+/** Applies pending migrations to the PostgreSQL server of DATABASE_URL. */
+export const migrateDatabase = (app: App, settings: Settings) =>
+  migrate(settings.databaseUrl, migrationOptions(app, settings, createLog(settings)))
+
+const migrationOptions = ({ migrationsFolder }: App, { directUrl }: Settings, log: Logger) => ({
+  migrationsFolder,
+  directUrl,
+  onMigrated: (state: MigrationState) => {
+    logMigrations(state, log)
+  },
+})
 
 function logMigrations({ pending, unknown }: MigrationState, log: Logger) {
   if (pending.length > 0) log.info({ migrations: pending }, 'migrations applied')

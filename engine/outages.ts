@@ -1,15 +1,20 @@
 import { ORPCError } from '@orpc/client'
 import { unavailable } from 'tallystick-contract'
 
-import { isForeignKeyViolation, isOutage } from './db/errors.ts'
+import { isDiskFull, isForeignKeyViolation, isOutage } from './db/errors.ts'
 
 /**
  * Converts a database error to the error that a caller receives:
  * - a foreign key violation: 401, because the account of the caller was deleted during the call;
- * - an outage of the database: 503;
+ * - an outage of the database, or a full disk: 503;
  * - any other error: undefined.
  */
 export function toPublicDatabaseError(error: unknown) {
   if (isForeignKeyViolation(error)) return new ORPCError('UNAUTHORIZED', { message: 'Sign in first' })
-  return isOutage(error) ? unavailable('The database does not answer; try again') : undefined
+  if (!isOutage(error)) return undefined
+  return unavailable(
+    isDiskFull(error)
+      ? 'The database cannot store changes now; try again later'
+      : 'The database does not answer; try again',
+  )
 }

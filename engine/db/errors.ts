@@ -15,10 +15,13 @@ export const isConstraintViolation = (error: unknown) => codeOf(error).startsWit
 /** Returns whether a statement failed because a row references a person or another row that no longer exists. */
 export const isForeignKeyViolation = (error: unknown) => codeOf(error) === '23503'
 
-// Error codes of outages: refused or lost connections, too many connections, a server that starts, stops or fails
-// over, timeouts, and deadlocks.
+// Error codes of outages: refused or lost connections, too many connections, a full disk, a server that starts, stops or
+// fails over, timeouts, and deadlocks.
 const OUTAGES =
-  /^(08...|53300|57P..|57014|55P03|40P01|25006|E(CONN|PIPE|TIMEDOUT|HOST|NET|NOTFOUND|AI_)\w*|CONNECT(ION)?_\w+)$/
+  /^(08...|53100|53300|57P..|57014|55P03|40P01|25006|E(NOSPC|CONN|PIPE|TIMEDOUT|HOST|NET|NOTFOUND|AI_)\w*|CONNECT(ION)?_\w+)$/
+
+/** Returns whether a statement failed because the disk of the database is full. Reads go on, and changes may succeed later. */
+export const isDiskFull = (error: unknown) => /^(53100|ENOSPC)$/.test(codeOf(error))
 
 /** Returns whether a statement failed because of an outage of the database, and not because of the statement itself. */
 export const isOutage = (error: unknown): error is Error => OUTAGES.test(codeOf(error))
@@ -31,25 +34,6 @@ export function toErrorMessage(error: unknown): string {
   if (error instanceof DrizzleQueryError) return toErrorMessage(error.cause)
   // Node.js throws an AggregateError if the connections to all addresses of a host fail. It contains one error for each
   // address.
-  if (error instanceof AggregateError) return error.errors.map(toErrorMessage).join('\n')
+  if (error instanceof AggregateError) return error.errors.map(toErrorMessage).join('; ')
   return error instanceof Error ? error.message : String(error)
-}
-
-/** What to do about an error of the start: a pattern of the message, and the advice. */
-const ADVICE: [RegExp, string][] = [
-  [
-    /unsupported startup parameter/,
-    'The address belongs to a connection pooler. Set DATABASE_DIRECT_URL to the address of PostgreSQL, and DATABASE_URL to the address of the pooler.',
-  ],
-  [
-    /permission denied for (schema|database|table)/,
-    'Migrations are pending, or their table cannot be read. Run tallystick migrate with a role that may create tables, and see docs/deployment.md for the permissions of the role of the service.',
-  ],
-]
-
-/** Describes an error of the start for the terminal. `setting` is the name of the setting with the address. */
-export function describeStartError(setting: string, error: unknown) {
-  const message = toErrorMessage(error)
-  const advice = ADVICE.filter(([pattern]) => pattern.test(message)).map(([, text]) => text)
-  return new Error([`${setting}: ${message}`, ...advice].join('\n'), { cause: error })
 }

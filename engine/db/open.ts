@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/pglite'
-import { migrate } from 'drizzle-orm/pglite/migrator'
+import { migrate as migrateEmbedded } from 'drizzle-orm/pglite/migrator'
 
 import type { Connection, Database } from './database.ts'
 import { start } from './embedded.ts'
-import { describeStartError } from './errors.ts'
+import { describeStartError } from './connection-errors.ts'
 import { createEmbeddedNotifications } from './notifications.ts'
 import { observed } from './observer.ts'
 import { withRowReaders } from './row-reader.ts'
@@ -28,22 +28,25 @@ export const isServer = (url: string) => /^postgres(ql)?:/.test(url)
 export async function open(url: string, options: OpenOptions): Promise<Connection> {
   const { migrationsFolder, onMigrated } = options
   if (isServer(url)) {
-    const migrationSetting = options.directUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL'
-    const state = await migrateServer(options.directUrl ?? url, migrationsFolder).catch(
-      rethrowStartError(migrationSetting),
-    )
-    onMigrated?.(state)
+    await migrate(url, options)
     return openServer(url, options).catch(rethrowStartError('DATABASE_URL'))
   }
   const embedded = await openEmbedded(url)
   const state = await applyMigrations(embedded.db, migrationsFolder, (config) =>
-    migrate(embedded.db, config),
+    migrateEmbedded(embedded.db, config),
   ).catch(async (error: unknown) => {
     await embedded.close()
     throw error
   })
   onMigrated?.(state)
   return { ...embedded, db: (options.observers ?? []).reduce(observed, embedded.db) }
+}
+
+/** Applies pending migrations to a PostgreSQL server. */
+export async function migrate(url: string, { directUrl, migrationsFolder, onMigrated }: OpenOptions) {
+  const setting = directUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL'
+  const state = await migrateServer(directUrl ?? url, migrationsFolder).catch(rethrowStartError(setting))
+  onMigrated?.(state)
 }
 
 const rethrowStartError =
@@ -54,7 +57,7 @@ const rethrowStartError =
 
 /** Opens a database without applying migrations. */
 export const connect = (url: string): Promise<Connection> =>
-  isServer(url) ? openServer(url, {}) : openEmbedded(url)
+  isServer(url) ? openServer(url, {}).catch(rethrowStartError('DATABASE_URL')) : openEmbedded(url)
 
 async function openEmbedded(folder: string) {
   const { client, close } = await start(folder)

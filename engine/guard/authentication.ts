@@ -12,7 +12,7 @@ import type { Services } from '../services.ts'
 
 interface CallOptions
   extends
-    Pick<Context, 'malformed' | 'address' | 'isAbandoned'>,
+    Pick<Context, 'malformed' | 'address' | 'isAbandoned' | 'requestId'>,
     Partial<Pick<Context, 'attributes' | 'reply'>> {
   /** The audience that an access token must have. By default, the base URL of the service. */
   audience?: string
@@ -30,6 +30,7 @@ export function createContext(
     malformed,
     address,
     isAbandoned,
+    requestId,
     attributes = {},
     reply = new Map<string, string | string[]>(),
   }: CallOptions = {},
@@ -54,6 +55,7 @@ export function createContext(
     settings,
     resources: app.resources,
     log,
+    requestId,
     headers,
     reply,
     malformed,

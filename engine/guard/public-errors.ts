@@ -24,7 +24,10 @@ export async function toPublicError(
   const cause = known?.cause
   if (known?.code === 'BAD_REQUEST' && cause instanceof ValidationError) return badRequest(cause.issues)
   if (!known || known.status >= 500)
-    context.log.error({ err: toLoggableError(cause ?? error), procedure: operation }, 'a procedure failed')
+    context.log.error(
+      { err: toLoggableError(cause ?? error), procedure: operation, req: { id: context.requestId } },
+      'a procedure failed',
+    )
   if (databaseError) {
     context.reply.set('retry-after', '1')
     return databaseError

@@ -139,7 +139,7 @@ export function createAuth(
                 negotiateLanguage(request?.headers?.get('accept-language') ?? ''),
               ),
             ).catch((error: unknown) => {
-              log.error(deliveryFailure(error), 'a sign-in e-mail could not be delivered')
+              log.error(deliveryFailure(settings, error), 'a sign-in e-mail could not be delivered')
             }),
         }),
       ),
@@ -178,12 +178,15 @@ async function promote(db: Database, userId: string, adminEmails: string[]) {
 }
 
 /**
- * Returns the codes of a delivery error. Omits the message of the mail server, because the message may contain the text
- * of the e-mail.
+ * Returns the host of the mail server (or the outbox folder) and the codes of a delivery error. Omits the message of the
+ * mail server, because the message may contain the text of the e-mail.
  */
-function deliveryFailure(error: unknown) {
+function deliveryFailure({ smtpUrl, outbox }: Settings, error: unknown) {
   const fields = error instanceof Error ? Object.entries(error) : []
-  return Object.fromEntries(fields.filter(([key]) => ['code', 'command', 'responseCode'].includes(key)))
+  return {
+    mailServer: smtpUrl === undefined ? outbox : new URL(smtpUrl).host,
+    ...Object.fromEntries(fields.filter(([key]) => ['code', 'command', 'responseCode'].includes(key))),
+  }
 }
 
 /**

@@ -9,6 +9,7 @@ const MAX_LINE = 8000
 /** Maximum length of a path in the log and in traces, in characters. */
 export const MAX_PATH = 300
 const MAX_FRAMES = 20
+const MAX_MESSAGE = 300
 const MAX_NAME = 64
 const MAX_CAUSES = 3
 const MAX_ISSUES = 10
@@ -51,10 +52,10 @@ interface ErrorDescription {
 /**
  * Describes an error by its type, code and stack frames. Omits most messages, because a message may contain the
  * caller's input (for example, messages of JSON.parse and undici). Includes messages of PostgreSQL that
- * contain no values.
+ * contain no values, and the messages of all failed statements without their quoted parts.
  */
-export function describeError(error: unknown, depth = 0): ErrorDescription {
-  if (error instanceof DrizzleQueryError) return describeError(error.cause, depth)
+export function describeError(error: unknown, depth = 0, isOfStatement = false): ErrorDescription {
+  if (error instanceof DrizzleQueryError) return describeError(error.cause, depth, true)
   if (!(error instanceof Error)) return { type: typeof error }
   const { code } = error as { code?: unknown }
   const isCode = typeof code === 'string' && /^\w{1,64}$/.test(code)
@@ -62,12 +63,19 @@ export function describeError(error: unknown, depth = 0): ErrorDescription {
   return {
     type: error.name.slice(0, MAX_NAME),
     ...(isCode && { code }),
-    ...(isCode && VALUE_FREE.test(code) && { message: error.message.slice(0, 300) }),
+    ...(isCode && VALUE_FREE.test(code) && { message: error.message.slice(0, MAX_MESSAGE) }),
+    ...(isCode && isOfStatement && !VALUE_FREE.test(code) && { message: withoutValues(error.message) }),
     ...(stack && { stack }),
     ...(error instanceof InvalidOutput && { issues: error.issues.slice(0, MAX_ISSUES) }),
     ...(error.cause !== undefined && depth < MAX_CAUSES && { cause: describeError(error.cause, depth + 1) }),
   }
 }
+
+const QUOTE = /["'«»„“”‘’‚‹›「」『』]/.source
+const VALUES = new RegExp(`${QUOTE}.*${QUOTE}|${QUOTE}.*|\\b0x[\\da-f][\\da-fx ]*`, 'gis')
+
+/** Replaces the quoted parts of a message, and the bytes of an invalid encoding: PostgreSQL quotes values in each language. */
+const withoutValues = (message: string) => message.replace(VALUES, '…').slice(0, MAX_MESSAGE)
 
 /** Matches the part of a stack before the message: the name of the error and, for errors of Node, the code. */
 const HEADER = /^[\w$]*(?: \[\w+\])?(?:: )?/

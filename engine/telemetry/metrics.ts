@@ -1,12 +1,12 @@
 import cluster from 'node:cluster'
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { RateLimit } from 'tallystick-contract'
 
-import { isOutage } from '../db/errors.ts'
+import { isDiskFull, isOutage } from '../db/errors.ts'
 import type { StatementObserver } from '../db/observer.ts'
 import type { RequestAttributes } from '../context.ts'
+import { listen } from '../listen.ts'
 import type { AttributesOf } from '../services.ts'
 import type { App } from '../resource.ts'
 import type { Settings } from '../settings.ts'
@@ -77,7 +77,7 @@ export function createMetrics(settings: Settings, { id, rateLimits }: Pick<App, 
   const failures = new Counter({
     ...describe(
       'database_failures_total',
-      'Failed statements, by reason: outage (the database is not available) or other.',
+      'Failed statements, by reason: outage (the database is not available), disk_full or other.',
     ),
     labelNames: ['reason'],
   })
@@ -87,7 +87,7 @@ export function createMetrics(settings: Settings, { id, rateLimits }: Pick<App, 
   for (const reason of ['full', 'late', 'incomplete']) shed.inc({ reason }, 0)
   for (const outcome of ['accepted', 'refused']) signIns.inc({ outcome }, 0)
   for (const limit of rateLimits.keys()) exceededLimits.inc({ limit }, 0)
-  for (const reason of ['outage', 'other']) failures.inc({ reason }, 0)
+  for (const reason of ['outage', 'disk_full', 'other']) failures.inc({ reason }, 0)
 
   const observeStatement: StatementObserver = async ({ name }, run) => {
     const end = statements.startTimer({ statement: name })
@@ -95,7 +95,7 @@ export function createMetrics(settings: Settings, { id, rateLimits }: Pick<App, 
     try {
       return await run()
     } catch (error) {
-      failures.inc({ reason: isOutage(error) ? 'outage' : 'other' })
+      failures.inc({ reason: isDiskFull(error) ? 'disk_full' : isOutage(error) ? 'outage' : 'other' })
       throw error
     } finally {
       statementsInProgress.dec()
@@ -174,7 +174,5 @@ async function serveMetrics({ metricsHost, metricsPort }: Settings, read: () => 
       () => response.writeHead(503).end(),
     )
   })
-  server.listen(metricsPort, metricsHost)
-  await once(server, 'listening')
-  return server
+  return listen(server, { host: metricsHost, port: metricsPort }, 'METRICS_PORT')
 }

@@ -66,7 +66,11 @@ async function handle(call: Call, response: ServerResponse, operation: Operation
   const body = operation === operations[GET_SESSION] && !caller ? 'null' : await result.text()
   if (result.ok) return sendBody(response, result.status, body || 'null')
   const failure = errorOf(result.status, body)
-  if (failure.status >= 500) context.log.error({ operation: call.path }, 'an operation of better-auth failed')
+  if (failure.status >= 500)
+    context.log.error(
+      { operation: call.path, req: { id: context.requestId } },
+      'an operation of better-auth failed',
+    )
   return sendError(response, failure)
 }
 

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { unavailable } from 'tallystick-contract'
 
 import type { Services } from '../../services.ts'
@@ -9,11 +9,18 @@ import { sendBody, sendError } from '../server/send.ts'
 const LIVE = '/api/health/live'
 const READY = '/api/health/ready'
 
+const isRead = ({ method = '', headers }: IncomingMessage) =>
+  (method === 'GET' || method === 'HEAD') && !hasBody(headers)
+
+export const isLivenessCheck = (request: IncomingMessage) => request.url === LIVE && isRead(request)
+
 /** Health checks are answered even if MAX_REQUESTS is reached, and are not logged. */
-export const isHealthCheck = ({ method = '', url, headers }: IncomingMessage) =>
-  (url === LIVE || url === READY) && (method === 'GET' || method === 'HEAD') && !hasBody(headers)
+export const isHealthCheck = (request: IncomingMessage) =>
+  (request.url === LIVE || request.url === READY) && isRead(request)
 
 const OK = JSON.stringify({ status: 'ok' })
+
+export const sendAlive = (response: ServerResponse) => sendBody(response, 200, OK)
 
 const check = (respond: Endpoint['answer']): Endpoint => ({ methods: ['GET'], answer: respond })
 
@@ -31,7 +38,7 @@ export function createHealthEndpoints({ state, isReachable }: Services): Endpoin
     }))
 
   return {
-    [LIVE]: check((_, response) => sendBody(response, 200, OK)),
+    [LIVE]: check((_, response) => sendAlive(response)),
     [READY]: check(async (_, response) => {
       if (state.stopping) return sendError(response, unavailable('The service is stopping'))
       if (!(await probeDatabase())) return sendError(response, unavailable('The database does not answer'))

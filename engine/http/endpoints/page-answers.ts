@@ -31,7 +31,7 @@ export const showLimit = (translator: PageTranslator, exceeded: LimitRefusal): O
 /** Creates the functions that answer a call with a page in the language of the caller. */
 export function createPageAnswers(
   app: Application,
-  { request, context: { log } }: Call,
+  { request, context: { log, requestId } }: Call,
   response: ServerResponse,
 ) {
   const translator = createPageTranslator(app, request.headers['accept-language'])
@@ -58,7 +58,7 @@ export function createPageAnswers(
     }
     const known = error instanceof ORPCError ? error : toPublicDatabaseError(error)
     if (!known) throw error
-    if (known.status >= 500) log.error({ err: error }, 'a request failed')
+    if (known.status >= 500) log.error({ err: error, req: { id: requestId } }, 'a request failed')
     if (known.status === 503) setHeaders({ 'retry-after': '1' })
     return showProblem(known.status, known)
   }

@@ -61,6 +61,7 @@ export function createBatch(services: Services, { run, methodsAt, occupySlot }: 
         attributes,
         address: call.context.address,
         isAbandoned: call.context.isAbandoned,
+        requestId: call.context.requestId,
         malformed: target.malformed,
       },
     )
@@ -95,7 +96,7 @@ export function createBatch(services: Services, { run, methodsAt, occupySlot }: 
     try {
       return finish(await runCall(callOf(batch, item, attributes), batch))
     } catch (error) {
-      return finish(errorResponse(toKnownError(error, log)))
+      return finish(errorResponse(toKnownError(error, log, batch.call.request.id)))
     } finally {
       free()
     }

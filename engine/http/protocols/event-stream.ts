@@ -109,7 +109,8 @@ async function deliver(
     })
   } catch (error) {
     // A revoked session ends the stream. The client connects again, and receives 401.
-    if (!(error instanceof ORPCError)) log.error({ err: error }, 'an event stream failed')
+    if (!(error instanceof ORPCError))
+      log.error({ err: error, req: { id: response.req.id } }, 'an event stream failed')
   } finally {
     stopKeepAlive()
     stream.close()

@@ -181,7 +181,8 @@ export async function sendNotifications(
     }
   } catch (error) {
     // A revoked grant or an expired token ends the stream. The client connects again, and receives 401.
-    if (!(error instanceof ORPCError)) log.error({ err: error }, 'an event stream failed')
+    if (!(error instanceof ORPCError))
+      log.error({ err: error, req: { id: response.req.id } }, 'an event stream failed')
   } finally {
     stopKeepAlive()
     stream.close()

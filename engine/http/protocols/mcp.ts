@@ -92,7 +92,7 @@ export function createMcp(services: Services): Protocol {
 
   const answerCall: Protocol = async (call, response) => {
     const { method, path, url, body, request } = call
-    const { malformed, address, isAbandoned, attributes } = call.context
+    const { malformed, address, isAbandoned, requestId, attributes } = call.context
     if (path !== MCP) return false
     attributes.operation = MCP
     const { cookie: _, ...headers } = request.headers
@@ -103,7 +103,13 @@ export function createMcp(services: Services): Protocol {
     if (method !== 'POST') return false
 
     const createOwnContext = () =>
-      createContext(services, headers, { audience: baseUrl + MCP, address, isAbandoned, attributes })
+      createContext(services, headers, {
+        audience: baseUrl + MCP,
+        address,
+        isAbandoned,
+        requestId,
+        attributes,
+      })
     const context = createOwnContext()
     const caller = await context.caller()
     if (!caller) {

@@ -129,7 +129,7 @@ export function createApp(services: Services): Server {
   function fail(error: unknown, response: ServerResponse) {
     // If the response has already ended, ANSWER_TIMEOUT has passed and the service has sent 503.
     if (response.writableEnded) return
-    const publicError = toKnownError(error, log)
+    const publicError = toKnownError(error, log, response.req.id)
     if (response.headersSent) return response.destroy()
     // The service does not read the rest of the request, so the connection cannot be reused.
     if (!response.req.complete) response.setHeader('connection', 'close')

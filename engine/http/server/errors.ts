@@ -15,10 +15,10 @@ export type PublicError = Pick<ORPCError<string, unknown>, 'message' | 'status' 
  * Returns an error that callers may see. An unexpected error becomes an internal error without details. Logs errors
  * with a status >= 500.
  */
-export function toKnownError(error: unknown, log: Logger) {
+export function toKnownError(error: unknown, log: Logger, requestId: IncomingMessage['id']) {
   const known = isORPCError(error) ? error : toPublicDatabaseError(error)
   const publicError = known ?? new ORPCError('INTERNAL_SERVER_ERROR')
-  if (publicError.status >= 500) log.error({ err: error }, 'a request failed')
+  if (publicError.status >= 500) log.error({ err: error, req: { id: requestId } }, 'a request failed')
   return publicError
 }
 

@@ -94,7 +94,10 @@ export function createRunCall(format: WireFormat): RunCall {
     } catch (err) {
       // If `encode` has called another procedure, the guard of this procedure has already logged the error.
       if (!(err instanceof ORPCError))
-        context.log.error({ err, procedure: procedure.operation }, 'a procedure failed')
+        context.log.error(
+          { err, procedure: procedure.operation, req: { id: context.requestId } },
+          'a procedure failed',
+        )
       return { error: await toCallerError(err, procedure) }
     }
   }

@@ -75,6 +75,7 @@ export function createRequestReader(
           malformed: target.malformed ?? malformed,
           address: () => addressOf(request),
           isAbandoned: () => request.socket.destroyed,
+          requestId: request.id,
         }),
       }
     },

@@ -359,7 +359,10 @@ describe('a failed delivery', () => {
 
     expect(await ask(newEmail())).toMatchObject({ status: 200, body: { success: true } })
 
-    expect(lines.filter((line) => line.includes('could not be delivered'))).toHaveLength(1)
+    const failed = lines.filter((line) => line.includes('could not be delivered'))
+    expect(failed.map((line) => JSON.parse(line) as unknown)).toEqual([
+      expect.objectContaining({ mailServer: '127.0.0.1:1', code: 'ESOCKET' }),
+    ])
   })
 
   test('is logged without the password of the mail server', async () => {

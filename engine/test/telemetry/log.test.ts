@@ -261,4 +261,17 @@ describe('an error in the log', () => {
 
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ err: { message: 'violates constraint "x"' } })
   })
+
+  test.each([
+    [`invalid input syntax for type bigint: "a "${MARKER}" b"`, 'invalid input syntax for type bigint: …'],
+    [`ungültige Eingabe: »${MARKER}«`, 'ungültige Eingabe: …'],
+    [`value "${MARKER}`, 'value …'],
+    [`invalid byte sequence for encoding "UTF8": 0xe4 0x31`, 'invalid byte sequence for encoding …: …'],
+  ])('has the message of a failed statement without values: %s', (message, expected) => {
+    const cause = Object.assign(new Error(message), { code: '22P02' })
+
+    log.error({ err: new DrizzleQueryError('select', [], cause) })
+
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ err: { code: '22P02', message: expected } })
+  })
 })

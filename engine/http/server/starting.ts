@@ -1,0 +1,28 @@
+import { createServer, type Server } from 'node:http'
+import { unavailable } from 'tallystick-contract'
+
+import { isLivenessCheck, sendAlive } from '../endpoints/health.ts'
+import { listen } from '../../listen.ts'
+import type { Settings } from '../../settings.ts'
+import { createResponseHeaders } from './response-headers.ts'
+import { sendError } from './send.ts'
+import { readTarget } from './target.ts'
+
+/**
+ * Listens on HOST and PORT before the database is opened, so that an occupied port is reported before anything is
+ * migrated. Until the service is ready, answers liveness checks with 200 and every other request with 503. The service
+ * then takes over the port.
+ */
+export async function listenWhileStarting(settings: Settings): Promise<Server> {
+  const responseHeadersFor = createResponseHeaders(settings)
+  const server = createServer((request, response) => {
+    const { path } = readTarget(request, settings.baseUrl)
+    request.url = path
+    for (const [name, value] of responseHeadersFor(request.headers.origin, path))
+      response.setHeader(name, value)
+    response.setHeader('connection', 'close')
+    if (isLivenessCheck(request)) sendAlive(response)
+    else sendError(response, unavailable('The service is starting; try again'))
+  })
+  return listen(server, settings, 'PORT')
+}
