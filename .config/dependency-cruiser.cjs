@@ -8,7 +8,7 @@ const engineContract = '^engine/contract/'
 /** The modules that every folder of the engine can import. */
 const shared = [
   engineContract,
-  '^engine/(audit-source|caller|context|items|live-stream|services|resource|rate-limits|mail-address|outages|output|settings|unix-time)\\.ts$',
+  '^engine/(audit-source|caller|context|items|listen|live-stream|services|resource|rate-limits|mail-address|outages|output|settings|unix-time)\\.ts$',
   '^engine/telemetry/',
 ]
 
@@ -163,7 +163,7 @@ module.exports = {
     only('cli', '^engine/cli/', [
       engineContract,
       '^engine/db/errors\\.ts$',
-      '^engine/operator/(commands|command-context)\\.ts$',
+      '^engine/(serve|operator/(commands|command-context))\\.ts$',
       '^engine/project/commands\\.ts$',
     ]),
     only('project', '^engine/project/', ['^engine/create/(add|index)\\.ts$']),
@@ -173,7 +173,7 @@ module.exports = {
       pageEntries,
       '^engine/contract/query/index\\.ts$',
     ]),
-    only('operator', '^engine/operator/', ['^engine/(?!testing/|cli/)']),
+    only('operator', '^engine/operator/', ['^engine/(?!testing/|cli/|serve|workers|open-services)']),
     {
       name: 'operator-on-demand',
       comment: 'A command is imported when it runs, so that CLI calls do not load the code of the service.',

@@ -22,6 +22,7 @@ const groups: Record<string, readonly string[]> = {
     'audit-source',
     'caller',
     'context',
+    'listen',
     'live-stream',
     'services',
     'settings',

@@ -15,7 +15,7 @@ import type { Settings } from './settings.ts'
 import { createLog } from './telemetry/log.ts'
 import { tracing } from './telemetry/tracing.ts'
 
-export interface OpenServices extends Services, Pick<Connection, 'close'> {
+export interface OpenServices extends Services, Omit<Connection, 'db'> {
   auth: Auth
 }
 
@@ -26,7 +26,7 @@ export async function openServices(app: App, settings: Settings, mailer?: Mailer
   warnOfIgnoredParameters(settings, log)
   const metrics = await loadMetrics(settings, app)
   const observers = [metrics, tracing].flatMap((observer) => (observer ? [observer.observeStatement] : []))
-  const { db, notifications, close } = await open(databaseUrl, {
+  const { db, notifications, dump, close } = await open(databaseUrl, {
     ...migrationOptions(app, settings, log),
     answerTimeout,
     observers,
@@ -54,6 +54,8 @@ export async function openServices(app: App, settings: Settings, mailer?: Mailer
     ...services,
     auth,
     live,
+    notifications,
+    ...(dump && { dump }),
     close: async () => {
       await live.stop()
       await close()

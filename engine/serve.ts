@@ -1,15 +1,19 @@
 import cluster from 'node:cluster'
 import { once } from 'node:events'
+import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Logger } from 'pino'
 
 import { removeExpired } from './db/housekeeping.ts'
+import { isServer } from './db/open.ts'
 import type { App } from './resource.ts'
 import type { Services } from './services.ts'
 import { createApp } from './http/server/app.ts'
+import { listenForCommands } from './operator/command-server.ts'
+import { listenWhileStarting } from './http/server/starting.ts'
 import { createLog } from './telemetry/log.ts'
 import { toErrorMessage } from './db/errors.ts'
-import { openServices } from './open-services.ts'
+import { migrateDatabase, openServices } from './open-services.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { onStopSignal, startWorkers } from './workers.ts'
 
@@ -26,8 +30,9 @@ export async function serve(app: App, environment: NodeJS.ProcessEnv) {
   try {
     const settings = readSettings(environment, app)
     exitOnUncaughtException(createLog(settings))
-    if (settings.workers > 1 && cluster.isPrimary) await serveWithWorkers(settings)
-    else await serveInThisProcess(app, settings)
+    const port = cluster.isPrimary ? await listenWhileStarting(settings) : undefined
+    if (settings.workers > 1 && port) await serveWithWorkers(app, settings, port)
+    else await serveInThisProcess(app, settings, port)
     if (cluster.isPrimary) printStartupMessage(app, settings)
   } catch (error) {
     process.stderr.write(`${toErrorMessage(error)}\n`)
@@ -46,9 +51,11 @@ function exitOnUncaughtException(log: Logger) {
   })
 }
 
-async function serveInThisProcess(app: App, settings: Settings) {
+/** `port` listens since the start. In a worker process, the port is shared. */
+async function serveInThisProcess(app: App, settings: Settings, port?: Server) {
   const services = await openServices(app, settings)
   const server = createApp(services)
+  const commands = await listenForCommands(app, services)
   const connections = new Set<Socket>()
   server.on('connection', (socket) => {
     connections.add(socket)
@@ -68,10 +75,12 @@ async function serveInThisProcess(app: App, settings: Settings) {
         for (const connection of connections) if (connection.bytesRead === 0) connection.destroy()
       }, 100)
       services.closing.abort()
+      commands?.close()
       server.close(() => void services.close().then(() => process.exit(0)))
     }, settings.stopDelay)
   })
-  server.listen(settings.port, settings.host)
+  if (port) server.listen(port)
+  else server.listen(settings.port, settings.host)
   await once(server, 'listening')
   if (cluster.isPrimary) await services.metrics?.serve()
   scheduleCleanup(services)
@@ -91,7 +100,10 @@ function scheduleCleanup({ db, log, settings }: Services) {
   setInterval(cleanUp, HOUR).unref()
 }
 
-async function serveWithWorkers(settings: Settings) {
+/** Migrates the database, and then passes the port to the workers. */
+async function serveWithWorkers(app: App, settings: Settings, port: Server) {
+  await migrateDatabase(app, settings)
+  port.close()
   const stop = await startWorkers(settings.workers, createLog(settings), (code) => process.exit(code))
   onStopSignal(() => {
     exitAfterTimeout(settings)
@@ -104,19 +116,36 @@ async function serveWithWorkers(settings: Settings) {
 const exitAfterTimeout = ({ stopDelay }: Settings) =>
   setTimeout(() => process.exit(1), stopDelay + DRAIN_TIMEOUT).unref()
 
-function printStartupMessage({ name }: App, { baseUrl, host, port, smtpUrl }: Settings) {
+function printStartupMessage({ name }: App, settings: Settings) {
+  const { baseUrl, host, port, databaseUrl, metricsPort, metricsHost } = settings
+  const lines = {
+    Page: baseUrl,
+    Reference: `${baseUrl}/docs`,
+    Agents: `${baseUrl}/mcp`,
+    ...(metricsPort === undefined ? {} : { Metrics: `http://${metricsHost}:${metricsPort}/metrics` }),
+    'Sign-in codes': describeMail(settings),
+    Data: describeData(databaseUrl),
+  }
   process.stdout.write(
     [
       `${name} listens on ${host}:${port} as ${baseUrl}`,
-      `  Reference   ${baseUrl}/docs`,
-      `  Sign in     POST ${baseUrl}/api/auth/email-otp/send-verification-otp  {"email": "you@example.com", "type": "sign-in"}`,
-      `              POST ${baseUrl}/api/auth/sign-in/email-otp  {"email": "you@example.com", "otp": "the code"}`,
-      ...(smtpUrl === undefined
-        ? [
-            '              The code is in this log, and in an e-mail file in the outbox folder, until SMTP_URL is set.',
-          ]
-        : []),
+      ...Object.entries(lines).map(([title, text]) => `  ${title.padEnd(15)}${text}`),
       '',
     ].join('\n'),
   )
 }
+
+function describeMail({ smtpUrl, outbox, logLevel }: Settings) {
+  if (smtpUrl !== undefined) return `sent by the mail server ${new URL(smtpUrl).host}`
+  const places = ['info', 'debug', 'trace'].includes(logLevel)
+    ? `in this log and in ${outbox}`
+    : `in ${outbox}`
+  return `${places}, until SMTP_URL is set`
+}
+
+const describeData = (databaseUrl: string) =>
+  isServer(databaseUrl)
+    ? 'in the PostgreSQL server of DATABASE_URL'
+    : databaseUrl === 'memory:'
+      ? 'in memory: lost when the service stops'
+      : `in ${databaseUrl}`

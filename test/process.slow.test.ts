@@ -69,15 +69,16 @@ async function pidOfWorker(origin: string) {
 }
 
 describe.concurrent('main', { timeout: 300_000 }, () => {
-  test('prints its address, the reference and how to sign in, and logs requests', async ({
+  test('prints its address, its pages and where sign-in codes are, and logs requests', async ({
     start,
     databaseUrl,
   }) => {
     const { origin, output, child, exit } = await start({ DATABASE_URL: databaseUrl })
 
     expect(output()).toContain('Tallystick listens on 127.0.0.1:')
-    expect(output()).toContain('/docs')
-    expect(output()).toContain('/api/auth/sign-in/email-otp')
+    expect(output()).toMatch(/^ {2}Reference .*\/docs$/m)
+    expect(output()).toMatch(/^ {2}Sign-in codes +in this log and in .*outbox, until SMTP_URL is set$/m)
+    expect(output()).toMatch(/^ {2}Data +in the PostgreSQL server of DATABASE_URL$/m)
     await fetch(`${origin}/api/health/ready`)
     await fetch(`${origin}/api/counter?secret=1`)
     await vi.waitFor(() => {

@@ -172,6 +172,11 @@ export async function runCommand({ name, contract, loadApp, isProject }: Command
     return watch(origin(), { topics: names, ...readInputs(options) }, getToken)
   })
   const print = (line: string) => process.stdout.write(`${terminalLine(line)}\n`)
+  program
+    .commandsGroup('Run a service, configured by environment variables:')
+    .command('serve')
+    .description('start the service, and run until SIGTERM or SIGINT')
+    .action(async () => (await import('../serve.ts')).serve(await loadApp(), process.env))
   addOperatorCommands(program, { loadApp, environment: process.env, print })
   if (isProject) addProjectCommands(program)
   else addNewCommand(program.commandsGroup('Create a project:'))

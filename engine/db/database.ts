@@ -8,5 +8,7 @@ export type Database = PgDatabase<PgQueryResultHKT>
 export interface Connection {
   db: Database
   notifications: Notifications
+  /** Returns a compressed archive of the embedded database. Undefined for a PostgreSQL server. */
+  dump?: () => Promise<Buffer>
   close: () => Promise<void>
 }

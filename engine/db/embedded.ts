@@ -64,7 +64,9 @@ class Embedded extends PGlite {
 }
 
 /** Thrown if another process uses the data folder. */
-export class FolderInUse extends Error {}
+export class FolderInUse extends Error {
+  readonly code = 'FOLDER_IN_USE'
+}
 
 /**
  * Starts the embedded PostgreSQL with a data folder, or in memory (`memory:`). Applies no migrations. Throws
@@ -86,6 +88,11 @@ export async function start(folder: string) {
   keepPrivate()
   return {
     client,
+    /** Returns a compressed archive of the whole folder. Statements wait until PGlite has read all files. */
+    dump: async () => {
+      const files = await client.dumpDataDir('none')
+      return promisify(gzip)(await files.arrayBuffer())
+    },
     close: async () => {
       await client.close()
       release()
@@ -114,13 +121,12 @@ function lockFolder(folder: string) {
 
 export const containsDatabase = (folder: string) => existsSync(join(folder, 'PG_VERSION'))
 
-/** Returns a compressed archive of the whole folder. Throws FolderInUse while the service runs. */
-export async function dump(folder: string): Promise<Buffer> {
+/** Returns a compressed archive of a folder that no process uses. Throws FolderInUse while the service runs. */
+export async function dumpFolder(folder: string): Promise<Buffer> {
   if (!containsDatabase(folder)) throw new Error(`There is no database in ${folder}.`)
-  const { client, close } = await start(folder)
+  const { dump, close } = await start(folder)
   try {
-    const files = await client.dumpDataDir('none')
-    return await promisify(gzip)(await files.arrayBuffer())
+    return await dump()
   } finally {
     await close()
   }

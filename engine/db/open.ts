@@ -60,10 +60,11 @@ export const connect = (url: string): Promise<Connection> =>
   isServer(url) ? openServer(url, {}).catch(rethrowStartError('DATABASE_URL')) : openEmbedded(url)
 
 async function openEmbedded(folder: string) {
-  const { client, close } = await start(folder)
+  const { client, dump, close } = await start(folder)
   return {
     db: withRowReaders(drizzle(client, { casing })),
     notifications: createEmbeddedNotifications(client),
+    dump,
     close,
   }
 }

@@ -6,21 +6,14 @@ import { findEmails } from '../db/users.ts'
 import type { Position } from '../db/pagination.ts'
 import { getPersonByEmail } from './people.ts'
 import { withDatabase, type CommandContext } from './command-context.ts'
+import type { CommandInput } from './command-input.ts'
 
 const Limit = z.coerce.number().int().min(1).max(1000)
 const Action = z.enum(auditActions).optional()
 const Outcome = z.enum(auditOutcomes).optional()
 
-export interface Options {
-  person?: string
-  action?: string
-  outcome?: string
-  limit: string
-  before?: string
-}
-
 /** Prints one line for each entry: time, action, outcome, actor, subject, IP address, detail, user agent. */
-export async function list(context: CommandContext, { person, before, ...options }: Options) {
+export async function list(context: CommandContext, { person, before, ...options }: CommandInput) {
   const limit = parse(Limit, '--limit', options.limit, 'a whole number from 1 to 1000')
   const action = parse(Action, '--action', options.action, `one of ${auditActions.join(', ')}`)
   const outcome = parse(Outcome, '--outcome', options.outcome, `one of ${auditOutcomes.join(', ')}`)

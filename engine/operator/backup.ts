@@ -3,6 +3,7 @@ import { open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/p
 
 import * as embedded from '../db/embedded.ts'
 import { isServer } from '../db/open.ts'
+import { BACKUP, requestFromService } from './service-socket.ts'
 import { readCommandSettings, type CommandContext } from './command-context.ts'
 
 /**
@@ -11,7 +12,10 @@ import { readCommandSettings, type CommandContext } from './command-context.ts'
  */
 export async function backup(context: CommandContext, file: string) {
   const folder = await requireEmbeddedDatabase(context, 'pg_dump --format=custom')
-  const content = await embedded.dump(folder)
+  const content = await embedded.dumpFolder(folder).catch((error: unknown) => {
+    if (!(error instanceof embedded.FolderInUse)) throw error
+    return requestFromService(context, error, BACKUP)
+  })
   const existing = await stat(file).catch(() => undefined)
   if (file === '-' || isStandardOutput(existing)) {
     await writeToStandardOutput(content)

@@ -1,6 +1,7 @@
 import type { Connection, Database } from '../db/database.ts'
 import { open } from '../db/open.ts'
 import type { App } from '../resource.ts'
+import type { Services } from '../services.ts'
 import { readSettings, type Settings } from '../settings.ts'
 
 export interface CommandContext {
@@ -8,7 +9,11 @@ export interface CommandContext {
   loadApp: () => Promise<App>
   environment: NodeJS.ProcessEnv
   print: (line: string) => void
+  /** The service that runs the command, if this process is the service: its database is open. */
+  service?: ServiceOfCommand
 }
+
+type ServiceOfCommand = Pick<Services, 'db' | 'settings'> & Pick<Connection, 'notifications'>
 
 /**
  * Returns the settings for a command that uses the database. If DATABASE_URL is the URL of a connection pooler, the
@@ -24,11 +29,19 @@ export async function readCommandSettings({ environment, loadApp }: CommandConte
   return { ...settings, databaseUrl: settings.directUrl ?? settings.databaseUrl }
 }
 
-/** Opens the database (which applies pending migrations), runs `work`, and closes the database. */
+/**
+ * Opens the database (which applies pending migrations), runs `work`, and closes the database. In the service, runs
+ * `work` with the open database.
+ */
 export async function withDatabase(
   context: CommandContext,
   work: (db: Database, settings: Settings, notifications: Connection['notifications']) => Promise<void>,
 ) {
+  if (context.service) {
+    const { db, settings, notifications } = context.service
+    await work(db, settings, notifications)
+    return
+  }
   const settings = await readCommandSettings(context)
   const { migrationsFolder } = await context.loadApp()
   const { db, notifications, close } = await open(settings.databaseUrl, { migrationsFolder })

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 
-import type { Options as AuditOptions } from './audit.ts'
 import type { CommandContext } from './command-context.ts'
 
 /**
@@ -8,11 +7,6 @@ import type { CommandContext } from './command-context.ts'
  * fast.
  */
 export function addOperatorCommands(program: Command, context: CommandContext) {
-  program.commandsGroup('Run a service, configured by environment variables:')
-  program
-    .command('serve')
-    .description('start the service, and run until SIGTERM or SIGINT')
-    .action(async () => (await import('../serve.ts')).serve(await context.loadApp(), context.environment))
   program
     .command('migrate')
     .description('apply pending migrations')
@@ -47,7 +41,7 @@ export function addOperatorCommands(program: Command, context: CommandContext) {
     .option('--outcome <outcome>', 'only entries with this outcome: accepted or refused')
     .option('--limit <number>', 'maximum number of entries, 1 to 1000', '100')
     .option('--before <place>', 'only older entries: the value from the last line of the previous output')
-    .action(async (options: AuditOptions) => (await import('./audit.ts')).list(context, options))
+    .action((options: object) => runServiceCommand(context, 'audit', options))
   program
     .command('backup')
     .description('write a backup of the embedded database to a file, a pipe, or standard output (-)')
@@ -73,16 +67,16 @@ function addAdmin(program: Command, context: CommandContext) {
     .command('grant')
     .description('make an account an administrator')
     .argument('<email>')
-    .action(async (email: string) => (await import('./admin.ts')).grant(context, email))
+    .action((email: string) => runServiceCommand(context, 'admin grant', { email }))
   admin
     .command('revoke')
     .description('remove the administrator role from an account')
     .argument('<email>')
-    .action(async (email: string) => (await import('./admin.ts')).revoke(context, email))
+    .action((email: string) => runServiceCommand(context, 'admin revoke', { email }))
   admin
     .command('list')
     .description('list the administrators')
-    .action(async () => (await import('./admin.ts')).list(context))
+    .action(() => runServiceCommand(context, 'admin list'))
 }
 
 function addSessions(program: Command, context: CommandContext) {
@@ -91,14 +85,18 @@ function addSessions(program: Command, context: CommandContext) {
     .command('list')
     .description('list the active sessions')
     .argument('<email>')
-    .action(async (email: string) => (await import('./sessions.ts')).list(context, email))
+    .action((email: string) => runServiceCommand(context, 'sessions list', { email }))
   sessions
     .command('revoke')
     .description('end one session, or all sessions')
     .argument('<email>')
     .option('--id <id>', 'end the session with this id')
     .option('--all', 'end all sessions')
-    .action(async (email: string, selection: { id?: string; all?: true }) =>
-      (await import('./sessions.ts')).revoke(context, email, selection),
+    .action((email: string, selection: object) =>
+      runServiceCommand(context, 'sessions revoke', { email, ...selection }),
     )
 }
+
+/** Runs a command in this process, or in the service that uses the embedded database. */
+const runServiceCommand = async (context: CommandContext, command: string, input?: object) =>
+  (await import('./service-commands.ts')).runServiceCommand(context, command, input)

@@ -2,6 +2,7 @@ import { OPERATOR } from '../db/audit.ts'
 import * as query from '../db/sessions.ts'
 import { getPersonByEmail } from './people.ts'
 import { withDatabase, type CommandContext } from './command-context.ts'
+import type { CommandInput } from './command-input.ts'
 
 /** Prints one line for each session, latest activity first: id, time of the latest activity, IP address, user agent. */
 export const list = (context: CommandContext, address: string) =>
@@ -11,7 +12,11 @@ export const list = (context: CommandContext, address: string) =>
       context.print([session, updatedAt.toISOString(), ipAddress || '-', userAgent || '-'].join('  '))
   })
 
-export const revoke = (context: CommandContext, address: string, selection: { id?: string; all?: true }) =>
+export const revoke = (
+  context: CommandContext,
+  address: string,
+  selection: Pick<CommandInput, 'id' | 'all'>,
+) =>
   withDatabase(context, async (db) => {
     const { id, email } = await getPersonByEmail(db, address)
     const ended = selection.all

@@ -212,17 +212,55 @@ describe('tallystick backup and restore', { timeout: 300_000 }, () => {
     const file = backup()
     const service = await startCommand({ ...environment, PORT: String(await freePort()) }, 'serve')
 
-    for (const words of [
-      ['backup', file],
-      ['restore', file, '--force'],
-      ['admin', 'list'],
-    ])
+    for (const words of [['restore', file, '--force'], ['seed']])
       expect((await run(environment, ...words)).problem).toContain(
         'Another process uses the embedded database',
       )
     expect((await run(environment, 'doctor')).text).toMatch(/^ok +database +in use/m)
     service.child.kill('SIGTERM')
     expect(await service.exit).toEqual([0, null])
+  })
+
+  test('reach a service that uses the embedded database, through a socket of its user', async () => {
+    const environment = await embeddedDatabase()
+    const { DATA_DIR } = environment
+    const socket = join(DATA_DIR, 'db.sock')
+    const file = join(DATA_DIR, 'written-by-the-command')
+    // A service that was killed leaves its socket.
+    await writeFile(socket, '')
+    const port = String(await freePort())
+    const service = await startCommand(
+      { ...environment, PORT: port, ADMIN_EMAILS: 'eve@example.com' },
+      'serve',
+    )
+
+    expect((await run(environment, 'admin', 'grant', 'ada@example.com')).problem).toBeUndefined()
+    expect((await run(environment, 'admin', 'list')).lines).toEqual([
+      'ada@example.com  Ada Lovelace',
+      'eve@example.com  (in ADMIN_EMAILS: administrator from the next sign-in)',
+    ])
+    expect((await run(environment, 'audit', '--limit', '1')).lines[0]).toContain('admin.set-role')
+    expect((await run(environment, 'audit', '--limit', 'x')).problem).toContain('must be a whole number')
+    expect((await run(environment, 'sessions', 'list', 'x@example.com')).problem).toContain('No account has')
+    expect((await run(environment, 'backup', file)).problem).toBeUndefined()
+    expect([(await stat(DATA_DIR)).mode & 0o777, (await stat(socket)).mode & 0o777]).toEqual([0o700, 0o600])
+
+    service.child.kill('SIGTERM')
+    expect(await service.exit).toEqual([0, null])
+    expect(await readdir(DATA_DIR)).not.toContain('db.sock')
+    const { DATA_DIR: other } = await emptyFolder()
+    expect((await run({ DATA_DIR: other }, 'restore', file)).problem).toBeUndefined()
+    expect((await run({ DATA_DIR: other }, 'admin', 'list')).lines).toEqual(['ada@example.com  Ada Lovelace'])
+  })
+
+  test('do not reach a service whose folder has a path that is too long for a socket', async () => {
+    const environment = await copyTo(join((await emptyFolder()).DATA_DIR, 'x'.repeat(100)))
+    const service = await startCommand({ ...environment, PORT: String(await freePort()) }, 'serve')
+
+    expect((await run(environment, 'admin', 'list')).problem).toContain('Another process uses')
+    service.child.kill('SIGTERM')
+    expect(await service.exit).toEqual([0, null])
+    expect(service.output()).toContain('the path of DATA_DIR is too long for a socket')
   })
 
   test('name the PostgreSQL tool to use for a server, and a missing database or file', async () => {

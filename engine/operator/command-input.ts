@@ -1,0 +1,14 @@
+import { z } from 'zod'
+
+/** The arguments and options of all service commands, as texts of the command line. */
+export const CommandInput = z.object({
+  email: z.string().default(''),
+  id: z.string().optional(),
+  all: z.literal(true).optional(),
+  person: z.string().optional(),
+  action: z.string().optional(),
+  outcome: z.string().optional(),
+  limit: z.string().default('100'),
+  before: z.string().optional(),
+})
+export type CommandInput = z.infer<typeof CommandInput>

@@ -1,0 +1,64 @@
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { json } from 'node:stream/consumers'
+import { z } from 'zod'
+
+import type { Connection } from '../db/database.ts'
+import { toErrorMessage } from '../db/errors.ts'
+import { isServer } from '../db/open.ts'
+import { makePrivate } from '../db/private.ts'
+import type { App } from '../resource.ts'
+import type { Services } from '../services.ts'
+import { CommandInput } from './command-input.ts'
+import { serviceCommands } from './service-commands.ts'
+import { BACKUP, isTooLong, socketOf } from './service-socket.ts'
+
+const Request = z.object({ command: z.string(), input: CommandInput })
+
+type CommandServices = Services & Pick<Connection, 'notifications' | 'dump'>
+
+/**
+ * Runs commands for operators while the service uses the embedded database: the command line sends the commands to a
+ * Unix socket. Call only while this process has the lock of the folder, because a socket of an earlier process is
+ * removed. Without an embedded database in a folder, returns undefined.
+ */
+export async function listenForCommands(app: App, services: CommandServices): Promise<Server | undefined> {
+  const { log, settings } = services
+  const path = socketOf(settings.databaseUrl)
+  if (isServer(settings.databaseUrl) || settings.databaseUrl === 'memory:' || process.platform === 'win32')
+    return undefined
+  if (isTooLong(path)) {
+    log.warn({ path }, 'commands cannot reach this service: the path of DATA_DIR is too long for a socket')
+    return undefined
+  }
+  rmSync(path, { force: true })
+  const server = createServer((incoming, response) => {
+    runFor(incoming, app, services).then(
+      (answer) => response.end(answer),
+      (error: unknown) => {
+        refuse(response, error)
+      },
+    )
+  }).listen(path)
+  await once(server, 'listening')
+  makePrivate(path, 0o600)
+  return server
+}
+
+async function runFor(incoming: IncomingMessage, app: App, services: CommandServices) {
+  const { command, input } = Request.parse(await json(incoming))
+  services.log.info({ command }, 'runs a command for operators')
+  if (command === BACKUP && services.dump) return services.dump()
+  const run = Object.hasOwn(serviceCommands, command) ? serviceCommands[command] : undefined
+  if (!run) throw new Error(`The running service has no command ${command}. Stop the service first.`)
+  let output = ''
+  const print = (line: string) => (output += `${line}\n`)
+  await run({ loadApp: () => Promise.resolve(app), environment: {}, print, service: services }, input)
+  return output
+}
+
+function refuse(response: ServerResponse, error: unknown) {
+  response.statusCode = 400
+  response.end(toErrorMessage(error))
+}
