@@ -3,6 +3,7 @@ import { type LinkFetchClientOptions, RPCLink, type RPCLinkOptions } from '@orpc
 import type { AnyContractRouter, ContractRouterClient } from '@orpc/contract'
 import { OpenAPILink, type OpenAPILinkOptions } from '@orpc/openapi-client/fetch'
 
+import { withName } from './error-names.ts'
 import { decodeErrorBody } from './errors.ts'
 import { metaOf } from './meta.ts'
 import { nextCursor } from './link.ts'
@@ -61,15 +62,24 @@ const fillReply: RequestInterceptor = async ({ context: { reply }, next }) => {
   return response
 }
 
-/** Keeps the time at which the service accepts a limited request again, for `retryTimeOf`. */
-const keepTime: CallInterceptor = async (call) => {
+/**
+ * Names the error of a call. Keeps the time at which the service accepts a limited request again, for `retryTimeOf`.
+ */
+const describeError: CallInterceptor = async (call) => {
   const { reply = new Map<string, string | string[]>() } = call.context
   try {
     return await call.next({ ...call, context: { ...call.context, reply } })
   } catch (error) {
     keepRetryTime(error, reply.get('retry-after'))
-    throw error
+    throw withName(error)
   }
+}
+
+/** Returns the URL without its last slash. Throws a TypeError if the text is not the URL of a service. */
+function checkOrigin(url: string) {
+  if (!/^https?:\/\/[^/]/.test(url))
+    throw new TypeError(`'${url}' is not an origin such as http://localhost:3000`)
+  return url.replace(/\/$/, '')
 }
 
 /** Creates a client that uses RPC. The bundle stays small, because it contains no schemas. */
@@ -80,9 +90,9 @@ export function createRpcClient<Contract, Context extends CallContext = CallCont
   const link = new RPCLink<Context>({
     fetch: withCookies,
     ...options,
-    url: `${origin.replace(/\/$/, '')}/rpc`,
+    url: `${checkOrigin(origin)}/rpc`,
     headers: ({ context }) => ({ ...headers, ...context.headers }),
-    interceptors: [resume, keepTime],
+    interceptors: [resume, describeError],
     clientInterceptors: [fillReply],
   })
   return createORPCClient<ClientOf<Contract, Context> & NestedClient<Context>>(link)
@@ -107,14 +117,14 @@ export function createRestClient<Contract extends AnyContractRouter>(
   const link = new OpenAPILink<CallContext>(contract, {
     fetch: withCookies,
     ...options,
-    url: origin,
+    url: checkOrigin(origin),
     headers: ({ context }, path) => ({
       ...acceptOf(contract, path),
       ...headers,
       ...context.headers,
     }),
     customErrorResponseBodyDecoder: decodeErrorBody,
-    interceptors: [resume, keepTime, guard],
+    interceptors: [resume, describeError, guard],
     clientInterceptors: [fillReply],
   })
   return createORPCClient<ClientOf<Contract> & NestedClient<CallContext>>(link)

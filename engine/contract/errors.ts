@@ -2,6 +2,8 @@ import { ORPCError } from '@orpc/client'
 import type { ValidationError } from '@orpc/contract'
 import * as z from 'zod'
 
+import { withName } from './error-names.ts'
+
 /**
  * The body of every REST error. `error` and `message` contain the same text, because the API has two specifications
  * that use different fields for this text.
@@ -29,7 +31,7 @@ export const errorBody = (error: PublicError): ErrorBody => ({
  */
 export function decodeErrorBody(body: unknown) {
   const { success, data } = ErrorBody.safeParse(body)
-  return success ? new ORPCError(data.code, data) : undefined
+  return success ? withName(new ORPCError(data.code, data)) : undefined
 }
 
 /** What a schema reports about an invalid value: its path in segments, and a message. */

@@ -52,7 +52,7 @@ export async function resume<Context extends ResumeContext>(
 
   const connect = async () => {
     const answer = await next({ ...call, signal, lastEventId, context: { ...context, retry: 0 } })
-    if (!isEventStream(answer)) throw new Error('The answer is not an event stream')
+    if (!isEventStream(answer)) throw new TypeError('The answer is not an event stream')
     connectedAt = Date.now()
     return answer
   }
@@ -84,7 +84,7 @@ export async function resume<Context extends ResumeContext>(
         lastEventId = id
         lastEventRetry = retry
         // An error that is no ORPCError is temporary, so the client connects again.
-        if (event.done) throw new Error('The service ended the stream')
+        if (event.done) throw new TypeError('The service ended the stream')
         failures = 0
         return event
       } catch (error) {
