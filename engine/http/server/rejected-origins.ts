@@ -8,8 +8,12 @@ const MAX_LOGGED = 20
 /** Maximum length of a logged origin. */
 const MAX_ORIGIN = 200
 
+/** The service cannot tell a page of another origin from a page whose requests a proxy forwards. */
+const MESSAGE =
+  'this origin is not trusted: the service refuses its changes with a cookie, and the browser hides answers of another origin. If a proxy on this origin forwards to the service, set BASE_URL to this origin instead'
+
 /**
- * For development: creates the function that logs the origin of a page that cannot read an answer, once for each
+ * For development: creates the function that logs the origin of a page that the service does not trust, once for each
  * origin, with the setting that would allow the origin.
  */
 export function createOriginLog({ baseUrl, trustedOrigins }: Settings, log: Logger) {
@@ -24,7 +28,7 @@ export function createOriginLog({ baseUrl, trustedOrigins }: Settings, log: Logg
       if (known.size === maximum || !isOrigin(origin)) return
       known.add(origin)
       const setting = `TRUSTED_ORIGINS=${[...trustedOrigins, origin].join(',')}`
-      log.warn({ origin, setting }, 'the browser hides this answer from a page of another origin')
+      log.warn({ origin, setting }, MESSAGE)
     })
   }
 }

@@ -53,8 +53,7 @@ export function createRequestReader(
           status: 431,
           message: `A request may have at most ${MAX_HEADER_LINES} header lines`,
         })
-      if (isCrossSite(request, target, origins))
-        throw new ORPCError('FORBIDDEN', { message: 'This origin may not act for you' })
+      if (isCrossSite(request, target, origins)) throw untrustedOrigin(request.headers)
       checkSize(request.headers)
     },
 
@@ -120,6 +119,18 @@ function isCrossSite({ method = 'GET', headers }: IncomingMessage, { path }: Tar
   if (site === 'same-origin') return false
   return origin === undefined ? site !== undefined && site !== 'none' : !origins.includes(origin)
 }
+
+/** Maximum length of an origin in a message. */
+const MAX_ORIGIN = 200
+
+/** Creates the error for a cross-site request. The settings in the message make the service accept the origin. */
+const untrustedOrigin = ({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders) =>
+  new ORPCError('FORBIDDEN', {
+    message:
+      origin === undefined
+        ? `A request with Sec-Fetch-Site: ${String(site).slice(0, MAX_ORIGIN)} must have the header Origin`
+        : `The origin ${JSON.stringify(origin.slice(0, MAX_ORIGIN))} is neither BASE_URL nor one of TRUSTED_ORIGINS of the service`,
+  })
 
 /** Paths of pages with forms. */
 const PAGES = ['/authorize', '/device']

@@ -89,7 +89,14 @@ describe('CORS', () => {
 })
 
 describe('the origin check', () => {
-  const forbidden = errorBody(403, 'FORBIDDEN', 'This origin may not act for you')
+  const forbidden = ({ origin, ...headers }: Record<string, string>) =>
+    errorBody(
+      403,
+      'FORBIDDEN',
+      origin === undefined
+        ? `A request with Sec-Fetch-Site: ${headers['sec-fetch-site']} must have the header Origin`
+        : `The origin "${origin}" is neither BASE_URL nor one of TRUSTED_ORIGINS of the service`,
+    )
   const foreign: Record<string, string>[] = [
     ...FOREIGN.map((origin) => ({ origin })),
     { origin: 'http://localhost:3001' },
@@ -127,7 +134,7 @@ describe('the origin check', () => {
     for (const [method, path, body] of await listOperations(ada))
       expect(await call(method, path, body, { ...headers, ...ada })).toMatchObject({
         status: 403,
-        body: errorBodyAt(path, forbidden),
+        body: errorBodyAt(path, forbidden(headers)),
       })
 
     expect(await call('GET', '/api/me', undefined, ada)).toMatchObject({ status: 200, body: { name: '' } })

@@ -37,7 +37,13 @@ test.each([
   const first = await warnings('/api/visits', { ...headers, origin }, method)
   const second = await warnings('/api/visits', { ...headers, origin }, method)
 
-  expect(first).toMatchObject([{ origin, setting: `TRUSTED_ORIGINS=${TRUSTED},${origin}` }])
+  expect(first).toMatchObject([
+    {
+      origin,
+      setting: `TRUSTED_ORIGINS=${TRUSTED},${origin}`,
+      msg: expect.stringMatching(/not trusted.*If a proxy .* set BASE_URL to this origin instead$/),
+    },
+  ])
   expect(second).toEqual([])
 })
 

@@ -24,6 +24,8 @@ interface Refused {
 }
 
 const foreign = { origin: 'https://evil.example', cookie }
+const untrusted =
+  'The origin "https://evil.example" is neither BASE_URL nor one of TRUSTED_ORIGINS of the service'
 const large = { name: 'x'.repeat(1_100_000) }
 /** An error from each layer that answers REST. */
 const refusals: Record<string, Refused> = {
@@ -175,12 +177,7 @@ describe.each([
     connect(service.origin, { headers: { cookie, ...headers } }).shelves.create({ name })
 
   test.each<[string, Record<string, string>, string | undefined, object]>([
-    [
-      'a foreign origin',
-      foreign,
-      undefined,
-      { code: 'FORBIDDEN', message: 'This origin may not act for you', status: 403 },
-    ],
+    ['a foreign origin', foreign, undefined, { code: 'FORBIDDEN', message: untrusted, status: 403 }],
     [
       'a large body',
       {},
