@@ -1,4 +1,5 @@
 import { build } from 'esbuild'
+import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 
 import * as sources from '../contract/client.ts'
@@ -130,5 +131,32 @@ describe.each([
     await states.next().catch(() => undefined)
 
     expect(errors).toMatchObject([{ name: 'TypeError', message: 'The service ended the stream' }])
+  })
+})
+
+test('the error of a bundler names the packages that tallystick-client/query needs in addition', async () => {
+  const { peerDependencies } = JSON.parse(await readFile('contract/package.json', 'utf8')) as {
+    peerDependencies: Record<string, string>
+  }
+
+  const bundle = build({
+    entryPoints: ['contract/query/index.ts'],
+    bundle: true,
+    format: 'esm',
+    write: false,
+    logLevel: 'silent',
+    alias: { '@orpc/tanstack-query': '@orpc/absent' },
+  })
+
+  await expect(bundle).rejects.toMatchObject({
+    errors: [
+      {
+        location: {
+          lineText: expect.stringContaining(
+            `npm install @orpc/tanstack-query@${peerDependencies['@orpc/tanstack-query']} @tanstack/query-core`,
+          ),
+        },
+      },
+    ],
   })
 })

@@ -4,7 +4,8 @@ import {
   createORPCClient,
   type NestedClient,
 } from '@orpc/client'
-import { createTanstackQueryUtils, type RouterUtils } from '@orpc/tanstack-query'
+// Bundlers show the next line if the packages are missing. Node shows only the name of the first package.
+import { createTanstackQueryUtils, type RouterUtils } from '@orpc/tanstack-query' // npm install @orpc/tanstack-query@1.16.1 @tanstack/query-core
 
 import type { CallContext, ClientOf } from '../client.ts'
 import { nextCursor } from '../link.ts'
