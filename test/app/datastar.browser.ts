@@ -9,10 +9,10 @@ import { newEmail, settingsWithAddress, startService } from '../fixtures/service
 
 /** The path of the bundle `datastar.js`. The project does not contain the bundle, and npm has no release of version 1. */
 const bundle = process.env.DATASTAR ?? ''
-/** The page of README.md. */
-const html = /^```html\n(.*?)^```$/ms.exec(readFileSync('README.md', 'utf8'))?.[1] ?? ''
-/** The policy that README.md states. */
-const policy = `default-src 'none'; connect-src 'self'; ${/`(script-src [^`]*)`/.exec(readFileSync('README.md', 'utf8'))?.[1] ?? ''}`
+/** The page of docs/clients.md. */
+const html = /^```html\n(.*?)^```$/ms.exec(readFileSync('docs/clients.md', 'utf8'))?.[1] ?? ''
+/** The policy that docs/clients.md states. */
+const policy = `default-src 'none'; connect-src 'self'; ${/`(script-src [^`]*)`/.exec(readFileSync('docs/clients.md', 'utf8'))?.[1] ?? ''}`
 
 const settings = await settingsWithAddress()
 /** The page reads through this connection, as behind a proxy. */
@@ -87,7 +87,7 @@ async function add(text: string) {
   await page.getByRole('button', { name: 'Add' }).click()
 }
 
-describe.skipIf(bundle === '')('the page of README.md', () => {
+describe.skipIf(bundle === '')('the page of docs/clients.md', () => {
   test('asks a stranger to sign in, and shows the counter', async () => {
     await error().getByText('Please sign in.').waitFor()
 

@@ -16,7 +16,7 @@ const service = await startService()
 let browser: Browser
 let script: string
 
-/** Bundles the application of docs/tanstack-query.md with the sources of the client package. */
+/** Bundles the application of docs/clients.md with the sources of the client package. */
 async function bundleRecipe() {
   await mkdir(resolve('node_modules/.cache'), { recursive: true })
   const folder = await mkdtemp(resolve('node_modules/.cache/tallystick-recipe-'))
