@@ -8,7 +8,7 @@ const MAX_LOGGED = 20
 /** Maximum length of a logged origin. */
 const MAX_ORIGIN = 200
 
-/** The service cannot tell a page of another origin from a page whose requests a proxy forwards. */
+/** Names both cases, because a proxy may have forwarded the request of a page without changing `Origin`. */
 const MESSAGE =
   'this origin is not trusted: the service refuses its changes with a cookie, and the browser hides answers of another origin. If a proxy on this origin forwards to the service, set BASE_URL to this origin instead'
 
