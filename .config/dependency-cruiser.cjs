@@ -1,6 +1,6 @@
 /**
- * Imports go in one direction: app -> contract, engine/page; src -> db, contract, engine; db and contract -> engine. docs/decisions.md
- * explains the folders.
+ * Imports go in one direction: app -> contract, engine/page; src -> db, contract, engine; db and contract -> engine.
+ * docs/decisions/structure.md explains the folders.
  */
 
 const engineContract = '^engine/contract/'
