@@ -188,6 +188,10 @@ describe('monitoring', () => {
     }
   })
 
+  test('docs/operation.md configures the job that the expressions name', () => {
+    expect(readFileSync('docs/operation.md', 'utf8')).toContain(`job_name: ${JOB}\n`)
+  })
+
   test('every alert has a section in the runbook, and every section an alert', () => {
     const sections = Array.from(runbook.matchAll(/^## (.+)$/gm), ([, title]) => title)
 

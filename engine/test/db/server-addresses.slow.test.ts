@@ -114,7 +114,7 @@ describe('the role of the service', () => {
     return { admin, role, url: own.href }
   }
 
-  const grants = [...readFileSync('docs/deployment.md', 'utf8').matchAll(/^grant .*;$/gm)]
+  const grants = [...readFileSync('docs/operation.md', 'utf8').matchAll(/^grant .*;$/gm)]
 
   test('needs no permission to create tables if no migration is pending', async () => {
     const { admin, role, url } = await withRole(false)

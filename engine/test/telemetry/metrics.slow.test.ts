@@ -230,8 +230,8 @@ describe('/metrics', () => {
     })
   })
 
-  test('contains every metric that docs/deployment.md names', async () => {
-    const named = (await readFile('docs/deployment.md', 'utf8')).match(/\b(tallystick|nodejs)_[a-z0-9_]+/g)
+  test('contains every metric that docs/operation.md names', async () => {
+    const named = (await readFile('docs/operation.md', 'utf8')).match(/\b(tallystick|nodejs)_[a-z0-9_]+/g)
     const known = new Set(Object.keys(await scrape(address)).map((key) => key.replace(/{.*/, '')))
 
     expect(named).toContain('tallystick_http_requests_total')
