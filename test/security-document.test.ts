@@ -15,18 +15,18 @@ const testFiles = new Map(
 // test/laws.test.ts has only the cases of the laws.
 testFiles.set('laws', 'engine/testing/laws/index.ts')
 
-/** Lists the cells of each table row that begins with the number of a threat, for example `T1`. */
-const listThreatRows = (text: string) =>
-  text
-    .split('\n')
-    .filter((line) => /^\| T\d+ /.test(line))
-    .map((line) => line.split('|').map((cell) => cell.trim()))
+/** Lists the numbered threats, for example `T1`, and the text about their tests. */
+const listThreats = (text: string) =>
+  Array.from(text.matchAll(/^- \*\*(T\d+)\. .+?(?=^- |^#|$(?![^]))/gms), ([entry, number = '']) => ({
+    number,
+    tests: entry.replaceAll(/\s+/g, ' ').split(' - Tests: ')[1]?.trim() ?? '',
+  }))
 
 /** Lists the file and the title of each quoted test. A file name applies to all titles up to the next file name. */
 function listQuotedTests(text: string) {
   let file = ''
-  return listThreatRows(text)
-    .flatMap(([, , tests = '']) => Array.from(tests.matchAll(/(?:([\w-]+): )?“(.+?)”(?=; |$)/g)))
+  return listThreats(text)
+    .flatMap(({ tests }) => Array.from(tests.matchAll(/(?:([\w-]+): )?“(.+?)”(?=; |$)/g)))
     .map(([, name, title = '']) => {
       file = name ?? file
       return [file, title] as const
@@ -35,9 +35,11 @@ function listQuotedTests(text: string) {
 
 describe('docs/security.md', () => {
   test('quotes tests by file and title', () => {
-    const row = '| T7 | auth: “one; two”; “three”; laws: “four” |'
+    const entries =
+      '- **T7. Threat.** Protection.\n  - Tests: auth: “one;\n    two”; “three”; laws: “four”\n- **T8. Threat.**\n\n# T9\n'
 
-    expect(listQuotedTests(row)).toEqual([
+    expect(listThreats(entries).map(({ number }) => number)).toEqual(['T7', 'T8'])
+    expect(listQuotedTests(entries)).toEqual([
       ['auth', 'one; two'],
       ['auth', 'three'],
       ['laws', 'four'],
@@ -46,14 +48,11 @@ describe('docs/security.md', () => {
   })
 
   test('quotes tests for every threat', () => {
-    const rows = listThreatRows(securityDocument)
-    const listNumbers = (columns: number) =>
-      rows.filter((cells) => cells.length === columns + 2).map(([, number]) => number)
-    const threats = listNumbers(3)
-    const tested = listNumbers(2)
+    const threats = listThreats(securityDocument)
 
     expect(threats.length).toBeGreaterThan(40)
-    expect(tested).toEqual(threats)
+    expect(threats.map(({ number }) => number)).toEqual(threats.map((_, index) => `T${index + 1}`))
+    expect(threats.filter(({ tests }) => !tests.includes('“'))).toEqual([])
   })
 
   test.each(listQuotedTests(securityDocument))('quotes an existing test: %s, %s', (file, title) => {
