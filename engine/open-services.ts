@@ -32,7 +32,8 @@ export async function openServices(app: App, settings: Settings, mailer?: Mailer
     observers,
   })
   await createKeys(db)
-  const auth = createAuth(settings, db, mailer ?? createMailer(settings, log), log, app)
+  const send = mailer ?? createMailer(settings, log)
+  const auth = createAuth(settings, db, metrics?.observeMails(send) ?? send, log, app)
   const identity = {
     ...(await createCookieIdentity(auth)),
     verifyToken: createVerifier(db, settings.baseUrl),

@@ -103,7 +103,12 @@ export async function runCommand({ name, contract, loadApp, isProject }: Command
     )
     .commandsGroup('Call a service:')
     .helpCommand(true)
-  const origin = () => new URL(program.opts<{ at: string }>().at).origin
+  const origin = () => {
+    const { at } = program.opts<{ at: string }>()
+    if (!/^https?:\/\/[^/]/.test(at))
+      throw new Error(`--at ${at}: must be an origin such as http://localhost:3000`)
+    return new URL(at).origin
+  }
 
   program
     .command('login')

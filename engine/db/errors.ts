@@ -20,6 +20,15 @@ export const isForeignKeyViolation = (error: unknown) => codeOf(error) === '2350
 const OUTAGES =
   /^(08...|53100|53300|57P..|57014|55P03|40P01|25006|E(NOSPC|CONN|PIPE|TIMEDOUT|HOST|NET|NOTFOUND|AI_)\w*|CONNECT(ION)?_\w+)$/
 
+/** Why a statement failed, for metrics. */
+export const failureReasons = ['disk_full', 'read_only', 'outage', 'other'] as const
+
+export function failureReasonOf(error: unknown): (typeof failureReasons)[number] {
+  if (isDiskFull(error)) return 'disk_full'
+  if (codeOf(error) === '25006') return 'read_only'
+  return isOutage(error) ? 'outage' : 'other'
+}
+
 /** Returns whether a statement failed because the disk of the database is full. Reads go on, and changes may succeed later. */
 export const isDiskFull = (error: unknown) => /^(53100|ENOSPC)$/.test(codeOf(error))
 

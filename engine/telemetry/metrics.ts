@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { RateLimit } from 'tallystick-contract'
 
-import { isDiskFull, isOutage } from '../db/errors.ts'
+import { failureReasonOf, failureReasons } from '../db/errors.ts'
 import type { StatementObserver } from '../db/observer.ts'
 import type { RequestAttributes } from '../context.ts'
 import { listen } from '../listen.ts'
@@ -61,6 +61,10 @@ export function createMetrics(settings: Settings, { id, rateLimits }: Pick<App, 
     ...describe('sign_ins_total', 'Sign-in attempts, by outcome.'),
     labelNames: ['outcome'],
   })
+  const mails = new Counter({
+    ...describe('mails_total', 'E-mails, by outcome: sent (accepted by the mail server) or failed.'),
+    labelNames: ['outcome'],
+  })
   const exceededLimits = new Counter({
     ...describe('limits_hit_total', 'Calls refused by a rate limit, by limit.'),
     labelNames: ['limit'],
@@ -77,7 +81,7 @@ export function createMetrics(settings: Settings, { id, rateLimits }: Pick<App, 
   const failures = new Counter({
     ...describe(
       'database_failures_total',
-      'Failed statements, by reason: outage (the database is not available), disk_full or other.',
+      'Failed statements, by reason: disk_full, read_only, outage (the database is not available) or other.',
     ),
     labelNames: ['reason'],
   })
@@ -86,8 +90,9 @@ export function createMetrics(settings: Settings, { id, rateLimits }: Pick<App, 
   // exist.
   for (const reason of ['full', 'late', 'incomplete']) shed.inc({ reason }, 0)
   for (const outcome of ['accepted', 'refused']) signIns.inc({ outcome }, 0)
+  for (const outcome of ['sent', 'failed']) mails.inc({ outcome }, 0)
   for (const limit of rateLimits.keys()) exceededLimits.inc({ limit }, 0)
-  for (const reason of ['outage', 'disk_full', 'other']) failures.inc({ reason }, 0)
+  for (const reason of failureReasons) failures.inc({ reason }, 0)
 
   const observeStatement: StatementObserver = async ({ name }, run) => {
     const end = statements.startTimer({ statement: name })
@@ -95,7 +100,7 @@ export function createMetrics(settings: Settings, { id, rateLimits }: Pick<App, 
     try {
       return await run()
     } catch (error) {
-      failures.inc({ reason: isDiskFull(error) ? 'disk_full' : isOutage(error) ? 'outage' : 'other' })
+      failures.inc({ reason: failureReasonOf(error) })
       throw error
     } finally {
       statementsInProgress.dec()
@@ -105,6 +110,19 @@ export function createMetrics(settings: Settings, { id, rateLimits }: Pick<App, 
 
   return {
     observeStatement,
+
+    /** Returns a mailer that counts the e-mails. */
+    observeMails:
+      <Email>(send: (email: Email) => Promise<void>) =>
+      async (email: Email) => {
+        try {
+          await send(email)
+        } catch (error) {
+          mails.inc({ outcome: 'failed' })
+          throw error
+        }
+        mails.inc({ outcome: 'sent' })
+      },
 
     request(request: IncomingMessage, response: ServerResponse, attributesOf: AttributesOf) {
       const end = durations.startTimer()

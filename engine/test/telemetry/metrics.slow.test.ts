@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { createApp } from '../../http/server/app.ts'
+import { createMetrics } from '../../telemetry/metrics.ts'
+import { app } from '../library/app.ts'
 import { openEvents } from '../fixtures/event-source.ts'
 import { PATIENCE } from '../fixtures/patience.ts'
 import { freePort } from '../../testing/postgres.ts'
@@ -89,6 +91,25 @@ describe('/metrics', () => {
     source.close()
     later.close()
     await expect.poll(async () => (await metrics()).test_library_live_streams, PATIENCE).toBe(0)
+  })
+
+  test('counts e-mails by outcome', async () => {
+    const metrics = createMetrics({ ...service.services.settings, metricsPort: await freePort() }, app)
+    const server = await metrics.serve()
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as AddressInfo
+    const send = metrics.observeMails((mail: string) =>
+      mail === 'refused' ? Promise.reject(new Error(mail)) : Promise.resolve(),
+    )
+
+    await send('accepted')
+    await expect(send('refused')).rejects.toThrow('refused')
+    await expect(send('refused')).rejects.toThrow('refused')
+
+    expect(await scrape(`http://127.0.0.1:${port}/metrics`)).toMatchObject({
+      'test_library_mails_total{outcome="sent"}': 1,
+      'test_library_mails_total{outcome="failed"}': 2,
+    })
   })
 
   test('counts and times requests of every protocol by operation and status', async () => {
