@@ -1,0 +1,38 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+
+import { executeDocument } from '../fixtures/document.ts'
+
+test('README.md starts the service, and creates and calls a resource', { timeout: 900_000 }, async () => {
+  const data = await mkdtemp(join(tmpdir(), 'tallystick-readme-'))
+  onTestFinished(() => rm(data, { recursive: true, force: true }))
+  const replacements = {
+    // The packages of this repository are installed.
+    'npm ci && npm start': `DATA_DIR=${data} npm start`,
+    'npx --yes tsx': resolve('node_modules/.bin/tsx'),
+  }
+  const seen: string[] = []
+
+  await executeDocument('README.md', replacements, async (body, { origin, output }) => {
+    if (body.includes('npm start')) {
+      const page = await fetch(origin)
+      expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<title>Tallystick')])
+      expect((await fetch(`${origin}/docs`)).status).toBe(200)
+      seen.push('start')
+    }
+    const expected = {
+      '/tsx call.ts': 'Dune',
+      '/api/loans -H': '"title":"Emma"',
+      '/mcp -H': '"title":"Ulysses"',
+    }
+    for (const [command, text] of Object.entries(expected))
+      if (body.includes(command)) {
+        expect(output().split('\n').slice(-12).join('\n')).toContain(text)
+        seen.push(command)
+      }
+  })
+
+  expect(seen).toEqual(['start', '/tsx call.ts', '/api/loans -H', '/mcp -H'])
+})
