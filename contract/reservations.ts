@@ -34,6 +34,7 @@ const ReservationResult = z.object({ message: z.string() }).register(responseSch
   example: { message: 'Thank you, Ada. 2 seats are reserved.' },
 })
 
+/** `updates` is empty, because a reservation stores nothing and therefore changes no topic. */
 export const reservations = {
   create: publicAccess
     .meta({ rateLimit: { name: 'reservations', points: 1200, duration: 60 }, updates: [] })

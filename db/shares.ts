@@ -60,6 +60,7 @@ const changeShares = (
       .select({ id: notes.id })
       .from(notes)
       .where(and(hasUuid(id), isAuthor(viewer)))
+    // Prevents the deletion of the note until the end of the transaction. Changes of the note do not wait.
     const [note] = await ownNote.for('key share')
     if (!note) return undefined
     const changed = await change(tx, note.id)

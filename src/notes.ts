@@ -182,6 +182,7 @@ function view(item: query.ListedNote, viewerId: string) {
   }
 }
 
+/** The export of the notes. `number` is the id in the first form. */
 function exportView(notes: query.NoteRow[], shares: query.ShareRow[]) {
   const known = new Map(notes.map(({ id }) => [id, [] as ReturnType<typeof exportedShare>[]]))
   for (const share of shares) known.get(share.noteId)?.push(exportedShare(share))

@@ -1,3 +1,4 @@
+/** The package entry `tallystick-client/query`: helpers for TanStack Query, with the contract of this service. */
 export {
   type ClientWithHeaders,
   createQueryUtils,

@@ -89,6 +89,7 @@ export const remove = (db: Database, person: Person, personalData: PersonalData)
     await personalData.remove?.(tx, person)
     await tx.delete(verifications).where(eq(verifications.identifier, codeIdentifier(email)))
     await removeBySubject(tx, id)
+    // The library rate-limiter-flexible stores a count under `<name of the limit>:<person>`.
     await tx.delete(rateLimitCounters).where(like(rateLimitCounters.key, `%:${id}`))
     return pseudonymize(tx, id)
   })

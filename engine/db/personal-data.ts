@@ -22,7 +22,7 @@ export interface PersonalData<Data = object> {
   remove?: (tx: Database, person: Person) => PromiseLike<unknown>
 }
 
-/** Runs queries one after the other. Returns the rows of each query under the name of the query. */
+/** Runs queries one after the other, because an export is one transaction. Returns the rows of each query under the name of the query. */
 async function runQueries<All extends Queries>(queries: All) {
   const rows: Record<string, unknown> = {}
   for (const [name, query] of Object.entries(queries)) rows[name] = await query

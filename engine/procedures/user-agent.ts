@@ -19,6 +19,6 @@ const devices = new LRUCache<string, { browser: string; os: string }>({
   },
 })
 
-/** Returns the names of the browser and the operating system in a user agent. */
+/** Returns the names of the browser and the operating system in a user agent. bowser rejects an empty text, so a blank replaces it. */
 export const parseUserAgent = (userAgent: string | null) =>
   devices.memo(userAgent?.slice(0, MAX_PARSED_LENGTH) || ' ')

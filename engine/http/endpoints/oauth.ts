@@ -106,6 +106,7 @@ const createEndpoint = (
       const { status = 200, body } = await withAuditContext(call.context, () => handle(call))
       return sendBody(response, status, typeof body === 'string' ? body : JSON.stringify(body))
     } catch (error) {
+      // The service fetches the metadata documents of clients, and refuses to fetch more under load or beyond a limit.
       if (error instanceof FetchRefused) {
         for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value)
         const body = { error: 'temporarily_unavailable', error_description: error.message }

@@ -27,6 +27,7 @@ export function createRpcFormat(procedures: readonly CompiledProcedure[]): WireF
     },
     decode: (call) => deserialize(call.method === 'GET' ? bodyOf(call.url()) : call.body),
     encode: (output) => ({ status: 200, text: JSON.stringify(rpcSerializer.serialize(output)) }),
+    // A stream of events of a procedure. `frame` writes one event of `live.watch`, whose state is encoded once for all readers.
     encodeEvents: (events) => rpcSerializer.serialize(events),
     frame: (topic, state) =>
       `event: message\ndata: ${JSON.stringify(rpcSerializer.serialize({ topic, state }))}\n\n`,
@@ -48,6 +49,7 @@ const NativeTypes = z.array(z.tuple([z.number()], z.union([z.string(), z.number(
 /** Reads an input with native values: Date, bigint, URL, Set, Map, NaN and undefined. `meta` contains the types of the values. */
 function deserialize(body: Call['body']) {
   for (const [type, ...path] of NativeTypes.parse(body?.meta ?? [])) {
+    // A regular expression of a caller could take exponential time.
     if (type === types.REGEXP) throw badRequest([{ path, message: 'A regular expression is not accepted' }])
     // A body has at most MAX_DEPTH levels.
     if (path.length > MAX_DEPTH)
