@@ -13,18 +13,23 @@ import { createMailer, type Mailer } from './identity/mail.ts'
 import { createVerifier, createKeys } from './identity/tokens.ts'
 import type { Settings } from './settings.ts'
 import { createLog } from './telemetry/log.ts'
+import type { Metrics } from './telemetry/metrics.ts'
 import { tracing } from './telemetry/tracing.ts'
 
 export interface OpenServices extends Services, Omit<Connection, 'db'> {
   auth: Auth
 }
 
-/** Opens the database, applies pending migrations, and creates the services. */
-export async function openServices(app: App, settings: Settings, mailer?: Mailer): Promise<OpenServices> {
+/** Opens the database, applies pending migrations, and creates the services. By default, creates mailer and metrics. */
+export async function openServices(
+  app: App,
+  settings: Settings,
+  { mailer, metrics: given }: { mailer?: Mailer | undefined; metrics?: Metrics | undefined } = {},
+): Promise<OpenServices> {
   const log = createLog(settings)
   const { databaseUrl, answerTimeout } = settings
   warnOfIgnoredParameters(settings, log)
-  const metrics = await loadMetrics(settings, app)
+  const metrics = given ?? (await loadMetrics(settings, app))
   const observers = [metrics, tracing].flatMap((observer) => (observer ? [observer.observeStatement] : []))
   const { db, notifications, dump, close } = await open(databaseUrl, {
     ...migrationOptions(app, settings, log),
@@ -99,7 +104,7 @@ function warnOfIgnoredParameters({ databaseUrl, directUrl }: Settings, log: Logg
 /**
  * Imports the metrics module only if METRICS_PORT is set, because the import takes longer than the rest of the start.
  */
-const loadMetrics = async (settings: Settings, app: App) =>
+export const loadMetrics = async (settings: Settings, app: App) =>
   settings.metricsPort === undefined
     ? undefined
     : (await import('./telemetry/metrics.ts')).createMetrics(settings, app)

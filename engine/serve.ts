@@ -13,7 +13,7 @@ import { listenForCommands } from './operator/command-server.ts'
 import { listenWhileStarting } from './http/server/starting.ts'
 import { createLog } from './telemetry/log.ts'
 import { toErrorMessage } from './db/errors.ts'
-import { migrateDatabase, openServices } from './open-services.ts'
+import { loadMetrics, migrateDatabase, openServices } from './open-services.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { onStopSignal, startWorkers } from './workers.ts'
 
@@ -53,7 +53,9 @@ function exitOnUncaughtException(log: Logger) {
 
 /** `port` listens since the start. In a worker process, the port is shared. */
 async function serveInThisProcess(app: App, settings: Settings, port?: Server) {
-  const services = await openServices(app, settings)
+  const metrics = await loadMetrics(settings, app)
+  if (cluster.isPrimary) await metrics?.serve()
+  const services = await openServices(app, settings, { metrics })
   const server = createApp(services)
   const commands = await listenForCommands(app, services)
   const connections = new Set<Socket>()
@@ -82,7 +84,6 @@ async function serveInThisProcess(app: App, settings: Settings, port?: Server) {
   if (port) server.listen(port)
   else server.listen(settings.port, settings.host)
   await once(server, 'listening')
-  if (cluster.isPrimary) await services.metrics?.serve()
   scheduleCleanup(services)
 }
 
@@ -102,6 +103,8 @@ function scheduleCleanup({ db, log, settings }: Services) {
 
 /** Migrates the database, and then passes the port to the workers. */
 async function serveWithWorkers(app: App, settings: Settings, port: Server) {
+  if (settings.metricsPort !== undefined)
+    await (await import('./telemetry/metrics.ts')).serveClusterMetrics(settings)
   await migrateDatabase(app, settings)
   port.close()
   const stop = await startWorkers(settings.workers, createLog(settings), (code) => process.exit(code))
@@ -109,8 +112,6 @@ async function serveWithWorkers(app: App, settings: Settings, port: Server) {
     exitAfterTimeout(settings)
     stop()
   })
-  if (settings.metricsPort !== undefined)
-    await (await import('./telemetry/metrics.ts')).serveClusterMetrics(settings)
 }
 
 const exitAfterTimeout = ({ stopDelay }: Settings) =>

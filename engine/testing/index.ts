@@ -43,10 +43,11 @@ export async function createTallystick<
     app,
   )
   const letters: Letter[] = []
-  const { close, ...services } = await openServices(app, settings, (email) => {
+  const mailer = (email: Letter) => {
     letters.push(email)
     return Promise.resolve()
-  })
+  }
+  const { close, ...services } = await openServices(app, settings, { mailer })
 
   const client = (headers: Record<string, string>) =>
     createRouterClient<App['router'], CallContext>(app.router, {
