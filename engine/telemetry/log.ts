@@ -17,9 +17,12 @@ const FRAME = /^ +at .{1,300}$/
 
 /**
  * SQLSTATE classes of errors with safe messages: the messages contain names of columns and constraints, but no values.
- * Class 22 is not included, because its messages contain values.
+ * Not included, because the messages contain values: class 22, and 42601, for example of a text search.
  */
-const VALUE_FREE = /^(08|23|25|26|28|40|42|53|54|55|57|58)[0-9A-Z]{3}$/
+const VALUE_FREE = /^(08|23|25|26|28|40|42(?!601)|53|54|55|57|58)[0-9A-Z]{3}$/
+
+/** SQLSTATEs. Class P0 is not included, because its messages are texts of the application's own functions. */
+const SQLSTATE = /^(?!P0)[0-9A-Z]{5}$/
 
 /**
  * Creates the logger. Writes one JSON object per line, by default to standard output. Of the input of a request, the
@@ -52,7 +55,7 @@ interface ErrorDescription {
 /**
  * Describes an error by its type, code and stack frames. Omits most messages, because a message may contain the
  * caller's input (for example, messages of JSON.parse and undici). Includes messages of PostgreSQL that
- * contain no values, and the messages of all failed statements without their quoted parts.
+ * contain no values, and other messages of PostgreSQL without their quoted parts and numbers.
  */
 export function describeError(error: unknown, depth = 0, isOfStatement = false): ErrorDescription {
   if (error instanceof DrizzleQueryError) return describeError(error.cause, depth, true)
@@ -64,7 +67,10 @@ export function describeError(error: unknown, depth = 0, isOfStatement = false):
     type: error.name.slice(0, MAX_NAME),
     ...(isCode && { code }),
     ...(isCode && VALUE_FREE.test(code) && { message: error.message.slice(0, MAX_MESSAGE) }),
-    ...(isCode && isOfStatement && !VALUE_FREE.test(code) && { message: withoutValues(error.message) }),
+    ...(isCode &&
+      isOfStatement &&
+      SQLSTATE.test(code) &&
+      !VALUE_FREE.test(code) && { message: withoutValues(error.message) }),
     ...(stack && { stack }),
     ...(error instanceof InvalidOutput && { issues: error.issues.slice(0, MAX_ISSUES) }),
     ...(error.cause !== undefined && depth < MAX_CAUSES && { cause: describeError(error.cause, depth + 1) }),
@@ -72,9 +78,12 @@ export function describeError(error: unknown, depth = 0, isOfStatement = false):
 }
 
 const QUOTE = /["'«»„“”‘’‚‹›「」『』]/.source
-const VALUES = new RegExp(`${QUOTE}.*${QUOTE}|${QUOTE}.*|\\b0x[\\da-f][\\da-fx ]*`, 'gis')
+const VALUES = new RegExp(`${QUOTE}.*${QUOTE}|${QUOTE}.*|\\b0x[\\da-f][\\da-fx ]*|\\d[\\d:.-]*`, 'gis')
 
-/** Replaces the quoted parts of a message, and the bytes of an invalid encoding: PostgreSQL quotes values in each language. */
+/**
+ * Replaces the quoted parts of a message, numbers, and the bytes of an invalid encoding. PostgreSQL quotes values in each
+ * language, except numbers and dates.
+ */
 const withoutValues = (message: string) => message.replace(VALUES, '…').slice(0, MAX_MESSAGE)
 
 /** Matches the part of a stack before the message: the name of the error and, for errors of Node, the code. */

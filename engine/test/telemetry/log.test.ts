@@ -263,10 +263,23 @@ describe('an error in the log', () => {
   })
 
   test.each([
+    ['42601', `syntax error in tsquery: "${MARKER}"`],
+    ['P0001', `a trigger refuses ${MARKER}`],
+    ['ERR_INVALID_ARG_TYPE', `Received type number (${MARKER})`],
+  ])('has no value of a failed statement with the code %s', (code, message) => {
+    log.error({ err: new DrizzleQueryError('select', [], Object.assign(new Error(message), { code })) })
+
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ err: { code } })
+    expect(lines.join('')).not.toContain(MARKER)
+  })
+
+  test.each([
     [`invalid input syntax for type bigint: "a "${MARKER}" b"`, 'invalid input syntax for type bigint: …'],
     [`ungültige Eingabe: »${MARKER}«`, 'ungültige Eingabe: …'],
     [`value "${MARKER}`, 'value …'],
     [`invalid byte sequence for encoding "UTF8": 0xe4 0x31`, 'invalid byte sequence for encoding …: …'],
+    ['date field value out of range: 2024-77-09', 'date field value out of range: …'],
+    ['index 424242 out of valid range, 0..7', 'index … out of valid range, …'],
   ])('has the message of a failed statement without values: %s', (message, expected) => {
     const cause = Object.assign(new Error(message), { code: '22P02' })
 
