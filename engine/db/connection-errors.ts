@@ -17,7 +17,7 @@ const ADVICE_FOR_CODE: [codes: RegExp, advice: string][] = [
   [/^ERR_INVALID_URL$/, 'the address is not a valid URL: percent-encode special characters in the password'],
   [/^(ENOTFOUND|EDNS|EAI_.*)$/, 'the host name cannot be resolved: check the host in the address'],
   [
-    /CERT|TLS|SSL/,
+    /CERT|TLS|SSL|UNABLE_TO_VERIFY|EPROTO/,
     'the TLS connection failed: check that the server supports TLS and has a trusted certificate',
   ],
   [
