@@ -15,17 +15,17 @@ const ADVICE: Record<string, (setting: string) => string> = {
 /** Listens on an address. The message of an error names the setting to change. */
 export async function listen<Listening extends Server>(
   server: Listening,
-  address: { host: string; port: number | undefined },
+  { host, port }: { host: string; port: number | undefined },
   setting: 'PORT' | 'METRICS_PORT',
 ): Promise<Listening> {
-  server.listen(address)
+  server.listen({ host, port })
   try {
     await once(server, 'listening')
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
     const advice = ADVICE[code]?.(setting)
     if (advice === undefined) throw error
-    throw new Error(`${address.host}:${address.port}: ${advice}.`, { cause: error })
+    throw new Error(`${host}:${port}: ${advice}.`, { cause: error })
   }
   return server
 }
