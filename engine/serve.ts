@@ -64,8 +64,8 @@ async function serveInThisProcess(app: App, settings: Settings, port?: Server) {
     socket.once('close', () => connections.delete(socket))
   })
   // Graceful shutdown. First, `stopping` makes the readiness check fail, so that load balancers stop sending requests.
-  // After STOP_DELAY, the server stops accepting connections, finishes in-flight requests, closes the database, and
-  // exits.
+  // After STOP_DELAY, the server stops accepting connections, finishes in-flight requests and commands, closes the
+  // database, and exits.
   onStopSignal(() => {
     exitAfterTimeout(settings)
     services.state.stopping = true
@@ -77,8 +77,9 @@ async function serveInThisProcess(app: App, settings: Settings, port?: Server) {
         for (const connection of connections) if (connection.bytesRead === 0) connection.destroy()
       }, 100)
       services.closing.abort()
-      commands?.close()
-      server.close(() => void services.close().then(() => process.exit(0)))
+      void Promise.all([closeServer(server), commands && closeServer(commands)])
+        .then(() => services.close())
+        .then(() => process.exit(0))
     }, settings.stopDelay)
   })
   if (port) server.listen(port)
@@ -86,6 +87,14 @@ async function serveInThisProcess(app: App, settings: Settings, port?: Server) {
   await once(server, 'listening')
   scheduleCleanup(services)
 }
+
+/** Stops accepting connections. Resolves when all connections are closed. */
+const closeServer = (server: Server) =>
+  new Promise<void>((resolve) => {
+    server.close(() => {
+      resolve()
+    })
+  })
 
 /**
  * Removes expired rows at the start and every hour. If several instances share a database, a lock ensures that only one

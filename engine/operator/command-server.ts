@@ -32,7 +32,6 @@ export async function listenForCommands(app: App, services: CommandServices): Pr
     log.warn({ path }, 'commands cannot reach this service: the path of DATA_DIR is too long for a socket')
     return undefined
   }
-  rmSync(path, { force: true })
   const server = createServer((incoming, response) => {
     runFor(incoming, app, services).then(
       (answer) => response.end(answer),
@@ -40,10 +39,18 @@ export async function listenForCommands(app: App, services: CommandServices): Pr
         refuse(response, error)
       },
     )
-  }).listen(path)
-  await once(server, 'listening')
-  makePrivate(path, 0o600)
-  return server
+  })
+  try {
+    rmSync(path, { force: true })
+    await once(server.listen(path), 'listening')
+    makePrivate(path, 0o600)
+    return server
+  } catch (error) {
+    // For example, the file system does not support sockets. The service itself does not need the socket.
+    server.close()
+    log.warn({ path, err: error }, 'commands cannot reach this service: the socket cannot be opened')
+    return undefined
+  }
 }
 
 async function runFor(incoming: IncomingMessage, app: App, services: CommandServices) {
@@ -52,10 +59,11 @@ async function runFor(incoming: IncomingMessage, app: App, services: CommandServ
   if (command === BACKUP && services.dump) return services.dump()
   const run = Object.hasOwn(serviceCommands, command) ? serviceCommands[command] : undefined
   if (!run) throw new Error(`The running service has no command ${command}. Stop the service first.`)
-  let output = ''
-  const print = (line: string) => (output += `${line}\n`)
+  const lines: string[] = []
+  const print = (line: string) => lines.push(line)
   await run({ loadApp: () => Promise.resolve(app), environment: {}, print, service: services }, input)
-  return output
+  // A line may contain line breaks, for example in the name of an account. The command line replaces them when it prints.
+  return JSON.stringify(lines)
 }
 
 function refuse(response: ServerResponse, error: unknown) {

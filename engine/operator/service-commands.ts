@@ -27,6 +27,6 @@ export async function runServiceCommand(context: CommandContext, command: string
     if (codeOf(error) !== 'FOLDER_IN_USE') throw error
     const { requestFromService } = await import('./service-socket.ts')
     const output = await requestFromService(context, error, command, input)
-    for (const line of output.toString().split('\n').slice(0, -1)) context.print(line)
+    for (const line of JSON.parse(output.toString()) as string[]) context.print(line)
   }
 }

@@ -16,9 +16,12 @@ export const isTooLong = (path: string) => Buffer.byteLength(path) > MAX_PATH
 /** The name of the command that writes a backup. Its answer is the backup: the command line opens the file. */
 export const BACKUP = 'backup'
 
+const STOPPED =
+  'The service ended before it answered. Check whether the command took effect, and then run the command again.'
+
 /**
- * Sends a command to the service that uses the embedded database. Returns the output. Throws `inUse`, with advice, if no
- * service listens.
+ * Sends a command to the service that uses the embedded database. Returns the answer: the printed lines as JSON, or a
+ * backup. Throws `inUse`, with advice, if no service listens.
  */
 export async function requestFromService(
   context: CommandContext,
@@ -31,12 +34,16 @@ export async function requestFromService(
   if (isTooLong(socketPath)) throw inUse
   const outgoing = request({ socketPath, method: 'POST' })
   outgoing.end(JSON.stringify({ command, input }))
-  const [response] = (await once(outgoing, 'response').catch((error: unknown) => {
+  try {
+    const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
+    const answer = await buffer(response)
+    if (response.statusCode !== 200) throw new Error(answer.toString())
+    return answer
+  } catch (error) {
+    const code = codeOf(error)
     // The other process is not a service, or is a service that starts or stops.
-    if (/^(ENOENT|ECONNREFUSED)$/.test(codeOf(error))) throw inUse
+    if (code === 'ENOENT' || code === 'ECONNREFUSED') throw inUse
+    if (code === 'ECONNRESET') throw new Error(STOPPED, { cause: error })
     throw error
-  })) as [IncomingMessage]
-  const answer = await buffer(response)
-  if (response.statusCode !== 200) throw new Error(answer.toString())
-  return answer
+  }
 }
