@@ -1,7 +1,7 @@
 import { ORPCError } from '@orpc/client'
 import { unavailable } from 'tallystick-contract'
 
-import { isDiskFull, isForeignKeyViolation, isOutage } from './db/errors.ts'
+import { isDiskFull, isForeignKeyViolation, isOutage, isReadOnly } from './db/errors.ts'
 
 /**
  * Converts a database error to the error that a caller receives:
@@ -13,7 +13,7 @@ export function toPublicDatabaseError(error: unknown) {
   if (isForeignKeyViolation(error)) return new ORPCError('UNAUTHORIZED', { message: 'Sign in first' })
   if (!isOutage(error)) return undefined
   return unavailable(
-    isDiskFull(error)
+    isDiskFull(error) || isReadOnly(error)
       ? 'The database cannot store changes now; try again later'
       : 'The database does not answer; try again',
   )

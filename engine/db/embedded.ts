@@ -1,5 +1,5 @@
 import { closeSync, existsSync, openSync } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { rename, rm, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
@@ -63,6 +63,30 @@ class Embedded extends PGlite {
   }
 }
 
+/**
+ * Free space below which the database refuses writes, in bytes. PostgreSQL needs 16 MiB for the next file of its WAL. If
+ * PGlite cannot create this file, the commit never returns, and blocks the process.
+ */
+const MIN_FREE_SPACE = 64 * 1024 * 1024
+/** Interval between checks of the free space, in milliseconds. */
+const SPACE_INTERVAL = 1000
+
+/** Makes the database read-only while its disk is almost full. Returns the function that ends the checks. */
+function protectFromFullDisk(client: PGlite, folder: string) {
+  let isReadOnly = false
+  const check = async () => {
+    const { bavail, bsize } = await statfs(folder)
+    const isFull = bavail * bsize < MIN_FREE_SPACE
+    if (isFull === isReadOnly) return
+    await client.exec(`set default_transaction_read_only = ${isFull ? 'on' : 'off'}`)
+    isReadOnly = isFull
+  }
+  const timer = setInterval(() => void check().catch(() => undefined), SPACE_INTERVAL).unref()
+  return () => {
+    clearInterval(timer)
+  }
+}
+
 /** Thrown if another process uses the data folder. */
 export class FolderInUse extends Error {
   readonly code = 'FOLDER_IN_USE'
@@ -86,6 +110,7 @@ export async function start(folder: string) {
   // Makes the files private that PostgreSQL created during the start. While PostgreSQL runs, it creates more files with
   // mode 0644. Until the next start, only the mode of the folder protects these files.
   keepPrivate()
+  const endChecks = inMemory ? () => undefined : protectFromFullDisk(client, folder)
   return {
     client,
     /** Returns a compressed archive of the whole folder. Statements wait until PGlite has read all files. */
@@ -94,6 +119,7 @@ export async function start(folder: string) {
       return promisify(gzip)(await files.arrayBuffer())
     },
     close: async () => {
+      endChecks()
       await client.close()
       release()
     },

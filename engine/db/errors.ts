@@ -25,12 +25,15 @@ export const failureReasons = ['disk_full', 'read_only', 'outage', 'other'] as c
 
 export function failureReasonOf(error: unknown): (typeof failureReasons)[number] {
   if (isDiskFull(error)) return 'disk_full'
-  if (codeOf(error) === '25006') return 'read_only'
+  if (isReadOnly(error)) return 'read_only'
   return isOutage(error) ? 'outage' : 'other'
 }
 
 /** Returns whether a statement failed because the disk of the database is full. Reads go on, and changes may succeed later. */
 export const isDiskFull = (error: unknown) => /^(53100|ENOSPC)$/.test(codeOf(error))
+
+/** Returns whether a statement failed because the database is read-only: a standby, or almost no space on the disk. */
+export const isReadOnly = (error: unknown) => codeOf(error) === '25006'
 
 /** Returns whether a statement failed because of an outage of the database, and not because of the statement itself. */
 export const isOutage = (error: unknown): error is Error => OUTAGES.test(codeOf(error))
