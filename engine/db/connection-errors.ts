@@ -33,6 +33,10 @@ const ADVICE_FOR_MESSAGE: [messages: RegExp, advice: string][] = [
     'The address belongs to a connection pooler. Set DATABASE_DIRECT_URL to the address of PostgreSQL, and DATABASE_URL to the address of the pooler.',
   ],
   [
+    /before secure TLS|no pg_hba\.conf entry/,
+    'The server offers no TLS, or accepts only TLS from this host: check sslmode in the address, and pg_hba.conf of the server.',
+  ],
+  [
     /permission denied for (schema|database|table)/,
     'Migrations are pending, or their table cannot be read. Run tallystick migrate with a role that may create tables, and see docs/operation.md for the permissions of the role of the service.',
   ],

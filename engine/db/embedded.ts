@@ -71,12 +71,16 @@ const MIN_FREE_SPACE = 64 * 1024 * 1024
 /** Interval between checks of the free space, in milliseconds. */
 const SPACE_INTERVAL = 1000
 
+async function isAlmostFull(folder: string) {
+  const { bavail, bsize } = await statfs(folder)
+  return bavail * bsize < MIN_FREE_SPACE
+}
+
 /** Makes the database read-only while its disk is almost full. Returns the function that ends the checks. */
 function protectFromFullDisk(client: PGlite, folder: string) {
   let isReadOnly = false
   const check = async () => {
-    const { bavail, bsize } = await statfs(folder)
-    const isFull = bavail * bsize < MIN_FREE_SPACE
+    const isFull = await isAlmostFull(folder)
     if (isFull === isReadOnly) return
     await client.exec(`set default_transaction_read_only = ${isFull ? 'on' : 'off'}`)
     isReadOnly = isFull
@@ -103,10 +107,18 @@ export async function start(folder: string) {
     if (!inMemory) makeContentsPrivate(folder)
   }
   keepPrivate()
-  const client = await Embedded.open({ dataDir: inMemory ? 'memory://' : folder }).catch((error: unknown) => {
-    release()
-    throw error
-  })
+  const client = await Embedded.open({ dataDir: inMemory ? 'memory://' : folder }).catch(
+    async (error: unknown) => {
+      release()
+      if (inMemory || !(await isAlmostFull(folder))) throw error
+      throw new Error(
+        `${folder}: the disk is almost full, so the embedded database cannot start. Free space.`,
+        {
+          cause: error,
+        },
+      )
+    },
+  )
   // Makes the files private that PostgreSQL created during the start. While PostgreSQL runs, it creates more files with
   // mode 0644. Until the next start, only the mode of the folder protects these files.
   keepPrivate()

@@ -53,7 +53,12 @@ export async function listenForCommands(app: App, services: CommandServices): Pr
   }
 }
 
+/** Maximum size of a command, in bytes. */
+const MAX_COMMAND = 65_536
+
 async function runFor(incoming: IncomingMessage, app: App, services: CommandServices) {
+  if (!(Number(incoming.headers['content-length']) <= MAX_COMMAND))
+    throw new Error('The command is too large')
   const { command, input } = Request.parse(await json(incoming))
   services.log.info({ command }, 'runs a command for operators')
   if (command === BACKUP && services.dump) return services.dump()

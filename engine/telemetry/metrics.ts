@@ -81,7 +81,7 @@ export function createMetrics(settings: Settings, { id, rateLimits }: Pick<App, 
   const failures = new Counter({
     ...describe(
       'database_failures_total',
-      'Failed statements, by reason: disk_full, read_only, outage (the database is not available) or other.',
+      'Failed statements, by reason: disk_full, read_only, outage (not available, timeout or deadlock) or other.',
     ),
     labelNames: ['reason'],
   })

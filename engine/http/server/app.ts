@@ -198,7 +198,7 @@ export function createApp(services: Services): Server {
 }
 
 /** Limits of Node's HTTP server: times in milliseconds, sizes in bytes. */
-const LIMITS = {
+export const LIMITS = {
   maxHeaderSize: MAX_HEADERS,
   headersTimeout: 10_000,
   requestTimeout: 30_000,

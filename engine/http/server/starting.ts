@@ -4,7 +4,9 @@ import { unavailable } from 'tallystick-contract'
 import { isLivenessCheck, sendAlive } from '../endpoints/health.ts'
 import { listen } from '../../listen.ts'
 import type { Settings } from '../../settings.ts'
-import { createResponseHeaders } from './response-headers.ts'
+import { LIMITS } from './app.ts'
+import { refuseUnparsable } from './parser-errors.ts'
+import { createPreflights, createResponseHeaders } from './response-headers.ts'
 import { sendError } from './send.ts'
 import { readTarget } from './target.ts'
 
@@ -15,14 +17,19 @@ import { readTarget } from './target.ts'
  */
 export async function listenWhileStarting(settings: Settings): Promise<Server> {
   const responseHeadersFor = createResponseHeaders(settings)
-  const server = createServer((request, response) => {
+  const preflightFor = createPreflights(settings)
+  const server = createServer(LIMITS, (request, response) => {
     const { path } = readTarget(request, settings.baseUrl)
+    const { method, headers } = request
     request.url = path
-    for (const [name, value] of responseHeadersFor(request.headers.origin, path))
-      response.setHeader(name, value)
+    for (const [name, value] of responseHeadersFor(headers.origin, path)) response.setHeader(name, value)
     response.setHeader('connection', 'close')
-    if (isLivenessCheck(request)) sendAlive(response)
-    else sendError(response, unavailable('The service is starting; try again'))
+    const refuse = () => sendError(response, unavailable('The service is starting; try again'))
+    const preflight = method === 'OPTIONS' ? preflightFor(headers.origin ?? '', path) : undefined
+    if (preflight) preflight(request, response, refuse)
+    else if (isLivenessCheck(request)) sendAlive(response)
+    else refuse()
   })
+  server.on('clientError', refuseUnparsable)
   return listen(server, settings, 'PORT')
 }

@@ -6,11 +6,17 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createApp } from '../../http/server/app.ts'
 import { listenWhileStarting } from '../../http/server/starting.ts'
 import { createFetch } from '../fixtures/http.ts'
+import { exchange } from '../fixtures/raw-http.ts'
 import { startService } from '../fixtures/service.ts'
 
 const { services } = await startService()
 
-const settings = { ...services.settings, host: '127.0.0.1', port: 0 }
+const settings = {
+  ...services.settings,
+  host: '127.0.0.1',
+  port: 0,
+  trustedOrigins: ['https://app.example'],
+}
 
 async function start() {
   const starting = await listenWhileStarting(settings)
@@ -36,6 +42,17 @@ describe('until the database is migrated, the port', () => {
       status: 503,
       body: { json: { code: 'SERVICE_UNAVAILABLE' } },
     })
+  })
+
+  test('answers the preflight of a trusted origin, and refuses what is no HTTP', async () => {
+    const { call, port } = await start()
+    const preflight = { origin: 'https://app.example', 'access-control-request-method': 'POST' }
+
+    const { status, headers } = await call('OPTIONS', '/api/visits', undefined, preflight)
+
+    expect([status, headers.get('access-control-allow-origin')]).toEqual([204, 'https://app.example'])
+    const { responses } = await exchange(port, ['nonsense\r\n\r\n'], { timeout: 10_000 })
+    expect(responses).toMatchObject([{ status: 400, body: expect.stringContaining('BAD_REQUEST') }])
   })
 
   test('is taken over by the service', async () => {
