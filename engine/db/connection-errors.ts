@@ -56,13 +56,18 @@ export function describeConnectionError(setting: string, error: unknown) {
 }
 
 /**
- * Describes an error of the start for the terminal, with the message of PostgreSQL or of its driver, which contains no
- * password. `setting` is the name of the setting with the address.
+ * Describes an error of the start for the terminal, with the message of PostgreSQL or of its driver. The message contains no
+ * password, because `parseDatabaseUrl` has accepted the URL. `setting` is the name of the setting with the address.
  */
 export function describeStartError(setting: string, error: unknown) {
   const message = toErrorMessage(error)
-  const problem = findAdvice(ADVICE_FOR_CODE, codeOf(error))
-  const first = problem === undefined ? `${setting}: ${message}` : `${setting}: ${problem} (${message})`
   const advice = findAdvice(ADVICE_FOR_MESSAGE, message)
-  return new Error(advice === undefined ? first : `${first}\n${advice}`, { cause: error })
+  const problem = findAdvice(ADVICE_FOR_CODE, codeOf(error))
+  const description =
+    advice !== undefined
+      ? `${message}\n${advice}`
+      : problem !== undefined
+        ? `${problem} (${message})`
+        : message
+  return new Error(`${setting}: ${description}`, { cause: error })
 }
