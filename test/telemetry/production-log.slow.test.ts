@@ -75,13 +75,16 @@ describe('the log of a production process', () => {
   const call = (method: string, path: string, body?: unknown, headers = {}) =>
     createFetch({ origin })(method, path, body, headers)
 
-  /** Returns the log line that contains the request id of a response. */
+  /** Returns the log line of the request of a response. */
   const logLineOf = async ({ headers }: { headers: Headers }) => {
     const id = headers.get('x-request-id') ?? 'none'
-    await vi.waitUntil(() => output().includes(id), PATIENCE)
-    const lines = output()
-      .split('\n')
-      .filter((line) => line.includes(id))
+    // A failed request has another line with its id, for the error.
+    const listLines = () =>
+      output()
+        .split('\n')
+        .filter((line) => line.includes(id) && line.includes('"responseTime"'))
+    await vi.waitUntil(() => listLines().length > 0, PATIENCE)
+    const lines = listLines()
     expect(lines).toHaveLength(1)
     return JSON.parse(lines[0] ?? '') as Record<string, unknown>
   }
