@@ -33,9 +33,11 @@ function readPage(path: string): Page {
 
 /** Returns the text of a heading without its marks. */
 const textOf = (tokens: readonly Token[]): string =>
-  tokens.map((token) => ('tokens' in token && token.tokens ? textOf(token.tokens) : unescape(token))).join('')
+  tokens
+    .map((token) => ('tokens' in token && token.tokens ? textOf(token.tokens) : plainText(token)))
+    .join('')
 
-const unescape = (token: Token) => ('text' in token ? String(token.text) : token.raw)
+const plainText = (token: Token) => ('text' in token ? String(token.text) : token.raw)
 
 /** Returns the problem of a link, or undefined. */
 function findProblem(path: string, target: string) {

@@ -24,12 +24,12 @@ export interface OpenServices extends Services, Omit<Connection, 'db'> {
 export async function openServices(
   app: App,
   settings: Settings,
-  { mailer, metrics: given }: { mailer?: Mailer | undefined; metrics?: Metrics | undefined } = {},
+  options: { mailer?: Mailer; metrics?: Metrics | undefined } = {},
 ): Promise<OpenServices> {
   const log = createLog(settings)
   const { databaseUrl, answerTimeout } = settings
   warnOfIgnoredParameters(settings, log)
-  const metrics = given ?? (await loadMetrics(settings, app))
+  const metrics = options.metrics ?? (await loadMetrics(settings, app))
   const observers = [metrics, tracing].flatMap((observer) => (observer ? [observer.observeStatement] : []))
   const { db, notifications, dump, close } = await open(databaseUrl, {
     ...migrationOptions(app, settings, log),
@@ -37,7 +37,7 @@ export async function openServices(
     observers,
   })
   await createKeys(db)
-  const send = mailer ?? createMailer(settings, log)
+  const send = options.mailer ?? createMailer(settings, log)
   const auth = createAuth(settings, db, metrics?.observeMails(send) ?? send, log, app)
   const identity = {
     ...(await createCookieIdentity(auth)),

@@ -30,9 +30,9 @@ export async function serve(app: App, environment: NodeJS.ProcessEnv) {
   try {
     const settings = readSettings(environment, app)
     exitOnUncaughtException(createLog(settings))
-    const port = cluster.isPrimary ? await listenWhileStarting(settings) : undefined
-    if (settings.workers > 1 && port) await serveWithWorkers(app, settings, port)
-    else await serveInThisProcess(app, settings, port)
+    const starting = cluster.isPrimary ? await listenWhileStarting(settings) : undefined
+    if (settings.workers > 1 && starting) await serveWithWorkers(app, settings, starting)
+    else await serveInThisProcess(app, settings, starting)
     if (cluster.isPrimary) printStartupMessage(app, settings)
   } catch (error) {
     process.stderr.write(`${toErrorMessage(error)}\n`)
@@ -51,8 +51,8 @@ function exitOnUncaughtException(log: Logger) {
   })
 }
 
-/** `port` listens since the start. In a worker process, the port is shared. */
-async function serveInThisProcess(app: App, settings: Settings, port?: Server) {
+/** Takes over the port of `starting`. A worker process has no such server, and shares the port of the primary process. */
+async function serveInThisProcess(app: App, settings: Settings, starting?: Server) {
   const metrics = await loadMetrics(settings, app)
   if (cluster.isPrimary) await metrics?.serve()
   const services = await openServices(app, settings, { metrics })
@@ -82,7 +82,7 @@ async function serveInThisProcess(app: App, settings: Settings, port?: Server) {
         .then(() => process.exit(0))
     }, settings.stopDelay)
   })
-  if (port) server.listen(port)
+  if (starting) server.listen(starting)
   else server.listen(settings.port, settings.host)
   await once(server, 'listening')
   scheduleCleanup(services)
@@ -110,12 +110,12 @@ function scheduleCleanup({ db, log, settings }: Services) {
   setInterval(cleanUp, HOUR).unref()
 }
 
-/** Migrates the database, and then passes the port to the workers. */
-async function serveWithWorkers(app: App, settings: Settings, port: Server) {
+/** Migrates the database, and then closes the port of `starting`, so that the workers can listen. */
+async function serveWithWorkers(app: App, settings: Settings, starting: Server) {
   if (settings.metricsPort !== undefined)
     await (await import('./telemetry/metrics.ts')).serveClusterMetrics(settings)
   await migrateDatabase(app, settings)
-  port.close()
+  starting.close()
   const stop = await startWorkers(settings.workers, createLog(settings), (code) => process.exit(code))
   onStopSignal(() => {
     exitAfterTimeout(settings)

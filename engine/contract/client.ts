@@ -62,10 +62,8 @@ const fillReply: RequestInterceptor = async ({ context: { reply }, next }) => {
   return response
 }
 
-/**
- * Names the error of a call. Keeps the time at which the service accepts a limited request again, for `retryTimeOf`.
- */
-const describeError: CallInterceptor = async (call) => {
+/** Completes the error of a call: with its name, and with the time of the next attempt for `retryTimeOf`. */
+const completeError: CallInterceptor = async (call) => {
   const { reply = new Map<string, string | string[]>() } = call.context
   try {
     return await call.next({ ...call, context: { ...call.context, reply } })
@@ -92,7 +90,7 @@ export function createRpcClient<Contract, Context extends CallContext = CallCont
     ...options,
     url: `${checkOrigin(origin)}/rpc`,
     headers: ({ context }) => ({ ...headers, ...context.headers }),
-    interceptors: [resume, describeError],
+    interceptors: [resume, completeError],
     clientInterceptors: [fillReply],
   })
   return createORPCClient<ClientOf<Contract, Context> & NestedClient<Context>>(link)
@@ -124,7 +122,7 @@ export function createRestClient<Contract extends AnyContractRouter>(
       ...context.headers,
     }),
     customErrorResponseBodyDecoder: decodeErrorBody,
-    interceptors: [resume, describeError, guard],
+    interceptors: [resume, completeError, guard],
     clientInterceptors: [fillReply],
   })
   return createORPCClient<ClientOf<Contract> & NestedClient<CallContext>>(link)

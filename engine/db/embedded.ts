@@ -92,9 +92,7 @@ function protectFromFullDisk(client: PGlite, folder: string) {
 }
 
 /** Thrown if another process uses the data folder. */
-export class FolderInUse extends Error {
-  readonly code = 'FOLDER_IN_USE'
-}
+export class FolderInUse extends Error {}
 
 /**
  * Starts the embedded PostgreSQL with a data folder, or in memory (`memory:`). Applies no migrations. Throws

@@ -15,28 +15,26 @@ export const isConstraintViolation = (error: unknown) => codeOf(error).startsWit
 /** Returns whether a statement failed because a row references a person or another row that no longer exists. */
 export const isForeignKeyViolation = (error: unknown) => codeOf(error) === '23503'
 
-// Error codes of outages: refused or lost connections, too many connections, a full disk, a server that starts, stops or
-// fails over, timeouts, and deadlocks.
-const OUTAGES =
-  /^(08...|53100|53300|57P..|57014|55P03|40P01|25006|E(NOSPC|CONN|PIPE|TIMEDOUT|HOST|NET|NOTFOUND|AI_)\w*|CONNECT(ION)?_\w+)$/
-
-/** Why a statement failed, for metrics. */
-export const failureReasons = ['disk_full', 'read_only', 'outage', 'other'] as const
-
-export function failureReasonOf(error: unknown): (typeof failureReasons)[number] {
-  if (isDiskFull(error)) return 'disk_full'
-  if (isReadOnly(error)) return 'read_only'
-  return isOutage(error) ? 'outage' : 'other'
+/** The error codes of statements that failed because of the database, and not because of the statement itself. */
+const REASONS = {
+  disk_full: /^(53100|ENOSPC)$/,
+  // A standby, or an embedded database with almost no space on its disk.
+  read_only: /^25006$/,
+  // Refused or lost connections, too many connections, a server that starts, stops or fails over, timeouts, and deadlocks.
+  outage:
+    /^(08...|53300|57P..|57014|55P03|40P01|E(CONN|PIPE|TIMEDOUT|HOST|NET|NOTFOUND|AI_)\w*|CONNECT(ION)?_\w+)$/,
 }
 
-/** Returns whether a statement failed because the disk of the database is full. Reads go on, and changes may succeed later. */
-export const isDiskFull = (error: unknown) => /^(53100|ENOSPC)$/.test(codeOf(error))
+export const failureReasons = ['disk_full', 'read_only', 'outage', 'other'] as const
 
-/** Returns whether a statement failed because the database is read-only: a standby, or almost no space on the disk. */
-export const isReadOnly = (error: unknown) => codeOf(error) === '25006'
+/** Returns why a statement failed: `other` if the statement itself failed. */
+export function failureReasonOf(error: unknown): (typeof failureReasons)[number] {
+  const code = codeOf(error)
+  return failureReasons.find((reason) => reason !== 'other' && REASONS[reason].test(code)) ?? 'other'
+}
 
 /** Returns whether a statement failed because of an outage of the database, and not because of the statement itself. */
-export const isOutage = (error: unknown): error is Error => OUTAGES.test(codeOf(error))
+export const isOutage = (error: unknown): error is Error => failureReasonOf(error) !== 'other'
 
 /**
  * Returns the message of an error for a terminal. Omits the statement and the parameters of a failed query, because

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { createTransport, type SendMailOptions } from 'nodemailer'
@@ -69,7 +69,9 @@ export function createMailer(settings: Settings, log: Logger): Mailer {
     const file = join(outbox, `${v7()}.eml`)
     const { message } = await composer.sendMail(email)
     makeFolderPrivate(outbox)
-    await writeFile(file, message, { mode: 0o600 })
+    // Under another name first, so that no reader finds a part of the e-mail.
+    await writeFile(`${file}.part`, message, { mode: 0o600 })
+    await rename(`${file}.part`, file)
     log.info({ to: email.to, file }, `e-mail: ${email.subject}`)
   }
 }

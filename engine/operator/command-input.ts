@@ -8,7 +8,7 @@ export const CommandInput = z.object({
   person: z.string().optional(),
   action: z.string().optional(),
   outcome: z.string().optional(),
-  limit: z.string().default('100'),
+  limit: z.string().default(''),
   before: z.string().optional(),
 })
 export type CommandInput = z.infer<typeof CommandInput>

@@ -1,4 +1,4 @@
-import { codeOf } from '../db/errors.ts'
+import { FolderInUse } from '../db/embedded.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandInput } from './command-input.ts'
 
@@ -24,7 +24,7 @@ export async function runServiceCommand(context: CommandContext, command: string
   try {
     await serviceCommands[command]?.(context, CommandInput.parse(input))
   } catch (error) {
-    if (codeOf(error) !== 'FOLDER_IN_USE') throw error
+    if (!(error instanceof FolderInUse)) throw error
     const { requestFromService } = await import('./service-socket.ts')
     const output = await requestFromService(context, error, command, input)
     for (const line of JSON.parse(output.toString()) as string[]) context.print(line)

@@ -66,15 +66,17 @@ export function describeError(error: unknown, depth = 0, isOfStatement = false):
   return {
     type: error.name.slice(0, MAX_NAME),
     ...(isCode && { code }),
-    ...(isCode && VALUE_FREE.test(code) && { message: error.message.slice(0, MAX_MESSAGE) }),
-    ...(isCode &&
-      isOfStatement &&
-      SQLSTATE.test(code) &&
-      !VALUE_FREE.test(code) && { message: withoutValues(error.message) }),
+    ...(isCode && messageOf(error, code, isOfStatement)),
     ...(stack && { stack }),
     ...(error instanceof InvalidOutput && { issues: error.issues.slice(0, MAX_ISSUES) }),
     ...(error.cause !== undefined && depth < MAX_CAUSES && { cause: describeError(error.cause, depth + 1) }),
   }
+}
+
+/** Returns the message of an error if the message contains no value, or if its values can be removed. */
+function messageOf({ message }: Error, code: string, isOfStatement: boolean) {
+  if (VALUE_FREE.test(code)) return { message: message.slice(0, MAX_MESSAGE) }
+  return isOfStatement && SQLSTATE.test(code) ? { message: withoutValues(message) } : undefined
 }
 
 const QUOTE = /["'«»„“”‘’‚‹›「」『』]/.source

@@ -50,9 +50,8 @@ async function start(environment: Record<string, string>) {
 /** Returns the code in the e-mail to an address, from the outbox of the project. */
 async function codeFor(email: string, dataFolder: string) {
   const outbox = join(dataFolder, 'outbox')
-  const letters = await Promise.all(
-    (await readdir(outbox)).map((file) => readFile(join(outbox, file), 'utf8')),
-  )
+  const files = (await readdir(outbox)).filter((file) => file.endsWith('.eml'))
+  const letters = await Promise.all(files.map((file) => readFile(join(outbox, file), 'utf8')))
   return /^Subject: (\d{6})/m.exec(letters.find((letter) => letter.includes(email)) ?? '')?.[1]
 }
 

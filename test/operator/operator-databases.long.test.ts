@@ -253,7 +253,7 @@ describe('tallystick backup and restore', { timeout: 300_000 }, () => {
     expect((await run({ DATA_DIR: other }, 'admin', 'list')).lines).toEqual(['ada@example.com  Ada Lovelace'])
   })
 
-  test('do not reach a service whose folder has a path that is too long for a socket', async () => {
+  test('do not reach a service if the path of its folder is too long for a socket', async () => {
     const environment = await copyTo(join((await emptyFolder()).DATA_DIR, 'x'.repeat(100)))
     const service = await startCommand({ ...environment, PORT: String(await freePort()) }, 'serve')
 

@@ -114,7 +114,7 @@ export async function signIn(origin: string, email: string, dataDir: string, hea
 /** Returns the code in the last message to an address. */
 export async function readCode(email: string, dataDir: string) {
   const outbox = join(dataDir, 'outbox')
-  const names = (await readdir(outbox)).sort()
+  const names = (await readdir(outbox)).filter((name) => name.endsWith('.eml')).sort()
   const messages = await Promise.all(names.map((name) => readFile(join(outbox, name), 'utf8')))
   const message = messages.findLast((text) => text.includes(`To: ${email}`)) ?? ''
   return /^Subject: (\d{6})/m.exec(message)?.[1]

@@ -27,7 +27,7 @@ export function createRpcFormat(procedures: readonly CompiledProcedure[]): WireF
     },
     decode: (call) => deserialize(call.method === 'GET' ? bodyOf(call.url()) : call.body),
     encode: (output) => ({ status: 200, text: JSON.stringify(rpcSerializer.serialize(output)) }),
-    // A stream of events of a procedure. `frame` writes one event of `live.watch`, whose state is encoded once for all readers.
+    // The events of a procedure with a stream. `frame` writes an event of `live.watch`: a state is encoded once for all streams.
     encodeEvents: (events) => rpcSerializer.serialize(events),
     frame: (topic, state) =>
       `event: message\ndata: ${JSON.stringify(rpcSerializer.serialize({ topic, state }))}\n\n`,

@@ -10,7 +10,7 @@ const MAX_ORIGIN = 200
 
 /** Names both cases, because a proxy may have forwarded the request of a page without changing `Origin`. */
 const MESSAGE =
-  'this origin is not trusted: the service refuses its changes with a cookie, and the browser hides answers of another origin. If a proxy on this origin forwards to the service, set BASE_URL to this origin instead'
+  'this origin is not trusted: the service refuses changes with a cookie from this origin, and the browser hides answers from its pages. If a proxy on this origin forwards to the service, set BASE_URL to this origin instead'
 
 /**
  * For development: creates the function that logs the origin of a page that the service does not trust, once for each

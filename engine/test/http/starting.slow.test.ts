@@ -44,7 +44,7 @@ describe('until the database is migrated, the port', () => {
     })
   })
 
-  test('answers the preflight of a trusted origin, and refuses what is no HTTP', async () => {
+  test('answers the preflight of a trusted origin, and refuses a malformed request', async () => {
     const { call, port } = await start()
     const preflight = { origin: 'https://app.example', 'access-control-request-method': 'POST' }
 
