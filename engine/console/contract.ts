@@ -1,0 +1,232 @@
+import { eventIterator, oc } from '@orpc/contract'
+import { z } from 'zod'
+
+// The procedures of the console, for its page (pages/console/). No other client has these procedures.
+
+/** A person of the samples. Each has a reserved address (RFC 2606), so that no real account can have the address. */
+const SamplePerson = z.enum(['ada', 'charles', 'admin'])
+export type SamplePerson = z.infer<typeof SamplePerson>
+
+/** Who makes a call: nobody, or a sample person with a session, or with an access token of the scopes. */
+const CallerChoice = z.object({
+  person: SamplePerson.nullable(),
+  /** Null for a session. */
+  scopes: z
+    .array(z.enum(['read', 'write']))
+    .min(1)
+    .nullable(),
+})
+export type CallerChoice = z.infer<typeof CallerChoice>
+
+const Overview = z.object({
+  name: z.string(),
+  version: z.string(),
+  /** The origin of the service. */
+  origin: z.string(),
+  /** The address for agents. */
+  mcp: z.string(),
+  /** Where the data is, as a phrase. */
+  data: z.string(),
+  /** Where sign-in codes are sent, as a phrase. */
+  mail: z.string(),
+  people: z.array(z.object({ person: SamplePerson, name: z.string(), email: z.string() })),
+  /** Whether a link can sign in to the page: only if the page is at `localhost`. */
+  canSignIn: z.boolean(),
+  /** The names of the resources with sample data. */
+  samples: z.array(z.string()),
+})
+export type Overview = z.infer<typeof Overview>
+
+const JsonSchema = z.record(z.string(), z.unknown())
+
+const ProcedureDescription = z.object({
+  /** For example `tasks.create`. */
+  operation: z.string(),
+  resource: z.string(),
+  summary: z.string(),
+  description: z.string(),
+  method: z.string(),
+  /** With placeholders, such as `/api/books/{id}`. */
+  path: z.string(),
+  access: z.enum(['public', 'signedIn', 'administrators']),
+  scope: z.enum(['read', 'write']).nullable(),
+  /** The name of the tool for agents. */
+  tool: z.string().nullable(),
+  /** Whether the answer is a stream of events, which the console does not call. */
+  isStream: z.boolean(),
+  headers: z.array(z.enum(['Idempotency-Key', 'If-Match'])),
+  rateLimit: z
+    .object({
+      name: z.string(),
+      points: z.number(),
+      duration: z.number(),
+      by: z.enum(['account', 'network']),
+    })
+    .nullable(),
+  errors: z.array(z.object({ code: z.string(), status: z.number(), message: z.string() })),
+  /** The JSON Schemas of the input and the output. Null without an input or an output. */
+  input: JsonSchema.nullable(),
+  output: JsonSchema.nullable(),
+  /** An example of the input from the contract. */
+  example: z.unknown(),
+})
+export type ProcedureDescription = z.infer<typeof ProcedureDescription>
+
+const Issue = z.object({ path: z.string(), message: z.string() })
+
+const CallResult = z.object({
+  request: z.object({ method: z.string(), url: z.string(), body: z.string().nullable() }),
+  status: z.number(),
+  /** In milliseconds. */
+  duration: z.number(),
+  headers: z.array(z.tuple([z.string(), z.string()])),
+  /** The body as text, and whether the body is longer than the limit. */
+  body: z.string(),
+  isCut: z.boolean(),
+  /** The error, if the contract or the engine declares the error. */
+  error: z.object({ code: z.string(), message: z.string(), isDefined: z.boolean() }).nullable(),
+})
+export type CallResult = z.infer<typeof CallResult>
+
+const RecordedError = z.object({
+  type: z.string(),
+  code: z.string().optional(),
+  message: z.string().optional(),
+  stack: z.string().optional(),
+})
+
+const RecordedRequest = z.object({
+  id: z.string(),
+  /** Milliseconds since 1970. */
+  time: z.number(),
+  method: z.string(),
+  /** Without the query. */
+  path: z.string(),
+  operation: z.string().nullable(),
+  protocol: z.enum(['REST', 'RPC', 'MCP', 'Datastar', 'other']),
+  /** The address of the person. */
+  person: z.string().nullable(),
+  /** The id of the app, if the caller has an access token. */
+  app: z.string().nullable(),
+  /** Null if the client closed the connection before the answer. */
+  status: z.number().nullable(),
+  /** In milliseconds. */
+  duration: z.number(),
+  /** The sum of the statements, in milliseconds. */
+  databaseTime: z.number(),
+  statementCount: z.number(),
+  statements: z.array(
+    z.object({ name: z.string(), text: z.string(), duration: z.number(), failed: z.boolean() }),
+  ),
+  calls: z.array(
+    z.object({
+      operation: z.string(),
+      /** JSON with secrets removed, or null. Cut at a limit. */
+      input: z.string().nullable(),
+      output: z.string().nullable(),
+      error: RecordedError.nullable(),
+    }),
+  ),
+})
+export type RecordedRequest = z.infer<typeof RecordedRequest>
+
+const Letter = z.object({
+  /** The name of the file. The body is at `/outbox/{id}`. */
+  id: z.string(),
+  to: z.string(),
+  subject: z.string(),
+  /** Milliseconds since 1970. */
+  time: z.number(),
+  /** The sign-in code in the subject. */
+  code: z.string().nullable(),
+})
+export type Letter = z.infer<typeof Letter>
+
+const Column = z.object({
+  name: z.string(),
+  type: z.string(),
+  /** Whether the values are secrets, which are never selected. */
+  isHidden: z.boolean(),
+  /** The table and the column that the values refer to. */
+  references: z.object({ table: z.string(), column: z.string() }).nullable(),
+})
+
+const Table = z.object({
+  name: z.string(),
+  /** An estimate. Null if the database has no statistics yet. */
+  rowEstimate: z.number().nullable(),
+  columns: z.array(Column),
+  /** Whether the whole table is secret. */
+  isHidden: z.boolean(),
+})
+export type Table = z.infer<typeof Table>
+
+const Filter = z.object({
+  column: z.string().max(63),
+  /** `is`: the whole value. `contains`: a part of the value, in any case. */
+  operator: z.enum(['is', 'contains']),
+  value: z.string().max(200),
+})
+export type Filter = z.infer<typeof Filter>
+
+export const MAX_PAGE = 1000
+
+const RowsRequest = z.object({
+  table: z.string().max(63),
+  filters: z.array(Filter).max(10),
+  /** From 0, with 50 rows each. */
+  page: z.int().min(0).max(MAX_PAGE),
+})
+
+const Rows = z.object({
+  columns: z.array(z.string()),
+  /** The values as PostgreSQL writes them, cut at a limit. */
+  rows: z.array(z.array(z.string().nullable())),
+  hasMore: z.boolean(),
+})
+export type Rows = z.infer<typeof Rows>
+
+const errors = { NOT_FOUND: {}, BAD_REQUEST: {}, CONFLICT: {} }
+const procedure = oc.errors(errors)
+
+export const consoleContract = {
+  overview: procedure.output(Overview),
+  procedures: {
+    list: procedure.output(z.array(ProcedureDescription)),
+    /** Validates an input without a call. */
+    validate: procedure
+      .input(z.object({ operation: z.string(), input: z.unknown() }))
+      .output(z.object({ issues: z.array(Issue) })),
+    /** Calls the service over REST. `headers` are further headers of the request. */
+    call: procedure
+      .input(
+        z.object({
+          operation: z.string(),
+          input: z.unknown(),
+          caller: CallerChoice,
+          headers: z
+            .record(z.enum(['idempotency-key', 'if-match', 'accept-language']), z.string().max(200))
+            .or(z.object({})),
+        }),
+      )
+      .output(CallResult),
+  },
+  people: {
+    /** Creates a link that signs a sample person in to the page. The link works once, for a minute. */
+    signIn: procedure.input(z.object({ person: SamplePerson })).output(z.object({ url: z.url() })),
+  },
+  requests: {
+    /** Records requests until the last watcher leaves. Yields the recorded requests, and then each new request. */
+    watch: procedure.output(eventIterator(z.array(RecordedRequest))),
+  },
+  outbox: {
+    /** The newest letters first, at most 100. Null if a mail server sends the e-mails. */
+    list: procedure.output(z.array(Letter).nullable()),
+  },
+  data: {
+    tables: procedure.output(z.array(Table)),
+    rows: procedure.input(RowsRequest).output(Rows),
+    /** Adds the sample data of all resources. Skips data that exists. */
+    addSamples: procedure.output(z.object({ message: z.string() })),
+  },
+}
