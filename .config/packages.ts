@@ -175,7 +175,8 @@ export async function writeEngine(destination: string) {
     // Only drizzle-kit reads the snapshots, for the next migration of the engine.
     filter: (path) => !path.endsWith('_snapshot.json'),
   })
-  cpSync('dist/pages/docs', join(destination, 'pages/docs'), { recursive: true })
+  for (const page of ['docs', 'console'])
+    cpSync(join('dist/pages', page), join(destination, 'pages', page), { recursive: true })
   cpSync('engine/create/template', join(destination, 'template'), {
     recursive: true,
     filter: (path) => !/\/(node_modules|dist|\.data)$/.test(path),

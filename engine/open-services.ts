@@ -5,7 +5,7 @@ import { parseDatabaseUrl } from './db/database-url.ts'
 import type { MigrationState } from './db/migrations.ts'
 import { isReachable, isServer, migrate, open } from './db/open.ts'
 import type { App } from './resource.ts'
-import type { Services } from './services.ts'
+import type { Recorder, Services } from './services.ts'
 import { createRateLimiter } from './guard/rate-limiter.ts'
 import { type Auth, createAuth, createCookieIdentity } from './identity/better-auth.ts'
 import { createLive } from './live/index.ts'
@@ -24,13 +24,16 @@ export interface OpenServices extends Services, Omit<Connection, 'db'> {
 export async function openServices(
   app: App,
   settings: Settings,
-  options: { mailer?: Mailer; metrics?: Metrics | undefined } = {},
+  options: { mailer?: Mailer; metrics?: Metrics | undefined; recorder?: Recorder | undefined } = {},
 ): Promise<OpenServices> {
   const log = createLog(settings)
   const { databaseUrl, answerTimeout } = settings
   warnOfIgnoredParameters(settings, log)
   const metrics = options.metrics ?? (await loadMetrics(settings, app))
-  const observers = [metrics, tracing].flatMap((observer) => (observer ? [observer.observeStatement] : []))
+  const { recorder } = options
+  const observers = [metrics, recorder, tracing].flatMap((observer) =>
+    observer ? [observer.observeStatement] : [],
+  )
   const { db, notifications, dump, close } = await open(databaseUrl, {
     ...migrationOptions(app, settings, log),
     answerTimeout,
@@ -52,6 +55,7 @@ export async function openServices(
     isReachable: () => isReachable(db),
     consumeRateLimit: createRateLimiter(settings, app.rateLimits, db, metrics?.rateLimitExceeded),
     metrics,
+    recorder,
     state: { stopping: false },
     closing: new AbortController(),
   }

@@ -7,7 +7,7 @@ import type { Logger } from 'pino'
 import { removeExpired } from './db/housekeeping.ts'
 import { isServer } from './db/open.ts'
 import type { App } from './resource.ts'
-import type { Services } from './services.ts'
+import type { Recorder, Services } from './services.ts'
 import { createApp } from './http/server/app.ts'
 import { listenForCommands } from './operator/command-server.ts'
 import { listenWhileStarting } from './http/server/starting.ts'
@@ -25,15 +25,42 @@ const DRAIN_TIMEOUT = 10_000
 
 const HOUR = 3_600_000
 
-/** Runs the service until SIGTERM or SIGINT. If the start fails, prints the error and exits with code 1. */
-export async function serve(app: App, environment: NodeJS.ProcessEnv) {
+/** With one of these settings, the service is not only for the developer who started the service. */
+const SETTINGS_OF_DEPLOYMENTS = ['NODE_ENV', 'HOST', 'BASE_URL', 'DATABASE_URL', 'TRUSTED_PROXIES']
+
+/** Returns whether the service may have the console for developers. `tallystick dev` always starts the console. */
+export const mayHaveConsole = (
+  environment: NodeJS.ProcessEnv,
+  { production, workers }: Pick<Settings, 'production' | 'workers'>,
+  isDevelopment: boolean,
+) =>
+  !production &&
+  workers === 1 &&
+  (isDevelopment || SETTINGS_OF_DEPLOYMENTS.every((name) => (environment[name] ?? '') === ''))
+
+/**
+ * Runs the service until SIGTERM or SIGINT. If the start fails, prints the error and exits with code 1. `isDevelopment`:
+ * `tallystick dev` runs the service.
+ */
+export async function serve(app: App, environment: NodeJS.ProcessEnv, { isDevelopment = false } = {}) {
   try {
     const settings = readSettings(environment, app)
     exitOnUncaughtException(createLog(settings))
     const starting = cluster.isPrimary ? await listenWhileStarting(settings) : undefined
-    if (settings.workers > 1 && starting) await serveWithWorkers(app, settings, starting)
-    else await serveInThisProcess(app, settings, starting)
-    if (cluster.isPrimary) printStartupMessage(app, settings)
+    if (settings.workers > 1 && starting) {
+      await serveWithWorkers(app, settings, starting)
+      printStartupMessage(app, settings)
+    } else if (mayHaveConsole(environment, settings, isDevelopment)) {
+      // Imported on demand, so that production does not load the console.
+      const { createConsole } = await import('./console/index.ts')
+      const { recorder, open } = createConsole(app)
+      const services = await serveInThisProcess(app, settings, starting, recorder)
+      printStartupMessage(app, settings)
+      await open(services)
+    } else {
+      await serveInThisProcess(app, settings, starting)
+      if (cluster.isPrimary) printStartupMessage(app, settings)
+    }
   } catch (error) {
     process.stderr.write(`${toErrorMessage(error)}\n`)
     process.exit(1)
@@ -52,10 +79,10 @@ function exitOnUncaughtException(log: Logger) {
 }
 
 /** Takes over the port of `starting`. A worker process has no such server, and shares the port of the primary process. */
-async function serveInThisProcess(app: App, settings: Settings, starting?: Server) {
+async function serveInThisProcess(app: App, settings: Settings, starting?: Server, recorder?: Recorder) {
   const metrics = await loadMetrics(settings, app)
   if (cluster.isPrimary) await metrics?.serve()
-  const services = await openServices(app, settings, { metrics })
+  const services = await openServices(app, settings, { metrics, recorder })
   const server = createApp(services)
   const commands = await listenForCommands(app, services)
   const connections = new Set<Socket>()
@@ -86,6 +113,7 @@ async function serveInThisProcess(app: App, settings: Settings, starting?: Serve
   else server.listen(settings.port, settings.host)
   await once(server, 'listening')
   scheduleCleanup(services)
+  return services
 }
 
 /** Stops accepting connections. Resolves when all connections are closed. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 
 import type { Database } from './db/database.ts'
+import type { StatementObserver } from './db/observer.ts'
 import type { ConsumeRateLimit, Identity, RequestAttributes } from './context.ts'
 import type { Live } from './live-stream.ts'
 import type { App } from './resource.ts'
@@ -19,6 +20,8 @@ export interface Services {
   consumeRateLimit: ConsumeRateLimit
   /** Undefined unless METRICS_PORT is set. */
   metrics?: Metrics | undefined
+  /** Undefined without the console for developers. */
+  recorder?: Recorder | undefined
   state: {
     /**
      * Whether the process is shutting down. If true, readiness checks fail, so that load balancers send no new
@@ -41,6 +44,18 @@ export interface Metrics {
   /** Counts an event of a stream. `since` is the time of the change, in milliseconds since the start of the process. */
   delivered: (since: number) => void
   serve: () => Promise<Server>
+}
+
+/** Records requests while a developer looks at the requests (engine/console/). */
+export interface Recorder {
+  observeStatement: StatementObserver
+  /** Returns the function that handles a request and records the request. While nobody looks, returns `handle` itself. */
+  record: (
+    request: IncomingMessage,
+    response: ServerResponse,
+    attributesOf: AttributesOf,
+    handle: () => void,
+  ) => () => void
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Meta, Topic } from 'tallystick-contract'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { Items } from '../items.ts'
+import { recordCall, recordings } from '../telemetry/recording.ts'
 import { tracing } from '../telemetry/tracing.ts'
 import { authenticate, requirePermission } from './access.ts'
 import { requireAcceptedVersion, runIfMatching } from './conditions.ts'
@@ -89,8 +90,10 @@ async function guardMiddleware<Output extends { output: unknown }>(
   // A proxy must not compress secrets, because the size could reveal them (BREACH).
   if (declared.meta.secrets) context.reply.set('cache-control', 'no-transform')
   const run = () => checkAndHandle({ context, procedure: declared, path }, input, handle)
+  const observed = () => (tracing ? tracing.procedure(path, run) : run())
+  const recording = recordings.getStore()
   try {
-    return await (tracing ? tracing.procedure(path, run) : run())
+    return await (recording ? recordCall(recording, { operation, input, context }, observed) : observed())
   } catch (error) {
     throw await toPublicError(error, context, operation, declared.errorMap)
   }

@@ -2,14 +2,14 @@ import { z } from 'zod'
 
 import * as audit from '../db/audit.ts'
 import { findOrCreate } from '../db/users.ts'
-import type { Database } from '../db/database.ts'
+import type { Connection, Database } from '../db/database.ts'
 import { announce } from '../live/bus.ts'
 import { keyOf } from '../live/topics.ts'
 import { normalizeAddress } from '../mail-address.ts'
 import type { App, SampleName, Samples } from '../resource.ts'
 import { withDatabase, readCommandSettings, type CommandContext } from './command-context.ts'
 
-interface SampleAccount {
+export interface SampleAccount {
   email: string
   name: string
 }
@@ -33,25 +33,39 @@ export async function seed(context: CommandContext, address: string, { force = f
   const { success, data: email } = z.email().toLowerCase().safeParse(normalizeAddress(address))
   if (!success) throw new Error(`${address} is not an e-mail address.`)
   const samples = await importSamples(await context.loadApp())
-  await withDatabase(context, async (db, _, notifications) => {
-    const ids = await db.transaction((tx) => addAccounts(tx, email, Object.values(samples)))
-    const topics = Object.values(samples).flatMap(({ topics }) => topics)
-    await announce(
-      notifications,
-      ids.flatMap((id) => topics.map((topic) => keyOf(topic, id))),
-    )
-  })
+  await withDatabase(context, (db, _, notifications) => addSamples({ db, notifications }, email, samples))
   const delivery =
     smtpUrl === undefined ? `is in the log of the service, and in ${outbox}` : 'is sent to this address'
-  const names = new Intl.ListFormat('en-GB').format(Object.keys(samples))
-  const result = names === '' ? 'an account. No resource has samples' : `sample ${names}`
-  const remarks = Object.values(samples).flatMap(({ remark }) => remark ?? [])
-  context.print([`${email} has ${result}.`, ...remarks].join(' '))
+  context.print(describeSamples(email, samples))
   context.print(`Start the service, and sign in as ${email}: tallystick login. The code ${delivery}.`)
 }
 
-/** Returns the samples by the name of the resource. */
-async function importSamples({ resources }: App) {
+/** The samples by the name of the resource. */
+type SamplesByName = Readonly<Record<string, Samples>>
+
+/** Says what an account has after `addSamples`. */
+export function describeSamples(email: string, samples: SamplesByName) {
+  const names = new Intl.ListFormat('en-GB').format(Object.keys(samples))
+  const result = names === '' ? 'an account. No resource has samples' : `sample ${names}`
+  const remarks = Object.values(samples).flatMap(({ remark }) => remark ?? [])
+  return [`${email} has ${result}.`, ...remarks].join(' ')
+}
+
+/** Adds the sample accounts with all samples, and announces the changes. `email` is the address of the first account. */
+export async function addSamples(
+  { db, notifications }: Pick<Connection, 'db' | 'notifications'>,
+  email: string,
+  samples: SamplesByName,
+) {
+  const ids = await db.transaction((tx) => addAccounts(tx, email, Object.values(samples)))
+  const topics = Object.values(samples).flatMap(({ topics }) => topics)
+  await announce(
+    notifications,
+    ids.flatMap((id) => topics.map((topic) => keyOf(topic, id))),
+  )
+}
+
+export async function importSamples({ resources }: Pick<App, 'resources'>): Promise<SamplesByName> {
   const samples: Record<string, Samples> = {}
   for (const [name, { importSamples }] of Object.entries(resources))
     if (importSamples) samples[name] = (await importSamples()).samples
@@ -66,7 +80,8 @@ async function addAccounts(db: Database, email: string, samples: readonly Sample
   return Object.values(people).map(({ id }) => id)
 }
 
-async function addAccount(db: Database, account: SampleAccount) {
+/** Returns the person of a sample account, or creates the person. */
+export async function addAccount(db: Database, account: SampleAccount) {
   const user = await findOrCreate(db, account)
   await audit.insert(db, {
     ...audit.OPERATOR,

@@ -66,18 +66,20 @@ export async function buildProject() {
   })
 }
 
-/** Copies the files that the bundle in a folder reads: the migrations, and the API reference. */
+/** Copies the files that the bundle in a folder reads: the migrations, the API reference and the console. */
 export function copyFiles(output: string) {
   const engine = dirname(
     createRequire(join(process.cwd(), 'package.json')).resolve('tallystick/package.json'),
   )
-  // The folders in the package. In the repository of the engine, the build has written the API reference already.
+  // The folders in the package. In the repository of the engine, the build has written the pages already.
   const packaged = join(engine, 'dist/engine-migrations')
   const migrations = existsSync(packaged) ? packaged : join(engine, 'db/migrations')
-  const reference = join(engine, 'pages/docs')
   cpSync(migrations, join(output, 'engine-migrations'), { recursive: true })
   cpSync('db/migrations', join(output, 'migrations'), { recursive: true })
-  if (existsSync(reference)) cpSync(reference, 'dist/pages/docs', { recursive: true })
+  for (const page of ['docs', 'console']) {
+    const built = join(engine, 'pages', page)
+    if (existsSync(built)) cpSync(built, join('dist/pages', page), { recursive: true })
+  }
 }
 
 /** Builds the project if it has changed, and runs a program of the bundle in this process. */

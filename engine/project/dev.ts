@@ -30,7 +30,7 @@ export async function runDevelopment() {
     ...bundleOptions,
     // One file instead of files with changing names, which would remain from earlier builds.
     splitting: false,
-    entryPoints: entryPoints('main'),
+    entryPoints: entryPoints('dev'),
     outdir: OUTPUT,
     plugins: [
       programsPlugin,
@@ -70,7 +70,7 @@ function createService(env: NodeJS.ProcessEnv) {
     stop,
     restart: async () => {
       await stop()
-      child = spawn(process.execPath, [`${OUTPUT}/main.js`], { env, stdio: 'inherit' })
+      child = spawn(process.execPath, [`${OUTPUT}/dev.js`], { env, stdio: 'inherit' })
     },
   }
 }

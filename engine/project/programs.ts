@@ -1,16 +1,20 @@
 import type { Plugin } from 'esbuild'
 
-/**
- * The programs of a project, which import the application by its fixed paths: the service, and the command line. The
- * comments in src/main.ts of the repository of the engine explain the first lines.
- */
-const programs: Record<string, string> = {
-  main: `
+/** The comments in src/main.ts of the repository of the engine explain the first lines. */
+const service = (options: string) => `
     import { setFlagsFromString } from 'node:v8'
     setFlagsFromString('--no-allocation-site-pretenuring')
     process.setSourceMapsEnabled(true)
     const [{ serve }, { app }] = [await import('tallystick/serve'), await import('./src/app.ts')]
-    await serve(app, process.env)`,
+    await serve(app, process.env, ${options})`
+
+/**
+ * The programs of a project, which import the application by its fixed paths: the service, the service during
+ * development, and the command line.
+ */
+const programs: Record<string, string> = {
+  main: service('{}'),
+  dev: service('{ isDevelopment: true }'),
   cli: `
     import { runCommand } from 'tallystick/cli'
     import { contract } from './contract/index.ts'

@@ -137,6 +137,15 @@ function listFiles(name: string): ReadonlySet<string> {
   )
 }
 
+/** Returns the function that finds a file of a built page, for the console for developers (engine/console/). */
+export function createPageReader(name: string) {
+  const files = listFiles(name)
+  return (file: string) => {
+    const type = files.has(file) ? TYPES[extname(file)] : undefined
+    return type === undefined ? undefined : { type, load: () => readFile(join(folderOf(name), file)) }
+  }
+}
+
 /** Returns undefined for a file of an unknown type. */
 function createPageFile(name: string, file: string, files: ReadonlySet<string>, status = 200) {
   const type = TYPES[extname(file)]

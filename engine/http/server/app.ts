@@ -47,7 +47,7 @@ import { createResponseClass, MeasuredResponse } from './unread-answers.ts'
  * - Create the call, and answer the call by the first protocol that accepts the call.
  */
 export function createApp(services: Services): Server {
-  const { settings, log, metrics } = services
+  const { settings, log, metrics, recorder } = services
   const trackIncomplete = createIncompleteLimit(settings.maxIncomplete, () => metrics?.shed('incomplete'))
   const { check, readBody, createCall, networkOfRequest } = createRequestReader(services, trackIncomplete)
   const admission = createAdmission(settings.maxRequests, settings.answerTimeout, (response) => {
@@ -60,7 +60,7 @@ export function createApp(services: Services): Server {
     sendUnavailable(response, 'The answer took too long')
   })
 
-  const isObserved = Boolean(metrics ?? tracing) || log.isLevelEnabled('info')
+  const isObserved = Boolean(metrics ?? recorder ?? tracing) || log.isLevelEnabled('info')
   const attributes = isObserved ? new WeakMap<IncomingMessage, RequestAttributes>() : undefined
   const attributesOf: AttributesOf = (request) => attributes?.get(request)
   const procedures = compileAll(services.app.router, !settings.production)
@@ -168,11 +168,12 @@ export function createApp(services: Services): Server {
       response.writeHead(308, { location }).end()
       return
     }
-    const handle = () => {
+    const answer = () => {
       void respond(request, response, target).catch((error: unknown) => {
         fail(error, response)
       })
     }
+    const handle = recorder?.record(request, response, attributesOf, answer) ?? answer
     const preflight = method === 'OPTIONS' ? preflightFor(headers.origin ?? '', target.path) : undefined
     if (!preflight) {
       enqueueRequest(hasRequestBody, tracing?.bind(handle) ?? handle)

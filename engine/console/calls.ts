@@ -1,0 +1,116 @@
+import { isObject } from '@orpc/shared'
+import { ORPCError } from '@orpc/server'
+import { createRestClient, tokens } from 'tallystick-contract'
+
+import type { CallerChoice, CallResult, SamplePerson } from './contract.ts'
+import type { ConsoleServices, People } from './people.ts'
+
+/** Time limit of a call, in milliseconds. */
+const TIMEOUT = 20_000
+
+/** Maximum length of the body of an answer that the console shows, in characters. */
+const MAX_BODY = 262_144
+
+type Headers = Record<string, string>
+
+export interface ConsoleCall {
+  operation: string
+  input: unknown
+  caller: CallerChoice
+  headers: Headers
+}
+
+/** Creates the function that calls the service over REST, as any REST client does. */
+export function createCalls({ app, settings }: ConsoleServices, people: People) {
+  const { host, port, baseUrl } = settings
+  const isAnyAddress = host === '0.0.0.0' || host === '::'
+  const origin = `http://${isAnyAddress ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host}:${port}`
+  /** The credentials of the callers. The sessions of a person end with the process. */
+  const credentials = new Map<string, Promise<Headers>>()
+
+  const createCredentials = async (
+    person: SamplePerson,
+    scopes: CallerChoice['scopes'],
+  ): Promise<Headers> => {
+    const cookie = (await people.signIn(person)).map((line) => line.split(';', 1)[0]).join('; ')
+    if (!scopes) return { cookie }
+    const client = createRestClient({ tokens }, origin, { headers: { cookie } })
+    const { token } = await client.tokens.create({ label: 'Console for developers', scopes, days: 1 })
+    return { authorization: `Bearer ${token}` }
+  }
+
+  const keyOf = ({ person, scopes }: CallerChoice) => [person, ...(scopes ?? [])].join(' ')
+
+  const credentialsOf = (caller: CallerChoice): Promise<Headers> => {
+    const { person, scopes } = caller
+    if (person === null) return Promise.resolve({})
+    const key = keyOf(caller)
+    const known = credentials.get(key) ?? createCredentials(person, scopes)
+    credentials.set(key, known)
+    known.catch(() => credentials.delete(key))
+    return known
+  }
+
+  const send = async ({ operation, input, caller, headers }: ConsoleCall): Promise<CallResult> => {
+    const own = await credentialsOf(caller)
+    let result: CallResult | undefined
+    const client: unknown = createRestClient(app.contract, origin, {
+      headers: { ...headers, ...own },
+      fetch: async (request, init) => {
+        const start = performance.now()
+        const sent = request instanceof Request ? request : new Request(request)
+        const body = await sent.clone().text()
+        const response = await fetch(sent, { ...init, signal: AbortSignal.timeout(TIMEOUT) })
+        const text = await response.clone().text()
+        result = {
+          request: {
+            method: sent.method,
+            url: sent.url.replace(origin, baseUrl),
+            body: body === '' ? null : body,
+          },
+          status: response.status,
+          duration: performance.now() - start,
+          headers: [...response.headers],
+          body: text.slice(0, MAX_BODY),
+          isCut: text.length > MAX_BODY,
+          error: response.ok ? null : errorOf(text),
+        }
+        return response
+      },
+    })
+    const procedure = operation
+      .split('.')
+      .reduce<unknown>((member, name) => Reflect.get(Object(member), name), client)
+    try {
+      await (procedure as (input: unknown) => Promise<unknown>)(input)
+    } catch (error) {
+      // Without an answer, the request could not be sent, for example because a parameter of the path is missing.
+      if (!result)
+        throw new ORPCError('BAD_REQUEST', {
+          message: error instanceof Error ? error.message : String(error),
+        })
+    }
+    if (!result) throw new ORPCError('BAD_REQUEST', { message: 'The call has no answer' })
+    return result
+  }
+
+  return async (call: ConsoleCall): Promise<CallResult> => {
+    const { caller } = call
+    const result = await send(call)
+    if (result.status !== 401 || caller.person === null) return result
+    // The session or the token has ended, for example by a revocation.
+    credentials.delete(keyOf(caller))
+    return send(call)
+  }
+}
+
+/** Reads the error in the body of an answer. */
+function errorOf(text: string): CallResult['error'] {
+  try {
+    const body: unknown = JSON.parse(text)
+    if (!isObject(body) || typeof body.code !== 'string') return null
+    return { code: body.code, message: String(body.message), isDefined: body.defined === true }
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,108 @@
+import { ORPCError } from '@orpc/server'
+import { type SQL, sql } from 'drizzle-orm'
+
+import type { Database } from '../db/database.ts'
+import { searchPattern } from '../db/search.ts'
+import type { Filter, Rows, Table } from './contract.ts'
+import { isSecretName } from './redaction.ts'
+
+const PAGE = 50
+
+/** Maximum length of a value, in characters. */
+const MAX_VALUE = 500
+
+/** Tables of the engine with secrets: sign-in codes, state and keys of OAuth, and stored answers. */
+const SECRET_TABLES = ['verifications', 'oauth_records', 'device_codes', 'idempotency']
+
+interface Catalogue extends Omit<Table, 'isHidden'> {
+  /** The columns of the primary key. */
+  key: string[]
+}
+
+/** Lists the tables of the schema. A statement can contain only names from this list. */
+async function readCatalogue(tx: Database): Promise<Catalogue[]> {
+  const [row] = await tx
+    .select({ tables: sql`coalesce(json_agg(listed order by listed.name), '[]')::text`.mapWith(String) })
+    .from(
+      sql`(select relname as name, nullif(greatest(reltuples, -1), -1)::float8 as "rowEstimate",
+        (select coalesce(json_agg(json_build_object(
+          'name', attname,
+          'type', format_type(atttypid, atttypmod),
+          'isHidden', atttypid = 'bytea'::regtype,
+          'references', (select json_build_object('table', confrelid::regclass::text, 'column',
+              (select attname from pg_attribute where attrelid = confrelid and attnum = confkey[1]))
+            from pg_constraint
+            where conrelid = attrelid and contype = 'f' and conkey = array[attnum] limit 1)
+          ) order by attnum), '[]') from pg_attribute
+          where attrelid = pg_class.oid and attnum > 0 and not attisdropped) as columns,
+        (select coalesce(json_agg(attname), '[]') from pg_constraint, pg_attribute
+          where conrelid = pg_class.oid and contype = 'p' and attrelid = conrelid and attnum = any(conkey)) as key
+        from pg_class where relkind in ('r', 'p') and relnamespace = current_schema()::regnamespace) as listed`,
+    )
+  return JSON.parse(row?.tables ?? '[]') as Catalogue[]
+}
+
+const isSecretTable = ({ name }: Pick<Catalogue, 'name'>) => SECRET_TABLES.includes(name)
+
+const visibleColumns = ({ columns }: Catalogue) =>
+  columns.filter(({ name, isHidden }) => !isHidden && !isSecretName(name))
+
+/** Runs `work` in a transaction that can change nothing, with a time limit for each statement. */
+const reading = <Result>(db: Database, work: (tx: Database) => Promise<Result>) =>
+  db.transaction(
+    async (tx) => {
+      await tx.execute(sql`set local statement_timeout = '5s'`)
+      return work(tx)
+    },
+    { accessMode: 'read only' },
+  )
+
+export const listTables = (db: Database): Promise<Table[]> =>
+  reading(db, async (tx) =>
+    (await readCatalogue(tx)).map(({ key: _, columns, ...table }) => ({
+      ...table,
+      isHidden: isSecretTable(table),
+      columns: columns.map((column) => ({
+        ...column,
+        isHidden: column.isHidden || isSecretTable(table) || isSecretName(column.name),
+      })),
+    })),
+  )
+
+interface Request {
+  table: string
+  filters: Filter[]
+  page: number
+}
+
+/** Lists a page of rows, the highest primary keys first. Throws NOT_FOUND for a name that is not shown. */
+export const listRows = (db: Database, request: Request): Promise<Rows> =>
+  reading(db, async (tx) => {
+    const table = (await readCatalogue(tx)).find(({ name }) => name === request.table)
+    if (!table || isSecretTable(table)) throw notShown(request.table)
+    const columns = visibleColumns(table).map(({ name }) => name)
+    const conditions = request.filters.map(({ column, operator, value }) => {
+      if (!columns.includes(column)) throw notShown(`${table.name}.${column}`)
+      return operator === 'is'
+        ? sql`${asText(column)} = ${value}`
+        : sql`${asText(column)} ilike ${searchPattern(value)}`
+    })
+    const values = columns.map((column) => sql`left(${asText(column)}, ${sql.raw(String(MAX_VALUE))})`)
+    const order =
+      table.key.length > 0 ? table.key.map((column) => sql`${sql.identifier(column)} desc`) : [sql`ctid`]
+    const inner = sql`(select json_build_array(${join(values)}) as "values" from ${sql.identifier(table.name)}
+      where ${sql.join([sql`true`, ...conditions], sql` and `)} order by ${join(order)}
+      limit ${PAGE + 1} offset ${request.page * PAGE}) as listed`
+    const [row] = await tx
+      .select({ rows: sql`coalesce(json_agg(listed."values"), '[]')::text`.mapWith(String) })
+      .from(inner)
+    const rows = JSON.parse(row?.rows ?? '[]') as (string | null)[][]
+    return { columns, rows: rows.slice(0, PAGE), hasMore: rows.length > PAGE }
+  })
+
+const asText = (column: string) => sql`${sql.identifier(column)}::text`
+
+const join = (parts: SQL[]) => sql.join(parts, sql`, `)
+
+const notShown = (name: string) =>
+  new ORPCError('NOT_FOUND', { message: `${name} does not exist, or is not shown` })

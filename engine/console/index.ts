@@ -1,0 +1,23 @@
+import type { App } from '../resource.ts'
+import type { ConsoleServices } from './people.ts'
+import { createRecorder } from './recorder.ts'
+import { serveConsole } from './server.ts'
+
+// The console for developers. Only engine/serve.ts imports this file, and only on a machine for development.
+
+const printAddress = (address: string) =>
+  process.stdout.write(`  Console        ${address} (works once; then prints the next address)\n`)
+
+/** Creates the console. The recorder observes the database, so the console exists before the services. */
+export function createConsole(app: App) {
+  const recorder = createRecorder(app)
+  return {
+    recorder,
+    /** Serves the console until the service stops. Prints the address of the console, and the next address after each use. */
+    open: async (services: ConsoleServices) => {
+      const { address, close } = await serveConsole(services, recorder, () => printAddress(address()))
+      services.closing.signal.addEventListener('abort', close)
+      printAddress(address())
+    },
+  }
+}

@@ -1,0 +1,56 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import { htmlEscape } from 'escape-goat'
+import { LRUCache } from 'lru-cache'
+import PostalMime, { type Email } from 'postal-mime'
+
+import type { Settings } from '../settings.ts'
+import type { Letter } from './contract.ts'
+
+const MAX_LETTERS = 100
+
+/** The names of the files that the mailer writes (engine/identity/mail.ts): a UUID that begins with the time. */
+const FILE = /^([\da-f-]{36})\.eml$/
+
+export type Outbox = ReturnType<typeof createOutbox>
+
+/** Reads the e-mails in the folder of the mailer. */
+export function createOutbox({ outbox, smtpUrl }: Settings) {
+  const parsed = new LRUCache<string, Email>({ max: MAX_LETTERS })
+
+  const listIds = async () => {
+    const files = await readdir(outbox).catch((): string[] => [])
+    return files.flatMap((file) => FILE.exec(file)?.[1] ?? [])
+  }
+
+  async function parse(id: string) {
+    const email = parsed.get(id) ?? (await PostalMime.parse(await readFile(join(outbox, `${id}.eml`))))
+    parsed.set(id, email)
+    return email
+  }
+
+  return {
+    /** Lists the newest e-mails. Null if a mail server sends the e-mails. */
+    async list(): Promise<Letter[] | null> {
+      if (smtpUrl !== undefined) return null
+      const ids = (await listIds()).sort().reverse().slice(0, MAX_LETTERS)
+      return Promise.all(ids.map(async (id) => describe(id, await parse(id))))
+    },
+
+    /** Returns the HTML of an e-mail. Undefined if there is no such e-mail. */
+    async findHtml(id: string): Promise<string | undefined> {
+      if (!(await listIds()).includes(id)) return undefined
+      const { html, text = '' } = await parse(id)
+      return html ?? htmlEscape`<!doctype html><title>E-mail</title><pre>${text}</pre>`
+    },
+  }
+}
+
+const describe = (id: string, { to = [], subject = '', date }: Email): Letter => ({
+  id,
+  to: to.flatMap(({ address }) => address ?? []).join(', '),
+  subject,
+  time: Date.parse(date ?? '') || 0,
+  code: /\b\d{6}\b/.exec(subject)?.[0] ?? null,
+})

@@ -1,0 +1,79 @@
+import { ORPCError } from '@orpc/server'
+import { randomBytes } from 'node:crypto'
+import type { Connection } from '../db/database.ts'
+import { findByEmail } from '../db/users.ts'
+import { disableStoragesAfter } from '../identity/async-storages.ts'
+import type { Auth } from '../identity/better-auth.ts'
+import { grant } from '../operator/admin.ts'
+import { addAccount, type SampleAccount, sampleAccounts } from '../operator/seed.ts'
+import type { Services } from '../services.ts'
+import type { SamplePerson } from './contract.ts'
+
+/** A link that signs in works once, for this time, in milliseconds. */
+const LINK_LIFETIME = 60_000
+
+const MAX_LINKS = 100
+
+/** The services of the process, with which the console works. */
+export interface ConsoleServices extends Services, Pick<Connection, 'notifications'> {
+  auth: Auth
+}
+
+/** The sample people. `example.com` is reserved (RFC 2606), so that no real account has one of the addresses. */
+export const samplePeople: Record<SamplePerson, SampleAccount> = {
+  ...sampleAccounts('ada@example.com'),
+  admin: { email: 'admin@example.com', name: 'Administrator' },
+}
+
+export type People = ReturnType<typeof createPeople>
+
+export function createPeople(services: ConsoleServices) {
+  const { auth, db, app } = services
+  const links = new Map<string, { person: SamplePerson; expiresAt: number }>()
+
+  /** Creates the account if it does not exist, and gives the administrator the role. */
+  async function requireAccount(person: SamplePerson) {
+    const account = samplePeople[person]
+    const found = (await findByEmail(db, account.email)) ?? (await addAccount(db, account))
+    if (person === 'admin' && found.role !== 'admin')
+      await grant(
+        { loadApp: () => Promise.resolve(app), environment: {}, print: () => undefined, service: services },
+        account.email,
+      )
+  }
+
+  /** Signs a sample person in. Returns the `Set-Cookie` headers of the session. */
+  async function signIn(person: SamplePerson): Promise<string[]> {
+    await requireAccount(person)
+    const { email } = samplePeople[person]
+    const { headers } = await disableStoragesAfter(async () => {
+      const otp = await auth.api.createVerificationOTP({ body: { email, type: 'sign-in' } })
+      const request = new Headers({ 'user-agent': 'Console for developers' })
+      return auth.api.signInEmailOTP({ body: { email, otp }, headers: request, returnHeaders: true })
+    }).catch((cause: unknown) => {
+      throw new ORPCError('CONFLICT', { message: `${email} cannot sign in, for example after a ban`, cause })
+    })
+    return headers.getSetCookie()
+  }
+
+  return {
+    signIn,
+
+    /** Creates the secret of a link that signs a person in. */
+    createLink(person: SamplePerson) {
+      const now = Date.now()
+      for (const [secret, { expiresAt }] of links)
+        if (expiresAt <= now || links.size >= MAX_LINKS) links.delete(secret)
+      const secret = randomBytes(32).toString('base64url')
+      links.set(secret, { person, expiresAt: now + LINK_LIFETIME })
+      return secret
+    },
+
+    /** Returns the person of a link, and ends the link. Undefined if the link does not exist or has expired. */
+    useLink(secret: string) {
+      const link = links.get(secret)
+      links.delete(secret)
+      return link && link.expiresAt > Date.now() ? link.person : undefined
+    },
+  }
+}

@@ -1,0 +1,69 @@
+import { type AnySchema, type ErrorMap, getEventIteratorSchemaDetails } from '@orpc/contract'
+import { type AnyProcedure, ORPCError } from '@orpc/server'
+import { type Meta, metaOf, requestSchemas, type RateLimit, toPublicIssues } from 'tallystick-contract'
+import type { z } from 'zod'
+
+import { proceduresOf } from '../http/protocols/compile.ts'
+import { schemaConverter } from '../openapi/document.ts'
+import type { App } from '../resource.ts'
+import type { ProcedureDescription } from './contract.ts'
+
+/** Describes the procedures of an application, in the order of the contract. */
+export const describeProcedures = ({ router }: Pick<App, 'router'>): ProcedureDescription[] =>
+  proceduresOf(router).map(({ procedure, path }) => describe(procedure, path))
+
+function describe(procedure: AnyProcedure, path: readonly string[]): ProcedureDescription {
+  const { route, inputSchema, outputSchema, errorMap } = procedure['~orpc']
+  const meta = metaOf(procedure)
+  const operation = path.join('.')
+  const events = getEventIteratorSchemaDetails(outputSchema)
+  return {
+    operation,
+    resource: path[0] ?? '',
+    summary: route.summary ?? operation,
+    description: route.description ?? meta.tool?.description ?? '',
+    method: route.method ?? 'POST',
+    path: route.path ?? `/${path.join('/')}`,
+    access: accessOf(meta),
+    scope: meta.scope ?? null,
+    tool: meta.tool ? path.join('_') : null,
+    isStream: events !== undefined,
+    headers: [
+      ...(meta.idempotencyKey ? (['Idempotency-Key'] as const) : []),
+      ...(meta.ifMatch ? (['If-Match'] as const) : []),
+    ],
+    rateLimit: meta.rateLimit ? describeLimit(meta.rateLimit) : null,
+    errors: describeErrors(errorMap),
+    input: toJsonSchema(inputSchema, 'input'),
+    output: toJsonSchema(events ? events.yields : outputSchema, 'output'),
+    example: inputSchema && requestSchemas.get(inputSchema as z.ZodType)?.example,
+  }
+}
+
+function accessOf({ access, administratorsOnly }: Meta) {
+  if (access === 'public') return 'public' as const
+  return administratorsOnly ? ('administrators' as const) : ('signedIn' as const)
+}
+
+const describeLimit = ({ name, points, duration, personal }: RateLimit) => ({
+  name,
+  points,
+  duration,
+  by: personal ? ('account' as const) : ('network' as const),
+})
+
+const describeErrors = (errorMap: ErrorMap) =>
+  Object.entries(errorMap).flatMap(([code, item]) =>
+    item ? [{ code, status: item.status ?? 500, message: item.message ?? '' }] : [],
+  )
+
+const toJsonSchema = (schema: AnySchema | undefined, strategy: 'input' | 'output') =>
+  schema ? (schemaConverter.convert(schema, { strategy })[1] as Record<string, unknown>) : null
+
+/** Returns the issues of an input. Throws NOT_FOUND for an unknown operation. */
+export async function validateInput({ router }: Pick<App, 'router'>, operation: string, input: unknown) {
+  const found = proceduresOf(router).find(({ path }) => path.join('.') === operation)
+  if (!found) throw new ORPCError('NOT_FOUND', { message: `There is no procedure ${operation}` })
+  const result = await found.procedure['~orpc'].inputSchema?.['~standard'].validate(input)
+  return toPublicIssues(result?.issues ?? [])
+}

@@ -1,0 +1,145 @@
+import { ORPCError } from '@orpc/client'
+import { EventPublisher } from '@orpc/shared'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+import type { App } from '../resource.ts'
+import type { AttributesOf, Recorder } from '../services.ts'
+import { describeError, MAX_PATH } from '../telemetry/log.ts'
+import { type RecordedCall, type Recording, recordings } from '../telemetry/recording.ts'
+import type { RecordedRequest } from './contract.ts'
+import { describeValue } from './redaction.ts'
+
+/** Limits of the memory: requests, and the parts of one request. */
+const MAX_REQUESTS = 200
+const MAX_CALLS = 20
+const MAX_STATEMENTS = 50
+const MAX_STATEMENT = 2000
+
+/** A recorder with the requests that it has recorded. */
+export interface RequestRecorder extends Recorder {
+  /**
+   * Yields the recorded requests, the oldest first, and then each new request. The first watcher starts the recording,
+   * and the last one stops the recording and removes all requests.
+   */
+  watch: (signal: AbortSignal | undefined) => AsyncGenerator<RecordedRequest[]>
+}
+
+export function createRecorder(app: App): RequestRecorder {
+  const publisher = new EventPublisher<{ request: RecordedRequest }>()
+  const secrets = operationsWithSecrets(app)
+  let requests: RecordedRequest[] = []
+
+  const add = (request: RecordedRequest) => {
+    requests = [...requests, request].slice(-MAX_REQUESTS)
+    publisher.publish('request', request)
+  }
+
+  return {
+    observeStatement: async ({ name, text }, run) => {
+      const recording = recordings.getStore()
+      if (!recording) return run()
+      const start = performance.now()
+      let failed = true
+      try {
+        const result = await run()
+        failed = false
+        return result
+      } finally {
+        recording.statements.push({ name, text, duration: performance.now() - start, failed })
+      }
+    },
+
+    record: (request, response, attributesOf, handle) => {
+      if (publisher.size === 0) return handle
+      const recording: Recording = { calls: [], statements: [] }
+      const [time, start] = [Date.now(), performance.now()]
+      response.once('close', () => {
+        const duration = performance.now() - start
+        add({
+          time,
+          duration,
+          ...describeRequest(request, response, attributesOf),
+          ...describe(recording, secrets),
+        })
+      })
+      return () => {
+        recordings.run(recording, handle)
+      }
+    },
+
+    async *watch(signal) {
+      const events = publisher.subscribe('request', { signal, maxBufferedEvents: MAX_REQUESTS })
+      try {
+        yield requests
+        for await (const request of events) yield [request]
+      } finally {
+        await events.return(undefined)
+        if (publisher.size === 0) {
+          requests = []
+          // Up to Node 22, an enabled storage makes every promise of the process slower.
+          recordings.disable()
+        }
+      }
+    },
+  }
+}
+
+const operationsWithSecrets = ({ resources }: App) =>
+  new Set(
+    Object.entries(resources).flatMap(([name, { procedures }]) =>
+      Object.entries(procedures).flatMap(([key, procedure]) =>
+        procedure['~orpc'].meta.secrets ? [`${name}.${key}`] : [],
+      ),
+    ),
+  )
+
+function describeRequest(request: IncomingMessage, response: ServerResponse, attributesOf: AttributesOf) {
+  const { id, method = '', url: path = '', headers } = request
+  return {
+    id: String(id),
+    method,
+    path: path.slice(0, MAX_PATH),
+    operation: attributesOf(request)?.operation ?? null,
+    protocol: protocolOf(path, response, headers['datastar-request'] !== undefined),
+    status: response.writableFinished ? response.statusCode : null,
+  }
+}
+
+function protocolOf(
+  path: string,
+  response: ServerResponse,
+  isDatastar: boolean,
+): RecordedRequest['protocol'] {
+  if (path.startsWith('/rpc/')) return 'RPC'
+  if (path === '/mcp') return 'MCP'
+  if (isDatastar) return 'Datastar'
+  return path.startsWith('/api/') && !path.startsWith('/api/auth/') ? 'REST' : 'other'
+}
+
+function describe({ calls, statements, caller }: Recording, secrets: ReadonlySet<string>) {
+  return {
+    person: caller?.email ?? null,
+    app: caller?.clientId ?? null,
+    databaseTime: statements.reduce((sum, { duration }) => sum + duration, 0),
+    statementCount: statements.length,
+    statements: statements
+      .slice(0, MAX_STATEMENTS)
+      .map((statement) => ({ ...statement, text: statement.text.slice(0, MAX_STATEMENT) })),
+    calls: calls.slice(0, MAX_CALLS).map((call) => describeCall(call, secrets.has(call.operation))),
+  }
+}
+
+function describeCall({ operation, input, outcome }: RecordedCall, hasSecrets: boolean) {
+  return {
+    operation,
+    input: describeValue(input, false),
+    output: outcome && 'output' in outcome ? describeValue(outcome.output, hasSecrets) : null,
+    error: outcome && 'error' in outcome ? describeFailure(outcome.error) : null,
+  }
+}
+
+/** Describes an error as the log does. The message of an error for callers contains no secret. */
+const describeFailure = (error: unknown) => ({
+  ...describeError(error),
+  ...(error instanceof ORPCError && { message: error.message }),
+})

@@ -1,0 +1,78 @@
+import { implement, ORPCError } from '@orpc/server'
+
+import { addSamples, describeSamples, importSamples } from '../operator/seed.ts'
+import { isServer } from '../db/open.ts'
+import { createCalls } from './calls.ts'
+import { consoleContract } from './contract.ts'
+import { listRows, listTables } from './data.ts'
+import type { Outbox } from './outbox.ts'
+import { type ConsoleServices, type People, samplePeople } from './people.ts'
+import { describeProcedures, validateInput } from './procedures.ts'
+import type { RequestRecorder } from './recorder.ts'
+
+export interface ConsoleParts {
+  services: ConsoleServices
+  recorder: RequestRecorder
+  people: People
+  outbox: Outbox
+  /** Returns the address that signs a person in, by the secret of a link. */
+  signInUrl: (secret: string) => string
+}
+
+/** Implements the procedures of the console. Only engine/console/server.ts serves the procedures, after its checks. */
+export function createConsoleRouter({ services, recorder, people, outbox, signInUrl }: ConsoleParts) {
+  const { app, settings, db } = services
+  const os = implement(consoleContract)
+  const call = createCalls(services, people)
+  const isAtLocalhost = new URL(settings.baseUrl).hostname === 'localhost'
+
+  return os.router({
+    overview: os.overview.handler(async () => ({
+      name: app.name,
+      version: app.version,
+      origin: settings.baseUrl,
+      mcp: `${settings.baseUrl}/mcp`,
+      data: isServer(settings.databaseUrl) ? 'the PostgreSQL server of DATABASE_URL' : settings.databaseUrl,
+      mail: settings.smtpUrl === undefined ? settings.outbox : 'the mail server of SMTP_URL',
+      people: Object.entries(samplePeople).map(([person, account]) => ({
+        person: person as keyof typeof samplePeople,
+        ...account,
+      })),
+      canSignIn: isAtLocalhost,
+      samples: Object.keys(await importSamples(app)),
+    })),
+    procedures: {
+      list: os.procedures.list.handler(() => describeProcedures(app)),
+      validate: os.procedures.validate.handler(async ({ input: { operation, input } }) => ({
+        issues: await validateInput(app, operation, input),
+      })),
+      call: os.procedures.call.handler(({ input }) => {
+        const found = describeProcedures(app).find(({ operation }) => operation === input.operation)
+        if (!found) throw new ORPCError('NOT_FOUND', { message: `There is no procedure ${input.operation}` })
+        if (found.isStream)
+          throw new ORPCError('BAD_REQUEST', { message: 'The console does not call streams' })
+        return call(input)
+      }),
+    },
+    people: {
+      signIn: os.people.signIn.handler(({ input: { person } }) => {
+        if (!isAtLocalhost)
+          throw new ORPCError('CONFLICT', { message: 'BASE_URL is not an address at localhost' })
+        return { url: signInUrl(people.createLink(person)) }
+      }),
+    },
+    requests: {
+      watch: os.requests.watch.handler(({ signal }) => recorder.watch(signal)),
+    },
+    outbox: { list: os.outbox.list.handler(() => outbox.list()) },
+    data: {
+      tables: os.data.tables.handler(() => listTables(db)),
+      rows: os.data.rows.handler(({ input }) => listRows(db, input)),
+      addSamples: os.data.addSamples.handler(async () => {
+        const samples = await importSamples(app)
+        await addSamples(services, samplePeople.ada.email, samples)
+        return { message: describeSamples(samplePeople.ada.email, samples) }
+      }),
+    },
+  })
+}

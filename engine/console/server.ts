@@ -1,0 +1,179 @@
+import { BodyLimitPlugin, RPCHandler } from '@orpc/server/node'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+import { createPageReader } from '../http/endpoints/files.ts'
+import { createAccess, refusalOf } from './access.ts'
+import { createOutbox } from './outbox.ts'
+import { type ConsoleServices, createPeople } from './people.ts'
+import type { RequestRecorder } from './recorder.ts'
+import { createConsoleRouter } from './router.ts'
+
+/** Only this machine can reach the console. */
+const HOST = '127.0.0.1'
+
+/** Limits: sizes in bytes, times in milliseconds. A repeated header has a joined value, which is no valid value here. */
+const LIMITS = {
+  maxHeaderSize: 16 * 1024,
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  joinDuplicateHeaders: true,
+}
+const MAX_BODY = 1024 * 1024
+const MAX_CONNECTIONS = 100
+
+const policy = (...directives: string[]) =>
+  ["default-src 'none'", "base-uri 'none'", "form-action 'none'", ...directives].join('; ')
+
+const PAGE_POLICY = policy(
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "frame-src 'self'",
+  "frame-ancestors 'none'",
+)
+
+/** An e-mail has no scripts, no origin of its own and no images from elsewhere, and only the console can frame the e-mail. */
+const LETTER_POLICY = policy(
+  "style-src 'unsafe-inline'",
+  'img-src data:',
+  'sandbox',
+  "frame-ancestors 'self'",
+)
+
+const HEADERS: Record<string, string> = {
+  'cache-control': 'no-store',
+  'content-security-policy': PAGE_POLICY,
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+}
+
+const CLOSED = 'This console needs the address that the service printed. Open the newest address.'
+
+export interface RunningConsole {
+  /** The address that opens the console once. */
+  address: () => string
+  close: () => void
+}
+
+/**
+ * Serves the console on a port of its own: the second port after the port of the service, if this port is free. `onOpened` is called
+ * when an address was used.
+ */
+export async function serveConsole(
+  services: ConsoleServices,
+  recorder: RequestRecorder,
+  onOpened: () => void,
+): Promise<RunningConsole> {
+  const server = createServer(LIMITS)
+  server.maxConnections = MAX_CONNECTIONS
+  const port = await listenNear(server, services.settings.port)
+  const access = createAccess({ secret: services.settings.authSecret, port })
+  const people = createPeople(services)
+  const outbox = createOutbox(services.settings)
+  // Cookies of `localhost` also belong to the service at `localhost`. The console itself is not at `localhost`.
+  const signInHost = `localhost:${port}`
+  const signInUrl = (secret: string) => `http://${signInHost}/sign-in?key=${secret}`
+  const router = createConsoleRouter({ services, recorder, people, outbox, signInUrl })
+  const rpc = new RPCHandler(router, { plugins: [new BodyLimitPlugin({ maxBodySize: MAX_BODY })] })
+  const findFile = createPageReader('console')
+
+  async function answer(request: IncomingMessage, response: ServerResponse) {
+    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value)
+    const { method = '', headers, url: target = '' } = request
+    const isSignIn = headers.host === signInHost && method === 'GET' && target.startsWith('/sign-in?key=')
+    const refusal = refusalOf(request, isSignIn ? signInHost : `${HOST}:${port}`)
+    if (refusal !== undefined) {
+      send(response, 403, refusal)
+      return
+    }
+    const { pathname, searchParams } = new URL(target, access.origin)
+    const key = searchParams.get('key') ?? ''
+    if (isSignIn) await signIn(response, key)
+    else if (!access.hasCookie(request)) openConsole(response, pathname === '/' ? key : '')
+    else if (pathname === '/' && key !== '') redirect(response, '/')
+    else if (method === 'POST') await callProcedure(request, response)
+    else await sendFile(response, pathname)
+  }
+
+  async function signIn(response: ServerResponse, key: string) {
+    const person = people.useLink(key)
+    if (!person)
+      send(response, 410, 'This link has been used, or has expired. Use the button of the console again.')
+    else redirect(response, services.settings.baseUrl, await people.signIn(person))
+  }
+
+  function openConsole(response: ServerResponse, key: string) {
+    const cookie = access.useKey(key)
+    if (cookie === undefined) {
+      send(response, 401, CLOSED)
+      return
+    }
+    redirect(response, '/', [cookie])
+    onOpened()
+  }
+
+  async function callProcedure(request: IncomingMessage, response: ServerResponse) {
+    const { matched } = await rpc.handle(request, response, { prefix: '/rpc', context: {} })
+    if (!matched) send(response, 404, 'There is no such procedure')
+  }
+
+  async function sendFile(response: ServerResponse, path: string) {
+    const [, letter] = /^\/outbox\/([\da-f-]{36})$/.exec(path) ?? []
+    const html = letter === undefined ? undefined : await outbox.findHtml(letter)
+    if (html !== undefined) {
+      response.setHeader('content-security-policy', LETTER_POLICY)
+      response.setHeader('x-frame-options', 'SAMEORIGIN')
+      send(response, 200, html, 'text/html; charset=utf-8')
+      return
+    }
+    const file = findFile(path === '/' ? 'index.html' : path.replace('/console/', ''))
+    if (file) send(response, 200, await file.load(), file.type)
+    else
+      send(response, 404, path === '/' ? 'The console is not built: run `npm run build`' : 'Nothing is here')
+  }
+
+  server.on('request', (request, response) => {
+    answer(request, response).catch((error: unknown) => {
+      services.log.error({ err: error }, 'the console failed')
+      if (response.headersSent) response.destroy()
+      else send(response, 500, 'The console failed. The log of the service has the error.')
+    })
+  })
+  return {
+    address: access.address,
+    close: () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+/** Listens on the second port after the given port, or on any free port. Returns the port. */
+async function listenNear(server: Server, port: number) {
+  const listening = () => once(server, 'listening')
+  server.listen({ host: HOST, port: port + 2 > 65_535 ? 0 : port + 2 })
+  await listening().catch(() => {
+    server.listen({ host: HOST, port: 0 })
+    return listening()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+function redirect(response: ServerResponse, location: string, cookies: string[] = []) {
+  response.writeHead(303, { location, ...(cookies.length > 0 && { 'set-cookie': cookies }) }).end()
+}
+
+function send(
+  response: ServerResponse,
+  status: number,
+  body: string | Buffer,
+  type = 'text/plain; charset=utf-8',
+) {
+  response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) }).end(body)
+}

@@ -1,0 +1,45 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+
+import type { Context } from '../context.ts'
+
+/** A call of a procedure, with its values. */
+export interface RecordedCall {
+  operation: string
+  input: unknown
+  /** Undefined until the call has ended. */
+  outcome?: { output: unknown } | { error: unknown }
+}
+
+/** What the console for developers (engine/console/) records of a request. */
+export interface Recording {
+  calls: RecordedCall[]
+  /** With the duration in milliseconds. */
+  statements: { name: string; text: string; duration: number; failed: boolean }[]
+  caller?: { email: string; clientId: string | null }
+}
+
+/** The recording of the current request. Without a developer who looks, no request has a recording. */
+export const recordings = new AsyncLocalStorage<Recording>()
+
+/** Adds a call to a recording. `run` returns the output as the middleware of oRPC does. */
+export async function recordCall<Result extends { output: unknown }>(
+  recording: Recording,
+  { operation, input, context }: { operation: string; input: unknown; context: Context },
+  run: () => Promise<Result>,
+): Promise<Result> {
+  const call: RecordedCall = { operation, input }
+  recording.calls.push(call)
+  try {
+    const result = await run()
+    call.outcome = { output: result.output }
+    return result
+  } catch (error) {
+    call.outcome = { error }
+    throw error
+  } finally {
+    const { person } = context.attributes
+    // The context has the caller already if the attributes have the person.
+    const caller = person === undefined ? undefined : await context.caller().catch(() => undefined)
+    if (caller) recording.caller = { email: caller.user.email, clientId: caller.session.clientId }
+  }
+}
