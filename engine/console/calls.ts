@@ -84,7 +84,7 @@ export function createCalls({ app, settings }: ConsoleServices, people: People) 
     try {
       await (procedure as (input: unknown) => Promise<unknown>)(input)
     } catch (error) {
-      // Without an answer, the request could not be sent, for example because a parameter of the path is missing.
+      // Without an answer, the service has closed the connection, or the call took too long.
       if (!result)
         throw new ORPCError('BAD_REQUEST', {
           message: error instanceof Error ? error.message : String(error),

@@ -204,9 +204,10 @@ export const consoleContract = {
           operation: z.string(),
           input: z.unknown(),
           caller: CallerChoice,
-          headers: z
-            .record(z.enum(['idempotency-key', 'if-match', 'accept-language']), z.string().max(200))
-            .or(z.object({})),
+          headers: z.partialRecord(
+            z.enum(['idempotency-key', 'if-match', 'accept-language']),
+            z.string().max(200),
+          ),
         }),
       )
       .output(CallResult),

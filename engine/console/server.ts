@@ -1,3 +1,4 @@
+import { ORPCError } from '@orpc/server'
 import { BodyLimitPlugin, RPCHandler } from '@orpc/server/node'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -140,6 +141,10 @@ export async function serveConsole(
 
   server.on('request', (request, response) => {
     answer(request, response).catch((error: unknown) => {
+      if (error instanceof ORPCError) {
+        send(response, error.status, error.message)
+        return
+      }
       services.log.error({ err: error }, 'the console failed')
       if (response.headersSent) response.destroy()
       else send(response, 500, 'The console failed. The log of the service has the error.')

@@ -1,0 +1,209 @@
+import { getTableConfig, PgTable } from 'drizzle-orm/pg-core'
+import { sql } from 'drizzle-orm'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+
+import type { Filter } from '../../console/contract.ts'
+import * as audit from '../../db/audit.ts'
+import * as deviceCodes from '../../db/device-codes.ts'
+import * as idempotency from '../../db/idempotency.ts'
+import * as oauth from '../../db/oauth.ts'
+import * as rateLimits from '../../db/rate-limits.ts'
+import * as sessions from '../../db/sessions.ts'
+import * as users from '../../db/users.ts'
+import { startConsole } from '../fixtures/console.ts'
+
+const { client, services } = await startConsole()
+const { db } = services
+
+const rowsOf = (table: string, filters: Filter[] = [], page = 0) => client.data.rows({ table, filters, page })
+
+/** Adds a person, with values that the tests recognize. */
+const addPerson = (id: string) =>
+  db.execute(
+    sql`insert into users (id, name, email, role) values (${id}, ${`Name of ${id}`}, ${`${id}@example.com`}, 'user')`,
+  )
+
+await addPerson('person-1')
+await db.execute(sql`insert into sessions (id, token, user_id, expires_at)
+  values ('session-1', 'SENTINEL-token', 'person-1', now() + interval '1 day')`)
+await db.execute(sql`insert into accounts (id, account_id, provider_id, user_id, access_token, refresh_token, id_token, password)
+  values ('account-1', 'a', 'p', 'person-1', 'SENTINEL-access', 'SENTINEL-refresh', 'SENTINEL-id', 'SENTINEL-password')`)
+await db.execute(sql`insert into verifications (id, identifier, value, expires_at)
+  values ('verification-1', 'sign-in-otp-x', 'SENTINEL-code', now() + interval '1 day')`)
+
+describe('data.tables', () => {
+  test('lists the tables with their columns and references', async () => {
+    const tables = await client.data.tables()
+
+    expect(tables.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['audit', 'books', 'loans', 'sessions', 'shelves', 'users']),
+    )
+    const loans = tables.find(({ name }) => name === 'loans')
+    expect(loans?.columns.find(({ name }) => name === 'user_id')).toEqual({
+      name: 'user_id',
+      type: 'text',
+      isHidden: false,
+      references: { table: 'users', column: 'id' },
+    })
+  })
+
+  /** The columns of the engine that developers may see. A new column of the engine fails this test until it is listed. */
+  const shown = `
+    accounts: id account_id provider_id user_id scope created_at updated_at
+    audit: id created_at action outcome actor subject ip_address user_agent detail
+    limits: points expire
+    oauth_clients: id name redirect_uris created_at uses_device_flow
+    rate_limits: id count last_request
+    sessions: id user_id ip_address user_agent impersonated_by administrator_session_id client_id scope expires_at
+      created_at updated_at
+    users: id name email email_verified image role banned ban_reason ban_expires created_at updated_at`
+
+  test('shows only these columns of the engine', async () => {
+    const modules = [audit, deviceCodes, idempotency, oauth, rateLimits, sessions, users]
+    const names = modules
+      .flatMap((module) => Object.values(module as Record<string, unknown>))
+      .flatMap((value) => (value instanceof PgTable ? [getTableConfig(value).name] : []))
+    const tables = (await client.data.tables()).filter(({ name }) => names.includes(name))
+
+    const visible = tables
+      .filter(({ columns }) => columns.some(({ isHidden }) => !isHidden))
+      .map(({ name, columns }) => `${name}: ${columns.flatMap((c) => (c.isHidden ? [] : c.name)).join(' ')}`)
+
+    expect(visible.join(' ')).toBe(shown.trim().replace(/\s+/g, ' '))
+  })
+})
+
+describe('data.rows', () => {
+  test('never selects a secret', async () => {
+    const tables = await client.data.tables()
+    const answers = await Promise.all(tables.map(({ name }) => rowsOf(name).catch((error: unknown) => error)))
+
+    expect(answers).toContainEqual(expect.objectContaining({ code: 'NOT_FOUND' }))
+    expect(JSON.stringify(answers)).toContain('session-1')
+    expect(JSON.stringify(answers)).not.toContain('SENTINEL')
+  })
+
+  test.each([
+    'verifications',
+    'oauth_records',
+    'device_codes',
+    'idempotency',
+    'pg_shadow',
+    'pg_class',
+    'users; drop table users',
+    'public.users',
+    '"users"',
+    '',
+  ])('does not show the table %j', async (table) => {
+    await expect(rowsOf(table)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  test.each(['token', 'missing', 'id; --', 'ctid', 'xmin', '*', ''])(
+    'does not filter by the column %j',
+    async (column) => {
+      for (const operator of ['is', 'contains'] as const)
+        await expect(
+          rowsOf('sessions', [{ column, operator, value: 'SENTINEL-token' }]),
+        ).rejects.toMatchObject({
+          code: 'NOT_FOUND',
+        })
+    },
+  )
+
+  test('filters by several columns', async () => {
+    await addPerson('filter-1')
+    await addPerson('filter-2')
+
+    const { columns, rows } = await rowsOf('users', [
+      { column: 'name', operator: 'contains', value: 'NAME OF filter' },
+      { column: 'id', operator: 'is', value: 'filter-2' },
+    ])
+
+    expect(rows.map((row) => row[columns.indexOf('email')])).toEqual(['filter-2@example.com'])
+  })
+
+  test('takes a filter literally', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.string({ maxLength: 50, unit: 'binary' }).filter((text) => !/[\0\p{Surrogate}]/u.test(text)),
+        async (value) => {
+          const { rows } = await rowsOf('users', [
+            { column: 'id', operator: 'is', value: 'person-1' },
+            { column: 'name', operator: 'contains', value },
+          ])
+
+          expect(rows).toHaveLength('name of person-1'.includes(value.toLowerCase()) ? 1 : 0)
+        },
+      ),
+      { numRuns: 30, examples: [['%'], ['_'], ['\\'], ["'"], ["' or true --"]] },
+    )
+  })
+
+  test('has pages of 50 rows, each row once', async () => {
+    await db.execute(sql`insert into users (id, name, email)
+      select 'page-' || number, 'Page', 'page-' || number || '@example.com' from generate_series(1, 120) as number`)
+    const filters: Filter[] = [{ column: 'name', operator: 'is', value: 'Page' }]
+
+    const pages = [
+      await rowsOf('users', filters),
+      await rowsOf('users', filters, 1),
+      await rowsOf('users', filters, 2),
+    ]
+
+    expect(pages.map(({ rows, hasMore }) => [rows.length, hasMore])).toEqual([
+      [50, true],
+      [50, true],
+      [20, false],
+    ])
+    expect(new Set(pages.flatMap(({ rows }) => rows.map(([id]) => id))).size).toBe(120)
+  })
+
+  test('cuts long values', async () => {
+    await db.execute(
+      sql`insert into users (id, name, email) values ('long-1', ${'x'.repeat(600)}, 'long-1@example.com')`,
+    )
+
+    const { columns, rows } = await rowsOf('users', [{ column: 'id', operator: 'is', value: 'long-1' }])
+
+    expect(rows[0]?.[columns.indexOf('name')]).toHaveLength(500)
+  })
+
+  test('reads in a transaction that cannot write', async () => {
+    const { listRows } = await import('../../console/data.ts')
+    const seen: string[] = []
+    const transaction = db.transaction.bind(db)
+    const spied = Object.create(db, {
+      transaction: {
+        value: (work: Parameters<typeof transaction>[0], config: Parameters<typeof transaction>[1]) =>
+          transaction(async (tx) => {
+            const result = await work(tx)
+            await tx.execute(sql`select 1`)
+            seen.push(
+              await tx.execute(sql`delete from users`).then(
+                () => 'deleted',
+                (error: Error) => String(error.cause),
+              ),
+            )
+            return result
+          }, config),
+      },
+    }) as typeof db
+
+    await listRows(spied, { table: 'users', filters: [], page: 0 }).catch(() => undefined)
+
+    expect(seen).toEqual([expect.stringContaining('in a read-only transaction')])
+    expect((await rowsOf('users')).rows.length).toBeGreaterThan(0)
+  })
+})
+
+describe('data.addSamples', () => {
+  test('adds the sample accounts, again without a change', async () => {
+    await client.data.addSamples()
+    await client.data.addSamples()
+
+    const { rows } = await rowsOf('users', [{ column: 'email', operator: 'is', value: 'ada@example.com' }])
+
+    expect(rows).toHaveLength(1)
+  })
+})

@@ -1,0 +1,93 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+import { newEmail } from '../fixtures/bind-service.ts'
+import { startConsole } from '../fixtures/console.ts'
+
+const { ask, client, cookie, service, services } = await startConsole()
+const { outbox } = services.settings
+
+const requestCode = (email: string) =>
+  service.fetch('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
+
+/** Writes an e-mail with the HTML to the outbox. Returns the id of the e-mail. */
+async function writeLetter(html: string) {
+  const id = crypto.randomUUID()
+  await mkdir(outbox, { recursive: true })
+  await writeFile(
+    join(outbox, `${id}.eml`),
+    `To: ada@example.com\nSubject: Hello\nContent-Type: text/html; charset=utf-8\n\n${html}`,
+  )
+  return id
+}
+
+describe('outbox.list', () => {
+  test('is empty before the first e-mail', async () => {
+    expect(await client.outbox.list()).toEqual([])
+  })
+
+  test('shows each e-mail with its code, the newest first', async () => {
+    const [first, second] = [newEmail(), newEmail()]
+    await requestCode(first)
+    await requestCode(second)
+
+    const letters = (await client.outbox.list()) ?? []
+
+    expect(letters.map(({ to }) => to)).toEqual([second, first])
+    expect(letters[0]?.subject).toBe(`${letters[0]?.code} is your sign-in code`)
+    expect(letters[0]?.code).toMatch(/^\d{6}$/)
+    expect(Math.abs((letters[0]?.time ?? 0) - Date.now())).toBeLessThan(60_000)
+  })
+
+  test('shows at most 100 e-mails, and ignores other files', async () => {
+    await Promise.all(Array.from({ length: 105 }, () => writeLetter('Hello')))
+    await writeFile(join(outbox, 'notes.txt'), 'Hello')
+    await writeFile(join(outbox, `${crypto.randomUUID()}.eml.part`), 'Hello')
+
+    expect(await client.outbox.list()).toHaveLength(100)
+  })
+})
+
+describe('an e-mail', () => {
+  test('has no scripts, no origin and no images of others', async () => {
+    const id = await writeLetter(
+      '<h1>Hello</h1><script>alert(1)</script><img src="http://example.com/x.png">',
+    )
+
+    const { status, headers, body } = await ask('GET', `/outbox/${id}`, { cookie })
+
+    expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(body.toString()).toContain('<h1>Hello</h1>')
+    const policy = headers['content-security-policy']
+    expect(policy).toMatch(/default-src 'none';.* img-src data:; sandbox; frame-ancestors 'self'$/)
+    expect(policy).not.toMatch(/script-src|allow-/)
+    expect(headers['x-frame-options']).toBe('SAMEORIGIN')
+  })
+
+  test('without HTML is shown as escaped text', async () => {
+    const id = await writeLetter('')
+    await writeFile(
+      join(outbox, `${id}.eml`),
+      'To: ada@example.com\nSubject: Hello\n\n<script>alert(1)</script>',
+    )
+
+    const { body } = await ask('GET', `/outbox/${id}`, { cookie })
+
+    expect(body.toString()).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
+  })
+
+  test.each([
+    '/outbox/../auth-secret',
+    '/outbox/..%2fauth-secret',
+    '/outbox/%2e%2e/auth-secret',
+    '/outbox/',
+    `/outbox/${crypto.randomUUID()}`,
+    '/outbox/notes.txt',
+    `/console/../../../package.json`,
+    '/console/%2e%2e/app/index.html',
+    '/console//etc/passwd',
+  ])('cannot be read at %s', async (path) => {
+    expect((await ask('GET', path, { cookie })).status).toBe(404)
+  })
+})

@@ -1,0 +1,155 @@
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { describe, expect, test } from 'vitest'
+
+import type { RecordedRequest } from '../../console/contract.ts'
+import { startConsole } from '../fixtures/console.ts'
+
+const { client, service, services } = await startConsole()
+
+/** Watches the requests until the callback has ended. `next` waits for the next request that matches. */
+async function watching<Result>(
+  work: (watch: {
+    first: RecordedRequest[]
+    next: (matches: (request: RecordedRequest) => boolean) => Promise<RecordedRequest>
+  }) => Promise<Result>,
+) {
+  const abort = new AbortController()
+  const events = await client.requests.watch(undefined, { signal: abort.signal })
+  const recorded = await events.next()
+  const first = recorded.done ? [] : recorded.value
+  const next = async (matches: (request: RecordedRequest) => boolean) => {
+    for (;;) {
+      const result = await events.next()
+      const found = result.done ? undefined : result.value.find(matches)
+      if (found) return found
+    }
+  }
+  try {
+    return await work({ first, next })
+  } finally {
+    abort.abort()
+    await events.return?.(undefined).catch(() => undefined)
+  }
+}
+
+const isCallOf = (operation: string) => (request: RecordedRequest) => request.operation === operation
+const ada = { person: 'ada' as const, scopes: null }
+const call = (operation: string, input: unknown = {}) =>
+  client.procedures.call({ operation, input, caller: ada, headers: {} })
+
+describe('requests.watch', () => {
+  test('shows a request with its caller, its statements, its input and its output', async () => {
+    const request = await watching(async ({ next }) => {
+      await call('shelves.create', { name: 'Recorded' })
+      return next(isCallOf('shelves.create'))
+    })
+
+    expect(request).toMatchObject({
+      method: 'POST',
+      path: '/api/shelves',
+      protocol: 'REST',
+      person: 'ada@example.com',
+      app: null,
+      status: 200,
+      calls: [{ operation: 'shelves.create', input: '{"name":"Recorded"}', error: null }],
+    })
+    expect(JSON.parse(request.calls[0]?.output ?? '')).toMatchObject({ name: 'Recorded' })
+    expect(request.statements.map(({ text }) => text)).toContainEqual(
+      expect.stringContaining('insert into "shelves"'),
+    )
+    expect(request.statementCount).toBe(request.statements.length)
+    const sum = request.statements.reduce((total, { duration }) => total + duration, 0)
+    expect(request.databaseTime).toBeCloseTo(sum)
+  })
+
+  test('assigns statements of concurrent requests to their own request', async () => {
+    const found = await watching(async ({ next }) => {
+      const names = ['A', 'B', 'C', 'D', 'E']
+      const all = names.map((name) => call('shelves.create', { name }))
+      const requests = []
+      for (const _ of names) requests.push(await next(isCallOf('shelves.create')))
+      await Promise.all(all)
+      return requests
+    })
+
+    for (const { statements } of found)
+      expect(statements.filter(({ text }) => text.startsWith('insert into "shelves"'))).toHaveLength(1)
+  })
+
+  test('shows the declared error of a call', async () => {
+    const request = await watching(async ({ next }) => {
+      await call('loans.get', { id: '999999' })
+      return next(isCallOf('loans.get'))
+    })
+
+    expect(request).toMatchObject({
+      status: 404,
+      calls: [{ output: null, error: { code: 'NOT_FOUND', message: 'There is no such loan' } }],
+    })
+    expect(request.calls[0]?.error?.stack).toContain('at ')
+  })
+
+  test('shows the app of an access token, and no token', async () => {
+    const found = await watching(async ({ next }) => {
+      await client.procedures.call({
+        operation: 'shelves.list',
+        input: {},
+        caller: { person: 'charles', scopes: ['read'] },
+        headers: {},
+      })
+      return [await next(isCallOf('tokens.create')), await next(isCallOf('shelves.list'))]
+    })
+
+    expect(found[1]).toMatchObject({ person: 'charles@example.com', app: expect.stringMatching(/./) })
+    expect(JSON.stringify(found)).not.toContain('tally_')
+    expect(JSON.parse(found[0]?.calls[0]?.output ?? '')).toMatchObject({ token: '(removed)' })
+  })
+
+  test('shows the protocols', async () => {
+    const protocols = await watching(async ({ next }) => {
+      const { fetch } = service
+      const seen = []
+      for (const [path, body] of [
+        ['/api/visits/add', {}],
+        ['/rpc/visits/add', {}],
+        ['/mcp', {}],
+        ['/api/auth/sign-out', {}],
+      ] as const) {
+        await fetch('POST', path, body)
+        seen.push((await next((request) => request.path === path)).protocol)
+      }
+      return seen
+    })
+
+    expect(protocols).toEqual(['REST', 'RPC', 'MCP', 'other'])
+  })
+
+  test('records nothing while nobody looks', async () => {
+    await expect.poll(isIdle).toBe(true)
+    await call('shelves.create', { name: 'Not recorded' })
+
+    const first = await watching(({ first }) => Promise.resolve(first))
+
+    expect(first).toEqual([])
+  })
+
+  test('shows the earlier requests to a further watcher, and at most 200', async () => {
+    const first = await watching(async ({ next }) => {
+      for (let index = 0; index < 205; index++) await service.fetch('GET', '/api/visits')
+      await service.fetch('GET', '/api/books')
+      await next(isCallOf('books.list'))
+      return watching(({ first }) => Promise.resolve(first))
+    })
+
+    expect(first).toHaveLength(200)
+    expect(first.at(-1)).toMatchObject({ operation: 'books.list' })
+  })
+})
+
+/** Returns whether the next request has no recording. */
+function isIdle() {
+  const request = new IncomingMessage(new Socket())
+  const handle = () => undefined
+  return services.recorder?.record(request, new ServerResponse(request), () => undefined, handle) === handle
+}

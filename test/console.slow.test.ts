@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { build } from 'esbuild'
+import { expect, onTestFinished, test } from 'vitest'
+
+import { bundleOptions } from '../engine/project/bundle.ts'
+import { freePort } from '../engine/testing/postgres.ts'
+import { pathOf, waitUntilListening } from './fixtures/programs.ts'
+
+/** Starts the service as a process with an embedded database. Returns its origin, and the address of its console. */
+async function start(settings: Record<string, string>) {
+  const folder = await mkdtemp(join(tmpdir(), 'tallystick-'))
+  const port = String(await freePort())
+  const child = spawn(process.execPath, [pathOf('main')], {
+    env: { PATH: process.env.PATH, DATA_DIR: folder, PORT: port, ...settings },
+  })
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  })
+  const { output, exit } = await waitUntilListening(child)
+  const stop = async () => {
+    child.kill('SIGTERM')
+    return exit
+  }
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    stop,
+    findAddress: () => /Console +(http\S+)/.exec(output())?.[1],
+  }
+}
+
+test('`start` serves the console, and stops with the service', async () => {
+  const { origin, findAddress, stop } = await start({})
+  await expect.poll(findAddress).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?key=/)
+  const address = findAddress() ?? ''
+
+  const { status, headers } = await fetch(address, { redirect: 'manual' })
+  const cookie = headers.get('set-cookie')?.split(';', 1)[0] ?? ''
+  const page = await fetch(new URL('/', address), { headers: { cookie } })
+
+  expect([status, page.status]).toEqual([303, 200])
+  expect(await page.text()).toContain('<title>Console')
+  expect((await fetch(`${origin}/dev`)).status).toBe(404)
+  expect(await stop()).toEqual([0, null])
+})
+
+test.each([{ HOST: '127.0.0.1' }, { NODE_ENV: 'development' }])(
+  '`start` has no console with %j',
+  async (settings) => {
+    const { findAddress, stop } = await start(settings)
+
+    await stop()
+
+    expect(findAddress()).toBeUndefined()
+  },
+)
+
+test('the service imports the console only on demand', async () => {
+  const { metafile } = await build({
+    ...bundleOptions,
+    entryPoints: { main: 'src/main.ts' },
+    outdir: 'dist/none',
+    write: false,
+    metafile: true,
+  })
+  const { outputs } = metafile
+  const loaded = new Set<string>()
+  const load = (file: string) => {
+    if (loaded.has(file)) return
+    loaded.add(file)
+    for (const { path, kind } of outputs[file]?.imports ?? []) if (kind === 'import-statement') load(path)
+  }
+  const entry = Object.keys(outputs).find((file) => outputs[file]?.entryPoint === 'src/main.ts') ?? ''
+  load(entry)
+  // src/main.ts imports the service on demand, after the flags of V8.
+  for (const { path, kind } of outputs[entry]?.imports ?? [])
+    if (kind === 'dynamic-import' && !inputsOf(path).some(isConsole)) load(path)
+
+  function inputsOf(file: string) {
+    return Object.keys(outputs[file]?.inputs ?? {})
+  }
+
+  expect(Object.keys(outputs).flatMap(inputsOf).filter(isConsole)).not.toEqual([])
+  expect([...loaded].flatMap(inputsOf)).toContain('engine/http/server/app.ts')
+  expect([...loaded].flatMap(inputsOf).filter(isConsole)).toEqual([])
+})
+
+const isConsole = (input: string) => input.startsWith('engine/console/') || input.includes('postal-mime')
