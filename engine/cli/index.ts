@@ -13,7 +13,7 @@ import {
 import type { CommandContext } from '../operator/command-context.ts'
 import { addOperatorCommands } from '../operator/commands.ts'
 import { addNewCommand, addProjectCommands } from '../project/commands.ts'
-import { toErrorMessage } from '../db/errors.ts'
+import { codeOf, toErrorMessage } from '../db/errors.ts'
 import { terminalJson, terminalLine } from './terminal.ts'
 import { watch } from './watch.ts'
 import { addWatchOptions } from './watch-options.ts'
@@ -79,6 +79,16 @@ function parseInput(input: string): unknown {
   }
 }
 
+/** Describes an error for the terminal. `origin` is set if the command calls a service. */
+function describeError(error: unknown, origin: string | undefined) {
+  if (error instanceof ORPCError) return terminalJson(error.toJSON())
+  // The message of each error of the network in `fetch`. The cause has the reason.
+  if (origin === undefined || !(error instanceof TypeError) || error.message !== 'fetch failed')
+    return toErrorMessage(error)
+  const reason = codeOf(error) || toErrorMessage(error.cause)
+  return `Cannot reach ${origin}: ${reason}. Choose another service with --at <origin> or TALLYSTICK_ORIGIN.`
+}
+
 interface TokenOptions {
   label: string
   scope: string
@@ -103,11 +113,12 @@ export async function runCommand({ name, contract, loadApp, isProject }: Command
     )
     .commandsGroup('Call a service:')
     .helpCommand(true)
+  let called: string | undefined
   const origin = () => {
     const { at } = program.opts<{ at: string }>()
     if (!/^https?:\/\/[^/]/.test(at))
       throw new Error(`--at ${at}: must be an origin such as http://localhost:3000`)
-    return new URL(at).origin
+    return (called = new URL(at).origin)
   }
 
   program
@@ -189,8 +200,7 @@ export async function runCommand({ name, contract, loadApp, isProject }: Command
   try {
     await program.parseAsync()
   } catch (error) {
-    const problem = error instanceof ORPCError ? terminalJson(error.toJSON()) : toErrorMessage(error)
-    process.stderr.write(`${problem}\n`)
+    process.stderr.write(`${describeError(error, called)}\n`)
     process.exitCode = 1
   }
 }

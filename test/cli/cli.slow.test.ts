@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -11,6 +11,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test,
 import { codeSentTo, signInOverHttp } from '../../engine/test/fixtures/http.ts'
 import { pathOf } from '../fixtures/programs.ts'
 import { startProxy } from '../../engine/test/fixtures/proxy.ts'
+import { freePort } from '../../engine/testing/postgres.ts'
 import { newEmail, settingsWithAddress, startService } from '../fixtures/service.ts'
 
 const service = await startService(await settingsWithAddress())
@@ -180,6 +181,35 @@ describe('the command line', { timeout: 300_000 }, () => {
     expect(await run('create-token', '--label', 'x', '--for', 'all')).toContain(
       'Allowed choices are service, mcp',
     )
+  })
+
+  test('names the service that it cannot reach, and how to choose another service', async () => {
+    const origin = `http://localhost:${await freePort()}`
+    const credential = { clientId: 'x', accessToken: 'x', refreshToken: 'x', expiresAt: 0 }
+    const commands = [
+      'login',
+      'login --device',
+      'call counter.get',
+      'watch counter',
+      'create-token --label x',
+    ]
+    const signedInCommands = ['whoami', 'token', 'logout', 'call tasks.list', 'watch tasks']
+
+    const outputs = [...commands, ...signedInCommands].map(async (words, number) => {
+      const TALLYSTICK_CONFIG = join(folder, `unreachable-${number}`)
+      await mkdir(TALLYSTICK_CONFIG)
+      await writeFile(join(TALLYSTICK_CONFIG, 'credentials.json'), JSON.stringify({ [origin]: credential }))
+      const running = promisify(execFile)(
+        process.execPath,
+        [pathOf('cli'), '--at', origin, ...words.split(' ')],
+        { env: { ...environment, TALLYSTICK_CONFIG } },
+      )
+      running.child.stdin?.end('ada@example.com\n')
+      return running.catch((error: unknown) => error as { stdout: string; stderr: string })
+    })
+
+    const message = `Cannot reach ${origin}: ECONNREFUSED. Choose another service with --at <origin> or TALLYSTICK_ORIGIN.\n`
+    for (const { stderr } of await Promise.all(outputs)) expect(stderr.replace('E-mail: ', '')).toBe(message)
   })
 
   test('lists the procedures in its help', async () => {
@@ -384,6 +414,6 @@ describe('tallystick watch', { timeout: 300_000 }, () => {
       expect.stringContaining('"code": "INSUFFICIENT_SCOPE"'),
     ])
     expect(await exit).toEqual([1, null])
-    expect(output.stderr).toMatch(/fetch failed/)
+    expect(output.stderr).toContain('Cannot reach http://127.0.0.1:9: bad port.')
   })
 })
