@@ -14,6 +14,7 @@ import type { CommandContext } from '../operator/command-context.ts'
 import { addOperatorCommands } from '../operator/commands.ts'
 import { addNewCommand, addProjectCommands } from '../project/commands.ts'
 import { codeOf, toErrorMessage } from '../db/errors.ts'
+import { defaultOrigin } from './origin.ts'
 import { terminalJson, terminalLine } from './terminal.ts'
 import { watch } from './watch.ts'
 import { addWatchOptions } from './watch-options.ts'
@@ -51,7 +52,7 @@ const listProcedures = (contract: EngineContract): Procedure[] =>
 
 async function call(procedures: readonly Procedure[], origin: string, name: string, input?: string) {
   if (!procedures.some((procedure) => procedure.name === name))
-    throw new Error(`Unknown procedure ${name}. For a list, run: tallystick call --help`)
+    throw new Error(`Unknown procedure ${name}. For a list, run: npx tallystick call --help`)
   const { findAccessToken, notSignedIn } = await signIn()
   const token = await findAccessToken(origin)
   const client = createRpcClient(
@@ -106,13 +107,10 @@ export async function runCommand({ name, contract, loadApp, isProject }: Command
   const { watches: topics = [] } = metaOf(contract.live.watch)
   const program = new Command('tallystick')
     .description(`Calls a ${name} service on behalf of a signed-in user, or runs a service.`)
-    .option(
-      '--at <origin>',
-      'origin of the service to call',
-      process.env.TALLYSTICK_ORIGIN ?? 'http://localhost:3000',
-    )
+    .option('--at <origin>', 'origin of the service to call', defaultOrigin)
     .commandsGroup('Call a service:')
     .helpCommand(true)
+  /** The origin of the service, if the command has called a service. */
   let called: string | undefined
   const origin = () => {
     const { at } = program.opts<{ at: string }>()

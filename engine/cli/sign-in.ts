@@ -4,6 +4,7 @@ import open from 'open'
 import * as openid from 'openid-client'
 
 import { type Credential, updateCredentials } from './credentials.ts'
+import { defaultOrigin } from './origin.ts'
 
 /** Time limit of a sign-in in the browser, in milliseconds. */
 const SIGN_IN_TIMEOUT = 5 * 60_000
@@ -32,7 +33,7 @@ export async function login(origin: string, scope: string, clientName: string) {
     })
     process.stderr.write(`Sign in at ${url.href}\n`)
     if (process.env.BROWSER !== 'none') await open(url.href).catch(() => undefined)
-    const callback = await receiveCallback(server, redirectUri)
+    const callback = await receiveCallback(server, redirectUri, origin)
     const tokens = await openid.authorizationCodeGrant(config, callback, { pkceCodeVerifier, expectedState })
     await store(origin, config, tokens)
   } finally {
@@ -64,13 +65,17 @@ async function store(origin: string, config: openid.Configuration, tokens: openi
   await updateCredentials((credentials) => Promise.resolve((credentials[origin] = credential)))
 }
 
+/** The command that signs in to a service. With npx, because projects have the command in their packages. */
+const loginCommand = (origin: string) =>
+  `npx tallystick login${origin === defaultOrigin ? '' : ` --at ${origin}`}`
+
 class NotSignedIn extends Error {
   override readonly name = 'NotSignedIn'
 }
 
 /** The error of a call that needs a sign-in. */
 export const notSignedIn = (origin: string) =>
-  new NotSignedIn(`Not signed in to ${origin}. Run: tallystick login`)
+  new NotSignedIn(`Not signed in to ${origin}. Run: ${loginCommand(origin)}`)
 
 /** Returns a valid access token. Throws NotSignedIn if none is stored. */
 export async function getAccessToken(origin: string) {
@@ -109,11 +114,11 @@ function callbackUrl(server: Server) {
 }
 
 /** Waits for the redirect of the browser. Returns the redirect URL, which contains the authorization code. */
-async function receiveCallback(server: Server, redirectUri: string) {
+async function receiveCallback(server: Server, redirectUri: string, origin: string) {
   const signal = AbortSignal.timeout(SIGN_IN_TIMEOUT)
   return new Promise<URL>((resolve, reject) => {
     signal.addEventListener('abort', () => {
-      reject(new Error('No sign-in within 5 minutes. Try again: tallystick login'))
+      reject(new Error(`No sign-in within 5 minutes. Try again: ${loginCommand(origin)}`))
     })
     server.on('request', (request, response) => {
       const url = new URL(request.url ?? '/', redirectUri)

@@ -37,7 +37,7 @@ export async function seed(context: CommandContext, address: string, { force = f
   const delivery =
     smtpUrl === undefined ? `is in the log of the service, and in ${outbox}` : 'is sent to this address'
   context.print(describeSamples(email, samples))
-  context.print(`Start the service, and sign in as ${email}: tallystick login. The code ${delivery}.`)
+  context.print(`Start the service, and sign in as ${email}: npx tallystick login. The code ${delivery}.`)
 }
 
 /** The samples by the name of the resource. */

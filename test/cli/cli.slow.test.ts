@@ -37,7 +37,10 @@ async function run(...words: string[]) {
 
 /** Runs `tallystick login`. Opens the printed address as a signed-in user does in a browser, and allows the access. */
 async function login(email: string, ...words: string[]) {
-  const child = spawn(process.execPath, [...program, 'login', ...words], { env: environment })
+  // As the messages name the command: the option follows `login`.
+  const child = spawn(process.execPath, [pathOf('cli'), 'login', '--at', service.origin, ...words], {
+    env: environment,
+  })
   const text = await readUntil(child.stderr, /Sign in at \S+\n/)
   const { cookie } = await signInOverHttp(service, email)
   const consent = await fetch(/Sign in at (\S+)/.exec(text)?.[1] ?? '', {
@@ -73,7 +76,12 @@ async function expireToken() {
 
 describe('the command line', { timeout: 300_000 }, () => {
   test('signs in, calls procedures, refreshes its token, and signs out', async () => {
-    expect(await run('whoami')).toContain('tallystick login')
+    expect(await run('whoami')).toBe(
+      `Not signed in to ${service.origin}. Run: npx tallystick login --at ${service.origin}\n`,
+    )
+    environment.TALLYSTICK_ORIGIN = service.origin
+    expect(await run('whoami')).toContain('Run: npx tallystick login\n')
+    delete environment.TALLYSTICK_ORIGIN
 
     const cookie = await login('ada@example.com')
     expect((await stat(credentialsFile())).mode & 0o777).toBe(0o600)
@@ -113,7 +121,7 @@ describe('the command line', { timeout: 300_000 }, () => {
         run('call', 'tasks.create', '{'),
       ]),
     ).toEqual([
-      expect.stringContaining('Unknown procedure tasks.burn'),
+      'Unknown procedure tasks.burn. For a list, run: npx tallystick call --help\n',
       expect.stringContaining('"code": "NOT_FOUND"'),
       expect.stringContaining('"code": "INSUFFICIENT_SCOPE"'),
       expect.stringContaining('JSON'),
@@ -123,7 +131,7 @@ describe('the command line', { timeout: 300_000 }, () => {
   test('calls open procedures without a sign-in', async () => {
     await run('logout')
     expect(await run('call', 'counter.get')).toEqual({ count: 0 })
-    expect(await run('call', 'tasks.list')).toContain('Run: tallystick login')
+    expect(await run('call', 'tasks.list')).toContain('Run: npx tallystick login')
   })
 
   test('signs in on another device', async () => {
@@ -350,7 +358,7 @@ describe('tallystick watch', { timeout: 300_000 }, () => {
     await run('logout')
 
     expect(await exit).toEqual([1, null])
-    expect(output.stderr).toContain('Run: tallystick login')
+    expect(output.stderr).toContain('Run: npx tallystick login')
   })
 
   test('reports once that the service does not respond, and does not end', async () => {
@@ -396,7 +404,7 @@ describe('tallystick watch', { timeout: 300_000 }, () => {
 
   test('fails if the service refuses the call or does not respond', async () => {
     await run('logout')
-    expect(await run('watch', 'counter', 'tasks')).toContain('Run: tallystick login')
+    expect(await run('watch', 'counter', 'tasks')).toContain('Run: npx tallystick login')
     await login(newEmail())
 
     const { output, exit } = startWatch(['counter'], 'http://127.0.0.1:9')

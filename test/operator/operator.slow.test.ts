@@ -134,7 +134,9 @@ describe('tallystick seed', () => {
     const environment = { ...(await serverDatabase()), ...production }
 
     expect((await run(environment, 'seed')).problem).toContain('--force')
-    expect((await run(environment, 'seed', 'me@example.com', '--force')).text).toContain('me@example.com has')
+    expect((await run(environment, 'seed', 'me@example.com', '--force')).text).toContain(
+      'sign in as me@example.com: npx tallystick login.',
+    )
     expect((await run(environment, 'sessions', 'list', 'me@example.com')).problem).toBeUndefined()
     expect((await run(environment, 'seed', 'nobody', '--force')).problem).toContain(
       'nobody is not an e-mail address',
