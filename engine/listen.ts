@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { Server } from 'node:http'
+import type { Server } from 'node:net'
 
 /** Maps the error code of a failed `listen` to the advice. `setting` is the setting of the port. */
 const ADVICE: Record<string, (setting: string) => string> = {

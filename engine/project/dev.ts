@@ -1,7 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
+import { createServer } from 'node:net'
 
+import { toErrorMessage } from '../db/errors.ts'
+import { listen } from '../listen.ts'
 import { copyFiles, hasPage, importEsbuild, requireProject } from './build.ts'
 import { bundleOptions } from './bundle.ts'
 import { entryPoints, programsPlugin } from './programs.ts'
@@ -19,6 +22,15 @@ export async function runDevelopment() {
   const { PORT = '3000', BASE_URL = `http://localhost:${PORT}` } = process.env
   const origin = new URL(BASE_URL)
   const servicePort = Number(origin.port) + 1
+  if (hasPage()) {
+    await requireFreePort(origin.hostname, Number(origin.port))
+    // The page would forward requests to the other program.
+    await requireFreePort('127.0.0.1', servicePort).catch((cause: unknown) => {
+      throw new Error(`The service behind the page uses the port after PORT. ${toErrorMessage(cause)}`, {
+        cause,
+      })
+    })
+  } else await requireFreePort(process.env.HOST ?? '127.0.0.1', Number(PORT))
   const { context } = await importEsbuild()
   rmSync(OUTPUT, { recursive: true, force: true })
   const service = createService(
@@ -55,6 +67,12 @@ export async function runDevelopment() {
   }
   process.on('SIGINT', stop).on('SIGTERM', stop)
   await building.watch()
+}
+
+/** Throws if another program uses a port. */
+async function requireFreePort(host: string, port: number) {
+  const server = await listen(createServer(), { host, port }, 'PORT')
+  await once(server.close(), 'close')
 }
 
 function createService(env: NodeJS.ProcessEnv) {

@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+
+import { freePort } from '../../engine/testing/postgres.ts'
+import { waitUntilListening } from '../fixtures/programs.ts'
+
+/** Creates a project with the packages of the repository. */
+async function createProject({ page }: { page: boolean }) {
+  const project = await mkdtemp(join(tmpdir(), 'tallystick-dev-'))
+  onTestFinished(() => rm(project, { recursive: true }))
+  await cp('engine/create/template', project, { recursive: true })
+  await symlink(resolve('node_modules'), join(project, 'node_modules'))
+  if (!page) await rm(join(project, 'app'), { recursive: true })
+  return project
+}
+
+/** Runs `tallystick dev` in a project until the end of the test. */
+function startDevelopment(project: string, port: number) {
+  const child = spawn(process.execPath, ['--import', 'tsx', resolve('engine/command.ts'), 'dev'], {
+    cwd: project,
+    env: { PATH: process.env.PATH, PORT: String(port) },
+  })
+  onTestFinished(async () => {
+    if (child.exitCode === null && child.kill('SIGTERM')) await once(child, 'exit')
+  })
+  return waitUntilListening(child)
+}
+
+/** Listens on a port until the end of the test. Port 0 is a free port. Returns the port. */
+async function occupy(host: string, port = 0) {
+  const other = createServer().listen(port, host)
+  onTestFinished(() => void other.close())
+  await once(other, 'listening')
+  return (other.address() as AddressInfo).port
+}
+
+const ADVICE = 'another program uses this port. Stop the other program, or set PORT to another port.\n'
+
+describe('tallystick dev', () => {
+  test('ends if another program uses the port of a project without a page', async () => {
+    const port = await occupy('127.0.0.1')
+
+    const { output, exit } = await startDevelopment(await createProject({ page: false }), port)
+
+    expect(await exit).toEqual([1, null])
+    expect(output()).toBe(`127.0.0.1:${port}: ${ADVICE}`)
+  })
+
+  test('ends if another program uses the port of the page', async () => {
+    const port = await occupy('localhost')
+
+    const { output, exit } = await startDevelopment(await createProject({ page: true }), port)
+
+    expect(await exit).toEqual([1, null])
+    expect(output()).toBe(`localhost:${port}: ${ADVICE}`)
+  })
+
+  test('forwards no request to another program that uses the port of the service', async () => {
+    const port = await freePort()
+    await occupy('127.0.0.1', port + 1)
+
+    const { output, exit } = await startDevelopment(await createProject({ page: true }), port)
+
+    expect(await exit).toEqual([1, null])
+    expect(output()).toBe(
+      `The service behind the page uses the port after PORT. 127.0.0.1:${port + 1}: ${ADVICE}`,
+    )
+  })
+})
