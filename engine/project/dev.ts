@@ -13,9 +13,9 @@ import { entryPoints, programsPlugin } from './programs.ts'
 const OUTPUT = 'dist/dev'
 
 /**
- * Runs the service, and starts the service again after each change of the sources. After a change with a mistake, the
- * previous service continues. If the project has a page, Vite answers at BASE_URL with the sources of the page, and forwards
- * all other requests to the service.
+ * Runs the service, and starts the service again after each change of the sources and each new migration. After a change
+ * with a mistake, the previous service continues. If the project has a page, Vite answers at BASE_URL with the sources of
+ * the page, and forwards all other requests to the service.
  */
 export async function runDevelopment() {
   requireProject()

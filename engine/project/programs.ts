@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { Plugin } from 'esbuild'
 
 /** The comments in src/main.ts of the repository of the engine explain the first lines. */
@@ -36,6 +37,8 @@ export const programsPlugin: Plugin = {
       contents: programs[path] ?? '',
       loader: 'ts',
       resolveDir: process.cwd(),
+      // A new migration starts the service again in development.
+      watchDirs: [resolve('db/migrations')],
     }))
   },
 }

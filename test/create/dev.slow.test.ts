@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -41,7 +41,7 @@ async function occupy(host: string, port = 0) {
 
 const ADVICE = 'another program uses this port. Stop the other program, or set PORT to another port.\n'
 
-describe('tallystick dev', () => {
+describe('tallystick dev', { timeout: 180_000 }, () => {
   test('ends if another program uses the port of a project without a page', async () => {
     const port = await occupy('127.0.0.1')
 
@@ -70,5 +70,25 @@ describe('tallystick dev', () => {
     expect(output()).toBe(
       `The service behind the page uses the port after PORT. 127.0.0.1:${port + 1}: ${ADVICE}`,
     )
+  })
+
+  test('applies a new migration', async () => {
+    const project = await createProject({ page: false })
+    const { output } = await startDevelopment(project, await freePort())
+    expect(output()).toContain('listens on')
+    const migrations = join(project, 'db/migrations')
+    const journal = join(migrations, 'meta/_journal.json')
+    const { entries, ...rest } = JSON.parse(await readFile(journal, 'utf8')) as {
+      entries: { when: number }[]
+    }
+
+    // In the order of drizzle-kit.
+    const added = entries.map((entry) => ({ ...entry, idx: 1, when: entry.when + 1, tag: '0001_shelves' }))
+    await writeFile(journal, JSON.stringify({ ...rest, entries: [...entries, ...added] }))
+    await writeFile(join(migrations, '0001_shelves.sql'), 'create table shelves (id bigint)')
+
+    await expect
+      .poll(output, { timeout: 120_000 })
+      .toMatch(/"0001_shelves"\S*"msg":"migrations applied".*listens on/s)
   })
 })
