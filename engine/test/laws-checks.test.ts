@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import type { Meta } from 'tallystick-contract'
 import { selectWith } from 'tallystick/db'
 import { type Context, withoutCaller } from 'tallystick'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 
 import { createContext } from '../guard/authentication.ts'
 import type { App } from '../resource.ts'
@@ -189,6 +189,18 @@ describe('a procedure', () => {
 
     expect(complete).toEqual(books)
     expect(pages).toEqual([books])
+  })
+
+  test('the check of pages accepts a resource with unique texts', async () => {
+    await db.execute(sql`create unique index unique_remark on loans (user_id, remark)`)
+    onTestFinished(async () => {
+      await db.execute(sql`drop index unique_remark`)
+    })
+
+    const { complete, pages } = await readPages(await breakApp({}), cases, declaredWith('loans.list'))
+
+    expect(complete).toHaveLength(2)
+    expect(pages).toEqual(complete.map((loan) => [loan]))
   })
 })
 

@@ -143,9 +143,9 @@ function itemsOf(output: unknown): unknown[] {
 
 /** Reads a list in pages of one item. Returns the complete list, and the items of each page. */
 export async function readPages(scene: Scene, cases: AnyCases, { name, path, meta }: Declared) {
-  const { running, connect, people, text } = scene
-  // A second set of rows, so that the list has several items.
-  const fixture = await scene.prepare(people, text)
+  const { running, connect, people } = scene
+  // A second set of rows, so that the list has several items. With another text, because texts can be unique.
+  const fixture = await scene.prepare(people, `text-${crypto.randomUUID()}`)
   const client = connect(running, { cookie: callerOf(scene, meta).cookie })
   const complete = itemsOf(await runCallWith(cases, name, client, fixture))
   const pages: unknown[][] = []
