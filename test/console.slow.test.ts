@@ -48,16 +48,16 @@ test('`start` serves the console, and stops with the service', async () => {
   expect(await stop()).toEqual([0, null])
 })
 
-test.each([{ HOST: '127.0.0.1' }, { NODE_ENV: 'development' }])(
-  '`start` has no console with %j',
-  async (settings) => {
-    const { findAddress, stop } = await start(settings)
+test.each([
+  ['HOST', '127.0.0.1'],
+  ['NODE_ENV', 'development'],
+])('`start` has no console with %s=%s', async (name, value) => {
+  const { findAddress, stop } = await start({ [name]: value })
 
-    await stop()
+  await stop()
 
-    expect(findAddress()).toBeUndefined()
-  },
-)
+  expect(findAddress()).toBeUndefined()
+})
 
 test('the service imports the console only on demand', async () => {
   const { metafile } = await build({
