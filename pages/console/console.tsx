@@ -1,0 +1,95 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
+
+import { overviewQuery } from './client.ts'
+import { Connection } from './connection.tsx'
+import { Data } from './data.tsx'
+import { addressOf, type Place, usePlace, type View, views } from './location.ts'
+import { Outbox } from './outbox.tsx'
+import { Procedures } from './procedures.tsx'
+import { Requests } from './requests.tsx'
+import { Start } from './start.tsx'
+
+/** The width from which a list and its detail are beside each other. The same width is in main.css. */
+const isWide = () => matchMedia('(min-width: 56.25rem)').matches
+
+const isName = (name: string): name is View => Object.hasOwn(views, name)
+
+/** The frame of all views: header with navigation, messages about the connection, and the view. */
+export function Console() {
+  const place = usePlace()
+  const main = useFocusAfterChange(place)
+  const { data: overview } = useQuery(overviewQuery)
+  const name = overview?.name ?? ''
+  const title = [place.item, views[place.view], 'Console', name].filter(Boolean).join(' – ')
+
+  useEffect(() => {
+    document.title = title
+  }, [title])
+
+  return (
+    <>
+      <header>
+        <a
+          className="skip"
+          href="#content"
+          onClick={(event) => {
+            event.preventDefault()
+            main.current?.focus()
+          }}
+        >
+          Skip to the content
+        </a>
+        <div className="bar">
+          <h1>
+            <a href={addressOf('start')}>
+              <span>{name}</span> <mark>Console</mark>
+            </a>
+          </h1>
+          <nav aria-label="Views">
+            <ul>
+              {Object.keys(views)
+                .filter(isName)
+                .map((view) => (
+                  <li key={view}>
+                    <a href={addressOf(view)} aria-current={view === place.view ? 'page' : undefined}>
+                      {views[view]}
+                    </a>
+                  </li>
+                ))}
+            </ul>
+          </nav>
+        </div>
+        <Connection />
+      </header>
+      <main id="content" ref={main} tabIndex={-1}>
+        <CurrentView place={place} />
+      </main>
+    </>
+  )
+}
+
+function CurrentView({ place: { view, item, query } }: { place: Place }) {
+  if (view === 'procedures') return <Procedures operation={item} />
+  if (view === 'requests') return <Requests />
+  if (view === 'outbox') return <Outbox />
+  if (view === 'data') return <Data table={item} query={query} />
+  return <Start />
+}
+
+/**
+ * Moves the focus to the returned element after a change of the view. On narrow screens, also after a change of the item,
+ * because the item then replaces the list.
+ */
+function useFocusAfterChange({ view, item }: Place) {
+  const main = useRef<HTMLElement>(null)
+  const previous = useRef({ view, item })
+  useEffect(() => {
+    const { view: lastView, item: lastItem } = previous.current
+    previous.current = { view, item }
+    if (view === lastView && (item === lastItem || isWide())) return
+    main.current?.focus({ preventScroll: true })
+    scrollTo(0, 0)
+  }, [view, item])
+  return main
+}

@@ -1,0 +1,67 @@
+import { useEffect, useState } from 'react'
+
+/** Time that the button shows the outcome, in milliseconds. */
+const SHOWN = 2000
+
+/** Copies a text to the clipboard. `what` names the text for screen readers: `Copy the command`. */
+export function Copy({ text, what }: { text: string; what: string }) {
+  const [outcome, setOutcome] = useState('')
+
+  useEffect(() => {
+    if (!outcome) return
+    const timer = setTimeout(() => {
+      setOutcome('')
+    }, SHOWN)
+    return () => {
+      clearTimeout(timer)
+    }
+  }, [outcome])
+
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text)
+      setOutcome('Copied')
+    } catch {
+      setOutcome('Not copied')
+    }
+  }
+  return (
+    <>
+      <button
+        type="button"
+        className="secondary copy"
+        aria-label={`Copy ${what}`}
+        onClick={() => {
+          void copy()
+        }}
+      >
+        {outcome || 'Copy'}
+      </button>
+      <span role="status" className="hidden">
+        {outcome}
+      </span>
+    </>
+  )
+}
+
+/** A block of code with a button that copies the code. `name` names the code, for example `the command`. */
+export function Code({ text, name }: { text: string; name: string }) {
+  return (
+    <div className="code">
+      {/* The block scrolls, so that the keyboard must reach the block. */}
+      <pre tabIndex={0} role="group" aria-label={name.replace(/^the /, '')}>
+        <code>{text}</code>
+      </pre>
+      <Copy text={text} what={name} />
+    </div>
+  )
+}
+
+/** Returns the text of a JSON value with indents. Returns other texts unchanged. */
+export function prettyJson(text: string) {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
+}

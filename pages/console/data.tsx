@@ -1,0 +1,105 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+
+import type { Table } from '../../engine/console/contract.ts'
+import { client, overviewQuery, queryClient } from './client.ts'
+import { parseSelection } from './filters.ts'
+import { addressOf } from './location.ts'
+import { Loaded, Problem } from './problem.tsx'
+import { TableRows } from './table-rows.tsx'
+
+/** The tables of the database with their rows. */
+export function Data({ table, query }: { table: string; query: URLSearchParams }) {
+  const tables = useQuery({
+    queryKey: ['tables'],
+    queryFn: ({ signal }) => client.data.tables(undefined, { signal }),
+  })
+  return (
+    <Loaded query={tables}>
+      {(list) => {
+        const selected = list.find(({ name }) => name === table)
+        return (
+          <div className={table ? 'split has-detail' : 'split'}>
+            <section className="list">
+              <h2>Data</h2>
+              <Samples />
+              <h3>Tables</h3>
+              <ul>
+                {list.map((each) => (
+                  <Entry key={each.name} table={each} isCurrent={each === selected} />
+                ))}
+              </ul>
+            </section>
+            <div className="detail">
+              {table && (
+                <a className="back" href={addressOf('data')}>
+                  ← All tables
+                </a>
+              )}
+              {selected && !selected.isHidden && (
+                <TableRows key={table} table={selected} selection={parseSelection(query)} />
+              )}
+              {!selected && (
+                <section className="empty">
+                  <p className="muted">
+                    {table ? `The database has no table ${table}.` : 'Select a table to see its rows.'}
+                  </p>
+                </section>
+              )}
+              {selected?.isHidden && (
+                <section className="empty">
+                  <p className="muted">The table {table} contains secrets, which the console never shows.</p>
+                </section>
+              )}
+            </div>
+          </div>
+        )
+      }}
+    </Loaded>
+  )
+}
+
+function Entry({ table: { name, rowEstimate, isHidden }, isCurrent }: { table: Table; isCurrent: boolean }) {
+  if (isHidden)
+    return (
+      <li className="secret">
+        <span className="name">{name}</span>
+        <small>secret, never shown</small>
+      </li>
+    )
+  return (
+    <li>
+      <a href={addressOf('data', name)} aria-current={isCurrent ? 'true' : undefined}>
+        <span className="name">{name}</span>
+        {rowEstimate !== null && (
+          <small title="An estimate of the database">
+            {rowEstimate} {rowEstimate === 1 ? 'row' : 'rows'}
+          </small>
+        )}
+      </a>
+    </li>
+  )
+}
+
+/** The button that adds sample data. Shown only if resources have sample data. */
+function Samples() {
+  const { data: overview } = useQuery(overviewQuery)
+  const { mutate, data, error, isPending } = useMutation({
+    mutationFn: () => client.data.addSamples(),
+    onSuccess: () => queryClient.invalidateQueries(),
+  })
+  if (!overview || overview.samples.length === 0) return null
+  const add = () => {
+    mutate()
+  }
+  return (
+    <div className="samples">
+      <button type="button" className="secondary" disabled={isPending} aria-busy={isPending} onClick={add}>
+        Add sample data
+      </button>
+      <p role="status" className="muted">
+        {data?.message ?? `For ${overview.samples.join(', ')}.`}
+      </p>
+      <Problem error={error} onRetry={add} />
+    </div>
+  )
+}

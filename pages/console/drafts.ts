@@ -1,0 +1,74 @@
+import { useState } from 'react'
+
+import type { CallerChoice, ProcedureDescription } from '../../engine/console/contract.ts'
+import { parseInput, type ParsedInput, toInput, toValues, type Values } from './input.ts'
+import { type Field, fieldsOf } from './schema.ts'
+
+/** What a person has entered for a call of a procedure. */
+export interface Draft {
+  mode: 'form' | 'json'
+  values: Values
+  json: string
+  caller: CallerChoice
+  idempotencyKey: string
+  ifMatch: string
+  acceptLanguage: string
+  /** Whether the person has changed the input. Before, its issues are not shown. */
+  isEdited: boolean
+}
+
+/** The drafts by operation, so that drafts survive a change of the view. */
+const drafts = new Map<string, Draft>()
+
+/** The entity tag of the last answer of each resource, for `If-Match`. */
+export const lastTags = new Map<string, string>()
+
+const callers = {
+  public: { person: null, scopes: null },
+  signedIn: { person: 'ada', scopes: null },
+  administrators: { person: 'admin', scopes: null },
+} satisfies Record<ProcedureDescription['access'], CallerChoice>
+
+export const toJson = (input: unknown) => (input === undefined ? '' : JSON.stringify(input, null, 2))
+
+function createDraft({ example, access }: ProcedureDescription, fields: readonly Field[] | undefined): Draft {
+  const values = fields && toValues(fields, example ?? undefined)
+  return {
+    mode: values ? 'form' : 'json',
+    values: values ?? {},
+    json: toJson(example ?? undefined),
+    caller: callers[access],
+    idempotencyKey: '',
+    ifMatch: '',
+    acceptLanguage: '',
+    isEdited: false,
+  }
+}
+
+export interface DraftState {
+  draft: Draft
+  change: (changes: Partial<Draft>) => void
+  /** Undefined if a form cannot show the schema of the input. */
+  fields: readonly Field[] | undefined
+  parsed: ParsedInput
+}
+
+/** Returns the draft of a procedure. The component needs the operation as its key. */
+export function useDraft(procedure: ProcedureDescription): DraftState {
+  const fields = fieldsOf(procedure.input)
+  const [draft, setDraft] = useState(() => drafts.get(procedure.operation) ?? createDraft(procedure, fields))
+  const change = (changes: Partial<Draft>) => {
+    const next = { ...draft, ...changes }
+    drafts.set(procedure.operation, next)
+    setDraft(next)
+  }
+  const parsed = draft.mode === 'form' && fields ? toInput(fields, draft.values) : parseInput(draft.json)
+  return { draft, change, fields, parsed }
+}
+
+/** Returns the headers of the call, without empty headers. */
+export const headersOf = ({ idempotencyKey, ifMatch, acceptLanguage }: Draft) => ({
+  ...(idempotencyKey && { 'idempotency-key': idempotencyKey }),
+  ...(ifMatch && { 'if-match': ifMatch }),
+  ...(acceptLanguage && { 'accept-language': acceptLanguage }),
+})

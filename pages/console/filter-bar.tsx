@@ -1,0 +1,98 @@
+import { useState } from 'react'
+
+import type { Filter, Table } from '../../engine/console/contract.ts'
+import { operators } from './filters.ts'
+
+/** The most filters of a request. */
+const MAX_FILTERS = 10
+
+interface Props {
+  table: Table
+  filters: readonly Filter[]
+  onChange: (filters: Filter[]) => void
+}
+
+/** The filters of the rows, and a form that adds a filter. */
+export function FilterBar({ table, filters, onChange }: Props) {
+  const columns = table.columns.filter(({ isHidden }) => !isHidden)
+  const [column, setColumn] = useState(columns[0]?.name ?? '')
+  const [operator, setOperator] = useState<Filter['operator']>('contains')
+  const [value, setValue] = useState('')
+  return (
+    <>
+      <form
+        className="row end filter"
+        aria-label="Add a filter"
+        onSubmit={(event) => {
+          event.preventDefault()
+          onChange([...filters, { column, operator, value }])
+          setValue('')
+        }}
+      >
+        <label>
+          Column
+          <select
+            value={column}
+            onChange={({ target }) => {
+              setColumn(target.value)
+            }}
+          >
+            {columns.map(({ name }) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Operator
+          <select
+            value={operator}
+            onChange={({ target }) => {
+              setOperator(operators.find((each) => each === target.value) ?? 'is')
+            }}
+          >
+            {operators.map((each) => (
+              <option key={each}>{each}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Value
+          <input
+            type="text"
+            maxLength={200}
+            autoComplete="off"
+            spellCheck={false}
+            value={value}
+            onChange={({ target }) => {
+              setValue(target.value)
+            }}
+          />
+        </label>
+        <button type="submit" className="secondary" disabled={filters.length >= MAX_FILTERS}>
+          Add filter
+        </button>
+      </form>
+      {filters.length > 0 && (
+        <ul className="row chips" aria-label="Filters">
+          {filters.map((filter, index) => (
+            <li key={index}>
+              <span>
+                {filter.column} {filter.operator} <strong>{filter.value || '(empty)'}</strong>
+              </span>
+              <button
+                type="button"
+                className="secondary"
+                aria-label={`Remove the filter ${filter.column} ${filter.operator} ${filter.value}`}
+                onClick={() => {
+                  onChange(filters.filter((each) => each !== filter))
+                }}
+              >
+                ×
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,28 @@
+import type { Filter } from '../../engine/console/contract.ts'
+
+/** The rows that an address selects: `#/data/tasks?is.status=pending&page=2`. */
+export interface Selection {
+  filters: Filter[]
+  /** From 0. */
+  page: number
+}
+
+export const operators = ['is', 'contains'] satisfies Filter['operator'][]
+
+/** Reads the selection from the query of an address. The pages in the address are from 1. */
+export function parseSelection(query: URLSearchParams): Selection {
+  const filters = [...query].flatMap(([key, value]) => {
+    const operator = operators.find((each) => key.startsWith(`${each}.`))
+    return operator ? [{ column: key.slice(operator.length + 1), operator, value }] : []
+  })
+  const page = Number(query.get('page') ?? 1) - 1
+  return { filters, page: Number.isInteger(page) && page > 0 ? page : 0 }
+}
+
+/** Writes a selection as the query of an address. */
+export function toQuery({ filters, page }: Selection) {
+  const query = new URLSearchParams()
+  for (const { column, operator, value } of filters) query.append(`${operator}.${column}`, value)
+  if (page > 0) query.set('page', String(page + 1))
+  return query
+}

@@ -1,0 +1,95 @@
+import type { ProcedureDescription } from '../../engine/console/contract.ts'
+import { type Draft, type DraftState, lastTags } from './drafts.ts'
+
+interface Props {
+  procedure: ProcedureDescription
+  draft: Draft
+  change: DraftState['change']
+}
+
+/** The optional headers of a call. */
+export function HeaderFields({ procedure: { headers, resource }, draft, change }: Props) {
+  const lastTag = lastTags.get(resource)
+  return (
+    <details
+      className="headers"
+      open={Boolean(draft.idempotencyKey || draft.ifMatch || draft.acceptLanguage)}
+    >
+      <summary>Headers</summary>
+      {headers.includes('Idempotency-Key') && (
+        <div className="row end">
+          <HeaderField
+            name="Idempotency-Key"
+            value={draft.idempotencyKey}
+            onChange={(idempotencyKey) => {
+              change({ idempotencyKey })
+            }}
+          />
+          <button
+            type="button"
+            className="secondary"
+            onClick={() => {
+              change({ idempotencyKey: crypto.randomUUID() })
+            }}
+          >
+            New key
+          </button>
+        </div>
+      )}
+      {headers.includes('If-Match') && (
+        <div className="row end">
+          <HeaderField
+            name="If-Match"
+            value={draft.ifMatch}
+            onChange={(ifMatch) => {
+              change({ ifMatch })
+            }}
+          />
+          {lastTag && (
+            <button
+              type="button"
+              className="secondary"
+              title="The ETag of the last answer of this resource"
+              onClick={() => {
+                change({ ifMatch: lastTag })
+              }}
+            >
+              Last ETag
+            </button>
+          )}
+        </div>
+      )}
+      <div className="row">
+        <HeaderField
+          name="Accept-Language"
+          value={draft.acceptLanguage}
+          onChange={(acceptLanguage) => {
+            change({ acceptLanguage })
+          }}
+        />
+      </div>
+    </details>
+  )
+}
+
+interface HeaderProps {
+  name: string
+  value: string
+  onChange: (value: string) => void
+}
+
+const HeaderField = ({ name, value, onChange }: HeaderProps) => (
+  <label>
+    {name}
+    <input
+      type="text"
+      maxLength={200}
+      autoComplete="off"
+      spellCheck={false}
+      value={value}
+      onChange={({ target }) => {
+        onChange(target.value)
+      }}
+    />
+  </label>
+)

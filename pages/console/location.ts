@@ -1,0 +1,53 @@
+import { useMemo, useSyncExternalStore } from 'react'
+
+/** The views by the first part of their addresses. */
+export const views = {
+  start: 'Start here',
+  procedures: 'Procedures',
+  requests: 'Requests',
+  outbox: 'Outbox',
+  data: 'Data',
+}
+export type View = keyof typeof views
+
+/** The address of a view: `#/data/tasks?is.status=pending`. */
+export interface Place {
+  view: View
+  /** The operation or the table. Empty for none. */
+  item: string
+  query: URLSearchParams
+}
+
+const isView = (name: string): name is View => Object.hasOwn(views, name)
+
+export function parsePlace(hash: string): Place {
+  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?')
+  const [view = '', item = ''] = path.split('/')
+  return { view: isView(view) ? view : 'start', item: decode(item), query: new URLSearchParams(query) }
+}
+
+function decode(text: string) {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+export function addressOf(view: View, item = '', query = new URLSearchParams()) {
+  const search = query.toString()
+  return `#/${view}${item && `/${encodeURIComponent(item)}`}${search && `?${search}`}`
+}
+
+function subscribe(onChange: () => void) {
+  addEventListener('hashchange', onChange)
+  return () => {
+    removeEventListener('hashchange', onChange)
+  }
+}
+
+/** Returns the place that the address of the page names. */
+export function usePlace(): Place {
+  const hash = useSyncExternalStore(subscribe, () => location.hash)
+  return useMemo(() => parsePlace(hash), [hash])
+}

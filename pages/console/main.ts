@@ -1,0 +1,11 @@
+import { QueryClientProvider } from '@tanstack/react-query'
+import { createElement } from 'react'
+import { createRoot } from 'react-dom/client'
+
+import { Console } from './console.tsx'
+import './main.css'
+import { queryClient } from './client.ts'
+
+const page = document.getElementById('page')
+if (page)
+  createRoot(page).render(createElement(QueryClientProvider, { client: queryClient }, createElement(Console)))

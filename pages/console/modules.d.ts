@@ -1,0 +1,2 @@
+/** esbuild writes the imported styles to `main.css`. */
+declare module '*.css'

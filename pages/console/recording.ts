@@ -1,0 +1,76 @@
+import { useEffect, useSyncExternalStore } from 'react'
+
+import type { RecordedRequest } from '../../engine/console/contract.ts'
+import { client, isUnreachable, RETRY_DELAY } from './client.ts'
+
+/** The number of requests that the page keeps. */
+const MAX_REQUESTS = 500
+
+export interface Recording {
+  /** The newest request first. */
+  requests: readonly RecordedRequest[]
+  isRecording: boolean
+  /** The error of the last attempt, if another attempt needs a person. */
+  error: unknown
+}
+
+// The state of the module: the requests stay visible after a change of the view.
+let recording: Recording = { requests: [], isRecording: false, error: undefined }
+/** Requests up to this time are not shown again. */
+let clearedAt = 0
+const listeners = new Set<() => void>()
+
+function update(changes: Partial<Recording>) {
+  recording = { ...recording, ...changes }
+  for (const listener of listeners) listener()
+}
+
+function subscribe(listener: () => void) {
+  listeners.add(listener)
+  return () => {
+    listeners.delete(listener)
+  }
+}
+
+/** Adds requests. A new connection receives the recorded requests again. */
+function add(batch: readonly RecordedRequest[]) {
+  const known = new Set(recording.requests.map(({ id, time }) => `${id} ${time}`))
+  const added = batch.filter(({ id, time }) => time > clearedAt && !known.has(`${id} ${time}`))
+  if (added.length === 0) return
+  const requests = [...added, ...recording.requests].sort((a, b) => b.time - a.time)
+  update({ requests: requests.slice(0, MAX_REQUESTS) })
+}
+
+export function clearRequests() {
+  clearedAt = recording.requests[0]?.time ?? clearedAt
+  update({ requests: [] })
+}
+
+/** Receives requests until the signal aborts. Connects again after the end of a connection. */
+async function watch(signal: AbortSignal) {
+  while (!signal.aborted) {
+    try {
+      const batches = await client.requests.watch(undefined, { signal })
+      update({ isRecording: true, error: undefined })
+      for await (const batch of batches) add(batch)
+    } catch (error) {
+      if (!signal.aborted && !isUnreachable(error)) update({ error })
+    }
+    if (signal.aborted) return
+    update({ isRecording: false })
+    await new Promise((resolve) => setTimeout(resolve, RETRY_DELAY))
+  }
+}
+
+/** Records requests while the component is shown. */
+export function useRecording(): Recording {
+  useEffect(() => {
+    const controller = new AbortController()
+    void watch(controller.signal)
+    return () => {
+      controller.abort()
+      update({ isRecording: false, error: undefined })
+    }
+  }, [])
+  return useSyncExternalStore(subscribe, () => recording)
+}

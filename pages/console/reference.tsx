@@ -1,0 +1,91 @@
+import type { ProcedureDescription } from '../../engine/console/contract.ts'
+import { Code } from './copy.tsx'
+
+const accessTexts = {
+  public: 'Anybody',
+  signedIn: 'Signed-in callers',
+  administrators: 'Administrators',
+} satisfies Record<ProcedureDescription['access'], string>
+
+function scopeText({ access, scope }: ProcedureDescription) {
+  if (scope) return `Access tokens need the scope ${scope}`
+  return access === 'public' ? 'No token needed' : 'No access tokens: only a session'
+}
+
+function limitText(limit: ProcedureDescription['rateLimit']) {
+  if (!limit) return 'None'
+  const { name, points, duration, by } = limit
+  const period = duration === 1 ? 'second' : duration === 60 ? 'minute' : `${duration} seconds`
+  return `${points} calls per ${period} and ${by} (limit ${name})`
+}
+
+/** The access, the limits and the tool of a procedure, in words. */
+export function Facts({ procedure }: { procedure: ProcedureDescription }) {
+  const { access, rateLimit, headers, tool } = procedure
+  return (
+    <dl className="facts">
+      <dt>Access</dt>
+      <dd>{accessTexts[access]}</dd>
+      <dt>Tokens</dt>
+      <dd>{scopeText(procedure)}</dd>
+      <dt>Rate limit</dt>
+      <dd>{limitText(rateLimit)}</dd>
+      {headers.length > 0 && (
+        <>
+          <dt>Headers</dt>
+          <dd>{headers.join(', ')}</dd>
+        </>
+      )}
+      <dt>Tool for agents</dt>
+      <dd>{tool ? <code>{tool}</code> : 'None: agents cannot call this procedure'}</dd>
+    </dl>
+  )
+}
+
+/** The errors and the schemas of a procedure. */
+export function Reference({ procedure: { errors, input, output } }: { procedure: ProcedureDescription }) {
+  return (
+    <section>
+      <h3>Contract</h3>
+      {errors.length > 0 && (
+        <details>
+          <summary>Errors ({errors.length})</summary>
+          <div className="scroll" tabIndex={0} role="group" aria-label="Errors">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Code</th>
+                  <th scope="col">Status</th>
+                  <th scope="col">Message</th>
+                </tr>
+              </thead>
+              <tbody>
+                {errors.map(({ code, status, message }) => (
+                  <tr key={code}>
+                    <th scope="row">
+                      <code>{code}</code>
+                    </th>
+                    <td>{status}</td>
+                    <td>{message}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </details>
+      )}
+      <Schema name="Input" schema={input} />
+      <Schema name="Output" schema={output} />
+    </section>
+  )
+}
+
+function Schema({ name, schema }: { name: string; schema: ProcedureDescription['input'] }) {
+  if (!schema) return <p className="muted">{name}: none</p>
+  return (
+    <details>
+      <summary>{name} (JSON Schema)</summary>
+      <Code text={JSON.stringify(schema, null, 2)} name={`the schema of the ${name.toLowerCase()}`} />
+    </details>
+  )
+}

@@ -1,0 +1,113 @@
+import { useEffect, useRef } from 'react'
+
+import type { RecordedRequest } from '../../engine/console/contract.ts'
+import { Code, Copy, prettyJson } from './copy.tsx'
+import { formatDate, formatDuration } from './format.ts'
+import { Status } from './status.tsx'
+
+/** The details of a request. The heading receives the focus. */
+export function RequestDetails({ request, onClose }: { request: RecordedRequest; onClose: () => void }) {
+  const { id, method, path, operation, calls, status, time, person, app, protocol, duration } = request
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    heading.current?.focus()
+  }, [request])
+  return (
+    <section
+      className="details"
+      aria-label="Request"
+      onKeyDown={({ key }) => {
+        if (key === 'Escape') onClose()
+      }}
+    >
+      <div className="row head">
+        <h3 ref={heading} tabIndex={-1}>
+          {operation ?? path}
+        </h3>
+        <Status status={status} />
+        <span className="grow" />
+        <button type="button" className="secondary" onClick={onClose}>
+          Close
+        </button>
+      </div>
+      <p className="route">
+        <span className={`method ${method.toLowerCase()}`}>{method}</span> <code>{path}</code>
+      </p>
+      <dl className="facts">
+        <dt>Request id</dt>
+        <dd className="row">
+          <code>{id}</code> <Copy text={id} what="the request id" />
+        </dd>
+        <dt>Time</dt>
+        <dd>
+          {formatDate(time)}, {formatDuration(duration)}
+        </dd>
+        <dt>Caller</dt>
+        <dd>{[person ?? 'signed out', app && `with the app ${app}`].filter(Boolean).join(' ')}</dd>
+        <dt>Protocol</dt>
+        <dd>{protocol}</dd>
+      </dl>
+      {calls.map((call, index) => (
+        <Call key={index} call={call} />
+      ))}
+      <Statements request={request} />
+    </section>
+  )
+}
+
+function Call({ call: { operation, input, output, error } }: { call: RecordedRequest['calls'][number] }) {
+  return (
+    <>
+      <h4>Call of {operation}</h4>
+      {error && (
+        <div className="problem">
+          <p>
+            <code>{error.code ?? error.type}</code> {error.message}
+          </p>
+          {error.stack && <Code text={error.stack} name="the stack of the error" />}
+        </div>
+      )}
+      {input !== null && (
+        <>
+          <p className="caption">Input</p>
+          <Code text={prettyJson(input)} name="the input" />
+        </>
+      )}
+      {output !== null && (
+        <>
+          <p className="caption">Output</p>
+          <Code text={prettyJson(output)} name="the output" />
+        </>
+      )}
+    </>
+  )
+}
+
+function Statements({ request }: { request: RecordedRequest }) {
+  const { statements, statementCount, databaseTime } = request
+  if (statementCount === 0) return <p className="muted">The request had no statements.</p>
+  const longest = Math.max(...statements.map(({ duration }) => duration))
+  return (
+    <>
+      <h4>
+        {statementCount} {statementCount === 1 ? 'statement' : 'statements'}, {formatDuration(databaseTime)}
+      </h4>
+      {statements.length < statementCount && (
+        <p className="muted">The console has recorded the first {statements.length}.</p>
+      )}
+      <ol className="statements">
+        {statements.map(({ name, text, duration, failed }, index) => (
+          <li key={index}>
+            <p className="row">
+              <strong className="grow">{name}</strong>
+              {failed && <span className="status failed">failed</span>}
+              <span>{formatDuration(duration)}</span>
+            </p>
+            <div className="duration" style={{ width: `${longest > 0 ? (duration / longest) * 100 : 0}%` }} />
+            <Code text={text} name="the statement" />
+          </li>
+        ))}
+      </ol>
+    </>
+  )
+}

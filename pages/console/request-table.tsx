@@ -1,0 +1,93 @@
+import type { RecordedRequest } from '../../engine/console/contract.ts'
+import { formatDuration, formatTime } from './format.ts'
+import { Status } from './status.tsx'
+
+interface Props {
+  requests: readonly RecordedRequest[]
+  selected: RecordedRequest | undefined
+  onSelect: (request: RecordedRequest, button: HTMLElement) => void
+}
+
+/** The table of requests. CSS hides the columns with the class `wide` on narrow screens, as the details contain the values. */
+export function RequestTable({ requests, selected, onSelect }: Props) {
+  return (
+    <div className="scroll card" tabIndex={0} role="group" aria-label="Requests">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            <th scope="col">Operation</th>
+            <th scope="col">Status</th>
+            <th scope="col" className="wide">
+              Caller
+            </th>
+            <th scope="col" className="wide">
+              Protocol
+            </th>
+            <th scope="col" className="number">
+              Duration
+            </th>
+            <th scope="col" className="wide number">
+              Database
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {requests.map((request) => (
+            <Row
+              key={`${request.id} ${request.time}`}
+              request={request}
+              isSelected={request === selected}
+              onSelect={onSelect}
+            />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+interface RowProps extends Pick<Props, 'onSelect'> {
+  request: RecordedRequest
+  isSelected: boolean
+}
+
+function Row({ request, isSelected, onSelect }: RowProps) {
+  const { time, operation, method, path, status, person, app, protocol } = request
+  const { duration, databaseTime, statementCount } = request
+  return (
+    <tr className={isSelected ? 'selected' : undefined}>
+      <td className="time">{formatTime(time)}</td>
+      <th scope="row">
+        <button
+          type="button"
+          className="link"
+          aria-expanded={isSelected}
+          onClick={({ currentTarget }) => {
+            onSelect(request, currentTarget)
+          }}
+        >
+          {operation ?? `${method} ${path}`}
+        </button>
+      </th>
+      <td>
+        <Status status={status} />
+      </td>
+      <td className="wide caller">
+        {person ?? <span className="muted">signed out</span>}
+        {app && <small className="muted"> {app}</small>}
+      </td>
+      <td className="wide">{protocol}</td>
+      <td className="number">{formatDuration(duration)}</td>
+      <td className="wide number">
+        {statementCount === 0 ? (
+          <span className="muted">none</span>
+        ) : (
+          <>
+            {formatDuration(databaseTime)} <small className="muted">in {statementCount}</small>
+          </>
+        )}
+      </td>
+    </tr>
+  )
+}

@@ -1,0 +1,119 @@
+import { useRef, useState } from 'react'
+
+import type { RecordedRequest } from '../../engine/console/contract.ts'
+import { addressOf } from './location.ts'
+import { Problem } from './problem.tsx'
+import { clearRequests, useRecording } from './recording.ts'
+import { RequestDetails } from './request-details.tsx'
+import { RequestTable } from './request-table.tsx'
+
+const isError = ({ status }: RecordedRequest) => status === null || status >= 400
+
+function matches({ operation, path, person, app, status, protocol }: RecordedRequest, filter: string) {
+  const text = [operation, path, person, app, protocol, status ?? 'closed'].join(' ').toLowerCase()
+  return filter
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word))
+}
+
+/** The requests of the service, live. */
+export function Requests() {
+  const { requests, isRecording, error } = useRecording()
+  const [paused, setPaused] = useState<readonly RecordedRequest[]>()
+  const [filter, setFilter] = useState('')
+  const [onlyErrors, setOnlyErrors] = useState(false)
+  const [selected, setSelected] = useState<RecordedRequest>()
+  const opener = useRef<HTMLElement>(null)
+
+  const all = paused ?? requests
+  const shown = all.filter((request) => (!onlyErrors || isError(request)) && matches(request, filter.trim()))
+  const missed = paused ? requests.filter((request) => !paused.includes(request)).length : 0
+  const close = () => {
+    setSelected(undefined)
+    opener.current?.focus()
+  }
+  return (
+    <>
+      <div className="row head">
+        <h2>Requests</h2>
+        <p role="status" className={isRecording ? 'state on' : 'state'}>
+          {isRecording ? 'Recording' : 'Connecting…'}
+        </p>
+        <span className="grow" />
+        <input
+          type="search"
+          className="search"
+          aria-label="Filter by operation, path, person or status"
+          placeholder="Filter"
+          autoComplete="off"
+          value={filter}
+          onChange={({ target }) => {
+            setFilter(target.value)
+          }}
+        />
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={onlyErrors}
+            onChange={({ target }) => {
+              setOnlyErrors(target.checked)
+            }}
+          />
+          Only errors
+        </label>
+        <button
+          type="button"
+          className="secondary"
+          onClick={() => {
+            setPaused(paused ? undefined : requests)
+          }}
+        >
+          {paused ? `Resume${missed > 0 ? ` (${missed} new)` : ''}` : 'Pause'}
+        </button>
+        <button
+          type="button"
+          className="secondary"
+          disabled={all.length === 0}
+          onClick={() => {
+            clearRequests()
+            setPaused(paused && [])
+            setSelected(undefined)
+          }}
+        >
+          Clear
+        </button>
+      </div>
+      <Problem error={error} />
+      <div className={selected ? 'requests has-detail' : 'requests'}>
+        {shown.length > 0 ? (
+          <RequestTable
+            requests={shown}
+            selected={selected}
+            onSelect={(request, button) => {
+              opener.current = button
+              setSelected(request)
+            }}
+          />
+        ) : (
+          <section className="empty">{all.length > 0 ? <NothingFound /> : <NothingRecorded />}</section>
+        )}
+        {selected && <RequestDetails request={selected} onClose={close} />}
+      </div>
+    </>
+  )
+}
+
+const NothingFound = () => <p className="muted">No request matches the filter.</p>
+
+/** The link opens a new tab, because this view must stay open. */
+const NothingRecorded = () => (
+  <>
+    <p>Requests appear here while this view is open. Nothing is recorded otherwise.</p>
+    <p>
+      <a href={addressOf('procedures')} target="_blank">
+        Call a procedure in a new tab
+      </a>
+    </p>
+  </>
+)

@@ -1,0 +1,108 @@
+/** A field of the form for an input. */
+export interface Field {
+  name: string
+  /** `json` for objects, lists and alternatives. */
+  kind: 'text' | 'time' | 'number' | 'boolean' | 'choice' | 'json'
+  isRequired: boolean
+  isNullable: boolean
+  description: string
+  /** The type with its bounds in words: `text, 1 to 500 characters`. */
+  rule: string
+  /** The values of a choice. */
+  choices: readonly unknown[]
+  /** Whether the text can have several lines. */
+  isLong: boolean
+}
+
+type Schema = Record<string, unknown>
+
+/** Length of a text that needs several lines, in characters. */
+const LONG = 1000
+
+export const isRecord = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Returns the fields of the schema of an object. Returns undefined if a form cannot show the schema. */
+export function fieldsOf(schema: Schema | null): Field[] | undefined {
+  if (!schema) return []
+  const { type, properties = {}, required, anyOf, oneOf, allOf } = schema
+  if (type !== 'object' || !isRecord(properties) || anyOf || oneOf || allOf) return undefined
+  const names: readonly unknown[] = Array.isArray(required) ? required : []
+  const fields = Object.entries(properties).map(([name, property]) =>
+    fieldOf(name, isRecord(property) ? property : {}, names.includes(name)),
+  )
+  // Required fields first.
+  return fields.sort((a, b) => Number(b.isRequired) - Number(a.isRequired))
+}
+
+function fieldOf(name: string, property: Schema, isRequired: boolean): Field {
+  const [schema, isNullable] = withoutNull(property)
+  const { description, default: initial, maxLength } = { ...property, ...schema }
+  const choices = choicesOf(schema)
+  return {
+    name,
+    kind: kindOf(schema, choices),
+    isRequired,
+    isNullable,
+    description: typeof description === 'string' ? description : '',
+    rule: [ruleOf(schema, choices), initial !== undefined && `default ${JSON.stringify(initial)}`]
+      .filter(Boolean)
+      .join(', '),
+    choices,
+    isLong: typeof maxLength === 'number' && maxLength >= LONG,
+  }
+}
+
+/** Returns the schema without its alternative `null`, and whether the schema has this alternative. */
+function withoutNull(schema: Schema): [Schema, boolean] {
+  const { anyOf, oneOf, type } = schema
+  if (Array.isArray(type)) {
+    const types: readonly unknown[] = type.filter((each) => each !== 'null')
+    const [only] = types
+    return [{ ...schema, type: types.length === 1 ? only : types }, type.includes('null')]
+  }
+  const alternatives: unknown = anyOf ?? oneOf
+  if (!Array.isArray(alternatives)) return [schema, false]
+  const others: readonly unknown[] = alternatives.filter((each) => !isRecord(each) || each.type !== 'null')
+  const [only] = others
+  const isNullable = others.length < alternatives.length
+  return [others.length === 1 && isRecord(only) ? only : schema, isNullable]
+}
+
+const choicesOf = (schema: Schema): readonly unknown[] => {
+  if (Array.isArray(schema.enum)) return schema.enum
+  return 'const' in schema ? [schema.const] : []
+}
+
+function kindOf({ type, format, anyOf, oneOf }: Schema, choices: readonly unknown[]): Field['kind'] {
+  if (anyOf || oneOf) return 'json'
+  if (choices.length > 0) return 'choice'
+  if (type === 'string') return format === 'date-time' ? 'time' : 'text'
+  if (type === 'number' || type === 'integer') return 'number'
+  return type === 'boolean' ? 'boolean' : 'json'
+}
+
+function ruleOf(schema: Schema, choices: readonly unknown[]) {
+  const { type, format, minLength, maxLength, minimum, maximum, minItems, maxItems, multipleOf } = schema
+  if (choices.length > 0) return ''
+  if (type === 'string') return [textType(format), rangeOf(minLength, maxLength, ' characters')].join('')
+  if (type === 'number' || type === 'integer')
+    return [multipleOf === 1 ? 'integer' : type, rangeOf(minimum, maximum)].join('')
+  if (type === 'boolean') return ''
+  if (type === 'array') return `JSON list${rangeOf(minItems, maxItems, ' items')}`
+  return type === 'object' ? 'JSON object' : 'JSON'
+}
+
+function textType(format: unknown) {
+  if (format === 'date-time') return 'time such as 2026-01-31T10:00:00Z'
+  return typeof format === 'string' ? format : 'text'
+}
+
+function rangeOf(min: unknown, max: unknown, unit = '') {
+  // Omits the bounds that every number of JavaScript has.
+  const from = typeof min === 'number' && min > Number.MIN_SAFE_INTEGER ? min : undefined
+  const to = typeof max === 'number' && max < Number.MAX_SAFE_INTEGER ? max : undefined
+  if (from !== undefined && to !== undefined) return `, ${from} to ${to}${unit}`
+  if (from !== undefined) return from === 0 && unit ? '' : `, at least ${from}${unit}`
+  return to === undefined ? '' : `, at most ${to}${unit}`
+}

@@ -1,0 +1,92 @@
+import type { CallerChoice, ProcedureDescription } from '../../engine/console/contract.ts'
+import { isRecord } from './schema.ts'
+
+/** A call, as the console makes the call. */
+export interface Call {
+  /** The origin of the service. */
+  origin: string
+  /** The address for agents. */
+  mcp: string
+  procedure: ProcedureDescription
+  input: unknown
+  caller: CallerChoice
+  /** Further headers of the request, with names in lower case. */
+  headers: Readonly<Record<string, string>>
+}
+
+/** Quotes a text for a POSIX shell. */
+export const quote = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
+
+/** Whether the procedure rejects access tokens, so that the call needs the cookie of a session. */
+export const needsSession = ({ access, scope }: ProcedureDescription) => access !== 'public' && scope === null
+
+/** Returns the header with the credential, for a shell that has the credential in a variable. */
+function credentialOf({ caller, procedure }: Call) {
+  if (caller.person === null) return []
+  return needsSession(procedure) ? ['-H "cookie: $COOKIE"'] : ['-H "authorization: Bearer $TOKEN"']
+}
+
+/** Returns the call for curl. */
+export function toCurl(call: Call) {
+  const { origin, procedure, headers } = call
+  const { path, query, body } = toRequest(procedure, call.input)
+  const method = procedure.method === 'GET' ? '' : `-X ${procedure.method} `
+  const parts = [
+    `curl ${method}${quote(`${origin}${path}${query && `?${query}`}`)}`,
+    ...credentialOf(call),
+    ...Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
+    ...(body === undefined
+      ? []
+      : [`-H ${quote('content-type: application/json')}`, `-d ${quote(JSON.stringify(body))}`]),
+  ]
+  return parts.join(' \\\n  ')
+}
+
+/** Divides an input into the parts of a request: parameters of the path, and the query of GET or the body. */
+function toRequest({ method, path }: ProcedureDescription, input: unknown) {
+  if (!isRecord(input)) return { path, query: '', body: method === 'GET' ? undefined : input }
+  const rest = { ...input }
+  const filled = path.replace(/\{\+?([^}]+)\}/g, (placeholder, name: string) => {
+    const value = rest[name]
+    if (typeof value !== 'string' && typeof value !== 'number') return placeholder
+    // eslint-disable-next-line @typescript-eslint/no-dynamic-delete
+    delete rest[name]
+    return encodeURIComponent(value)
+  })
+  if (method === 'GET') {
+    const query = new URLSearchParams()
+    for (const [name, value] of Object.entries(rest)) addParameter(query, name, value)
+    return { path: filled, query: query.toString(), body: undefined }
+  }
+  return { path: filled, query: '', body: Object.keys(rest).length > 0 ? rest : undefined }
+}
+
+/** Adds a value to a query. Lists and objects have brackets: `topics[0]=tasks`. */
+function addParameter(query: URLSearchParams, name: string, value: unknown) {
+  if (typeof value === 'object' && value !== null)
+    for (const [key, member] of Object.entries(value)) addParameter(query, `${name}[${key}]`, member)
+  else if (value !== undefined) query.append(name, String(value))
+}
+
+/** Returns the call for the command line of the project. */
+export const toCommandLine = ({ origin, procedure: { operation }, input }: Call) =>
+  [
+    `npx tallystick --at ${quote(origin)} call ${operation}`,
+    ...(input === undefined ? [] : [quote(JSON.stringify(input))]),
+  ].join(' ')
+
+/** Returns the message of an agent. Returns undefined if agents cannot call the procedure. */
+export function toMcpMessage({ procedure: { tool }, input }: Call) {
+  if (tool === null) return undefined
+  return { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: tool, arguments: input ?? {} } }
+}
+
+/** Returns the message of an agent for curl. */
+export const toMcpCurl = (call: Call) =>
+  [
+    `curl ${quote(call.mcp)}`,
+    ...(call.caller.person === null ? [] : ['-H "authorization: Bearer $AGENT"']),
+    `-H ${quote('content-type: application/json')}`,
+    `-H ${quote('accept: application/json, text/event-stream')}`,
+    `-d ${quote(JSON.stringify(toMcpMessage(call)))}`,
+  ].join(' \\\n  ')

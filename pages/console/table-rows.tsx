@@ -1,0 +1,86 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+
+import type { Table } from '../../engine/console/contract.ts'
+import { client } from './client.ts'
+import { FilterBar } from './filter-bar.tsx'
+import { type Selection, toQuery } from './filters.ts'
+import { addressOf } from './location.ts'
+import { Loaded } from './problem.tsx'
+import { RowTable } from './row-table.tsx'
+
+/** The number of rows of a page, and the number of the last page. The service fixes both (engine/console/contract.ts). */
+const PAGE_SIZE = 50
+const LAST_PAGE = 1000
+
+/** The rows of a table, with filters and pages. */
+export function TableRows({ table, selection }: { table: Table; selection: Selection }) {
+  const { name } = table
+  const { filters, page } = selection
+  const query = useQuery({
+    queryKey: ['rows', name, selection],
+    queryFn: ({ signal }) => client.data.rows({ table: name, filters, page }, { signal }),
+    placeholderData: keepPreviousData,
+  })
+  const open = (next: Selection) => {
+    location.hash = addressOf('data', name, toQuery(next))
+  }
+  const { isFetching } = query
+  return (
+    <section>
+      <div className="row head">
+        <h2>{name}</h2>
+        <button
+          type="button"
+          className="secondary"
+          aria-busy={isFetching}
+          onClick={() => {
+            void query.refetch()
+          }}
+        >
+          Refresh
+        </button>
+      </div>
+      <FilterBar
+        table={table}
+        filters={filters}
+        onChange={(next) => {
+          open({ filters: next, page: 0 })
+        }}
+      />
+      <Loaded query={query}>
+        {(rows) => (
+          <>
+            <RowTable table={table} rows={rows} />
+            <div className="row pages">
+              <p role="status" className="muted grow">
+                {rows.rows.length === 0
+                  ? 'No rows'
+                  : `Rows ${page * PAGE_SIZE + 1} to ${page * PAGE_SIZE + rows.rows.length}`}
+              </p>
+              <button
+                type="button"
+                className="secondary"
+                disabled={page === 0}
+                onClick={() => {
+                  open({ filters, page: page - 1 })
+                }}
+              >
+                Previous
+              </button>
+              <button
+                type="button"
+                className="secondary"
+                disabled={!rows.hasMore || page >= LAST_PAGE}
+                onClick={() => {
+                  open({ filters, page: page + 1 })
+                }}
+              >
+                Next
+              </button>
+            </div>
+          </>
+        )}
+      </Loaded>
+    </section>
+  )
+}
