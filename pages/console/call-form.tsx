@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import type { KeyboardEvent } from 'react'
+import { type KeyboardEvent, useId } from 'react'
 
 import type { ProcedureDescription } from '../../engine/console/contract.ts'
 import { CallerSelect } from './caller-select.tsx'
@@ -112,26 +112,26 @@ function Input({ state, issues }: { state: DraftState; issues: readonly Issue[] 
 }
 
 function JsonInput({ state: { draft, change }, issues }: { state: DraftState; issues: readonly Issue[] }) {
+  const id = useId()
   return (
-    <>
-      <label>
-        Input
-        <textarea
-          className="json"
-          rows={8}
-          spellCheck={false}
-          value={draft.json}
-          aria-invalid={issues.length > 0 || undefined}
-          aria-describedby="json-issues"
-          onChange={({ target }) => {
-            change({ json: target.value, isEdited: true })
-          }}
-        />
-      </label>
-      <div id="json-issues" role="status">
+    <div className="field">
+      <label htmlFor={id}>Input</label>
+      <textarea
+        id={id}
+        className="json"
+        rows={8}
+        spellCheck={false}
+        value={draft.json}
+        aria-invalid={issues.length > 0 || undefined}
+        aria-describedby={`${id}-issues`}
+        onChange={({ target }) => {
+          change({ json: target.value, isEdited: true })
+        }}
+      />
+      <div id={`${id}-issues`} role="status">
         <IssueList issues={issues} />
       </div>
-    </>
+    </div>
   )
 }
 

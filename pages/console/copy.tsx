@@ -44,18 +44,18 @@ export function Copy({ text, what }: { text: string; what: string }) {
   )
 }
 
-/** A block of code with a button that copies the code. `name` names the code, for example `the command`. */
-export function Code({ text, name }: { text: string; name: string }) {
-  return (
-    <div className="code">
-      {/* The block scrolls, so that the keyboard must reach the block. */}
-      <pre tabIndex={0} role="group" aria-label={name.replace(/^the /, '')}>
-        <code>{text}</code>
-      </pre>
-      <Copy text={text} what={name} />
-    </div>
-  )
-}
+/**
+ * A block of code with a button that copies the code. `name` names the code, for example `the command`. The button makes
+ * the block, which can scroll, reachable with the keyboard.
+ */
+export const Code = ({ text, name }: { text: string; name: string }) => (
+  <div className="code">
+    <Copy text={text} what={name} />
+    <pre>
+      <code>{text}</code>
+    </pre>
+  </div>
+)
 
 /** Returns the text of a JSON value with indents. Returns other texts unchanged. */
 export function prettyJson(text: string) {

@@ -1,3 +1,5 @@
+import { useState } from 'react'
+
 import type { ProcedureDescription } from '../../engine/console/contract.ts'
 import { type Draft, type DraftState, lastTags } from './drafts.ts'
 
@@ -10,11 +12,9 @@ interface Props {
 /** The optional headers of a call. */
 export function HeaderFields({ procedure: { headers, resource }, draft, change }: Props) {
   const lastTag = lastTags.get(resource)
+  const [isOpen] = useState(Boolean(draft.idempotencyKey || draft.ifMatch || draft.acceptLanguage))
   return (
-    <details
-      className="headers"
-      open={Boolean(draft.idempotencyKey || draft.ifMatch || draft.acceptLanguage)}
-    >
+    <details className="headers" open={isOpen}>
       <summary>Headers</summary>
       {headers.includes('Idempotency-Key') && (
         <div className="row end">

@@ -28,13 +28,17 @@ export function Procedure({ procedure }: { procedure: ProcedureDescription }) {
   }
   return (
     <article className="procedure">
-      <section>
-        <h2>{operation}</h2>
-        <p className="route">
-          <span className={`method ${method.toLowerCase()}`}>{method}</span> <code>{path}</code>
-        </p>
-        <p>{summary}</p>
-        {description && description.replace(/\.$/, '') !== summary && <p className="muted">{description}</p>}
+      <section className="about">
+        <div>
+          <h2>{operation}</h2>
+          <p className="route">
+            <span className={`method ${method.toLowerCase()}`}>{method}</span> <code>{path}</code>
+          </p>
+          <p>{summary}</p>
+          {description && description.replace(/\.$/, '') !== summary && (
+            <p className="muted">{description}</p>
+          )}
+        </div>
         <Facts procedure={procedure} />
       </section>
       <div className="call">

@@ -60,11 +60,15 @@ interface ListProps {
 function ProcedureList({ procedures, operation }: ListProps) {
   const [search, setSearch] = useState('')
   const input = useSlashKey()
+  const list = useRef<HTMLElement>(null)
   const found = procedures.filter((procedure) => matches(procedure, search.trim()))
   const [first] = found
+  useEffect(() => {
+    list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' })
+  }, [operation])
   const resources = [...new Set(found.map(({ resource }) => resource))]
   return (
-    <section className="list">
+    <section className="list" ref={list}>
       <h2>Procedures</h2>
       <form
         role="search"

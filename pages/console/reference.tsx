@@ -12,11 +12,13 @@ function scopeText({ access, scope }: ProcedureDescription) {
   return access === 'public' ? 'No token needed' : 'No access tokens: only a session'
 }
 
+/** The names of periods by their lengths in seconds. */
+const periods: Partial<Record<number, string>> = { 1: 'second', 60: 'minute', 3600: 'hour', 86400: 'day' }
+
 function limitText(limit: ProcedureDescription['rateLimit']) {
   if (!limit) return 'None'
   const { name, points, duration, by } = limit
-  const period = duration === 1 ? 'second' : duration === 60 ? 'minute' : `${duration} seconds`
-  return `${points} calls per ${period} and ${by} (limit ${name})`
+  return `${points} calls per ${periods[duration] ?? `${duration} seconds`} and ${by} (limit ${name})`
 }
 
 /** The access, the limits and the tool of a procedure, in words. */

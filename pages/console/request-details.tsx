@@ -21,11 +21,9 @@ export function RequestDetails({ request, onClose }: { request: RecordedRequest;
       }}
     >
       <div className="row head">
-        <h3 ref={heading} tabIndex={-1}>
+        <h3 ref={heading} className="grow" tabIndex={-1}>
           {operation ?? path}
         </h3>
-        <Status status={status} />
-        <span className="grow" />
         <button type="button" className="secondary" onClick={onClose}>
           Close
         </button>
@@ -34,6 +32,10 @@ export function RequestDetails({ request, onClose }: { request: RecordedRequest;
         <span className={`method ${method.toLowerCase()}`}>{method}</span> <code>{path}</code>
       </p>
       <dl className="facts">
+        <dt>Status</dt>
+        <dd>
+          <Status status={status} />
+        </dd>
         <dt>Request id</dt>
         <dd className="row">
           <code>{id}</code> <Copy text={id} what="the request id" />

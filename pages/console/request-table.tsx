@@ -8,7 +8,7 @@ interface Props {
   onSelect: (request: RecordedRequest, button: HTMLElement) => void
 }
 
-/** The table of requests. CSS hides the columns with the class `wide` on narrow screens, as the details contain the values. */
+/** The table of requests. CSS hides the columns `wide` on narrow screens, and `extra` beside the details. */
 export function RequestTable({ requests, selected, onSelect }: Props) {
   return (
     <div className="scroll card" tabIndex={0} role="group" aria-label="Requests">
@@ -18,10 +18,10 @@ export function RequestTable({ requests, selected, onSelect }: Props) {
             <th scope="col">Time</th>
             <th scope="col">Operation</th>
             <th scope="col">Status</th>
-            <th scope="col" className="wide">
+            <th scope="col" className="wide extra">
               Caller
             </th>
-            <th scope="col" className="wide">
+            <th scope="col" className="wide extra">
               Protocol
             </th>
             <th scope="col" className="number">
@@ -73,11 +73,11 @@ function Row({ request, isSelected, onSelect }: RowProps) {
       <td>
         <Status status={status} />
       </td>
-      <td className="wide caller">
+      <td className="wide extra caller">
         {person ?? <span className="muted">signed out</span>}
         {app && <small className="muted"> {app}</small>}
       </td>
-      <td className="wide">{protocol}</td>
+      <td className="wide extra">{protocol}</td>
       <td className="number">{formatDuration(duration)}</td>
       <td className="wide number">
         {statementCount === 0 ? (
