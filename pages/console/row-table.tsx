@@ -2,6 +2,9 @@ import type { Rows, Table } from '../../engine/console/contract.ts'
 import { toQuery } from './filters.ts'
 import { addressOf } from './location.ts'
 
+/** Length of a value that is shown on one line, in characters. */
+const LINE = 48
+
 /** The rows of a table. Hidden columns have names, but no values. */
 export function RowTable({ table: { name, columns }, rows }: { table: Table; rows: Rows }) {
   return (
@@ -20,11 +23,14 @@ export function RowTable({ table: { name, columns }, rows }: { table: Table; row
         <tbody>
           {rows.rows.map((row, index) => (
             <tr key={index}>
-              {columns.map((column) => (
-                <td key={column.name}>
-                  <Value column={column} value={row[rows.columns.indexOf(column.name)]} />
-                </td>
-              ))}
+              {columns.map((column) => {
+                const value = row[rows.columns.indexOf(column.name)]
+                return (
+                  <td key={column.name} className={(value?.length ?? 0) > LINE ? 'long' : undefined}>
+                    <Value column={column} value={value} />
+                  </td>
+                )
+              })}
             </tr>
           ))}
         </tbody>
