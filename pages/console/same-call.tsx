@@ -117,7 +117,7 @@ function Mcp({ call }: { call: Call }) {
       {call.caller.person !== null && (
         <p className="muted">
           <code>AGENT</code> is an access token for agents:{' '}
-          <code>npx tallystick create-token --label Agent --for mcp</code>
+          <code>npx tallystick create-token --label Agent --scope &quot;read write&quot; --for mcp</code>
         </p>
       )}
     </>

@@ -12,10 +12,9 @@ export function toTypeScript(call: Call) {
   const { origin, procedure, input, headers } = call
   const { operation, errors, isStream } = procedure
   const credential = credentialOf(call)
-  const options =
-    Object.keys(headers).length > 0 ? `{ context: { headers: ${toLiteral(headers)} } }` : undefined
-  const values = [input === undefined ? options && 'undefined' : toLiteral(input), options]
-  const invocation = `client.${operation}(${values.filter((value) => value !== undefined).join(', ')})`
+  const options = Object.keys(headers).length > 0 ? [{ context: { headers } }] : []
+  const values = input === undefined && options.length === 0 ? [] : [input, ...options]
+  const invocation = `client.${operation}(${values.map((value) => toLiteral(value)).join(', ')})`
   const imported = isStream || errors.length === 0 ? '' : ', isDefinedError, safe'
   return [
     `import { createRpcClient${imported} } from 'tallystick-contract'`,
