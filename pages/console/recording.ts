@@ -48,15 +48,16 @@ export function clearRequests() {
 
 /** Receives requests until the signal aborts. Connects again after the end of a connection. */
 async function watch(signal: AbortSignal) {
-  while (!signal.aborted) {
+  const isOver = () => signal.aborted
+  while (!isOver()) {
     try {
       const batches = await client.requests.watch(undefined, { signal })
       update({ isRecording: true, error: undefined })
       for await (const batch of batches) add(batch)
     } catch (error) {
-      if (!signal.aborted && !isUnreachable(error)) update({ error })
+      if (!isOver() && !isUnreachable(error)) update({ error })
     }
-    if (signal.aborted) return
+    if (isOver()) return
     update({ isRecording: false })
     await new Promise((resolve) => setTimeout(resolve, RETRY_DELAY))
   }

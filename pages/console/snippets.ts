@@ -65,7 +65,7 @@ function toRequest({ method, path }: ProcedureDescription, input: unknown) {
 function addParameter(query: URLSearchParams, name: string, value: unknown) {
   if (typeof value === 'object' && value !== null)
     for (const [key, member] of Object.entries(value)) addParameter(query, `${name}[${key}]`, member)
-  else if (value !== undefined) query.append(name, String(value))
+  else if (value !== undefined) query.append(name, typeof value === 'string' ? value : JSON.stringify(value))
 }
 
 /** Returns the call for the command line of the project. */
