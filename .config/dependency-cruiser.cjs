@@ -94,6 +94,16 @@ module.exports = {
     only('service-texts', '^src/texts\\.ts$', ['^src/messages/', resourceEntries]),
     only('app', '^app/', ['^contract/', '^engine/contract/index\\.ts$', pageEntries, '^src/messages/']),
 
+    // The page of the console.
+    only('console-page', '^pages/console/', ['^engine/console/contract\\.ts$']),
+    {
+      name: 'console-page-types',
+      comment: 'The page has only the types of the contract, so that the page contains no schemas.',
+      severity: 'error',
+      from: { path: '^pages/console/' },
+      to: { path: '^engine/', dependencyTypesNot: ['type-only'] },
+    },
+
     // The engine, which knows no resource.
     only('engine', '^engine/', []),
     only('engine-test-application', '^engine/test/library/', [engineEntries]),
