@@ -19,7 +19,7 @@ const OUTPUT = 'dist/dev'
  */
 export async function runDevelopment() {
   requireProject()
-  const { PORT = '3000', BASE_URL = `http://localhost:${PORT}` } = process.env
+  const { HOST = '127.0.0.1', PORT = '3000', BASE_URL = `http://localhost:${PORT}` } = process.env
   const origin = new URL(BASE_URL)
   const servicePort = Number(origin.port) + 1
   if (hasPage()) {
@@ -30,7 +30,7 @@ export async function runDevelopment() {
         cause,
       })
     })
-  } else await requireFreePort(process.env.HOST ?? '127.0.0.1', Number(PORT))
+  } else await requireFreePort(HOST, Number(PORT))
   const { context } = await importEsbuild()
   rmSync(OUTPUT, { recursive: true, force: true })
   const service = createService(
