@@ -2,7 +2,7 @@ import { useState } from 'react'
 
 import type { CallerChoice, ProcedureDescription } from '../../engine/console/contract.ts'
 import { parseInput, type ParsedInput, toInput, toValues, type Values } from './input.ts'
-import { type Field, fieldsOf } from './schema.ts'
+import { exampleOf, type Field, fieldsOf } from './schema.ts'
 
 /** What a person has entered for a call of a procedure. */
 export interface Draft {
@@ -31,12 +31,16 @@ const callers = {
 
 export const toJson = (input: unknown) => (input === undefined ? '' : JSON.stringify(input, null, 2))
 
-function createDraft({ example, access }: ProcedureDescription, fields: readonly Field[] | undefined): Draft {
-  const values = fields && toValues(fields, example ?? undefined)
+function createDraft(
+  { example, input, access }: ProcedureDescription,
+  fields: readonly Field[] | undefined,
+): Draft {
+  const initial = example ?? exampleOf(input)
+  const values = fields && toValues(fields, initial)
   return {
     mode: values ? 'form' : 'json',
     values: values ?? {},
-    json: toJson(example ?? undefined),
+    json: toJson(initial),
     caller: callers[access],
     idempotencyKey: '',
     ifMatch: '',

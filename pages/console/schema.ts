@@ -35,6 +35,19 @@ export function fieldsOf(schema: Schema | null): Field[] | undefined {
   return fields.sort((a, b) => Number(b.isRequired) - Number(a.isRequired))
 }
 
+/** Returns the examples of the required properties. Returns undefined without such an example. */
+export function exampleOf(schema: Schema | null) {
+  const { properties, required } = schema ?? {}
+  if (!isRecord(properties) || !Array.isArray(required)) return undefined
+  const names: readonly unknown[] = required
+  const members = Object.entries(properties).flatMap(([name, property]): [string, unknown][] => {
+    if (!names.includes(name) || !isRecord(property) || !Array.isArray(property.examples)) return []
+    const values: readonly unknown[] = property.examples
+    return [[name, values[0]]]
+  })
+  return members.length > 0 ? Object.fromEntries(members) : undefined
+}
+
 function fieldOf(name: string, property: Schema, isRequired: boolean): Field {
   const [schema, isNullable] = withoutNull(property)
   const { description, default: initial, maxLength } = { ...property, ...schema }

@@ -45,20 +45,20 @@ export function toCurl(call: Call) {
 /** Divides an input into the parts of a request: parameters of the path, and the query of GET or the body. */
 function toRequest({ method, path }: ProcedureDescription, input: unknown) {
   if (!isRecord(input)) return { path, query: '', body: method === 'GET' ? undefined : input }
-  const rest = { ...input }
+  const used = new Set<string>()
   const filled = path.replace(/\{\+?([^}]+)\}/g, (placeholder, name: string) => {
-    const value = rest[name]
+    const value = input[name]
     if (typeof value !== 'string' && typeof value !== 'number') return placeholder
-    // eslint-disable-next-line @typescript-eslint/no-dynamic-delete
-    delete rest[name]
+    used.add(name)
     return encodeURIComponent(value)
   })
+  const rest = Object.entries(input).filter(([name]) => !used.has(name))
   if (method === 'GET') {
     const query = new URLSearchParams()
-    for (const [name, value] of Object.entries(rest)) addParameter(query, name, value)
+    for (const [name, value] of rest) addParameter(query, name, value)
     return { path: filled, query: query.toString(), body: undefined }
   }
-  return { path: filled, query: '', body: Object.keys(rest).length > 0 ? rest : undefined }
+  return { path: filled, query: '', body: rest.length > 0 ? Object.fromEntries(rest) : undefined }
 }
 
 /** Adds a value to a query. Lists and objects have brackets: `topics[0]=tasks`. */
