@@ -45,7 +45,8 @@ export function Facts({ procedure }: { procedure: ProcedureDescription }) {
 }
 
 /** The errors and the schemas of a procedure. */
-export function Reference({ procedure: { errors, input, output } }: { procedure: ProcedureDescription }) {
+export function Reference({ procedure }: { procedure: ProcedureDescription }) {
+  const { errors, input, output, isStream } = procedure
   return (
     <section>
       <h3>Contract</h3>
@@ -77,7 +78,11 @@ export function Reference({ procedure: { errors, input, output } }: { procedure:
         </details>
       )}
       <Schema name="Input" schema={input} />
-      <Schema name="Output" schema={output} />
+      {isStream ? (
+        <p className="muted">Output: a stream of events</p>
+      ) : (
+        <Schema name="Output" schema={output} />
+      )}
     </section>
   )
 }
