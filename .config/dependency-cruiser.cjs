@@ -183,6 +183,14 @@ module.exports = {
       pageEntries,
       '^engine/contract/query/index\\.ts$',
     ]),
+    only('console', '^engine/console/', [...shared, '^engine/(db|guard|http|identity|openapi|operator)/']),
+    {
+      name: 'console-on-demand',
+      comment: 'Production does not load the console for developers.',
+      severity: 'error',
+      from: { path: '^(src|engine)/', pathNot: '^engine/(console|test)/' },
+      to: { path: '^engine/console/', dynamic: false },
+    },
     only('operator', '^engine/operator/', ['^engine/(?!testing/|cli/|serve|workers|open-services)']),
     {
       name: 'operator-on-demand',

@@ -7,11 +7,8 @@ const LIFETIME = 12 * 3600
 /** Headers of proxies: a request that came through a proxy may come from another machine. */
 const PROXY_HEADER = /^(forwarded|x-forwarded-.*|x-real-ip|via)$/
 
-/** Who can open the console: the reader of the printed address. */
-export type ConsoleAccess = ReturnType<typeof createAccess>
-
 /**
- * `secret` is the secret of the service, so that the cookie stays valid when the service starts again. The cookie names the
+ * Who can open the console: the reader of the printed address. `secret` is the secret of the service, so that the cookie stays valid when the service starts again. The cookie names the
  * port, because browsers send the cookies of one host to all ports.
  */
 export function createAccess({ secret, port }: { secret: string; port: number }) {

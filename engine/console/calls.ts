@@ -15,7 +15,7 @@ type Headers = Record<string, string>
 
 export interface ConsoleCall {
   operation: string
-  input: unknown
+  input?: unknown
   caller: CallerChoice
   headers: Headers
 }

@@ -48,6 +48,8 @@ const ProcedureDescription = z.object({
   method: z.string(),
   /** With placeholders, such as `/api/books/{id}`. */
   path: z.string(),
+  /** The value of `Accept` that selects the procedure, if another procedure has the same method and path. */
+  mediaType: z.string().nullable(),
   access: z.enum(['public', 'signedIn', 'administrators']),
   scope: z.enum(['read', 'write']).nullable(),
   /** The name of the tool for agents. */
@@ -195,14 +197,14 @@ export const consoleContract = {
     list: procedure.output(z.array(ProcedureDescription)),
     /** Validates an input without a call. */
     validate: procedure
-      .input(z.object({ operation: z.string(), input: z.unknown() }))
+      .input(z.object({ operation: z.string(), input: z.unknown().optional() }))
       .output(z.object({ issues: z.array(Issue) })),
     /** Calls the service over REST. `headers` are further headers of the request. */
     call: procedure
       .input(
         z.object({
           operation: z.string(),
-          input: z.unknown(),
+          input: z.unknown().optional(),
           caller: CallerChoice,
           headers: z.partialRecord(
             z.enum(['idempotency-key', 'if-match', 'accept-language']),

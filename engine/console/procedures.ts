@@ -1,4 +1,4 @@
-import { type AnySchema, type ErrorMap, getEventIteratorSchemaDetails } from '@orpc/contract'
+import { type AnySchema, type ErrorMap, getEventIteratorSchemaDetails, type Route } from '@orpc/contract'
 import { type AnyProcedure, ORPCError } from '@orpc/server'
 import { type Meta, metaOf, requestSchemas, type RateLimit, toPublicIssues } from 'tallystick-contract'
 import type { z } from 'zod'
@@ -8,12 +8,22 @@ import { schemaConverter } from '../openapi/document.ts'
 import type { App } from '../resource.ts'
 import type { ProcedureDescription } from './contract.ts'
 
+/** The parts of a procedure that the console shows. oRPC gives them the type `any`. */
+interface Definition {
+  route: Route
+  errorMap: ErrorMap
+  inputSchema?: AnySchema
+  outputSchema?: AnySchema
+}
+
+const definitionOf = (procedure: AnyProcedure): Definition => procedure['~orpc']
+
 /** Describes the procedures of an application, in the order of the contract. */
 export const describeProcedures = ({ router }: Pick<App, 'router'>): ProcedureDescription[] =>
   proceduresOf(router).map(({ procedure, path }) => describe(procedure, path))
 
 function describe(procedure: AnyProcedure, path: readonly string[]): ProcedureDescription {
-  const { route, inputSchema, outputSchema, errorMap } = procedure['~orpc']
+  const { route, inputSchema, outputSchema, errorMap } = definitionOf(procedure)
   const meta = metaOf(procedure)
   const operation = path.join('.')
   const events = getEventIteratorSchemaDetails(outputSchema)
@@ -24,6 +34,7 @@ function describe(procedure: AnyProcedure, path: readonly string[]): ProcedureDe
     description: route.description ?? meta.tool?.description ?? '',
     method: route.method ?? 'POST',
     path: route.path ?? `/${path.join('/')}`,
+    mediaType: meta.alternative?.mediaType ?? null,
     access: accessOf(meta),
     scope: meta.scope ?? null,
     tool: meta.tool ? path.join('_') : null,
@@ -64,6 +75,6 @@ const toJsonSchema = (schema: AnySchema | undefined, strategy: 'input' | 'output
 export async function validateInput({ router }: Pick<App, 'router'>, operation: string, input: unknown) {
   const found = proceduresOf(router).find(({ path }) => path.join('.') === operation)
   if (!found) throw new ORPCError('NOT_FOUND', { message: `There is no procedure ${operation}` })
-  const result = await found.procedure['~orpc'].inputSchema?.['~standard'].validate(input)
+  const result = await definitionOf(found.procedure).inputSchema?.['~standard'].validate(input)
   return toPublicIssues(result?.issues ?? [])
 }

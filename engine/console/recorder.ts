@@ -1,6 +1,7 @@
 import { ORPCError } from '@orpc/client'
 import { EventPublisher } from '@orpc/shared'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { metaOf } from 'tallystick-contract'
 
 import type { App } from '../resource.ts'
 import type { AttributesOf, Recorder } from '../services.ts'
@@ -88,7 +89,7 @@ const operationsWithSecrets = ({ resources }: App) =>
   new Set(
     Object.entries(resources).flatMap(([name, { procedures }]) =>
       Object.entries(procedures).flatMap(([key, procedure]) =>
-        procedure['~orpc'].meta.secrets ? [`${name}.${key}`] : [],
+        metaOf(procedure).secrets ? [`${name}.${key}`] : [],
       ),
     ),
   )
@@ -96,7 +97,7 @@ const operationsWithSecrets = ({ resources }: App) =>
 function describeRequest(request: IncomingMessage, response: ServerResponse, attributesOf: AttributesOf) {
   const { id, method = '', url: path = '', headers } = request
   return {
-    id: String(id),
+    id: typeof id === 'string' ? id : '',
     method,
     path: path.slice(0, MAX_PATH),
     operation: attributesOf(request)?.operation ?? null,

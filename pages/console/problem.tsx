@@ -4,7 +4,8 @@ import type { ReactNode } from 'react'
 import { isSignedOut, isUnreachable } from './client.ts'
 
 function messageOf(error: unknown) {
-  if (isSignedOut(error)) return 'This console needs the link that the service printed. Open the newest link.'
+  if (isSignedOut(error))
+    return 'This console needs the address that the service printed. Open the newest address.'
   if (isUnreachable(error)) return 'The service does not answer. Check that the service is running.'
   return error instanceof Error ? error.message : String(error)
 }

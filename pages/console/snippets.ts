@@ -34,6 +34,7 @@ export function toCurl(call: Call) {
   const parts = [
     `curl ${method}${quote(`${origin}${path}${query && `?${query}`}`)}`,
     ...credentialOf(call),
+    ...(procedure.mediaType === null ? [] : [`-H ${quote(`accept: ${procedure.mediaType}`)}`]),
     ...Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
     ...(body === undefined
       ? []

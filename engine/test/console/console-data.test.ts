@@ -182,7 +182,7 @@ describe('data.rows', () => {
             seen.push(
               await tx.execute(sql`delete from users`).then(
                 () => 'deleted',
-                (error: Error) => String(error.cause),
+                (error: unknown) => String(error instanceof Error && error.cause),
               ),
             )
             return result

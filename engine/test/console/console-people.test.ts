@@ -76,11 +76,8 @@ describe('people.signIn', () => {
     const call = client.people.signIn as (input: object) => Promise<unknown>
 
     expect(Object.values(samplePeople).filter(({ email }) => !email.endsWith('@example.com'))).toEqual([])
-    for (const input of [{ person: email }, { person: 'ada', email }, { person: '__proto__' }])
-      await call(input).then(
-        (answer) => expect(answer).toEqual({ url: expect.stringContaining(localhost) }),
-        (error: unknown) => expect(error).toMatchObject({ code: 'BAD_REQUEST' }),
-      )
+    for (const input of [{ person: email }, { person: '__proto__' }, { email }])
+      await expect(call(input)).rejects.toMatchObject({ code: 'BAD_REQUEST' })
   })
 
   test('says that a banned person cannot sign in', async () => {

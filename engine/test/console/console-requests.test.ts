@@ -29,7 +29,7 @@ async function watching<Result>(
     return await work({ first, next })
   } finally {
     abort.abort()
-    await events.return?.(undefined).catch(() => undefined)
+    await events.return(undefined).catch(() => undefined)
   }
 }
 

@@ -1,0 +1,342 @@
+import type { AxeResults } from 'axe-core'
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+
+import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
+import { startConsole } from '../../engine/test/fixtures/console.ts'
+import { app } from '../../src/app.ts'
+import { focusedText, forbidProblems, openContext, overflows, useBrowser } from '../fixtures/browser.ts'
+
+useBrowser()
+const { address, client, cookie, origin, service } = await startConsole()
+
+/** Opens a browser context with the cookie of the console. */
+async function openSignedIn(options: Parameters<typeof openContext>[0] = {}) {
+  const context = await openContext(options)
+  const [name = '', value = ''] = cookie.split('=')
+  await context.addCookies([{ name, value, url: origin }])
+  return context
+}
+
+/** Opens a view of the console. The test fails if the page has a problem. */
+async function openView(view: string, options: Parameters<typeof openContext>[0] = {}) {
+  const context = await openSignedIn(options)
+  const expectStatus = forbidProblems(context, origin)
+  const page = await context.newPage()
+  await page.goto(`${origin}/#/${view}`)
+  await page.getByRole('navigation').waitFor()
+  return { page, context, expectStatus }
+}
+
+const requestCode = (email: string) =>
+  service.fetch('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+
+describe('the address', () => {
+  test('opens the console, and leaves no key in the address bar', async () => {
+    const context = await openContext()
+    const page = await context.newPage()
+
+    await page.goto(address())
+
+    await page.getByRole('heading', { name: 'Start here' }).waitFor()
+    expect(page.url()).toBe(`${origin}/`)
+    await expect.poll(() => page.title(), PATIENCE).toBe('Start here – Console – Test library')
+  })
+
+  test('is needed', async () => {
+    const page = await (await openContext()).newPage()
+
+    const answer = await page.goto(origin)
+
+    expect([answer?.status(), await page.textContent('body')]).toEqual([
+      401,
+      expect.stringContaining('newest address'),
+    ])
+  })
+
+  test('is named when the cookie has ended', async () => {
+    const { page, context, expectStatus } = await openView('data')
+    expectStatus(401)
+    await context.clearCookies()
+
+    await page.getByRole('link', { name: 'Outbox' }).click()
+
+    await page.getByText('This console needs the address that the service printed').waitFor()
+  })
+})
+
+describe('Start here', () => {
+  test('signs in to the page with one click', async () => {
+    const context = await openSignedIn()
+    const page = await context.newPage()
+    await page.goto(origin)
+    const opened = context.waitForEvent('page')
+    await page.getByRole('button', { name: 'Ada Lovelace' }).click()
+    const tab = await opened
+    await tab.waitForURL(`${service.origin}/`)
+
+    const { email } = (await (await context.request.get(`${service.origin}/api/me`)).json()) as {
+      email: string
+    }
+
+    expect(email).toBe('ada@example.com')
+  })
+
+  test('shows how to connect an agent, and the commands of a project', async () => {
+    const { page } = await openView('start')
+
+    await page.getByText(`claude mcp add --transport http test-library ${service.origin}/mcp`).waitFor()
+    for (const command of ['npx tallystick add loans', 'npm run check && npm test', 'npm run migration'])
+      expect(await page.getByText(command, { exact: true }).count()).toBe(1)
+  })
+
+  test('copies a command', async () => {
+    const { page, context } = await openView('start')
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin })
+
+    await page.getByRole('button', { name: 'Copy the command npm run migration' }).click()
+
+    await expect
+      .poll(() => page.evaluate<string>('navigator.clipboard.readText()'), PATIENCE)
+      .toBe('npm run migration')
+  })
+})
+
+describe('Procedures', () => {
+  test('finds a procedure with the keyboard, calls it, and shows its answer', async () => {
+    const { page } = await openView('procedures')
+    await page.getByRole('link', { name: /shelves\.create/ }).waitFor()
+
+    await page.keyboard.press('/')
+    await page.keyboard.type('add a shelf')
+    await page.keyboard.press('Enter')
+    await page.getByLabel('name').fill('From the console')
+    await page.keyboard.press('Control+Enter')
+
+    const answer = page.getByRole('region', { name: 'Answer' })
+    await answer.getByText('200 OK').waitFor()
+    expect(await answer.textContent()).toContain('"name": "From the console"')
+  })
+
+  test.each([
+    ['Signed out', '401 Unauthorized', 'UNAUTHORIZED'],
+    ['Ada Lovelace, token: read', '403 Forbidden', 'INSUFFICIENT_SCOPE'],
+  ])('calls as %s, and shows the typed error', async (caller, status, code) => {
+    const { page } = await openView('procedures/shelves.create')
+    await page.getByLabel('name').fill('To read')
+
+    await page.getByLabel('Call as').selectOption({ label: caller })
+    await button(page, 'Run').click()
+
+    const answer = page.getByRole('region', { name: 'Answer' })
+    await answer.getByText(status).waitFor()
+    await answer.getByText(code, { exact: true }).waitFor()
+    await answer.getByText('The contract declares this error').waitFor()
+  })
+
+  test('shows the issues of an input beside the field', async () => {
+    const { page } = await openView('procedures/books.create')
+    const copies = page.getByLabel('copies')
+
+    await copies.fill('2000')
+
+    await expect.poll(() => copies.getAttribute('aria-invalid'), PATIENCE).toBe('true')
+    await page.getByText(/expected number to be <=1000/).waitFor()
+  })
+
+  test('edits the input as JSON, and says what is wrong', async () => {
+    const { page } = await openView('procedures/shelves.create')
+    await page.getByText('JSON', { exact: true }).click()
+    const input = page.getByLabel('Input', { exact: true })
+
+    await input.fill('{"name": ')
+    await page.getByText('The input is not valid JSON.').waitFor()
+    await input.fill('{"name": 7}')
+
+    await page.getByText(/expected string, received number/).waitFor()
+  })
+
+  test('shows the same call for other clients', async () => {
+    const { page } = await openView('procedures/loans.create')
+    const same = page.getByRole('region', { name: 'The same call' })
+    await page.getByLabel('bookId').fill('dune')
+
+    for (const [name, text] of Object.entries({
+      curl: `curl -X POST '${service.origin}/api/loans'`,
+      TypeScript: 'client.loans.create(',
+      'Command line': `npx tallystick --at '${service.origin}' call loans.create`,
+      MCP: '"loans_create"',
+    })) {
+      await same.getByText(name, { exact: true }).click()
+      await same.getByText(text).first().waitFor()
+      expect(await same.textContent()).toContain('dune')
+    }
+  })
+
+  test('keeps a draft, and the address of each procedure', async () => {
+    const { page } = await openView('procedures/shelves.create')
+    await page.getByLabel('name').fill('Draft')
+
+    await page.getByRole('link', { name: /loans\.list/ }).click()
+    await page.getByRole('heading', { name: 'loans.list' }).waitFor()
+    await page.goBack()
+
+    await expect.poll(() => page.getByLabel('name').inputValue(), PATIENCE).toBe('Draft')
+  })
+})
+
+describe('Requests', () => {
+  test('shows each request with its statements, live', async () => {
+    const { page } = await openView('requests')
+    await page.getByText('Recording', { exact: true }).waitFor()
+
+    await client.procedures.call({
+      operation: 'shelves.create',
+      input: { name: 'Recorded' },
+      caller: { person: 'ada', scopes: null },
+      headers: {},
+    })
+    await button(page, 'shelves.create').click()
+
+    const details = page.getByRole('region', { name: 'Request', exact: true })
+    await details.getByText('insert into "shelves"').waitFor()
+    expect(await details.textContent()).toContain('"name": "Recorded"')
+    expect(await details.textContent()).toContain('ada@example.com')
+    await page.keyboard.press('Escape')
+    await expect.poll(() => focusedText(page), PATIENCE).toBe('shelves.create')
+  })
+
+  test('filters and pauses', async () => {
+    const { page } = await openView('requests')
+    await page.getByText('Recording', { exact: true }).waitFor()
+    await service.fetch('GET', '/api/visits')
+    await service.fetch('GET', '/api/missing')
+    await button(page, 'visits.get').waitFor()
+    await button(page, 'GET /api/missing').waitFor()
+
+    await page.getByLabel('Only errors').check()
+    await expect.poll(() => button(page, 'visits.get').count(), PATIENCE).toBe(0)
+    await page.getByLabel('Only errors').uncheck()
+    await page.getByLabel(/^Filter/).fill('visits')
+    await expect.poll(() => button(page, 'GET /api/missing').count(), PATIENCE).toBe(0)
+    await page.getByLabel(/^Filter/).fill('')
+    await button(page, 'Pause').click()
+    await service.fetch('GET', '/api/books')
+
+    await button(page, 'Resume (1 new)').click()
+    await button(page, 'books.list').waitFor()
+    await button(page, 'Clear').click()
+    await page.getByText('Nothing is recorded otherwise.').waitFor()
+  })
+})
+
+describe('Outbox', () => {
+  test('shows an e-mail with its code in a frame without scripts', async () => {
+    const { page } = await openView('outbox')
+    const email = `${crypto.randomUUID()}@example.com`
+
+    await requestCode(email)
+    await page.getByText(email).first().waitFor()
+    await page.getByRole('button', { name: email }).click()
+
+    const code = (await client.outbox.list())?.find(({ to }) => to === email)?.code ?? ''
+    await page.getByText(code, { exact: true }).waitFor()
+    const frame = page.locator('iframe')
+    expect(await frame.getAttribute('sandbox')).toBe('')
+    await frame.contentFrame().getByText(code).waitFor()
+  })
+})
+
+describe('Data', () => {
+  test('follows a foreign key to its row', async () => {
+    await client.data.addSamples()
+    await client.procedures.call({
+      operation: 'shelves.create',
+      input: { name: 'Of Ada' },
+      caller: { person: 'ada', scopes: null },
+      headers: {},
+    })
+    const { page } = await openView('data')
+
+    await page.getByRole('link', { name: /^shelves/ }).click()
+    await page
+      .getByRole('row', { name: /Of Ada/ })
+      .getByRole('link')
+      .click()
+
+    await page.getByRole('heading', { name: 'users' }).waitFor()
+    await page.getByRole('cell', { name: 'ada@example.com' }).waitFor()
+    await page.getByText('Rows 1 to 1').waitFor()
+  })
+
+  test('filters rows, and hides secrets', async () => {
+    const { page } = await openView('data/users')
+    await page.getByLabel('Column').selectOption('email')
+    await page.getByLabel('Value').fill('CHARLES')
+    await button(page, 'Add filter').click()
+
+    await page.getByText('Rows 1 to 1').waitFor()
+    await page.getByRole('button', { name: /Remove the filter/ }).click()
+    await page.goto(`${origin}/#/data/sessions`)
+    await page.getByRole('columnheader', { name: 'token hidden' }).waitFor()
+    await page.goto(`${origin}/#/data/verifications`)
+    await page.getByText('contains secrets, which the console never shows').waitFor()
+  })
+})
+
+test('adds sample data to an embedded database', async () => {
+  const embedded = await startConsole({ DATABASE_URL: 'memory:' }, app)
+  const context = await openContext()
+  const page = await context.newPage()
+  await page.goto(embedded.address())
+  await page.getByRole('link', { name: 'Data', exact: true }).click()
+
+  await button(page, 'Add sample data').click()
+  await page.getByText('ada@example.com has sample tasks and notes.').waitFor()
+  await page.getByRole('link', { name: /^tasks/ }).click()
+
+  await page.getByRole('cell', { name: 'Book the hall' }).waitFor()
+})
+
+describe.each([
+  ['light', 1280],
+  ['dark', 390],
+] as const)('in %s colors with %i pixels', (colorScheme, width) => {
+  test.each([
+    'start',
+    'procedures',
+    'procedures/loans.create',
+    'requests',
+    'outbox',
+    'data/users',
+    'nothing',
+  ])('the view %s is accessible, and does not scroll sideways', async (view) => {
+    await requestCode('ada@example.com')
+    const { page } = await openView(view, { colorScheme, viewport: { width, height: 900 } })
+    if (view === 'requests') {
+      await page.getByText('Recording', { exact: true }).waitFor()
+      await service.fetch('GET', '/api/visits')
+      await page.getByRole('table').waitFor()
+    } else await page.getByRole('heading', { level: 2 }).first().waitFor()
+
+    // Without the frames of e-mails: they run no scripts.
+    const { violations } = await page.evaluate<AxeResults>('axe.run(document, { iframes: false })')
+    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
+    expect(await overflows(page)).toBe(false)
+  })
+})
+
+test('the page says that the service does not answer, and continues when it answers', async () => {
+  const context = await openSignedIn()
+  const page = await context.newPage()
+  await page.goto(`${origin}/#/outbox`)
+  await page.getByRole('heading', { name: 'Outbox' }).waitFor()
+
+  await context.route(`${origin}/rpc/**`, (route) => route.abort())
+  await page.getByText('The service does not answer; trying again…').waitFor()
+  await context.unroute(`${origin}/rpc/**`)
+
+  await page.getByText('The service does not answer; trying again…').waitFor({ state: 'hidden' })
+})
