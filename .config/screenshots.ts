@@ -7,6 +7,7 @@ import { sampleAccounts } from '../engine/operator/seed.ts'
 import { sampleNotes } from '../src/samples/notes.ts'
 import { sampleTasks } from '../src/samples/tasks.ts'
 import { createTallystick } from '../src/testing.ts'
+import { captureConsole } from './console-screenshot.ts'
 
 // Writes the screenshots of README.md to docs/, with the sample data of `tallystick seed`. With the path of a new or empty
 // folder, writes pictures of all views in all sizes, themes and some languages, and sheets of twelve pictures.
@@ -69,7 +70,6 @@ async function capture({ path, email = '', width, height = 800, ...options }: Sh
 
 const ada = 'ada@example.com'
 const readme: Record<string, Shot> = {
-  'page-home': { path: '/', width: 720, height: 640 },
   'page-notes': { path: '/notes', email: ada, width: 960, height: 853, colorScheme: 'dark' },
   'page-tasks': { path: '/tasks', email: ada, width: 360, height: 640 },
 }
@@ -154,9 +154,10 @@ const captureAll = async (shots: Record<string, Shot>) => {
 }
 
 const [, , argument] = process.argv
-if (argument === undefined)
+if (argument === undefined) {
   for (const [name, picture] of await captureAll(readme)) writeFileSync(`docs/${name}`, picture)
-else {
+  writeFileSync('docs/console.png', await captureConsole(browser))
+} else {
   const folder = resolve(process.env.INIT_CWD ?? '.', argument)
   checkFolder(folder)
   const pictures = await captureAll(await listShots())

@@ -84,6 +84,5 @@ test.each([
   { a: { 'b-c': "d'e" } },
   { long: 'x'.repeat(80) },
 ])('the TypeScript code of %j has this value', (value) => {
-  // eslint-disable-next-line @typescript-eslint/no-implied-eval -- The code is the subject of the test.
   expect(runInNewContext(`(${toLiteral(value)})`)).toEqual(value)
 })
