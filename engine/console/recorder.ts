@@ -10,9 +10,8 @@ import { type RecordedCall, type Recording, recordings } from '../telemetry/reco
 import type { RecordedRequest } from './contract.ts'
 import { describeValue } from './redaction.ts'
 
-/** Limits of the memory: requests, and the parts of one request. */
+/** Limits of the memory: requests, and the parts of one request. MAX_CALLS is in engine/telemetry/recording.ts. */
 const MAX_REQUESTS = 200
-const MAX_CALLS = 20
 const MAX_STATEMENTS = 50
 const MAX_STATEMENT = 2000
 
@@ -29,16 +28,23 @@ export function createRecorder(app: App): RequestRecorder {
   const publisher = new EventPublisher<{ request: RecordedRequest }>()
   const secrets = operationsWithSecrets(app)
   let requests: RecordedRequest[] = []
+  /** The recordings of the requests without an answer. */
+  const open = new Set<Recording>()
 
   const add = (request: RecordedRequest) => {
     requests = [...requests, request].slice(-MAX_REQUESTS)
     publisher.publish('request', request)
   }
 
+  const end = (recording: Recording) => {
+    Object.assign(recording, { isOver: true, calls: [], statements: [] })
+    open.delete(recording)
+  }
+
   return {
     observeStatement: async ({ name, text }, run) => {
       const recording = recordings.getStore()
-      if (!recording) return run()
+      if (!recording || recording.isOver) return run()
       const start = performance.now()
       let failed = true
       try {
@@ -46,15 +52,24 @@ export function createRecorder(app: App): RequestRecorder {
         failed = false
         return result
       } finally {
-        recording.statements.push({ name, text, duration: performance.now() - start, failed })
+        addStatement(recording, { name, text, duration: performance.now() - start, failed })
       }
     },
 
     record: (request, response, attributesOf, handle) => {
       if (publisher.size === 0) return handle
-      const recording: Recording = { calls: [], statements: [] }
+      const recording: Recording = {
+        calls: [],
+        statements: [],
+        statementCount: 0,
+        databaseTime: 0,
+        isOver: false,
+      }
+      open.add(recording)
       const [time, start] = [Date.now(), performance.now()]
       response.once('close', () => {
+        // The last watcher has left during the request.
+        if (recording.isOver) return
         const duration = performance.now() - start
         add({
           time,
@@ -62,6 +77,7 @@ export function createRecorder(app: App): RequestRecorder {
           ...describeRequest(request, response, attributesOf),
           ...describe(recording, secrets),
         })
+        end(recording)
       })
       return () => {
         recordings.run(recording, handle)
@@ -77,6 +93,7 @@ export function createRecorder(app: App): RequestRecorder {
         await events.return(undefined)
         if (publisher.size === 0) {
           requests = []
+          for (const recording of open) end(recording)
           // Up to Node 22, an enabled storage makes every promise of the process slower.
           recordings.disable()
         }
@@ -117,16 +134,24 @@ function protocolOf(
   return path.startsWith('/api/') && !path.startsWith('/api/auth/') ? 'REST' : 'other'
 }
 
-function describe({ calls, statements, caller }: Recording, secrets: ReadonlySet<string>) {
+function addStatement(recording: Recording, statement: Recording['statements'][number]) {
+  recording.statementCount++
+  recording.databaseTime += statement.duration
+  if (recording.statements.length < MAX_STATEMENTS)
+    recording.statements.push({ ...statement, text: statement.text.slice(0, MAX_STATEMENT) })
+}
+
+function describe(
+  { calls, statements, statementCount, databaseTime, caller }: Recording,
+  secrets: ReadonlySet<string>,
+) {
   return {
     person: caller?.email ?? null,
     app: caller?.clientId ?? null,
-    databaseTime: statements.reduce((sum, { duration }) => sum + duration, 0),
-    statementCount: statements.length,
-    statements: statements
-      .slice(0, MAX_STATEMENTS)
-      .map((statement) => ({ ...statement, text: statement.text.slice(0, MAX_STATEMENT) })),
-    calls: calls.slice(0, MAX_CALLS).map((call) => describeCall(call, secrets.has(call.operation))),
+    databaseTime,
+    statementCount,
+    statements,
+    calls: calls.map((call) => describeCall(call, secrets.has(call.operation))),
   }
 }
 

@@ -10,23 +10,36 @@ export interface RecordedCall {
   outcome?: { output: unknown } | { error: unknown }
 }
 
+/** Maximum number of calls of a recording. */
+const MAX_CALLS = 20
+
 /** What the console for developers (engine/console/) records of a request. */
 export interface Recording {
+  /** The first calls. */
   calls: RecordedCall[]
-  /** With the duration in milliseconds. */
+  /** The first statements, with the duration in milliseconds. */
   statements: { name: string; text: string; duration: number; failed: boolean }[]
+  /** The number and the duration of all statements. */
+  statementCount: number
+  databaseTime: number
   caller?: { email: string; clientId: string | null }
+  /**
+   * Whether the request has ended, or the last developer has left. Then nothing is added: timers that the request has
+   * started, for example of a live state, keep the recording as their context.
+   */
+  isOver: boolean
 }
 
 /** The recording of the current request. Without a developer who looks, no request has a recording. */
 export const recordings = new AsyncLocalStorage<Recording>()
 
-/** Adds a call to a recording. `run` returns the output as the middleware of oRPC does. */
+/** Adds a call to a recording, up to a limit. `run` returns the output as the middleware of oRPC does. */
 export async function recordCall<Result extends { output: unknown }>(
   recording: Recording,
   { operation, input, context }: { operation: string; input: unknown; context: Context },
   run: () => Promise<Result>,
 ): Promise<Result> {
+  if (recording.isOver || recording.calls.length >= MAX_CALLS) return run()
   const call: RecordedCall = { operation, input }
   recording.calls.push(call)
   try {

@@ -1,8 +1,11 @@
+import { AsyncResource } from 'node:async_hooks'
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 
 import type { RecordedRequest } from '../../console/contract.ts'
+import type { Context } from '../../context.ts'
+import { recordCall, recordings } from '../../telemetry/recording.ts'
 import { startConsole } from '../fixtures/console.ts'
 
 const { client, service, services } = await startConsole()
@@ -146,6 +149,73 @@ describe('requests.watch', () => {
     expect(first.at(-1)).toMatchObject({ operation: 'books.list' })
   })
 })
+
+describe('a recording', () => {
+  const statement = { name: 'test', text: 'select 1', values: [] }
+  const run = () => Promise.resolve()
+
+  test('that the last watcher has left is not shown to the next watcher', async () => {
+    const response = await watching(() => Promise.resolve(record(run)))
+    await expect.poll(isIdle).toBe(true)
+
+    const first = await watching(({ first }) => {
+      response.emit('close')
+      return watching(({ first: second }) => Promise.resolve([...first, ...second]))
+    })
+
+    expect(first).toEqual([])
+  })
+
+  test('of a long stream has a limit, and ends with the request', async () => {
+    await watching(async ({ next }) => {
+      const repeated = async () => {
+        for (let index = 0; index < 60; index++) await services.recorder?.observeStatement(statement, run)
+        return recordings.getStore()
+      }
+      let work: Promise<unknown> | undefined
+      let later: typeof repeated = repeated
+      const response = record(() => {
+        later = AsyncResource.bind(repeated)
+        work = repeated()
+      })
+      expect(await work).toMatchObject({ statements: { length: 50 }, statementCount: 60 })
+
+      response.emit('close')
+
+      expect((await next(({ path }) => path === '/recorded')).statementCount).toBe(60)
+      expect(await later()).toMatchObject({ statements: [], calls: [], statementCount: 60 })
+    })
+  })
+
+  test('has a limit for the calls of a stream', async () => {
+    await watching(async () => {
+      let work: Promise<unknown> = Promise.resolve()
+      record(() => {
+        work = Promise.all(Array.from({ length: 30 }, () => recordOf({ output: 'x' }))).then(() =>
+          recordings.getStore(),
+        )
+      })
+
+      expect(await work).toMatchObject({ calls: { length: 20 } })
+    })
+  })
+})
+
+/** Handles a request with a recording. Returns the response. */
+function record(handle: () => void) {
+  const request = Object.assign(new IncomingMessage(new Socket()), { method: 'GET', url: '/recorded' })
+  const response = new ServerResponse(request)
+  services.recorder?.record(request, response, () => undefined, handle)()
+  return response
+}
+
+/** Records a call with an output in the current recording. */
+function recordOf(result: { output: unknown }) {
+  const recording = recordings.getStore()
+  if (!recording) throw new Error('There is no recording')
+  const context = { attributes: {} } as Context
+  return recordCall(recording, { operation: 'test', input: {}, context }, () => Promise.resolve(result))
+}
 
 /** Returns whether the next request has no recording. */
 function isIdle() {
