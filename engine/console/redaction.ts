@@ -6,27 +6,26 @@ import { toJsonValue } from '../output.ts'
 /** Maximum length of a recorded input or output, in characters. */
 const MAX_TEXT = 8192
 
-/** The names of fields and columns with secrets, such as `accessToken`, `code_hash` or `apiKey`. */
+/** The names of fields and columns with secrets, such as `accessToken`, `code_hash`, `apiKey`, `API_KEY` or `signInOtp`. */
 const SECRETS = [
-  /token|secret|password|cookie|authorization|hash|digest|^otp$/i,
-  /^(code|key)$|[a-z](Code|Key)$|[_-](code|key)$/,
+  /token|secret|passw|passphrase|cookie|authorization|credential|hash|digest|signature|verifier|jwt/i,
+  /^(code|key)s?$|[_-](code|key)s?$|(pass|private|api|access)[_-]?(code|key)s?$/i,
+  /[a-z\d](Code|Key)s?$/,
+  /(^|[_-])(otp|pin)$/i,
+  /[a-z\d](Otp|OTP|Pin|PIN)$/,
 ]
 
 export const isSecretName = (name: string) => SECRETS.some((pattern) => pattern.test(name))
 
 const REMOVED = '(removed)'
 
-/** Replaces the values of fields with secrets. If all texts are secrets, replaces every text. */
-function withoutSecrets(value: unknown, areTextsSecret: boolean): unknown {
-  if (typeof value === 'string') return areTextsSecret ? REMOVED : value
-  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, areTextsSecret))
-  if (!isObject(value)) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [
-      name,
-      isSecretName(name) && member !== null ? REMOVED : withoutSecrets(member, areTextsSecret),
-    ]),
-  )
+/**
+ * Returns the replacer of JSON.stringify that removes the values of fields with secrets. If all texts are secrets, removes
+ * every text. The replacer sees all objects as JSON shows them, with the fields of classes and the results of `toJSON`.
+ */
+const withoutSecrets = (areTextsSecret: boolean) => (name: string, value: unknown) => {
+  const isSecret = typeof value === 'string' && areTextsSecret
+  return isSecret || (isSecretName(name) && value !== null && value !== undefined) ? REMOVED : value
 }
 
 /**
@@ -36,5 +35,10 @@ function withoutSecrets(value: unknown, areTextsSecret: boolean): unknown {
 export function describeValue(value: unknown, areTextsSecret: boolean): string | null {
   if (value === undefined) return null
   if (value instanceof LiveEvents || (isObject(value) && Symbol.asyncIterator in value)) return '"(a stream)"'
-  return JSON.stringify(withoutSecrets(toJsonValue(value), areTextsSecret)).slice(0, MAX_TEXT)
+  try {
+    return JSON.stringify(toJsonValue(value), withoutSecrets(areTextsSecret)).slice(0, MAX_TEXT)
+  } catch {
+    // For example a cycle in an output that violates its contract.
+    return '"(a value that JSON cannot represent)"'
+  }
 }

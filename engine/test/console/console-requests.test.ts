@@ -155,7 +155,7 @@ describe('a recording', () => {
   const run = () => Promise.resolve()
 
   test('that the last watcher has left is not shown to the next watcher', async () => {
-    const response = await watching(() => Promise.resolve(record(run)))
+    const response = await watching(() => Promise.resolve(record(() => undefined)))
     await expect.poll(isIdle).toBe(true)
 
     const first = await watching(({ first }) => {
