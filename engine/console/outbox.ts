@@ -13,20 +13,32 @@ const MAX_LETTERS = 100
 /** The names of the files that the mailer writes (engine/identity/mail.ts): a UUID that begins with the time. */
 const FILE = /^([\da-f-]{36})\.eml$/
 
+type LetterContent = Pick<Email, 'to' | 'subject' | 'date' | 'html' | 'text'>
+
+const UNREADABLE: LetterContent = {
+  subject: 'An e-mail that cannot be read',
+  text: 'This e-mail cannot be read.',
+}
+
 export type Outbox = ReturnType<typeof createOutbox>
 
 /** Reads the e-mails in the folder of the mailer. */
 export function createOutbox({ outbox, smtpUrl }: Settings) {
-  const parsed = new LRUCache<string, Email>({ max: MAX_LETTERS })
+  const parsed = new LRUCache<string, LetterContent>({ max: MAX_LETTERS })
 
   const listIds = async () => {
     const files = await readdir(outbox).catch((): string[] => [])
     return files.flatMap((file) => FILE.exec(file)?.[1] ?? [])
   }
 
-  async function parse(id: string) {
-    const email = parsed.get(id) ?? (await PostalMime.parse(await readFile(join(outbox, `${id}.eml`))))
-    parsed.set(id, email)
+  /** Parses an e-mail. Returns a note instead of an e-mail that cannot be read, so that the other e-mails are listed. */
+  async function parse(id: string): Promise<LetterContent> {
+    const known = parsed.get(id)
+    if (known) return known
+    const email = await readFile(join(outbox, `${id}.eml`))
+      .then((bytes) => PostalMime.parse(bytes))
+      .catch(() => UNREADABLE)
+    if (email !== UNREADABLE) parsed.set(id, email)
     return email
   }
 
@@ -47,7 +59,7 @@ export function createOutbox({ outbox, smtpUrl }: Settings) {
   }
 }
 
-const describe = (id: string, { to = [], subject = '', date }: Email): Letter => ({
+const describe = (id: string, { to = [], subject = '', date }: LetterContent): Letter => ({
   id,
   to: to.flatMap(({ address }) => address ?? []).join(', '),
   subject,

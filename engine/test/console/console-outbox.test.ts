@@ -40,6 +40,30 @@ describe('outbox.list', () => {
     expect(Math.abs((letters[0]?.time ?? 0) - Date.now())).toBeLessThan(60_000)
   })
 
+  test('shows an e-mail that cannot be read, and the other e-mails', async () => {
+    const id = await writeLetter('')
+    const parts = Array.from(
+      { length: 300 },
+      (_, i) => `Content-Type: multipart/mixed; boundary=b${i}\n\n--b${i}\n`,
+    )
+    await writeFile(join(outbox, `${id}.eml`), `To: ada@example.com\n${parts.join('')}\nHello`)
+    await writeFile(join(outbox, `${await writeLetter('')}.eml`), `Subject: ${'x'.repeat(3_000_000)}\n\n`)
+
+    const other = await writeLetter('Hello')
+    const letters = await client.outbox.list()
+    const { status, body } = await ask('GET', `/outbox/${id}`, { cookie })
+
+    expect(letters).toContainEqual(expect.objectContaining({ id: other, subject: 'Hello' }))
+    expect(letters).toContainEqual({
+      id,
+      to: '',
+      subject: 'An e-mail that cannot be read',
+      time: 0,
+      code: null,
+    })
+    expect([status, body.toString()]).toEqual([200, expect.stringContaining('This e-mail cannot be read.')])
+  })
+
   test('shows at most 100 e-mails, and ignores other files', async () => {
     await Promise.all(Array.from({ length: 105 }, () => writeLetter('Hello')))
     await writeFile(join(outbox, 'notes.txt'), 'Hello')
