@@ -54,6 +54,8 @@ const HEADERS: Record<string, string> = {
   'x-frame-options': 'DENY',
 }
 
+const NOTHING = 'Nothing is here'
+
 const CLOSED = 'This console needs the address that the service printed. Open the newest address.'
 
 export interface RunningConsole {
@@ -73,6 +75,8 @@ export async function serveConsole(
 ): Promise<RunningConsole> {
   const server = createServer(LIMITS)
   server.maxConnections = MAX_CONNECTIONS
+  // Node otherwise drops the lines after the 2,000th, and with them the headers of a proxy.
+  server.maxHeadersCount = 0
   const port = await listenNear(server, services.settings.port)
   const access = createAccess({ secret: services.settings.authSecret, port })
   const people = createPeople(services)
@@ -91,6 +95,10 @@ export async function serveConsole(
     const refusal = refusalOf(request, isSignIn ? signInHost : `${HOST}:${port}`)
     if (refusal !== undefined) {
       send(response, 403, refusal)
+      return
+    }
+    if (!URL.canParse(target, access.origin)) {
+      send(response, 404, NOTHING)
       return
     }
     const { pathname, searchParams } = new URL(target, access.origin)
@@ -135,8 +143,7 @@ export async function serveConsole(
     }
     const file = findFile(path === '/' ? 'index.html' : path.replace('/console/', ''))
     if (file) send(response, 200, await file.load(), file.type)
-    else
-      send(response, 404, path === '/' ? 'The console is not built: run `npm run build`' : 'Nothing is here')
+    else send(response, 404, path === '/' ? 'The console is not built: run `npm run build`' : NOTHING)
   }
 
   server.on('request', (request, response) => {

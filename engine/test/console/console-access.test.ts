@@ -189,6 +189,24 @@ describe('a request', () => {
     expect(chunk.toString()).toMatch(/^HTTP\/1.1 403 /)
   })
 
+  test('with thousands of headers before the header of a proxy is refused', async () => {
+    const socket = connect(Number(port), '127.0.0.1')
+    const headers = `Host: 127.0.0.1:${port}\r\nCookie: ${cookie}\r\n${'a:\r\n'.repeat(2500)}Via: 1.1 proxy\r\n`
+    socket.end(`GET / HTTP/1.1\r\n${headers}\r\n`)
+    const [chunk] = (await once(socket, 'data')) as [Buffer]
+
+    expect(chunk.toString()).toMatch(/^HTTP\/1.1 403 /)
+  })
+
+  test('with a target that is no URL is answered without an error in the log', async () => {
+    const logged = vi.spyOn(developerConsole.services.log, 'error')
+
+    const { status } = await ask('GET', '//[', { cookie })
+
+    expect(status).toBe(404)
+    expect(logged).not.toHaveBeenCalled()
+  })
+
   test('with two hosts is refused', async () => {
     const socket = connect(Number(port), '127.0.0.1')
     const hosts = `Host: 127.0.0.1:${port}\r\nHost: 127.0.0.1:${port}`
