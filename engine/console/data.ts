@@ -15,29 +15,35 @@ const MAX_VALUE = 500
 const SECRET_TABLES = ['verifications', 'oauth_records', 'device_codes', 'idempotency']
 
 interface Catalogue extends Omit<Table, 'isHidden'> {
+  schema: string
   /** The columns of the primary key. */
   key: string[]
 }
 
-/** Lists the tables of the schema. A statement can contain only names from this list. */
+/**
+ * Lists the tables of the schema. A name without a schema could mean a table of pg_catalog. Binary values are hidden, also in
+ * lists and in other names of the type (domains). A statement can contain only names from this list. */
 async function readCatalogue(tx: Database): Promise<Catalogue[]> {
   const [row] = await tx
     .select({ tables: sql`coalesce(json_agg(listed order by listed.name), '[]')::text`.mapWith(String) })
     .from(
-      sql`(select relname as name, nullif(greatest(reltuples, -1), -1)::float8 as "rowEstimate",
+      sql`(select relname as name, nspname as schema, nullif(greatest(reltuples, -1), -1)::float8 as "rowEstimate",
         (select coalesce(json_agg(json_build_object(
           'name', attname,
           'type', format_type(atttypid, atttypmod),
-          'isHidden', atttypid = 'bytea'::regtype,
-          'references', (select json_build_object('table', confrelid::regclass::text, 'column',
+          'isHidden', exists (select from pg_type
+            where pg_type.oid = atttypid and 'bytea'::regtype in (pg_type.oid, typbasetype, typelem)),
+          'references', (select json_build_object('table', target.relname, 'column',
               (select attname from pg_attribute where attrelid = confrelid and attnum = confkey[1]))
-            from pg_constraint
-            where conrelid = attrelid and contype = 'f' and conkey = array[attnum] limit 1)
+            from pg_constraint join pg_class as target on target.oid = confrelid
+            where conrelid = attrelid and contype = 'f' and conkey = array[attnum]
+              and target.relnamespace = pg_class.relnamespace limit 1)
           ) order by attnum), '[]') from pg_attribute
           where attrelid = pg_class.oid and attnum > 0 and not attisdropped) as columns,
         (select coalesce(json_agg(attname), '[]') from pg_constraint, pg_attribute
           where conrelid = pg_class.oid and contype = 'p' and attrelid = conrelid and attnum = any(conkey)) as key
-        from pg_class where relkind in ('r', 'p') and relnamespace = current_schema()::regnamespace) as listed`,
+        from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+        where relkind in ('r', 'p') and nspname = current_schema()) as listed`,
     )
   return JSON.parse(row?.tables ?? '[]') as Catalogue[]
 }
@@ -59,7 +65,7 @@ const reading = <Result>(db: Database, work: (tx: Database) => Promise<Result>) 
 
 export const listTables = (db: Database): Promise<Table[]> =>
   reading(db, async (tx) =>
-    (await readCatalogue(tx)).map(({ key: _, columns, ...table }) => ({
+    (await readCatalogue(tx)).map(({ key: _key, schema: _schema, columns, ...table }) => ({
       ...table,
       isHidden: isSecretTable(table),
       columns: columns.map((column) => ({
@@ -90,7 +96,7 @@ export const listRows = (db: Database, request: Request): Promise<Rows> =>
     const values = columns.map((column) => sql`left(${asText(column)}, ${sql.raw(String(MAX_VALUE))})`)
     const order =
       table.key.length > 0 ? table.key.map((column) => sql`${sql.identifier(column)} desc`) : [sql`ctid`]
-    const inner = sql`(select json_build_array(${join(values)}) as "values" from ${sql.identifier(table.name)}
+    const inner = sql`(select json_build_array(${join(values)}) as "values" from ${sql.identifier(table.schema)}.${sql.identifier(table.name)}
       where ${sql.join([sql`true`, ...conditions], sql` and `)} order by ${join(order)}
       limit ${PAGE + 1} offset ${request.page * PAGE}) as listed`
     const [row] = await tx

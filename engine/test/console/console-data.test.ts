@@ -197,6 +197,39 @@ describe('data.rows', () => {
   })
 })
 
+describe('a table with unusual names', () => {
+  test('is shown with its references', async () => {
+    await db.execute(sql`create table "Mixed "" Case" (id int primary key, "a"" , 'b" text)`)
+    await db.execute(sql`create table referring (id int primary key, mixed int references "Mixed "" Case")`)
+    await db.execute(sql`insert into "Mixed "" Case" values (1, 'value')`)
+
+    const tables = await client.data.tables()
+
+    const columns = tables.find(({ name }) => name === 'referring')?.columns ?? []
+    expect(columns[1]?.references).toEqual({ table: 'Mixed " Case', column: 'id' })
+    expect((await rowsOf('Mixed " Case')).rows).toEqual([['1', 'value']])
+  })
+
+  test('is not confused with a table of another schema', async () => {
+    await db.execute(sql`create table public.pg_stat_activity (id int primary key, own text)`)
+    await db.execute(sql`insert into public.pg_stat_activity values (1, 'own')`)
+    await db.execute(sql`create schema elsewhere create table parents (id int primary key)`)
+    await db.execute(sql`create table children (id int references elsewhere.parents)`)
+
+    const tables = await client.data.tables()
+
+    expect((await rowsOf('pg_stat_activity')).rows).toEqual([['1', 'own']])
+    expect(tables.find(({ name }) => name === 'children')?.columns[0]?.references).toBeNull()
+  })
+})
+
+test('hides binary values also in a list and in a domain', async () => {
+  await db.execute(sql`create domain secret_bytes as bytea`)
+  await db.execute(sql`create table binaries (id int, plain bytea, listed bytea[], domain secret_bytes)`)
+
+  expect((await rowsOf('binaries')).columns).toEqual(['id'])
+})
+
 describe('data.addSamples', () => {
   test('adds the sample accounts, again without a change', async () => {
     await client.data.addSamples()
