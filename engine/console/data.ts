@@ -4,12 +4,15 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../db/database.ts'
 import { searchPattern } from '../db/search.ts'
 import type { Filter, Rows, Table } from './contract.ts'
-import { isSecretName } from './redaction.ts'
+import { isSecretName, withoutSecretFields } from './redaction.ts'
 
 const PAGE = 50
 
 /** Maximum length of a value, in characters. */
 const MAX_VALUE = 500
+
+/** Maximum length of a JSON value, in characters. A part of the value could not be parsed to remove its secrets. */
+const MAX_JSON = 65_536
 
 /** Tables of the engine with secrets: sign-in codes, state and keys of OAuth, and stored answers. */
 const SECRET_TABLES = ['verifications', 'oauth_records', 'device_codes', 'idempotency']
@@ -86,14 +89,18 @@ export const listRows = (db: Database, request: Request): Promise<Rows> =>
   reading(db, async (tx) => {
     const table = (await readCatalogue(tx)).find(({ name }) => name === request.table)
     if (!table || isSecretTable(table)) throw notShown(request.table)
-    const columns = visibleColumns(table).map(({ name }) => name)
+    const visible = visibleColumns(table)
+    const columns = visible.map(({ name }) => name)
     const conditions = request.filters.map(({ column, operator, value }) => {
       if (!columns.includes(column)) throw notShown(`${table.name}.${column}`)
       return operator === 'is'
         ? sql`${asText(column)} = ${value}`
         : sql`${asText(column)} ilike ${searchPattern(value)}`
     })
-    const values = columns.map((column) => sql`left(${asText(column)}, ${sql.raw(String(MAX_VALUE))})`)
+    const values = visible.map(({ name, type }) => {
+      const limit = sql.raw(String(isJson(type) ? MAX_JSON : MAX_VALUE))
+      return sql`left(${asText(name)}, ${limit})`
+    })
     const order =
       table.key.length > 0 ? table.key.map((column) => sql`${sql.identifier(column)} desc`) : [sql`ctid`]
     const inner = sql`(select json_build_array(${join(values)}) as "values" from ${sql.identifier(table.schema)}.${sql.identifier(table.name)}
@@ -103,8 +110,20 @@ export const listRows = (db: Database, request: Request): Promise<Rows> =>
       .select({ rows: sql`coalesce(json_agg(listed."values"), '[]')::text`.mapWith(String) })
       .from(inner)
     const rows = JSON.parse(row?.rows ?? '[]') as (string | null)[][]
-    return { columns, rows: rows.slice(0, PAGE), hasMore: rows.length > PAGE }
+    const shown = rows
+      .slice(0, PAGE)
+      .map((cells) => cells.map((cell, index) => (isJson(visible[index]?.type) ? showJson(cell) : cell)))
+    return { columns, rows: shown, hasMore: rows.length > PAGE }
   })
+
+const isJson = (type = '') => type === 'json' || type === 'jsonb'
+
+function showJson(text: string | null) {
+  if (text === null) return null
+  return text.length < MAX_JSON
+    ? (withoutSecretFields(text)?.slice(0, MAX_VALUE) ?? null)
+    : '(too long to search for secrets)'
+}
 
 const asText = (column: string) => sql`${sql.identifier(column)}::text`
 

@@ -42,3 +42,14 @@ export function describeValue(value: unknown, areTextsSecret: boolean): string |
     return '"(a value that JSON cannot represent)"'
   }
 }
+
+/** The texts of a JSON value, as JSON writes them. The second group is the colon after the name of a field. */
+const JSON_TEXTS = /("(?:[^"\\]|\\.)*")(\s*:)?/g
+
+/** Returns the text of a JSON value, or the value without secrets if a field has the name of a secret. */
+export function withoutSecretFields(text: string): string | null {
+  const names = [...text.matchAll(JSON_TEXTS)].flatMap(([, name = '', colon]) =>
+    colon === undefined ? [] : String(JSON.parse(name)),
+  )
+  return names.some(isSecretName) ? describeValue(JSON.parse(text), false) : text
+}

@@ -230,6 +230,25 @@ test('hides binary values also in a list and in a domain', async () => {
   expect((await rowsOf('binaries')).columns).toEqual(['id'])
 })
 
+test('removes secrets from JSON, and shows other JSON as PostgreSQL writes it', async () => {
+  const long = JSON.stringify({ text: 'x'.repeat(100_000), apiKey: 'SENTINEL' })
+  await db.execute(sql`create table documents (id int primary key, plain json, document jsonb)`)
+  await db.execute(sql`insert into documents values
+    (1, '{"nested":[{"apiKey":"SENTINEL"}]}', '{"password":"SENTINEL","n":1}'),
+    (2, '{ "n": 12345678901234567890 }', '[1]'),
+    (3, null, ${long}::jsonb),
+    (4, '{"x":{"password":"SENTINEL"},"x":1}', '["password: x"]'),
+    (5, ${`{"${String.raw`pass\u0077ord`}" : "SENTINEL"}`}::json, null)`)
+
+  expect((await rowsOf('documents')).rows).toEqual([
+    ['5', '{"password":"(removed)"}', null],
+    ['4', '{"x":1}', '["password: x"]'],
+    ['3', null, '(too long to search for secrets)'],
+    ['2', '{ "n": 12345678901234567890 }', '[1]'],
+    ['1', '{"nested":[{"apiKey":"(removed)"}]}', '{"n":1,"password":"(removed)"}'],
+  ])
+})
+
 describe('data.addSamples', () => {
   test('adds the sample accounts, again without a change', async () => {
     await client.data.addSamples()
