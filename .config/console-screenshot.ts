@@ -26,15 +26,15 @@ export async function captureConsole(browser: Browser) {
   const context = await browser.newContext({ locale: 'en', viewport: { width: 1280, height: 760 } })
   const [page, caller] = [await context.newPage(), await context.newPage()]
   await page.goto(address())
-  const { origin } = new URL(page.url())
+  const root = page.url()
   const call = async (operation: string) => {
-    await caller.goto(`${origin}/#/procedures/${operation}`)
+    await caller.goto(`${root}#/procedures/${operation}`)
     await caller.getByRole('button', { name: 'Run', exact: true }).click()
     await caller.getByRole('region', { name: 'Answer' }).waitFor()
   }
   // The first call signs in, before the recording.
   await call('tasks.create')
-  await page.goto(`${origin}/#/requests`)
+  await page.goto(`${root}#/requests`)
   await page.getByText('Recording', { exact: true }).waitFor()
   for (const path of ['/api/counter', '/api/tasks']) await fetch(settings.baseUrl + path)
   for (const operation of ['notes.create', 'tasks.create', 'tasks.list']) await call(operation)

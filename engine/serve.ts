@@ -50,7 +50,7 @@ export async function serve(app: App, environment: NodeJS.ProcessEnv, { isDevelo
     if (settings.workers > 1 && starting) {
       await serveWithWorkers(app, settings, starting)
       printStartupMessage(app, settings)
-    } else if (mayHaveConsole(environment, settings, isDevelopment)) {
+    } else if (cluster.isPrimary && mayHaveConsole(environment, settings, isDevelopment)) {
       // Imported on demand, so that production does not load the console.
       const { createConsole } = await import('./console/index.ts')
       const { recorder, open } = createConsole(app)

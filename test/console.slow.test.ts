@@ -40,7 +40,7 @@ test('`start` serves the console, and stops with the service', async () => {
 
   const { status, headers } = await fetch(address, { redirect: 'manual' })
   const cookie = headers.get('set-cookie')?.split(';', 1)[0] ?? ''
-  const page = await fetch(new URL('/', address), { headers: { cookie } })
+  const page = await fetch(new URL(headers.get('location') ?? '', address), { headers: { cookie } })
 
   expect([status, page.status]).toEqual([303, 200])
   expect(await page.text()).toContain('<title>Console')

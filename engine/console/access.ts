@@ -16,11 +16,17 @@ export function createAccess({ secret, port }: { secret: string; port: number })
   const cookieName = `tallystick-console-${port}`
   let key = createKey()
 
-  const sign = (expires: string) =>
-    createHmac('sha256', secret).update(`console ${port} ${expires}`).digest('base64url')
+  const sign = (text: string) =>
+    createHmac('sha256', secret).update(`console ${port} ${text}`).digest('base64url')
+
+  // Browsers send a cookie to all ports of its host, but only within its folder, whose name other servers do not know.
+  const folder: `/${string}` = `/${sign('folder')}`
 
   return {
     origin,
+
+    /** The folder of all pages and procedures. */
+    folder,
 
     /** The address that opens the console once. */
     address: () => `${origin}/?key=${key}`,
@@ -30,7 +36,7 @@ export function createAccess({ secret, port }: { secret: string; port: number })
       if (!isEqual(given, key)) return undefined
       key = createKey()
       const expires = String(Math.floor(Date.now() / 1000) + LIFETIME)
-      return `${cookieName}=${expires}.${sign(expires)}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${LIFETIME}`
+      return `${cookieName}=${expires}.${sign(expires)}; Path=${folder}/; HttpOnly; SameSite=Strict; Max-Age=${LIFETIME}`
     },
 
     /** Returns whether a request has a valid cookie. */

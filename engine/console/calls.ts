@@ -60,7 +60,11 @@ export function createCalls({ app, settings }: ConsoleServices, people: People) 
         const start = performance.now()
         const sent = request instanceof Request ? request : new Request(request)
         const body = await sent.clone().text()
-        const response = await fetch(sent, { ...init, signal: AbortSignal.timeout(TIMEOUT) })
+        const response = await fetch(sent, {
+          ...init,
+          redirect: 'manual',
+          signal: AbortSignal.timeout(TIMEOUT),
+        })
         const text = await response.clone().text()
         result = {
           request: {

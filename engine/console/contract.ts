@@ -40,7 +40,7 @@ export type Overview = z.infer<typeof Overview>
 const JsonSchema = z.record(z.string(), z.unknown())
 
 const ProcedureDescription = z.object({
-  /** For example `tasks.create`. */
+  /** For example `books.create`. */
   operation: z.string(),
   resource: z.string(),
   summary: z.string(),
@@ -167,7 +167,10 @@ const Filter = z.object({
   column: z.string().max(63),
   /** `is`: the whole value. `contains`: a part of the value, in any case. */
   operator: z.enum(['is', 'contains']),
-  value: z.string().max(200),
+  value: z
+    .string()
+    .max(200)
+    .regex(/^[^\0]*$/, 'Must have no NUL'),
 })
 export type Filter = z.infer<typeof Filter>
 
@@ -175,7 +178,7 @@ export const MAX_PAGE = 1000
 
 const RowsRequest = z.object({
   table: z.string().max(63),
-  filters: z.array(Filter).max(10),
+  filters: z.array(Filter).max(5),
   /** From 0, with 50 rows each. */
   page: z.int().min(0).max(MAX_PAGE),
 })

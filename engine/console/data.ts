@@ -14,6 +14,9 @@ const MAX_VALUE = 500
 /** Maximum length of a JSON value, in characters. A part of the value could not be parsed to remove its secrets. */
 const MAX_JSON = 65_536
 
+/** Length of the part of a value that a filter searches, in characters. */
+const MAX_SEARCHED = 10_000
+
 /** Tables of the engine with secrets: sign-in codes, state and keys of OAuth, and stored answers. */
 const SECRET_TABLES = ['verifications', 'oauth_records', 'device_codes', 'idempotency']
 
@@ -25,7 +28,8 @@ interface Catalogue extends Omit<Table, 'isHidden'> {
 
 /**
  * Lists the tables of the schema. A name without a schema could mean a table of pg_catalog. Binary values are hidden, also in
- * lists and in other names of the type (domains). A statement can contain only names from this list. */
+ * lists and in other names of the type (domains). A statement can contain only names from this list.
+ */
 async function readCatalogue(tx: Database): Promise<Catalogue[]> {
   const [row] = await tx
     .select({ tables: sql`coalesce(json_agg(listed order by listed.name), '[]')::text`.mapWith(String) })
@@ -56,7 +60,10 @@ const isSecretTable = ({ name }: Pick<Catalogue, 'name'>) => SECRET_TABLES.inclu
 const visibleColumns = ({ columns }: Catalogue) =>
   columns.filter(({ name, isHidden }) => !isHidden && !isSecretName(name))
 
-/** Runs `work` in a transaction that can change nothing, with a time limit for each statement. */
+/**
+ * Runs `work` in a transaction that can change nothing, with a time limit for each statement. The embedded database ignores
+ * the limit.
+ */
 const reading = <Result>(db: Database, work: (tx: Database) => Promise<Result>) =>
   db.transaction(
     async (tx) => {
@@ -95,7 +102,7 @@ export const listRows = (db: Database, request: Request): Promise<Rows> =>
       if (!columns.includes(column)) throw notShown(`${table.name}.${column}`)
       return operator === 'is'
         ? sql`${asText(column)} = ${value}`
-        : sql`${asText(column)} ilike ${searchPattern(value)}`
+        : sql`left(${asText(column)}, ${sql.raw(String(MAX_SEARCHED))}) ilike ${searchPattern(value)}`
     })
     const values = visible.map(({ name, type }) => {
       const limit = sql.raw(String(isJson(type) ? MAX_JSON : MAX_VALUE))

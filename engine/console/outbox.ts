@@ -31,7 +31,7 @@ export function createOutbox({ outbox, smtpUrl }: Settings) {
     return files.flatMap((file) => FILE.exec(file)?.[1] ?? [])
   }
 
-  /** Parses an e-mail. Returns a note instead of an e-mail that cannot be read, so that the other e-mails are listed. */
+  /** Parses an e-mail. Returns a placeholder for an e-mail that cannot be read, so that the other e-mails are listed. */
   async function parse(id: string): Promise<LetterContent> {
     const known = parsed.get(id)
     if (known) return known

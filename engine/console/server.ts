@@ -19,6 +19,7 @@ const LIMITS = {
   maxHeaderSize: 16 * 1024,
   headersTimeout: 10_000,
   requestTimeout: 30_000,
+  connectionsCheckingInterval: 2_000,
   joinDuplicateHeaders: true,
 }
 const MAX_BODY = 1024 * 1024
@@ -103,11 +104,13 @@ export async function serveConsole(
     }
     const { pathname, searchParams } = new URL(target, access.origin)
     const key = searchParams.get('key') ?? ''
+    const path = pathname.startsWith(`${access.folder}/`) ? pathname.slice(access.folder.length) : undefined
     if (isSignIn) await signIn(response, key)
-    else if (!access.hasCookie(request)) openConsole(response, pathname === '/' ? key : '')
-    else if (pathname === '/' && key !== '') redirect(response, '/')
+    else if (pathname === '/' && key !== '') openConsole(response, key)
+    else if (!access.hasCookie(request)) send(response, 401, CLOSED)
+    else if (path === undefined) send(response, 404, NOTHING)
     else if (method === 'POST') await callProcedure(request, response)
-    else await sendFile(response, pathname)
+    else await sendFile(response, path)
   }
 
   async function signIn(response: ServerResponse, key: string) {
@@ -123,12 +126,15 @@ export async function serveConsole(
       send(response, 401, CLOSED)
       return
     }
-    redirect(response, '/', [cookie])
+    redirect(response, `${access.folder}/`, [cookie])
     onOpened()
   }
 
   async function callProcedure(request: IncomingMessage, response: ServerResponse) {
-    const { matched } = await rpc.handle(request, response, { prefix: '/rpc', context: {} })
+    const { matched } = await rpc.handle(request, response, {
+      prefix: `${access.folder}/rpc`,
+      context: {},
+    })
     if (!matched) send(response, 404, 'There is no such procedure')
   }
 
@@ -142,8 +148,11 @@ export async function serveConsole(
       return
     }
     const file = findFile(path === '/' ? 'index.html' : path.replace('/console/', ''))
-    if (file) send(response, 200, await file.load(), file.type)
-    else send(response, 404, path === '/' ? 'The console is not built: run `npm run build`' : NOTHING)
+    if (!file) send(response, 404, path === '/' ? 'The console is not built: run `npm run build`' : NOTHING)
+    // The build does not know the folder of the console.
+    else if (path === '/')
+      send(response, 200, String(await file.load()).replaceAll('"/console/', '"console/'), file.type)
+    else send(response, 200, await file.load(), file.type)
   }
 
   server.on('request', (request, response) => {

@@ -11,9 +11,9 @@ export const RETRY_DELAY = 1000
 /** Time between two checks that the service answers, in milliseconds. */
 const CHECK_INTERVAL = 5000
 
-/** Calls the procedures of the console. */
+/** Calls the procedures of the console, in the folder of this page. */
 export const client: ContractRouterClient<typeof consoleContract> = createORPCClient(
-  new RPCLink({ url: `${location.origin}/rpc` }),
+  new RPCLink({ url: new URL('rpc', location.href) }),
 )
 
 /** Whether no answer arrived: `fetch` failed, or a proxy has no service behind it. */

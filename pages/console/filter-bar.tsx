@@ -4,7 +4,7 @@ import type { Filter, Table } from '../../engine/console/contract.ts'
 import { operators } from './filters.ts'
 
 /** The most filters of a request. */
-const MAX_FILTERS = 10
+const MAX_FILTERS = 5
 
 interface Props {
   table: Table

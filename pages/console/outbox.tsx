@@ -84,7 +84,7 @@ function SelectedLetter({ letter: { id, to, subject, time, code } }: { letter: L
           <Copy text={code} what="the code" />
         </p>
       )}
-      <iframe sandbox="" src={`/outbox/${encodeURIComponent(id)}`} title={subject} />
+      <iframe sandbox="" src={`outbox/${encodeURIComponent(id)}`} title={subject} />
     </section>
   )
 }

@@ -8,13 +8,13 @@ import { app } from '../../src/app.ts'
 import { focusedText, forbidProblems, openContext, overflows, useBrowser } from '../fixtures/browser.ts'
 
 useBrowser()
-const { address, client, cookie, origin, service } = await startConsole()
+const { address, client, cookie, origin, root, service } = await startConsole()
 
 /** Opens a browser context with the cookie of the console. */
 async function openSignedIn(options: Parameters<typeof openContext>[0] = {}) {
   const context = await openContext(options)
   const [name = '', value = ''] = cookie.split('=')
-  await context.addCookies([{ name, value, url: origin }])
+  await context.addCookies([{ name, value, url: `${root}/` }])
   return context
 }
 
@@ -23,7 +23,7 @@ async function openView(view: string, options: Parameters<typeof openContext>[0]
   const context = await openSignedIn(options)
   const expectStatus = forbidProblems(context, origin)
   const page = await context.newPage()
-  await page.goto(`${origin}/#/${view}`)
+  await page.goto(`${root}/#/${view}`)
   await page.getByRole('navigation').waitFor()
   return { page, context, expectStatus }
 }
@@ -41,7 +41,7 @@ describe('the address', () => {
     await page.goto(address())
 
     await page.getByRole('heading', { name: 'Start here' }).waitFor()
-    expect(page.url()).toBe(`${origin}/`)
+    expect(page.url()).toBe(`${root}/`)
     await expect.poll(() => page.title(), PATIENCE).toBe('Start here – Console – Test library')
   })
 
@@ -71,7 +71,7 @@ describe('Start here', () => {
   test('signs in to the page with one click', async () => {
     const context = await openSignedIn()
     const page = await context.newPage()
-    await page.goto(origin)
+    await page.goto(`${root}/`)
     const opened = context.waitForEvent('page')
     await page.getByRole('button', { name: 'Ada Lovelace' }).click()
     const tab = await opened
@@ -279,9 +279,9 @@ describe('Data', () => {
 
     await page.getByText('Rows 1 to 1').waitFor()
     await page.getByRole('button', { name: /Remove the filter/ }).click()
-    await page.goto(`${origin}/#/data/sessions`)
+    await page.goto(`${root}/#/data/sessions`)
     await page.getByRole('columnheader', { name: 'token hidden' }).waitFor()
-    await page.goto(`${origin}/#/data/verifications`)
+    await page.goto(`${root}/#/data/verifications`)
     await page.getByText('contains secrets, which the console never shows').waitFor()
   })
 })
@@ -331,12 +331,12 @@ describe.each([
 test('the page says that the service does not answer, and continues when it answers', async () => {
   const context = await openSignedIn()
   const page = await context.newPage()
-  await page.goto(`${origin}/#/outbox`)
+  await page.goto(`${root}/#/outbox`)
   await page.getByRole('heading', { name: 'Outbox' }).waitFor()
 
-  await context.route(`${origin}/rpc/**`, (route) => route.abort())
+  await context.route(`${root}/rpc/**`, (route) => route.abort())
   await page.getByText('The service does not answer; trying again…').waitFor()
-  await context.unroute(`${origin}/rpc/**`)
+  await context.unroute(`${root}/rpc/**`)
 
   await page.getByText('The service does not answer; trying again…').waitFor({ state: 'hidden' })
 })

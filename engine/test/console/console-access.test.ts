@@ -7,7 +7,7 @@ import { mayHaveConsole } from '../../serve.ts'
 import { startConsole } from '../fixtures/console.ts'
 
 const developerConsole = await startConsole()
-const { ask, cookie, origin, port } = developerConsole
+const { ask, askRoot, cookie, origin, port, root } = developerConsole
 const json = { 'content-type': 'application/json' }
 const post = { cookie, origin, ...json }
 
@@ -30,27 +30,20 @@ describe('the address', () => {
     const address = developerConsole.address()
     const before = developerConsole.uses()
 
-    const first = await ask('GET', address.slice(origin.length))
-    const second = await ask('GET', address.slice(origin.length))
+    const first = await askRoot('GET', address.slice(origin.length))
+    const second = await askRoot('GET', address.slice(origin.length))
 
-    expect([first.status, first.headers.location]).toEqual([303, '/'])
+    expect([first.status, first.headers.location]).toEqual([303, `${root.slice(origin.length)}/`])
     expect(first.headers['set-cookie']).toEqual([
       expect.stringMatching(
-        new RegExp(`^tallystick-console-${port}=[\\w.-]+; Path=/; HttpOnly; SameSite=Strict; Max-Age=43200$`),
+        new RegExp(
+          `^tallystick-console-${port}=[\\w.-]+; Path=${root.slice(origin.length)}/; HttpOnly; SameSite=Strict; Max-Age=43200$`,
+        ),
       ),
     ])
     expect([second.status, second.headers['set-cookie']]).toEqual([401, undefined])
     expect(developerConsole.uses()).toBe(before + 1)
     expect(developerConsole.address()).not.toBe(address)
-  })
-
-  test('stays valid if the browser has a cookie already', async () => {
-    const address = developerConsole.address()
-
-    const { status, headers } = await ask('GET', address.slice(origin.length), { cookie })
-
-    expect([status, headers.location, headers['set-cookie']]).toEqual([303, '/', undefined])
-    expect(developerConsole.address()).toBe(address)
   })
 
   test('works at no other path', async () => {
@@ -60,7 +53,7 @@ describe('the address', () => {
   })
 
   test.each(['', 'x', 'A'.repeat(43), 'ä'.repeat(43)])('does not accept the key %j', async (key) => {
-    expect((await ask('GET', `/?key=${encodeURIComponent(key)}`)).status).toBe(401)
+    expect((await askRoot('GET', `/?key=${encodeURIComponent(key)}`)).status).toBe(401)
   })
 })
 
@@ -82,6 +75,15 @@ describe('the cookie', () => {
     const { status } = await fetch('GET', `/dev${path}`, undefined, { cookie })
 
     expect(status).toBe(404)
+  })
+
+  test('belongs to a folder that servers at other ports do not know', async () => {
+    const statuses = await Promise.all(
+      paths.map(async (path) => (await askRoot('GET', path, { cookie })).status),
+    )
+
+    expect(root.slice(origin.length)).toMatch(/^\/[\w-]{43}$/)
+    expect(statuses).toEqual(paths.map(() => 404))
   })
 
   test('cannot be changed', async () => {
@@ -192,7 +194,7 @@ describe('a request', () => {
   test('with thousands of headers before the header of a proxy is refused', async () => {
     const socket = connect(Number(port), '127.0.0.1')
     const headers = `Host: 127.0.0.1:${port}\r\nCookie: ${cookie}\r\n${'a:\r\n'.repeat(2500)}Via: 1.1 proxy\r\n`
-    socket.end(`GET / HTTP/1.1\r\n${headers}\r\n`)
+    socket.end(`GET ${root.slice(origin.length)}/ HTTP/1.1\r\n${headers}\r\n`)
     const [chunk] = (await once(socket, 'data')) as [Buffer]
 
     expect(chunk.toString()).toMatch(/^HTTP\/1.1 403 /)
@@ -210,7 +212,7 @@ describe('a request', () => {
   test('with two hosts is refused', async () => {
     const socket = connect(Number(port), '127.0.0.1')
     const hosts = `Host: 127.0.0.1:${port}\r\nHost: 127.0.0.1:${port}`
-    socket.end(`GET / HTTP/1.1\r\n${hosts}\r\nCookie: ${cookie}\r\n\r\n`)
+    socket.end(`GET ${root.slice(origin.length)}/ HTTP/1.1\r\n${hosts}\r\nCookie: ${cookie}\r\n\r\n`)
     const [chunk] = (await once(socket, 'data')) as [Buffer]
 
     expect(chunk.toString()).toMatch(/^HTTP\/1.1 4\d\d /)

@@ -66,7 +66,7 @@ describe('outbox.list', () => {
 
   test('shows at most 100 e-mails, and ignores other files', async () => {
     await Promise.all(Array.from({ length: 105 }, () => writeLetter('Hello')))
-    await writeFile(join(outbox, 'notes.txt'), 'Hello')
+    await writeFile(join(outbox, 'list.txt'), 'Hello')
     await writeFile(join(outbox, `${crypto.randomUUID()}.eml.part`), 'Hello')
 
     expect(await client.outbox.list()).toHaveLength(100)
@@ -107,7 +107,7 @@ describe('an e-mail', () => {
     '/outbox/%2e%2e/auth-secret',
     '/outbox/',
     `/outbox/${crypto.randomUUID()}`,
-    '/outbox/notes.txt',
+    '/outbox/list.txt',
     `/console/../../../package.json`,
     '/console/%2e%2e/app/index.html',
     '/console//etc/passwd',

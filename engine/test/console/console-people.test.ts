@@ -4,7 +4,7 @@ import { samplePeople } from '../../console/people.ts'
 import { newEmail } from '../fixtures/bind-service.ts'
 import { startConsole } from '../fixtures/console.ts'
 
-const { ask, client, cookie, origin, port, service, services } = await startConsole()
+const { askRoot, client, cookie, origin, port, service, services } = await startConsole()
 const localhost = `localhost:${port}`
 
 const linkOf = async (person: 'ada' | 'charles' | 'admin') => {
@@ -19,7 +19,7 @@ describe('people.signIn', () => {
   test.each(['ada', 'charles', 'admin'] as const)('signs %s in to the page', async (person) => {
     const { path } = await linkOf(person)
 
-    const { status, headers } = await ask('GET', path, { host: localhost })
+    const { status, headers } = await askRoot('GET', path, { host: localhost })
 
     const session = headers['set-cookie']?.map((line) => line.split(';', 1)[0]).join('; ') ?? ''
     expect([status, headers.location]).toEqual([303, service.origin])
@@ -29,7 +29,7 @@ describe('people.signIn', () => {
   test('gives only the administrator the role', async () => {
     const statuses = await Promise.all(
       (['ada', 'admin'] as const).map(async (person) => {
-        const { headers } = await ask('GET', (await linkOf(person)).path, { host: localhost })
+        const { headers } = await askRoot('GET', (await linkOf(person)).path, { host: localhost })
         const session = headers['set-cookie']?.map((line) => line.split(';', 1)[0]).join('; ') ?? ''
         return (await service.fetch('GET', '/api/audit', undefined, { cookie: session })).status
       }),
@@ -40,9 +40,9 @@ describe('people.signIn', () => {
 
   test('creates a link that works once', async () => {
     const { path } = await linkOf('ada')
-    await ask('GET', path, { host: localhost })
+    await askRoot('GET', path, { host: localhost })
 
-    const { status, headers } = await ask('GET', path, { host: localhost })
+    const { status, headers } = await askRoot('GET', path, { host: localhost })
 
     expect([status, headers['set-cookie']]).toEqual([410, undefined])
   })
@@ -51,7 +51,7 @@ describe('people.signIn', () => {
     const { path } = await linkOf('ada')
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_001 })
 
-    const { status } = await ask('GET', path, { host: localhost }).finally(() => vi.useRealTimers())
+    const { status } = await askRoot('GET', path, { host: localhost }).finally(() => vi.useRealTimers())
 
     expect(status).toBe(410)
   })
@@ -59,7 +59,7 @@ describe('people.signIn', () => {
   test('creates a link that works only at localhost', async () => {
     const { path } = await linkOf('ada')
 
-    const { status } = await ask('GET', path, { cookie })
+    const { status } = await askRoot('GET', path, { cookie })
 
     expect(status).toBe(404)
   })
@@ -67,7 +67,7 @@ describe('people.signIn', () => {
   test.each(['/', '/rpc/overview', '/sign-in', '/console/assets/main.js'])(
     'is the only reason for requests to localhost: %s is refused',
     async (path) => {
-      expect((await ask('GET', path, { cookie, host: localhost })).status).toBe(403)
+      expect((await askRoot('GET', path, { cookie, host: localhost })).status).toBe(403)
     },
   )
 
@@ -87,7 +87,7 @@ describe('people.signIn', () => {
     const isCharles = eq(users.email, samplePeople.charles.email)
     await services.db.update(users).set({ banned: true }).where(isCharles)
 
-    const { status, body } = await ask('GET', path, { host: localhost })
+    const { status, body } = await askRoot('GET', path, { host: localhost })
     await services.db.update(users).set({ banned: false }).where(isCharles)
 
     expect([status, body.toString()]).toEqual([
