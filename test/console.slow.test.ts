@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 
 import { build } from 'esbuild'
 import { expect, onTestFinished, test } from 'vitest'
@@ -87,6 +88,17 @@ test('the service imports the console only on demand', async () => {
   expect(Object.keys(outputs).flatMap(inputsOf).filter(isConsole)).not.toEqual([])
   expect([...loaded].flatMap(inputsOf)).toContain('engine/http/server/app.ts')
   expect([...loaded].flatMap(inputsOf).filter(isConsole)).toEqual([])
+})
+
+test('the page has less than 150 kB', async () => {
+  const folder = 'dist/pages/console/assets'
+  const files = (await readdir(folder)).filter((file) => /\.(js|css)$/.test(file))
+  const sizes = await Promise.all(
+    files.map(async (file) => gzipSync(await readFile(join(folder, file))).length),
+  )
+
+  expect(sizes).toHaveLength(2)
+  expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(150_000)
 })
 
 const isConsole = (input: string) => input.startsWith('engine/console/') || input.includes('postal-mime')
