@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 
 import type { Letter } from '../../engine/console/contract.ts'
-import { client } from './client.ts'
+import { client, overviewQuery } from './client.ts'
 import { Copy } from './copy.tsx'
 import { formatDate } from './format.ts'
 import { Loaded } from './problem.tsx'
@@ -26,16 +26,28 @@ export function Outbox() {
           <>
             <h2>Outbox</h2>
             <section className="empty">
-              <p>
-                {letters
-                  ? 'No e-mails yet. A sign-in with an e-mail address sends a code.'
-                  : 'A mail server sends the e-mails, so that the outbox is empty.'}
-              </p>
+              {letters ? <NoLetters /> : <p>A mail server sends the e-mails, so that the outbox is empty.</p>}
             </section>
           </>
         )
       }
     </Loaded>
+  )
+}
+
+function NoLetters() {
+  const { data: overview } = useQuery(overviewQuery)
+  return (
+    <>
+      <p>No e-mails yet. A sign-in with an e-mail address sends a code, which appears here.</p>
+      {overview && (
+        <p>
+          <a href={overview.origin} target="_blank" rel="noreferrer">
+            Sign in to the page in a new tab
+          </a>
+        </p>
+      )}
+    </>
   )
 }
 

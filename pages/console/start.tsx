@@ -68,7 +68,10 @@ export function Start() {
   )
 }
 
-/** Links to a procedure that changes data, because its effect is visible in the views Requests and Data. */
+/**
+ * Links to a procedure that changes data, because its effect is visible in the views Requests and Data. Requests opens in a
+ * new tab, because requests are recorded only while the view is open.
+ */
 function FirstCall() {
   const { data = [] } = useQuery(proceduresQuery)
   const callable = data.filter(({ isStream }) => !isStream)
@@ -93,8 +96,11 @@ function FirstCall() {
         <a href={addressOf('procedures')}>All procedures</a>
       </p>
       <p>
-        Then look at the <a href={addressOf('requests')}>requests</a> with their SQL statements, and at the{' '}
-        <a href={addressOf('data')}>data</a>.
+        To see the SQL statements of the call, first open the{' '}
+        <a href={addressOf('requests')} target="_blank">
+          requests in a new tab
+        </a>
+        . To see the new rows, open the <a href={addressOf('data')}>data</a> afterwards.
       </p>
     </>
   )
