@@ -63,7 +63,7 @@ function Entry({ table: { name, rowEstimate, isHidden }, isCurrent }: { table: T
     return (
       <li className="secret">
         <span className="name">{name}</span>
-        <small>secret, never shown</small>
+        <small title="The console never shows this table.">secret</small>
       </li>
     )
   return (
