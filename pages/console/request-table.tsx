@@ -28,7 +28,7 @@ export function RequestTable({ requests, selected, onSelect }: Props) {
               Duration
             </th>
             <th scope="col" className="wide number">
-              Database
+              Statements
             </th>
           </tr>
         </thead>
@@ -47,13 +47,17 @@ export function RequestTable({ requests, selected, onSelect }: Props) {
   )
 }
 
+/** Returns the operation. Without a procedure, the method and the path: `GET /api/openapi.json`. */
+const nameOf = ({ operation, method, path }: RecordedRequest) =>
+  operation && !operation.startsWith('/') ? operation : `${method} ${path}`
+
 interface RowProps extends Pick<Props, 'onSelect'> {
   request: RecordedRequest
   isSelected: boolean
 }
 
 function Row({ request, isSelected, onSelect }: RowProps) {
-  const { time, operation, method, path, status, person, app, protocol } = request
+  const { time, status, person, app, protocol } = request
   const { duration, databaseTime, statementCount } = request
   return (
     <tr className={isSelected ? 'selected' : undefined}>
@@ -67,7 +71,7 @@ function Row({ request, isSelected, onSelect }: RowProps) {
             onSelect(request, currentTarget)
           }}
         >
-          {operation ?? `${method} ${path}`}
+          {nameOf(request)}
         </button>
       </th>
       <td>
@@ -84,7 +88,7 @@ function Row({ request, isSelected, onSelect }: RowProps) {
           <span className="muted">none</span>
         ) : (
           <>
-            {formatDuration(databaseTime)} <small className="muted">in {statementCount}</small>
+            {statementCount} <small className="muted">in</small> {formatDuration(databaseTime)}
           </>
         )}
       </td>
