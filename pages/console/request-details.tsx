@@ -50,14 +50,20 @@ export function RequestDetails({ request, onClose }: { request: RecordedRequest;
         <dd>{protocol}</dd>
       </dl>
       {calls.map((call, index) => (
-        <Call key={index} call={call} />
+        <Call key={`${id} ${index}`} call={call} isFailure={status !== null && status >= 500} />
       ))}
       <Statements request={request} />
     </section>
   )
 }
 
-function Call({ call: { operation, input, output, error } }: { call: RecordedRequest['calls'][number] }) {
+interface CallProps {
+  call: RecordedRequest['calls'][number]
+  /** Whether the service failed. Only then the stack is open: a refused call needs its code and its message. */
+  isFailure: boolean
+}
+
+function Call({ call: { operation, input, output, error }, isFailure }: CallProps) {
   return (
     <>
       <h4>Call of {operation}</h4>
@@ -66,7 +72,12 @@ function Call({ call: { operation, input, output, error } }: { call: RecordedReq
           <p>
             <code>{error.code ?? error.type}</code> {error.message}
           </p>
-          {error.stack && <Code text={error.stack} name="the stack of the error" />}
+          {error.stack && (
+            <details open={isFailure}>
+              <summary>Stack</summary>
+              <Code text={error.stack} name="the stack of the error" />
+            </details>
+          )}
         </div>
       )}
       {input !== null && (
