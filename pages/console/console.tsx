@@ -59,6 +59,16 @@ export function Console() {
                 ))}
             </ul>
           </nav>
+          {overview && (
+            <p className="links">
+              <a href={overview.origin} target="_blank" rel="noreferrer">
+                Open the page
+              </a>
+              <a href={`${overview.origin}/docs`} target="_blank" rel="noreferrer">
+                API reference
+              </a>
+            </p>
+          )}
         </div>
         <Connection />
       </header>
