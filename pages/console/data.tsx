@@ -80,6 +80,8 @@ function Entry({ table: { name, rowEstimate, isHidden }, isCurrent }: { table: T
   )
 }
 
+const listFormat = new Intl.ListFormat('en')
+
 /** The button that adds sample data. Shown only if resources have sample data. */
 function Samples() {
   const { data: overview } = useQuery(overviewQuery)
@@ -97,7 +99,7 @@ function Samples() {
         Add sample data
       </button>
       <p role="status" className="muted">
-        {data?.message ?? `For ${overview.samples.join(', ')}.`}
+        {data?.message ?? `Adds rows for ${listFormat.format(overview.samples)}.`}
       </p>
       <Problem error={error} onRetry={add} />
     </div>

@@ -15,7 +15,7 @@ export function RowTable({ table: { name, columns }, rows }: { table: Table; row
             {columns.map((column) => (
               <th key={column.name} scope="col">
                 {column.name}
-                <small>{column.isHidden ? 'hidden' : column.type}</small>
+                <small>{column.isHidden ? 'hidden' : shortType(column.type)}</small>
               </th>
             ))}
           </tr>
@@ -39,6 +39,13 @@ export function RowTable({ table: { name, columns }, rows }: { table: Table; row
   )
 }
 
+/** Returns PostgreSQL's short name of a type of times, because a long name widens the column. */
+const shortType = (type: string) =>
+  type.replace(
+    /^(timestamp|time)(\(\d\))? with(out)? time zone$/,
+    (_, name: string, precision = '', out = '') => `${name}${out ? '' : 'tz'}${precision}`,
+  )
+
 interface ValueProps {
   column: Table['columns'][number]
   /** Undefined for a hidden column. */
@@ -49,6 +56,7 @@ interface ValueProps {
 function Value({ column: { references }, value }: ValueProps) {
   if (value === undefined) return <span className="muted">hidden</span>
   if (value === null) return <span className="muted">null</span>
+  if (value === '') return <span className="muted">(empty)</span>
   if (!references) return value
   const { table, column } = references
   const query = toQuery({ filters: [{ column, operator: 'is', value }], page: 0 })

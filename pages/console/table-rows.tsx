@@ -12,6 +12,11 @@ import { RowTable } from './row-table.tsx'
 const PAGE_SIZE = 50
 const LAST_PAGE = 1000
 
+function nothingText({ filters, page }: Selection) {
+  if (page > 0) return 'This page has no rows.'
+  return filters.length > 0 ? 'No row matches the filters.' : 'The table has no rows.'
+}
+
 /** The rows of a table, with filters and pages. */
 export function TableRows({ table, selection }: { table: Table; selection: Selection }) {
   const { name } = table
@@ -48,38 +53,45 @@ export function TableRows({ table, selection }: { table: Table; selection: Selec
         }}
       />
       <Loaded query={query}>
-        {(rows) => (
-          <>
-            <RowTable table={table} rows={rows} />
-            <div className="row pages">
-              <p role="status" className="muted grow">
-                {rows.rows.length === 0
-                  ? 'No rows'
-                  : `Rows ${page * PAGE_SIZE + 1} to ${page * PAGE_SIZE + rows.rows.length}`}
-              </p>
-              <button
-                type="button"
-                className="secondary"
-                disabled={page === 0}
-                onClick={() => {
-                  open({ filters, page: page - 1 })
-                }}
-              >
-                Previous
-              </button>
-              <button
-                type="button"
-                className="secondary"
-                disabled={!rows.hasMore || page >= LAST_PAGE}
-                onClick={() => {
-                  open({ filters, page: page + 1 })
-                }}
-              >
-                Next
-              </button>
-            </div>
-          </>
-        )}
+        {(rows) => {
+          const count = rows.rows.length
+          return (
+            <>
+              <RowTable table={table} rows={rows} />
+              <div className="row pages">
+                <p role="status" className={count === 0 ? 'muted grow none' : 'muted grow'}>
+                  {count === 0
+                    ? nothingText(selection)
+                    : `Rows ${page * PAGE_SIZE + 1} to ${page * PAGE_SIZE + count}`}
+                </p>
+                {(page > 0 || rows.hasMore) && (
+                  <>
+                    <button
+                      type="button"
+                      className="secondary"
+                      disabled={page === 0}
+                      onClick={() => {
+                        open({ filters, page: page - 1 })
+                      }}
+                    >
+                      Previous
+                    </button>
+                    <button
+                      type="button"
+                      className="secondary"
+                      disabled={!rows.hasMore || page >= LAST_PAGE}
+                      onClick={() => {
+                        open({ filters, page: page + 1 })
+                      }}
+                    >
+                      Next
+                    </button>
+                  </>
+                )}
+              </div>
+            </>
+          )
+        }}
       </Loaded>
     </section>
   )
