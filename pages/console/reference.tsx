@@ -51,7 +51,7 @@ export function Reference({ procedure }: { procedure: ProcedureDescription }) {
     <section>
       <h3>Contract</h3>
       {errors.length > 0 && (
-        <details>
+        <details open>
           <summary>Errors ({errors.length})</summary>
           <div className="scroll" tabIndex={0} role="group" aria-label="Errors">
             <table>
