@@ -1,4 +1,6 @@
-import { useEffect, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
+
+import { colorJson } from './json.tsx'
 
 /** Time that the button shows the outcome, in milliseconds. */
 const SHOWN = 2000
@@ -52,7 +54,7 @@ export const Code = ({ text, name }: { text: string; name: string }) => (
   <div className="code">
     <Copy text={text} what={name} />
     <pre>
-      <code>{text}</code>
+      <code>{useMemo(() => colorJson(text), [text])}</code>
     </pre>
   </div>
 )
