@@ -1,17 +1,20 @@
 import type { CallResult } from '../../engine/console/contract.ts'
 import { Code, prettyJson } from './copy.tsx'
-import { Status } from './status.tsx'
 import { formatDuration } from './format.ts'
+import { addressOf } from './location.ts'
+import { Status } from './status.tsx'
 
 /** The answer of a call: status, error, body and headers. */
 export function Answer({ result }: { result: CallResult }) {
   const { request, status, duration, headers, body, isCut, error } = result
+  const id = headers.find(([name]) => name === 'x-request-id')?.[1]
   return (
     <section aria-label="Answer">
       <div className="row head">
         <h3>Answer</h3>
         <p role="status" className="row">
           <Status status={status} /> <span className="muted">{formatDuration(duration)}</span>
+          {id && <a href={addressOf('requests', id)}>Statements</a>}
         </p>
       </div>
       {error && (
@@ -21,7 +24,9 @@ export function Answer({ result }: { result: CallResult }) {
           <small>
             {error.isDefined
               ? 'The contract declares this error, so clients know its type.'
-              : 'The contract of the procedure does not declare this error.'}
+              : error.code === 'BAD_REQUEST'
+                ? 'The input breaks its schema. Every procedure has this error.'
+                : 'The contract of the procedure does not declare this error.'}
           </small>
         </p>
       )}

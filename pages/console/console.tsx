@@ -7,6 +7,7 @@ import { Data } from './data.tsx'
 import { addressOf, type Place, usePlace, type View, views } from './location.ts'
 import { Outbox } from './outbox.tsx'
 import { Procedures } from './procedures.tsx'
+import { useRecorder } from './recording.ts'
 import { Requests } from './requests.tsx'
 import { Start } from './start.tsx'
 
@@ -19,6 +20,7 @@ const isName = (name: string): name is View => Object.hasOwn(views, name)
 export function Console() {
   const place = usePlace()
   const main = useFocusAfterChange(place)
+  useRecorder()
   const { data: overview } = useQuery(overviewQuery)
   const name = overview?.name ?? ''
   const title = [place.item, views[place.view], 'Console', name].filter(Boolean).join(' – ')
@@ -81,7 +83,7 @@ export function Console() {
 
 function CurrentView({ place: { view, item, query } }: { place: Place }) {
   if (view === 'procedures') return <Procedures operation={item} />
-  if (view === 'requests') return <Requests />
+  if (view === 'requests') return <Requests id={item} />
   if (view === 'outbox') return <Outbox />
   if (view === 'data') return <Data table={item} query={query} />
   return <Start />

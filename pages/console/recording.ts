@@ -64,7 +64,7 @@ async function watch(signal: AbortSignal) {
 }
 
 /** Records requests while the component is shown. */
-export function useRecording(): Recording {
+export function useRecorder() {
   useEffect(() => {
     const controller = new AbortController()
     void watch(controller.signal)
@@ -73,5 +73,8 @@ export function useRecording(): Recording {
       update({ isRecording: false, error: undefined })
     }
   }, [])
-  return useSyncExternalStore(subscribe, () => recording)
 }
+
+export const useRecording = (): Recording => useSyncExternalStore(subscribe, () => recording)
+
+export const findRequest = (id: string) => recording.requests.find((request) => request.id === id)

@@ -3,7 +3,7 @@ import { useRef, useState } from 'react'
 import type { RecordedRequest } from '../../engine/console/contract.ts'
 import { addressOf } from './location.ts'
 import { Problem } from './problem.tsx'
-import { clearRequests, useRecording } from './recording.ts'
+import { clearRequests, findRequest, useRecording } from './recording.ts'
 import { RequestDetails } from './request-details.tsx'
 import { RequestTable } from './request-table.tsx'
 
@@ -17,13 +17,13 @@ function matches({ operation, path, person, app, status, protocol }: RecordedReq
     .every((word) => text.includes(word))
 }
 
-/** The requests of the service, live. */
-export function Requests() {
+/** The requests of the service, live. At first, the details of the request with the id are shown. */
+export function Requests({ id }: { id: string }) {
   const { requests, isRecording, error } = useRecording()
   const [paused, setPaused] = useState<readonly RecordedRequest[]>()
   const [filter, setFilter] = useState('')
   const [onlyErrors, setOnlyErrors] = useState(false)
-  const [selected, setSelected] = useState<RecordedRequest>()
+  const [selected, setSelected] = useState(() => findRequest(id))
   const opener = useRef<HTMLElement>(null)
 
   const all = paused ?? requests
@@ -106,14 +106,11 @@ export function Requests() {
 
 const NothingFound = () => <p className="muted">No request matches the filter.</p>
 
-/** The link opens a new tab, because this view must stay open. */
 const NothingRecorded = () => (
   <>
-    <p>Requests appear here while this view is open. Nothing is recorded otherwise.</p>
+    <p>Requests appear here while a console is open. Nothing is recorded otherwise.</p>
     <p>
-      <a href={addressOf('procedures')} target="_blank">
-        Call a procedure in a new tab
-      </a>
+      <a href={addressOf('procedures')}>Call a procedure</a>
     </p>
   </>
 )

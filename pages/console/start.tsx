@@ -68,10 +68,7 @@ export function Start() {
   )
 }
 
-/**
- * Links to a procedure that changes data, because its effect is visible in the views Requests and Data. Requests opens in a
- * new tab, because requests are recorded only while the view is open.
- */
+/** Links to a procedure that changes data, because its effect is visible in the views Requests and Data. */
 function FirstCall() {
   const { data = [] } = useQuery(proceduresQuery)
   const callable = data.filter(({ isStream }) => !isStream)
@@ -96,11 +93,8 @@ function FirstCall() {
         <a href={addressOf('procedures')}>All procedures</a>
       </p>
       <p>
-        To see the SQL statements of the call, first open the{' '}
-        <a href={addressOf('requests')} target="_blank">
-          requests in a new tab
-        </a>
-        . To see the new rows, open the <a href={addressOf('data')}>data</a> afterwards.
+        Then look at the <a href={addressOf('requests')}>requests</a> with their SQL statements, and at the{' '}
+        <a href={addressOf('data')}>data</a>.
       </p>
     </>
   )

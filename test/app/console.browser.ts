@@ -118,6 +118,11 @@ describe('Procedures', () => {
     const answer = page.getByRole('region', { name: 'Answer' })
     await answer.getByText('200 OK').waitFor()
     expect(await answer.textContent()).toContain('"name": "From the console"')
+    await answer.getByRole('link', { name: 'Statements' }).click()
+    await page
+      .getByRole('region', { name: 'Request', exact: true })
+      .getByText('insert shelves', { exact: true })
+      .waitFor()
   })
 
   test.each([
