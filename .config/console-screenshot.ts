@@ -23,7 +23,7 @@ export async function captureConsole(browser: Browser) {
   await once(server, 'listening')
   const { address, close } = await serveConsole(services, recorder, () => undefined)
 
-  const context = await browser.newContext({ locale: 'en', viewport: { width: 1280, height: 760 } })
+  const context = await browser.newContext({ locale: 'en', viewport: { width: 1280, height: 960 } })
   const [page, caller] = [await context.newPage(), await context.newPage()]
   await page.goto(address())
   const root = page.url()

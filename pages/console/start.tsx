@@ -10,8 +10,11 @@ import { SignIn } from './sign-in.tsx'
 /** The commands of the fourth step. */
 const commands = [
   { command: 'npx tallystick add loans', effect: 'Adds a resource: contract, table, procedures and tests.' },
-  { command: 'npm run check && npm test', effect: 'Checks types and style, and runs the tests.' },
-  { command: 'npm run migration', effect: 'Writes the SQL of a changed table. Then restart the service.' },
+  { command: 'npm run check && npm test', effect: 'Checks the types, and runs the tests.' },
+  {
+    command: 'npm run migration',
+    effect: 'Writes the SQL of a changed table. `npm run dev` then applies the SQL.',
+  },
 ]
 
 /** Returns the name as a key of a configuration file: `tallystick`. */
@@ -51,6 +54,10 @@ export function Start() {
               <li>
                 <section>
                   <h3>Make it yours</h3>
+                  <p className="muted">
+                    In the repository of Tallystick, create a project first:{' '}
+                    <code>npx --no-install tallystick new ../my-app</code>
+                  </p>
                   {commands.map(({ command, effect }) => (
                     <div key={command} className="command">
                       <p>{effect}</p>
