@@ -4,7 +4,7 @@ import { z } from 'zod'
 // The procedures of the console, for its page (pages/console/). No other client has these procedures.
 
 /** A person of the samples. Each has a reserved address (RFC 2606), so that no real account can have the address. */
-const SamplePerson = z.enum(['ada', 'charles', 'admin'])
+export const SamplePerson = z.enum(['ada', 'charles', 'admin'])
 export type SamplePerson = z.infer<typeof SamplePerson>
 
 /** Who makes a call: nobody, or a sample person with a session, or with an access token of the scopes. */

@@ -3,7 +3,7 @@ import { implement, ORPCError } from '@orpc/server'
 import { addSamples, describeSamples, importSamples } from '../operator/seed.ts'
 import { isServer } from '../db/open.ts'
 import { createCalls } from './calls.ts'
-import { consoleContract } from './contract.ts'
+import { consoleContract, SamplePerson } from './contract.ts'
 import { listRows, listTables } from './data.ts'
 import type { Outbox } from './outbox.ts'
 import { type ConsoleServices, type People, samplePeople } from './people.ts'
@@ -34,10 +34,7 @@ export function createConsoleRouter({ services, recorder, people, outbox, signIn
       mcp: `${settings.baseUrl}/mcp`,
       data: isServer(settings.databaseUrl) ? 'the PostgreSQL server of DATABASE_URL' : settings.databaseUrl,
       mail: settings.smtpUrl === undefined ? settings.outbox : 'the mail server of SMTP_URL',
-      people: Object.entries(samplePeople).map(([person, account]) => ({
-        person: person as keyof typeof samplePeople,
-        ...account,
-      })),
+      people: SamplePerson.options.map((person) => ({ person, ...samplePeople[person] })),
       canSignIn: isAtLocalhost,
       samples: Object.keys(await importSamples(app)),
     })),
