@@ -95,13 +95,13 @@ module.exports = {
     only('app', '^app/', ['^contract/', '^engine/contract/index\\.ts$', pageEntries, '^src/messages/']),
 
     // The page of the console.
-    only('console-page', '^pages/console/', ['^engine/console/contract\\.ts$']),
+    only('console-page', '^pages/console/', ['^engine/console/(bounds|contract)\\.ts$']),
     {
       name: 'console-page-types',
       comment: 'The page has only the types of the contract, so that the page contains no schemas.',
       severity: 'error',
       from: { path: '^pages/console/' },
-      to: { path: '^engine/', dependencyTypesNot: ['type-only'] },
+      to: { path: '^engine/', pathNot: '^engine/console/bounds\\.ts$', dependencyTypesNot: ['type-only'] },
     },
 
     // The engine, which knows no resource.

@@ -49,7 +49,7 @@ export interface Metrics {
 /** Records requests while a developer looks at the requests (engine/console/). */
 export interface Recorder {
   observeStatement: StatementObserver
-  /** Returns the function that handles a request and records the request. While nobody looks, returns `handle` itself. */
+  /** Returns a function that handles and records a request. Without a developer who looks, returns `handle` itself. */
   record: (
     request: IncomingMessage,
     response: ServerResponse,

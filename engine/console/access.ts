@@ -8,18 +8,21 @@ const LIFETIME = 12 * 3600
 const PROXY_HEADER = /^(forwarded|x-forwarded-.*|x-real-ip|via)$/
 
 /**
- * Who can open the console: the reader of the printed address. `secret` is the secret of the service, so that the cookie stays valid when the service starts again. The cookie names the
- * port, because browsers send the cookies of one host to all ports.
+ * Decides who can open the console: the reader of the printed address. `secret` is the secret of the service, so that the
+ * cookie stays valid when the service starts again. The name of the cookie has the port, because all ports of a host share
+ * cookies.
  */
 export function createAccess({ secret, port }: { secret: string; port: number }) {
   const origin = `http://127.0.0.1:${port}`
   const cookieName = `tallystick-console-${port}`
+  const cookiePattern = new RegExp(`^${cookieName}=(\\d{1,12})\\.([\\w-]+)$`)
   let key = createKey()
 
   const sign = (text: string) =>
     createHmac('sha256', secret).update(`console ${port} ${text}`).digest('base64url')
 
-  // Browsers send a cookie to all ports of its host, but only within its folder, whose name other servers do not know.
+  // Browsers send a cookie to all ports of a host, but only within the folder of the cookie. Other servers do not know the
+  // name of the folder.
   const folder: `/${string}` = `/${sign('folder')}`
 
   return {
@@ -42,8 +45,7 @@ export function createAccess({ secret, port }: { secret: string; port: number })
     /** Returns whether a request has a valid cookie. */
     hasCookie({ headers: { cookie = '' } }: IncomingMessage) {
       return cookie.split(/; */).some((pair) => {
-        const [, expires = '', signature = ''] =
-          new RegExp(`^${cookieName}=(\\d{1,12})\\.([\\w-]+)$`).exec(pair) ?? []
+        const [, expires = '', signature = ''] = cookiePattern.exec(pair) ?? []
         return Number(expires) * 1000 > Date.now() && isEqual(signature, sign(expires))
       })
     },

@@ -1,13 +1,15 @@
 import { eventIterator, oc } from '@orpc/contract'
 import { z } from 'zod'
 
+import { LAST_PAGE, MAX_FILTERS, MAX_TEXT } from './bounds.ts'
+
 // The procedures of the console, for its page (pages/console/). No other client has these procedures.
 
 /** A person of the samples. Each has a reserved address (RFC 2606), so that no real account can have the address. */
 export const SamplePerson = z.enum(['ada', 'charles', 'admin'])
 export type SamplePerson = z.infer<typeof SamplePerson>
 
-/** Who makes a call: nobody, or a sample person with a session, or with an access token of the scopes. */
+/** Who makes a call: a person with a session or with an access token. Without a person, the call has no credential. */
 const CallerChoice = z.object({
   person: SamplePerson.nullable(),
   /** Null for a session. */
@@ -169,18 +171,16 @@ const Filter = z.object({
   operator: z.enum(['is', 'contains']),
   value: z
     .string()
-    .max(200)
+    .max(MAX_TEXT)
     .regex(/^[^\0]*$/, 'Must have no NUL'),
 })
 export type Filter = z.infer<typeof Filter>
 
-export const MAX_PAGE = 1000
-
 const RowsRequest = z.object({
   table: z.string().max(63),
-  filters: z.array(Filter).max(5),
-  /** From 0, with 50 rows each. */
-  page: z.int().min(0).max(MAX_PAGE),
+  filters: z.array(Filter).max(MAX_FILTERS),
+  /** From 0. */
+  page: z.int().min(0).max(LAST_PAGE),
 })
 
 const Rows = z.object({
@@ -211,7 +211,7 @@ export const consoleContract = {
           caller: CallerChoice,
           headers: z.partialRecord(
             z.enum(['idempotency-key', 'if-match', 'accept-language']),
-            z.string().max(200),
+            z.string().max(MAX_TEXT),
           ),
         }),
       )

@@ -24,6 +24,9 @@ export function createConsoleRouter({ services, recorder, people, outbox, signIn
   const { app, settings, db } = services
   const os = implement(consoleContract)
   const call = createCalls(services, people)
+  // On demand, because the conversion of all schemas takes time.
+  let described: ReturnType<typeof describeProcedures> | undefined
+  const listProcedures = () => (described ??= describeProcedures(app))
   const isAtLocalhost = new URL(settings.baseUrl).hostname === 'localhost'
 
   return os.router({
@@ -39,12 +42,12 @@ export function createConsoleRouter({ services, recorder, people, outbox, signIn
       samples: Object.keys(await importSamples(app)),
     })),
     procedures: {
-      list: os.procedures.list.handler(() => describeProcedures(app)),
+      list: os.procedures.list.handler(listProcedures),
       validate: os.procedures.validate.handler(async ({ input: { operation, input } }) => ({
         issues: await validateInput(app, operation, input),
       })),
       call: os.procedures.call.handler(({ input }) => {
-        const found = describeProcedures(app).find(({ operation }) => operation === input.operation)
+        const found = listProcedures().find(({ operation }) => operation === input.operation)
         if (!found) throw new ORPCError('NOT_FOUND', { message: `There is no procedure ${input.operation}` })
         if (found.isStream)
           throw new ORPCError('BAD_REQUEST', { message: 'The console does not call streams' })

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-import { createPageReader } from '../http/endpoints/files.ts'
+import { createPageReader, POLICY } from '../http/endpoints/files.ts'
 import { createAccess, refusalOf } from './access.ts'
 import { createOutbox } from './outbox.ts'
 import { type ConsoleServices, createPeople } from './people.ts'
@@ -25,29 +25,21 @@ const LIMITS = {
 const MAX_BODY = 1024 * 1024
 const MAX_CONNECTIONS = 100
 
-const policy = (...directives: string[]) =>
-  ["default-src 'none'", "base-uri 'none'", "form-action 'none'", ...directives].join('; ')
-
-const PAGE_POLICY = policy(
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "frame-src 'self'",
-  "frame-ancestors 'none'",
-)
-
 /** An e-mail has no scripts, no origin of its own and no images from elsewhere, and only the console can frame the e-mail. */
-const LETTER_POLICY = policy(
+const LETTER_POLICY = [
+  "default-src 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
   "style-src 'unsafe-inline'",
   'img-src data:',
   'sandbox',
   "frame-ancestors 'self'",
-)
+].join('; ')
 
 const HEADERS: Record<string, string> = {
   'cache-control': 'no-store',
-  'content-security-policy': PAGE_POLICY,
+  // The console shows e-mails in frames.
+  'content-security-policy': `${POLICY}; frame-src 'self'`,
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
@@ -66,8 +58,8 @@ export interface RunningConsole {
 }
 
 /**
- * Serves the console on a port of its own: the second port after the port of the service, if this port is free. `onOpened` is called
- * when an address was used.
+ * Serves the console on a port of its own: the second port after the port of the service, if this port is free. Calls
+ * `onOpened` when an address was used.
  */
 export async function serveConsole(
   services: ConsoleServices,

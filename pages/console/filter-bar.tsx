@@ -1,10 +1,9 @@
 import { useState } from 'react'
 
+import { MAX_FILTERS } from '../../engine/console/bounds.ts'
 import type { Filter, Table } from '../../engine/console/contract.ts'
 import { operators } from './filters.ts'
-
-/** The most filters of a request. */
-const MAX_FILTERS = 5
+import { TextField } from './text-field.tsx'
 
 interface Props {
   table: Table
@@ -55,19 +54,7 @@ export function FilterBar({ table, filters, onChange }: Props) {
             ))}
           </select>
         </label>
-        <label>
-          Value
-          <input
-            type="text"
-            maxLength={200}
-            autoComplete="off"
-            spellCheck={false}
-            value={value}
-            onChange={({ target }) => {
-              setValue(target.value)
-            }}
-          />
-        </label>
+        <TextField label="Value" value={value} onChange={setValue} />
         <button type="submit" className="secondary" disabled={filters.length >= MAX_FILTERS}>
           Add filter
         </button>

@@ -2,6 +2,7 @@ import { useState } from 'react'
 
 import type { ProcedureDescription } from '../../engine/console/contract.ts'
 import { type Draft, type DraftState, lastTags } from './drafts.ts'
+import { TextField } from './text-field.tsx'
 
 interface Props {
   procedure: ProcedureDescription
@@ -18,8 +19,8 @@ export function HeaderFields({ procedure: { headers, resource }, draft, change }
       <summary>Headers</summary>
       {headers.includes('Idempotency-Key') && (
         <div className="row end">
-          <HeaderField
-            name="Idempotency-Key"
+          <TextField
+            label="Idempotency-Key"
             value={draft.idempotencyKey}
             onChange={(idempotencyKey) => {
               change({ idempotencyKey })
@@ -38,8 +39,8 @@ export function HeaderFields({ procedure: { headers, resource }, draft, change }
       )}
       {headers.includes('If-Match') && (
         <div className="row end">
-          <HeaderField
-            name="If-Match"
+          <TextField
+            label="If-Match"
             value={draft.ifMatch}
             onChange={(ifMatch) => {
               change({ ifMatch })
@@ -60,8 +61,8 @@ export function HeaderFields({ procedure: { headers, resource }, draft, change }
         </div>
       )}
       <div className="row">
-        <HeaderField
-          name="Accept-Language"
+        <TextField
+          label="Accept-Language"
           value={draft.acceptLanguage}
           onChange={(acceptLanguage) => {
             change({ acceptLanguage })
@@ -71,25 +72,3 @@ export function HeaderFields({ procedure: { headers, resource }, draft, change }
     </details>
   )
 }
-
-interface HeaderProps {
-  name: string
-  value: string
-  onChange: (value: string) => void
-}
-
-const HeaderField = ({ name, value, onChange }: HeaderProps) => (
-  <label>
-    {name}
-    <input
-      type="text"
-      maxLength={200}
-      autoComplete="off"
-      spellCheck={false}
-      value={value}
-      onChange={({ target }) => {
-        onChange(target.value)
-      }}
-    />
-  </label>
-)

@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 
+import { LAST_PAGE, PAGE_SIZE } from '../../engine/console/bounds.ts'
 import type { Table } from '../../engine/console/contract.ts'
 import { client } from './client.ts'
 import { FilterBar } from './filter-bar.tsx'
@@ -7,10 +8,6 @@ import { type Selection, toQuery } from './filters.ts'
 import { addressOf } from './location.ts'
 import { Loaded } from './problem.tsx'
 import { RowTable } from './row-table.tsx'
-
-/** The number of rows of a page, and the number of the last page. The service fixes both (engine/console/contract.ts). */
-const PAGE_SIZE = 50
-const LAST_PAGE = 1000
 
 function nothingText({ filters, page }: Selection) {
   if (page > 0) return 'This page has no rows.'

@@ -86,7 +86,7 @@ const EXTENSIONS = { br: '.br', gzip: '.gz' }
  * The Content-Security-Policy of a page. Allows scripts, styles and images only from this service, and images in `data:`
  * URLs.
  */
-const POLICY = [
+export const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",

@@ -1,0 +1,11 @@
+// Without a package, so that the page of the console can import the bounds.
+
+/** The number of rows of a page, and the number of the last page, from 0. */
+export const PAGE_SIZE = 50
+export const LAST_PAGE = 1000
+
+/** The most filters of a request for rows. */
+export const MAX_FILTERS = 5
+
+/** Maximum length of the value of a filter, and of a header of a call, in characters. */
+export const MAX_TEXT = 200

@@ -1,0 +1,102 @@
+import { type SQL, sql } from 'drizzle-orm'
+
+import type { Database } from './database.ts'
+import { searchPattern } from './search.ts'
+
+// Reads tables that are known only at run time, for the console for developers (engine/console/). All names of statements
+// come from the catalogue of the database.
+
+/** Length of the part of a value that a condition searches, in characters. */
+const MAX_SEARCHED = 10_000
+
+/** A table of the current schema, as the catalogue of PostgreSQL describes the table. */
+export interface CatalogueTable {
+  schema: string
+  name: string
+  /** Null without statistics. */
+  rowEstimate: number | null
+  columns: {
+    name: string
+    type: string
+    isBinary: boolean
+    references: { table: string; column: string } | null
+  }[]
+  /** The columns of the primary key. */
+  key: string[]
+}
+
+/**
+ * Lists the tables of the current schema. Binary values can also be in lists, and in types with other names (domains). The
+ * statement of `listRows` has the schema, because a name without a schema could mean a table of pg_catalog.
+ */
+export async function listTables(db: Database): Promise<CatalogueTable[]> {
+  const [row] = await db
+    .select({ tables: sql`coalesce(json_agg(listed order by listed.name), '[]')::text`.mapWith(String) })
+    .from(
+      sql`(select relname as name, nspname as schema, nullif(greatest(reltuples, -1), -1)::float8 as "rowEstimate",
+        (select coalesce(json_agg(json_build_object(
+          'name', attname,
+          'type', format_type(atttypid, atttypmod),
+          'isBinary', exists (select from pg_type
+            where pg_type.oid = atttypid and 'bytea'::regtype in (pg_type.oid, typbasetype, typelem)),
+          'references', (select json_build_object('table', target.relname, 'column',
+              (select attname from pg_attribute where attrelid = confrelid and attnum = confkey[1]))
+            from pg_constraint join pg_class as target on target.oid = confrelid
+            where conrelid = attrelid and contype = 'f' and conkey = array[attnum]
+              and target.relnamespace = pg_class.relnamespace limit 1)
+          ) order by attnum), '[]') from pg_attribute
+          where attrelid = pg_class.oid and attnum > 0 and not attisdropped) as columns,
+        (select coalesce(json_agg(attname), '[]') from pg_constraint, pg_attribute
+          where conrelid = pg_class.oid and contype = 'p' and attrelid = conrelid and attnum = any(conkey)) as key
+        from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+        where relkind in ('r', 'p') and nspname = current_schema()) as listed`,
+    )
+  return JSON.parse(row?.tables ?? '[]') as CatalogueTable[]
+}
+
+/**
+ * Runs `work` in a transaction that can change nothing, with a time limit for each statement. The embedded database ignores
+ * the limit.
+ */
+export const readOnly = <Result>(db: Database, work: (tx: Database) => Promise<Result>) =>
+  db.transaction(
+    async (tx) => {
+      await tx.execute(sql`set local statement_timeout = '5s'`)
+      return work(tx)
+    },
+    { accessMode: 'read only' },
+  )
+
+interface RowsQuery {
+  table: CatalogueTable
+  /** The selected columns. Each value is a text of at most `maxLength` characters. */
+  columns: readonly { name: string; maxLength: number }[]
+  conditions: readonly { column: string; operator: 'is' | 'contains'; value: string }[]
+  limit: number
+  offset: number
+}
+
+/** Lists rows, the highest primary keys first. */
+export async function listRows(db: Database, { table, columns, conditions, limit, offset }: RowsQuery) {
+  const values = columns.map(({ name, maxLength }) => sql`left(${asText(name)}, ${maxLength}::int)`)
+  const filters = conditions.map(({ column, operator, value }) =>
+    operator === 'is'
+      ? sql`${asText(column)} = ${value}`
+      : sql`left(${asText(column)}, ${MAX_SEARCHED}::int) ilike ${searchPattern(value)}`,
+  )
+  const order =
+    table.key.length > 0 ? table.key.map((column) => sql`${sql.identifier(column)} desc`) : [sql`ctid`]
+  const [row] = await db
+    .select({ rows: sql`coalesce(json_agg(listed."values"), '[]')::text`.mapWith(String) })
+    .from(
+      sql`(select json_build_array(${join(values)}) as "values"
+        from ${sql.identifier(table.schema)}.${sql.identifier(table.name)}
+        where ${sql.join([sql`true`, ...filters], sql` and `)} order by ${join(order)}
+        limit ${limit} offset ${offset}) as listed`,
+    )
+  return JSON.parse(row?.rows ?? '[]') as (string | null)[][]
+}
+
+const asText = (column: string) => sql`${sql.identifier(column)}::text`
+
+const join = (parts: SQL[]) => sql.join(parts, sql`, `)
