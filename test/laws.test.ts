@@ -13,8 +13,11 @@ async function prepare({ ada }: { ada: Client }, text: string) {
   await ada.notes.share({ id: noteId, ...share })
   await ada.notes.share({ id: noteId, email: 'y@example.com', role: 'editor' })
   const legacyNote = await ada.legacyNotes.create({ newNote: text })
-  return { taskId: task.id, noteId, number: legacyNote.id }
+  return { taskId: task.id, noteId, number: legacyNote.id, text }
 }
+
+/** Bob reads a note of Ada. */
+const shared = async (bob: Client, id: string) => ({ id, email: (await bob.account.get()).email })
 
 laws(app, {
   prepare,
@@ -24,17 +27,29 @@ laws(app, {
     'counter.decrement': ({ counter }) => counter.decrement(),
     'counter.set': ({ counter }) => counter.set({ inputValue: 7 }),
     'counter.fragment': ({ counter }) => counter.fragment(),
-    'counter.reset': ({ counter }) => counter.reset(),
-    'tasks.list': ({ tasks }) => tasks.list(),
-    'tasks.create': ({ tasks }) => tasks.create({ taskTitle: 'Title' }),
+    'counter.reset': async ({ counter }) => {
+      await counter.set({ inputValue: 7 })
+      return counter.reset()
+    },
+    'tasks.list': [
+      ({ tasks }) => tasks.list(),
+      ({ tasks }, { text }) => tasks.list({ status: 'pending', q: text }),
+      ({ tasks }) => tasks.list({ q: 'text-' }),
+    ],
+    'tasks.create': ({ tasks }) => tasks.create({ taskTitle: 'Title', taskDesc: 'Description' }),
     'tasks.get': ({ tasks }, { taskId }) => tasks.get({ id: taskId }),
-    'tasks.update': ({ tasks }, { taskId }) => tasks.update({ id: taskId, title: 'New' }),
+    'tasks.update': ({ tasks }, { taskId }) =>
+      tasks.update({ id: taskId, title: 'New', description: 'New', status: 'completed' }),
     'tasks.delete': ({ tasks }, { taskId }) => tasks.delete({ id: taskId }),
     'tasks.reset': ({ tasks }) => tasks.reset(),
-    'notes.list': ({ notes }) => notes.list(),
+    'notes.list': [
+      ({ notes }) => notes.list(),
+      ({ notes }, { text }) => notes.list({ q: text }),
+      ({ notes }) => notes.list({ q: 'text-' }),
+    ],
     'notes.create': ({ notes }) => notes.create(content),
     'notes.update': ({ notes }, { noteId }) => notes.update({ id: noteId, ...content }),
-    'notes.share': ({ notes }, { noteId }) => notes.share({ id: noteId, ...share }),
+    'notes.share': ({ notes }, { noteId }) => notes.share({ id: noteId, ...share, role: 'editor' }),
     'notes.shares': ({ notes }, { noteId }) => notes.shares({ id: noteId }),
     'notes.unshare': ({ notes }, { noteId }) => notes.unshare({ id: noteId, email: share.email }),
     'notes.delete': ({ notes }, { noteId }) => notes.delete({ id: noteId }),
@@ -43,6 +58,25 @@ laws(app, {
     'legacyNotes.delete': ({ legacyNotes }, { number }) => legacyNotes.delete({ id: number }),
     'legacyNotes.reset': ({ legacyNotes }) => legacyNotes.reset(),
     'reservations.create': ({ reservations }) => reservations.create({ name: 'Ada', guests: 2 }),
+  },
+  shared: {
+    'counter.get': { count: 'All callers read and change one counter.' },
+    'counter.fragment': { count: 'As in counter.get.', html: 'As in counter.get.' },
+  },
+  volatile: {
+    'counter.fragment': { renderedAt: 'The time of the answer.' },
+  },
+  relations: {
+    'a reader of a note': {
+      begin: async ({ ada, bob, fixture }) =>
+        ada.notes.share({ ...(await shared(bob, fixture.noteId)), role: 'reader' }),
+      end: async ({ ada, bob, fixture }) => ada.notes.unshare(await shared(bob, fixture.noteId)),
+    },
+    'an editor of a note': {
+      begin: async ({ ada, bob, fixture }) =>
+        ada.notes.share({ ...(await shared(bob, fixture.noteId)), role: 'editor' }),
+      end: ({ ada, fixture }) => ada.notes.delete({ id: fixture.noteId }),
+    },
   },
   errors: {
     'counter.increment CONFLICT': async ({ ada }) => {
@@ -61,12 +95,5 @@ laws(app, {
     'notes.unshare NOT_FOUND': ({ ada }) => ada.notes.unshare({ ...absent, ...share }),
     'notes.delete NOT_FOUND': ({ ada }) => ada.notes.delete(absent),
     'reservations.create INVALID_RESERVATION': ({ ada }) => ada.reservations.create({ name: '', guests: 0 }),
-  },
-  forbidden: {
-    'notes.update': ({ bob, fixture }) => bob.notes.update({ id: fixture.noteId, ...content }),
-    'notes.share': ({ bob, fixture }) => bob.notes.share({ id: fixture.noteId, ...share }),
-    'notes.shares': ({ bob, fixture }) => bob.notes.shares({ id: fixture.noteId }),
-    'notes.unshare': ({ bob, fixture }) => bob.notes.unshare({ id: fixture.noteId, ...share }),
-    'notes.delete': ({ bob, fixture }) => bob.notes.delete({ id: fixture.noteId }),
   },
 })

@@ -13,6 +13,7 @@ async function prepare(people: Record<'ada' | 'bob' | 'administrator', Client>, 
   const bookId = await addBook(people, 2)
   const { id: loanId } = await ada.loans.create({ bookId, remark: text })
   const { id: shelfId } = await ada.shelves.create({ name: text })
+  await ada.shelves.share({ id: shelfId, email: 'x@example.com', role: 'reader' })
   return { bookId, loanId, shelfId, newBook: { id: crypto.randomUUID(), title: 'New', copies: 1 } }
 }
 
@@ -24,10 +25,10 @@ export const cases: Cases<typeof contract, Awaited<ReturnType<typeof prepare>>> 
     'books.list': ({ books }) => books.list(),
     'books.get': ({ books }, { bookId }) => books.get({ id: bookId }),
     'books.create': ({ books }, { newBook }) => books.create(newBook),
-    'books.update': ({ books }, { bookId }) => books.update({ id: bookId, copies: 3 }),
-    'loans.list': ({ loans }) => loans.list(),
+    'books.update': ({ books }, { bookId }) => books.update({ id: bookId, title: 'Changed', copies: 3 }),
+    'loans.list': [({ loans }) => loans.list(), ({ loans }, { bookId }) => loans.list({ bookId })],
     'loans.get': ({ loans }, { loanId }) => loans.get({ id: loanId }),
-    'loans.create': ({ loans }, { bookId }) => loans.create({ bookId }),
+    'loans.create': ({ loans }, { bookId }) => loans.create({ bookId, remark: 'A remark' }),
     'loans.update': ({ loans }, { loanId }) => loans.update({ id: loanId, remark: 'Changed' }),
     'loans.return': ({ loans }, { loanId }) => loans.return({ id: loanId }),
     'shelves.list': ({ shelves }) => shelves.list(),
@@ -35,6 +36,20 @@ export const cases: Cases<typeof contract, Awaited<ReturnType<typeof prepare>>> 
     'shelves.rename': ({ shelves }, { shelfId }) => shelves.rename({ id: shelfId, name: 'Renamed' }),
     'shelves.share': ({ shelves }, { shelfId }) =>
       shelves.share({ id: shelfId, email: 'x@example.com', role: 'reader' }),
+    'shelves.unshare': ({ shelves }, { shelfId }) => shelves.unshare({ id: shelfId, email: 'x@example.com' }),
+  },
+  shared: {
+    'visits.get': { count: 'All callers read and change the number of visits.' },
+    'books.list': { 'books.*.lent': 'All callers see how many copies are lent.' },
+    'books.get': { lent: 'As in the list.' },
+  },
+  relations: {
+    'a shared shelf': {
+      begin: async ({ ada, bob, fixture: { shelfId } }) =>
+        ada.shelves.share({ id: shelfId, email: (await bob.account.get()).email, role: 'editor' }),
+      end: async ({ ada, bob, fixture: { shelfId } }) =>
+        ada.shelves.unshare({ id: shelfId, email: (await bob.account.get()).email }),
+    },
   },
   errors: {
     'books.get NO_BOOK': ({ ada }) => ada.books.get({ id: 'none' }),
@@ -50,8 +65,6 @@ export const cases: Cases<typeof contract, Awaited<ReturnType<typeof prepare>>> 
     'shelves.rename NOT_FOUND': ({ ada }) => ada.shelves.rename({ id: 0, name: 'Renamed' }),
     'shelves.share NOT_FOUND': ({ ada }) =>
       ada.shelves.share({ id: 0, email: 'x@example.com', role: 'reader' }),
-  },
-  forbidden: {
-    'shelves.rename': ({ bob, fixture }) => bob.shelves.rename({ id: fixture.shelfId, name: 'Renamed' }),
+    'shelves.unshare NOT_FOUND': ({ ada }) => ada.shelves.unshare({ id: 0, email: 'x@example.com' }),
   },
 }

@@ -201,6 +201,11 @@ const shelves = {
     .route({ method: 'POST', path: '/api/shelves/{id}/share', summary: 'Share a shelf with an address' })
     .input(ShareShelf.extend(ById.shape))
     .output(Shelf),
+  unshare: changingShelf('SHARE_SHELF')
+    .meta({ noImpersonation: true })
+    .route({ method: 'POST', path: '/api/shelves/{id}/unshare', summary: 'End the share of an address' })
+    .input(ShareShelf.pick({ email: true }).extend(ById.shape))
+    .output(Shelf),
 }
 
 // The application.

@@ -366,6 +366,24 @@ export const shareShelf = (
     return findShelf(tx, person, id)
   })
 
+export const unshareShelf = (db: Database, person: Person, id: number, email: string) =>
+  db.transaction(async (tx) => {
+    await tx.delete(shelfShares).where(
+      and(
+        eq(shelfShares.email, email),
+        exists(
+          tx
+            .select({ id: shelves.id })
+            .from(shelves)
+            .where(
+              and(eq(shelves.id, shelfShares.shelfId), eq(shelves.id, id), eq(shelves.userId, person.id)),
+            ),
+        ),
+      ),
+    )
+    return findShelf(tx, person, id)
+  })
+
 /** The owners of the shelves that other people share with the address. */
 export const listShelfOwners = async (db: Database, { id, email }: Person) => {
   const rows = await db

@@ -49,6 +49,12 @@ const procedures = os.router({
     if (!row) throw errors.NOT_FOUND()
     return viewWithETag(reply, row, user.id)
   }),
+
+  unshare: os.unshare.handler(async ({ context: { db, user, reply }, input: { id, email }, errors }) => {
+    const row = await query.unshareShelf(db, user, id, email)
+    if (!row) throw errors.NOT_FOUND()
+    return viewWithETag(reply, row, user.id)
+  }),
 })
 
 const list = (context: Context) => call(procedures.list, undefined, { context, path: ['shelves', 'list'] })

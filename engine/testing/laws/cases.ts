@@ -25,15 +25,6 @@ type ErrorName<Contract> = {
   }[keyof Contract[Resource] & string]
 }[Own<Contract>]
 
-/** The people of a case. Ada is new for each case; Bob and the administrator are the same for all cases. */
-export interface People<Client> {
-  /** The person with the rows of `prepare`. */
-  ada: Client
-  /** A person without a relation to the rows of Ada. */
-  bob: Client
-  administrator: Client
-}
-
 /** The procedures with the error FORBIDDEN. */
 type ForbiddenName<Contract> = {
   [Resource in Own<Contract>]: {
@@ -43,39 +34,118 @@ type ForbiddenName<Contract> = {
   }[keyof Contract[Resource] & string]
 }[Own<Contract>]
 
-type ErrorCase<Contract, Fixture> = (
+/** The people of a case. */
+export interface People<Client> {
+  /** The person with the rows of `prepare`. */
+  ada: Client
+  /** A person without a relation to the rows of Ada. Has rows of a second `prepare`, in which Bob has the role of Ada. */
+  bob: Client
+  administrator: Client
+}
+
+type CaseOf<Contract, Fixture> = (
   given: People<ClientOf<Contract>> & { fixture: Fixture },
 ) => Promise<unknown>
+
+type CallOf<Contract, Fixture> = (caller: ClientOf<Contract>, fixture: Fixture) => Promise<unknown>
+
+/** A relation that lets Bob see or change rows of Ada, for example a share. */
+interface RelationOf<Contract, Fixture> {
+  /** Gives Bob the relation. What Bob observes must change. */
+  begin: CaseOf<Contract, Fixture>
+  /** Ends the relation. Then Bob must observe the same as before. */
+  end: CaseOf<Contract, Fixture>
+}
+
+/** Exceptions: for a procedure, a path of its output or input (`books.*.lent`, or `*` for all of it) with the reason. */
+type Exceptions<Name extends string> = Readonly<Partial<Record<Name, Readonly<Record<string, string>>>>>
 
 /** What `laws` must know of the resources that an application adds. */
 export interface Cases<Contract, Fixture> {
   /**
-   * Creates rows of Ada in each of the resources, with `text` in their texts: other people must never receive this text. Public
-   * data must not contain the text. Runs for many tests on one database, so each run needs new ids. Returns what the cases need,
-   * for example the ids of the rows.
+   * Creates rows of Ada in each of the resources, with `text` in their texts. Runs for Ada and for Bob, so that each has
+   * rows: in the second run, Bob is `ada`. Returns what the cases need, for example the ids of the rows. New ids must be
+   * random.
    */
   prepare: (people: People<ClientOf<Contract>>, text: string) => Promise<Fixture>
   /**
-   * For each procedure, a call that succeeds. The caller is Ada, or the administrator if only administrators can call the
-   * procedure. A repeated call must send the same input, because a law repeats the call with its Idempotency-Key.
+   * For each procedure, a call that succeeds, or a list of calls, which together use every optional field of the input. The
+   * caller is Ada, Bob, or the administrator if only administrators can call the procedure.
    */
-  calls: Record<ProcedureName<Contract>, (caller: ClientOf<Contract>, fixture: Fixture) => Promise<unknown>>
+  calls: Record<ProcedureName<Contract>, OneOrMore<CallOf<Contract, NoInfer<Fixture>>>>
   /** For each declared error except FORBIDDEN, a call that causes the error. */
-  errors: Record<ErrorName<Contract>, ErrorCase<Contract, Fixture>>
+  errors: Record<ErrorName<Contract>, CaseOf<Contract, NoInfer<Fixture>>>
   /**
-   * For each procedure with the error FORBIDDEN, a call that causes the error. A procedure needs no call if only
-   * administrators can call the procedure, or if the procedure refuses every impersonation.
+   * For procedures with the error FORBIDDEN, a call that causes the error. Needed only if no call of Bob with an id of Ada
+   * causes the error, and neither the role of the caller nor an impersonation.
    */
-  forbidden?: Partial<Record<ForbiddenName<Contract>, ErrorCase<Contract, Fixture>>>
-  /** The resources in which people write no text, with the reason. `prepare` creates rows without the text. */
-  withoutText?: Partial<Record<Own<Contract>, string>>
+  forbidden?: Readonly<Partial<Record<ForbiddenName<Contract>, CaseOf<Contract, NoInfer<Fixture>>>>>
+  /** The relations between people, by a name for the title of the test. */
+  relations?: Readonly<Record<string, RelationOf<Contract, NoInfer<Fixture>>>>
+  /** Outputs that may depend on other people: public data, shared stock, names that are unique across people. */
+  shared?: Exceptions<ProcedureName<Contract>>
+  /** Outputs that differ between two calls with nothing between them. */
+  volatile?: Exceptions<ProcedureName<Contract>>
+  /** Inputs that no answer shows, for example the reason for an entry in a log. */
+  unobserved?: Exceptions<ProcedureName<Contract>>
 }
+
+type OneOrMore<Item> = Item | readonly Item[]
+
+/** A call, an error case and a relation, without the types of an application. */
+export type AnyCall = (caller: object, fixture: unknown) => Promise<unknown>
+export type AnyCase = (given: object) => Promise<unknown>
+type AnyExceptions = Readonly<Record<string, Readonly<Record<string, string>> | undefined>>
 
 /** Cases without the types of an application. */
 export interface AnyCases {
-  withoutText?: Readonly<Record<string, string | undefined>>
   prepare: (people: never, text: string) => Promise<unknown>
-  calls: Readonly<Record<string, (caller: never, fixture: never) => Promise<unknown>>>
+  calls: Readonly<Record<string, OneOrMore<(caller: never, fixture: never) => Promise<unknown>>>>
   errors: Readonly<Record<string, (given: never) => Promise<unknown>>>
   forbidden?: Readonly<Record<string, ((given: never) => Promise<unknown>) | undefined>>
+  relations?: Readonly<Record<string, Readonly<Record<'begin' | 'end', (given: never) => Promise<unknown>>>>>
+  shared?: AnyExceptions
+  volatile?: AnyExceptions
+  unobserved?: AnyExceptions
 }
+
+/** The calls of a procedure. The caller of `laws` sees the types of the cases. */
+export const callsOf = ({ calls }: AnyCases, name: string) => [calls[name] ?? []].flat() as AnyCall[]
+
+type ExceptionKind = 'shared' | 'volatile' | 'unobserved'
+
+/** Times of the engine: a session that was used a minute ago is active now. */
+const ENGINE_TIMES: readonly string[] = [
+  'account.export exportedAt',
+  'account.export sessions.*.lastActive',
+  'account.export apps.*.lastActive',
+  'sessions.list sessions.*.lastActive',
+  'apps.list apps.*.lastActive',
+  'tokens.list tokens.*.lastActive',
+]
+
+/** Remembers which exceptions of the cases were needed. */
+export function createExceptions(cases: AnyCases) {
+  const used = new Set<string>()
+  const pathsOf = (kind: ExceptionKind, name: string) => Object.keys(cases[kind]?.[name] ?? {})
+  return {
+    /** Returns whether an exception names the path, or a part that contains the path. */
+    has(kind: ExceptionKind, name: string, path: string) {
+      const found = pathsOf(kind, name).find(
+        (each) => each === '*' || each === path || path.startsWith(`${each}.`),
+      )
+      if (found !== undefined) used.add(`${kind} ${name} ${found}`)
+      return found !== undefined || (kind === 'volatile' && ENGINE_TIMES.includes(`${name} ${path}`))
+    },
+    listUnused: () =>
+      (['shared', 'volatile', 'unobserved'] as const).flatMap((kind) =>
+        Object.keys(cases[kind] ?? {}).flatMap((name) =>
+          pathsOf(kind, name)
+            .map((path) => `${kind} ${name} ${path}`)
+            .filter((each) => !used.has(each)),
+        ),
+      ),
+  }
+}
+
+export type UsedExceptions = ReturnType<typeof createExceptions>

@@ -3,36 +3,41 @@ import { nextCursor } from 'tallystick-contract'
 
 import type { Database } from '../../db/database.ts'
 import { listEngineTables } from '../../db/migrations.ts'
-import type { AnyCases } from './cases.ts'
+import { replaceProcedure } from './calls.ts'
+import { type AnyCases, callsOf } from './cases.ts'
 import type { Declared } from './procedures.ts'
-import { callerOf, runCall, runCallWith, type Scene } from './running.ts'
+import { explain } from './running.ts'
+import { queryRows } from './snapshots.ts'
+import { callerOf, createScene, type Person, type Scene, type Worlds } from './worlds.ts'
 
 /** Lists the tables that have a column `user_id`, but no foreign key to `users` with `ON DELETE CASCADE`. */
 export async function listTablesWithoutCascade(db: Database) {
-  const rows = await db.execute(sql`
+  return readNames(
+    db,
+    sql`
     select table_name as name from information_schema.columns
     where table_schema = 'public' and column_name = 'user_id'
     except select conrelid::regclass::text from pg_constraint
-    where contype = 'f' and confrelid = 'users'::regclass and confdeltype = 'c'`)
-  return namesIn(rows)
+    where contype = 'f' and confrelid = 'users'::regclass and confdeltype = 'c'`,
+  )
 }
 
-/** The drivers return different objects with rows. */
-const namesIn = (result: unknown) => {
-  const rows = (Array.isArray(result) ? result : (result as { rows: unknown }).rows) as { name: string }[]
-  return Array.from(rows, ({ name }) => name)
-}
+const readNames = async (...statement: Parameters<typeof queryRows>) =>
+  (await queryRows<{ name: string }>(...statement)).map(({ name }) => name)
 
-const listTables = async (db: Database) =>
-  namesIn(await db.execute(sql`select tablename as name from pg_tables where schemaname = 'public'`))
+const listTables = (db: Database) =>
+  readNames(db, sql`select tablename as name from pg_tables where schemaname = 'public'`)
 
 /** Lists the tables of an application with a column `user_id`. */
 async function listOwnedTables(db: Database) {
   const engineTables = listEngineTables()
-  const rows = await db.execute(sql`
+  const tables = await readNames(
+    db,
+    sql`
     select table_name as name from information_schema.columns
-    where table_schema = 'public' and column_name = 'user_id'`)
-  return namesIn(rows).filter((name) => !engineTables.includes(name))
+    where table_schema = 'public' and column_name = 'user_id'`,
+  )
+  return tables.filter((name) => !engineTables.includes(name))
 }
 
 /** Lists the tables of the application in which `prepare` creates no row of Ada. */
@@ -41,10 +46,11 @@ export async function listTablesWithoutRows({ running, ada }: Scene) {
   const empty: string[] = []
   for (const table of await listOwnedTables(db)) {
     const name = sql.identifier(table)
-    const found = await db.execute(
+    const found = await readNames(
+      db,
       sql`select ${table}::text as name from ${name} where user_id = ${ada.id} limit 1`,
     )
-    if (namesIn(found).length === 0) empty.push(table)
+    if (found.length === 0) empty.push(table)
   }
   return empty
 }
@@ -53,10 +59,11 @@ export async function listTablesWithoutRows({ running, ada }: Scene) {
 async function listOccurrences(db: Database, text: string) {
   const found: { table: string; count: number }[] = []
   for (const table of await listTables(db)) {
-    const rows = await db.execute(
+    const rows = await readNames(
+      db,
       sql`select row::text as name from ${sql.identifier(table)} as row where position(${text} in row::text) > 0`,
     )
-    const count = namesIn(rows).reduce((sum, row) => sum + occurrences(row, text), 0)
+    const count = rows.reduce((sum, row) => sum + occurrences(row, text), 0)
     if (count > 0) found.push({ table, count })
   }
   return found
@@ -75,20 +82,15 @@ export async function findUnexported(scene: Scene) {
     : undefined
 }
 
-/** Lists the resources with personal data, without Ada's text in their part of the export. */
-export async function listEmptyParts(scene: Scene, { withoutText = {} }: Pick<AnyCases, 'withoutText'>) {
-  const parts = await readParts(scene)
-  return Object.keys(parts).filter(
-    (name) => !Object.hasOwn(withoutText, name) && !parts[name]?.includes(scene.text),
-  )
-}
-
-/** Reads the part of Ada's export of each resource, as JSON. */
-async function readParts({ running: { app, services }, ada }: Scene) {
-  const parts: Record<string, string> = {}
-  for (const [name, { personalData }] of Object.entries(app.resources))
-    if (personalData) parts[name] = JSON.stringify(await personalData.select(services.db, ada).read())
-  return parts
+/** Lists the resources whose part of the export is the same for Ada as for a person without rows. */
+export async function listEmptyParts({ running: { app, services }, ada, administrator }: Scene) {
+  const empty: string[] = []
+  for (const [name, { personalData }] of Object.entries(app.resources)) {
+    const read = async (person: Person) =>
+      JSON.stringify(await personalData?.select(services.db, person).read())
+    if (personalData && (await read(ada)) === (await read(administrator))) empty.push(name)
+  }
+  return empty
 }
 
 /** Deletes the account of Ada. Lists the tables that still contain the texts, the id or the address of Ada. */
@@ -100,39 +102,6 @@ export async function listTablesAfterDeletion({ running, people, ada, text }: Sc
   return [...new Set(found.flat().map(({ table }) => table))]
 }
 
-/** Calls a procedure as Bob, with the fixture of Ada. Lists what Bob received or changed. */
-export async function listForeignEffects(scene: Scene, cases: AnyCases, { name }: Declared) {
-  const before = await readParts(scene)
-  const received = await runCall(scene, cases, name, scene.bob).catch((error: unknown) => error)
-  const after = await readParts(scene)
-  return [
-    ...(JSON.stringify(received).includes(scene.text) ? [`${name} shows texts of another person`] : []),
-    ...Object.keys(before)
-      .filter((part) => before[part] !== after[part])
-      .map((part) => `${name} changes the ${part} of another person`),
-  ]
-}
-
-type Call = (input: object | undefined, options: { context: object }) => Promise<unknown>
-
-/** Returns a client that adds values to the input of one procedure, and records the headers of the answer. */
-function withInput(
-  client: object,
-  path: readonly string[],
-  values: object,
-  reply: Map<string, unknown>,
-): object {
-  const [key = '', ...rest] = path
-  return new Proxy(client, {
-    get: (target, name) => {
-      const member: unknown = Reflect.get(target, name)
-      if (name !== key) return member
-      if (rest.length > 0) return withInput(member as object, rest, values, reply)
-      return (input?: object) => (member as Call)({ ...input, ...values }, { context: { reply } })
-    },
-  })
-}
-
 /** The items of a list: the output, or the only list in the output. */
 function itemsOf(output: unknown): unknown[] {
   const members: unknown[] = Object.values(output as object)
@@ -141,20 +110,36 @@ function itemsOf(output: unknown): unknown[] {
   return list
 }
 
-/** Reads a list in pages of one item. Returns the complete list, and the items of each page. */
-export async function readPages(scene: Scene, cases: AnyCases, { name, path, meta }: Declared) {
+/**
+ * Reads a list in pages of one item, for each call of the cases. Returns the complete lists, and the items of each page.
+ * Ada has the rows of two runs of `prepare`, so that the list has several items. The second run has another text, because
+ * texts can be unique.
+ */
+export async function readPages(worlds: Worlds, cases: AnyCases, { name, path, meta }: Declared) {
+  const scene = await createScene(worlds)
   const { running, connect, people } = scene
-  // A second set of rows, so that the list has several items. With another text, because texts can be unique.
-  const fixture = await scene.prepare(people, `text-${crypto.randomUUID()}`)
+  const prepare = cases.prepare as (given: object, text: string) => Promise<unknown>
+  const fixture = await prepare(people, `text-${crypto.randomUUID()}`).catch((error: unknown) => {
+    throw explain(error, running)
+  })
   const client = connect(running, { cookie: callerOf(scene, meta).cookie })
-  const complete = itemsOf(await runCallWith(cases, name, client, fixture))
-  const pages: unknown[][] = []
-  let cursor: string | undefined
-  do {
-    const reply = new Map<string, unknown>()
-    const values = { limit: 1, ...(cursor !== undefined && { cursor }) }
-    pages.push(itemsOf(await runCallWith(cases, name, withInput(client, path, values, reply), fixture)))
-    cursor = nextCursor(reply.get('link'))
-  } while (cursor !== undefined && pages.length <= complete.length)
-  return { complete, pages }
+  return Promise.all(
+    callsOf(cases, name).map(async (call) => {
+      const complete = itemsOf(await call(client, fixture))
+      const pages: unknown[][] = []
+      let cursor: string | undefined
+      do {
+        const reply = new Map<string, string>()
+        const values = { limit: 1, ...(cursor !== undefined && { cursor }) }
+        const paging = replaceProcedure(
+          client,
+          path,
+          (list) => (input) => list({ ...(input as object | undefined), ...values }, { context: { reply } }),
+        )
+        pages.push(itemsOf(await call(paging, fixture)))
+        cursor = nextCursor(reply.get('link'))
+      } while (cursor !== undefined && pages.length <= complete.length)
+      return { complete, pages }
+    }),
+  )
 }

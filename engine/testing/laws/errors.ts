@@ -5,9 +5,11 @@ import { MAX_TOKENS } from '../../db/personal-tokens.ts'
 import { sessions } from '../../db/sessions.ts'
 import { isServer } from '../../db/open.ts'
 import type { App } from '../../resource.ts'
-import type { AnyCases } from './cases.ts'
+import { type AnyCase, type AnyCases, callsOf } from './cases.ts'
 import { callByPath, type Declared, proceduresOf } from './procedures.ts'
-import { callerOf, runCall, type Scene } from './running.ts'
+import { recordRefusals, type Refusal } from './calls.ts'
+import type { Connect, Running } from './running.ts'
+import { callerOf, createScene, listSecrets, type Scene, type Worlds } from './worlds.ts'
 
 /** A call that must cause an error, with the name of the error, for example `books.create ID_TAKEN`. */
 export type ErrorCase = readonly [name: string, provoke: (scene: Scene, cases: AnyCases) => Promise<unknown>]
@@ -63,9 +65,13 @@ function derivedCases(declared: Declared): ErrorCase[] {
       await impersonateAda(scene)
       return callAsAda(scene)
     }),
-    ...caseIf(meta.ifMatch, 'PRECONDITION_FAILED', (scene, cases) =>
-      runCall(scene, cases, name, callerOf(scene, meta), { 'if-match': '"0"' }),
-    ),
+    ...caseIf(meta.ifMatch, 'PRECONDITION_FAILED', (scene, cases) => {
+      const { cookie } = callerOf(scene, meta)
+      return callOfCases(cases, name)(
+        scene.connect(scene.running, { cookie, 'if-match': '"0"' }),
+        scene.fixture,
+      )
+    }),
     ...caseIf(meta.idempotencyKey, 'KEY_REUSED', async (scene) => {
       const key = crypto.randomUUID()
       await idempotency.put(scene.running.services.db, {
@@ -86,6 +92,13 @@ function derivedCases(declared: Declared): ErrorCase[] {
   ]
 }
 
+/** The first call of the cases for a procedure. */
+function callOfCases(cases: AnyCases, name: string) {
+  const [call] = callsOf(cases, name)
+  if (!call) throw new Error(`Add a call to \`calls\` for ${name}`)
+  return call
+}
+
 /** Lists the cases of all errors: errors of the application, of the engine, and errors that follow from the metadata. */
 export function listErrorCases(app: App, cases: AnyCases): ErrorCase[] {
   const forbidden = Object.entries(cases.forbidden ?? {}).map(
@@ -93,21 +106,65 @@ export function listErrorCases(app: App, cases: AnyCases): ErrorCase[] {
   )
   const own = [...Object.entries(cases.errors), ...forbidden].flatMap(([name, provoke]): ErrorCase[] => {
     // The caller of `laws` sees the types of the cases.
-    const call = provoke as ((given: object) => Promise<unknown>) | undefined
+    const call = provoke as AnyCase | undefined
     return call ? [[name, ({ people, fixture }) => call({ ...people, fixture })]] : []
   })
   return [...Object.entries(engineCases), ...own, ...proceduresOf(app.router).flatMap(derivedCases)]
 }
 
+/**
+ * Causes an error. Returns the error, and the values of Ada in the errors that Bob receives, except values that Bob has sent.
+ */
+export async function causeError(worlds: Worlds, connect: Connect, cases: AnyCases, [, provoke]: ErrorCase) {
+  const scene = await createScene(worlds, connect)
+  const refusals: Refusal[] = []
+  const bob = recordRefusals(scene.people.bob, refusals) as typeof scene.people.bob
+  const error = await provoke({ ...scene, people: { ...scene.people, bob } }, cases).then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  const secrets = listSecrets(worlds)
+  const shown = refusals.flatMap(({ input, error }) =>
+    secrets.filter((secret) => error.includes(secret) && !input.includes(secret)),
+  )
+  return { error, shown }
+}
+
 /** The embedded database has one connection, so another transaction cannot hold a lock. */
 export const needsServer = ([name]: ErrorCase) => name.endsWith(' UNDER_WAY')
 
-export const hasServer = ({ services: { settings } }: Scene['running']) => isServer(settings.databaseUrl)
+export const hasServer = ({ services: { settings } }: Running) => isServer(settings.databaseUrl)
 
 /** Lists the errors that the contract declares. The errors of credentials and scopes have laws of their own. */
-export const listDeclaredErrors = (app: App) =>
+export const listDeclaredErrors = (app: Pick<App, 'router'>) =>
   proceduresOf(app.router).flatMap(({ name, errors }) =>
     errors
       .filter((code) => code !== 'UNAUTHORIZED' && code !== 'INSUFFICIENT_SCOPE')
       .map((code) => `${name} ${code}`),
   )
+
+/**
+ * Lists the declared errors without a case, with the line to add, and the cases of errors that no procedure declares. The
+ * law of swapped values causes FORBIDDEN for procedures with an action.
+ */
+export function listMissingCases(app: App, cases: AnyCases) {
+  const provoked = new Set(listErrorCases(app, cases).map(([name]) => name))
+  const declared = listDeclaredErrors(app)
+  const withAction = new Set(
+    proceduresOf(app.router).flatMap(({ name, meta }) => (meta.action ? [`${name} FORBIDDEN`] : [])),
+  )
+  return [
+    ...declared.filter((name) => !provoked.has(name) && !withAction.has(name)).map(lineOfError),
+    ...[...provoked]
+      .filter((name) => !declared.includes(name))
+      .map((name) => `The contract does not declare the error of the case '${name}'`),
+  ]
+}
+
+/** The line to add for an error without a case, for example `loans.get NOT_FOUND`. */
+export function lineOfError(name: string) {
+  const [procedure = '', code] = name.split(' ')
+  return code === 'FORBIDDEN'
+    ? `Add to \`forbidden\`: '${procedure}': ({ bob, fixture }) => bob.${procedure}(…),`
+    : `Add to \`errors\`: '${name}': ({ ada }) => ada.${procedure}(…),`
+}

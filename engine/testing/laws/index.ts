@@ -3,30 +3,23 @@ import { type EngineContract, scopes } from 'tallystick-contract'
 import { beforeAll, describe, expect, test } from 'vitest'
 
 import type { App } from '../../resource.ts'
-import type { AnyCases, Cases } from './cases.ts'
+import type { Cases } from './cases.ts'
 import { consentHtml, listUnnamedResources } from './consent.ts'
-import {
-  findUnexported,
-  listEmptyParts,
-  listForeignEffects,
-  listTablesAfterDeletion,
-  listTablesWithoutCascade,
-  listTablesWithoutRows,
-  readPages,
-} from './data.ts'
-import { hasServer, listDeclaredErrors, listErrorCases, needsServer } from './errors.ts'
+import { defineLawsOfCalls } from './data-laws.ts'
+import { listTablesWithoutCascade } from './data.ts'
+import { causeError, hasServer, listErrorCases, listMissingCases, needsServer } from './errors.ts'
 import {
   callByPath,
   isUnauthorized,
   listGuardedConstants,
-  listOwnProcedures,
   listUnguarded,
   listUnsafeChanges,
   listUnscoped,
   proceduresOf,
   topicsWith,
 } from './procedures.ts'
-import { callerOf, createScene, runCall, type Running, start, transports } from './running.ts'
+import { explain, type Running, start, transports } from './running.ts'
+import { createWorlds, type Worlds } from './worlds.ts'
 
 export type { Cases, People } from './cases.ts'
 
@@ -35,7 +28,8 @@ const START_TIMEOUT = 60_000
 
 /**
  * Defines the tests of the rules that every application obeys. A test file of an application contains one call:
- * `laws(app, cases)`. `environment` contains settings by name.
+ * `laws(app, cases)`. `environment` contains settings by name, for example `{ LOG_LEVEL: 'error' }` to see the log. Limits
+ * of calls are off, unless `RATE_LIMITS` is `on`.
  */
 export function laws<Contract extends EngineContract & AnyContractRouter, Fixture>(
   app: App<Contract>,
@@ -43,11 +37,11 @@ export function laws<Contract extends EngineContract & AnyContractRouter, Fixtur
   environment?: Record<string, string>,
 ) {
   const procedures = proceduresOf(app.router)
-  const own = procedures.filter(({ name, isStream }) => name in cases.calls && !isStream)
-  const errorCases = listErrorCases(app, cases)
   let running: Running
+  let worlds: Worlds
   beforeAll(async () => {
     running = await start(app, environment)
+    worlds = await createWorlds(running, cases)
     return running.close
   }, START_TIMEOUT)
 
@@ -123,98 +117,25 @@ export function laws<Contract extends EngineContract & AnyContractRouter, Fixtur
 
   describe('every error that the contract declares', () => {
     test('has a case in `errors`, or is an error of the guard', () => {
-      const provoked = new Set(errorCases.map(([name]) => name))
-
-      expect([...provoked].sort(), 'Add a case to `errors` for every declared error').toEqual(
-        listDeclaredErrors(app).sort(),
-      )
+      expect(listMissingCases(app, cases)).toEqual([])
     })
 
     describe.each(transports)('%s', (_, connect) => {
-      test.for(errorCases)('%s is a defined error for the client', async (errorCase, { skip }) => {
-        const [name, provoke] = errorCase
-        skip(needsServer(errorCase) && !hasServer(running), 'The embedded database has one connection')
-        const scene = await createScene(running, connect, cases)
+      test.for(listErrorCases(app, cases))(
+        '%s is a defined error for the client',
+        async (errorCase, { skip }) => {
+          const [name] = errorCase
+          const code = name.split(' ')[1]
+          skip(needsServer(errorCase) && !hasServer(running), 'The embedded database has one connection')
+          const { error, shown } = await causeError(worlds, connect, cases, errorCase)
+          const isExpected = (error as { code?: unknown } | undefined)?.code === code
 
-        await expect(provoke(scene, cases)).rejects.toMatchObject({ defined: true, code: name.split(' ')[1] })
-      })
+          expect(isExpected ? error : explain(error, running)).toMatchObject({ defined: true, code })
+          expect(shown, 'Values of Ada in the errors of Bob').toEqual([])
+        },
+      )
     })
   })
 
-  defineLawsOfCalls(app, cases, () => running, own)
-}
-
-/**
- * The laws that need the calls of `cases`. Over one transport, to save time: REST, which refuses undeclared properties in an
- * output outside of production.
- */
-function defineLawsOfCalls(
-  app: App,
-  cases: AnyCases,
-  getRunning: () => Running,
-  own: ReturnType<typeof proceduresOf>,
-) {
-  const connect = transports.at(-1)?.[1]
-  if (!connect) throw new Error('TEST_TRANSPORT must be the name of a transport')
-  const createOwnScene = () => createScene(getRunning(), connect, cases)
-  const inNames = own.map((declared) => [declared.name, declared] as const)
-
-  describe('a procedure', () => {
-    test('of the application has a call in `calls`', () => {
-      const missing = listOwnProcedures(app).filter((name) => !(name in cases.calls))
-
-      expect(missing, 'Add a call to `calls` for every procedure').toEqual([])
-    })
-
-    test.each(inNames)('%s succeeds for its caller', async (name, { meta }) => {
-      const scene = await createOwnScene()
-
-      await expect(runCall(scene, cases, name, callerOf(scene, meta))).resolves.toBeDefined()
-    })
-
-    test.each(inNames)('%s neither shows nor changes data of another person', async (_, declared) => {
-      expect(await listForeignEffects(await createOwnScene(), cases, declared)).toEqual([])
-    })
-
-    test.each(inNames.filter(([, { meta }]) => meta.idempotencyKey))(
-      '%s runs once for each Idempotency-Key',
-      async (name, { meta }) => {
-        const scene = await createOwnScene()
-        const headers = { 'idempotency-key': crypto.randomUUID() }
-        const call = () => runCall(scene, cases, name, callerOf(scene, meta), headers)
-
-        expect(await call()).toEqual(await call())
-      },
-    )
-
-    test.each(inNames.filter(([, { isList }]) => isList))(
-      '%s has pages of `limit` items, which together are the list',
-      async (_, declared) => {
-        const { complete, pages } = await readPages(await createOwnScene(), cases, declared)
-
-        expect(complete.length, '`prepare` creates no item of the list').toBeGreaterThan(1)
-        expect(pages).toEqual(complete.map((item) => [item]))
-      },
-    )
-  })
-
-  describe('the data of a person', () => {
-    test('is in every table and in every part of the export after `prepare`', async () => {
-      const scene = await createOwnScene()
-
-      expect(await listTablesWithoutRows(scene), '`prepare` must create rows in each table').toEqual([])
-      expect(
-        await listEmptyParts(scene, cases),
-        '`prepare` must create rows with the text. Name resources without texts in `withoutText`',
-      ).toEqual([])
-    })
-
-    test('is in the export', async () => {
-      expect(await findUnexported(await createOwnScene())).toBeUndefined()
-    })
-
-    test('is in no table after the deletion of the account', async () => {
-      expect(await listTablesAfterDeletion(await createOwnScene())).toEqual([])
-    })
-  })
+  defineLawsOfCalls(app, cases, () => worlds)
 }

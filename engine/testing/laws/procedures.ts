@@ -25,6 +25,9 @@ export interface Declared {
   isList: boolean
   /** Whether the output is a stream of events. */
   isStream: boolean
+  /** Whether a call can change data. */
+  isChange: boolean
+  input: AnySchema | undefined
   /** The parameters in the path of the URL. */
   parameters: string[]
 }
@@ -45,12 +48,16 @@ export function proceduresOf(router: AnyRouter | AnyContractRouter) {
   const found: Declared[] = []
   traverseContractProcedures({ router, path: [] }, ({ contract: procedure, path }) => {
     const { errorMap, inputSchema, outputSchema, route } = procedure['~orpc'] as Definition
+    const meta = metaOf(procedure)
+    const { method = 'POST' } = route
     found.push({
       name: path.join('.'),
       path,
-      meta: metaOf(procedure),
+      meta,
       errors: Object.keys(errorMap),
-      method: route.method ?? 'POST',
+      method,
+      isChange: method !== 'GET' && (meta.updates !== undefined || meta.scope !== 'read'),
+      input: inputSchema,
       isList: isList(inputSchema),
       isStream: getEventIteratorSchemaDetails(outputSchema) !== undefined,
       parameters: Array.from((route.path ?? '').matchAll(/\{(\w+)\}/g), ([, parameter = '']) => parameter),

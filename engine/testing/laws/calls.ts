@@ -1,0 +1,128 @@
+// Calls procedures, and records what the calls send and receive.
+
+import { ORPCError } from '@orpc/client'
+import type { CallContext } from 'tallystick-contract'
+
+import type { AnyCall } from './cases.ts'
+import { toPlain } from './values.ts'
+
+/** What a caller receives, over any protocol. */
+export interface Answer {
+  status: number
+  body: unknown
+  link: string | undefined
+  etag: string | undefined
+}
+
+/** A call of the procedure of a law. */
+export interface Asked {
+  input: unknown
+  answer: Answer
+}
+
+type Procedure = (input: unknown, options?: { context: CallContext }) => Promise<unknown>
+
+const isProcedure = (value: unknown): value is Procedure => typeof value === 'function'
+
+/** Returns a client in which `intercept` replaces the procedure with a path. */
+export function replaceProcedure(
+  client: object,
+  [key = '', ...rest]: readonly string[],
+  intercept: (procedure: Procedure) => Procedure,
+): object {
+  return new Proxy(client, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name)
+      if (name !== key) return member
+      if (rest.length > 0) return replaceProcedure(member as object, rest, intercept)
+      return isProcedure(member) ? intercept(member) : member
+    },
+  })
+}
+
+/** Returns a client in which `around` runs each call. */
+export const aroundCalls = (
+  client: object,
+  around: (procedure: () => Promise<unknown>, input: unknown) => Promise<unknown>,
+): object =>
+  new Proxy(client, {
+    get: (target, name) => {
+      const member: unknown = Reflect.get(target, name)
+      return isProcedure(member) || (typeof member === 'object' && member !== null)
+        ? aroundCalls(member, around)
+        : member
+    },
+    apply: (target, self, values: unknown[]) =>
+      // Not the method `apply`, which would be a procedure with this name.
+      around(() => Reflect.apply(target as Procedure, self, values) as Promise<unknown>, values[0]),
+  })
+
+/** Returns a client that records the outputs of all calls, in the order of the calls. */
+export const recordOutputs = (client: object, outputs: unknown[]) =>
+  aroundCalls(client, async (procedure) => {
+    const index = outputs.push(undefined) - 1
+    const output = await procedure()
+    outputs[index] = toPlain(output)
+    return output
+  })
+
+/** An error that a caller received, and the input of the call, as JSON. */
+export interface Refusal {
+  input: string
+  error: string
+}
+
+/** Returns a client that records the errors of all calls. */
+export const recordRefusals = (client: object, refusals: Refusal[]) =>
+  aroundCalls(client, (procedure, input) =>
+    procedure().catch((error: unknown) => {
+      refusals.push({ input: JSON.stringify(toPlain(input) ?? null), error: JSON.stringify(toAnswer(error)) })
+      throw error
+    }),
+  )
+
+const one = (value: string | string[] | undefined) => (Array.isArray(value) ? value.join() : value)
+
+/** In process, an unexpected error is the error of the procedure itself. */
+function toAnswer(error: unknown) {
+  if (!(error instanceof ORPCError)) return { status: 500, body: { code: 'INTERNAL_SERVER_ERROR' } }
+  const { status, code, message, data } = error as ORPCError<string, unknown>
+  return { status, body: toPlain({ code, message, data }) }
+}
+
+/** Changes the input of a call. `index` counts the calls of the procedure in one run of a case. */
+export type ChangeInput = (input: unknown, index: number) => unknown
+
+/**
+ * Runs a call of the cases. Records the calls of the procedure with a path, which the case may call several times. Other
+ * procedures that the case calls must succeed.
+ */
+export async function play(
+  call: AnyCall,
+  { client, fixture, path }: { client: object; fixture: unknown; path: readonly string[] },
+  change: ChangeInput = (input) => input,
+): Promise<Asked[]> {
+  const asked: Asked[] = []
+  let refusal: unknown
+  const recording = replaceProcedure(client, path, (procedure) => async (given, options) => {
+    const input = change(given, asked.length)
+    const reply: NonNullable<CallContext['reply']> = new Map()
+    const record = (answer: Pick<Answer, 'status' | 'body'>) =>
+      asked.push({ input, answer: { ...answer, link: one(reply.get('link')), etag: one(reply.get('etag')) } })
+    try {
+      const output = await procedure(input, { context: { ...options?.context, reply } })
+      record({ status: 200, body: toPlain(output) })
+      return output
+    } catch (error) {
+      refusal = error
+      record(toAnswer(error))
+      throw error
+    }
+  })
+  try {
+    await call(recording, fixture)
+  } catch (error) {
+    if (error !== refusal) throw error
+  }
+  return asked
+}

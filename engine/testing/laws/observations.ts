@@ -1,0 +1,159 @@
+// What a person can observe: the answers of all reads. The laws compare observations of two states of the database.
+
+import { type Asked, play } from './calls.ts'
+import { type AnyCall, type AnyCases, callsOf, createExceptions, type UsedExceptions } from './cases.ts'
+import { type Declared, listOwnProcedures, proceduresOf } from './procedures.ts'
+import { type Connect, explain } from './running.ts'
+import { differences, maskTimes } from './values.ts'
+import type { Person, World, Worlds } from './worlds.ts'
+
+/** One run of a call: the answers of the procedure, by a label for messages. */
+export type Observation = ReadonlyMap<string, readonly Asked[]>
+
+/** A call of the cases, with its procedure. */
+export interface Play {
+  declared: Declared
+  call: AnyCall
+  /** The name of the procedure, and the number of the call if there are several. */
+  label: string
+}
+
+/** The reads of the engine that show the data of a person. */
+const engineReads: Readonly<Record<string, AnyCall>> = Object.fromEntries(
+  ['account.get', 'account.export', 'sessions.list', 'apps.list', 'tokens.list'].map((name) => [
+    name,
+    (client) => {
+      const [resource = '', key = ''] = name.split('.')
+      const { [key]: read } =
+        (client as Record<string, Record<string, () => Promise<unknown>>>)[resource] ?? {}
+      return read ? read() : Promise.resolve()
+    },
+  ]),
+)
+
+export const playsOf = (cases: AnyCases, declared: Declared): Play[] => {
+  const { name } = declared
+  const calls = callsOf(cases, name)
+  return calls.map((call, index) => ({
+    declared,
+    call,
+    label: calls.length > 1 ? `${name} (call ${index + 1})` : name,
+  }))
+}
+
+/** What the laws of data use: the application with its cases, and the exceptions that were needed. */
+export interface Law {
+  worlds: Worlds
+  cases: AnyCases
+  exceptions: UsedExceptions
+  /** How people call, if a law does not name another transport. */
+  connect: Connect
+  /** For each order of the rows, what Bob observes differently with Ada. */
+  known: Map<World, readonly Found[]>
+  untouched: Map<Person, Observation>
+}
+
+export const createLaw = (worlds: Worlds, cases: AnyCases, connect: Connect): Law => ({
+  worlds,
+  cases,
+  connect,
+  exceptions: createExceptions(cases),
+  known: new Map(),
+  untouched: new Map(),
+})
+
+/** Lists the reads that a person can call, with the calls of the cases. */
+function listReads({ worlds: { running }, cases }: Law): Play[] {
+  const own = new Set(listOwnProcedures(running.app))
+  return proceduresOf(running.app.router).flatMap((declared) => {
+    const { name, isStream, isChange, meta } = declared
+    if (isStream || isChange || meta.administratorsOnly) return []
+    const read = engineReads[name]
+    if (read) return [{ declared, call: read, label: name }]
+    return own.has(name) ? playsOf(cases, declared) : []
+  })
+}
+
+/** Who calls, with which fixture, over which transport. */
+export interface Calling {
+  person: Person
+  fixture: unknown
+  connect?: Connect
+}
+
+/** Runs a call of the cases for a person. */
+export async function run(
+  { worlds: { running }, ...law }: Law,
+  { person, fixture, connect = law.connect }: Calling,
+  { declared, call }: Play,
+  change?: Parameters<typeof play>[2],
+) {
+  const client = connect(running, { cookie: person.cookie })
+  try {
+    return await play(call, { client, fixture, path: declared.path }, change)
+  } catch (error) {
+    throw explain(error, running)
+  }
+}
+
+/** Calls all reads. */
+export async function observe(law: Law, calling: Calling): Promise<Observation> {
+  const reads = listReads(law)
+  const answers = await Promise.all(reads.map((read) => run(law, calling, read)))
+  return new Map(reads.map(({ label }, index) => [label, answers[index] ?? []]))
+}
+
+/** What a person observes in the restored rows, before any call. */
+export async function observeUntouched(law: Law, calling: Calling) {
+  const known = law.untouched.get(calling.person)
+  if (known) return known
+  await law.worlds.bobFirst.withAda.restore()
+  const observed = await observe(law, calling)
+  law.untouched.set(calling.person, observed)
+  return observed
+}
+
+const bodyOf = ({ answer: { body, ...others } }: Asked) => ({ ...others, body })
+
+/** A difference of two answers of a procedure. The path begins in the body of the answer. */
+export interface Found {
+  label: string
+  path: string
+  description: string
+  isScalar: boolean
+}
+
+/** Lists the differences of two runs of a call. `start` is the beginning of the times that differ between any two runs. */
+function compare(label: string, first: readonly Asked[], second: readonly Asked[], start: number): Found[] {
+  const mask = (asked: readonly Asked[]) => asked.map((each) => maskTimes(bodyOf(each), start))
+  return differences(mask(first), mask(second)).map(({ path, ...difference }) => ({
+    ...difference,
+    label,
+    // Without the number of the call.
+    path: path.replace(/^\*\.?/, '').replace(/^body\.?/, ''),
+  }))
+}
+
+export const compareObservations = (first: Observation, second: Observation, start: number) =>
+  [...first].flatMap(([label, asked]) => compare(label, asked, second.get(label) ?? [], start))
+
+/** The name of the procedure, without the number of the call. */
+export const nameOf = ({ label }: { label: string }) => label.split(' ', 1)[0] ?? ''
+
+/** Removes the differences that the exceptions `shared` and `volatile` permit. */
+export const withoutExceptions = ({ exceptions }: Law, found: readonly Found[]) =>
+  found.filter(
+    (each) =>
+      !exceptions.has('shared', nameOf(each), each.path) &&
+      !exceptions.has('volatile', nameOf(each), each.path),
+  )
+
+/** Removes scalar differences that are also differences of two equal runs, for example random ids. */
+export const withoutRandom = (found: readonly Found[], random: readonly Found[]) =>
+  found.filter(
+    ({ label, path, isScalar }) =>
+      !(isScalar && random.some((each) => each.isScalar && each.label === label && each.path === path)),
+  )
+
+export const sentenceOf = ({ label, path, description }: Found) =>
+  `${label}: ${path === '' ? 'the answer' : path} ${description}`

@@ -1,0 +1,66 @@
+// The law of relations: a relation shows rows of Ada to Bob, live, and its end restores what Bob observed before.
+
+import type { AnyCase } from './cases.ts'
+import { findReaders, listMissingDeliveries } from './announcements.ts'
+import {
+  compareObservations,
+  type Law,
+  observe,
+  observeUntouched,
+  playsOf,
+  run,
+  sentenceOf,
+  withoutExceptions,
+} from './observations.ts'
+import { proceduresOf } from './procedures.ts'
+import { createScene } from './worlds.ts'
+
+/** Lists how a relation of the cases breaks the law. */
+export async function checkRelation(law: Law, name: string) {
+  const { worlds, cases } = law
+  const { start, ada, bob } = worlds.bobFirst
+  const relation = cases.relations?.[name] as Readonly<Record<'begin' | 'end', AnyCase>>
+  const ofBob = { person: worlds.bob, fixture: bob.fixture }
+  const before = await observeUntouched(law, ofBob)
+  const readers = await findReaders(law, ofBob)
+  const { people, restore } = await createScene(worlds)
+  const given = { ...people, fixture: ada.fixture }
+  const unannounced = await listMissingDeliveries(law, worlds.bob, readers, () => relation.begin(given))
+  const during = await observe(law, ofBob)
+  await restore()
+  await relation.begin(given)
+  await relation.end(given)
+  const after = await observe(law, ofBob)
+
+  const remaining = withoutExceptions(law, compareObservations(before, after, start))
+  return [
+    ...(compareObservations(before, during, start).length === 0
+      ? ['Bob observes nothing of the relation']
+      : []),
+    ...unannounced.map((topic) => `The beginning does not announce the topic ${topic} to Bob`),
+    ...remaining.map((found) => `After the end, Bob still observes: ${sentenceOf(found)}`),
+    ...(await listUnannouncedToBob(law, relation.begin)),
+  ]
+}
+
+/** Lists the changes of Ada that streams of Bob do not deliver, although the relation shows the changed state to Bob. */
+async function listUnannouncedToBob(law: Law, begin: AnyCase) {
+  const { worlds, cases } = law
+  const { ada, bob } = worlds.bobFirst
+  const sentences: string[] = []
+  const changes = proceduresOf(worlds.running.app.router).filter(
+    ({ name, meta }) => name in cases.calls && meta.updates?.length && !meta.administratorsOnly,
+  )
+  for (const each of changes.flatMap((declared) => playsOf(cases, declared))) {
+    const readers = await findReaders(law, { person: worlds.bob, fixture: bob.fixture })
+    const scene = await createScene(worlds)
+    await begin({ ...scene.people, fixture: ada.fixture })
+    const missing = await listMissingDeliveries(law, worlds.bob, readers, () =>
+      run(law, { person: worlds.ada, fixture: ada.fixture }, each),
+    )
+    sentences.push(
+      ...missing.map((topic) => `Ada calls ${each.label}: Bob does not receive the topic ${topic}`),
+    )
+  }
+  return sentences
+}
