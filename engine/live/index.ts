@@ -18,10 +18,14 @@ import { createSources, keyOf } from './topics.ts'
 const CHECK_INTERVAL = 1000
 
 /** Creates the live updates of this process. */
-export function createLive(services: Omit<Services, 'live'>, notifications: Notifications): Live {
+export function createLive(
+  services: Omit<Services, 'live'>,
+  notifications: Notifications,
+  options: { compareStates?: boolean } = {},
+): Live {
   const { db, settings, log, metrics, closing } = services
   const bus = createBus(notifications, log)
-  const states = createSharedStates(bus)
+  const states = createSharedStates(bus, options)
   const streamLimits = createStreamLimits(settings)
   const streams = new Set<Stream>()
 

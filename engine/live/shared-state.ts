@@ -52,6 +52,14 @@ function createReadQueue() {
 
 type ReadQueue = ReturnType<typeof createReadQueue>
 
+/** What all states of a process share. */
+interface Needs {
+  bus: Bus
+  queue: ReadQueue
+  /** Whether each state is read every COMPARE_INTERVAL, even without a change. */
+  compareStates: boolean
+}
+
 /** Where a state comes from. */
 export interface Source {
   /** The name of the topic. */
@@ -110,6 +118,7 @@ class SharedState {
   readonly #source
   readonly #bus
   readonly #queue
+  readonly #compareStates
   #subscriptions = new Map<string, () => void>()
   /** Number of changes with the key of the source. */
   #changes = 0
@@ -125,10 +134,11 @@ class SharedState {
   #nextRead: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
 
-  constructor(source: Source, bus: Bus, queue: ReadQueue) {
+  constructor(source: Source, { bus, queue, compareStates }: Needs) {
     this.#source = source
     this.#queue = queue
     this.#bus = bus
+    this.#compareStates = compareStates
     this.#subscribe([])
   }
 
@@ -168,7 +178,7 @@ class SharedState {
       await this.#readNow(since)
       return this.snapshot?.size ?? 0
     })
-    this.#schedule(COMPARE_INTERVAL)
+    if (this.#compareStates) this.#schedule(COMPARE_INTERVAL)
   }
 
   async #readNow(since: number) {
@@ -228,8 +238,8 @@ const sleepUntil = async (time: number) => {
 export type { SharedState }
 
 /** The states that the streams of this process need. */
-export function createSharedStates(bus: Bus) {
-  const queue = createReadQueue()
+export function createSharedStates(bus: Bus, { compareStates = true } = {}) {
+  const needs: Needs = { bus, queue: createReadQueue(), compareStates }
   /** For each key of changes, the states by id. */
   const byKey = new Map<string, Map<string, SharedState>>()
 
@@ -242,7 +252,7 @@ export function createSharedStates(bus: Bus) {
       const { key, id, maxStates = Infinity } = source
       const states = byKey.get(key) ?? new Map<string, SharedState>()
       if (!states.has(id) && states.size >= maxStates) return undefined
-      const state = states.get(id) ?? new SharedState(source, bus, queue)
+      const state = states.get(id) ?? new SharedState(source, needs)
       byKey.set(key, states.set(id, state))
       state.streams.add(wake)
       const leave = () => {
