@@ -208,15 +208,22 @@ const mistakesOfResource = (name: string, { datastar, procedures }: Resource) =>
     key in procedures ? [] : [`${name}: there is a patch for ${key}, but no such procedure`],
   )
 
+/** Keys of changes contain the name, and have at most 64 bytes: see `keyOf` (engine/live/keys.ts). */
+const TOPIC_NAME = /^[\w-]{1,31}$/
+
 function mistakesOfTopics(all: readonly Declared[], resources: readonly Resource[]) {
   const watches = resources.flatMap(({ watch }) => watch ?? [])
   const views = resources.flatMap(({ datastar }) => datastar?.live ?? [])
-  const topics = new Set([
+  const used = [
     ...all.flatMap(({ procedure }) =>
       [...(metaOf(procedure).updates ?? []), metaOf(procedure).reads].filter(isDefined),
     ),
     ...[...watches, ...views].map(({ topic }) => topic),
-  ])
+  ]
+  // Some tests check resources without `live.watch`.
+  const watched = all.find(({ procedure }) => metaOf(procedure).watches)
+  const listed = watched ? (metaOf(watched.procedure).watches ?? []) : used
+  const topics = new Set([...used, ...listed])
   const mistakesOf = (topic: Topic) => {
     const { name, access, input } = topic
     const isTopic = (each: { topic: Topic }) => each.topic === topic
@@ -227,6 +234,14 @@ function mistakesOfTopics(all: readonly Declared[], resources: readonly Resource
         ? []
         : [`The topic ${name} is read by ${readers.length} procedures, instead of one`]),
       ...(sameName[0] === topic ? [] : [`Two topics have the name ${name}`]),
+      ...(listed.includes(topic)
+        ? []
+        : [
+            `The topic ${name} is missing in \`topics\` of engineContract, so that no client can watch it; add \`topics: [..., ${name}Topic]\``,
+          ]),
+      ...(TOPIC_NAME.test(name)
+        ? []
+        : [`The name of the topic ${name} must consist of at most 31 letters, digits, \`-\` and \`_\``]),
       ...(watches.filter(isTopic).length > 1 ? [`Two resources have \`watch\` for the topic ${name}`] : []),
       ...(views.filter(isTopic).length > 1 ? [`Two resources have a live view for the topic ${name}`] : []),
       ...(access === 'public' && (input ?? watches.find(isTopic))
