@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { Format } from '../live-stream.ts'
+import type { ProcedureContract } from '../guard/procedure-contract.ts'
 import { limitConcurrency } from '../lists/concurrency.ts'
 import { toJson } from '../output.ts'
 import type { Bus } from './bus.ts'
@@ -31,6 +32,8 @@ const MAX_READS = 8
  * receives its states less often, and takes no time from other accounts.
  */
 const ACCOUNT_RATE = 2000
+/** Size that a subscription counts for, so that an account with many parents also pauses longer. */
+const KEY_SIZE = 64
 
 /**
  * Creates a fair queue for the reads of states. One account reads one state at a time, and pauses after each read, so that
@@ -66,15 +69,22 @@ export interface Source {
   topic: string
   /** Whether only a signed-in caller may receive the topic. */
   isPrivate: boolean
+  /** The contract of the procedure that reads the state, which declares who may receive the topic. */
+  contract: ProcedureContract
   /** Identifies the state. Streams with the same id share the state. */
   id: string
   /** The account that reads the state. Empty for a state that everyone reads. */
   account: string
   /** Maximum number of states with the same key, if callers choose the states. */
   maxStates?: number | undefined
-  /** The key of the changes that affect the state, or the result of `otherKeys`. */
+  /** The key of the changes of the caller's own data. */
   key: string
-  /** Returns further keys of the changes that may affect the state, for example of other accounts. */
+  /** The key of the changes for the caller's address, for example of memberships. */
+  addressKey?: string | undefined
+  /**
+   * Returns further keys of the changes that may affect the state: of other accounts and of parents. Called before each
+   * read, because memberships change.
+   */
   otherKeys?: (() => Promise<readonly string[]>) | undefined
   read: () => Promise<unknown>
 }
@@ -176,7 +186,7 @@ class SharedState {
     await sleepUntil(this.#lastRead + this.#interval)
     await this.#queue(this.#source.account, async () => {
       await this.#readNow(since)
-      return this.snapshot?.size ?? 0
+      return (this.snapshot?.size ?? 0) + KEY_SIZE * this.#subscriptions.size
     })
     if (this.#compareStates) this.#schedule(COMPARE_INTERVAL)
   }
@@ -212,12 +222,12 @@ class SharedState {
     for (const wake of this.streams) wake()
   }
 
-  /** Subscribes to the key of the source and to other keys. */
+  /** Subscribes to the keys of the source and to other keys. */
   #subscribe(others: readonly string[]) {
-    const { key: ownKey } = this.#source
-    const keys = [ownKey, ...others]
+    const { key: ownKey, addressKey = ownKey } = this.#source
+    const keys = new Set([ownKey, addressKey, ...others])
     for (const [key, unsubscribe] of this.#subscriptions)
-      if (!keys.includes(key)) {
+      if (!keys.has(key)) {
         unsubscribe()
         this.#subscriptions.delete(key)
       }
