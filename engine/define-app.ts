@@ -14,6 +14,7 @@ import {
 import { combine, type PersonalData } from './db/personal-data.ts'
 import type { Context } from './context.ts'
 import { isGuarded } from './guard/index.ts'
+import { listKeysOfPerson } from './live/keys.ts'
 import { createEngineResources } from './procedures/index.ts'
 import { collectRateLimits, rateLimits } from './rate-limits.ts'
 import type { App, Resource, Resources } from './resource.ts'
@@ -68,6 +69,8 @@ export function defineApp<Contract extends AppContract, const Parts extends Expo
     declared[name] ? [[name, declared[name]]] : [],
   )
   const resources = Object.fromEntries(entries)
+  const topics = metaOf(contract.live.watch).watches ?? []
+  const watches = Object.values(resources).flatMap(({ watch }) => watch ?? [])
   const { name, id = toId(name), cookiePrefix = id } = definition
   const mistakes = [
     ...mistakesOfNames(name, id, cookiePrefix),
@@ -85,7 +88,10 @@ export function defineApp<Contract extends AppContract, const Parts extends Expo
     router: Object.fromEntries(
       entries.map(([name, { procedures }]) => [name, procedures]),
     ) as RouterOf<Contract>,
-    personalData: combine(Object.keys(exportParts).flatMap((name) => resources[name]?.personalData ?? [])),
+    personalData: {
+      ...combine(Object.keys(exportParts).flatMap((name) => resources[name]?.personalData ?? [])),
+      listKeys: (db, person) => listKeysOfPerson(topics, watches, db, person),
+    },
     rateLimits: collectRateLimits(contract),
     scopeResources: {
       read: resourcesOfScope(resources, 'read'),

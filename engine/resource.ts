@@ -79,7 +79,7 @@ export interface Watch {
   /** Lists the accounts of other people whose own data a state shows. For members of a parent, use `listParents`. */
   listOtherOwners?: (db: Database, user: Caller['user']) => Promise<readonly string[]>
   /** Lists the ids of the parents whose data a state shows, for example of the projects of a person. */
-  listParents?: (db: Database, user: Caller['user']) => Promise<readonly (string | number)[]>
+  listParents?: (db: Database, person: Person) => Promise<readonly (string | number)[]>
 }
 
 /** An update of a Datastar page: the new inner HTML of one element, and new values of signals. */

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Topic } from 'tallystick-contract'
 
+import type { Database } from '../db/database.ts'
+import type { Person } from '../db/users.ts'
 import type { Recipient } from '../live-stream.ts'
+import type { Watch } from '../resource.ts'
 
 /**
  * The key of a change: topic, kind and id, at most 64 bytes (engine/live/bus.ts). Triggers of migrations use the form for
@@ -19,3 +22,18 @@ const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 /** Returns the keys of a change. */
 export const keysOf = (topic: Topic, recipients: readonly Recipient[]) =>
   topic.access === 'public' ? [topic.name] : recipients.map((recipient) => keyOf(topic, recipient))
+
+/** Returns the keys of all states that may show data of a person. `watches`: what the states of the topics depend on. */
+export async function listKeysOfPerson(
+  topics: readonly Topic[],
+  watches: readonly Watch[],
+  db: Database,
+  person: Person,
+) {
+  const keys = topics.flatMap((topic) => keysOf(topic, [{ person: person.id }]))
+  for (const { topic, listParents } of watches) {
+    const parents = (await listParents?.(db, person)) ?? []
+    keys.push(...parents.map((parent) => keyOf(topic, { parent })))
+  }
+  return keys
+}

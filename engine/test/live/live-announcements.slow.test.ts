@@ -1,11 +1,15 @@
 import { eq } from 'drizzle-orm'
+import { createTallystick as createLibrary } from 'tallystick/testing'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
+import { users } from '../../db/users.ts'
 import { keyOf } from '../../live/keys.ts'
 import { createDatabase, createTallystick, newEmail, startService, watch } from '../fixtures/help-desk.ts'
+import { createFetch } from '../fixtures/http.ts'
 import { SUBSCRIBER } from '../help-desk/app.ts'
-import { ticketsTopic, writersTopic } from '../help-desk/contract.ts'
+import { type Client, ticketsTopic, writersTopic } from '../help-desk/contract.ts'
 import { entries } from '../help-desk/db.ts'
+import { app as libraryApp } from '../library/app.ts'
 
 const AUTH_SECRET = 'x'.repeat(40)
 
@@ -13,6 +17,8 @@ const database = await createDatabase()
 afterAll(database.drop)
 const settings = { DATABASE_URL: database.url, AUTH_SECRET }
 const service = await startService(settings)
+
+const call = createFetch(service)
 
 const isStored = async (text: string) =>
   (await service.services.db.$count(entries, eq(entries.text, text))) > 0
@@ -61,6 +67,53 @@ describe.each([
     await watched.waitFor({ titles: [] })
   })
 })
+
+test('a shelf that is shared with an address arrives', async () => {
+  const library = await createLibrary(libraryApp, {}, { compareStates: false })
+  onTestFinished(library.close)
+  const owner = await library.person()
+  const { id } = await owner.shelves.create({ name: 'To read' })
+  const email = newEmail()
+  const events = await (await library.person(email)).live.watch({ topics: ['shelves'] })
+  onTestFinished(async () => {
+    await events.return()
+  })
+  expect((await events.next()).value).toMatchObject({ state: { shelves: [] } })
+
+  await owner.shelves.share({ id, email, role: 'reader' })
+  expect((await events.next()).value).toMatchObject({ state: { shelves: [{ name: 'To read' }] } })
+
+  await owner.shelves.rename({ id, name: 'Read' })
+  expect((await events.next()).value).toMatchObject({ state: { shelves: [{ name: 'Read' }] } })
+})
+
+test('a deleted account announces its data to other members', async () => {
+  const owner = await service.person()
+  const { id } = await owner.projects.create({ name: 'One' })
+  const watched = await watch(owner, { topics: ['tickets'] })
+  for (const remove of [removeOwnAccount, removeByAdministrator]) {
+    const email = newEmail()
+    await owner.projects.invite({ id, email })
+    const member = await service.person(email)
+    await member.tickets.create({ projectId: id, title: 'Of the member' })
+    await watched.waitFor({ titles: ['Of the member'] })
+
+    await remove(member, email)
+
+    await watched.waitFor({ titles: [] })
+  }
+})
+
+const removeOwnAccount = (member: Client, email: string) => member.account.delete({ email })
+
+async function removeByAdministrator(member: Client) {
+  const email = newEmail()
+  const cookie = await service.signIn(email)
+  await service.services.db.update(users).set({ role: 'admin' }).where(eq(users.email, email))
+  const { id: userId } = await member.account.get()
+  const answer = await call('POST', '/api/auth/admin/remove-user', { userId }, { cookie })
+  expect(answer.status).toBe(200)
+}
 
 test('inputs that differ only in types without JSON have different states', async () => {
   const owner = await service.person()
