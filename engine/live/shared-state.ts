@@ -1,12 +1,10 @@
-import { LRUCache } from 'lru-cache'
 import { createHash } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { Format } from '../live-stream.ts'
 import type { ProcedureContract } from '../guard/procedure-contract.ts'
-import { limitConcurrency } from '../lists/concurrency.ts'
 import { toJson } from '../output.ts'
 import type { Bus } from './bus.ts'
+import { createReadQueue, KEY_SIZE, type ReadQueue, sleepUntil } from './read-queue.ts'
 
 /**
  * Interval at which each state is read even without a change, in milliseconds: a process may have ended between a commit
@@ -22,38 +20,6 @@ const READ_INTERVAL = { min: 100, max: 200 }
 const READ_FACTOR = 20
 /** Time until a failed read is repeated, in milliseconds. */
 const RETRY_DELAY = 1000
-
-const MINUTE = 60_000
-
-/** Maximum number of concurrent reads, because after a reconnect all states are read. */
-const MAX_READS = 8
-/**
- * Size of the states that each account may read, in characters of JSON per millisecond (2 MB per second). A larger account
- * receives its states less often, and takes no time from other accounts.
- */
-const ACCOUNT_RATE = 2000
-/** Size that a subscription counts for, so that an account with many parents also pauses longer. */
-const KEY_SIZE = 64
-
-/**
- * Creates a fair queue for the reads of states. One account reads one state at a time, and pauses after each read, so that
- * an account with many or large states does not delay other accounts. `read` returns the size of the state.
- */
-function createReadQueue() {
-  const limitReads = limitConcurrency(MAX_READS)
-  const limitPerAccount = limitConcurrency(1)
-  /** When the next read of an account may begin, in milliseconds since the start of the process. */
-  const pauses = new LRUCache<string, number>({ max: 10_000, ttl: MINUTE })
-
-  return (account: string, read: () => Promise<number>) =>
-    limitPerAccount(account, async () => {
-      await sleepUntil(pauses.get(account) ?? 0)
-      const size = await limitReads('', read)
-      pauses.set(account, performance.now() + size / ACCOUNT_RATE)
-    })
-}
-
-type ReadQueue = ReturnType<typeof createReadQueue>
 
 /** What all states of a process share. */
 interface Needs {
@@ -238,11 +204,6 @@ class SharedState {
           this.#bus.subscribe(key, key === ownKey ? this.#onChange : this.#refreshLater),
         )
   }
-}
-
-const sleepUntil = async (time: number) => {
-  const delay = time - performance.now()
-  if (delay > 0) await sleep(delay, undefined, { ref: false })
 }
 
 export type { SharedState }
