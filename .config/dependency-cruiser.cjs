@@ -117,6 +117,7 @@ module.exports = {
       '^engine/(contract|db)/',
       '^engine/(context|rate-limits|resource|scope-resources)\\.ts$',
       '^engine/(guard|procedures)/index\\.ts$',
+      '^engine/live/keys\\.ts$',
     ]),
     only('settings', '^engine/settings\\.ts$', [
       engineContract,

@@ -8,7 +8,7 @@ import type { AcceptedVersions } from './db/columns.ts'
 import type { PersonalData } from './db/personal-data.ts'
 import type { Caller, Reply } from './caller.ts'
 import type { GuardedResource } from './items.ts'
-import type { Live } from './live-stream.ts'
+import type { Announce, Live } from './live-stream.ts'
 import type { Settings } from './settings.ts'
 
 /** The context of one call, for the guard and the procedures. */
@@ -28,7 +28,18 @@ export interface Context {
   /** Authenticates by the cookie, even if a bearer token is sent. */
   cookieCaller: () => Promise<Caller | undefined>
   consumeRateLimit: ConsumeRateLimit
-  live: Live
+  live: Pick<Live, 'open'>
+  /**
+   * Announces a change of a topic to open streams. The topics in `updates` are announced to the owner of the data without
+   * this function, so procedures call it for other people only:
+   *
+   *     announce(ticketsTopic, { parent: project.id }) // everybody whose list contains tickets of the project
+   *     announce(projectsTopic, { address: email }) // a new member, also without an account
+   *
+   * The announcement is sent after the procedure has committed. It is dropped after a rollback or a defined error, and kept
+   * after an unexpected error, because the database may have committed before the error.
+   */
+  announce: Announce
   /** What the resources store about a person. */
   personalData: PersonalData
   /** What log, metrics, traces and audit trail record about the request. */

@@ -14,6 +14,7 @@ import {
 import { combine, type PersonalData } from './db/personal-data.ts'
 import type { Context } from './context.ts'
 import { isGuarded } from './guard/index.ts'
+import { listKeysOfPerson } from './live/keys.ts'
 import { createEngineResources } from './procedures/index.ts'
 import { collectRateLimits, rateLimits } from './rate-limits.ts'
 import type { App, Resource, Resources } from './resource.ts'
@@ -68,6 +69,8 @@ export function defineApp<Contract extends AppContract, const Parts extends Expo
     declared[name] ? [[name, declared[name]]] : [],
   )
   const resources = Object.fromEntries(entries)
+  const topics = metaOf(contract.live.watch).watches ?? []
+  const watches = Object.values(resources).flatMap(({ watch }) => watch ?? [])
   const { name, id = toId(name), cookiePrefix = id } = definition
   const mistakes = [
     ...mistakesOfNames(name, id, cookiePrefix),
@@ -85,7 +88,10 @@ export function defineApp<Contract extends AppContract, const Parts extends Expo
     router: Object.fromEntries(
       entries.map(([name, { procedures }]) => [name, procedures]),
     ) as RouterOf<Contract>,
-    personalData: combine(Object.keys(exportParts).flatMap((name) => resources[name]?.personalData ?? [])),
+    personalData: {
+      ...combine(Object.keys(exportParts).flatMap((name) => resources[name]?.personalData ?? [])),
+      listKeys: (db, person) => listKeysOfPerson(topics, watches, db, person),
+    },
     rateLimits: collectRateLimits(contract),
     scopeResources: {
       read: resourcesOfScope(resources, 'read'),
@@ -208,15 +214,22 @@ const mistakesOfResource = (name: string, { datastar, procedures }: Resource) =>
     key in procedures ? [] : [`${name}: there is a patch for ${key}, but no such procedure`],
   )
 
+/** Keys of changes contain the name, and have at most 64 bytes: see `keyOf` (engine/live/keys.ts). */
+const TOPIC_NAME = /^[\w-]{1,31}$/
+
 function mistakesOfTopics(all: readonly Declared[], resources: readonly Resource[]) {
   const watches = resources.flatMap(({ watch }) => watch ?? [])
   const views = resources.flatMap(({ datastar }) => datastar?.live ?? [])
-  const topics = new Set([
+  const used = [
     ...all.flatMap(({ procedure }) =>
       [...(metaOf(procedure).updates ?? []), metaOf(procedure).reads].filter(isDefined),
     ),
     ...[...watches, ...views].map(({ topic }) => topic),
-  ])
+  ]
+  // Some tests check resources without `live.watch`.
+  const watched = all.find(({ procedure }) => metaOf(procedure).watches)
+  const listed = watched ? (metaOf(watched.procedure).watches ?? []) : used
+  const topics = new Set([...used, ...listed])
   const mistakesOf = (topic: Topic) => {
     const { name, access, input } = topic
     const isTopic = (each: { topic: Topic }) => each.topic === topic
@@ -227,6 +240,14 @@ function mistakesOfTopics(all: readonly Declared[], resources: readonly Resource
         ? []
         : [`The topic ${name} is read by ${readers.length} procedures, instead of one`]),
       ...(sameName[0] === topic ? [] : [`Two topics have the name ${name}`]),
+      ...(listed.includes(topic)
+        ? []
+        : [
+            `The topic ${name} is missing in \`topics\` of engineContract, so that no client can watch it; add \`topics: [..., ${name}Topic]\``,
+          ]),
+      ...(TOPIC_NAME.test(name)
+        ? []
+        : [`The name of the topic ${name} must consist of at most 31 letters, digits, \`-\` and \`_\``]),
       ...(watches.filter(isTopic).length > 1 ? [`Two resources have \`watch\` for the topic ${name}`] : []),
       ...(views.filter(isTopic).length > 1 ? [`Two resources have a live view for the topic ${name}`] : []),
       ...(access === 'public' && (input ?? watches.find(isTopic))

@@ -1,17 +1,26 @@
 import { withEventMeta } from '@orpc/server'
 import { AsyncIteratorClass } from '@orpc/shared'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Topic } from 'tallystick-contract'
 
 import type { Caller, Reply } from './caller.ts'
 
+/** Whose states of a topic a change may affect: see `Announce`. */
+export type Recipient =
+  /** The id of an account: its own states, and the states that show its data (`listOtherOwners`). */
+  | { person: string }
+  /** An e-mail address: the states of the person with this address. The address may have no account yet. */
+  | { address: string }
+  /** The id of a parent, for example of a project: the states that show data of this parent (`listParents`). */
+  | { parent: string | number }
+
+/** Announces a change of a topic to the streams of all processes. A public topic has no recipients. */
+export type Announce = (topic: Topic, ...recipients: readonly Recipient[]) => void
+
 /** Live updates (engine/live/). */
 export interface Live {
-  /**
-   * Announces a change that is committed, to the streams of all processes.
-   *
-   * @param owner The account that owns the changed data. The data of a public topic has no owner.
-   */
-  publish: (topic: Topic, owner?: string) => void
+  /** Announces a change that is committed. Procedures call `context.announce` instead, which waits for the commit. */
+  announce: Announce
   /** Opens a stream. The first states are read before the promise resolves. Throws the errors of the read operations. */
   open: (call: WatchCall) => Promise<LiveStream>
   /** Ends all streams, sends the collected changes, and closes the connection to other processes. */
@@ -26,6 +35,7 @@ export interface WatchCall {
   /** Set if one of the topics needs a caller. */
   caller?: Caller | undefined
   address?: string | undefined
+  headers: IncomingHttpHeaders
   reply: Reply
   lastEventId?: string | undefined
   /** Whether a Datastar page reads the stream. */
@@ -39,8 +49,8 @@ export interface LiveStream {
   /** The names of the topics. */
   readonly topics: readonly string[]
   /**
-   * Returns the next state that the client does not have, or undefined after the end of the stream. Throws UNAUTHORIZED
-   * if the session or the token of the caller ends.
+   * Returns the next state that the client does not have, or undefined after the end of the stream. Throws the error of the
+   * guard if the session or the token of the caller ends (401), or if the caller may no longer read a topic (403).
    */
   next: () => Promise<Delivery | undefined>
   /**

@@ -20,11 +20,24 @@ export interface OpenServices extends Services, Omit<Connection, 'db'> {
   auth: Auth
 }
 
+interface Options {
+  mailer?: Mailer
+  metrics?: Metrics | undefined
+  recorder?: Recorder | undefined
+  /**
+   * If false, live streams read a state only after an announced change, and no lost announcement is repaired. For tests,
+   * which must find a missing announcement.
+   *
+   * @internal
+   */
+  compareStates?: boolean
+}
+
 /** Opens the database, applies pending migrations, and creates the services. By default, creates mailer and metrics. */
 export async function openServices(
   app: App,
   settings: Settings,
-  options: { mailer?: Mailer; metrics?: Metrics | undefined; recorder?: Recorder | undefined } = {},
+  options: Options = {},
 ): Promise<OpenServices> {
   const log = createLog(settings)
   const { databaseUrl, answerTimeout } = settings
@@ -59,7 +72,7 @@ export async function openServices(
     state: { stopping: false },
     closing: new AbortController(),
   }
-  const live = createLive(services, notifications)
+  const live = createLive(services, notifications, options)
   return {
     ...services,
     auth,

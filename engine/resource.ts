@@ -64,13 +64,22 @@ export interface App<
   scopeResources: Readonly<Record<Scope, readonly ResourceNames[]>>
 }
 
-/** What the states of a topic depend on, besides the account of the caller and the input. */
+/**
+ * What the states of a topic depend on, besides the data of the caller and the input. A stream receives the changes that are
+ * announced to the caller's account and address, to these accounts and to these parents (`context.announce`). The lists are
+ * read again before each read of a state, so a change of a membership is announced to the address of the member.
+ */
 export interface Watch {
   topic: Topic
-  /** Identifies a state that depends on more than the caller's account and the input. */
+  /**
+   * Identifies a state that depends on the session. States of one account with the same role, scopes and impersonation are
+   * shared otherwise.
+   */
   variantOf?: (caller: Caller) => string
-  /** Lists further accounts. A change of these accounts may affect the state of a person. */
+  /** Lists the accounts of other people whose own data a state shows. For members of a parent, use `listParents`. */
   listOtherOwners?: (db: Database, user: Caller['user']) => Promise<readonly string[]>
+  /** Lists the ids of the parents whose data a state shows, for example of the projects of a person. */
+  listParents?: (db: Database, person: Person) => Promise<readonly (string | number)[]>
 }
 
 /** An update of a Datastar page: the new inner HTML of one element, and new values of signals. */

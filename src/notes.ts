@@ -62,12 +62,14 @@ const procedures = os.router({
     return viewWithETag(reply, item, user.id)
   }),
 
-  share: os.share.handler(async ({ context: { db, user, reply }, input: { id, email, role }, errors }) => {
+  share: os.share.handler(async ({ context, input: { id, email, role }, errors }) => {
+    const { db, user, reply, announce } = context
     const address = email.toLowerCase()
     // If the caller enters their own address, the note is not shared.
     const item =
       address === user.email ? await query.find(db, user, id) : await shares.put(db, user, id, address, role)
     if (!item) throw errors.NOT_FOUND()
+    announce(notesTopic, { address })
     return viewWithETag(reply, item, user.id)
   }),
 
@@ -79,9 +81,11 @@ const procedures = os.router({
     }
   }),
 
-  unshare: os.unshare.handler(async ({ context: { db, user, reply }, input: { id, email }, errors }) => {
+  unshare: os.unshare.handler(async ({ context, input: { id, email }, errors }) => {
+    const { db, user, reply, announce } = context
     const item = await shares.remove(db, user, id, email.toLowerCase())
     if (!item) throw errors.NOT_FOUND()
+    announce(notesTopic, { address: email })
     return viewWithETag(reply, item, user.id)
   }),
 

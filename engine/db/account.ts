@@ -79,11 +79,13 @@ export type AccountData = NonNullable<Awaited<ReturnType<ReturnType<typeof selec
 /**
  * Removes a person, all rows that belong to the person, and the personal data that no foreign key removes. The audit
  * trail keeps its entries under a pseudonym. Returns the pseudonym. Keeps the rate limits that count sign-in codes
- * for the e-mail address, because the deletion of an account must not reset these limits.
+ * for the e-mail address, because the deletion of an account must not reset these limits. Announces the change to the
+ * streams of other people, as the triggers do (engine/db/migrations/0001_live.sql).
  */
 export const remove = (db: Database, person: Person, personalData: PersonalData) =>
   db.transaction(async (tx) => {
     const { id, email } = person
+    const keys = (await personalData.listKeys?.(tx, person)) ?? []
     await tx.delete(users).where(eq(users.id, id))
     await tx.delete(sessions).where(eq(sessions.impersonatedBy, id))
     await personalData.remove?.(tx, person)
@@ -91,5 +93,12 @@ export const remove = (db: Database, person: Person, personalData: PersonalData)
     await removeBySubject(tx, id)
     // The library rate-limiter-flexible stores a count under `<name of the limit>:<person>`.
     await tx.delete(rateLimitCounters).where(like(rateLimitCounters.key, `%:${id}`))
+    if (keys.length > 0) {
+      const values = sql.join(
+        keys.map((key) => sql`${key}`),
+        sql`, `,
+      )
+      await tx.execute(sql`select live_notify(array[${values}]::text[])`)
+    }
     return pseudonymize(tx, id)
   })

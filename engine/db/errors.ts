@@ -1,4 +1,4 @@
-import { DrizzleQueryError } from 'drizzle-orm/errors'
+import { DrizzleQueryError, TransactionRollbackError } from 'drizzle-orm/errors'
 
 /**
  * Returns the code of an error or of its cause: an SQLSTATE, or a connection error code such as `ECONNREFUSED`.
@@ -14,6 +14,9 @@ export const isConstraintViolation = (error: unknown) => codeOf(error).startsWit
 
 /** Returns whether a statement failed because a row references a person or another row that no longer exists. */
 export const isForeignKeyViolation = (error: unknown) => codeOf(error) === '23503'
+
+/** Returns whether a procedure has called `tx.rollback()`. */
+export const isRolledBack = (error: unknown) => error instanceof TransactionRollbackError
 
 /** The error codes of statements that failed because of the database, and not because of the statement itself. */
 const REASONS = {

@@ -20,6 +20,8 @@ export interface PersonalData<Data = object> {
   select: (db: Database, person: Person) => Selection<Data>
   /** Removes the rows that belong to a deleted account, but that no foreign key removes. */
   remove?: (tx: Database, person: Person) => PromiseLike<unknown>
+  /** Lists the keys of the live states that show data of the person. Set by `defineApp`. */
+  listKeys?: (tx: Database, person: Person) => Promise<readonly string[]>
 }
 
 /** Runs queries one after the other, because an export is one transaction. Returns the rows of each query under the name of the query. */

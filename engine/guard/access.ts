@@ -24,7 +24,7 @@ function isPublicCall({ access, watches }: Meta, input: unknown) {
 }
 
 /** Returns whether a page of this service sent a call. Callers without `Origin` are not browsers. */
-const isOwnPage = ({ headers: { origin }, settings }: Context) =>
+const isOwnPage = ({ headers: { origin }, settings }: Pick<Context, 'headers' | 'settings'>) =>
   origin === undefined || origin === settings.baseUrl
 
 /**
@@ -32,18 +32,31 @@ const isOwnPage = ({ headers: { origin }, settings }: Context) =>
  * caller, or undefined for a public call.
  */
 export async function authenticate(context: Context, procedure: ProcedureContract, input: unknown) {
-  const { scope, noImpersonation, ownPagesOnly, administratorsOnly, rateLimit } = procedure.meta
   const isPublic = isPublicCall(procedure.meta, input)
   const caller = isPublic ? undefined : await context.caller()
   if (!isPublic && !caller) throw challenge(context, createError(procedure, 'UNAUTHORIZED'))
+  requireAccess(context, procedure, caller)
+  const { rateLimit } = procedure.meta
+  if (rateLimit) await consumeProcedureLimit(context, rateLimit, caller)
+  return caller
+}
+
+/**
+ * Checks what the contract declares about the caller: the scope, the impersonation, the page and the role (403). Live
+ * streams check the same again for each topic, with the current data of the caller.
+ */
+export function requireAccess(
+  context: Pick<Context, 'settings' | 'headers' | 'reply'>,
+  procedure: ProcedureContract,
+  caller: Caller | undefined,
+) {
+  const { scope, noImpersonation, ownPagesOnly, administratorsOnly } = procedure.meta
   // Only callers with a token have scopes. A token can call no procedure without a scope.
   if (caller?.scopes && !(scope && caller.scopes.includes(scope)))
     throw challenge(context, createError(procedure, 'INSUFFICIENT_SCOPE'), scope)
   if (noImpersonation && caller?.session.impersonatedBy !== null) throw createError(procedure, 'FORBIDDEN')
   if (ownPagesOnly && !isOwnPage(context)) throw createError(procedure, 'FORBIDDEN')
   if (administratorsOnly && caller?.user.role !== 'admin') throw createError(procedure, 'FORBIDDEN')
-  if (rateLimit) await consumeProcedureLimit(context, rateLimit, caller)
-  return caller
 }
 
 /**
@@ -83,8 +96,11 @@ async function consumeProcedureLimit(context: Context, limit: RateLimit, caller?
  * Sets `WWW-Authenticate`, with the required scope and the URL of the resource metadata (RFC 6750, RFC 9728). Returns
  * the error.
  */
-function challenge<Refusal extends { code: string }>(context: Context, refusal: Refusal, scope?: string) {
-  const { settings, headers, reply } = context
+function challenge<Refusal extends { code: string }>(
+  { settings, headers, reply }: Pick<Context, 'settings' | 'headers' | 'reply'>,
+  refusal: Refusal,
+  scope?: string,
+) {
   const tokenError = isBearer(headers) ? 'invalid_token' : undefined
   const error = refusal.code === 'INSUFFICIENT_SCOPE' ? 'insufficient_scope' : tokenError
   const parameters = {

@@ -64,6 +64,7 @@ export function createContext(
     isAbandoned,
     consumeRateLimit,
     live,
+    announce: live.announce,
     personalData: app.personalData,
     caller: isBearer(headers) ? tokenCaller : cookieCaller,
     cookieCaller,
@@ -121,8 +122,10 @@ async function authenticateToken(
     : findGrant({ db, identity }, token, audience))
   if (!found || isBanned(found.user)) return undefined
   recordActivity(db, found, log)
-  return { ...found, scopes: (found.session.scope ?? '').split(' ') }
+  return { ...found, scopes: scopesOf(found) }
 }
+
+const scopesOf = ({ session }: Pick<Caller, 'session'>) => (session.scope ?? '').split(' ')
 
 async function findGrant(
   { db, identity }: Pick<Services, 'db' | 'identity'>,
@@ -145,7 +148,8 @@ async function findPersonal(db: Database, token: string, audience: string, baseU
 export async function findCurrentCaller(db: Database, { session, scopes, tokenExpiresAt }: Caller) {
   if (tokenExpiresAt && tokenExpiresAt <= new Date()) return undefined
   const caller = await (scopes ? grants.find(db, session.id) : sessions.findByToken(db, session.token))
-  return caller && !isBanned(caller.user) ? { ...caller, scopes, tokenExpiresAt } : undefined
+  if (!caller || isBanned(caller.user)) return undefined
+  return { ...caller, ...(scopes && { scopes: scopesOf(caller) }), ...(tokenExpiresAt && { tokenExpiresAt }) }
 }
 
 const isBanned = ({ banned, banExpires }: Caller['user']) =>

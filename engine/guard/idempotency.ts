@@ -1,5 +1,4 @@
 import { ORPCError } from '@orpc/client'
-import { StandardRPCJsonSerializer } from '@orpc/client/standard'
 import type { AnySchema } from '@orpc/contract'
 import type { Promisable } from '@orpc/shared'
 import { createHash } from 'node:crypto'
@@ -9,6 +8,7 @@ import * as query from '../db/idempotency.ts'
 import type { Caller, Reply } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { validateOutput } from '../output.ts'
+import { serializer } from './fingerprint.ts'
 
 interface KeyedRequest {
   path: readonly string[]
@@ -62,9 +62,6 @@ function readKey(header: unknown) {
   if (error) throw badRequest(error.issues.map(({ message }) => ({ path: ['Idempotency-Key'], message })))
   return data
 }
-
-/** The serializer of RPC: converts a value to JSON, and a list with the types that JSON lacks. */
-const serializer = new StandardRPCJsonSerializer()
 
 /**
  * Hashes the operation and its input. The types that JSON lacks are part of the hash, because otherwise another Set

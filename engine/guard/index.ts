@@ -2,9 +2,12 @@ import { type AnyProcedure, ORPCError, os } from '@orpc/server'
 import type { Promisable } from '@orpc/shared'
 import type { Meta, Topic } from 'tallystick-contract'
 
+import { isRolledBack } from '../db/errors.ts'
+
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { Items } from '../items.ts'
+import type { Announce } from '../live-stream.ts'
 import { recordCall, recordings } from '../telemetry/recording.ts'
 import { tracing } from '../telemetry/tracing.ts'
 import { authenticate, requirePermission } from './access.ts'
@@ -17,27 +20,36 @@ import { toPublicError } from './public-errors.ts'
 const builder = os.$context<Context>().$meta<Meta>({})
 
 /**
- * Announces a change after the procedure has committed. Also announces the change after an unexpected error, because the
- * database may have committed before the error.
+ * Collects the announcements of a procedure, which begin with `updates`, and sends the announcements after the procedure
+ * has committed. Also sends the announcements after an unexpected error, because the database may have committed before
+ * the error. Drops the announcements after another error, or after a rollback.
  */
-async function publishAfter<Output>(
-  run: () => Promisable<Output>,
-  { live }: Context,
-  topics: readonly Topic[],
+async function announceAfter<Output>(
+  { announce }: Context,
+  updates: readonly Topic[],
   owner: string | undefined,
+  run: (announce: Announce) => Promisable<Output>,
 ): Promise<Output> {
-  const publish = () => {
-    for (const topic of topics) live.publish(topic, owner)
+  const recipients = owner === undefined ? [] : [{ person: owner }]
+  const collected = updates.map((topic): Parameters<Announce> => [topic, ...recipients])
+  const send = () => {
+    for (const change of collected) announce(...change)
   }
   try {
-    const output = await run()
-    publish()
+    const output = await run((...change) => {
+      collected.push(change)
+    })
+    send()
     return output
   } catch (error) {
-    if (!(error instanceof ORPCError) || error.status >= 500) publish()
+    const isUnexpected = error instanceof ORPCError ? error.status >= 500 : !isRolledBack(error)
+    if (isUnexpected) send()
     throw error
   }
 }
+
+/** The part of the context that the guard replaces for each procedure. */
+type Announcing = Pick<Context, 'announce'>
 
 /**
  * Handles an error of a change, if the statement of the change checks the owner and the version. Reads the item again,
@@ -82,7 +94,7 @@ interface Invocation {
 async function guardMiddleware<Output extends { output: unknown }>(
   { context, procedure, path }: Invocation,
   input: unknown,
-  handle: (caller: Caller | undefined) => Promisable<Output>,
+  handle: (caller: Caller | undefined, announcing: Announcing) => Promisable<Output>,
 ): Promise<Output> {
   const declared = procedure['~orpc']
   const operation = path.join('.')
@@ -103,9 +115,9 @@ async function guardMiddleware<Output extends { output: unknown }>(
 async function checkAndHandle<Output>(
   { context, procedure, path }: { context: Context; procedure: ProcedureContract; path: readonly string[] },
   input: unknown,
-  handle: (caller: Caller | undefined) => Promisable<Output>,
+  handle: (caller: Caller | undefined, announcing: Announcing) => Promisable<Output>,
 ): Promise<Output> {
-  const { action, updates, ifMatch } = procedure.meta
+  const { action, updates = [], ifMatch } = procedure.meta
   const items = itemsOf(context, procedure.meta, path)
   const caller = await authenticate(context, procedure, input)
   // A malformed request never reaches the statement.
@@ -115,9 +127,8 @@ async function checkAndHandle<Output>(
       ? await requirePermission(context, procedure, items, input, caller)
       : caller?.user.id
   if (context.malformed) throw context.malformed
-  const run = () => handle(caller)
   try {
-    return await (updates?.length ? publishAfter(run, context, updates, owner) : run())
+    return await announceAfter(context, updates, owner, (announce) => handle(caller, { announce }))
   } catch (error) {
     if (isCheckedLater && caller) await throwByPriority(error, context, procedure, items, input, caller)
     throw error
@@ -129,7 +140,7 @@ async function checkAndHandle<Output>(
  * `implement(contract).$context<Context>().use(withoutCaller)`.
  */
 export const withoutCaller = builder.middleware((invocation, input) =>
-  guardMiddleware(invocation, input, () => invocation.next()),
+  guardMiddleware(invocation, input, (_, announcing) => invocation.next({ context: announcing })),
 )
 
 /**
@@ -142,7 +153,7 @@ export const callerByTopic = builder.middleware((invocation, input) =>
 
 /** The middleware of procedures that require a caller. Applies the headers `Idempotency-Key` and `If-Match`. */
 export const withCaller = builder.middleware((invocation, input) =>
-  guardMiddleware(invocation, input, (caller) => {
+  guardMiddleware(invocation, input, (caller, announcing) => {
     const { context, procedure, path, next } = invocation
     if (!caller)
       throw new Error(
@@ -150,7 +161,8 @@ export const withCaller = builder.middleware((invocation, input) =>
       )
     const { meta, outputSchema } = procedure['~orpc']
     const { idempotencyKey, ifMatch, updates, scope } = meta
-    const run = (overrides?: Partial<Context>) => next<Caller>({ context: { ...caller, ...overrides } })
+    const run = (overrides?: Partial<Context>) =>
+      next<Caller>({ context: { ...caller, ...announcing, ...overrides } })
     // A change without a topic also needs an entry.
     const isChange = updates !== undefined || scope === 'write'
     const proceed = (overrides?: Partial<Context>) =>

@@ -6,22 +6,29 @@ import type { Caller, Reply } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { Live, WatchCall } from '../live-stream.ts'
 import type { Services } from '../services.ts'
+import { requireAccess } from '../guard/access.ts'
 import { createContext, findCurrentCaller } from '../guard/authentication.ts'
 import { networkOf } from '../guard/networks.ts'
+import type { ProcedureContract } from '../guard/procedure-contract.ts'
 import { createBus } from './bus.ts'
+import { keyOf, keysOf } from './keys.ts'
 import { createSharedStates, type Source } from './shared-state.ts'
 import { Stream, type Subscription, tagOf } from './stream.ts'
 import { createStreamLimits, refuseStream } from './stream-limits.ts'
-import { createSources, keyOf } from './topics.ts'
+import { createSources } from './topics.ts'
 
 /** Interval of the checks for ended sessions and tokens, in milliseconds. */
 const CHECK_INTERVAL = 1000
 
 /** Creates the live updates of this process. */
-export function createLive(services: Omit<Services, 'live'>, notifications: Notifications): Live {
+export function createLive(
+  services: Omit<Services, 'live'>,
+  notifications: Notifications,
+  options: { compareStates?: boolean } = {},
+): Live {
   const { db, settings, log, metrics, closing } = services
   const bus = createBus(notifications, log)
-  const states = createSharedStates(bus)
+  const states = createSharedStates(bus, options)
   const streamLimits = createStreamLimits(settings)
   const streams = new Set<Stream>()
 
@@ -32,6 +39,10 @@ export function createLive(services: Omit<Services, 'live'>, notifications: Noti
   }, CHECK_INTERVAL).unref()
   const verify = (current: Caller) => findCurrentCaller(db, current)
   const refuse = () => new ORPCError('UNAUTHORIZED', { ...signedInErrors.UNAUTHORIZED, defined: true })
+  /** The origin of the page does not change while a stream is open, and the answer has been sent. */
+  const requireAccessLater = (contract: ProcedureContract, caller: Caller) => {
+    requireAccess({ settings, headers: {}, reply: new Map() }, contract, caller)
+  }
   const closeAll = () => {
     for (const stream of streams) stream.close()
   }
@@ -39,9 +50,9 @@ export function createLive(services: Omit<Services, 'live'>, notifications: Noti
   metrics?.observeStreams(streamLimits.count, bus.isConnected)
 
   const subscribe = (source: Source, wake: () => void, reply: Reply): Subscription => {
-    const { topic, isPrivate } = source
+    const { topic, isPrivate, contract } = source
     const joined = states.join(source, wake)
-    if (joined) return { ...joined, topic, isPrivate }
+    if (joined) return { ...joined, topic, isPrivate, contract }
     throw refuseStream(
       reply,
       new ORPCError('TOO_MANY_REQUESTS', {
@@ -51,15 +62,17 @@ export function createLive(services: Omit<Services, 'live'>, notifications: Noti
   }
 
   const live: Live = {
-    publish: (topic, owner) => {
-      bus.publish(keyOf(topic, owner))
+    announce: (topic, ...recipients) => {
+      for (const key of keysOf(topic, recipients)) bus.publish(key)
     },
 
     async open(call) {
-      const { caller, reply, lastEventId, signal } = call
+      const { caller, headers, reply, lastEventId, signal } = call
       if (closing.signal.aborted)
         throw new ORPCError('SERVICE_UNAVAILABLE', { message: 'The service is stopping' })
       const sources = sourcesOf(call)
+      for (const { contract, isPrivate } of sources)
+        if (isPrivate) requireAccess({ settings, headers, reply }, contract, caller)
       const free = streamLimits.occupy({ caller, network: networkOf(call.address) }, reply)
       // An open stream keeps the variables that closures use. So no closure uses `call`, which contains the request.
       const unsubscribes = [free]
@@ -67,6 +80,7 @@ export function createLive(services: Omit<Services, 'live'>, notifications: Noti
         caller,
         verify,
         refuse,
+        requireAccess: requireAccessLater,
         onClose: () => {
           streams.delete(stream)
           for (const unsubscribe of unsubscribes) unsubscribe()
@@ -79,8 +93,8 @@ export function createLive(services: Omit<Services, 'live'>, notifications: Noti
           signal.removeEventListener('abort', stream.close)
         })
       }
-      for (const account of accountsOf(call))
-        unsubscribes.push(bus.subscribe(keyOf(sessionsTopic, account), stream.recheck))
+      for (const person of accountsOf(call))
+        unsubscribes.push(bus.subscribe(keyOf(sessionsTopic, { person }), stream.recheck))
       const { subscriptions } = stream
       try {
         for (const source of sources) subscriptions.push(subscribe(source, stream.wake, reply))

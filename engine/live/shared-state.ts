@@ -1,11 +1,10 @@
-import { LRUCache } from 'lru-cache'
 import { createHash } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 
 import type { Format } from '../live-stream.ts'
-import { limitConcurrency } from '../lists/concurrency.ts'
+import type { ProcedureContract } from '../guard/procedure-contract.ts'
 import { toJson } from '../output.ts'
 import type { Bus } from './bus.ts'
+import { createReadQueue, KEY_SIZE, type ReadQueue, sleepUntil } from './read-queue.ts'
 
 /**
  * Interval at which each state is read even without a change, in milliseconds: a process may have ended between a commit
@@ -22,35 +21,13 @@ const READ_FACTOR = 20
 /** Time until a failed read is repeated, in milliseconds. */
 const RETRY_DELAY = 1000
 
-const MINUTE = 60_000
-
-/** Maximum number of concurrent reads, because after a reconnect all states are read. */
-const MAX_READS = 8
-/**
- * Size of the states that each account may read, in characters of JSON per millisecond (2 MB per second). A larger account
- * receives its states less often, and takes no time from other accounts.
- */
-const ACCOUNT_RATE = 2000
-
-/**
- * Creates a fair queue for the reads of states. One account reads one state at a time, and pauses after each read, so that
- * an account with many or large states does not delay other accounts. `read` returns the size of the state.
- */
-function createReadQueue() {
-  const limitReads = limitConcurrency(MAX_READS)
-  const limitPerAccount = limitConcurrency(1)
-  /** When the next read of an account may begin, in milliseconds since the start of the process. */
-  const pauses = new LRUCache<string, number>({ max: 10_000, ttl: MINUTE })
-
-  return (account: string, read: () => Promise<number>) =>
-    limitPerAccount(account, async () => {
-      await sleepUntil(pauses.get(account) ?? 0)
-      const size = await limitReads('', read)
-      pauses.set(account, performance.now() + size / ACCOUNT_RATE)
-    })
+/** What all states of a process share. */
+interface Needs {
+  bus: Bus
+  queue: ReadQueue
+  /** Whether each state is read every COMPARE_INTERVAL, even without a change. */
+  compareStates: boolean
 }
-
-type ReadQueue = ReturnType<typeof createReadQueue>
 
 /** Where a state comes from. */
 export interface Source {
@@ -58,15 +35,22 @@ export interface Source {
   topic: string
   /** Whether only a signed-in caller may receive the topic. */
   isPrivate: boolean
+  /** The contract of the procedure that reads the state, which declares who may receive the topic. */
+  contract: ProcedureContract
   /** Identifies the state. Streams with the same id share the state. */
   id: string
   /** The account that reads the state. Empty for a state that everyone reads. */
   account: string
   /** Maximum number of states with the same key, if callers choose the states. */
   maxStates?: number | undefined
-  /** The key of the changes that affect the state, or the result of `otherKeys`. */
+  /** The key of the changes of the caller's own data. */
   key: string
-  /** Returns further keys of the changes that may affect the state, for example of other accounts. */
+  /** The key of the changes for the caller's address, for example of memberships. */
+  addressKey?: string | undefined
+  /**
+   * Returns further keys of the changes that may affect the state: of other accounts and of parents. Called before each
+   * read, because memberships change.
+   */
   otherKeys?: (() => Promise<readonly string[]>) | undefined
   read: () => Promise<unknown>
 }
@@ -110,6 +94,7 @@ class SharedState {
   readonly #source
   readonly #bus
   readonly #queue
+  readonly #compareStates
   #subscriptions = new Map<string, () => void>()
   /** Number of changes with the key of the source. */
   #changes = 0
@@ -125,10 +110,11 @@ class SharedState {
   #nextRead: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
 
-  constructor(source: Source, bus: Bus, queue: ReadQueue) {
+  constructor(source: Source, { bus, queue, compareStates }: Needs) {
     this.#source = source
     this.#queue = queue
     this.#bus = bus
+    this.#compareStates = compareStates
     this.#subscribe([])
   }
 
@@ -166,9 +152,9 @@ class SharedState {
     await sleepUntil(this.#lastRead + this.#interval)
     await this.#queue(this.#source.account, async () => {
       await this.#readNow(since)
-      return this.snapshot?.size ?? 0
+      return (this.snapshot?.size ?? 0) + KEY_SIZE * this.#subscriptions.size
     })
-    this.#schedule(COMPARE_INTERVAL)
+    if (this.#compareStates) this.#schedule(COMPARE_INTERVAL)
   }
 
   async #readNow(since: number) {
@@ -202,12 +188,12 @@ class SharedState {
     for (const wake of this.streams) wake()
   }
 
-  /** Subscribes to the key of the source and to other keys. */
+  /** Subscribes to the keys of the source and to other keys. */
   #subscribe(others: readonly string[]) {
-    const { key: ownKey } = this.#source
-    const keys = [ownKey, ...others]
+    const { key: ownKey, addressKey = ownKey } = this.#source
+    const keys = new Set([ownKey, addressKey, ...others])
     for (const [key, unsubscribe] of this.#subscriptions)
-      if (!keys.includes(key)) {
+      if (!keys.has(key)) {
         unsubscribe()
         this.#subscriptions.delete(key)
       }
@@ -220,16 +206,11 @@ class SharedState {
   }
 }
 
-const sleepUntil = async (time: number) => {
-  const delay = time - performance.now()
-  if (delay > 0) await sleep(delay, undefined, { ref: false })
-}
-
 export type { SharedState }
 
 /** The states that the streams of this process need. */
-export function createSharedStates(bus: Bus) {
-  const queue = createReadQueue()
+export function createSharedStates(bus: Bus, { compareStates = true } = {}) {
+  const needs: Needs = { bus, queue: createReadQueue(), compareStates }
   /** For each key of changes, the states by id. */
   const byKey = new Map<string, Map<string, SharedState>>()
 
@@ -242,7 +223,7 @@ export function createSharedStates(bus: Bus) {
       const { key, id, maxStates = Infinity } = source
       const states = byKey.get(key) ?? new Map<string, SharedState>()
       if (!states.has(id) && states.size >= maxStates) return undefined
-      const state = states.get(id) ?? new SharedState(source, bus, queue)
+      const state = states.get(id) ?? new SharedState(source, needs)
       byKey.set(key, states.set(id, state))
       state.streams.add(wake)
       const leave = () => {

@@ -1,6 +1,8 @@
 import type { Caller } from '../caller.ts'
+import type { ProcedureContract } from '../guard/procedure-contract.ts'
 import type { Delivery, LiveStream } from '../live-stream.ts'
 import type { SharedState, Snapshot } from './shared-state.ts'
+import { principalOf } from './topics.ts'
 
 /** A topic of one stream. */
 export interface Subscription {
@@ -9,6 +11,8 @@ export interface Subscription {
   leave: () => void
   /** Whether only a signed-in caller may receive the topic. */
   isPrivate: boolean
+  /** The contract of the procedure that reads the topic. */
+  contract: ProcedureContract
   /** The snapshot that the client has. */
   received?: Snapshot
 }
@@ -28,6 +32,8 @@ interface Options {
   verify: (caller: Caller) => Promise<Caller | undefined>
   /** Creates the error for a caller without a valid session or token. */
   refuse: () => Error
+  /** Throws the error of the guard if the caller may not read a topic. */
+  requireAccess: (contract: ProcedureContract, caller: Caller) => void
   onClose: () => void
 }
 
@@ -157,18 +163,34 @@ export class Stream implements LiveStream {
   }
 
   /**
-   * Returns whether the caller is still valid. Throws if the session or the token has ended. Returns false if the
-   * database does not answer. In this case, the next check verifies again.
+   * Returns whether the caller may receive the topics. Throws if the session or the token has ended, or if the caller may
+   * no longer read a topic. Returns false if the database does not answer: the next check verifies again. Also returns false
+   * if the principal has changed, for example the role. The stream then ends, because its states belong to the previous
+   * principal, and the client connects again.
    */
   async verify() {
-    if (!this.#caller) return true
+    const { verify, refuse, requireAccess } = this.#options
+    const previous = this.#caller
+    if (!previous) return true
     this.#mustVerify = false
     this.#isVerified = true
-    const caller = await this.#options.verify(this.#caller).catch(() => null)
-    if (caller === undefined) throw this.#options.refuse()
-    if (caller) this.#caller = caller
-    else this.#mustVerify = true
-    return caller !== null
+    const caller = await verify(previous).catch(() => null)
+    if (caller === null) {
+      this.#mustVerify = true
+      return false
+    }
+    try {
+      if (!caller) throw refuse()
+      for (const { contract, isPrivate } of this.subscriptions) if (isPrivate) requireAccess(contract, caller)
+    } catch (error) {
+      // After this error, `next` returns no state.
+      this.close()
+      throw error
+    }
+    this.#caller = caller
+    const isSame = principalOf(caller) === principalOf(previous)
+    if (!isSame) this.close()
+    return isSame
   }
 }
 

@@ -5,11 +5,9 @@ import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { WatchCall } from '../live-stream.ts'
 import type { Resources, Watch } from '../resource.ts'
+import { identify } from '../guard/fingerprint.ts'
+import { keyOf } from './keys.ts'
 import type { Source } from './shared-state.ts'
-
-/** The key of a change: the topic, and the account that owns the data. */
-export const keyOf = ({ name, access }: Topic, owner = '') =>
-  access === 'public' ? name : `${name}:${owner}`
 
 /**
  * Maximum number of different inputs of a topic in the streams of one person. An app can add an input only up to half of
@@ -40,6 +38,21 @@ function findReaders(resources: Resources) {
   return new Map(readers.map((reader) => [reader.topic.name, reader]))
 }
 
+/**
+ * Identifies what a state can depend on, besides the topic and its input: the account, and what decides about access. Only
+ * streams with the same principal share a state.
+ */
+export const principalOf = ({ user, session, scopes }: Caller) =>
+  JSON.stringify([
+    user.id,
+    user.name,
+    user.email,
+    user.emailVerified,
+    user.role,
+    session.impersonatedBy,
+    scopes,
+  ])
+
 /** The context for reading a state, without a request. */
 type ReadContext = (caller: Caller | undefined) => Context
 
@@ -56,28 +69,32 @@ export function createSources(resources: Resources, contextFor: ReadContext) {
     const { topic } = reader
     const procedure = isDatastar ? reader.readForDatastar : reader.read
     const isView = procedure !== reader.read
-    const state = { topic: name, isPrivate: topic.access !== 'public' }
+    const contract = procedure['~orpc']
+    const state = { topic: name, isPrivate: topic.access !== 'public', contract }
     if (!state.isPrivate) {
       const read = readWith(procedure, () => contextFor(undefined))
-      return { ...state, id: JSON.stringify([name, isView]), account: '', key: keyOf(topic), read }
+      return { ...state, id: JSON.stringify([name, isView]), account: '', key: name, read }
     }
     if (!caller) throw new ORPCError('UNAUTHORIZED')
     const { user } = caller
-    const key = keyOf(topic, user.id)
-    // A view contains only what the procedure of the view reads.
-    const listOtherOwners = isView ? undefined : reader.listOtherOwners
+    const { variantOf, listOtherOwners, listParents } = reader
+    const otherKeys = async () => {
+      const { db } = contextFor(caller)
+      const owners = (await listOtherOwners?.(db, user)) ?? []
+      const parents = (await listParents?.(db, user)) ?? []
+      return [
+        ...owners.map((person) => keyOf(topic, { person })),
+        ...parents.map((parent) => keyOf(topic, { parent })),
+      ]
+    }
     return {
       ...state,
-      id: JSON.stringify([key, input[name] ?? {}, reader.variantOf?.(caller), isView]),
+      id: JSON.stringify([principalOf(caller), variantOf?.(caller), identify(input[name]), isView]),
       account: user.id,
-      key,
+      key: keyOf(topic, { person: user.id }),
+      addressKey: keyOf(topic, { address: user.email }),
       maxStates: topic.input && (caller.scopes ? MAX_INPUTS / 2 : MAX_INPUTS),
-      otherKeys:
-        listOtherOwners &&
-        (async () => {
-          const owners = await listOtherOwners(contextFor(caller).db, user)
-          return owners.map((id) => keyOf(topic, id))
-        }),
+      otherKeys: listOtherOwners || listParents ? otherKeys : undefined,
       read: readWith(procedure, () => contextFor(caller), input[name]),
     }
   }

@@ -4,7 +4,7 @@ import * as audit from '../db/audit.ts'
 import { findOrCreate } from '../db/users.ts'
 import type { Connection, Database } from '../db/database.ts'
 import { announce } from '../live/bus.ts'
-import { keyOf } from '../live/topics.ts'
+import { keyOf } from '../live/keys.ts'
 import { normalizeAddress } from '../mail-address.ts'
 import type { App, SampleName, Samples } from '../resource.ts'
 import { withDatabase, readCommandSettings, type CommandContext } from './command-context.ts'
@@ -61,7 +61,7 @@ export async function addSamples(
   const topics = Object.values(samples).flatMap(({ topics }) => topics)
   await announce(
     notifications,
-    ids.flatMap((id) => topics.map((topic) => keyOf(topic, id))),
+    ids.flatMap((id) => topics.map((topic) => keyOf(topic, { person: id }))),
   )
 }
 

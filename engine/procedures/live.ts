@@ -11,12 +11,13 @@ export function createLive(contract: EngineContract['live']) {
   const os = implement(contract).$context<Context>().use(callerByTopic)
   const procedures = os.router({
     watch: os.watch.handler(async ({ context, input, lastEventId, signal }) => {
-      const { live, watcher, address, reply, isDatastar = false } = context
+      const { live, watcher, address, headers, reply, isDatastar = false } = context
       const stream = await live.open({
         topics: input.topics,
         input,
         caller: watcher,
         address: address?.(),
+        headers,
         reply,
         lastEventId,
         isDatastar,

@@ -127,6 +127,18 @@ const mistakes: [string, Omit<Resource, 'description'>, string][] = [
     'Two topics have the name loans',
   ],
   [
+    'a topic that no client can watch',
+    {
+      procedures: { list: procedure({ reads: loansTopic }), watch: procedure({ watches: [] }, '/api/live') },
+    },
+    'The topic loans is missing in `topics` of engineContract, so that no client can watch it; add `topics: [..., loansTopic]`',
+  ],
+  [
+    'a topic with a name that is no part of a key',
+    { procedures: { list: procedure({ reads: { ...loansTopic, name: 'loans of books' } }) } },
+    'The name of the topic loans of books must consist of at most 31 letters, digits, `-` and `_`',
+  ],
+  [
     'two limits with one name',
     {
       procedures: {

@@ -25,6 +25,8 @@ export async function createTallystick<
 >(
   app: App<Contract, Implementation>,
   environment: Record<string, string> = {},
+  /** @internal The engine's own tests and laws. */
+  internal: { compareStates?: boolean } = {},
 ): Promise<Tallystick<ClientOf<Contract>>> {
   // Not the variable VITEST, because processes that a test starts inherit the variable.
   const isTest = '__vitest_worker__' in globalThis
@@ -47,7 +49,7 @@ export async function createTallystick<
     letters.push(email)
     return Promise.resolve()
   }
-  const { close, ...services } = await openServices(app, settings, { mailer })
+  const { close, ...services } = await openServices(app, settings, { mailer, ...internal })
 
   const client = (headers: Record<string, string>) =>
     createRouterClient<App['router'], CallContext>(app.router, {

@@ -199,7 +199,7 @@ export async function sendNotifications(
 async function openStream(
   topics: string[],
   caller: Caller,
-  { live, reply, address }: Context,
+  { live, headers, reply, address }: Context,
   response: ServerResponse,
 ) {
   try {
@@ -208,6 +208,7 @@ async function openStream(
       topics,
       caller,
       address: address?.(),
+      headers,
       reply,
       input: {},
       isDatastar: false,

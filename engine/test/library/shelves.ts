@@ -44,15 +44,19 @@ const procedures = os.router({
     return viewWithETag(reply, row, user.id)
   }),
 
-  share: os.share.handler(async ({ context: { db, user, reply }, input: { id, ...share }, errors }) => {
+  share: os.share.handler(async ({ context, input: { id, ...share }, errors }) => {
+    const { db, user, reply, announce } = context
     const row = await query.shareShelf(db, user, id, share)
     if (!row) throw errors.NOT_FOUND()
+    announce(shelvesTopic, { address: share.email })
     return viewWithETag(reply, row, user.id)
   }),
 
-  unshare: os.unshare.handler(async ({ context: { db, user, reply }, input: { id, email }, errors }) => {
+  unshare: os.unshare.handler(async ({ context, input: { id, email }, errors }) => {
+    const { db, user, reply, announce } = context
     const row = await query.unshareShelf(db, user, id, email)
     if (!row) throw errors.NOT_FOUND()
+    announce(shelvesTopic, { address: email })
     return viewWithETag(reply, row, user.id)
   }),
 })

@@ -30,6 +30,7 @@ function join(bus: ReturnType<typeof createBus>, source: Partial<Source>, states
   const defaults: Source = {
     topic: 'shelves',
     isPrivate: true,
+    contract: { meta: {}, errorMap: {} },
     id: '1',
     account: 'ada',
     key: 'shelves:ada',
@@ -188,7 +189,14 @@ describe('a stream', () => {
     expect(caller).toBeDefined()
     await service.services.identity.signOut(cookie)
 
-    const opened = live.open({ topics: ['shelves'], caller, reply: new Map(), input: {}, isDatastar: false })
+    const opened = live.open({
+      topics: ['shelves'],
+      caller,
+      headers: {},
+      reply: new Map(),
+      input: {},
+      isDatastar: false,
+    })
 
     await expect(opened).rejects.toMatchObject({ code: 'UNAUTHORIZED' })
   })

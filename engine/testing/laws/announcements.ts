@@ -64,7 +64,7 @@ async function changeBarrier({ services: { db, live }, app }: Running, { id }: P
   const watch = proceduresOf(app.router).flatMap(({ meta }) => meta.watches ?? [])
   const topic = watch.find(({ name }) => name === BARRIER)
   await db.update(sessions).set({ userAgent: crypto.randomUUID() }).where(eq(sessions.userId, id))
-  if (topic) live.publish(topic, id)
+  if (topic) live.announce(topic, { person: id })
 }
 
 /** Opens a stream of a person, runs a change, and lists the topics with a new state that the stream does not deliver. */

@@ -42,7 +42,12 @@ function describeCause(error: unknown): string {
 }
 
 export async function start(app: App, environment: Record<string, string> = {}): Promise<Running> {
-  const tallystick = await createTallystick(app as App<EngineContract & AnyContractRouter>, environment)
+  const tallystick = await createTallystick(
+    app as App<EngineContract & AnyContractRouter>,
+    environment,
+    // So that only announcements deliver a change.
+    { compareStates: false },
+  )
   const { log, takeCauses } = createCauses()
   Object.assign(tallystick.services, { log })
   const { db } = tallystick.services
