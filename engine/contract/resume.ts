@@ -29,7 +29,7 @@ export interface ResumeContext {
  * Has the same purpose as oRPC's ClientRetryPlugin, and differs from the plugin as follows:
  *
  * - The end of a stream is a lost connection, because the service ends a stream if the session is revoked or if the
- *   service stops. After a revocation, the next attempt receives the error 401.
+ *   service stops. After a revocation, the next attempt receives the error 401 or 403.
  * - `return()` and `signal` also end the delay between two attempts.
  * - The delay depends on the failures since the last event or the last lasting connection, not on all failures.
  *

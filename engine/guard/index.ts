@@ -36,8 +36,10 @@ async function announceAfter<Output>(
     for (const change of collected) announce(...change)
   }
   try {
-    const output = await run((...change) => {
-      collected.push(change)
+    const output = await run((topic, ...recipients) => {
+      if (topic.access !== 'public' && recipients.length === 0)
+        throw new Error(`An announcement of the topic ${topic.name} needs a person, an address or a parent`)
+      collected.push([topic, ...recipients])
     })
     send()
     return output

@@ -108,7 +108,7 @@ async function deliver(
       return isReady ? undefined : drained(response, closing.signal)
     })
   } catch (error) {
-    // A revoked session ends the stream. The client connects again, and receives 401.
+    // A revoked session (401) or a lost permission (403) ends the stream. The client connects again, and receives the error.
     if (!(error instanceof ORPCError))
       log.error({ err: error, req: { id: response.req.id } }, 'an event stream failed')
   } finally {

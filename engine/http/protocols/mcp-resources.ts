@@ -180,7 +180,8 @@ export async function sendNotifications(
       await sendNext()
     }
   } catch (error) {
-    // A revoked grant or an expired token ends the stream. The client connects again, and receives 401.
+    // A revoked grant, an expired token (401) or a lost permission (403) ends the stream. The client connects again, and
+    // receives the error.
     if (!(error instanceof ORPCError))
       log.error({ err: error, req: { id: response.req.id } }, 'an event stream failed')
   } finally {

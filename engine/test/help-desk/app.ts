@@ -79,6 +79,7 @@ const entries = {
         announce(writersTopic, { address: SUBSCRIBER })
         if (outcome === 'rollback') tx.rollback()
       })
+      if (outcome === 'nobody') announce(writersTopic)
       if (outcome === 'refusal') throw errors.REFUSED()
       if (outcome === 'failure') throw new ORPCError('INTERNAL_SERVER_ERROR')
       return { success: true }

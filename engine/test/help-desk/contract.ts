@@ -100,7 +100,7 @@ const entries = {
     .input(
       z.object({
         text: text({ min: 1, max: 100 }),
-        outcome: z.enum(['success', 'refusal', 'rollback', 'failure']).default('success'),
+        outcome: z.enum(['success', 'refusal', 'rollback', 'failure', 'nobody']).default('success'),
       }),
     )
     .output(Success),

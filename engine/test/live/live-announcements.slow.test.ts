@@ -149,6 +149,14 @@ describe('an announcement', () => {
     expect(await announcedBy(outcome, { 'idempotency-key': crypto.randomUUID() })).toEqual(expected)
   })
 
+  test('of a topic that needs a caller needs a recipient', async () => {
+    const person = await service.person()
+
+    await expect(person.entries.add({ text: 'New', outcome: 'nobody' })).rejects.toThrow(
+      'An announcement of the topic writers needs a person, an address or a parent',
+    )
+  })
+
   test('is sent when other connections see the change', async () => {
     const person = service.client({
       cookie: await service.signIn(newEmail()),
