@@ -92,16 +92,16 @@ const procedures = os.router({
   }),
 })
 
-const items: Items = {
+const items: Items<string> = {
   permissions,
   findRelation: async (db, user, id) => {
-    const found = typeof id === 'string' ? await query.find(db, user, id) : undefined
+    const found = await query.find(db, user, id)
     return found && { name: relationTo(found, user.id), owner: found.note.userId }
   },
   ifMatch: {
     by: 'lock',
     lockTag: async (tx, user, id) => {
-      const note = typeof id === 'string' ? await query.findForUpdate(tx, user, id) : undefined
+      const note = await query.findForUpdate(tx, user, id)
       return note && noteTag(note, user.id)
     },
   },

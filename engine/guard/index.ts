@@ -1,16 +1,18 @@
 import { type AnyProcedure, ORPCError, os } from '@orpc/server'
 import type { Promisable } from '@orpc/shared'
-import type { Meta, Topic } from 'tallystick-contract'
+import { isChange, type Meta, type Topic } from 'tallystick-contract'
 
+import { isForeignKeyViolation } from '../db/errors.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { Items } from '../items.ts'
 import { recordCall, recordings } from '../telemetry/recording.ts'
 import { tracing } from '../telemetry/tracing.ts'
-import { authenticate, requirePermission } from './access.ts'
+import { authenticate, requireAccount, requirePermission } from './access.ts'
 import { requireAcceptedVersion, runIfMatching } from './conditions.ts'
 import { withIdempotencyKey } from './idempotency.ts'
 import { withAuditEntry } from './impersonation.ts'
+import { concernsItem, decodeId } from './item-id.ts'
 import type { ProcedureContract } from './procedure-contract.ts'
 import { toPublicError } from './public-errors.ts'
 
@@ -48,12 +50,12 @@ async function throwByPriority(
   context: Context,
   procedure: ProcedureContract,
   items: Items,
-  input: unknown,
+  id: unknown,
   caller: Caller,
 ) {
   if (!(error instanceof ORPCError) || error.status >= 500) return
-  if (procedure.meta.action) await requirePermission(context, procedure, items, input, caller)
-  await requireAcceptedVersion(context, caller, items, procedure, input)
+  if (procedure.meta.action) await requirePermission(context, procedure, items, id, caller)
+  await requireAcceptedVersion(context, caller, items, id)
 }
 
 /** Returns the items of the resource with a procedure. Throws an error if the contract needs items that are not registered. */
@@ -63,6 +65,9 @@ function itemsOf({ resources }: Context, { action, ifMatch }: Meta, [name = '']:
     throw new Error(`The resource ${name} has an action or If-Match, but no items`)
   return items
 }
+
+/** Handles a call after the checks of the guard. `id` is the id of the item, if the call concerns an item. */
+type Handle<Output> = (caller: Caller | undefined, id: unknown) => Promisable<Output>
 
 interface Invocation {
   context: Context
@@ -75,14 +80,14 @@ interface Invocation {
  * because every additional middleware would cost each call some microseconds.
  *
  * The order of the checks determines which error a caller receives: 401, 403 (scope, impersonation), 429, 404, 403
- * (relation), 400 (malformed request). Then `handle` checks `Idempotency-Key` (400, 409, 422) or `If-Match` (400, 412),
+ * (relation), 400 (malformed request). An id that the contract rejects is 400 instead of 404. Then `handle` checks `Idempotency-Key` (400, 409, 422) or `If-Match` (400, 412),
  * and finally the input (400). If the statement of a change checks the owner and the version, the guard reads the
  * item only after an error: see `throwByPriority`.
  */
 async function guardMiddleware<Output extends { output: unknown }>(
   { context, procedure, path }: Invocation,
   input: unknown,
-  handle: (caller: Caller | undefined) => Promisable<Output>,
+  handle: Handle<Output>,
 ): Promise<Output> {
   const declared = procedure['~orpc']
   const operation = path.join('.')
@@ -103,23 +108,25 @@ async function guardMiddleware<Output extends { output: unknown }>(
 async function checkAndHandle<Output>(
   { context, procedure, path }: { context: Context; procedure: ProcedureContract; path: readonly string[] },
   input: unknown,
-  handle: (caller: Caller | undefined) => Promisable<Output>,
+  handle: Handle<Output>,
 ): Promise<Output> {
   const { action, updates, ifMatch } = procedure.meta
   const items = itemsOf(context, procedure.meta, path)
   const caller = await authenticate(context, procedure, input)
+  const id = concernsItem(procedure.meta, items) ? await decodeId(procedure, input) : undefined
   // A malformed request never reaches the statement.
   const isCheckedLater = ifMatch && items?.ifMatch?.by === 'statement' && !context.malformed
   const owner =
     caller && items && action && !isCheckedLater
-      ? await requirePermission(context, procedure, items, input, caller)
+      ? await requirePermission(context, procedure, items, id, caller)
       : caller?.user.id
   if (context.malformed) throw context.malformed
-  const run = () => handle(caller)
+  const run = () => handle(caller, id)
   try {
     return await (updates?.length ? publishAfter(run, context, updates, owner) : run())
   } catch (error) {
-    if (isCheckedLater && caller) await throwByPriority(error, context, procedure, items, input, caller)
+    if (isCheckedLater && caller) await throwByPriority(error, context, procedure, items, id, caller)
+    if (caller && isForeignKeyViolation(error)) await requireAccount(context, procedure, caller)
     throw error
   }
 }
@@ -142,19 +149,17 @@ export const callerByTopic = builder.middleware((invocation, input) =>
 
 /** The middleware of procedures that require a caller. Applies the headers `Idempotency-Key` and `If-Match`. */
 export const withCaller = builder.middleware((invocation, input) =>
-  guardMiddleware(invocation, input, (caller) => {
+  guardMiddleware(invocation, input, (caller, id) => {
     const { context, procedure, path, next } = invocation
     if (!caller)
       throw new Error(
         `${path.join('.')} requires a caller, but its contract declares public access. Use withoutCaller, or change the contract.`,
       )
     const { meta, outputSchema } = procedure['~orpc']
-    const { idempotencyKey, ifMatch, updates, scope } = meta
+    const { idempotencyKey, ifMatch } = meta
     const run = (overrides?: Partial<Context>) => next<Caller>({ context: { ...caller, ...overrides } })
-    // A change without a topic also needs an entry.
-    const isChange = updates !== undefined || scope === 'write'
     const proceed = (overrides?: Partial<Context>) =>
-      isChange && caller.session.impersonatedBy !== null
+      isChange(procedure) && caller.session.impersonatedBy !== null
         ? withAuditEntry({ ...context, ...overrides }, caller, path.join('.'), (audited) =>
             run({ ...overrides, ...audited }),
           )
@@ -163,7 +168,7 @@ export const withCaller = builder.middleware((invocation, input) =>
       return withIdempotencyKey(context, caller, { path, input, outputSchema }, proceed)
     const items =
       ifMatch && context.headers['if-match'] !== undefined ? itemsOf(context, meta, path) : undefined
-    if (items) return runIfMatching(context, caller, items, procedure['~orpc'], input, proceed)
+    if (items) return runIfMatching(context, caller, items, id, proceed)
     return proceed()
   }),
 )
