@@ -29,8 +29,8 @@ const procedures = os.router({
     const { rows, total } = await readPage(
       call,
       order,
-      (page) => query.list(db, user.id, page, call.input),
-      () => query.countAll(db, user.id, call.input),
+      (page) => query.list(db, user.id, page, call.input?.status),
+      () => query.countAll(db, user.id, call.input?.status),
     )
     return { tasks: rows.map((task) => view(task, user.id)), taskCount: total }
   }),
