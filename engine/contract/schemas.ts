@@ -107,7 +107,7 @@ export const Search = z.object({
   q: text({ max: MAX_SEARCH })
     .meta({
       description:
-        'Only items with this text in one of their texts. The letter case does not matter. An empty text selects all items.',
+        'Only items with this text in one of their texts. The letter case does not matter. An empty text selects all items. A search that takes longer than a second is refused: 400 `SEARCH_TOO_LONG`.',
       examples: ['Milk'],
     })
     .optional(),
