@@ -118,6 +118,13 @@ module.exports = {
       '^engine/(context|rate-limits|resource|scope-resources)\\.ts$',
       '^engine/(guard|procedures)/index\\.ts$',
       '^engine/live/keys\\.ts$',
+      '^engine/mistakes/',
+    ]),
+    only('mistakes', '^engine/mistakes/', [
+      engineContract,
+      '^engine/resource\\.ts$',
+      '^engine/guard/item-id\\.ts$',
+      '^engine/openapi/named-schemas\\.ts$',
     ]),
     only('settings', '^engine/settings\\.ts$', [
       engineContract,

@@ -82,7 +82,13 @@ const DeleteResult = z
   .object({ id: z.string() })
   .register(responseSchemas, { id: 'DeleteResult', example: { id: noteId } })
 
-const NoteId = z.object({ id: z.string().meta({ examples: [noteId] }) })
+/** A malformed id is the id of an absent note (404): a value that is no text becomes an id that no note has. */
+const NoteId = z.object({
+  id: z
+    .string()
+    .catch('')
+    .meta({ examples: [noteId] }),
+})
 
 /** The notes that a list contains. */
 const NoteFilter = z.object({ ...Search.shape, limit: Page.shape.limit })

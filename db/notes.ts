@@ -1,8 +1,7 @@
-import { and, desc, eq, exists, getTableColumns, or, type SQL, sql, Subquery } from 'drizzle-orm'
+import { and, desc, eq, exists, getTableColumns, or, sql, Subquery } from 'drizzle-orm'
 import { bigint, index, integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { v7, validate } from 'uuid'
 import {
-  containsText,
   createdAt,
   type Database,
   isAfterPosition,
@@ -13,7 +12,6 @@ import {
   type Person,
   prepared,
   requireRow,
-  searchPattern,
   type SizedRow,
   timestamptz,
   updatedAt,
@@ -104,11 +102,11 @@ export const isOwn = eq(notes.userId, sql.placeholder('userId'))
 const newestFirst = [desc(notes.createdAt), desc(notes.id)]
 
 /** Selects a page of the notes that a person wrote. Placeholders: `userId`, and those of `pageParameters`. */
-export const selectOwnPage = (db: Database, condition?: SQL) =>
+export const selectOwnPage = (db: Database) =>
   db
     .select(listedColumns)
     .from(notes)
-    .where(and(isOwn, condition, isAfterPosition(notes.createdAt, notes.id)))
+    .where(and(isOwn, isAfterPosition(notes.createdAt, notes.id)))
     .orderBy(...newestFirst)
     .limit(sql.placeholder('limit'))
 
@@ -120,7 +118,7 @@ export const limitOptions = { texts: [notes.title, notes.body], order: newestFir
  * - One subquery counts the shares of all own notes. A count for each note would double the time of the statement.
  * - `shared_with` of the notes of others is 0, because only the author may know the number of shares.
  */
-const prepareList = (name: string, condition?: SQL) =>
+const prepareList = (name: string, isSearch: boolean) =>
   prepared((db) => {
     const limit = sql.placeholder('limit')
     const rows = sql`
@@ -130,13 +128,12 @@ const prepareList = (name: string, condition?: SQL) =>
       where ${and(
         sql`${shares.email} = ${sql.placeholder('email')}`,
         sql`${notes.userId} <> ${sql.placeholder('userId')}`,
-        condition,
         isAfterPosition(shares.noteCreatedAt, shares.noteId),
       )}
       order by ${shares.noteCreatedAt} desc, ${shares.noteId} desc
       limit ${limit}
     ) union all (
-      with own as ${selectOwnPage(db, condition)}
+      with own as ${selectOwnPage(db)}
       select own.*, null::text as role, coalesce(shared_with, 0) as shared_with
       from own left join (
         select note_id, count(*)::int as shared_with from ${shares}
@@ -151,24 +148,20 @@ const prepareList = (name: string, condition?: SQL) =>
       role: sql<Role | null>`role`,
       sharedWith: sql<number>`shared_with`,
     }
-    return limitBytes(db, new Subquery(rows, fields, 'notes'), fields, limitOptions).prepare(name)
+    return limitBytes(db, new Subquery(rows, fields, 'notes'), fields, { ...limitOptions, isSearch }).prepare(
+      name,
+    )
   })
-const listAll = prepareList('notes_list')
-const search = prepareList('notes_search', containsText(notes.title, notes.body))
+const listAll = prepareList('notes_list', false)
+const search = prepareList('notes_search', true)
 
-/** Lists the viewer's notes and the notes shared with the viewer, newest first: those with the text `q` in title or body. */
+/** Lists the viewer's notes and the notes shared with the viewer, newest first. */
 export const list = (
   db: Database,
   { id: userId, email }: Person,
   page: PageRequest,
-  q?: string,
 ): Promise<SizedRow<ListedNote>[]> =>
-  (q ? search : listAll)(listConnections(db)).execute({
-    userId,
-    email,
-    pattern: q && searchPattern(q),
-    ...pageParameters(page),
-  })
+  (page.q ? search : listAll)(listConnections(db)).execute({ userId, email, ...pageParameters(page) })
 
 const selectOne = prepared((db) =>
   selectForViewer(db)

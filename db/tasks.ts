@@ -1,9 +1,8 @@
-import { and, count, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import { bigint, index, pgTable, text } from 'drizzle-orm/pg-core'
 import {
   type AcceptedVersions,
   coalesced,
-  containsText,
   createdAt,
   type Database,
   hasAcceptedVersion,
@@ -16,7 +15,6 @@ import {
   type Person,
   prepared,
   requireRow,
-  searchPattern,
   type SizedRow,
   updatedAt,
   updatedIfChanged,
@@ -62,16 +60,15 @@ const owned = (userId: string, id: number) => and(eq(tasks.userId, userId), eq(t
 
 const ofPerson = eq(tasks.userId, sql.placeholder('userId'))
 const ofStatus = and(ofPerson, eq(tasks.status, sql.placeholder('status')))
-const matching = and(ofPerson, containsText(tasks.title, tasks.description))
-const matchingOfStatus = and(ofStatus, matching)
 
 const { version: _, userId: __, ...listable } = getTableColumns(tasks)
 
 export type ListedTask = Omit<TaskRow, 'version' | 'userId'>
 
+const texts = [tasks.title, tasks.description]
 const order = [desc(tasks.createdAt), desc(tasks.id)]
 
-const prepareList = (name: string, condition: SQL | undefined) =>
+const prepareList = (name: string, condition: SQL | undefined, isSearch = false) =>
   prepared((db) => {
     const rows = db
       .select(listable)
@@ -80,33 +77,23 @@ const prepareList = (name: string, condition: SQL | undefined) =>
       .orderBy(...order)
       .limit(sql.placeholder('limit'))
       .as('tasks')
-    return limitBytes(db, rows, listable, { texts: [tasks.title, tasks.description], order }).prepare(name)
+    return limitBytes(db, rows, listable, { texts, order, isSearch }).prepare(name)
   })
 const listAll = prepareList('tasks_list', ofPerson)
 const listByStatus = prepareList('tasks_list_by_status', ofStatus)
-const searchAll = prepareList('tasks_search', matching)
-const searchByStatus = prepareList('tasks_search_by_status', matchingOfStatus)
+const searchAll = prepareList('tasks_search', ofPerson, true)
+const searchByStatus = prepareList('tasks_search_by_status', ofStatus, true)
 
-/** Which tasks of a person: those with a status, and with a text in title or description. */
-export interface TaskFilter {
-  status?: Status | undefined
-  q?: string | undefined
-}
-
+/** Lists the tasks of a person, or only those with a status. */
 export function list(
   db: Database,
   userId: string,
   page: PageRequest,
-  { status, q }: TaskFilter = {},
+  status?: Status,
 ): Promise<SizedRow<ListedTask>[]> {
-  const [ofAll, ofStatus] = q ? [searchAll, searchByStatus] : [listAll, listByStatus]
-  const pattern = q && searchPattern(q)
-  return (status ? ofStatus : ofAll)(listConnections(db)).execute({
-    userId,
-    status,
-    pattern,
-    ...pageParameters(page),
-  })
+  const [ofAll, ofStatus] = page.q ? [searchAll, searchByStatus] : [listAll, listByStatus]
+  const statement = (status ? ofStatus : ofAll)(listConnections(db))
+  return statement.execute({ userId, status, ...pageParameters(page) })
 }
 
 /** The queries of an export. */
@@ -133,18 +120,8 @@ const selectCounts = prepared((db) =>
     .prepare('tasks_count'),
 )
 
-const prepareCount = (name: string, condition: SQL | undefined) =>
-  prepared((db) => db.select({ total: count() }).from(tasks).where(condition).prepare(name))
-const countMatching = prepareCount('tasks_search_count', matching)
-const countMatchingOfStatus = prepareCount('tasks_search_count_by_status', matchingOfStatus)
-
-/** Counts all tasks of a person that match a filter, not only those of one page. */
-export async function countAll(db: Database, userId: string, { status, q }: TaskFilter = {}) {
-  if (q) {
-    const statement = (status ? countMatchingOfStatus : countMatching)(listConnections(db))
-    const [row] = await statement.execute({ userId, status, pattern: searchPattern(q) })
-    return row?.total ?? 0
-  }
+/** Counts all tasks of a person, or only those with a status. */
+export async function countAll(db: Database, userId: string, status?: Status) {
   const [counts = { pending: 0, in_progress: 0, completed: 0 }] = await selectCounts(db).execute({ userId })
   return status ? counts[status] : counts.pending + counts.in_progress + counts.completed
 }

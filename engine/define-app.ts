@@ -1,5 +1,5 @@
 import { type AnyContractRouter, isContractProcedure } from '@orpc/contract'
-import type { AnyProcedure, Router, UnlaziedRouter } from '@orpc/server'
+import type { Router, UnlaziedRouter } from '@orpc/server'
 import {
   type DataOf,
   type EngineContract,
@@ -15,6 +15,9 @@ import { combine, type PersonalData } from './db/personal-data.ts'
 import type { Context } from './context.ts'
 import { isGuarded } from './guard/index.ts'
 import { listKeysOfPerson } from './live/keys.ts'
+import { type Declared, isDefined, mistakesOfProcedure } from './mistakes/procedures.ts'
+import { mistakesOfSchemas } from './mistakes/schemas.ts'
+import { suggest } from './mistakes/suggestions.ts'
 import { createEngineResources } from './procedures/index.ts'
 import { collectRateLimits, rateLimits } from './rate-limits.ts'
 import type { App, Resource, Resources } from './resource.ts'
@@ -75,6 +78,7 @@ export function defineApp<Contract extends AppContract, const Parts extends Expo
   const mistakes = [
     ...mistakesOfNames(name, id, cookiePrefix),
     ...mistakesOfContract(contract, declared),
+    ...mistakesOfSchemas(contract),
     ...mistakesOfExport(contract, resources, exportParts),
     ...findMistakes(resources),
   ]
@@ -126,9 +130,13 @@ function mistakesOfContract(contract: ContractsByName, declared: Resources) {
       ]
     })
   return [
-    ...Object.keys(contract).flatMap((name) => (declared[name] ? [] : [`No resource implements ${name}`])),
+    ...Object.keys(contract).flatMap((name) =>
+      declared[name] ? [] : [`No resource implements ${name}${suggest(name, Object.keys(declared))}`],
+    ),
     ...Object.entries(declared).flatMap(([name, resource]) =>
-      contract[name] ? mistakesOf(name, resource) : [`The contract has no ${name}`],
+      contract[name]
+        ? mistakesOf(name, resource)
+        : [`The contract has no ${name}${suggest(name, Object.keys(contract))}`],
     ),
   ]
 }
@@ -152,13 +160,6 @@ function mistakesOfExport({ account }: EngineContract, resources: Resources, exp
   ]
 }
 
-/** A procedure with the resource that it belongs to. */
-interface Declared {
-  operation: string
-  resource: Resource
-  procedure: AnyProcedure
-}
-
 /** Returns a sentence for each mistake. */
 export function findMistakes(resources: Resources): string[] {
   const entries = Object.entries(resources)
@@ -178,40 +179,13 @@ export function findMistakes(resources: Resources): string[] {
   ]
 }
 
-/** In a cycle of imports, a module can read a topic before its declaration. */
-const isDefined = (topic: Topic | undefined): topic is Topic => topic !== undefined
-
-const hasTopic = ({ procedures }: Resource) =>
-  Object.values(procedures).some((procedure) => metaOf(procedure).reads !== undefined)
-
-function mistakesOfProcedure({ operation, resource, procedure }: Declared) {
-  const { items } = resource
-  const { action, ifMatch, reads, scope, updates } = metaOf(procedure)
-  const relations = Object.values(items?.permissions ?? {})
-  const isPermitted = action === undefined || relations.flat().includes(action)
-  const isCheckedByStatement = ifMatch && action !== undefined && items?.ifMatch?.by === 'statement'
-  return [
-    // Without a topic in the resource, there is nothing to forget.
-    ...(scope === 'write' && updates === undefined && hasTopic(resource)
-      ? [`${operation}: \`updates\` must name the topics that change, or be empty`]
-      : []),
-    ...(!updates || updates.every(isDefined)
-      ? []
-      : [`${operation}: a topic in \`updates\` is undefined; contracts must not import each other`]),
-    ...(isPermitted ? [] : [`${operation}: no relation permits the action ${action}`]),
-    ...(ifMatch && !items?.ifMatch ? [`${operation}: the resource has no entity tag for If-Match`] : []),
-    ...(isCheckedByStatement && relations.length > 1
-      ? [`${operation}: a statement can check If-Match only if the owner is the only relation`]
-      : []),
-    ...(reads && action !== undefined
-      ? [`${operation}: the state of a topic cannot need the action ${action}`]
-      : []),
-  ]
-}
-
 const mistakesOfResource = (name: string, { datastar, procedures }: Resource) =>
   Object.keys(datastar?.patches ?? {}).flatMap((key) =>
-    key in procedures ? [] : [`${name}: there is a patch for ${key}, but no such procedure`],
+    key in procedures
+      ? []
+      : [
+          `${name}: there is a patch for ${key}, but no such procedure${suggest(key, Object.keys(procedures))}`,
+        ],
   )
 
 /** Keys of changes contain the name, and have at most 64 bytes: see `keyOf` (engine/live/keys.ts). */
@@ -230,6 +204,9 @@ function mistakesOfTopics(all: readonly Declared[], resources: readonly Resource
   const watched = all.find(({ procedure }) => metaOf(procedure).watches)
   const listed = watched ? (metaOf(watched.procedure).watches ?? []) : used
   const topics = new Set([...used, ...listed])
+  const read = all.flatMap(({ procedure }) => metaOf(procedure).reads?.name ?? [])
+  const suggestRead = (name: string, readers: readonly Declared[]) =>
+    readers.length > 0 ? '' : suggest(name, read) || '; declare `reads` in the procedure that lists the state'
   const mistakesOf = (topic: Topic) => {
     const { name, access, input } = topic
     const isTopic = (each: { topic: Topic }) => each.topic === topic
@@ -238,7 +215,9 @@ function mistakesOfTopics(all: readonly Declared[], resources: readonly Resource
     return [
       ...(readers.length === 1
         ? []
-        : [`The topic ${name} is read by ${readers.length} procedures, instead of one`]),
+        : [
+            `The topic ${name} is read by ${readers.length} procedures, instead of one${suggestRead(name, readers)}`,
+          ]),
       ...(sameName[0] === topic ? [] : [`Two topics have the name ${name}`]),
       ...(listed.includes(topic)
         ? []

@@ -3,29 +3,26 @@ import type { Caller } from './caller.ts'
 
 type Person = Caller['user']
 
-/** How the guard authorizes the actions on the items of a resource, for example on books. */
-export type Items = (Authorization | Partial<Record<keyof Authorization, never>>) & {
-  /**
-   * Returns false for an id that input validation rejects (400), so that the guard does not look for an item. By default,
-   * an id that the contract does not accept is the id of no item (404).
-   */
-  isId?: (id: unknown) => boolean
+/**
+ * How the guard authorizes the actions on the items of a resource, for example on books. `Id` is the type of `id` in the
+ * inputs: the contract decodes an id before the functions receive the id, and rejects other ids with 400.
+ */
+export type Items<Id = never> = (Authorization<Id> | Partial<Record<keyof Authorization, never>>) & {
   /** How `If-Match` is compared with the entity tag of an item. */
-  ifMatch?: CheckByStatement | CheckByLock
+  ifMatch?: CheckByStatement<Id> | CheckByLock<Id>
 }
 
 /** Needed if procedures of the resource have an action. */
-export interface Authorization {
+export interface Authorization<Id = never> {
   /**
    * The authorization table: the actions that each relation permits. A caller of an action of `anyone` needs no relation to
    * an item. The guard uses the table for its checks, and procedures for the field `can` of responses.
    */
   permissions: Readonly<Record<string, readonly string[]>>
   /**
-   * Finds the relation of a person to the item with an id, which the contract has decoded. Undefined if the item does not
-   * exist for the person.
+   * Finds the relation of a person to the item with an id. Undefined if the item does not exist for the person.
    */
-  findRelation: (db: Database, person: Person, id: unknown) => Promise<Relation | undefined>
+  findRelation: (db: Database, person: Person, id: Id) => Promise<Relation | undefined>
 }
 
 /** The relation of a person to an item, and the account that owns the item. */
@@ -39,20 +36,20 @@ export interface Relation {
  * changed, the procedure throws 412. The guard checks nothing before the change, so the owner must be the only relation.
  * The entity tag is `versionTag` (engine/guard/conditions.ts).
  */
-export interface CheckByStatement {
+export interface CheckByStatement<Id = never> {
   by: 'statement'
   /** Returns the current entity tag. Undefined if the item does not exist for the person. */
-  findTag: (db: Database, person: Person, id: unknown) => Promise<string | undefined>
+  findTag: (db: Database, person: Person, id: Id) => Promise<string | undefined>
 }
 
 /**
  * A change can consist of several statements. The row stays locked from the comparison to the commit, so that no concurrent
  * change is lost.
  */
-export interface CheckByLock {
+export interface CheckByLock<Id = never> {
   by: 'lock'
   /** Locks the item in a transaction, and returns its current entity tag. Undefined if the person may not change the item. */
-  lockTag: (tx: Database, person: Person, id: unknown) => Promise<string | undefined>
+  lockTag: (tx: Database, person: Person, id: Id) => Promise<string | undefined>
 }
 
 /** What the guard reads of a resource. */

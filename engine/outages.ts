@@ -3,14 +3,8 @@ import { unavailable } from 'tallystick-contract'
 
 import { failureReasonOf, isForeignKeyViolation } from './db/errors.ts'
 
-/**
- * Converts a database error to the error that a caller receives:
- * - a foreign key violation: 401, because the account of the caller was deleted during the call;
- * - an outage of the database, a full disk or a read-only database: 503;
- * - any other error: undefined.
- */
-export function toPublicDatabaseError(error: unknown) {
-  if (isForeignKeyViolation(error)) return new ORPCError('UNAUTHORIZED', { message: 'Sign in first' })
+/** Converts an outage of the database, a full disk or a read-only database to 503. Returns undefined for other errors. */
+export function toPublicOutage(error: unknown) {
   const reason = failureReasonOf(error)
   if (reason === 'other') return undefined
   return unavailable(
@@ -19,3 +13,12 @@ export function toPublicDatabaseError(error: unknown) {
       : 'The database cannot store changes now; try again later',
   )
 }
+
+/**
+ * Converts a database error outside of procedures, for example during a sign-in. A foreign key violation is 401, because
+ * only tables of the engine are changed there: their foreign keys refer to the account of the caller and to its sessions.
+ */
+export const toPublicDatabaseError = (error: unknown) =>
+  isForeignKeyViolation(error)
+    ? new ORPCError('UNAUTHORIZED', { message: 'Sign in first' })
+    : toPublicOutage(error)

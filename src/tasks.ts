@@ -1,8 +1,6 @@
 import { implement } from '@orpc/server'
-import { RowId } from 'tallystick-contract'
-import { type Database, selectWith } from 'tallystick/db'
+import { selectWith } from 'tallystick/db'
 import {
-  type Caller,
   type Context,
   type Items,
   newestFirst,
@@ -31,8 +29,8 @@ const procedures = os.router({
     const { rows, total } = await readPage(
       call,
       order,
-      (page) => query.list(db, user.id, page, call.input),
-      () => query.countAll(db, user.id, call.input),
+      (page) => query.list(db, user.id, page, call.input?.status),
+      () => query.countAll(db, user.id, call.input?.status),
     )
     return { tasks: rows.map((task) => view(task, user.id)), taskCount: total }
   }),
@@ -66,16 +64,14 @@ const procedures = os.router({
   }),
 })
 
-const findTask = (db: Database, user: Caller['user'], id: unknown) => query.find(db, user.id, RowId.parse(id))
-
-const items: Items = {
+const items: Items<number> = {
   permissions: { owner: ['EDIT_TASK'] satisfies TaskAction[] },
-  isId: (id) => RowId.safeParse(id).success,
-  findRelation: async (db, user, id) => (await findTask(db, user, id)) && { name: 'owner', owner: user.id },
+  findRelation: async (db, user, id) =>
+    (await query.find(db, user.id, id)) && { name: 'owner', owner: user.id },
   ifMatch: {
     by: 'statement',
     findTag: async (db, user, id) => {
-      const task = await findTask(db, user, id)
+      const task = await query.find(db, user.id, id)
       return task && versionTag(task)
     },
   },

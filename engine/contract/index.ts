@@ -48,6 +48,7 @@ export { linkToNext, nextCursor } from './link.ts'
 export { readTopics, topic, type WatchInput } from './live.ts'
 export {
   type Alternative,
+  isChange,
   type Meta,
   metaOf,
   type RateLimit,

@@ -1,3 +1,4 @@
+import type { Route } from '@orpc/contract'
 import type * as z from 'zod'
 
 /** Scopes that a person can grant to an app: reading the person's data, and changing the person's data. */
@@ -121,3 +122,10 @@ export interface Meta {
 
 /** Returns the metadata of a procedure from oRPC's internal property `~orpc`. */
 export const metaOf = (procedure: { '~orpc': { meta: Meta } }) => procedure['~orpc'].meta
+
+/**
+ * Returns whether a procedure changes data: by its method, which is POST unless the route names another one. defineApp
+ * refuses declarations that contradict the method (engine/mistakes/procedures.ts).
+ */
+export const isChange = ({ '~orpc': { route } }: { '~orpc': { route: Route } }) =>
+  route.method !== 'GET' && route.method !== 'HEAD'

@@ -1,8 +1,19 @@
 import * as z from 'zod'
 
+/** A registry that keeps all schemas with a name, so that defineApp finds two schemas with one name. */
+class NamedSchemas<Meta extends { id: string; example: unknown }> extends z.core.$ZodRegistry<Meta> {
+  readonly all: { name: string; schema: z.core.$ZodType; example: unknown }[] = []
+
+  override add(...given: Parameters<z.core.$ZodRegistry<Meta>['add']>) {
+    const [schema, meta] = given
+    if (meta) this.all.push({ name: meta.id, schema, example: meta.example })
+    return super.add(...given)
+  }
+}
+
 /** The schemas that the OpenAPI document publishes as components, each with its name and an example. */
-export const responseSchemas = z.registry<{ id: string; example: z.core.$output }>()
-export const requestSchemas = z.registry<{ id: string; example: z.core.$input }>()
+export const responseSchemas = new NamedSchemas<{ id: string; example: z.core.$output }>()
+export const requestSchemas = new NamedSchemas<{ id: string; example: z.core.$input }>()
 
 // PostgreSQL stores neither NUL nor lone surrogates. JSON strings can contain both.
 const unstorable = /[\0\p{Surrogate}]/u
@@ -96,7 +107,7 @@ export const Search = z.object({
   q: text({ max: MAX_SEARCH })
     .meta({
       description:
-        'Only items with this text in one of their texts. The letter case does not matter. An empty text selects all items.',
+        'Only items with this text in one of their texts. The letter case does not matter. An empty text selects all items. A search that takes longer than a second is refused: 400 `SEARCH_TOO_LONG`.',
       examples: ['Milk'],
     })
     .optional(),

@@ -18,6 +18,5 @@ export {
   type SizedRow,
 } from './pagination.ts'
 export { type Selection, selectWith } from './personal-data.ts'
-export { containsText, searchPattern } from './search.ts'
 export { coalesced, prepared, requireRow } from './statements.ts'
 export { type Person, userIdColumn } from './users.ts'

@@ -2,6 +2,7 @@ import { type AnyColumn, is, type SQL, sql, type SQLWrapper, type Subquery } fro
 import { PgTimestamp, type SelectedFields } from 'drizzle-orm/pg-core'
 
 import type { Database } from './database.ts'
+import { containsText } from './search.ts'
 
 const separateConnections = new WeakMap<Database, Database>()
 
@@ -25,13 +26,21 @@ export interface Position {
 export interface PageRequest {
   limit: number
   after?: Position
+  /** The text of a search. The statement then scans `limit` rows, and returns at most `maxMatches` rows with the text. */
+  q?: string
+  maxMatches?: number
 }
 
 /** The position before the first row of every list: a time later than every row. */
 const BEGINNING: Position = { at: new Date('9999-12-31'), id: 0 }
 
 /** Values for the placeholders of a list statement. */
-export const pageParameters = ({ limit, after = BEGINNING }: PageRequest) => ({ limit, ...after })
+export const pageParameters = ({ limit, after = BEGINNING, q, maxMatches }: PageRequest) => ({
+  limit,
+  ...after,
+  q,
+  maxMatches,
+})
 
 /**
  * Condition: in the order of the list, the row comes after the position in the placeholders `at` and `id`. The
@@ -43,16 +52,28 @@ export const isAfterPosition = (at: AnyColumn, id: AnyColumn) =>
 /** Maximum total size of the texts in a page, in bytes of JSON. Equals the maximum size of a request body. */
 export const MAX_PAGE_BYTES = 1024 * 1024
 
+/** What a search adds to each row. */
+interface Scan {
+  /** Number of rows that the statement has scanned. */
+  scanned: number
+  /** Number of these rows with the text. */
+  matched: number
+  /** Whether the row belongs to the page. Otherwise, the row only tells where the scan has ended. */
+  isListed: boolean
+}
+
 /** A row of a list with `bytes`: the size of the texts in this and all previous rows of the page. */
-export type SizedRow<Row> = Row & { bytes: number }
+export type SizedRow<Row> = Row & { bytes: number } & Partial<Scan>
 
 export const totalBytes = (rows: readonly SizedRow<unknown>[]) => rows.at(-1)?.bytes ?? 0
 
 interface LimitOptions {
-  /** The text columns to measure. */
+  /** The text columns to measure, and to search. */
   texts: readonly AnyColumn[]
   /** The order of the list. */
   order: readonly SQL[]
+  /** Whether the query returns only the rows with the text in the placeholder `q`, in one of `texts`. */
+  isSearch?: boolean
 }
 
 /**
@@ -63,26 +84,62 @@ interface LimitOptions {
  * - A single row larger than the limit counts as exactly MAX_PAGE_BYTES, so that the row fits in a page of its own.
  * - The alias of `list` must be the table name of the columns in `fields`, because the outer queries use qualified
  *   column names.
+ * - A search (`isSearch`) scans the rows of `list`. In addition to the rows with the text, it returns the last scanned row,
+ *   so that the caller can continue the scan.
  */
 export function limitBytes<Fields extends SelectedFields>(
   db: Database,
   list: Subquery,
   fields: Fields,
-  { texts, order }: LimitOptions,
+  { texts, order, isSearch = false }: LimitOptions,
 ) {
   const textSizes = texts.map((text) => sql`coalesce(octet_length(${text}), 0)`)
   const max = sql.raw(String(MAX_PAGE_BYTES))
   const size = sql`least(${sql.join(textSizes, sql` + `)}, ${max})`
-  const total = sql`sum(${size}) over (order by ${sql.join([...order], sql`, `)} rows unbounded preceding)`
-  const measured: Subquery = db
-    .select({ ...fields, size: size.as('size'), total: total.as('total') })
+  const byOrder = sql`order by ${sql.join([...order], sql`, `)}`
+  const upToRow = sql`(${byOrder} rows unbounded preceding)`
+  const isWithin = sql`total - size <= ${max}`
+  if (!isSearch) {
+    const measured: Subquery = db
+      .select({ ...fields, size: size.as('size'), total: sql`sum(${size}) over ${upToRow}`.as('total') })
+      .from(list)
+      .as(list._.alias)
+    return select({})
+      .from(measured)
+      .where(isWithin)
+      .orderBy(...order)
+  }
+  const compared: Subquery = db
+    .select({ ...fields, size: size.as('size'), has_text: containsText(texts).as('has_text') })
     .from(list)
+    // The limit makes PostgreSQL compare each text only once.
+    .limit(sql.placeholder('limit'))
     .as(list._.alias)
-  return db
-    .select({ ...withNumericTimes(fields), bytes: sql<number>`total::int` })
+  const measured: Subquery = db
+    .select({
+      ...fields,
+      size: sql`size`.as('size'),
+      has_text: sql`has_text`.as('has_text'),
+      total: sql`coalesce(sum(size) filter (where has_text) over ${upToRow}, 0)`.as('total'),
+      match: sql`count(*) filter (where has_text) over ${upToRow}`.as('match'),
+      position: sql`row_number() over (${byOrder})`.as('position'),
+      scanned: sql`count(*) over ()`.as('scanned'),
+      matched: sql`count(*) filter (where has_text) over ()`.as('matched'),
+    })
+    .from(compared)
+    .as(list._.alias)
+  const isListed = sql`(has_text and ${isWithin} and match <= ${sql.placeholder('maxMatches')}::int)`
+  const scan = { scanned: sql`scanned::int`, matched: sql`matched::int`, isListed }
+  return select(scan)
     .from(measured)
-    .where(sql`total - size <= ${max}`)
+    .where(sql`${isListed} or position = scanned`)
     .orderBy(...order)
+
+  // The type is the type of both queries: only a search has the fields of a scan.
+  function select(scan: Partial<Record<keyof Scan, SQL>>) {
+    const sized = { bytes: sql<number>`total::int`, ...(scan as { [Name in keyof Scan]: SQL<Scan[Name]> }) }
+    return db.select({ ...withNumericTimes(fields), ...sized })
+  }
 }
 
 /** A byte of UTF-8 becomes at most six bytes of JSON (`\u0001`). */

@@ -1,12 +1,17 @@
-import { type AnyColumn, ilike, or, sql } from 'drizzle-orm'
+import { type AnyColumn, type SQL, sql } from 'drizzle-orm'
 
 /**
- * Condition: one of the columns contains the text in the placeholder `pattern`. The locale of the database defines which
- * letters differ only in case: with the locale C, only the letters of ASCII. PostgreSQL reads all rows that the other
- * conditions select, unless the columns have indexes of the extension pg_trgm.
+ * Condition: one of the columns contains the text in the placeholder `q`. The locale of the database defines which letters
+ * differ only in case: with the locale C, only the letters of ASCII. Selects the same rows as ILIKE, whose cost for each
+ * text grows with the product of both lengths: 1.8 ms for 10,000 `a` and 99 `a` with a `b`, instead of 0.1 ms.
  */
-export const containsText = (...columns: AnyColumn[]) =>
-  or(...columns.map((column) => ilike(column, sql.placeholder('pattern'))))
+export const containsText = (columns: readonly AnyColumn[]): SQL =>
+  sql`(${sql.join(
+    columns.map((column) => sql`coalesce(strpos(lower(${column}), lower(${q})) > 0, false)`),
+    sql` or `,
+  )})`
 
-/** Value for the placeholder of `containsText`. */
+const q = sql`${sql.placeholder('q')}::text`
+
+/** Pattern of LIKE for texts that contain a text. */
 export const searchPattern = (text: string) => `%${text.replace(/[\\%_]/g, String.raw`\$&`)}%`

@@ -2,11 +2,11 @@ import { ORPCError } from '@orpc/server'
 import { isObject } from '@orpc/shared'
 import { type Meta, type RateLimit, readTopics } from 'tallystick-contract'
 
+import { findId } from '../db/users.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { Items } from '../items.ts'
 import { isBearer } from './authentication.ts'
-import { idOf, readId } from './conditions.ts'
 import { networkOf } from './networks.ts'
 import { isPermitted } from './permissions.ts'
 import type { ProcedureContract } from './procedure-contract.ts'
@@ -67,17 +67,25 @@ export async function requirePermission(
   { db }: Context,
   procedure: ProcedureContract,
   items: Items,
-  input: unknown,
+  id: unknown,
   { user }: Caller,
 ) {
   const { action = '' } = procedure.meta
   if (!items.permissions) throw new Error(`No relation permits the action ${action}`)
-  if (isPermitted(items.permissions, 'anyone', action) || items.isId?.(idOf(input)) === false) return user.id
-  const found = readId(procedure, input)
-  const relation = found && (await items.findRelation(db, user, found.id))
+  if (isPermitted(items.permissions, 'anyone', action)) return user.id
+  const relation = await items.findRelation(db, user, id as never)
   if (!relation) throw createError(procedure, 'NOT_FOUND')
   if (!isPermitted(items.permissions, relation.name, action)) throw createError(procedure, 'FORBIDDEN')
   return relation.owner
+}
+
+/**
+ * Checks that the account of the caller still exists (401), after a change whose row refers to a missing row. Passes if the
+ * database cannot tell: within a transaction that has failed.
+ */
+export async function requireAccount({ db }: Context, procedure: ProcedureContract, { user }: Caller) {
+  const id = await findId(db, user.id).catch(() => user.id)
+  if (id === null) throw createError(procedure, 'UNAUTHORIZED')
 }
 
 /**
@@ -85,7 +93,7 @@ export async function requirePermission(
  * the same process has no network, so a limit by network does not count the call.
  */
 async function consumeProcedureLimit(context: Context, limit: RateLimit, caller?: Caller) {
-  const key = limit.personal ? caller?.user.id : networkOf(context.address?.())
+  const key = limit.personal && caller ? caller.user.id : networkOf(context.address?.())
   const refusal = key === undefined ? undefined : await context.consumeRateLimit(limit, key)
   if (!refusal) return
   for (const [name, value] of Object.entries(refusal.headers)) context.reply.set(name, value)

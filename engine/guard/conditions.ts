@@ -1,12 +1,10 @@
 import { ORPCError } from '@orpc/client'
-import { isObject, type Promisable } from '@orpc/shared'
+import type { Promisable } from '@orpc/shared'
 import { ifMatchErrors } from 'tallystick-contract'
-import * as z from 'zod'
 
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { Items } from '../items.ts'
-import type { ProcedureContract } from './procedure-contract.ts'
 
 /** The strong entity tag of a row with a version. */
 export const versionTag = ({ version }: { version: number }) => `"${version}"`
@@ -31,33 +29,17 @@ export function runIfMatching<Result>(
   { db, headers }: Context,
   { user }: Caller,
   { ifMatch: check }: Items,
-  procedure: ProcedureContract,
-  input: unknown,
+  id: unknown,
   change: (overrides: Partial<Context>) => Promisable<Result>,
 ): Promisable<Result> {
   const ifMatch = headers['if-match']
   if (!check) throw new Error('The contract declares If-Match, but the resource has no entity tag')
   if (check.by === 'statement') return change({ acceptedVersions: versionsOf(ifMatch) })
   return db.transaction(async (tx) => {
-    const found = readId(procedure, input)
-    const tag = found && (await check.lockTag(tx, user, found.id))
+    const tag = await check.lockTag(tx, user, id as never)
     if (tag === undefined || !matches(ifMatch, tag)) throw preconditionFailed()
     return change({ db: tx })
   })
-}
-
-export const idOf = (input: unknown) => (isObject(input) ? input.id : undefined)
-
-/**
- * Returns the id in an input, decoded by the contract: the number 7 for the text 7 in a path. Undefined if the contract
- * accepts no such id, which is then the id of no item.
- */
-export function readId({ inputSchema }: ProcedureContract, input: unknown): { id: unknown } | undefined {
-  const id = idOf(input)
-  if (!(inputSchema instanceof z.ZodObject)) return { id }
-  const { id: schema } = inputSchema.shape as Record<string, z.ZodType | undefined>
-  const { success, data } = schema?.safeParse(id) ?? { success: true, data: id }
-  return success ? { id: data } : undefined
 }
 
 /** A version with at most nine digits, which PostgreSQL accepts as an `integer`. */
@@ -76,13 +58,11 @@ function versionsOf(ifMatch: string | undefined) {
 export async function requireAcceptedVersion(
   { db, headers }: Context,
   { user }: Caller,
-  { ifMatch: check, isId }: Items,
-  procedure: ProcedureContract,
-  input: unknown,
+  { ifMatch: check }: Items,
+  id: unknown,
 ) {
   const ifMatch = headers['if-match']
-  if (ifMatch === undefined || check?.by !== 'statement' || isId?.(idOf(input)) === false) return
-  const found = readId(procedure, input)
-  const tag = found && (await check.findTag(db, user, found.id))
+  if (ifMatch === undefined || check?.by !== 'statement') return
+  const tag = await check.findTag(db, user, id as never)
   if (tag === undefined || !matches(ifMatch, tag)) throw preconditionFailed()
 }

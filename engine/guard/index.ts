@@ -1,19 +1,19 @@
 import { type AnyProcedure, ORPCError, os } from '@orpc/server'
 import type { Promisable } from '@orpc/shared'
-import type { Meta, Topic } from 'tallystick-contract'
+import { isChange, type Meta, type Topic } from 'tallystick-contract'
 
-import { isRolledBack } from '../db/errors.ts'
-
+import { isForeignKeyViolation, isRolledBack } from '../db/errors.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { Items } from '../items.ts'
 import type { Announce } from '../live-stream.ts'
 import { recordCall, recordings } from '../telemetry/recording.ts'
 import { tracing } from '../telemetry/tracing.ts'
-import { authenticate, requirePermission } from './access.ts'
+import { authenticate, requireAccount, requirePermission } from './access.ts'
 import { requireAcceptedVersion, runIfMatching } from './conditions.ts'
 import { withIdempotencyKey } from './idempotency.ts'
 import { withAuditEntry } from './impersonation.ts'
+import { concernsItem, decodeId } from './item-id.ts'
 import type { ProcedureContract } from './procedure-contract.ts'
 import { toPublicError } from './public-errors.ts'
 
@@ -62,12 +62,12 @@ async function throwByPriority(
   context: Context,
   procedure: ProcedureContract,
   items: Items,
-  input: unknown,
+  id: unknown,
   caller: Caller,
 ) {
   if (!(error instanceof ORPCError) || error.status >= 500) return
-  if (procedure.meta.action) await requirePermission(context, procedure, items, input, caller)
-  await requireAcceptedVersion(context, caller, items, procedure, input)
+  if (procedure.meta.action) await requirePermission(context, procedure, items, id, caller)
+  await requireAcceptedVersion(context, caller, items, id)
 }
 
 /** Returns the items of the resource with a procedure. Throws an error if the contract needs items that are not registered. */
@@ -77,6 +77,9 @@ function itemsOf({ resources }: Context, { action, ifMatch }: Meta, [name = '']:
     throw new Error(`The resource ${name} has an action or If-Match, but no items`)
   return items
 }
+
+/** Handles a call after the checks of the guard. `id` is the id of the item, if the call concerns an item. */
+type Handle<Output> = (caller: Caller | undefined, id: unknown, announcing: Announcing) => Promisable<Output>
 
 interface Invocation {
   context: Context
@@ -89,14 +92,14 @@ interface Invocation {
  * because every additional middleware would cost each call some microseconds.
  *
  * The order of the checks determines which error a caller receives: 401, 403 (scope, impersonation), 429, 404, 403
- * (relation), 400 (malformed request). Then `handle` checks `Idempotency-Key` (400, 409, 422) or `If-Match` (400, 412),
- * and finally the input (400). If the statement of a change checks the owner and the version, the guard reads the
- * item only after an error: see `throwByPriority`.
+ * (relation), 400 (malformed request). An id that the contract rejects is 400 instead of 404. Then `handle` checks
+ * `Idempotency-Key` (400, 409, 422) or `If-Match` (400, 412), and finally the input (400). If the statement of a change
+ * checks the owner and the version, the guard reads the item only after an error: see `throwByPriority`.
  */
 async function guardMiddleware<Output extends { output: unknown }>(
   { context, procedure, path }: Invocation,
   input: unknown,
-  handle: (caller: Caller | undefined, announcing: Announcing) => Promisable<Output>,
+  handle: Handle<Output>,
 ): Promise<Output> {
   const declared = procedure['~orpc']
   const operation = path.join('.')
@@ -117,22 +120,24 @@ async function guardMiddleware<Output extends { output: unknown }>(
 async function checkAndHandle<Output>(
   { context, procedure, path }: { context: Context; procedure: ProcedureContract; path: readonly string[] },
   input: unknown,
-  handle: (caller: Caller | undefined, announcing: Announcing) => Promisable<Output>,
+  handle: Handle<Output>,
 ): Promise<Output> {
   const { action, updates = [], ifMatch } = procedure.meta
   const items = itemsOf(context, procedure.meta, path)
   const caller = await authenticate(context, procedure, input)
+  const id = concernsItem(procedure.meta, items) ? await decodeId(procedure, input) : undefined
   // A malformed request never reaches the statement.
   const isCheckedLater = ifMatch && items?.ifMatch?.by === 'statement' && !context.malformed
   const owner =
     caller && items && action && !isCheckedLater
-      ? await requirePermission(context, procedure, items, input, caller)
+      ? await requirePermission(context, procedure, items, id, caller)
       : caller?.user.id
   if (context.malformed) throw context.malformed
   try {
-    return await announceAfter(context, updates, owner, (announce) => handle(caller, { announce }))
+    return await announceAfter(context, updates, owner, (announce) => handle(caller, id, { announce }))
   } catch (error) {
-    if (isCheckedLater && caller) await throwByPriority(error, context, procedure, items, input, caller)
+    if (isCheckedLater && caller) await throwByPriority(error, context, procedure, items, id, caller)
+    if (caller && isForeignKeyViolation(error)) await requireAccount(context, procedure, caller)
     throw error
   }
 }
@@ -142,7 +147,7 @@ async function checkAndHandle<Output>(
  * `implement(contract).$context<Context>().use(withoutCaller)`.
  */
 export const withoutCaller = builder.middleware((invocation, input) =>
-  guardMiddleware(invocation, input, (_, announcing) => invocation.next({ context: announcing })),
+  guardMiddleware(invocation, input, (_caller, _id, announcing) => invocation.next({ context: announcing })),
 )
 
 /**
@@ -155,20 +160,18 @@ export const callerByTopic = builder.middleware((invocation, input) =>
 
 /** The middleware of procedures that require a caller. Applies the headers `Idempotency-Key` and `If-Match`. */
 export const withCaller = builder.middleware((invocation, input) =>
-  guardMiddleware(invocation, input, (caller, announcing) => {
+  guardMiddleware(invocation, input, (caller, id, announcing) => {
     const { context, procedure, path, next } = invocation
     if (!caller)
       throw new Error(
         `${path.join('.')} requires a caller, but its contract declares public access. Use withoutCaller, or change the contract.`,
       )
     const { meta, outputSchema } = procedure['~orpc']
-    const { idempotencyKey, ifMatch, updates, scope } = meta
+    const { idempotencyKey, ifMatch } = meta
     const run = (overrides?: Partial<Context>) =>
       next<Caller>({ context: { ...caller, ...announcing, ...overrides } })
-    // A change without a topic also needs an entry.
-    const isChange = updates !== undefined || scope === 'write'
     const proceed = (overrides?: Partial<Context>) =>
-      isChange && caller.session.impersonatedBy !== null
+      isChange(procedure) && caller.session.impersonatedBy !== null
         ? withAuditEntry({ ...context, ...overrides }, caller, path.join('.'), (audited) =>
             run({ ...overrides, ...audited }),
           )
@@ -177,7 +180,7 @@ export const withCaller = builder.middleware((invocation, input) =>
       return withIdempotencyKey(context, caller, { path, input, outputSchema }, proceed)
     const items =
       ifMatch && context.headers['if-match'] !== undefined ? itemsOf(context, meta, path) : undefined
-    if (items) return runIfMatching(context, caller, items, procedure['~orpc'], input, proceed)
+    if (items) return runIfMatching(context, caller, items, id, proceed)
     return proceed()
   }),
 )

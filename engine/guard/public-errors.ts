@@ -3,14 +3,13 @@ import { ORPCError, ValidationError } from '@orpc/server'
 import { badRequest, BadRequestData } from 'tallystick-contract'
 
 import type { Context } from '../context.ts'
-import { toPublicDatabaseError } from '../outages.ts'
+import { toPublicOutage } from '../outages.ts'
 import { InvalidOutput } from '../output.ts'
 
 /**
  * Converts an error of a procedure to the error that the caller receives. An input that violates its schema becomes 400
- * with a list of issues. A foreign key violation becomes 401 (the account was deleted during the call), and a database
- * outage becomes 503. An unexpected error is logged and returned unchanged, because oRPC later replaces it with an
- * internal error without details.
+ * with a list of issues, and a database outage becomes 503. An unexpected error is logged and returned unchanged, because
+ * oRPC later replaces it with an internal error without details.
  */
 export async function toPublicError(
   error: unknown,
@@ -18,8 +17,7 @@ export async function toPublicError(
   operation: string,
   errorMap: ErrorMap,
 ): Promise<unknown> {
-  const databaseError = toPublicDatabaseError(error)
-  if (databaseError?.code === 'UNAUTHORIZED') return databaseError
+  const outage = toPublicOutage(error)
   const known = isORPCError(error) ? error : undefined
   const cause = known?.cause
   if (known?.code === 'BAD_REQUEST' && cause instanceof ValidationError) return badRequest(cause.issues)
@@ -28,9 +26,9 @@ export async function toPublicError(
       { err: toLoggableError(cause ?? error), procedure: operation, req: { id: context.requestId } },
       'a procedure failed',
     )
-  if (databaseError) {
+  if (outage) {
     context.reply.set('retry-after', '1')
-    return databaseError
+    return outage
   }
   return known ? await removeUndeclaredData(known, errorMap) : error
 }

@@ -5,6 +5,7 @@ import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import { networkOf } from '../guard/networks.ts'
 import { limitConcurrency } from './concurrency.ts'
+import { createTurns } from './turns.ts'
 
 /** Size above which a list is large, in bytes of text. A large list takes some milliseconds of CPU time. */
 const LARGE_LIST_BYTES = 64 * 1024
@@ -16,47 +17,46 @@ const MAX_WAITING = 100
 
 const limitPerAccount = limitConcurrency(2, MAX_WAITING)
 const limitApps = limitConcurrency(1, MAX_WAITING)
-const limitLargeLists = limitConcurrency(1)
+const takeTurn = createTurns()
 
 /**
  * Accounts that received a large list within the last minute. The next list of such an account is probably large, too.
  */
 const accountsWithLargeLists = new LRUCache<string, true>({ max: 10_000, ttl: MINUTE })
 
-/** Waits for the turn of large lists and slow statements: one at a time in the process. */
-export const queueSlowRead = <Result>(read: () => Promise<Result>, isAbandoned?: () => boolean) =>
-  limitLargeLists('all accounts', read, isAbandoned)
-
 /** The caller of a list. A caller of a public list has no account. */
 export type ListReader = Pick<Context, 'address' | 'isAbandoned'> &
   Pick<Partial<Caller>, 'scopes'> & { user?: Pick<Caller['user'], 'id'> }
+
+/** Runs a slow read in a turn of the account (engine/lists/turns.ts). */
+export type TakeTurn = <Result>(read: () => Promise<Result>) => Promise<Result>
 
 /**
  * Fair queue for reading lists:
  * - Each account reads at most two lists at the same time, so that many list calls of one account do not delay other
  *   accounts. All apps with an access token of the account read one of these lists, so that the person can always read.
- * - All accounts with large lists together read only one list at a time, so that the process can handle other calls
- *   between two large lists. Slow lists, such as searches, wait for the same turn.
+ * - Large lists and the batches of searches wait for a turn, so that the process can handle other calls between two turns.
  * - Callers of public lists, which have no account, are counted by network.
  * - A list is not read if its client has closed the connection.
  */
-export function queueListRead<Row>(
+function inPlace<Result>(
   { user, address, scopes, isAbandoned }: ListReader,
-  read: () => Promise<SizedRow<Row>[]>,
-  isSlow = false,
+  run: (id: string, takeTurn: TakeTurn) => Promise<Result>,
 ) {
   const id = user?.id ?? networkOf(address?.()) ?? 'this process'
-  const readInTurn = () =>
-    limitPerAccount(
-      id,
-      async () => {
-        const rows = await (isSlow || accountsWithLargeLists.has(id)
-          ? queueSlowRead(read, isAbandoned)
-          : read())
-        if (totalBytes(rows) > LARGE_LIST_BYTES) accountsWithLargeLists.set(id, true)
-        return rows
-      },
-      isAbandoned,
-    )
-  return scopes ? limitApps(id, readInTurn, isAbandoned) : readInTurn()
+  const runInPlace = () =>
+    limitPerAccount(id, () => run(id, (read) => takeTurn(id, read, isAbandoned)), isAbandoned)
+  return scopes ? limitApps(id, runInPlace, isAbandoned) : runInPlace()
 }
+
+/** Reads a list, in a turn if the account had a large list before. */
+export const queueListRead = <Row>(reader: ListReader, read: () => Promise<SizedRow<Row>[]>) =>
+  inPlace(reader, async (id, takeTurn) => {
+    const rows = await (accountsWithLargeLists.has(id) ? takeTurn(read) : read())
+    if (totalBytes(rows) > LARGE_LIST_BYTES) accountsWithLargeLists.set(id, true)
+    return rows
+  })
+
+/** Runs a search, whose batches take turns. */
+export const queueSearch = <Result>(reader: ListReader, search: (takeTurn: TakeTurn) => Promise<Result>) =>
+  inPlace(reader, (_, takeTurn) => search(takeTurn))

@@ -9,7 +9,8 @@ import {
   totalBytes,
 } from '../db/pagination.ts'
 import type { Context } from '../context.ts'
-import { type ListReader, queueListRead, queueSlowRead } from './list-queue.ts'
+import { type ListReader, queueListRead, queueSearch } from './list-queue.ts'
+import { createSearch } from './search.ts'
 
 /** The part of a call's options that pagination uses. */
 interface ListCall {
@@ -45,7 +46,7 @@ export const newestFirstByText: Omit<Order<{ createdAt: Date; id: string }>, 'te
 
 /**
  * Keyset pagination. Returns the rows of the requested page, and the number of rows in the complete list: `countAll`
- * counts these rows unless the page is the complete list. A page ends at the maximum number of rows or of bytes
+ * counts these rows unless the page is the complete list, or a search. A page ends at the maximum number of rows or of bytes
  * (engine/db/pagination.ts). Reads one more row than the page contains, to detect whether there is a next page. Sends
  * the URL of the next page in the `Link` header, because the documented response bodies have no field for the URL.
  */
@@ -68,13 +69,20 @@ export async function readPage<Row>(
 ) {
   const { limit = MAX_LIMIT, cursor, ...parameters } = input
   const after = cursor === undefined ? undefined : decodeCursor(cursor, order)
-  const isSearch = Boolean(parameters.q)
-  const read = await queueListRead(context, () => list({ limit: limit + 1, after }), isSearch)
-  const listed = limitJson(read, order.textsOf)
-  const hasNext = listed.length > limit || totalBytes(listed) > MAX_PAGE_BYTES
-  const last = hasNext ? listed.at(-2) : undefined
-  const count = () => countAll && (isSearch ? queueSlowRead(countAll, context.isAbandoned) : countAll())
-  if (!last) return { rows: listed, total: after ? await count() : listed.length }
+  const request = { limit: limit + 1, ...(after && { after }) }
+  const cut = (read: SizedRow<Row>[]) => cutPage(read, limit, order)
+  const { q } = parameters
+  const { rows, last, total } = await (q
+    ? queueSearch(context, async (takeTurn) => {
+        const search = createSearch({ q, list, takeTurn, positionOf: order.positionOf })
+        const found = await search.find(request)
+        return { ...cut(found.rows), total: countAll && (await search.countAll(request, found)) }
+      })
+    : queueListRead(context, () => list(request)).then(async (read) => {
+        const page = cut(read)
+        return { ...page, total: after || page.last ? await countAll?.() : page.rows.length }
+      }))
+  if (!last) return { rows, total }
 
   const next = { ...parameters, limit: String(limit), cursor: encodeCursor(order.positionOf(last)) }
   const values = new Map(Object.entries(next).filter(isDefined))
@@ -84,7 +92,14 @@ export async function readPage<Row>(
     return encodeURIComponent(value)
   })
   context.reply.set('link', linkToNext(path ?? '', new URLSearchParams([...values])))
-  return { rows: listed.slice(0, -1), total: await count() }
+  return { rows, total }
+}
+
+/** Returns the rows of a page, and the last row if another page follows. */
+function cutPage<Row>(read: SizedRow<Row>[], limit: number, { textsOf }: Pick<Order<Row>, 'textsOf'>) {
+  const listed = limitJson(read, textsOf)
+  const hasNext = listed.length > limit || totalBytes(listed) > MAX_PAGE_BYTES
+  return hasNext ? { rows: listed.slice(0, -1), last: listed.at(-2) } : { rows: listed, last: undefined }
 }
 
 const isDefined = (entry: [string, string | undefined]): entry is [string, string] => entry[1] !== undefined

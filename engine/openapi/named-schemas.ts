@@ -11,11 +11,6 @@ interface Definition {
   errorMap: object
 }
 
-interface Registry {
-  _idmap: Map<string, Schema>
-  get: (schema: Schema) => { id: string; example: unknown } | undefined
-}
-
 const isSchema = (value: object): value is Schema => '_zod' in value
 
 /** Adds the schemas in a value: a schema, the definition of a schema, or a list or an object of schemas. */
@@ -29,37 +24,57 @@ function collect(value: unknown, found: Set<Schema>) {
     for (const member of Object.values(value)) collect(member, found)
 }
 
-/** Returns the schemas of inputs, outputs and errors of a contract, with the schemas that these contain. */
-function schemasOf(contract: AnyContractRouter) {
-  const found = new Set<Schema>()
-  traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure }) => {
+/** The schemas of a procedure: those of its input, output and errors, with the schemas that these contain. */
+interface Use {
+  operation: string
+  input: AnySchema | undefined
+  schemas: ReadonlySet<Schema>
+}
+
+function listUses(contract: AnyContractRouter) {
+  const uses: Use[] = []
+  traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
     const { inputSchema, outputSchema, errorMap } = procedure['~orpc'] as Definition
     const events = getEventIteratorSchemaDetails(outputSchema)
-    for (const value of [inputSchema, events ? events.yields : outputSchema, errorMap]) collect(value, found)
+    const schemas = new Set<Schema>()
+    for (const value of [inputSchema, events ? events.yields : outputSchema, errorMap])
+      collect(value, schemas)
+    uses.push({ operation: path.join('.'), input: inputSchema, schemas })
   })
-  return found
+  return uses
 }
 
 /**
- * Returns whether all members of an object are schemas of the contract. The body of a request with parameters in its path
- * is such an object: the input is the extended object.
+ * Returns whether the input of a procedure extends an object. The body of a request with parameters in its path is such an
+ * object: the input has all of its members.
  */
-const consistsOf = (schema: Schema, schemas: ReadonlySet<Schema>) =>
+const isExtended = (schema: Schema, { input }: Use) =>
   schema instanceof z.ZodObject &&
-  Object.values<unknown>(schema.shape).every((member) => schemas.has(member as Schema))
+  input instanceof z.ZodObject &&
+  Object.entries<unknown>(schema.shape).every(([name, member]) => input.shape[name] === member)
 
 /**
- * Lists the named schemas of a contract, with their examples. The registries also contain the schemas of other contracts in
- * this process. The order is the order of registration.
+ * Lists the named schemas of a contract, each with the first procedure that uses the schema. The registries also contain the
+ * schemas of other contracts in this process. The order is the order of registration.
  */
-export function listNamedSchemas(contract: AnyContractRouter) {
-  const schemas = schemasOf(contract)
-  const listFrom = (registry: Registry, strategy: 'input' | 'output') => {
-    const byName = new Map([...schemas].map((schema) => [registry.get(schema)?.id, schema]))
-    return [...registry._idmap].flatMap(([name, last]) => {
-      const schema = byName.get(name) ?? (consistsOf(last, schemas) ? last : undefined)
-      return schema ? [{ name, schema, strategy, value: registry.get(schema)?.example }] : []
+export function listNamedUses(contract: AnyContractRouter) {
+  const uses = listUses(contract)
+  const listFrom = ({ all }: typeof responseSchemas | typeof requestSchemas, strategy: 'input' | 'output') =>
+    all.flatMap((named) => {
+      const { schema } = named
+      const use =
+        uses.find(({ schemas }) => schemas.has(schema)) ??
+        (strategy === 'input' ? uses.find((each) => isExtended(schema, each)) : undefined)
+      return use ? [{ ...named, strategy, operation: use.operation }] : []
     })
-  }
   return [...listFrom(responseSchemas, 'output'), ...listFrom(requestSchemas, 'input')]
 }
+
+/** Lists the named schemas of a contract, with their examples. */
+export const listNamedSchemas = (contract: AnyContractRouter) =>
+  listNamedUses(contract).map(({ name, schema, strategy, example: value }) => ({
+    name,
+    schema,
+    strategy,
+    value,
+  }))

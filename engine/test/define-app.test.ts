@@ -1,8 +1,10 @@
 import { type AnyProcedure, implement, os } from '@orpc/server'
 import { describe, expect, test } from 'vitest'
+import * as z from 'zod'
 
-import { signedIn } from '../contract/builders.ts'
+import { reading, signedIn, writing } from '../contract/builders.ts'
 import type { Meta } from '../contract/meta.ts'
+import { ById, requestSchemas, responseSchemas, RowId } from '../contract/schemas.ts'
 import type { Context } from '../context.ts'
 import { selectWith } from '../db/personal-data.ts'
 import { engineContract } from '../contract/engine.ts'
@@ -14,14 +16,29 @@ import { app } from './library/app.ts'
 import { loansTopic } from './library/contract.ts'
 import { loans as libraryLoans } from './library/loans.ts'
 
-/** Creates a procedure with metadata, at a path. */
+/** Creates a procedure that reads, with metadata, at a path. */
 const procedure = (meta: Meta, path: `/${string}` = '/api/books') =>
   os
     .$meta(meta)
     .route({ method: 'GET', path })
     .handler(() => 1)
 
+/** Creates a procedure that changes an item, by default without a topic. */
+const change = (meta: Meta, input: z.ZodType = ById, path: `/${string}` = '/api/books/{id}') =>
+  os
+    .$meta({ updates: [], ...meta })
+    .route({ method: 'POST', path })
+    .input(input)
+    .handler(() => 1)
+
+const needsId =
+  'an action or If-Match needs the id of an item, so the input must be an object schema with the field `id`: `.input(z.object({ id: RowId, … }))`, or `.extend(ById.shape)`'
+const notConstant =
+  '`constant` sends the first answer to all callers, so the procedure must be a public GET without input, limit and secrets; remove `constant: true`'
+const personalLimit = { name: 'books', points: 1, duration: 1, personal: true } as const
+
 const { items } = libraryLoans
+const reader = procedure({ reads: loansTopic })
 
 const contract = engineContract({ topics: [], exportParts: {} })
 
@@ -36,47 +53,145 @@ const definition = {
   resources: {},
 }
 
-const mistakes: [string, Omit<Resource, 'description'>, string][] = [
+type Mistake = [title: string, resource: Omit<Resource, 'description'>, mistake: string]
+
+const mistakes: Mistake[] = [
   [
     'an action that no relation permits',
-    { procedures: { edit: procedure({ action: 'EDIT_BOOK' }) }, items },
-    'books.edit: no relation permits the action EDIT_BOOK',
+    { procedures: { edit: change({ action: 'REMOVE' }) }, items },
+    'books.edit: no relation permits the action REMOVE; add the action to `permissions` in the items of the resource',
+  ],
+  [
+    'an action that resembles a permitted action',
+    { procedures: { edit: change({ action: 'EDIT_LAON' }) }, items },
+    'books.edit: no relation permits the action EDIT_LAON; did you mean EDIT_LOAN?',
   ],
   [
     'an action of a resource without items',
-    { procedures: { edit: procedure({ action: 'EDIT_LOAN' }) } },
-    'books.edit: no relation permits the action EDIT_LOAN',
+    { procedures: { edit: change({ action: 'EDIT_LOAN' }) } },
+    'books.edit: no relation permits the action EDIT_LOAN; add the action to `permissions` in the items of the resource',
   ],
   [
     'If-Match without an entity tag',
-    { procedures: { edit: procedure({ ifMatch: true }) } },
-    'books.edit: the resource has no entity tag for If-Match',
+    { procedures: { edit: change({ ifMatch: true }) } },
+    'books.edit: the resource has no entity tag for If-Match; add `ifMatch` to its items',
+  ],
+  ...(['POST', 'PUT', 'PATCH', 'DELETE'] as const).map((method): Mistake => [
+    `a ${method} that names no topics`,
+    { procedures: { add: os.route({ method, path: '/api/books' }).handler(() => 1) } },
+    `books.add: a ${method} changes data, so \`updates\` must name the topics that change, or be empty: \`.meta({ updates: [] })\`. A procedure that only reads needs \`.route({ method: 'GET', … })\``,
+  ]),
+  [
+    'a change without a route, which is a POST',
+    { procedures: { add: os.$meta<Meta>({ access: 'signedIn', scope: 'read' }).handler(() => 1) } },
+    "books.add: a POST changes data, so `updates` must name the topics that change, or be empty: `.meta({ updates: [] })`. A procedure that only reads needs `.route({ method: 'GET', … })`",
+  ],
+  ...[
+    ['`updates`', { updates: [] }],
+    ['the scope `write`', { scope: 'write' }],
+    ['`idempotencyKey`', { idempotencyKey: true }],
+    ['the effect of the tool', { tool: { title: '', description: '', effect: 'create' } }],
+  ].map(([name, meta]): Mistake => [
+    `a GET that declares a change by ${name as string}`,
+    { procedures: { get: procedure(meta as Meta) } },
+    `books.get: a GET changes no data, but ${name as string} declares a change; write \`.route({ method: 'POST', … })\``,
+  ]),
+  [
+    'a change that an app with the scope read can call',
+    { procedures: { list: reader, edit: change({ scope: 'read', updates: [loansTopic] }) } },
+    'books.edit: `updates` names topics that change, but an app needs only the scope `read`; use `writing`, `creating` or `changing`',
   ],
   [
-    'a change that names no topics, in a resource with a topic',
+    'a change that agents regard as a read',
     {
       procedures: {
-        list: procedure({ reads: loansTopic }),
-        add: procedure({ scope: 'write' }, '/api/books/add'),
+        list: reader,
+        edit: change({ updates: [loansTopic], tool: { title: '', description: '', effect: 'read' } }),
       },
     },
-    'books.add: `updates` must name the topics that change, or be empty',
+    "books.edit: the tool has the effect `read`, but `updates` names topics that change; write `effect: 'create'` or `effect: 'overwrite'`",
+  ],
+  ...[
+    ['no id', z.object({ bookId: RowId })],
+    ['a transformation', ById.transform(({ id }) => ({ id: id + 1 }))],
+    ['a union', z.union([ById, z.object({ id: RowId, name: z.string() })])],
+    ['a list', z.array(ById)],
+    ['another value', ById.overwrite((input) => input)],
+  ].map(([name, input]): Mistake => [
+    `an action whose input is or has ${name as string}`,
+    { procedures: { edit: change({ action: 'EDIT_LOAN' }, input as z.ZodType) }, items },
+    `books.edit: ${needsId}`,
+  ]),
+  [
+    'an action without an input',
+    { procedures: { get: procedure({ action: 'EDIT_LOAN' }) }, items },
+    `books.get: ${needsId}`,
+  ],
+  [
+    'If-Match whose input has no id',
+    { procedures: { edit: change({ ifMatch: true }, z.object({})) }, items },
+    `books.edit: ${needsId}`,
+  ],
+  [
+    'Idempotency-Key together with If-Match',
+    { procedures: { edit: change({ idempotencyKey: true, ifMatch: true }) }, items },
+    'books.edit: supports both `Idempotency-Key` and `If-Match`; use `creating` for a new item, or `changing` for a change of an item, which answers 412 instead of happening twice',
+  ],
+  [
+    'a limit by account of a public procedure',
+    { procedures: { add: change({ access: 'public', rateLimit: personalLimit }) } },
+    'books.add: the limit books counts by account, but a public procedure has no caller; remove `personal: true`, so that the limit counts by network',
+  ],
+  [
+    'a constant with an input',
+    {
+      procedures: {
+        get: os
+          .$meta<Meta>({ access: 'public', constant: true })
+          .route({ method: 'GET', path: '/api/books' })
+          .input(ById)
+          .handler(() => 1),
+      },
+    },
+    `books.get: ${notConstant}`,
+  ],
+  [
+    'a constant for a caller',
+    { procedures: { get: procedure({ access: 'signedIn', constant: true }) } },
+    `books.get: ${notConstant}`,
+  ],
+  [
+    'a constant that changes data',
+    {
+      procedures: {
+        edit: os.$meta<Meta>({ access: 'public', constant: true, updates: [] }).handler(() => 1),
+      },
+    },
+    `books.edit: ${notConstant}`,
   ],
   [
     'a patch for no procedure',
-    { procedures: {}, datastar: { patches: { list: () => ({ selector: '', html: '', signals: {} }) } } },
-    'books: there is a patch for list, but no such procedure',
+    {
+      procedures: { list: procedure({}) },
+      datastar: { patches: { lits: () => ({ selector: '', html: '', signals: {} }) } },
+    },
+    'books: there is a patch for lits, but no such procedure; did you mean list?',
   ],
   [
     'a topic that nobody reads',
-    { procedures: { edit: procedure({ updates: [loansTopic] }) } },
-    'The topic loans is read by 0 procedures, instead of one',
+    { procedures: { edit: change({ updates: [loansTopic] }) } },
+    'The topic loans is read by 0 procedures, instead of one; declare `reads` in the procedure that lists the state',
+  ],
+  [
+    'a topic whose name resembles a topic',
+    { procedures: { list: reader, edit: change({ updates: [{ ...loansTopic, name: 'laons' }] }) } },
+    'The topic laons is read by 0 procedures, instead of one; did you mean loans?',
   ],
   [
     'a topic that two procedures read',
     {
       procedures: {
-        list: procedure({ reads: loansTopic, updates: [loansTopic] }),
+        list: reader,
         find: procedure({ reads: loansTopic }, '/api/find'),
       },
     },
@@ -95,15 +210,18 @@ const mistakes: [string, Omit<Resource, 'description'>, string][] = [
   [
     'a statement that checks If-Match for several relations',
     {
-      procedures: { edit: procedure({ action: 'EDIT_LOAN', ifMatch: true }) },
+      procedures: { edit: change({ action: 'EDIT_LOAN', ifMatch: true }) },
       items: { ...items, permissions: { owner: ['EDIT_LOAN'], reader: [] } },
     },
     'books.edit: a statement can check If-Match only if the owner is the only relation',
   ],
   [
     'a state that needs an action',
-    { procedures: { list: procedure({ reads: loansTopic, action: 'EDIT_LOAN' }) }, items },
-    'books.list: the state of a topic cannot need the action EDIT_LOAN',
+    {
+      procedures: { edit: change({ reads: loansTopic, action: 'EDIT_LOAN' }) },
+      items,
+    },
+    'books.edit: the state of a topic cannot need the action EDIT_LOAN',
   ],
   [
     'a public topic with an input',
@@ -113,7 +231,7 @@ const mistakes: [string, Omit<Resource, 'description'>, string][] = [
   [
     'a topic that is not declared yet in a cycle of imports',
     // The value that a cycle of imports causes.
-    { procedures: { edit: procedure({ updates: [undefined as unknown as typeof loansTopic] }) } },
+    { procedures: { edit: change({ updates: [undefined as unknown as typeof loansTopic] }) } },
     'books.edit: a topic in `updates` is undefined; contracts must not import each other',
   ],
   [
@@ -195,7 +313,7 @@ describe('defineApp', () => {
   )
 
   test('names all mistakes in one error', () => {
-    const procedures = { edit: procedure({ action: 'EDIT_BOOK', ifMatch: true }) }
+    const procedures = { edit: change({ action: 'EDIT_BOOK', ifMatch: true }) }
     const mistaken = {
       ...definition,
       contract: { ...contract, books: {} },
@@ -207,8 +325,8 @@ describe('defineApp', () => {
         'The application has mistakes:',
         'books.edit implements another contract',
         'books.edit: no guard; use withCaller or withoutCaller',
-        'books.edit: no relation permits the action EDIT_BOOK',
-        'books.edit: the resource has no entity tag for If-Match',
+        'books.edit: no relation permits the action EDIT_BOOK; add the action to `permissions` in the items of the resource',
+        'books.edit: the resource has no entity tag for If-Match; add `ifMatch` to its items',
       ].join('\n- '),
     )
   })
@@ -244,6 +362,11 @@ describe('the resources of an application', () => {
 
   test.each<[string, Record<string, Resource>, string]>([
     ['a missing resource', { books: both.books }, 'No resource implements loans'],
+    [
+      'a misspelled resource',
+      { books: both.books, laons: both.loans },
+      'No resource implements loans; did you mean laons?\n- The contract has no laons; did you mean loans?',
+    ],
     ['an unknown resource', { ...both, shelves: both.books }, 'The contract has no shelves'],
     [
       'a resource with the contract of another',
@@ -285,6 +408,75 @@ describe('the resources of an application', () => {
     const app = define({ ...both, tokens: resourceOf(implementationOf(books)) })()
 
     expect(Object.keys(app.resources.tokens?.procedures ?? {})).toEqual(['create'])
+  })
+})
+
+describe('the named schemas of an application', () => {
+  const named = (value: string, id: string, registry: typeof requestSchemas | typeof responseSchemas) =>
+    z.object({ [value]: z.string() }).register(registry, { id, example: { [value]: '' } })
+  const define =
+    (input: z.ZodType, output: z.ZodType, filter: z.ZodType = z.object({})) =>
+    () => {
+      const added = {
+        books: {
+          create: writing.meta({ updates: [] }).route({ method: 'POST', path: '/api/books' }).input(input),
+        },
+        loans: { get: reading.route({ method: 'GET', path: '/api/loans' }).input(filter).output(output) },
+      }
+      const os = implement(added).$context<Context>().use(withCaller)
+      return defineApp({
+        ...definition,
+        contract: { ...contract, ...added },
+        resources: {
+          books: { description: '', procedures: { create: os.books.create.handler(() => 1) } },
+          loans: { description: '', procedures: { get: os.loans.get.handler(() => ({})) } },
+        },
+      } as never)
+    }
+  const mistake = (name: string) =>
+    `two schemas have the name ${name}; give one of them another \`id\` in \`.register\``
+
+  test('have different names', () => {
+    const [input, output] = [
+      named('a', 'NamedInput', requestSchemas),
+      named('b', 'NamedOutput', responseSchemas),
+    ]
+
+    expect(define(input, z.object({ list: z.array(output) }))).not.toThrow()
+  })
+
+  test('can be used by several procedures', () => {
+    const shared = named('a', 'SharedSchema', responseSchemas)
+
+    expect(define(z.object({ shared: shared.optional() }), z.object({ list: z.array(shared) }))).not.toThrow()
+  })
+
+  test('cannot have the name of another schema, within schemas, and between requests and answers', () => {
+    const [first, second] = [named('a', 'Twice', requestSchemas), named('b', 'Twice', responseSchemas)]
+
+    expect(define(first, z.object({ list: z.array(second).optional() }))).toThrow(
+      `books.create and loans.get: ${mistake('Twice')}`,
+    )
+  })
+
+  test('cannot have the name of a schema of the engine', () => {
+    expect(define(z.object({}), named('a', 'SessionInfo', responseSchemas))).toThrow(mistake('SessionInfo'))
+  })
+
+  test('cannot have the name of another schema if the procedures extend both schemas', () => {
+    const [first, second] = [named('a', 'Extended', requestSchemas), named('b', 'Extended', requestSchemas)]
+
+    const extended = [first, second].map((schema) => schema.extend({ id: RowId }))
+
+    expect(define(extended[0] ?? first, z.object({}), extended[1])).toThrow(mistake('Extended'))
+  })
+
+  test('are compared within one application', () => {
+    const first = named('a', 'OfTwoApplications', responseSchemas)
+    const second = named('b', 'OfTwoApplications', responseSchemas)
+
+    expect(define(z.object({}), first)).not.toThrow()
+    expect(define(z.object({}), second)).not.toThrow()
   })
 })
 

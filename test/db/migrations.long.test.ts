@@ -87,7 +87,7 @@ describe.each(names)('on %s', { timeout: 300_000 }, (kind) => {
       'First',
       'Second',
     ])
-    expect(await tasks.countAll(db, 'ada', { status: 'completed' })).toBe(1)
+    expect(await tasks.countAll(db, 'ada', 'completed')).toBe(1)
     const bob = { id: 'bob', email: 'bob@example.com' }
     for (const viewer of [ada, bob])
       expect((await notes.list(db, viewer, { limit: 10 })).map(({ note }) => note.body)).toEqual(['Text'])

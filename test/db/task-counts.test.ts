@@ -68,7 +68,7 @@ test('the counts equal the number of tasks after concurrent changes', async () =
   )
   const [ada] = counts
   expect(ada?.userId).toBe('ada')
-  expect(await query.countAll(db, 'ada', { status: 'in_progress' })).toBe(ada?.inProgress)
+  expect(await query.countAll(db, 'ada', 'in_progress')).toBe(ada?.inProgress)
 
   await db.delete(users).where(eq(users.id, 'ada'))
   expect(await readCounts(db)).toEqual(counts.filter(({ userId }) => userId !== 'ada'))

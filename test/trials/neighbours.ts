@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Attack, attacks } from './attacks.ts'
 import { quantile, sendRequest } from './http-client.ts'
 import { createLargeLists, type LargeList, largeLists } from './large-lists.ts'
+import { measureSearchAttack } from './search-attack.ts'
 import { createTemporaryFolder, type Service, signIn, startService } from './service-process.ts'
 import { type Report, startDurablePostgres, trial } from './trial.ts'
 
@@ -28,13 +29,20 @@ type Cookies = Record<string, string>
 
 await trial('neighbours', async (report) => {
   const { url } = await startDurablePostgres()
-  await createLargeLists(url)
-  const failures = await measure('PostgreSQL', { DATABASE_URL: url }, TARGETS.server, report)
-  for (const [name, attack] of Object.entries(attacks))
-    failures.push(...(await measureAttack(name, attack, url, report)))
-  const DATA_DIR = await createTemporaryFolder()
-  await createLargeLists(join(DATA_DIR, 'db'))
-  failures.push(...(await measure('embedded', { DATA_DIR }, TARGETS.embedded, report)))
+  const [DATA_DIR, forSearches] = [await createTemporaryFolder(), await createTemporaryFolder()]
+  const failures: string[] = []
+  if (process.argv[2] !== 'searches') {
+    await createLargeLists(url)
+    failures.push(...(await measure('PostgreSQL', { DATABASE_URL: url }, TARGETS.server, report)))
+    for (const [name, attack] of Object.entries(attacks))
+      failures.push(...(await measureAttack(name, attack, url, report)))
+    await createLargeLists(join(DATA_DIR, 'db'))
+    failures.push(...(await measure('embedded', { DATA_DIR }, TARGETS.embedded, report)))
+  }
+  failures.push(
+    ...(await measureSearchAttack('PostgreSQL', url, { DATABASE_URL: url }, report)),
+    ...(await measureSearchAttack('embedded', join(forSearches, 'db'), { DATA_DIR: forSearches }, report)),
+  )
   if (failures.length > 0) throw new Error(failures.join('\n'))
 })
 

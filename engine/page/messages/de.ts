@@ -196,6 +196,7 @@ export const texts: Texts = {
   NETWORK: 'Der Dienst antwortet nicht. Prüfen Sie Ihre Verbindung, und versuchen Sie es noch einmal.',
   NOT_FOUND: 'Das gibt es nicht mehr.',
   OTP_EXPIRED: 'Dieser Code ist abgelaufen. Senden Sie einen neuen Code.',
+  SEARCH_TOO_LONG: 'Die Suche dauert zu lange. Bitte verwenden Sie einen längeren oder einen anderen Text.',
   SERVICE_UNAVAILABLE:
     'Der Dienst antwortet im Moment nicht. Bitte versuchen Sie es in einer Minute noch einmal.',
   TOO_MANY_ATTEMPTS: 'Zu viele falsche Codes. Senden Sie einen neuen Code.',

@@ -200,6 +200,7 @@ export const texts = {
   NETWORK: 'The service does not answer. Check your connection, and try again.',
   NOT_FOUND: 'This no longer exists.',
   OTP_EXPIRED: 'This code has expired. Send another code.',
+  SEARCH_TOO_LONG: 'The search takes too long. Use a longer or another text.',
   SERVICE_UNAVAILABLE: 'The service does not answer at the moment. Please try again in a minute.',
   TOO_MANY_ATTEMPTS: 'Too many wrong codes. Send another code.',
   TOO_MANY_REQUESTS: 'Too many requests. Please try again later.',

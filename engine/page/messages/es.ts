@@ -199,6 +199,7 @@ export const texts: Texts = {
   NETWORK: 'El servicio no responde. Compruebe su conexión e inténtelo de nuevo.',
   NOT_FOUND: 'Esto ya no existe.',
   OTP_EXPIRED: 'Este código ha caducado. Envíe otro código.',
+  SEARCH_TOO_LONG: 'La búsqueda tarda demasiado. Use un texto más largo u otro texto.',
   SERVICE_UNAVAILABLE: 'El servicio no responde en este momento. Inténtelo de nuevo en un minuto.',
   TOO_MANY_ATTEMPTS: 'Demasiados códigos incorrectos. Envíe otro código.',
   TOO_MANY_REQUESTS: 'Ha habido demasiadas solicitudes. Inténtelo de nuevo más tarde.',

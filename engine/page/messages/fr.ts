@@ -202,6 +202,8 @@ export const texts: Texts = {
   NETWORK: 'Le service ne répond pas. Vérifiez votre connexion et réessayez.',
   NOT_FOUND: 'Cet élément n’existe plus.',
   OTP_EXPIRED: 'Ce code a expiré. Envoyez un autre code.',
+  SEARCH_TOO_LONG:
+    'La recherche prend trop de temps. Veuillez utiliser un texte plus long ou un autre texte.',
   SERVICE_UNAVAILABLE: 'Le service ne répond pas pour le moment. Veuillez réessayer dans une minute.',
   TOO_MANY_ATTEMPTS: 'Trop de codes erronés. Envoyez un autre code.',
   TOO_MANY_REQUESTS: 'Il y a eu trop de demandes. Veuillez réessayer plus tard.',

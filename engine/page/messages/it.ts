@@ -197,6 +197,7 @@ export const texts: Texts = {
   NETWORK: 'Il servizio non risponde. Controlli la connessione e riprovi.',
   NOT_FOUND: 'Questo elemento non esiste più.',
   OTP_EXPIRED: 'Questo codice è scaduto. Invii un altro codice.',
+  SEARCH_TOO_LONG: 'La ricerca richiede troppo tempo. Si prega di usare un testo più lungo o un altro testo.',
   SERVICE_UNAVAILABLE: 'Il servizio al momento non risponde. Si prega di riprovare tra un minuto.',
   TOO_MANY_ATTEMPTS: 'Troppi codici errati. Invii un altro codice.',
   TOO_MANY_REQUESTS: 'Ci sono state troppe richieste. Si prega di riprovare più tardi.',

@@ -192,6 +192,7 @@ export const texts: Texts = {
   NETWORK: '서비스가 응답하지 않습니다. 연결을 확인하고 다시 시도해 주세요.',
   NOT_FOUND: '더 이상 존재하지 않습니다.',
   OTP_EXPIRED: '코드가 만료되었습니다. 다른 코드를 보내 주세요.',
+  SEARCH_TOO_LONG: '검색에 시간이 너무 오래 걸립니다. 더 길거나 다른 검색어를 사용해 주세요.',
   SERVICE_UNAVAILABLE: '현재 서비스가 응답하지 않습니다. 1분 후에 다시 시도해 주세요.',
   TOO_MANY_ATTEMPTS: '잘못된 코드가 너무 많습니다. 다른 코드를 보내 주세요.',
   TOO_MANY_REQUESTS: '요청이 너무 많습니다. 나중에 다시 시도해 주세요.',

@@ -199,6 +199,7 @@ export const texts: Texts = {
   NETWORK: 'Usługa nie odpowiada. Proszę sprawdzić połączenie i spróbować ponownie.',
   NOT_FOUND: 'To już nie istnieje.',
   OTP_EXPIRED: 'Ten kod wygasł. Proszę wysłać inny kod.',
+  SEARCH_TOO_LONG: 'Wyszukiwanie trwa zbyt długo. Proszę użyć dłuższego lub innego tekstu.',
   SERVICE_UNAVAILABLE: 'Usługa w tej chwili nie odpowiada. Proszę spróbować ponownie za minutę.',
   TOO_MANY_ATTEMPTS: 'Zbyt wiele błędnych kodów. Proszę wysłać inny kod.',
   TOO_MANY_REQUESTS: 'Było zbyt wiele żądań. Proszę spróbować ponownie później.',

@@ -198,6 +198,7 @@ export const texts: Texts = {
   NETWORK: 'O serviço não responde. Verifique sua conexão e tente novamente.',
   NOT_FOUND: 'Isto não existe mais.',
   OTP_EXPIRED: 'Este código expirou. Envie outro código.',
+  SEARCH_TOO_LONG: 'A busca demora demais. Por favor, use um texto mais longo ou outro texto.',
   SERVICE_UNAVAILABLE: 'O serviço não está respondendo no momento. Por favor, tente novamente em um minuto.',
   TOO_MANY_ATTEMPTS: 'Códigos incorretos demais. Envie outro código.',
   TOO_MANY_REQUESTS: 'Houve solicitações demais. Por favor, tente novamente mais tarde.',

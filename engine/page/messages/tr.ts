@@ -198,6 +198,7 @@ export const texts: Texts = {
   NETWORK: 'Hizmet yanıt vermiyor. Bağlantınızı kontrol edip yeniden deneyin.',
   NOT_FOUND: 'Bu artık mevcut değil.',
   OTP_EXPIRED: 'Bu kodun süresi doldu. Başka bir kod gönderin.',
+  SEARCH_TOO_LONG: 'Arama çok uzun sürüyor. Lütfen daha uzun veya başka bir metin kullanın.',
   SERVICE_UNAVAILABLE: 'Hizmet şu anda yanıt vermiyor. Lütfen bir dakika sonra yeniden deneyin.',
   TOO_MANY_ATTEMPTS: 'Çok fazla yanlış kod girildi. Başka bir kod gönderin.',
   TOO_MANY_REQUESTS: 'Çok fazla istek yapıldı. Lütfen daha sonra yeniden deneyin.',

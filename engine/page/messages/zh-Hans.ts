@@ -187,6 +187,7 @@ export const texts: Texts = {
   NETWORK: '服务没有响应。请检查您的网络连接，然后重试。',
   NOT_FOUND: '此内容已不存在。',
   OTP_EXPIRED: '验证码已过期。请重新发送验证码。',
+  SEARCH_TOO_LONG: '搜索耗时过长。请使用更长的或其他的文字。',
   SERVICE_UNAVAILABLE: '服务目前没有响应。请在一分钟后重试。',
   TOO_MANY_ATTEMPTS: '错误的验证码过多。请重新发送验证码。',
   TOO_MANY_REQUESTS: '请求过多。请稍后重试。',

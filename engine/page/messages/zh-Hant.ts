@@ -187,6 +187,7 @@ export const texts: Texts = {
   NETWORK: '服務沒有回應。請檢查您的網路連線，然後重試。',
   NOT_FOUND: '此內容已不存在。',
   OTP_EXPIRED: '驗證碼已過期。請重新傳送驗證碼。',
+  SEARCH_TOO_LONG: '搜尋耗時過長。請使用更長或其他的文字。',
   SERVICE_UNAVAILABLE: '服務目前沒有回應。請在一分鐘後再試。',
   TOO_MANY_ATTEMPTS: '錯誤的驗證碼過多。請重新傳送驗證碼。',
   TOO_MANY_REQUESTS: '要求過多。請稍後再試。',

@@ -1,12 +1,14 @@
-import { traverseContractProcedures } from '@orpc/server'
+import { call as callProcedure, os, traverseContractProcedures } from '@orpc/server'
 import { eq, sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
-import { metaOf } from '../../contract/meta.ts'
+import { isChange, type Meta, metaOf } from '../../contract/meta.ts'
+import type { Context } from '../../context.ts'
 import * as audit from '../../db/audit.ts'
 import { users } from '../../db/users.ts'
 import { sessions } from '../../db/sessions.ts'
 import { createContext } from '../../guard/authentication.ts'
+import { withCaller } from '../../guard/index.ts'
 import * as operator from '../../operator/admin.ts'
 import { addBook } from '../fixtures/books.ts'
 import { cookiesAfter, createFetch, signInOverHttp } from '../fixtures/http.ts'
@@ -248,11 +250,11 @@ describe('an impersonation', () => {
       'shelves.rename': (client, { shelf: id }) => client.shelves.rename({ id, name: 'y' }),
     }
 
-    test('of every procedure that updates a topic for a caller', () => {
+    test('of every procedure with a method that changes data of a caller', () => {
       const declared: string[] = []
       traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure, path }) => {
-        const { updates, noImpersonation, access } = metaOf(procedure)
-        if (updates && !noImpersonation && access !== 'public') declared.push(path.join('.'))
+        const { noImpersonation, access } = metaOf(procedure)
+        if (isChange(procedure) && !noImpersonation && access !== 'public') declared.push(path.join('.'))
       })
 
       expect(declared.sort()).toEqual(Object.keys(changes).sort())
@@ -270,6 +272,24 @@ describe('an impersonation', () => {
       expect(entries.filter(({ action }) => action === 'impersonation.change')).toMatchObject([
         { outcome: 'accepted', actor: administrator.id, subject: ada.id, detail: name },
       ])
+    })
+
+    test.each([
+      ['GET', 0],
+      ['POST', 1],
+      ['PUT', 1],
+      ['PATCH', 1],
+      ['DELETE', 1],
+    ] as const)('of a procedure that declares only the method %s: %d', async (method, count) => {
+      const { ada, cookie } = await startImpersonation()
+      const declared = os.$context<Context>().$meta<Meta>({ access: 'signedIn' }).use(withCaller)
+      const procedure = declared.route({ method }).handler(() => 1)
+
+      const context = createContext(service.services, { cookie })
+      await callProcedure(procedure, undefined, { context, path: ['shelves', 'undeclared'] })
+
+      const entries = await audit.list(db, { person: ada.id }, { limit: 10 })
+      expect(entries.filter(({ detail }) => detail === 'shelves.undeclared')).toHaveLength(count)
     })
 
     test('once for repeated requests with one Idempotency-Key, and with If-Match', async () => {

@@ -54,8 +54,8 @@ export const books = {
   items: {
     ifMatch: {
       by: 'statement',
-      findTag: async (db, _, id) => {
-        const book = typeof id === 'string' ? await query.findBook(db, id) : undefined
+      findTag: async (db, _, id: string) => {
+        const book = await query.findBook(db, id)
         return book && versionTag(book)
       },
     },

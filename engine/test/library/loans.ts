@@ -1,5 +1,4 @@
 import { implement } from '@orpc/server'
-import { RowId } from 'tallystick-contract'
 import { selectWith } from 'tallystick/db'
 import {
   type Context,
@@ -61,13 +60,12 @@ export const loans = {
   procedures,
   items: {
     permissions: { owner: ['EDIT_LOAN'] },
-    isId: (id) => RowId.safeParse(id).success,
-    findRelation: async (db, user, id) =>
-      (await query.findLoan(db, user.id, RowId.parse(id))) && { name: 'owner', owner: user.id },
+    findRelation: async (db, user, id: number) =>
+      (await query.findLoan(db, user.id, id)) && { name: 'owner', owner: user.id },
     ifMatch: {
       by: 'statement',
-      findTag: async (db, user, id) => {
-        const loan = await query.findLoan(db, user.id, RowId.parse(id))
+      findTag: async (db, user, id: number) => {
+        const loan = await query.findLoan(db, user.id, id)
         return loan && versionTag(loan)
       },
     },

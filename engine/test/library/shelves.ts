@@ -1,6 +1,5 @@
 import { call, implement } from '@orpc/server'
 import { htmlEscape } from 'escape-goat'
-import { RowId } from 'tallystick-contract'
 import { selectWith } from 'tallystick/db'
 import {
   type Context,
@@ -77,15 +76,14 @@ export const shelves = {
   procedures,
   items: {
     permissions,
-    isId: (id) => RowId.safeParse(id).success,
-    findRelation: async (db, user, id) => {
-      const row = await query.findShelf(db, user, RowId.parse(id))
+    findRelation: async (db, user, id: number) => {
+      const row = await query.findShelf(db, user, id)
       return row && { name: relationTo(row, user.id), owner: row.userId }
     },
     ifMatch: {
       by: 'lock',
-      lockTag: async (tx, user, id) => {
-        const row = await query.lockShelf(tx, user, RowId.parse(id))
+      lockTag: async (tx, user, id: number) => {
+        const row = await query.lockShelf(tx, user, id)
         return row && versionTag(row)
       },
     },

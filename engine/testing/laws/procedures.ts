@@ -7,7 +7,7 @@ import {
 } from '@orpc/contract'
 import { type AnyRouter, traverseContractProcedures } from '@orpc/server'
 import { isAsyncIteratorObject } from '@orpc/shared'
-import { type EngineContract, type Meta, metaOf } from 'tallystick-contract'
+import { type EngineContract, isChange, type Meta, metaOf } from 'tallystick-contract'
 import { z } from 'zod'
 
 import type { App } from '../../resource.ts'
@@ -56,7 +56,7 @@ export function proceduresOf(router: AnyRouter | AnyContractRouter) {
       meta,
       errors: Object.keys(errorMap),
       method,
-      isChange: method !== 'GET' && (meta.updates !== undefined || meta.scope !== 'read'),
+      isChange: isChange(procedure),
       input: inputSchema,
       isList: isList(inputSchema),
       isStream: getEventIteratorSchemaDetails(outputSchema) !== undefined,

@@ -1,0 +1,23 @@
+/** Returns `; did you mean loans?` if a known name resembles a name. Returns an empty text otherwise. */
+export function suggest(name: string, known: Iterable<string>) {
+  const maximum = Math.max(2, Math.floor(name.length / 3))
+  const [closest] = [...new Set(known)]
+    .map((each) => ({ each, distance: distanceBetween(name.toLowerCase(), each.toLowerCase()) }))
+    .filter(({ each, distance }) => each !== name && distance <= maximum)
+    .sort((a, b) => a.distance - b.distance)
+  return closest ? `; did you mean ${closest.each}?` : ''
+}
+
+/** Returns the Levenshtein distance: the number of inserted, removed and replaced characters. */
+function distanceBetween(a: string, b: string) {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (const [i, letter] of Array.from(a).entries()) {
+    const next = [i + 1]
+    for (const [j, other] of Array.from(b).entries()) {
+      const [replaced = 0, removed = 0, inserted = 0] = [row[j], row[j + 1], next[j]]
+      next.push(Math.min(replaced + (letter === other ? 0 : 1), removed + 1, inserted + 1))
+    }
+    row = next
+  }
+  return row.at(-1) ?? 0
+}
