@@ -11,18 +11,27 @@ import type { ProcedureContract } from './procedure-contract.ts'
 /** The strong entity tag of a row with a version. */
 export const versionTag = ({ version }: { version: number }) => `"${version}"`
 
+/** Maximum number of entity tags in `If-Match`. A statement compares the row with each of them. */
+const MAX_TAGS = 50
+
+const tooManyTags = () =>
+  new ORPCError('BAD_REQUEST', { message: `If-Match may have at most ${MAX_TAGS} entity tags` })
+
 /**
- * Returns the entity tags of `If-Match`, in their strong form. Accepts the weak form of a tag, contrary to RFC 9110: the
+ * Returns the entity tags of `If-Match`, in their strong form. Throws 400 if there are too many. Accepts the weak form of a tag, contrary to RFC 9110: the
  * service and compressing proxies make the tag of a compressed answer weak (`W/"1"`), and the tag still identifies one
  * version of the resource.
  */
-const tagsOf = (ifMatch = '') =>
-  ifMatch.trim() === '*' ? 'any' : ifMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
-
-function matches(ifMatch: string | undefined, tag: string) {
-  const tags = tagsOf(ifMatch)
-  return tags === 'any' || tags.includes(tag)
+function tagsOf(ifMatch = '') {
+  if (ifMatch.trim() === '*') return 'any'
+  const tags = ifMatch.split(',', MAX_TAGS + 1)
+  if (tags.length > MAX_TAGS) throw tooManyTags()
+  return tags.map((tag) => tag.trim().replace(/^W\//, ''))
 }
+
+type Tags = ReturnType<typeof tagsOf>
+
+const matches = (tags: Tags, tag: string) => tags === 'any' || tags.includes(tag)
 
 const preconditionFailed = () => new ORPCError('PRECONDITION_FAILED', ifMatchErrors.PRECONDITION_FAILED)
 
@@ -35,13 +44,13 @@ export function runIfMatching<Result>(
   input: unknown,
   change: (overrides: Partial<Context>) => Promisable<Result>,
 ): Promisable<Result> {
-  const ifMatch = headers['if-match']
+  const tags = tagsOf(headers['if-match'])
   if (!check) throw new Error('The contract declares If-Match, but the resource has no entity tag')
-  if (check.by === 'statement') return change({ acceptedVersions: versionsOf(ifMatch) })
+  if (check.by === 'statement') return change({ acceptedVersions: versionsOf(tags) })
   return db.transaction(async (tx) => {
     const found = readId(procedure, input)
     const tag = found && (await check.lockTag(tx, user, found.id))
-    if (tag === undefined || !matches(ifMatch, tag)) throw preconditionFailed()
+    if (tag === undefined || !matches(tags, tag)) throw preconditionFailed()
     return change({ db: tx })
   })
 }
@@ -64,10 +73,8 @@ export function readId({ inputSchema }: ProcedureContract, input: unknown): { id
 const VERSION_TAG = /^"(0|[1-9]\d{0,8})"$/
 
 /** Returns the versions that `If-Match` accepts. */
-function versionsOf(ifMatch: string | undefined) {
-  const tags = tagsOf(ifMatch)
-  return tags === 'any' ? tags : tags.flatMap((tag) => VERSION_TAG.exec(tag)?.slice(1).map(Number) ?? [])
-}
+const versionsOf = (tags: Tags) =>
+  tags === 'any' ? tags : tags.flatMap((tag) => VERSION_TAG.exec(tag)?.slice(1).map(Number) ?? [])
 
 /**
  * Throws 412 if the item does not have a version that `If-Match` accepts. The guard calls this function after an error of
@@ -84,5 +91,5 @@ export async function requireAcceptedVersion(
   if (ifMatch === undefined || check?.by !== 'statement' || isId?.(idOf(input)) === false) return
   const found = readId(procedure, input)
   const tag = found && (await check.findTag(db, user, found.id))
-  if (tag === undefined || !matches(ifMatch, tag)) throw preconditionFailed()
+  if (tag === undefined || !matches(tagsOf(ifMatch), tag)) throw preconditionFailed()
 }
