@@ -78,7 +78,7 @@ describeTransports(service, ({ person }) => {
       const { id } = await ada.notes.create(content)
       const email = `${'a'.repeat(242)}@example.com`
 
-      expect(await ada.notes.share({ id, email: ` ${email} `, role: 'reader' })).toMatchObject({
+      expect(await ada.notes.share({ id, email, role: 'reader' })).toMatchObject({
         sharedWith: 1,
       })
     })
@@ -89,6 +89,9 @@ describeTransports(service, ({ person }) => {
       ['email', { email: 'ada@localhost', role: 'reader' }],
       ['email', { email: 'a da@example.com', role: 'reader' }],
       ['email', { email: `${'a'.repeat(243)}@example.com`, role: 'reader' }],
+      ['email', { email: ' ada@example.com', role: 'reader' }],
+      ['email', { email: 'ada@example.com ', role: 'reader' }],
+      ['email', { email: 'ada@example.com\n', role: 'reader' }],
       ['email', { role: 'reader' }],
       ['role', { email: 'ada@example.com', role: 'author' }],
       ['role', { email: 'ada@example.com' }],
@@ -178,6 +181,7 @@ describeTransports(service, ({ person }) => {
 
     test.each([
       ['email', { email: 'ada' }],
+      ['email', { email: ' ada@example.com' }],
       ['email', {}],
     ])('rejects an invalid %s (%#)', async (path, input) => {
       const { ada, note } = await sharing('reader')
