@@ -20,6 +20,8 @@ export interface PersonalData<Data = object> {
   select: (db: Database, person: Person) => Selection<Data>
   /** Removes the rows that belong to a deleted account, but that no foreign key removes. */
   remove?: (tx: Database, person: Person) => PromiseLike<unknown>
+  /** The tables that keep the address of a deleted account, in rows of other people. Each with a sentence: the reason. */
+  keepsAddressIn?: Readonly<Record<string, string>>
 }
 
 /** Runs queries one after the other, because an export is one transaction. Returns the rows of each query under the name of the query. */
@@ -56,4 +58,7 @@ export const combine = (parts: readonly PersonalData[]): PersonalData => ({
   async remove(tx, person) {
     for (const part of parts) await part.remove?.(tx, person)
   },
+  keepsAddressIn: Object.fromEntries(
+    parts.flatMap(({ keepsAddressIn = {} }) => Object.entries(keepsAddressIn)),
+  ),
 })
