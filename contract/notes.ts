@@ -135,12 +135,23 @@ const noteErrors = {
   FORBIDDEN: { status: 403, message: 'You may not do this to the note' },
 }
 
-export type NoteAction = keyof z.infer<typeof NoteView>['can'] | keyof z.infer<typeof NoteList>['can']
+/** The actions in `can`, and the action of people with whom a note is shared. */
+export type NoteAction =
+  keyof z.infer<typeof NoteView>['can'] | keyof z.infer<typeof NoteList>['can'] | 'LEAVE_NOTE'
 
 const changingNote = (action: NoteAction) => changing([notesTopic]).meta({ action }).errors(noteErrors)
 
 /** Builder of procedures that change the shares of a note. An administrator must not do so as another person. */
 const changingShares = changingNote('SHARE_NOTE').meta({ etag: true, noImpersonation: true })
+
+/** Adds an optional request body to the OpenAPI document: clients may send an empty object or no body. */
+const withOptionalBody = <Operation extends object>(operation: Operation) => ({
+  ...operation,
+  requestBody: {
+    required: false,
+    content: { 'application/json': { schema: { type: 'object' as const }, example: {} } },
+  },
+})
 
 export const notes = {
   list: reading
@@ -227,6 +238,24 @@ export const notes = {
     })
     .input(UnshareInput.extend(NoteId.shape))
     .output(NoteView),
+  leave: changingNote('LEAVE_NOTE')
+    .meta({
+      noImpersonation: true,
+      tool: {
+        title: 'Leave a note',
+        description:
+          'Ends the person’s own access to a note that another person shares. Only the author of the note can share the note again.',
+        effect: 'overwrite',
+      },
+    })
+    .route({
+      method: 'POST',
+      path: '/api/notes/{id}/leave',
+      summary: 'Leave a note that another person shares with you',
+      spec: withOptionalBody,
+    })
+    .input(NoteId)
+    .output(DeleteResult),
   delete: changingNote('DELETE_NOTE')
     .meta({
       tool: {
@@ -239,14 +268,7 @@ export const notes = {
       method: 'POST',
       path: '/api/notes/{id}/delete',
       summary: 'Delete a note',
-      // Adds an optional request body to the OpenAPI document: clients may send an empty object or no body.
-      spec: (operation) => ({
-        ...operation,
-        requestBody: {
-          required: false,
-          content: { 'application/json': { schema: { type: 'object' }, example: {} } },
-        },
-      }),
+      spec: withOptionalBody,
     })
     .input(NoteId)
     .output(DeleteResult),

@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, ne, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, ne, type SQL, sql } from 'drizzle-orm'
 import {
   type Database,
   isAfterPosition,
@@ -46,22 +46,23 @@ export const list = (
   selectList(listConnections(db)).execute({ ...pageParameters(page), userId, uuid })
 
 /**
- * Runs `change`, which returns the changed rows. Returns the note afterwards, or undefined if the viewer is not the
- * author of a note with this id.
+ * Runs `change`, which returns the changed rows. Returns the note afterwards, or undefined if no note has this id and fulfills
+ * the condition.
  */
 const changeShares = (
   db: Database,
   viewer: Person,
   id: string,
+  condition: SQL | undefined,
   change: (tx: Database, noteId: number) => Promise<unknown[]>,
 ) =>
   db.transaction(async (tx) => {
-    const ownNote = tx
+    const found = tx
       .select({ id: notes.id })
       .from(notes)
-      .where(and(hasUuid(id), isAuthor(viewer)))
+      .where(and(hasUuid(id), condition))
     // Prevents the deletion of the note until the end of the transaction. Changes of the note do not wait.
-    const [note] = await ownNote.for('key share')
+    const [note] = await found.for('key share')
     if (!note) return undefined
     const changed = await change(tx, note.id)
     // `sharing` is part of the author's entity tag.
@@ -75,7 +76,7 @@ const changeShares = (
 
 /** Shares a note with an e-mail address, or changes the role of the address. */
 export const put = (db: Database, viewer: Person, id: string, email: string, role: Role) =>
-  changeShares(db, viewer, id, (tx, noteId) =>
+  changeShares(db, viewer, id, isAuthor(viewer), (tx, noteId) =>
     tx
       .insert(shares)
       .values({ noteId, email, role })
@@ -87,14 +88,19 @@ export const put = (db: Database, viewer: Person, id: string, email: string, rol
       .returning({ noteId: shares.noteId }),
   )
 
-/** Removes the share of a note with an e-mail address, if there is one. */
+const removeShare = (tx: Database, noteId: number, email: string) =>
+  tx
+    .delete(shares)
+    .where(and(eq(shares.noteId, noteId), eq(shares.email, email)))
+    .returning({ noteId: shares.noteId })
+
+/** Removes the share of the author's note with an e-mail address, if there is one. */
 export const remove = (db: Database, viewer: Person, id: string, email: string) =>
-  changeShares(db, viewer, id, (tx, noteId) =>
-    tx
-      .delete(shares)
-      .where(and(eq(shares.noteId, noteId), eq(shares.email, email)))
-      .returning({ noteId: shares.noteId }),
-  )
+  changeShares(db, viewer, id, isAuthor(viewer), (tx, noteId) => removeShare(tx, noteId, email))
+
+/** Removes the share of a note with the viewer's own address, if there is one. */
+export const leave = (db: Database, viewer: Person, id: string) =>
+  changeShares(db, viewer, id, undefined, (tx, noteId) => removeShare(tx, noteId, viewer.email))
 
 /** Returns the ids of the people who share notes with an e-mail address: their changes are changes of this person's list. */
 export const listAuthors = async (db: Database, email: string) => {
@@ -134,7 +140,3 @@ export const exportQueries = (db: Database, { id, email }: Person) => {
       .orderBy(...newestFirst),
   }
 }
-
-/** Removes all shares with the e-mail address of a deleted account. */
-export const removeByAddress = (tx: Database, { email }: Person) =>
-  tx.delete(shares).where(eq(shares.email, email))

@@ -23,8 +23,8 @@ type Relation = 'author' | query.Role | 'anyone'
 
 const permissions: Record<Relation, readonly NoteAction[]> = {
   author: ['VIEW_NOTE', 'EDIT_NOTE', 'SHARE_NOTE', 'DELETE_NOTE'],
-  editor: ['VIEW_NOTE', 'EDIT_NOTE'],
-  reader: ['VIEW_NOTE'],
+  editor: ['VIEW_NOTE', 'EDIT_NOTE', 'LEAVE_NOTE'],
+  reader: ['VIEW_NOTE', 'LEAVE_NOTE'],
   anyone: ['CREATE_NOTE'],
 }
 
@@ -85,6 +85,12 @@ const procedures = os.router({
     return viewWithETag(reply, item, user.id)
   }),
 
+  leave: os.leave.handler(async ({ context: { db, user }, input: { id }, errors }) => {
+    const item = await shares.leave(db, user, id)
+    if (!item) throw errors.NOT_FOUND()
+    return { id: item.note.uuid }
+  }),
+
   delete: os.delete.handler(async ({ context: { db, user }, input, errors }) => {
     const removed = await query.remove(db, user, input.id)
     if (!removed) throw errors.NOT_FOUND()
@@ -138,7 +144,7 @@ export const notes = {
       notes: exportView(notes, shares),
       notesOfOthers: sharedByOthers,
     })),
-    remove: shares.removeByAddress,
+    keepsAddressIn: { note_shares: 'A share belongs to the note of another person.' },
   },
   watch: { topic: notesTopic, listOtherOwners: (db, { email }) => shares.listAuthors(db, email) },
   importSamples: () => import('./samples/notes.ts'),
