@@ -6,6 +6,7 @@ import {
   isBlank,
   MAX_EMAIL,
   Page,
+  type RateLimit,
   reading,
   requestSchemas,
   responseSchemas,
@@ -94,7 +95,7 @@ const today = 1767261600
 
 /**
  * The notes of the person. The only data from or about other people are the e-mail addresses that the person entered,
- * and the titles of notes that other people share with the person.
+ * and the titles of the newest notes that other people share with the person.
  */
 export const notesExport = exportPart({
   contents: ['notes', 'shares'],
@@ -112,7 +113,12 @@ export const notesExport = exportPart({
         updatedAt: Timestamp,
       }),
     ),
-    notesOfOthers: z.array(z.object({ id: z.string(), title: z.string(), role })),
+    notesOfOthers: z
+      .array(z.object({ id: z.string(), title: z.string(), role }))
+      .meta({ description: 'The newest notes that other people share with the person, at most 1,000' }),
+    notesOfOthersCount: z
+      .int()
+      .meta({ description: 'The number of all notes that other people share with the person' }),
   },
   example: {
     notes: [
@@ -127,6 +133,7 @@ export const notesExport = exportPart({
       },
     ],
     notesOfOthers: [],
+    notesOfOthersCount: 0,
   },
 })
 
@@ -140,6 +147,13 @@ export type NoteAction =
   keyof z.infer<typeof NoteView>['can'] | keyof z.infer<typeof NoteList>['can'] | 'LEAVE_NOTE'
 
 const changingNote = (action: NoteAction) => changing([notesTopic]).meta({ action }).errors(noteErrors)
+
+/**
+ * Limits of `notes.share`. Both count by the sender only: a call is never refused because of calls of other people, which would
+ * tell of them.
+ */
+const shareLimit: RateLimit = { name: 'shares', points: 100, duration: 3600, personal: true, shared: true }
+export const addressLimit: RateLimit = { name: 'sharesToAddress', points: 30, duration: 3600 }
 
 /** Builder of procedures that change the shares of a note. An administrator must not do so as another person. */
 const changingShares = changingNote('SHARE_NOTE').meta({ etag: true, noImpersonation: true })
@@ -212,6 +226,8 @@ export const notes = {
     .output(ShareList),
   share: changingShares
     .meta({
+      rateLimit: shareLimit,
+      inputLimits: [addressLimit],
       tool: {
         title: 'Share a note',
         description:

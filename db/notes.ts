@@ -115,6 +115,23 @@ export const selectOwnPage = (db: Database, condition?: SQL) =>
 export const limitOptions = { texts: [notes.title, notes.body], order: newestFirst }
 
 /**
+ * Maximum number of notes of other people in a list, and in an export: the newest. Otherwise, notes that strangers share would
+ * hide the person's own notes behind any number of pages. A search finds older notes.
+ */
+export const MAX_FOREIGN = 1000
+
+/**
+ * Selects the newest notes of other people that are shared with the person and fulfill a condition. Without a condition, an
+ * index returns the rows in this order.
+ */
+const newestShared = (condition?: SQL) => sql`
+  select ${shares.noteId}, ${shares.role}, ${shares.noteCreatedAt}
+  from ${shares}${condition && sql` join ${notes} on ${notes.id} = ${shares.noteId}`}
+  where ${and(sql`${shares.email} = ${sql.placeholder('email')}`, condition)}
+  order by ${shares.noteCreatedAt} desc, ${shares.noteId} desc
+  limit ${MAX_FOREIGN}`
+
+/**
  * - Own notes and shared notes are two queries, so that each uses an index. With both conditions in one query, PostgreSQL
  *   would use no index.
  * - One subquery counts the shares of all own notes. A count for each note would double the time of the statement.
@@ -126,11 +143,9 @@ const prepareList = (name: string, condition?: SQL) =>
     const rows = sql`
     (
       select ${sql.join(Object.values(listedColumns), sql`, `)}, ${shares.role}, 0 as shared_with
-      from ${shares} join ${notes} on ${notes.id} = ${shares.noteId}
+      from (${newestShared(condition)}) as ${shares} join ${notes} on ${notes.id} = ${shares.noteId}
       where ${and(
-        sql`${shares.email} = ${sql.placeholder('email')}`,
         sql`${notes.userId} <> ${sql.placeholder('userId')}`,
-        condition,
         isAfterPosition(shares.noteCreatedAt, shares.noteId),
       )}
       order by ${shares.noteCreatedAt} desc, ${shares.noteId} desc

@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, ne, type SQL, sql } from 'drizzle-orm'
+import { and, count, desc, eq, getTableColumns, ne, type SQL, sql } from 'drizzle-orm'
 import {
   type Database,
   isAfterPosition,
@@ -11,7 +11,7 @@ import {
   type SizedRow,
 } from 'tallystick/db'
 
-import { find, hasUuid, isAuthor, notes, type Role, shares } from './notes.ts'
+import { find, hasUuid, isAuthor, MAX_FOREIGN, notes, type Role, shares } from './notes.ts'
 
 const listedColumns = { email: shares.email, role: shares.role, createdAt: shares.createdAt }
 const order = [desc(shares.createdAt), desc(shares.email)]
@@ -117,9 +117,10 @@ const selectAuthors = prepared((db) =>
     .prepare('shares_list_authors'),
 )
 
-/** The queries of an export: the person's notes, the shares of these notes, and the notes shared with the person. */
+/** The queries of an export: the person's notes, the shares of these notes, and the newest notes shared with the person. */
 export const exportQueries = (db: Database, { id, email }: Person) => {
   const newestFirst = [desc(notes.createdAt), desc(notes.id)]
+  const isOfOthers = and(eq(shares.email, email), ne(notes.userId, id))
   return {
     notes: db
       .select()
@@ -136,7 +137,13 @@ export const exportQueries = (db: Database, { id, email }: Person) => {
       .select({ id: notes.uuid, title: notes.title, role: shares.role })
       .from(shares)
       .innerJoin(notes, eq(notes.id, shares.noteId))
-      .where(and(eq(shares.email, email), ne(notes.userId, id)))
-      .orderBy(...newestFirst),
+      .where(isOfOthers)
+      .orderBy(...newestFirst)
+      .limit(MAX_FOREIGN),
+    numberSharedByOthers: db
+      .select({ count: count() })
+      .from(shares)
+      .innerJoin(notes, eq(notes.id, shares.noteId))
+      .where(isOfOthers),
   }
 }

@@ -1,6 +1,7 @@
 import { implement } from '@orpc/server'
 import { selectWith } from 'tallystick/db'
 import {
+  consumeLimit,
   type Context,
   isPermitted,
   type Items,
@@ -13,7 +14,7 @@ import {
   withCaller,
 } from 'tallystick'
 
-import { type NoteAction, notes as notesContract, notesTopic } from '../contract/notes.ts'
+import { addressLimit, type NoteAction, notes as notesContract, notesTopic } from '../contract/notes.ts'
 import * as query from '../db/notes.ts'
 import * as shares from '../db/shares.ts'
 
@@ -62,8 +63,10 @@ const procedures = os.router({
     return viewWithETag(reply, item, user.id)
   }),
 
-  share: os.share.handler(async ({ context: { db, user, reply }, input: { id, email, role }, errors }) => {
+  share: os.share.handler(async ({ context, input: { id, email, role }, errors }) => {
+    const { db, user, reply } = context
     const address = email.toLowerCase()
+    await consumeLimit(context, addressLimit, `${user.id} ${address}`)
     // If the caller enters their own address, the note is not shared.
     const item =
       address === user.email ? await query.find(db, user, id) : await shares.put(db, user, id, address, role)
@@ -140,9 +143,10 @@ export const notes = {
   procedures,
   items,
   personalData: {
-    select: selectWith(shares.exportQueries, ({ notes, shares, sharedByOthers }) => ({
+    select: selectWith(shares.exportQueries, ({ notes, shares, sharedByOthers, numberSharedByOthers }) => ({
       notes: exportView(notes, shares),
       notesOfOthers: sharedByOthers,
+      notesOfOthersCount: numberSharedByOthers[0]?.count ?? 0,
     })),
     keepsAddressIn: { note_shares: 'A share belongs to the note of another person.' },
   },

@@ -49,6 +49,7 @@ export { readTopics, topic, type WatchInput } from './live.ts'
 export {
   type Alternative,
   type Meta,
+  limitsOf,
   metaOf,
   type RateLimit,
   type Scope,
