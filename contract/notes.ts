@@ -6,6 +6,7 @@ import {
   isBlank,
   MAX_EMAIL,
   Page,
+  type RateLimit,
   reading,
   requestSchemas,
   responseSchemas,
@@ -65,7 +66,7 @@ export const NoteInput = z
   })
   .register(requestSchemas, { id: 'NoteInput', example: { title: 'Plan', body: 'Milk and bread' } })
 export const ShareInput = z
-  .object({ email: z.string().trim().check(z.email()).max(MAX_EMAIL), role: z.enum(['reader', 'editor']) })
+  .object({ email: z.email().max(MAX_EMAIL), role: z.enum(['reader', 'editor']) })
   .register(requestSchemas, { id: 'ShareInput', example: { email: 'bob@example.com', role: 'reader' } })
 /** A share, identified by the e-mail address. No field tells whether an account has the address. */
 const Share = z
@@ -100,7 +101,7 @@ const today = 1767261600
 
 /**
  * The notes of the person. The only data from or about other people are the e-mail addresses that the person entered,
- * and the titles of notes that other people share with the person.
+ * and the titles of the newest notes that other people share with the person.
  */
 export const notesExport = exportPart({
   contents: ['notes', 'shares'],
@@ -118,7 +119,12 @@ export const notesExport = exportPart({
         updatedAt: Timestamp,
       }),
     ),
-    notesOfOthers: z.array(z.object({ id: z.string(), title: z.string(), role })),
+    notesOfOthers: z
+      .array(z.object({ id: z.string(), title: z.string(), role }))
+      .meta({ description: 'The newest notes that other people share with the person, at most 1,000' }),
+    notesOfOthersCount: z
+      .int()
+      .meta({ description: 'The number of all notes that other people share with the person' }),
   },
   example: {
     notes: [
@@ -133,6 +139,7 @@ export const notesExport = exportPart({
       },
     ],
     notesOfOthers: [],
+    notesOfOthersCount: 0,
   },
 })
 
@@ -141,12 +148,30 @@ const noteErrors = {
   FORBIDDEN: { status: 403, message: 'You may not do this to the note' },
 }
 
-export type NoteAction = keyof z.infer<typeof NoteView>['can'] | keyof z.infer<typeof NoteList>['can']
+/** The actions in `can`, and the action of people with whom a note is shared. */
+export type NoteAction =
+  keyof z.infer<typeof NoteView>['can'] | keyof z.infer<typeof NoteList>['can'] | 'LEAVE_NOTE'
 
 const changingNote = (action: NoteAction) => changing([notesTopic]).meta({ action }).errors(noteErrors)
 
+/**
+ * Limits of `notes.share`. Both count by the sender only: a call is never refused because of calls of other people, which would
+ * tell of them.
+ */
+const shareLimit: RateLimit = { name: 'shares', points: 100, duration: 3600, personal: true, shared: true }
+export const addressLimit: RateLimit = { name: 'sharesToAddress', points: 30, duration: 3600 }
+
 /** Builder of procedures that change the shares of a note. An administrator must not do so as another person. */
 const changingShares = changingNote('SHARE_NOTE').meta({ etag: true, noImpersonation: true })
+
+/** Adds an optional request body to the OpenAPI document: clients may send an empty object or no body. */
+const withOptionalBody = <Operation extends object>(operation: Operation) => ({
+  ...operation,
+  requestBody: {
+    required: false,
+    content: { 'application/json': { schema: { type: 'object' as const }, example: {} } },
+  },
+})
 
 export const notes = {
   list: reading
@@ -207,6 +232,8 @@ export const notes = {
     .output(ShareList),
   share: changingShares
     .meta({
+      rateLimit: shareLimit,
+      inputLimits: [addressLimit],
       tool: {
         title: 'Share a note',
         description:
@@ -233,6 +260,24 @@ export const notes = {
     })
     .input(UnshareInput.extend(NoteId.shape))
     .output(NoteView),
+  leave: changingNote('LEAVE_NOTE')
+    .meta({
+      noImpersonation: true,
+      tool: {
+        title: 'Leave a note',
+        description:
+          'Ends the person’s own access to a note that another person shares. Only the author of the note can share the note again.',
+        effect: 'overwrite',
+      },
+    })
+    .route({
+      method: 'POST',
+      path: '/api/notes/{id}/leave',
+      summary: 'Leave a note that another person shares with you',
+      spec: withOptionalBody,
+    })
+    .input(NoteId)
+    .output(DeleteResult),
   delete: changingNote('DELETE_NOTE')
     .meta({
       tool: {
@@ -245,14 +290,7 @@ export const notes = {
       method: 'POST',
       path: '/api/notes/{id}/delete',
       summary: 'Delete a note',
-      // Adds an optional request body to the OpenAPI document: clients may send an empty object or no body.
-      spec: (operation) => ({
-        ...operation,
-        requestBody: {
-          required: false,
-          content: { 'application/json': { schema: { type: 'object' }, example: {} } },
-        },
-      }),
+      spec: withOptionalBody,
     })
     .input(NoteId)
     .output(DeleteResult),

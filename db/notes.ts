@@ -113,6 +113,20 @@ export const selectOwnPage = (db: Database) =>
 export const limitOptions = { texts: [notes.title, notes.body], order: newestFirst }
 
 /**
+ * Maximum number of notes of other people in a list, a search and an export: the newest. Otherwise, notes that strangers share
+ * would hide the person's own notes behind any number of pages, and end each search after its maximum work.
+ */
+export const MAX_FOREIGN = 1000
+
+/** Selects the newest notes of other people that are shared with the person. An index returns the rows in this order. */
+const newestShared = sql`
+  select ${shares.noteId}, ${shares.role}, ${shares.noteCreatedAt}
+  from ${shares}
+  where ${shares.email} = ${sql.placeholder('email')}
+  order by ${shares.noteCreatedAt} desc, ${shares.noteId} desc
+  limit ${sql.raw(String(MAX_FOREIGN))}`
+
+/**
  * - Own notes and shared notes are two queries, so that each uses an index. With both conditions in one query, PostgreSQL
  *   would use no index.
  * - One subquery counts the shares of all own notes. A count for each note would double the time of the statement.
@@ -124,9 +138,8 @@ const prepareList = (name: string, isSearch: boolean) =>
     const rows = sql`
     (
       select ${sql.join(Object.values(listedColumns), sql`, `)}, ${shares.role}, 0 as shared_with
-      from ${shares} join ${notes} on ${notes.id} = ${shares.noteId}
+      from (${newestShared}) as ${shares} join ${notes} on ${notes.id} = ${shares.noteId}
       where ${and(
-        sql`${shares.email} = ${sql.placeholder('email')}`,
         sql`${notes.userId} <> ${sql.placeholder('userId')}`,
         isAfterPosition(shares.noteCreatedAt, shares.noteId),
       )}

@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, ne, sql } from 'drizzle-orm'
+import { and, count, desc, eq, getTableColumns, ne, type SQL, sql } from 'drizzle-orm'
 import {
   type Database,
   isAfterPosition,
@@ -11,7 +11,7 @@ import {
   type SizedRow,
 } from 'tallystick/db'
 
-import { find, hasUuid, isAuthor, notes, type Role, shares } from './notes.ts'
+import { find, hasUuid, isAuthor, MAX_FOREIGN, notes, type Role, shares } from './notes.ts'
 
 const listedColumns = { email: shares.email, role: shares.role, createdAt: shares.createdAt }
 const order = [desc(shares.createdAt), desc(shares.email)]
@@ -46,22 +46,23 @@ export const list = (
   selectList(listConnections(db)).execute({ ...pageParameters(page), userId, uuid })
 
 /**
- * Runs `change`, which returns the changed rows. Returns the note afterwards, or undefined if the viewer is not the
- * author of a note with this id.
+ * Runs `change`, which returns the changed rows. Returns the note afterwards, or undefined if no note has this id and fulfills
+ * the condition.
  */
 const changeShares = (
   db: Database,
   viewer: Person,
   id: string,
+  condition: SQL | undefined,
   change: (tx: Database, noteId: number) => Promise<unknown[]>,
 ) =>
   db.transaction(async (tx) => {
-    const ownNote = tx
+    const found = tx
       .select({ id: notes.id })
       .from(notes)
-      .where(and(hasUuid(id), isAuthor(viewer)))
+      .where(and(hasUuid(id), condition))
     // Prevents the deletion of the note until the end of the transaction. Changes of the note do not wait.
-    const [note] = await ownNote.for('key share')
+    const [note] = await found.for('key share')
     if (!note) return undefined
     const changed = await change(tx, note.id)
     // `sharing` is part of the author's entity tag.
@@ -75,7 +76,7 @@ const changeShares = (
 
 /** Shares a note with an e-mail address, or changes the role of the address. */
 export const put = (db: Database, viewer: Person, id: string, email: string, role: Role) =>
-  changeShares(db, viewer, id, (tx, noteId) =>
+  changeShares(db, viewer, id, isAuthor(viewer), (tx, noteId) =>
     tx
       .insert(shares)
       .values({ noteId, email, role })
@@ -87,14 +88,19 @@ export const put = (db: Database, viewer: Person, id: string, email: string, rol
       .returning({ noteId: shares.noteId }),
   )
 
-/** Removes the share of a note with an e-mail address, if there is one. */
+const removeShare = (tx: Database, noteId: number, email: string) =>
+  tx
+    .delete(shares)
+    .where(and(eq(shares.noteId, noteId), eq(shares.email, email)))
+    .returning({ noteId: shares.noteId })
+
+/** Removes the share of the author's note with an e-mail address, if there is one. */
 export const remove = (db: Database, viewer: Person, id: string, email: string) =>
-  changeShares(db, viewer, id, (tx, noteId) =>
-    tx
-      .delete(shares)
-      .where(and(eq(shares.noteId, noteId), eq(shares.email, email)))
-      .returning({ noteId: shares.noteId }),
-  )
+  changeShares(db, viewer, id, isAuthor(viewer), (tx, noteId) => removeShare(tx, noteId, email))
+
+/** Removes the share of a note with the viewer's own address, if there is one. */
+export const leave = (db: Database, viewer: Person, id: string) =>
+  changeShares(db, viewer, id, undefined, (tx, noteId) => removeShare(tx, noteId, viewer.email))
 
 /** Returns the ids of the people who share notes with an e-mail address: their changes are changes of this person's list. */
 export const listAuthors = async (db: Database, email: string) => {
@@ -111,9 +117,10 @@ const selectAuthors = prepared((db) =>
     .prepare('shares_list_authors'),
 )
 
-/** The queries of an export: the person's notes, the shares of these notes, and the notes shared with the person. */
+/** The queries of an export: the person's notes, the shares of these notes, and the newest notes shared with the person. */
 export const exportQueries = (db: Database, { id, email }: Person) => {
   const newestFirst = [desc(notes.createdAt), desc(notes.id)]
+  const isOfOthers = and(eq(shares.email, email), ne(notes.userId, id))
   return {
     notes: db
       .select()
@@ -130,11 +137,13 @@ export const exportQueries = (db: Database, { id, email }: Person) => {
       .select({ id: notes.uuid, title: notes.title, role: shares.role })
       .from(shares)
       .innerJoin(notes, eq(notes.id, shares.noteId))
-      .where(and(eq(shares.email, email), ne(notes.userId, id)))
-      .orderBy(...newestFirst),
+      .where(isOfOthers)
+      .orderBy(...newestFirst)
+      .limit(MAX_FOREIGN),
+    numberSharedByOthers: db
+      .select({ count: count() })
+      .from(shares)
+      .innerJoin(notes, eq(notes.id, shares.noteId))
+      .where(isOfOthers),
   }
 }
-
-/** Removes all shares with the e-mail address of a deleted account. */
-export const removeByAddress = (tx: Database, { email }: Person) =>
-  tx.delete(shares).where(eq(shares.email, email))

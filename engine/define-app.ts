@@ -5,6 +5,7 @@ import {
   type EngineContract,
   type ExportParts,
   isId,
+  limitsOf,
   metaOf,
   type RateLimit,
   toId,
@@ -261,11 +262,11 @@ function mistakesOfPaths(all: readonly Declared[]) {
 
 function mistakesOfLimits(all: readonly Declared[]) {
   const limits = new Map<string, RateLimit>(Object.entries(rateLimits))
-  return all.flatMap(({ procedure }) => {
-    const { rateLimit } = metaOf(procedure)
-    if (!rateLimit) return []
-    const known = limits.get(rateLimit.name) ?? rateLimit
-    limits.set(rateLimit.name, known)
-    return known === rateLimit ? [] : [`Two rate limits have the name ${rateLimit.name}`]
-  })
+  return all
+    .flatMap(({ procedure }) => limitsOf(metaOf(procedure)))
+    .flatMap((limit) => {
+      const known = limits.get(limit.name) ?? limit
+      limits.set(limit.name, known)
+      return known === limit ? [] : [`Two rate limits have the name ${limit.name}`]
+    })
 }

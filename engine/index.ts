@@ -1,6 +1,7 @@
 export type { Caller, Reply } from './caller.ts'
 export type { Context } from './context.ts'
 export { defineApp } from './define-app.ts'
+export { consumeLimit } from './guard/access.ts'
 export { versionTag } from './guard/conditions.ts'
 export { withCaller, withoutCaller } from './guard/index.ts'
 export { isPermitted } from './guard/permissions.ts'

@@ -1,6 +1,6 @@
 import type { AnyContractRouter } from '@orpc/contract'
 import { traverseContractProcedures } from '@orpc/server'
-import { metaOf, type RateLimit } from 'tallystick-contract'
+import { limitsOf, metaOf, type RateLimit } from 'tallystick-contract'
 
 type Declarations = Record<string, Omit<RateLimit, 'name'>>
 
@@ -61,8 +61,7 @@ export type RateLimits = ReadonlyMap<string, RateLimit>
 export function collectRateLimits(contract: AnyContractRouter): RateLimits {
   const limits = new Map<string, RateLimit>()
   traverseContractProcedures({ router: contract, path: [] }, ({ contract: procedure }) => {
-    const { rateLimit } = metaOf(procedure)
-    if (rateLimit) limits.set(rateLimit.name, rateLimit)
+    for (const limit of limitsOf(metaOf(procedure))) limits.set(limit.name, limit)
   })
   for (const limit of Object.values(rateLimits)) limits.set(limit.name, limit)
   return limits

@@ -1,4 +1,5 @@
 import cluster from 'node:cluster'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
@@ -40,7 +41,7 @@ export const mayHaveConsole = (
 
 /**
  * Runs the service until SIGTERM or SIGINT. If the start fails, prints the error and exits with code 1. `isDevelopment`:
- * `tallystick dev` runs the service.
+ * `tallystick dev` runs the service, and gives the same `CONSOLE_SECRET` at each start of the service.
  */
 export async function serve(app: App, environment: NodeJS.ProcessEnv, { isDevelopment = false } = {}) {
   try {
@@ -53,7 +54,10 @@ export async function serve(app: App, environment: NodeJS.ProcessEnv, { isDevelo
     } else if (cluster.isPrimary && mayHaveConsole(environment, settings, isDevelopment)) {
       // Imported on demand, so that production does not load the console.
       const { createConsole } = await import('./console/index.ts')
-      const { recorder, open } = createConsole(app)
+      const { recorder, open } = createConsole(
+        app,
+        environment.CONSOLE_SECRET ?? randomBytes(32).toString('hex'),
+      )
       const services = await serveInThisProcess(app, settings, starting, recorder)
       printStartupMessage(app, settings)
       await open(services)

@@ -1,6 +1,7 @@
 import { implement } from '@orpc/server'
 import { selectWith } from 'tallystick/db'
 import {
+  consumeLimit,
   type Context,
   isPermitted,
   type Items,
@@ -13,7 +14,7 @@ import {
   withCaller,
 } from 'tallystick'
 
-import { type NoteAction, notes as notesContract, notesTopic } from '../contract/notes.ts'
+import { addressLimit, type NoteAction, notes as notesContract, notesTopic } from '../contract/notes.ts'
 import * as query from '../db/notes.ts'
 import * as shares from '../db/shares.ts'
 
@@ -23,8 +24,8 @@ type Relation = 'author' | query.Role | 'anyone'
 
 const permissions: Record<Relation, readonly NoteAction[]> = {
   author: ['VIEW_NOTE', 'EDIT_NOTE', 'SHARE_NOTE', 'DELETE_NOTE'],
-  editor: ['VIEW_NOTE', 'EDIT_NOTE'],
-  reader: ['VIEW_NOTE'],
+  editor: ['VIEW_NOTE', 'EDIT_NOTE', 'LEAVE_NOTE'],
+  reader: ['VIEW_NOTE', 'LEAVE_NOTE'],
   anyone: ['CREATE_NOTE'],
 }
 
@@ -65,6 +66,7 @@ const procedures = os.router({
   share: os.share.handler(async ({ context, input: { id, email, role }, errors }) => {
     const { db, user, reply, announce } = context
     const address = email.toLowerCase()
+    await consumeLimit(context, addressLimit, `${user.id} ${address}`)
     // If the caller enters their own address, the note is not shared.
     const item =
       address === user.email ? await query.find(db, user, id) : await shares.put(db, user, id, address, role)
@@ -87,6 +89,13 @@ const procedures = os.router({
     if (!item) throw errors.NOT_FOUND()
     announce(notesTopic, { address: email })
     return viewWithETag(reply, item, user.id)
+  }),
+
+  leave: os.leave.handler(async ({ context: { db, user, announce }, input: { id }, errors }) => {
+    const item = await shares.leave(db, user, id)
+    if (!item) throw errors.NOT_FOUND()
+    announce(notesTopic, { address: user.email })
+    return { id: item.note.uuid }
   }),
 
   delete: os.delete.handler(async ({ context: { db, user }, input, errors }) => {
@@ -138,11 +147,12 @@ export const notes = {
   procedures,
   items,
   personalData: {
-    select: selectWith(shares.exportQueries, ({ notes, shares, sharedByOthers }) => ({
+    select: selectWith(shares.exportQueries, ({ notes, shares, sharedByOthers, numberSharedByOthers }) => ({
       notes: exportView(notes, shares),
       notesOfOthers: sharedByOthers,
+      notesOfOthersCount: numberSharedByOthers[0]?.count ?? 0,
     })),
-    remove: shares.removeByAddress,
+    keepsAddressIn: { note_shares: 'A share belongs to the note of another person.' },
   },
   watch: { topic: notesTopic, listOtherOwners: (db, { email }) => shares.listAuthors(db, email) },
   importSamples: () => import('./samples/notes.ts'),

@@ -142,6 +142,7 @@ describeTransports(service, ({ person }) => {
           },
         ],
         notesOfOthers: [{ id: sharedByBob.id, title: 'Of Bob', role: 'editor' }],
+        notesOfOthersCount: 1,
         sessions: expect.arrayContaining([
           {
             id: expect.any(String),

@@ -7,13 +7,17 @@ const content = { title: 'Title', body: '' }
 const share = { email: 'x@example.com', role: 'reader' } as const
 const absent = { id: '00000000-0000-7000-8000-000000000000' }
 
-async function prepare({ ada }: { ada: Client }, text: string) {
+type People = Record<'ada' | 'administrator', Client>
+
+async function prepare({ ada, administrator }: People, text: string) {
   const task = await ada.tasks.create({ taskTitle: text, taskDesc: text })
   const { id: noteId } = await ada.notes.create({ title: text, body: text })
   await ada.notes.share({ id: noteId, ...share })
   await ada.notes.share({ id: noteId, email: 'y@example.com', role: 'editor' })
   const legacyNote = await ada.legacyNotes.create({ newNote: text })
-  return { taskId: task.id, noteId, number: legacyNote.id, text }
+  const { id: sharedId } = await administrator.notes.create(content)
+  await administrator.notes.share({ id: sharedId, email: (await ada.account.get()).email, role: 'reader' })
+  return { taskId: task.id, noteId, sharedId, number: legacyNote.id, text }
 }
 
 /** Bob reads a note of Ada. */
@@ -52,6 +56,7 @@ laws(app, {
     'notes.share': ({ notes }, { noteId }) => notes.share({ id: noteId, ...share, role: 'editor' }),
     'notes.shares': ({ notes }, { noteId }) => notes.shares({ id: noteId }),
     'notes.unshare': ({ notes }, { noteId }) => notes.unshare({ id: noteId, email: share.email }),
+    'notes.leave': ({ notes }, { sharedId }) => notes.leave({ id: sharedId }),
     'notes.delete': ({ notes }, { noteId }) => notes.delete({ id: noteId }),
     'legacyNotes.list': ({ legacyNotes }) => legacyNotes.list(),
     'legacyNotes.create': ({ legacyNotes }) => legacyNotes.create({ newNote: 'Text' }),
@@ -71,6 +76,11 @@ laws(app, {
       begin: async ({ ada, bob, fixture }) =>
         ada.notes.share({ ...(await shared(bob, fixture.noteId)), role: 'reader' }),
       end: async ({ ada, bob, fixture }) => ada.notes.unshare(await shared(bob, fixture.noteId)),
+    },
+    'a reader who leaves': {
+      begin: async ({ ada, bob, fixture }) =>
+        ada.notes.share({ ...(await shared(bob, fixture.noteId)), role: 'reader' }),
+      end: ({ bob, fixture }) => bob.notes.leave({ id: fixture.noteId }),
     },
     'an editor of a note': {
       begin: async ({ ada, bob, fixture }) =>
@@ -93,6 +103,7 @@ laws(app, {
     'notes.share NOT_FOUND': ({ ada }) => ada.notes.share({ ...absent, ...share }),
     'notes.shares NOT_FOUND': ({ ada }) => ada.notes.shares(absent),
     'notes.unshare NOT_FOUND': ({ ada }) => ada.notes.unshare({ ...absent, ...share }),
+    'notes.leave NOT_FOUND': ({ ada }) => ada.notes.leave(absent),
     'notes.delete NOT_FOUND': ({ ada }) => ada.notes.delete(absent),
     'reservations.create INVALID_RESERVATION': ({ ada }) => ada.reservations.create({ name: '', guests: 0 }),
   },

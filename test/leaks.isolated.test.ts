@@ -49,6 +49,8 @@ const note = { title: 'Title', body: '' }
 interface Fixture {
   taskId: number
   noteId: string
+  /** A note of another person. */
+  sharedId: string
   number: number
   token: string
   /** The id of the grant of an app. */
@@ -80,6 +82,7 @@ const calls: Record<string, (client: Client, fixture: Fixture) => Promise<unknow
     client.notes.share({ id: noteId, email: 'x@example.com', role: 'editor' }),
   'notes.shares': (client, { noteId }) => client.notes.shares({ id: noteId }),
   'notes.unshare': (client, { noteId }) => client.notes.unshare({ id: noteId, email: 'x@example.com' }),
+  'notes.leave': (client, { sharedId }) => client.notes.leave({ id: sharedId }),
   'notes.delete': (client, { noteId }) => client.notes.delete({ id: noteId }),
   'legacyNotes.list': (client) => client.legacyNotes.list(),
   'legacyNotes.create': (client) => client.legacyNotes.create({ newNote: 'Text' }),
@@ -102,6 +105,9 @@ async function createFixture() {
   const client = service.client({ cookie })
   const { id: taskId } = await client.tasks.create({ taskTitle: 'Title' })
   const { id: noteId } = await client.notes.create(note)
+  const author = await service.person()
+  const { id: sharedId } = await author.notes.create(note)
+  await author.notes.share({ id: sharedId, email, role: 'reader' })
   const { id: number } = await client.legacyNotes.create({ newNote: 'Text' })
   const token = /session_token=([^.]+)/.exec(other)?.[1] ?? ''
   const { db } = service.services
@@ -112,14 +118,14 @@ async function createFixture() {
     { ...app, expiresAt: new Date(Date.now() + 60_000) },
     OPERATOR,
   )
-  return { cookie, fixture: { taskId, noteId, number, token, grant, email } }
+  return { cookie, fixture: { taskId, noteId, sharedId, number, token, grant, email } }
 }
 
 let sharedFixture: ReturnType<typeof createFixture> | undefined
 
 /** Returns a fixture that tests share, or a new fixture for a procedure that deletes rows. */
 const fixtureFor = (procedure = '') =>
-  /\.(delete|reset|revoke)/.test(procedure) ? createFixture() : (sharedFixture ??= createFixture())
+  /\.(delete|leave|reset|revoke)/.test(procedure) ? createFixture() : (sharedFixture ??= createFixture())
 
 beforeEach(() => {
   received = ''

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 
 import { type Client, type Outputs, pages } from '../contract/client.ts'
-import { badRequest, content, createSharing, forbidden, reading, viewed } from './fixtures/notes.ts'
+import { badRequest, content, createSharing, forbidden, notFound, reading, viewed } from './fixtures/notes.ts'
 import { describeTransports, newEmail, startService } from './fixtures/service.ts'
 
 const service = await startService()
@@ -78,7 +78,7 @@ describeTransports(service, ({ person }) => {
       const { id } = await ada.notes.create(content)
       const email = `${'a'.repeat(242)}@example.com`
 
-      expect(await ada.notes.share({ id, email: ` ${email} `, role: 'reader' })).toMatchObject({
+      expect(await ada.notes.share({ id, email, role: 'reader' })).toMatchObject({
         sharedWith: 1,
       })
     })
@@ -89,6 +89,9 @@ describeTransports(service, ({ person }) => {
       ['email', { email: 'ada@localhost', role: 'reader' }],
       ['email', { email: 'a da@example.com', role: 'reader' }],
       ['email', { email: `${'a'.repeat(243)}@example.com`, role: 'reader' }],
+      ['email', { email: ' ada@example.com', role: 'reader' }],
+      ['email', { email: 'ada@example.com ', role: 'reader' }],
+      ['email', { email: 'ada@example.com\n', role: 'reader' }],
       ['email', { role: 'reader' }],
       ['role', { email: 'ada@example.com', role: 'author' }],
       ['role', { email: 'ada@example.com' }],
@@ -156,6 +159,59 @@ describeTransports(service, ({ person }) => {
     })
   })
 
+  describe('notes.leave', () => {
+    test.each(['reader', 'editor'] as const)(
+      'ends the own access of a person with the role %s',
+      async (role) => {
+        const { ada, bob, note } = await sharing(role)
+        const friend = newEmail()
+        await ada.notes.share({ id: note.id, email: friend, role: 'reader' })
+
+        expect(await bob.notes.leave({ id: note.id })).toEqual({ id: note.id })
+
+        expect(await viewed(bob, note.id)).toBeUndefined()
+        await expect(bob.notes.update({ id: note.id, ...content })).rejects.toMatchObject(forbidden)
+        expect(await viewed(ada, note.id)).toEqual({ ...note, sharedWith: 1 })
+        expect((await ada.notes.shares({ id: note.id })).shares).toMatchObject([{ email: friend }])
+      },
+    )
+
+    test('does not prevent that the author shares the note again', async () => {
+      const { ada, bob, email, note } = await sharing('editor')
+      await bob.notes.leave({ id: note.id })
+
+      await ada.notes.share({ id: note.id, email, role: 'reader' })
+
+      expect(await viewed(bob, note.id)).toMatchObject({ can: reading })
+    })
+
+    test('changes the entity tag of the author', async () => {
+      const { ada, bob, note } = await sharing('reader')
+      const context = { headers: { 'if-match': '"1.1"' } }
+
+      await bob.notes.leave({ id: note.id })
+
+      const rejected = ada.notes.update({ id: note.id, ...content }, { context })
+      await expect(rejected).rejects.toMatchObject({ code: 'PRECONDITION_FAILED' })
+    })
+
+    test('is refused for the author, and for a person without a share', async () => {
+      const { ada, note } = await sharing('reader')
+      const stranger = await person()
+
+      for (const client of [ada, stranger])
+        await expect(client.notes.leave({ id: note.id })).rejects.toMatchObject(forbidden)
+
+      expect(await viewed(ada, note.id)).toEqual(note)
+    })
+
+    test.each([crypto.randomUUID(), 'absent'])('does not find the note %s', async (id) => {
+      const ada = await person()
+
+      await expect(ada.notes.leave({ id })).rejects.toMatchObject(notFound)
+    })
+  })
+
   describe('notes.unshare', () => {
     test('ends the access of the address immediately, in upper or lower case', async () => {
       const { ada, bob, email, note } = await sharing('editor')
@@ -178,6 +234,7 @@ describeTransports(service, ({ person }) => {
 
     test.each([
       ['email', { email: 'ada' }],
+      ['email', { email: ' ada@example.com' }],
       ['email', {}],
     ])('rejects an invalid %s (%#)', async (path, input) => {
       const { ada, note } = await sharing('reader')

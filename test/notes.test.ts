@@ -76,6 +76,7 @@ describeTransports(service, ({ person, stranger }) => {
         stranger.notes.share({ id: 'absent', email: 'none', role: 'reader' }),
         stranger.notes.shares(wrong),
         stranger.notes.unshare({ id: 'absent', email: 'none' }),
+        stranger.notes.leave(wrong),
         stranger.notes.delete(wrong),
       ]
 

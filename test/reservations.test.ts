@@ -215,6 +215,17 @@ describe('Accept-Language', () => {
 
     expect(answer.headers.get('content-language')).toBe('en')
   })
+
+  test.each([
+    [50, 'de'],
+    [51, 'en'],
+  ])('finds a language at position %i: %s', async (position, language) => {
+    const headers = { 'accept-language': `${'tlh;q=0.1,'.repeat(position - 1)}de` }
+
+    const answer = await call('POST', '/api/reservations', { name: 'Ada', guests: 2 }, headers)
+
+    expect(answer.headers.get('content-language')).toBe(language)
+  })
 })
 
 describe('problem details', () => {

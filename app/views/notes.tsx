@@ -8,6 +8,7 @@ import { useLanguage } from '../language.ts'
 import { NewNote } from './notes/new-note.tsx'
 import { NoteDetail } from './notes/note-detail.tsx'
 import { type Note, noteEdits, notesQuery, refreshNotes } from './notes/note.ts'
+import { LeaveNote } from './notes/leave-note.tsx'
 import { NoteItem } from './notes/note-item.tsx'
 
 /** The notes of the person, and the notes that other people share with the person. Changes by other people appear by themselves. */
@@ -17,6 +18,7 @@ export function Notes() {
   const query = useInfiniteQuery(notesQuery(search.q))
   const edited = noteEdits.useAll().map(({ base }) => base)
   const [deleting, setDeleting] = useState<Note>()
+  const [leaving, setLeaving] = useState<Note>()
   const [parameters] = useSearchParams()
 
   const listed = query.data?.pages.flatMap((page) => page.notes) ?? []
@@ -51,6 +53,7 @@ export function Notes() {
                       edited={edited.find(({ id }) => id === note.id)}
                       isOpen={note === open}
                       onDelete={setDeleting}
+                      onLeave={setLeaving}
                     />
                   ))}
                 </ul>
@@ -65,6 +68,14 @@ export function Notes() {
           note={deleting}
           onClose={() => {
             setDeleting(undefined)
+          }}
+        />
+      )}
+      {leaving && (
+        <LeaveNote
+          note={leaving}
+          onClose={() => {
+            setLeaving(undefined)
           }}
         />
       )}

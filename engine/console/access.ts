@@ -8,9 +8,8 @@ const LIFETIME = 12 * 3600
 const PROXY_HEADER = /^(forwarded|x-forwarded-.*|x-real-ip|via)$/
 
 /**
- * Decides who can open the console: the reader of the printed address. `secret` is the secret of the service, so that the
- * cookie stays valid when the service starts again. The name of the cookie has the port, because all ports of a host share
- * cookies.
+ * Decides who can open the console: the reader of the printed address. `secret` is never stored: a reader of DATA_DIR cannot
+ * open the console. The name of the cookie has the port, because all ports of a host share cookies.
  */
 export function createAccess({ secret, port }: { secret: string; port: number }) {
   const origin = `http://127.0.0.1:${port}`

@@ -8,14 +8,14 @@ import { serveConsole } from './server.ts'
 const printAddress = (address: string) =>
   process.stdout.write(`  Console        ${address} (works once; then prints the next address)\n`)
 
-/** Creates the console. The recorder observes the database, so the console exists before the services. */
-export function createConsole(app: App) {
+/** Creates the console. `secret` signs its cookies. The recorder observes the database, so the console exists before the services. */
+export function createConsole(app: App, secret: string) {
   const recorder = createRecorder(app)
   return {
     recorder,
     /** Serves the console until the service stops. Prints the address of the console, and the next address after each use. */
     open: async (services: ConsoleServices) => {
-      const { address, close } = await serveConsole(services, recorder, () => printAddress(address()))
+      const { address, close } = await serveConsole(services, recorder, secret, () => printAddress(address()))
       services.closing.signal.addEventListener('abort', close)
       printAddress(address())
     },

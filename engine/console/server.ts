@@ -59,11 +59,12 @@ export interface RunningConsole {
 
 /**
  * Serves the console on a port of its own: the second port after the port of the service, if this port is free. Calls
- * `onOpened` when an address was used.
+ * `onOpened` when an address was used. Cookies stay valid as long as `secret` is the same.
  */
 export async function serveConsole(
   services: ConsoleServices,
   recorder: RequestRecorder,
+  secret: string,
   onOpened: () => void,
 ): Promise<RunningConsole> {
   const server = createServer(LIMITS)
@@ -71,7 +72,7 @@ export async function serveConsole(
   // Node otherwise drops the lines after the 2,000th, and with them the headers of a proxy.
   server.maxHeadersCount = 0
   const port = await listenNear(server, services.settings.port)
-  const access = createAccess({ secret: services.settings.authSecret, port })
+  const access = createAccess({ secret, port })
   const people = createPeople(services)
   const outbox = createOutbox(services.settings)
   // Cookies of `localhost` also belong to the service at `localhost`. The console itself is not at `localhost`.

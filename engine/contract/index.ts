@@ -50,6 +50,7 @@ export {
   type Alternative,
   isChange,
   type Meta,
+  limitsOf,
   metaOf,
   type RateLimit,
   type Scope,

@@ -88,6 +88,8 @@ export interface Meta {
    */
   action?: string
   rateLimit?: RateLimit
+  /** Further limits. The procedure itself counts its calls, by a part of the input: see `consumeLimit` (engine/guard/access.ts). */
+  inputLimits?: readonly RateLimit[]
   /** Supports `Idempotency-Key`: a repeated call with the same key receives the stored response of the first call. */
   idempotencyKey?: true
   /** Supports `If-Match`: responds with 412 if the current entity tag does not match. */
@@ -119,6 +121,12 @@ export interface Meta {
   /** The names of the resources with a part in the export that the procedure returns. */
   exports?: readonly string[]
 }
+
+/** Returns all limits of a procedure. */
+export const limitsOf = ({ rateLimit, inputLimits = [] }: Meta) => [
+  ...(rateLimit ? [rateLimit] : []),
+  ...inputLimits,
+]
 
 /** Returns the metadata of a procedure from oRPC's internal property `~orpc`. */
 export const metaOf = (procedure: { '~orpc': { meta: Meta } }) => procedure['~orpc'].meta

@@ -22,6 +22,8 @@ export interface PersonalData<Data = object> {
   remove?: (tx: Database, person: Person) => PromiseLike<unknown>
   /** Lists the keys of the live states that show data of the person. Set by `defineApp`. */
   listKeys?: (tx: Database, person: Person) => Promise<readonly string[]>
+  /** The tables that keep the address of a deleted account, in rows of other people. Each with a sentence: the reason. */
+  keepsAddressIn?: Readonly<Record<string, string>>
 }
 
 /** Runs queries one after the other, because an export is one transaction. Returns the rows of each query under the name of the query. */
@@ -58,4 +60,7 @@ export const combine = (parts: readonly PersonalData[]): PersonalData => ({
   async remove(tx, person) {
     for (const part of parts) await part.remove?.(tx, person)
   },
+  keepsAddressIn: Object.fromEntries(
+    parts.flatMap(({ keepsAddressIn = {} }) => Object.entries(keepsAddressIn)),
+  ),
 })

@@ -94,7 +94,12 @@ export async function requireAccount({ db }: Context, procedure: ProcedureContra
  */
 async function consumeProcedureLimit(context: Context, limit: RateLimit, caller?: Caller) {
   const key = limit.personal && caller ? caller.user.id : networkOf(context.address?.())
-  const refusal = key === undefined ? undefined : await context.consumeRateLimit(limit, key)
+  if (key !== undefined) await consumeLimit(context, limit, key)
+}
+
+/** Counts a call under a key. If there are too many calls, throws 429, and sets the headers of the answer. */
+export async function consumeLimit(context: Context, limit: RateLimit, key: string) {
+  const refusal = await context.consumeRateLimit(limit, key)
   if (!refusal) return
   for (const [name, value] of Object.entries(refusal.headers)) context.reply.set(name, value)
   throw refusal.error

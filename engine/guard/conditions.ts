@@ -9,18 +9,27 @@ import type { Items } from '../items.ts'
 /** The strong entity tag of a row with a version. */
 export const versionTag = ({ version }: { version: number }) => `"${version}"`
 
+/** Maximum number of entity tags in `If-Match`. A statement compares the row with each of them. */
+const MAX_TAGS = 50
+
+const tooManyTags = () =>
+  new ORPCError('BAD_REQUEST', { message: `If-Match may have at most ${MAX_TAGS} entity tags` })
+
 /**
- * Returns the entity tags of `If-Match`, in their strong form. Accepts the weak form of a tag, contrary to RFC 9110: the
+ * Returns the entity tags of `If-Match`, in their strong form. Throws 400 if there are too many. Accepts the weak form of a tag, contrary to RFC 9110: the
  * service and compressing proxies make the tag of a compressed answer weak (`W/"1"`), and the tag still identifies one
  * version of the resource.
  */
-const tagsOf = (ifMatch = '') =>
-  ifMatch.trim() === '*' ? 'any' : ifMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
-
-function matches(ifMatch: string | undefined, tag: string) {
-  const tags = tagsOf(ifMatch)
-  return tags === 'any' || tags.includes(tag)
+function tagsOf(ifMatch = '') {
+  if (ifMatch.trim() === '*') return 'any'
+  const tags = ifMatch.split(',', MAX_TAGS + 1)
+  if (tags.length > MAX_TAGS) throw tooManyTags()
+  return tags.map((tag) => tag.trim().replace(/^W\//, ''))
 }
+
+type Tags = ReturnType<typeof tagsOf>
+
+const matches = (tags: Tags, tag: string) => tags === 'any' || tags.includes(tag)
 
 const preconditionFailed = () => new ORPCError('PRECONDITION_FAILED', ifMatchErrors.PRECONDITION_FAILED)
 
@@ -32,12 +41,12 @@ export function runIfMatching<Result>(
   id: unknown,
   change: (overrides: Partial<Context>) => Promisable<Result>,
 ): Promisable<Result> {
-  const ifMatch = headers['if-match']
+  const tags = tagsOf(headers['if-match'])
   if (!check) throw new Error('The contract declares If-Match, but the resource has no entity tag')
-  if (check.by === 'statement') return change({ acceptedVersions: versionsOf(ifMatch) })
+  if (check.by === 'statement') return change({ acceptedVersions: versionsOf(tags) })
   return db.transaction(async (tx) => {
     const tag = await check.lockTag(tx, user, id as never)
-    if (tag === undefined || !matches(ifMatch, tag)) throw preconditionFailed()
+    if (tag === undefined || !matches(tags, tag)) throw preconditionFailed()
     return change({ db: tx })
   })
 }
@@ -46,10 +55,8 @@ export function runIfMatching<Result>(
 const VERSION_TAG = /^"(0|[1-9]\d{0,8})"$/
 
 /** Returns the versions that `If-Match` accepts. */
-function versionsOf(ifMatch: string | undefined) {
-  const tags = tagsOf(ifMatch)
-  return tags === 'any' ? tags : tags.flatMap((tag) => VERSION_TAG.exec(tag)?.slice(1).map(Number) ?? [])
-}
+const versionsOf = (tags: Tags) =>
+  tags === 'any' ? tags : tags.flatMap((tag) => VERSION_TAG.exec(tag)?.slice(1).map(Number) ?? [])
 
 /**
  * Throws 412 if the item does not have a version that `If-Match` accepts. The guard calls this function after an error of
@@ -64,5 +71,5 @@ export async function requireAcceptedVersion(
   const ifMatch = headers['if-match']
   if (ifMatch === undefined || check?.by !== 'statement') return
   const tag = await check.findTag(db, user, id as never)
-  if (tag === undefined || !matches(ifMatch, tag)) throw preconditionFailed()
+  if (tag === undefined || !matches(tagsOf(ifMatch), tag)) throw preconditionFailed()
 }

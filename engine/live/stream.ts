@@ -204,9 +204,12 @@ function encodeTags(subscriptions: readonly Subscription[]) {
   return id
 }
 
+/** Maximum number of topics in an event id. */
+const MAX_TAGS = 100
+
 /** Returns the tag of a topic in an event id. Undefined if the client does not have the topic. */
 export const tagOf = (lastEventId: string | undefined, topic: string) =>
   lastEventId
-    ?.split(',')
+    ?.split(',', MAX_TAGS)
     .find((part) => part.startsWith(`${topic}=`))
     ?.slice(topic.length + 1)

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -19,7 +20,8 @@ const OUTPUT = 'dist/dev'
  */
 export async function runDevelopment() {
   requireProject()
-  const { HOST = '127.0.0.1', PORT = '3000', BASE_URL = `http://localhost:${PORT}` } = process.env
+  const { HOST = '127.0.0.1', PORT = '3000', BASE_URL = `http://localhost:${PORT}`, DATA_DIR } = process.env
+  const dataDir = DATA_DIR === undefined || DATA_DIR === '' ? '.data' : DATA_DIR
   const origin = new URL(BASE_URL)
   const servicePort = Number(origin.port) + 1
   if (hasPage()) {
@@ -33,11 +35,13 @@ export async function runDevelopment() {
   } else await requireFreePort(HOST, Number(PORT))
   const { context } = await importEsbuild()
   rmSync(OUTPUT, { recursive: true, force: true })
-  const service = createService(
-    hasPage()
-      ? { TRUSTED_PROXIES: 'loopback', ...process.env, BASE_URL, PORT: String(servicePort) }
-      : process.env,
-  )
+  const service = createService({
+    ...(hasPage() && { TRUSTED_PROXIES: 'loopback' }),
+    ...process.env,
+    ...(hasPage() && { BASE_URL, PORT: String(servicePort) }),
+    // Of this process, so that the console stays open when the service starts again.
+    CONSOLE_SECRET: randomBytes(32).toString('hex'),
+  })
   const building = await context({
     ...bundleOptions,
     // One file instead of files with changing names, which would remain from earlier builds.
@@ -59,7 +63,7 @@ export async function runDevelopment() {
     ],
   })
   // Before the service, so that the page answers when the service says that it listens.
-  if (hasPage()) await (await import('./serve-page.ts')).servePage(origin, servicePort)
+  if (hasPage()) await (await import('./serve-page.ts')).servePage(origin, servicePort, dataDir)
   // Vite would end the process before the service has stopped.
   process.removeAllListeners('SIGTERM')
   const stop = () => {

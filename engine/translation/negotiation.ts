@@ -28,8 +28,6 @@ export function findLanguage(acceptLanguage: string) {
  * English.
  */
 function selectLanguage(acceptLanguage: string) {
-  const tags = new Negotiator({ headers: { 'accept-language': acceptLanguage } })
-    .languages()
-    .slice(0, MAX_TAGS)
-  return matchLanguage(tags)
+  const first = acceptLanguage.split(',', MAX_TAGS).join()
+  return matchLanguage(new Negotiator({ headers: { 'accept-language': first } }).languages())
 }

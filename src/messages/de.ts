@@ -82,6 +82,9 @@ export const page: Page = {
   deleteNote: 'Notiz löschen',
   deleteNoteText:
     '{count, plural, =0 {Die Notiz wird endgültig gelöscht.} one {Die Notiz wird endgültig gelöscht, auch für die Person, mit der Sie die Notiz teilen.} other {Die Notiz wird endgültig gelöscht, auch für die # Personen, mit denen Sie die Notiz teilen.}}',
+  leaveNote: 'Notiz verlassen',
+  leaveNoteText:
+    'Sie verlieren den Zugriff auf die Notiz, bis die Person, die sie geschrieben hat, sie wieder mit Ihnen teilt.',
   noteChangedElsewhere: 'Diese Notiz wurde anderswo geändert. Welche Fassung möchten Sie behalten?',
   noteGone:
     'Diese Notiz wurde gelöscht oder ist nicht mehr mit Ihnen geteilt. Sie können Ihren Text als neue Notiz speichern.',
@@ -92,9 +95,9 @@ export const page: Page = {
   scopeWrite: 'Kann Ihre Aufgaben und Notizen hinzufügen, ändern, teilen und löschen',
 
   exportExplanation:
-    'Laden Sie Ihre Aufgaben, Notizen, Geräte, Apps und Aktivitäten als JSON-Datei herunter.',
+    'Laden Sie Ihre Aufgaben, Notizen, Geräte, Apps und Aktivitäten als JSON-Datei herunter. Die Datei nennt auch die neuesten Notizen, die andere Personen mit Ihnen teilen.',
   deleteAccountExplanation:
-    'Das löscht Ihre Aufgaben und Notizen, auch die Notizen, die Sie mit anderen Personen teilen, und meldet Sie überall ab. Das kann nicht rückgängig gemacht werden.',
+    'Das löscht Ihre Aufgaben und Notizen, auch die Notizen, die Sie mit anderen Personen teilen, und meldet Sie überall ab. Das kann nicht rückgängig gemacht werden. Notizen anderer Personen bleiben mit Ihrer Adresse geteilt.',
 
   reservationTitle: 'Einen Tisch reservieren',
   reservationExplanation: 'Eine Demonstration der Sprachen: Nichts wird gespeichert oder gebucht.',

@@ -86,6 +86,8 @@ export const page = {
   deleteNote: 'Delete note',
   deleteNoteText:
     '{count, plural, =0 {The note is deleted permanently.} one {The note is deleted permanently, also for the person you share it with.} other {The note is deleted permanently, also for the # people you share it with.}}',
+  leaveNote: 'Leave note',
+  leaveNoteText: 'You lose access to the note, until its author shares the note with you again.',
   noteChangedElsewhere: 'This note was changed elsewhere. Which version do you want to keep?',
   noteGone: 'This note was deleted, or is no longer shared with you. You can save your text as a new note.',
   noteNotEditable: 'You can no longer change this note. You can save your text as a new note.',
@@ -95,9 +97,10 @@ export const page = {
   scopeWrite: 'Adds, changes, shares and deletes your tasks and notes',
 
   // Account
-  exportExplanation: 'Download your tasks, notes, devices, apps and activity as a JSON file.',
+  exportExplanation:
+    'Download your tasks, notes, devices, apps and activity as a JSON file. The file also lists the newest notes that other people share with you.',
   deleteAccountExplanation:
-    'This deletes your tasks and notes, also the notes that you share with other people, and signs you out everywhere. This cannot be undone.',
+    'This deletes your tasks and notes, also the notes that you share with other people, and signs you out everywhere. This cannot be undone. Notes of other people stay shared with your address.',
 
   // Reservation
   reservationTitle: 'Reserve a table',

@@ -86,6 +86,8 @@ export const page: Page = {
   deleteNote: 'Eliminar nota',
   deleteNoteText:
     '{count, plural, =0 {La nota se eliminará definitivamente.} one {La nota se eliminará definitivamente, también para la persona con quien la comparte.} many {La nota se eliminará definitivamente, también para las # de personas con quienes la comparte.} other {La nota se eliminará definitivamente, también para las # personas con quienes la comparte.}}',
+  leaveNote: 'Abandonar nota',
+  leaveNoteText: 'Perderá el acceso a la nota hasta que su autor vuelva a compartirla con usted.',
   noteChangedElsewhere: 'Esta nota se modificó en otro lugar. ¿Qué versión desea conservar?',
   noteGone: 'Esta nota se eliminó o ya no se comparte con usted. Puede guardar su texto como nota nueva.',
   noteNotEditable: 'Ya no puede modificar esta nota. Puede guardar su texto como nota nueva.',
@@ -94,9 +96,9 @@ export const page: Page = {
   scopeWrite: 'Añade, modifica, comparte y elimina sus tareas y notas',
 
   exportExplanation:
-    'Descargue sus tareas, notas, dispositivos, aplicaciones y actividad en un archivo JSON.',
+    'Descargue sus tareas, notas, dispositivos, aplicaciones y actividad en un archivo JSON. El archivo también enumera las notas más recientes que otras personas comparten con usted.',
   deleteAccountExplanation:
-    'Esto elimina sus tareas y notas, también las notas que comparte con otras personas, y cierra su sesión en todas partes. No se puede deshacer.',
+    'Esto elimina sus tareas y notas, también las notas que comparte con otras personas, y cierra su sesión en todas partes. No se puede deshacer. Las notas de otras personas siguen compartidas con su dirección.',
 
   reservationTitle: 'Reservar una mesa',
   reservationExplanation: 'Una demostración de idiomas: no se guarda ni se reserva nada.',

@@ -87,6 +87,8 @@ export const page: Page = {
   deleteNote: 'Supprimer la note',
   deleteNoteText:
     '{count, plural, =0 {La note sera définitivement supprimée.} one {La note sera définitivement supprimée, y compris pour la personne avec qui vous la partagez.} many {La note sera définitivement supprimée, y compris pour les # de personnes avec qui vous la partagez.} other {La note sera définitivement supprimée, y compris pour les # personnes avec qui vous la partagez.}}',
+  leaveNote: 'Quitter la note',
+  leaveNoteText: 'Vous perdez l’accès à la note, jusqu’à ce que son auteur la partage à nouveau avec vous.',
   noteChangedElsewhere: 'Cette note a été modifiée ailleurs. Quelle version voulez-vous garder ?',
   noteGone:
     'Cette note a été supprimée ou n’est plus partagée avec vous. Vous pouvez enregistrer votre texte comme nouvelle note.',
@@ -97,9 +99,9 @@ export const page: Page = {
   scopeWrite: 'Ajoute, modifie, partage et supprime vos tâches et vos notes',
 
   exportExplanation:
-    'Téléchargez vos tâches, notes, appareils, applications et activités dans un fichier JSON.',
+    'Téléchargez vos tâches, notes, appareils, applications et activités dans un fichier JSON. Le fichier indique aussi les notes les plus récentes que d’autres personnes partagent avec vous.',
   deleteAccountExplanation:
-    'Cette action supprime vos tâches et vos notes, y compris les notes que vous partagez avec d’autres personnes, et vous déconnecte partout. Elle est irréversible.',
+    'Cette action supprime vos tâches et vos notes, y compris les notes que vous partagez avec d’autres personnes, et vous déconnecte partout. Elle est irréversible. Les notes d’autres personnes restent partagées avec votre adresse.',
 
   reservationTitle: 'Réserver une table',
   reservationExplanation: 'Une démonstration des langues : rien n’est enregistré ni réservé.',

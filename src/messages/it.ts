@@ -88,6 +88,8 @@ export const page: Page = {
   deleteNote: 'Elimina nota',
   deleteNoteText:
     '{count, plural, =0 {La nota verrà eliminata definitivamente.} one {La nota verrà eliminata definitivamente, anche per la persona con cui la condivide.} many {La nota verrà eliminata definitivamente, anche per i # di persone con cui la condivide.} other {La nota verrà eliminata definitivamente, anche per le # persone con cui la condivide.}}',
+  leaveNote: 'Abbandona nota',
+  leaveNoteText: 'Perderà l’accesso alla nota, finché l’autore non la condividerà di nuovo con Lei.',
   noteChangedElsewhere: 'Questa nota è stata modificata altrove. Quale versione vuole tenere?',
   noteGone:
     'Questa nota è stata eliminata o non è più condivisa con Lei. Può salvare il Suo testo come nuova nota.',
@@ -97,9 +99,9 @@ export const page: Page = {
   scopeWrite: 'Aggiunge, modifica, condivide ed elimina le Sue attività e note',
 
   exportExplanation:
-    'Scarichi le Sue attività, note, app, i Suoi dispositivi e le operazioni registrate come file JSON.',
+    'Scarichi le Sue attività, note, app, i Suoi dispositivi e le operazioni registrate come file JSON. Il file elenca anche le note più recenti che altre persone condividono con Lei.',
   deleteAccountExplanation:
-    'Questa operazione elimina le Sue attività e note, anche le note che condivide con altre persone, e La disconnette ovunque. Non può essere annullata.',
+    'Questa operazione elimina le Sue attività e note, anche le note che condivide con altre persone, e La disconnette ovunque. Non può essere annullata. Le note di altre persone restano condivise con il Suo indirizzo.',
 
   reservationTitle: 'Prenota un tavolo',
   reservationExplanation: 'Una dimostrazione delle lingue: nulla viene salvato o prenotato.',

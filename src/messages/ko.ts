@@ -78,6 +78,8 @@ export const page: Page = {
   deleteNote: '메모 삭제',
   deleteNoteText:
     '{count, plural, =0 {메모가 영구적으로 삭제됩니다.} other {메모가 영구적으로 삭제되며, 메모를 공유하는 #명에게서도 삭제됩니다.}}',
+  leaveNote: '메모에서 나가기',
+  leaveNoteText: '작성자가 다시 공유할 때까지 이 메모에 액세스할 수 없습니다.',
   noteChangedElsewhere: '이 메모가 다른 곳에서 변경되었습니다. 어느 버전을 유지하시겠습니까?',
   noteGone: '이 메모가 삭제되었거나 더 이상 공유되지 않습니다. 작성한 내용을 새 메모로 저장할 수 있습니다.',
   noteNotEditable: '이 메모를 더 이상 변경할 수 없습니다. 작성한 내용을 새 메모로 저장할 수 있습니다.',
@@ -85,9 +87,10 @@ export const page: Page = {
   scopeRead: '할 일, 메모 및 계정 보기',
   scopeWrite: '할 일과 메모 추가, 변경, 공유 및 삭제',
 
-  exportExplanation: '할 일, 메모, 기기, 앱, 활동을 JSON 파일로 다운로드합니다.',
+  exportExplanation:
+    '할 일, 메모, 기기, 앱, 활동을 JSON 파일로 다운로드합니다. 파일에는 다른 사람이 공유한 최신 메모의 목록도 포함됩니다.',
   deleteAccountExplanation:
-    '할 일과 메모(다른 사람과 공유하는 메모 포함)가 삭제되고 모든 곳에서 로그아웃됩니다. 이 작업은 취소할 수 없습니다.',
+    '할 일과 메모(다른 사람과 공유하는 메모 포함)가 삭제되고 모든 곳에서 로그아웃됩니다. 이 작업은 취소할 수 없습니다. 다른 사람의 메모는 본인의 주소와 계속 공유됩니다.',
 
   reservationTitle: '테이블 예약',
   reservationExplanation: '언어 시연입니다. 아무것도 저장되거나 예약되지 않습니다.',

@@ -87,6 +87,8 @@ export const page: Page = {
   deleteNote: 'Usuń notatkę',
   deleteNoteText:
     '{count, plural, =0 {Notatka zostanie trwale usunięta.} one {Notatka zostanie trwale usunięta, także dla osoby, której jest udostępniona.} few {Notatka zostanie trwale usunięta, także dla # osób, którym jest udostępniona.} many {Notatka zostanie trwale usunięta, także dla # osób, którym jest udostępniona.} other {Notatka zostanie trwale usunięta, także dla # osoby, którym jest udostępniona.}}',
+  leaveNote: 'Opuść notatkę',
+  leaveNoteText: 'Dostęp do notatki wygaśnie, dopóki jej autor nie udostępni jej ponownie.',
   noteChangedElsewhere: 'Ta notatka została zmieniona w innym miejscu. Którą wersję zachować?',
   noteGone:
     'Ta notatka została usunięta lub nie jest już Państwu udostępniona. Można zapisać swój tekst jako nową notatkę.',
@@ -95,9 +97,10 @@ export const page: Page = {
   scopeRead: 'Widzi Państwa zadania, notatki i konto',
   scopeWrite: 'Dodaje, zmienia, udostępnia i usuwa Państwa zadania i notatki',
 
-  exportExplanation: 'Tutaj można pobrać zadania, notatki, urządzenia, aplikacje i aktywność jako plik JSON.',
+  exportExplanation:
+    'Tutaj można pobrać zadania, notatki, urządzenia, aplikacje i aktywność jako plik JSON. Plik zawiera też listę najnowszych notatek udostępnionych Państwu przez inne osoby.',
   deleteAccountExplanation:
-    'Zadania i notatki zostaną usunięte, także notatki udostępnione innym osobom, i nastąpi wylogowanie na wszystkich urządzeniach. Tego nie można cofnąć.',
+    'Zadania i notatki zostaną usunięte, także notatki udostępnione innym osobom, i nastąpi wylogowanie na wszystkich urządzeniach. Tego nie można cofnąć. Notatki innych osób pozostaną udostępnione Państwa adresowi.',
 
   reservationTitle: 'Rezerwacja stolika',
   reservationExplanation: 'Demonstracja języków: nic nie jest zapisywane ani rezerwowane.',

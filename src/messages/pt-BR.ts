@@ -87,6 +87,8 @@ export const page: Page = {
   deleteNote: 'Excluir nota',
   deleteNoteText:
     '{count, plural, =0 {A nota será excluída definitivamente.} one {A nota será excluída definitivamente, também para a pessoa com quem você a compartilha.} many {A nota será excluída definitivamente, também para os # de pessoas com quem você a compartilha.} other {A nota será excluída definitivamente, também para as # pessoas com quem você a compartilha.}}',
+  leaveNote: 'Sair da nota',
+  leaveNoteText: 'Você perde o acesso à nota até que o autor a compartilhe com você novamente.',
   noteChangedElsewhere: 'Esta nota foi alterada em outro lugar. Qual versão você quer manter?',
   noteGone:
     'Esta nota foi excluída ou não está mais compartilhada com você. Você pode salvar seu texto como uma nova nota.',
@@ -96,9 +98,9 @@ export const page: Page = {
   scopeWrite: 'Adiciona, altera, compartilha e exclui suas tarefas e notas',
 
   exportExplanation:
-    'Baixe suas tarefas, notas, dispositivos, aplicativos e atividades como um arquivo JSON.',
+    'Baixe suas tarefas, notas, dispositivos, aplicativos e atividades como um arquivo JSON. O arquivo também lista as notas mais recentes que outras pessoas compartilham com você.',
   deleteAccountExplanation:
-    'Isto exclui suas tarefas e notas, inclusive as notas que você compartilha com outras pessoas, e encerra todas as suas sessões. Não é possível desfazer.',
+    'Isto exclui suas tarefas e notas, inclusive as notas que você compartilha com outras pessoas, e encerra todas as suas sessões. Não é possível desfazer. As notas de outras pessoas continuam compartilhadas com o seu endereço.',
 
   reservationTitle: 'Reservar uma mesa',
   reservationExplanation: 'Uma demonstração de idiomas: nada é armazenado nem reservado.',

@@ -81,6 +81,8 @@ export const page: Page = {
   deleteNote: 'Notu sil',
   deleteNoteText:
     '{count, plural, =0 {Not kalıcı olarak silinir.} one {Not, paylaştığınız # kişi için de kalıcı olarak silinir.} other {Not, paylaştığınız # kişi için de kalıcı olarak silinir.}}',
+  leaveNote: 'Nottan ayrıl',
+  leaveNoteText: 'Yazarı notu sizinle yeniden paylaşana kadar nota erişemezsiniz.',
   noteChangedElsewhere: 'Bu not başka bir yerde değiştirildi. Hangi sürümü tutmak istiyorsunuz?',
   noteGone: 'Bu not silindi ya da artık sizinle paylaşılmıyor. Metninizi yeni not olarak kaydedebilirsiniz.',
   noteNotEditable: 'Bu notu artık değiştiremezsiniz. Metninizi yeni not olarak kaydedebilirsiniz.',
@@ -89,9 +91,9 @@ export const page: Page = {
   scopeWrite: 'Görev ve notlarınızı ekler, değiştirir, paylaşır ve siler',
 
   exportExplanation:
-    'Görevlerinizi, notlarınızı, cihazlarınızı, uygulamalarınızı ve etkinliklerinizi JSON dosyası olarak indirin.',
+    'Görevlerinizi, notlarınızı, cihazlarınızı, uygulamalarınızı ve etkinliklerinizi JSON dosyası olarak indirin. Dosya, başkalarının sizinle paylaştığı en yeni notları da listeler.',
   deleteAccountExplanation:
-    'Bu işlem görevlerinizi ve notlarınızı, başkalarıyla paylaştığınız notlar dahil siler ve her yerde oturumunuzu kapatır. Geri alınamaz.',
+    'Bu işlem görevlerinizi ve notlarınızı, başkalarıyla paylaştığınız notlar dahil siler ve her yerde oturumunuzu kapatır. Geri alınamaz. Başkalarının notları adresinizle paylaşılmaya devam eder.',
 
   reservationTitle: 'Masa ayırtın',
   reservationExplanation: 'Dillerin bir gösterimi: hiçbir şey saklanmaz ya da ayrılmaz.',

@@ -78,6 +78,8 @@ export const page: Page = {
   deleteNote: '删除笔记',
   deleteNoteText:
     '{count, plural, =0 {该笔记将被永久删除。} other {该笔记将被永久删除，与您共享此笔记的 # 人也将无法再查看。}}',
+  leaveNote: '退出笔记',
+  leaveNoteText: '在作者再次与您共享之前，您将无法访问此笔记。',
   noteChangedElsewhere: '此笔记已在别处更改。您要保留哪个版本？',
   noteGone: '此笔记已被删除，或不再与您共享。您可以将您的文本另存为新笔记。',
   noteNotEditable: '您不能再更改此笔记。您可以将您的文本另存为新笔记。',
@@ -85,9 +87,10 @@ export const page: Page = {
   scopeRead: '可查看您的任务、笔记和账户',
   scopeWrite: '可添加、更改、共享和删除您的任务和笔记',
 
-  exportExplanation: '将您的任务、笔记、设备、应用和活动记录下载为 JSON 文件。',
+  exportExplanation:
+    '将您的任务、笔记、设备、应用和活动记录下载为 JSON 文件。该文件还列出其他人与您共享的最新笔记。',
   deleteAccountExplanation:
-    '这将删除您的任务和笔记（包括您与他人共享的笔记），并在所有设备上退出登录。此操作无法撤消。',
+    '这将删除您的任务和笔记（包括您与他人共享的笔记），并在所有设备上退出登录。此操作无法撤消。其他人的笔记仍会与您的地址共享。',
 
   reservationTitle: '预订餐桌',
   reservationExplanation: '语言演示：不会保存或预订任何内容。',

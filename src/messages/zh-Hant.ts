@@ -78,6 +78,8 @@ export const page: Page = {
   deleteNote: '刪除筆記',
   deleteNoteText:
     '{count, plural, =0 {此筆記將永久刪除。} other {此筆記將永久刪除，與您分享此筆記的 # 人也將無法再檢視。}}',
+  leaveNote: '離開筆記',
+  leaveNoteText: '在作者再次與您分享之前，您將無法存取此筆記。',
   noteChangedElsewhere: '此筆記已在別處變更。您要保留哪個版本？',
   noteGone: '此筆記已遭刪除，或不再與您分享。您可以將您的文字另存為新筆記。',
   noteNotEditable: '您不能再變更此筆記。您可以將您的文字另存為新筆記。',
@@ -85,9 +87,10 @@ export const page: Page = {
   scopeRead: '可檢視您的工作、筆記和帳戶',
   scopeWrite: '可新增、變更、分享和刪除您的工作和筆記',
 
-  exportExplanation: '將您的工作、筆記、裝置、應用程式和活動記錄下載為 JSON 檔案。',
+  exportExplanation:
+    '將您的工作、筆記、裝置、應用程式和活動記錄下載為 JSON 檔案。該檔案也會列出其他人與您分享的最新筆記。',
   deleteAccountExplanation:
-    '這會刪除您的工作和筆記（包括您與其他人分享的筆記），並在所有裝置上登出。此操作無法復原。',
+    '這會刪除您的工作和筆記（包括您與其他人分享的筆記），並在所有裝置上登出。此操作無法復原。其他人的筆記仍會與您的地址分享。',
 
   reservationTitle: '預訂餐桌',
   reservationExplanation: '語言示範：不會儲存或預訂任何內容。',

@@ -109,8 +109,8 @@ describe('notes', () => {
 
     await itemOf(bob.page, 'To read').getByText('Shared with you to read').waitFor()
     await itemOf(bob.page, 'To edit').getByText('Shared with you to edit').waitFor()
-    expect(await buttonsOf(itemOf(bob.page, 'To read'))).toEqual([])
-    expect(await buttonsOf(itemOf(bob.page, 'To edit'))).toEqual(['Edit'])
+    expect(await buttonsOf(itemOf(bob.page, 'To read'))).toEqual(['Leave note'])
+    expect(await buttonsOf(itemOf(bob.page, 'To edit'))).toEqual(['Edit', 'Leave note'])
 
     await button(itemOf(bob.page, 'To edit'), 'Edit').click()
     await write(bob.page, 'To edit', 'Bread and butter')
@@ -121,6 +121,22 @@ describe('notes', () => {
     await button(itemOf(ada.page, 'To read'), 'Delete').click()
     await button(ada.page.getByRole('dialog'), 'Delete note').click()
     await itemOf(bob.page, 'To read').waitFor({ state: 'detached' })
+  })
+
+  test('of other people can be left, after a question', async () => {
+    const { ada, bob, id } = await openForTwo()
+    const dialog = bob.page.getByRole('dialog', { name: 'Leave note' })
+
+    await button(itemOf(bob.page, 'Plan'), 'Leave note').click()
+    await dialog.getByText('You lose access to the note').waitFor()
+    expect(await findViolations(bob.page)).toEqual([])
+    await button(dialog, 'Cancel').click()
+    expect((await ada.client.notes.shares({ id })).shares).toMatchObject([{ email: bob.email }])
+    await button(itemOf(bob.page, 'Plan'), 'Leave note').click()
+    await button(dialog, 'Leave note').click()
+
+    await bob.page.getByText('You have no notes.').waitFor()
+    await itemOf(ada.page, 'Plan').getByText('Not shared').waitFor()
   })
 
   test('cannot be shared with the own address', async () => {
@@ -268,7 +284,7 @@ describe('while a person edits a note', () => {
     await page.getByRole('alert').getByText('You can no longer change this note.').waitFor()
     expect(await page.getByRole('textbox', { name: 'Body' }).inputValue()).toBe('Text of Bob')
     await button(page, 'Cancel').click()
-    expect(await buttonsOf(itemOf(page, 'Plan'))).toEqual([])
+    expect(await buttonsOf(itemOf(page, 'Plan'))).toEqual(['Leave note'])
   })
 
   test('the text of a new note is kept', async () => {

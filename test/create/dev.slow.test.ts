@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
+import { createAccess } from '../../engine/console/access.ts'
 import { freePort } from '../../engine/testing/postgres.ts'
 import { waitUntilListening } from '../fixtures/programs.ts'
 
@@ -70,6 +71,29 @@ describe('tallystick dev', { timeout: 180_000 }, () => {
     expect(output()).toBe(
       `The service behind the page uses the port after PORT. 127.0.0.1:${port + 1}: ${ADVICE}`,
     )
+  })
+
+  test('keeps the console open when the service starts again, by a secret that no file contains', async () => {
+    const project = await createProject({ page: false })
+    const port = await freePort()
+    const { output } = await startDevelopment(project, port)
+    const findAddress = () => /Console +(http\S+)/.exec(output())?.[1]
+    await expect.poll(findAddress, { timeout: 120_000 }).toBeDefined()
+    const address = findAddress() ?? ''
+    const { headers } = await fetch(address, { redirect: 'manual' })
+    const cookie = headers.get('set-cookie')?.split(';', 1)[0] ?? ''
+    const page = new URL(headers.get('location') ?? '', address)
+
+    const source = join(project, 'src/app.ts')
+    await writeFile(source, `${await readFile(source, 'utf8')}\nconsole.log('changed')\n`)
+    await expect.poll(output, { timeout: 120_000 }).toMatch(/\nchanged\n.*Console /s)
+
+    const { status } = await fetch(page, { headers: { cookie } })
+    const secret = await readFile(join(project, '.data/auth-secret'), 'utf8')
+    const folder = createAccess({ secret, port: Number(page.port) }).folder
+    // Without a build, the console has no page: 404 with the cookie, 401 without.
+    expect([200, 404]).toContain(status)
+    expect(page.pathname).not.toBe(`${folder}/`)
   })
 
   test('applies a new migration', async () => {

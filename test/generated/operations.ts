@@ -17,6 +17,8 @@ type Answers = { [Path in Paths as Path['id']]: Path['answer'] }
 export interface Values {
   taskId: number
   noteId: string
+  /** A note of another person. */
+  sharedId: string
   /** The id of the note in the first form. */
   noteNumber: number
   /** The token of another session of the caller. */

@@ -102,11 +102,17 @@ async function createValues(service: Service, email: string) {
   const client = createRestClient(origin, { headers: { cookie } })
   await (await registerApp(service)).obtainTokens(cookie)
   const grantId = (await client.apps.list()).apps[0]?.id ?? ''
+  const author = createRestClient(origin, {
+    headers: { cookie: await signIn(origin, `author-of-${email}`, dataDir) },
+  })
+  const { id: sharedId } = await author.notes.create({ title: 'Shared', body: '' })
+  await author.notes.share({ id: sharedId, email, role: 'reader' })
   const values = async (): Promise<Values> => {
     const { id: taskId } = await client.tasks.create({ taskTitle: 'Write' })
     const { id: noteId } = await client.notes.create({ title: 'Plan', body: '' })
     const { notes } = await client.legacyNotes.list({ limit: 1 })
-    return { taskId, noteId, noteNumber: notes[0]?.id ?? 0, token, grantId, email, inputValue: 7, guests: 2 }
+    const noteNumber = notes[0]?.id ?? 0
+    return { taskId, noteId, sharedId, noteNumber, token, grantId, email, inputValue: 7, guests: 2 }
   }
   return { cookie, values }
 }

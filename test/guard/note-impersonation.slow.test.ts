@@ -43,4 +43,18 @@ describe('an impersonation', () => {
       body: { sharedWith: 1, can: { SHARE_NOTE: true } },
     })
   })
+
+  test('cannot leave a note', async () => {
+    const { ada, cookie } = await startImpersonation()
+    const { email } = (await get('/api/me', ada.cookie)).body as { email: string }
+    const bob = await signIn()
+    const { body } = await post('/api/notes', { title: 'Plan', body: '' }, bob.cookie)
+    const { id } = body as { id: string }
+    await post(`/api/notes/${id}/share`, { email, role: 'reader' }, bob.cookie)
+
+    const refused = await post(`/api/notes/${id}/leave`, {}, cookie)
+
+    expect(refused).toMatchObject({ status: 403, body: { code: 'FORBIDDEN', defined: true } })
+    expect((await get('/api/notes', ada.cookie)).body).toMatchObject({ notes: [{ id }] })
+  })
 })

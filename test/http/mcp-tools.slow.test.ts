@@ -93,7 +93,7 @@ describe.each(Object.entries(clients))('%s', (_, connect) => {
     ])
     expect(namesWith('destructiveHint')).toEqual([
       ...['counter_set', 'counter_reset', 'tasks_update', 'tasks_delete', 'tasks_reset'],
-      ...['notes_update', 'notes_share', 'notes_unshare', 'notes_delete'],
+      ...['notes_update', 'notes_share', 'notes_unshare', 'notes_leave', 'notes_delete'],
     ])
   })
 
@@ -112,7 +112,8 @@ describe.each(Object.entries(clients))('%s', (_, connect) => {
   })
 
   test('calls every tool', async () => {
-    const { credentials } = await authorizeAgent()
+    const email = newEmail()
+    const { credentials } = await authorizeAgent({ email })
     const agent = await connect(credentials)
     const called = new Set<string>()
     const use = async (name: string, input?: Record<string, unknown>) => {
@@ -145,6 +146,10 @@ describe.each(Object.entries(clients))('%s', (_, connect) => {
     expect(await use('notes_shares', { id: note.id })).toMatchObject({ shares: [share] })
     expect(await use('notes_unshare', { id: note.id, email: share.email })).toMatchObject({ sharedWith: 0 })
     expect(await use('notes_list')).toMatchObject({ notes: [{ title: 'Plan B', mine: true }] })
+    const author = await service.person()
+    const { id: sharedId } = await author.notes.create({ title: 'Of another person', body: '' })
+    await author.notes.share({ id: sharedId, email, role: 'reader' })
+    expect(await use('notes_leave', { id: sharedId })).toEqual({ id: sharedId })
     expect(await use('notes_delete', { id: note.id })).toEqual({ id: note.id })
 
     await use('reservations_create', { name: 'Ada', guests: 2 })

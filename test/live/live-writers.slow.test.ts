@@ -17,8 +17,9 @@ afterAll(() => other.close())
 interface Writer {
   person: Client
   email: string
-  /** The id of a note in the second form, and of a task. */
+  /** The id of a note in the second form, of a note that a friend shares with the person, and of a task. */
   note: string
+  shared: string
   task: number
   /** The token of another session of the person. */
   token: string
@@ -44,6 +45,7 @@ const writes: Record<string, (writer: Writer) => Promise<unknown>> = {
   'notes.update': ({ person, note }) => person.notes.update({ id: note, title: 'Changed', body: '' }),
   'notes.share': ({ person, note }) => person.notes.share({ id: note, email: newEmail(), role: 'reader' }),
   'notes.unshare': ({ person, note }) => person.notes.unshare({ id: note, email: SHARED }),
+  'notes.leave': ({ person, shared }) => person.notes.leave({ id: shared }),
   'notes.delete': ({ person, note }) => person.notes.delete({ id: note }),
   'legacyNotes.create': ({ person }) => person.legacyNotes.create({ newNote: 'New' }),
   'legacyNotes.delete': async ({ person }) => {
@@ -87,6 +89,9 @@ describe('a procedure that changes data', () => {
       const { id: task } = await person.tasks.create({ taskTitle: 'Old' })
       const { id: note } = await person.notes.create({ title: 'Old', body: '' })
       await person.notes.share({ id: note, email: SHARED, role: 'reader' })
+      const friend = await service.person()
+      const { id: shared } = await friend.notes.create({ title: 'Of a friend', body: '' })
+      await friend.notes.share({ id: shared, email, role: 'reader' })
       await service.signIn(email)
       const { sessions } = await person.sessions.list()
       const token = sessions.find(({ isCurrent, token }) => !isCurrent && token)?.token ?? ''
@@ -112,7 +117,7 @@ describe('a procedure that changes data', () => {
       }, PATIENCE)
       const before = updated.at(-1)
 
-      await writes[name]?.({ person, email, note, task, token, grant })
+      await writes[name]?.({ person, email, note, shared, task, token, grant })
 
       // The changes above may arrive only now, after which the same state is sent again.
       await vi.waitFor(() => {

@@ -185,8 +185,8 @@ describe('tallystick permissions', () => {
     expect(lines.map((line) => line.split(/ {2,}/))).toEqual([
       ['tasks', 'owner', 'EDIT_TASK'],
       ['notes', 'author', 'VIEW_NOTE, EDIT_NOTE, SHARE_NOTE, DELETE_NOTE'],
-      ['notes', 'editor', 'VIEW_NOTE, EDIT_NOTE'],
-      ['notes', 'reader', 'VIEW_NOTE'],
+      ['notes', 'editor', 'VIEW_NOTE, EDIT_NOTE, LEAVE_NOTE'],
+      ['notes', 'reader', 'VIEW_NOTE, LEAVE_NOTE'],
       ['notes', 'anyone', 'CREATE_NOTE'],
     ])
   })

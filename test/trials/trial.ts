@@ -4,7 +4,18 @@ const cleanups: (() => Promise<void>)[] = []
 
 /** Settings with high rate limits, so that the load, which comes from one address, does not reach the limits. */
 export const UNLIMITED_RATES = {
-  LIMITS: ['steps', 'writes', 'reservations', 'exports', 'codes', 'tries', 'registrations', 'tokens']
+  LIMITS: [
+    'steps',
+    'writes',
+    'shares',
+    'sharesToAddress',
+    'reservations',
+    'exports',
+    'codes',
+    'tries',
+    'registrations',
+    'tokens',
+  ]
     .map((name) => `${name}=1000000000`)
     .join(),
 }

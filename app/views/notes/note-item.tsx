@@ -17,10 +17,11 @@ interface Props {
   /** Whether the person reads the whole note. */
   isOpen: boolean
   onDelete: (note: Note) => void
+  onLeave: (note: Note) => void
 }
 
 /** A note in the list, with the actions that the person has the permission for. */
-export const NoteItem = memo(function NoteItem({ note, current, edited, isOpen, onDelete }: Props) {
+export const NoteItem = memo(function NoteItem({ note, current, edited, isOpen, onDelete, onLeave }: Props) {
   const { t } = useLanguage()
   const titleId = useId()
   const item = useFocusOfList()
@@ -28,8 +29,9 @@ export const NoteItem = memo(function NoteItem({ note, current, edited, isOpen, 
   const shareButton = useRef<HTMLButtonElement>(null)
   const wasEdited = useRef(false)
   const [isSharing, setSharing] = useState(false)
-  const { title, body, can } = note
-  const canShare = can.SHARE_NOTE && !useSession()?.session.impersonatedBy
+  const { title, body, can, mine } = note
+  const isImpersonated = Boolean(useSession()?.session.impersonatedBy)
+  const canShare = can.SHARE_NOTE && !isImpersonated
 
   useEffect(() => {
     if (wasEdited.current && !edited) editButton.current?.focus()
@@ -87,6 +89,17 @@ export const NoteItem = memo(function NoteItem({ note, current, edited, isOpen, 
               }}
             >
               {t('delete')}
+            </button>
+          )}
+          {!mine && !isImpersonated && (
+            <button
+              className="danger"
+              aria-describedby={titleId}
+              onClick={() => {
+                onLeave(note)
+              }}
+            >
+              {t('leaveNote')}
             </button>
           )}
         </div>

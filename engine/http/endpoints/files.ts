@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises'
 import { extname, join, posix, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import { type Coding, preferredCoding } from '../server/accept.ts'
+import { type Coding, firstElements, preferredCoding } from '../server/accept.ts'
 import type { Endpoint, Endpoints } from './endpoints.ts'
 import { sendBody, sendError } from '../server/send.ts'
 import { setPageHeaders } from '../server/response-headers.ts'
@@ -54,7 +54,8 @@ export function createFileEndpoint({
       response.setHeader('etag', file.etag)
       if (compressed) response.setHeader('content-encoding', coding)
       const condition = headers['if-none-match']
-      const isFresh = condition !== undefined && fresh({ 'if-none-match': condition }, { etag: file.etag })
+      const isFresh =
+        condition !== undefined && fresh({ 'if-none-match': firstElements(condition) }, { etag: file.etag })
       if (!isFresh || status !== 200) return sendBody(response, status, file.bytes, type)
       response.writeHead(304).end()
       return true

@@ -12,8 +12,19 @@ interface MediaRange {
 /** Maximum number of elements of a header that the service evaluates. Browsers send about ten. */
 const MAX_ELEMENTS = 50
 
+/** Maximum length of these elements in total, in characters. One element can have thousands of parameters. */
+const MAX_LENGTH = 4096
+
+/** Returns the first MAX_ELEMENTS elements of a header. */
+export const firstElements = (header: string) => header.split(',', MAX_ELEMENTS).join()
+
+/** Returns the elements of a header that are complete within MAX_LENGTH characters. */
+const shorten = (header: string) =>
+  header.length > MAX_LENGTH ? header.slice(0, header.lastIndexOf(',', MAX_LENGTH) + 1) : header
+
 /** Parses an `Accept` header. Returns its first elements, at most MAX_ELEMENTS, in the order of the header. */
-export function parseAccept(accept: string): MediaRange[] {
+export function parseAccept(header: string): MediaRange[] {
+  const accept = shorten(header)
   const ranges: MediaRange[] = []
   for (let start = 0, count = 0; start < accept.length && count < MAX_ELEMENTS; count++) {
     const { type, parameters: all, index } = parse(accept, { comma: true, start })

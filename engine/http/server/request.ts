@@ -81,13 +81,17 @@ export function createRequestReader(
   }
 }
 
+/** Maximum number of addresses in X-Forwarded-For that are read: the last, which the proxies of the operator append. */
+const MAX_PROXIES = 50
+
 /**
  * Returns the IP address of the client: the address that trusted proxies report in X-Forwarded-For. If no trusted proxy
  * reports a valid IP address, returns the address of the socket.
  */
 function readAddress(request: IncomingMessage, isTrustedProxy: ReturnType<typeof proxyAddr.compile>) {
   const forwarded = request.headers['x-forwarded-for']
-  if (typeof forwarded === 'string') request.headers['x-forwarded-for'] = withoutPorts(forwarded)
+  if (typeof forwarded === 'string')
+    request.headers['x-forwarded-for'] = withoutPorts(forwarded.split(',').slice(-MAX_PROXIES).join())
   // A closed socket has no address, and proxy-addr then returns undefined, although its types exclude undefined.
   const candidates: (string | undefined)[] = [
     proxyAddr(request, isTrustedProxy),

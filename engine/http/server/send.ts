@@ -5,20 +5,20 @@ import { finished } from 'node:stream'
 
 import type { Reply } from '../../caller.ts'
 import type { LimitRefusal } from '../../context.ts'
-import type { Coding } from './accept.ts'
+import { type Coding, firstElements } from './accept.ts'
 import { compressors, MIN_COMPRESSED, selectCoding } from './compression.ts'
 import { encodeError, type PublicError } from './errors.ts'
 import type { Call } from './protocol.ts'
 import { enqueueAnswer } from './tick.ts'
 
-/** Returns whether the status must be 304, because `If-None-Match` contains the entity tag of the answer. */
+/** Returns whether the status must be 304, because the first tags of `If-None-Match` contain the entity tag of the answer. */
 export function isNotModified({ method, request: { headers }, context: { reply } }: Call) {
   const condition = headers['if-none-match']
   if (condition === undefined || method !== 'GET') return false
   const etag = reply.get('etag')
   // Ignores the request's Cache-Control. Browsers add `no-cache` to every `fetch` with If-None-Match; the header is
   // addressed to caches between the browser and the service.
-  return etag !== undefined && fresh({ 'if-none-match': condition }, { etag })
+  return etag !== undefined && fresh({ 'if-none-match': firstElements(condition) }, { etag })
 }
 
 /**

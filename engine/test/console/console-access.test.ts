@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { once } from 'node:events'
 import { describe, expect, test, vi } from 'vitest'
 
+import { createAccess } from '../../console/access.ts'
 import { mayHaveConsole } from '../../serve.ts'
 import { startConsole } from '../fixtures/console.ts'
 
@@ -84,6 +85,18 @@ describe('the cookie', () => {
 
     expect(root.slice(origin.length)).toMatch(/^\/[\w-]{43}$/)
     expect(statuses).toEqual(paths.map(() => 404))
+  })
+
+  test('does not follow from the secret of the service', async () => {
+    const { authSecret } = developerConsole.services.settings
+    const ofService = createAccess({ secret: authSecret, port: Number(port) })
+    const [key = ''] = new URL(ofService.address()).searchParams.values()
+
+    const other = ofService.useKey(key)?.split(';', 1)[0] ?? ''
+
+    expect(root).not.toBe(origin + ofService.folder)
+    expect(other).toMatch(`tallystick-console-${port}=`)
+    expect((await ask('GET', '/', { cookie: other })).status).toBe(401)
   })
 
   test('cannot be changed', async () => {

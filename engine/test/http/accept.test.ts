@@ -10,6 +10,14 @@ test('Accept is evaluated up to its 50th element', () => {
   expect(preferredMediaType(`${'a/b,'.repeat(50)}${json}`, [json])).toBeUndefined()
 })
 
+test('Accept is evaluated up to its 4,096th character', () => {
+  const long = `a/b${';c=d'.repeat(1000)}`
+
+  expect(preferredMediaType(`${json}, ${long}`, [json])).toBe(json)
+  expect(preferredMediaType(`${long}, ${long}, ${json}`, [json])).toBeUndefined()
+  expect(parseAccept(long + long)).toEqual([])
+})
+
 test('Accept-Encoding is evaluated up to its 50th element', () => {
   expect(preferredCoding(`${'x,'.repeat(49)}gzip`)).toBe('gzip')
   expect(preferredCoding(`${'x,'.repeat(50)}gzip`)).toBeUndefined()

@@ -93,13 +93,16 @@ export async function listEmptyParts({ running: { app, services }, ada, administ
   return empty
 }
 
-/** Deletes the account of Ada. Lists the tables that still contain the texts, the id or the address of Ada. */
-export async function listTablesAfterDeletion({ running, people, ada, text }: Scene) {
+/**
+ * Deletes the account of Ada. Lists the tables that still contain the texts, the id or the address of Ada, except tables
+ * that keep addresses by the declaration of a resource (`keepsAddressIn`).
+ */
+export async function listTablesAfterDeletion({ running: { app, services }, people, ada, text }: Scene) {
   await people.ada.account.delete({ email: ada.email })
-  const found = await Promise.all(
-    [text, ada.id, ada.email].map((value) => listOccurrences(running.services.db, value)),
-  )
-  return [...new Set(found.flat().map(({ table }) => table))]
+  const { keepsAddressIn = {} } = app.personalData
+  const list = async (value: string) => (await listOccurrences(services.db, value)).map(({ table }) => table)
+  const withAddress = (await list(ada.email)).filter((table) => !Object.hasOwn(keepsAddressIn, table))
+  return [...new Set([...(await list(text)), ...(await list(ada.id)), ...withAddress])]
 }
 
 /** The items of a list: the output, or the only list in the output. */

@@ -44,6 +44,7 @@ export function connect(baseUrl: string, cookie: string): SecondFormCalls {
       outcome(sdk.notesShares({ client, path: { id }, query: { limit: 10 } })),
     notes_unshare: ({ noteId: id }) =>
       outcome(sdk.notesUnshare({ client, path: { id }, body: { email: 'bob@example.com' } })),
+    notes_leave: ({ sharedId: id }) => outcome(sdk.notesLeave({ client, path: { id } })),
     notes_delete: ({ noteId: id }) => outcome(sdk.notesDelete({ client, path: { id } })),
     legacyNotes_delete: ({ noteNumber: id }) => outcome(sdk.legacyNotesDelete({ client, path: { id } })),
     legacyNotes_reset: () => outcome(sdk.legacyNotesReset({ client })),

@@ -58,6 +58,8 @@ export function connect(baseUrl: string, cookie: string): Calls {
           body: { email: 'bob@example.com' },
         }),
       ),
+    notes_leave: ({ sharedId: id }) =>
+      outcome(client.POST('/api/notes/{id}/leave', { params: { path: { id } } })),
     notes_delete: ({ noteId: id }) =>
       outcome(client.POST('/api/notes/{id}/delete', { params: { path: { id } } })),
     legacyNotes_list: () =>

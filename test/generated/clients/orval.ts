@@ -45,6 +45,7 @@ export function connect(_: string, cookie: string): Calls {
     notes_shares: ({ noteId }) => outcome(api.notesShares(noteId, { limit: 10 }, { headers })),
     notes_unshare: ({ noteId }) =>
       outcome(api.notesUnshare(noteId, { email: 'bob@example.com' }, { headers })),
+    notes_leave: ({ sharedId }) => outcome(api.notesLeave(sharedId, {}, { headers })),
     notes_delete: ({ noteId }) => outcome(api.notesDelete(noteId, {}, { headers })),
     legacyNotes_list: () =>
       having(

@@ -36,6 +36,7 @@ export function connect(baseUrl: string, cookie: string): SecondFormCalls {
       outcome(api.notesShare(noteId, { email: 'bob@example.com', role: 'reader' })),
     notes_shares: ({ noteId }) => outcome(api.notesShares(noteId, { limit: 10 })),
     notes_unshare: ({ noteId }) => outcome(api.notesUnshare(noteId, { email: 'bob@example.com' })),
+    notes_leave: ({ sharedId }) => outcome(api.notesLeave(sharedId)),
     notes_delete: ({ noteId }) => outcome(api.notesDelete(noteId)),
     legacyNotes_delete: ({ noteNumber }) => outcome(api.legacyNotesDelete(noteNumber)),
     legacyNotes_reset: () => outcome(api.legacyNotesReset()),
