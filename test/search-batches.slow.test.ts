@@ -4,7 +4,7 @@ import { pgTable, text } from 'drizzle-orm/pg-core'
 import { drizzle } from 'drizzle-orm/pglite'
 import fc from 'fast-check'
 import postgres from 'postgres'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { pages } from '../contract/client.ts'
 import { notes } from '../db/notes.ts'
@@ -23,6 +23,12 @@ async function person() {
   const client = service.client({ cookie })
   return { cookie, client, userId: (await client.account.get()).id }
 }
+
+// The first statement of a process also opens the connection.
+beforeAll(async () => {
+  const { client } = await person()
+  await Promise.all([client.tasks.list({ q: 'milk' }), client.notes.list({ q: 'milk' })])
+})
 
 /** More rows than the first batches of a search have. Many rows have the same time. */
 const ROWS = 700
