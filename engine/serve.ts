@@ -8,11 +8,12 @@ import type { Logger } from 'pino'
 import { removeExpired } from './db/housekeeping.ts'
 import { isServer } from './db/open.ts'
 import type { App } from './resource.ts'
-import type { Recorder, Services } from './services.ts'
+import type { Services } from './services.ts'
 import { createApp } from './http/server/app.ts'
 import { listenForCommands } from './operator/command-server.ts'
 import { listenWhileStarting } from './http/server/starting.ts'
 import { createLog } from './telemetry/log.ts'
+import { logRejections } from './telemetry/rejections.ts'
 import { toErrorMessage } from './db/errors.ts'
 import { loadMetrics, migrateDatabase, openServices } from './open-services.ts'
 import { readSettings, type Settings } from './settings.ts'
@@ -46,7 +47,9 @@ export const mayHaveConsole = (
 export async function serve(app: App, environment: NodeJS.ProcessEnv, { isDevelopment = false } = {}) {
   try {
     const settings = readSettings(environment, app)
-    exitOnUncaughtException(createLog(settings))
+    const log = createLog(settings)
+    exitOnUncaughtException(log)
+    const bindRequest = isDevelopment ? logRejections(log) : undefined
     const starting = cluster.isPrimary ? await listenWhileStarting(settings) : undefined
     if (settings.workers > 1 && starting) {
       await serveWithWorkers(app, settings, starting)
@@ -58,7 +61,7 @@ export async function serve(app: App, environment: NodeJS.ProcessEnv, { isDevelo
         app,
         environment.CONSOLE_SECRET ?? randomBytes(32).toString('hex'),
       )
-      const services = await serveInThisProcess(app, settings, starting, recorder)
+      const services = await serveInThisProcess(app, settings, starting, { recorder, bindRequest })
       printStartupMessage(app, settings)
       await open(services)
     } else {
@@ -72,8 +75,8 @@ export async function serve(app: App, environment: NodeJS.ProcessEnv, { isDevelo
 }
 
 /**
- * Logs an uncaught exception, and exits. Without this handler, Node.js would print the complete error, which may
- * contain data of requests.
+ * Logs an uncaught exception, and exits. A rejected promise that no code awaits is an uncaught exception too, except in
+ * development. Without this handler, Node.js would print the complete error, which may contain data of requests.
  */
 function exitOnUncaughtException(log: Logger) {
   process.on('uncaughtException', (error) => {
@@ -83,10 +86,15 @@ function exitOnUncaughtException(log: Logger) {
 }
 
 /** Takes over the port of `starting`. A worker process has no such server, and shares the port of the primary process. */
-async function serveInThisProcess(app: App, settings: Settings, starting?: Server, recorder?: Recorder) {
+async function serveInThisProcess(
+  app: App,
+  settings: Settings,
+  starting?: Server,
+  { recorder, bindRequest }: Pick<Services, 'recorder' | 'bindRequest'> = {},
+) {
   const metrics = await loadMetrics(settings, app)
   if (cluster.isPrimary) await metrics?.serve()
-  const services = await openServices(app, settings, { metrics, recorder })
+  const services = { ...(await openServices(app, settings, { metrics, recorder })), bindRequest }
   const server = createApp(services)
   const commands = await listenForCommands(app, services)
   const connections = new Set<Socket>()

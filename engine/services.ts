@@ -22,6 +22,8 @@ export interface Services {
   metrics?: Metrics | undefined
   /** Undefined without the console for developers. */
   recorder?: Recorder | undefined
+  /** Binds the handling of a request to the request (engine/telemetry/rejections.ts). Only in development. */
+  bindRequest?: ((request: IncomingMessage, handle: () => void) => () => void) | undefined
   state: {
     /**
      * Whether the process is shutting down. If true, readiness checks fail, so that load balancers send no new

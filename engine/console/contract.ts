@@ -96,8 +96,15 @@ const RecordedError = z.object({
   type: z.string(),
   code: z.string().optional(),
   message: z.string().optional(),
+  /** The failed statement, without its parameters. */
+  statement: z.string().optional(),
   stack: z.string().optional(),
+  /** The cause of the error, which can have a cause itself. */
+  get cause() {
+    return RecordedError.optional()
+  },
 })
+export type RecordedError = z.infer<typeof RecordedError>
 
 const RecordedRequest = z.object({
   id: z.string(),

@@ -1,11 +1,10 @@
-import { ORPCError } from '@orpc/client'
 import { EventPublisher } from '@orpc/shared'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { metaOf } from 'tallystick-contract'
 
 import type { App } from '../resource.ts'
 import type { AttributesOf, Recorder } from '../services.ts'
-import { describeError, MAX_PATH } from '../telemetry/log.ts'
+import { describeFully, MAX_PATH } from '../telemetry/log.ts'
 import { type RecordedCall, type Recording, recordings } from '../telemetry/recording.ts'
 import type { RecordedRequest } from './contract.ts'
 import { describeValue } from './redaction.ts'
@@ -160,12 +159,7 @@ function describeCall({ operation, input, outcome }: RecordedCall, hasSecrets: b
     operation,
     input: describeValue(input, false),
     output: outcome && 'output' in outcome ? describeValue(outcome.output, hasSecrets) : null,
-    error: outcome && 'error' in outcome ? describeFailure(outcome.error) : null,
+    // The console is only for developers, so that the error has its message.
+    error: outcome && 'error' in outcome ? describeFully(outcome.error) : null,
   }
 }
-
-/** Describes an error as the log does. The message of an error for callers contains no secret. */
-const describeFailure = (error: unknown) => ({
-  ...describeError(error),
-  ...(error instanceof ORPCError && { message: error.message }),
-})

@@ -92,7 +92,9 @@ function createService(env: NodeJS.ProcessEnv) {
     stop,
     restart: async () => {
       await stop()
-      child = spawn(process.execPath, [`${OUTPUT}/dev.js`], { env, stdio: 'inherit' })
+      // The bundle is one file, so that its source map must be enabled before the file is loaded.
+      const words = ['--enable-source-maps', `${OUTPUT}/dev.js`]
+      child = spawn(process.execPath, words, { env, stdio: 'inherit' })
     },
   }
 }

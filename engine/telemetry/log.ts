@@ -25,18 +25,24 @@ const VALUE_FREE = /^(08|23|25|26|28|40|42(?!601)|53|54|55|57|58)[0-9A-Z]{3}$/
 const SQLSTATE = /^(?!P0)[0-9A-Z]{5}$/
 
 /**
- * Creates the logger. Writes one JSON object per line, by default to standard output. Of the input of a request, the
- * log contains only the path and, without SMTP_URL, the e-mail address of a sign-in.
+ * Creates the logger. Writes one JSON object per line, by default to standard output. In production, the log contains of the
+ * input of a request only the path. Outside of production, errors have their messages and statements, which can contain
+ * input, and without SMTP_URL the log has the e-mail address of a sign-in.
  */
 export const createLog = (
-  { logLevel, service, release }: Pick<Settings, 'logLevel' | 'service' | 'release'>,
+  {
+    logLevel,
+    service,
+    release,
+    production,
+  }: Pick<Settings, 'logLevel' | 'service' | 'release' | 'production'>,
   destination?: DestinationStream,
 ) =>
   pino(
     {
       level: logLevel,
       base: { service, release },
-      serializers: { err: (error: unknown) => describeError(error) },
+      serializers: { err: (error: unknown) => (production ? describeError(error) : describeFully(error)) },
       hooks: { streamWrite: limitLength },
     },
     destination,
@@ -46,6 +52,8 @@ interface ErrorDescription {
   type: string
   code?: string
   message?: string
+  /** The text of a failed statement, without its parameters. */
+  statement?: string
   stack?: string
   /** The paths at which an output violates its schema, and the violated rules. */
   issues?: InvalidOutput['issues']
@@ -53,7 +61,7 @@ interface ErrorDescription {
 }
 
 /**
- * Describes an error by its type, code and stack frames. Omits most messages, because a message may contain the
+ * Describes an error for production, by its type, code and stack frames. Omits most messages, because a message may contain the
  * caller's input (for example, messages of JSON.parse and undici). Includes messages of PostgreSQL that
  * contain no values, and other messages of PostgreSQL without their quoted parts and numbers.
  */
@@ -70,6 +78,25 @@ export function describeError(error: unknown, depth = 0, isOfStatement = false):
     ...(stack && { stack }),
     ...(error instanceof InvalidOutput && { issues: error.issues.slice(0, MAX_ISSUES) }),
     ...(error.cause !== undefined && depth < MAX_CAUSES && { cause: describeError(error.cause, depth + 1) }),
+  }
+}
+
+const MAX_FULL_MESSAGE = 2000
+
+/** Describes an error for a developer, with its message, and with the statement that failed. For use outside of production. */
+export function describeFully(error: unknown, depth = 0): ErrorDescription {
+  if (error instanceof DrizzleQueryError) {
+    // The stack of the cause shows only the driver.
+    const stack = framesOf(error)
+    const statement = error.query.slice(0, MAX_FULL_MESSAGE)
+    return { ...describeFully(error.cause, depth), statement, ...(stack && { stack }) }
+  }
+  if (!(error instanceof Error)) return { type: typeof error, message: String(error) }
+  const { cause, message } = error
+  return {
+    ...describeError(error, MAX_CAUSES),
+    message: message.slice(0, MAX_FULL_MESSAGE),
+    ...(cause !== undefined && depth < MAX_CAUSES && { cause: describeFully(cause, depth + 1) }),
   }
 }
 

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
 
-import type { RecordedRequest } from '../../engine/console/contract.ts'
+import type { RecordedError, RecordedRequest } from '../../engine/console/contract.ts'
 import { Code, Copy, prettyJson } from './copy.tsx'
 import { formatDate, formatDuration } from './format.ts'
 import { Status } from './status.tsx'
@@ -69,15 +69,7 @@ function Call({ call: { operation, input, output, error }, isFailure }: CallProp
       <h4>Call of {operation}</h4>
       {error && (
         <div className="problem">
-          <p>
-            <code>{error.code ?? error.type}</code> {error.message}
-          </p>
-          {error.stack && (
-            <details open={isFailure}>
-              <summary>Stack</summary>
-              <Code text={error.stack} name="the stack of the error" />
-            </details>
-          )}
+          <Failure error={error} isFailure={isFailure} />
         </div>
       )}
       {input !== null && (
@@ -90,6 +82,31 @@ function Call({ call: { operation, input, output, error }, isFailure }: CallProp
         <>
           <p className="caption">Output</p>
           <Code text={prettyJson(output)} name="the output" />
+        </>
+      )}
+    </>
+  )
+}
+
+/** An error with its statement, its stack and its causes. */
+function Failure({ error, isFailure }: { error: RecordedError; isFailure: boolean }) {
+  const { code, type, message, statement, stack, cause } = error
+  return (
+    <>
+      <p>
+        <code>{code ?? type}</code> {message}
+      </p>
+      {statement && <Code text={statement} name="the failed statement" />}
+      {stack && (
+        <details open={isFailure}>
+          <summary>Stack</summary>
+          <Code text={stack} name="the stack of the error" />
+        </details>
+      )}
+      {cause && (
+        <>
+          <p className="caption">Cause</p>
+          <Failure error={cause} isFailure={isFailure} />
         </>
       )}
     </>

@@ -7,6 +7,8 @@ import { join, resolve } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
 import { createAccess } from '../../engine/console/access.ts'
+import { createFetch } from '../../engine/test/fixtures/http.ts'
+import { cookieOf } from '../../engine/testing/index.ts'
 import { freePort } from '../../engine/testing/postgres.ts'
 import { waitUntilListening } from '../fixtures/programs.ts'
 
@@ -94,6 +96,39 @@ describe('tallystick dev', { timeout: 180_000 }, () => {
     // Without a build, the console has no page: 404 with the cookie, 401 without.
     expect([200, 404]).toContain(status)
     expect(page.pathname).not.toBe(`${folder}/`)
+  })
+
+  test('shows the message, the position and the request of an error, and continues after a rejected promise', async () => {
+    const project = await createProject({ page: false })
+    const source = join(project, 'src/ideas.ts')
+    const code = await readFile(source, 'utf8')
+    const failing = `void Promise.reject(new Error('no code awaits this'))\n    throw new Error('card declined')`
+    await writeFile(
+      source,
+      code.replace(
+        /create: os\.create\.handler\(.*?\n {2}\),/s,
+        `create: os.create.handler(() => {\n    ${failing}\n  }),`,
+      ),
+    )
+    const port = await freePort()
+    const { output } = await startDevelopment(project, port)
+    const call = createFetch({ origin: `http://localhost:${port}` })
+    const email = 'ada@example.com'
+    await call('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
+    const otp = /(\d{6}) is your sign-in code/.exec(output())?.[1]
+    const { headers } = await call('POST', '/api/auth/sign-in/email-otp', { email, otp })
+    const cookie = cookieOf(headers)
+
+    const failed = await call('POST', '/api/ideas', { title: 'An idea' }, { cookie })
+
+    const line =
+      (await readFile(source, 'utf8')).split('\n').findIndex((text) => text.includes('card declined')) + 1
+    expect(failed).toMatchObject({ status: 500, body: { message: 'Internal server error' } })
+    expect(output()).toMatch(
+      new RegExp(`card declined[^\\n]*src/ideas\\.ts:${line}|src/ideas\\.ts:${line}[^\\n]*card declined`),
+    )
+    expect(output()).toMatch(/no code awaits this[^\n]*"path":"\/api\/ideas"/)
+    expect(await call('GET', '/api/ideas', undefined, { cookie })).toMatchObject({ body: { ideas: [] } })
   })
 
   test('applies a new migration', async () => {

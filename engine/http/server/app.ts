@@ -47,7 +47,7 @@ import { createResponseClass, MeasuredResponse } from './unread-answers.ts'
  * - Create the call, and answer the call by the first protocol that accepts the call.
  */
 export function createApp(services: Services): Server {
-  const { settings, log, metrics, recorder } = services
+  const { settings, log, metrics, recorder, bindRequest } = services
   const trackIncomplete = createIncompleteLimit(settings.maxIncomplete, () => metrics?.shed('incomplete'))
   const { check, readBody, createCall, networkOfRequest } = createRequestReader(services, trackIncomplete)
   const admission = createAdmission(settings.maxRequests, settings.answerTimeout, (response) => {
@@ -173,7 +173,8 @@ export function createApp(services: Services): Server {
         fail(error, response)
       })
     }
-    const handle = recorder?.record(request, response, attributesOf, answer) ?? answer
+    const recorded = recorder?.record(request, response, attributesOf, answer) ?? answer
+    const handle = bindRequest?.(request, recorded) ?? recorded
     const preflight = method === 'OPTIONS' ? preflightFor(headers.origin ?? '', target.path) : undefined
     if (!preflight) {
       enqueueRequest(hasRequestBody, tracing?.bind(handle) ?? handle)

@@ -14,7 +14,7 @@ const service = await startService({ METRICS_PORT: String(port) })
 const metrics = await service.services.metrics?.serve()
 const lines: string[] = []
 const log = createLog(
-  { logLevel: 'error', service: 'test', release: 'local' },
+  { logLevel: 'error', service: 'test', production: true, release: 'local' },
   { write: (line) => void lines.push(line) },
 )
 const server = createApp({ ...service.services, log }).listen(0, '127.0.0.1')

@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod'
 
 import { validateOutput } from '../../output.ts'
+import { createLog } from '../../telemetry/log.ts'
 import { serveWithLog } from '../fixtures/logged-server.ts'
 import { PATIENCE } from '../fixtures/patience.ts'
 import { settingsWithAddress, newEmail, startService } from '../fixtures/service.ts'
@@ -286,5 +287,25 @@ describe('an error in the log', () => {
     log.error({ err: new DrizzleQueryError('select', [], cause) })
 
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ err: { code: '22P02', message: expected } })
+  })
+})
+
+describe('outside of production', () => {
+  test('an error has its message, its cause, and the statement without parameters', () => {
+    const written: string[] = []
+    const settings = { logLevel: 'error', service: 'test', release: 'local', production: false } as const
+    const log = createLog(settings, { write: (line) => void written.push(line) })
+    const cause = new DrizzleQueryError('select $1', [MARKER], new Error('the relation is missing'))
+
+    log.error({ err: new Error('card declined', { cause }) })
+
+    expect(JSON.parse(written[0] ?? '')).toMatchObject({
+      err: {
+        message: 'card declined',
+        stack: expect.stringContaining('log.test.ts'),
+        cause: { message: 'the relation is missing', statement: 'select $1' },
+      },
+    })
+    expect(written.join()).not.toContain(MARKER)
   })
 })
