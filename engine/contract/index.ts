@@ -49,6 +49,7 @@ export { readTopics, topic, type WatchInput } from './live.ts'
 export {
   type Alternative,
   isChange,
+  MAX_BYTES,
   type Meta,
   limitsOf,
   metaOf,

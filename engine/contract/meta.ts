@@ -62,6 +62,9 @@ export interface Alternative {
   bodies?: string
 }
 
+/** Maximum of `maxBytes` of a procedure: 16 MiB. */
+export const MAX_BYTES = 16 * 1024 * 1024
+
 /** What a procedure declares in addition to its route, schemas and errors. */
 export interface Meta {
   /** Who can call the procedure: engine/contract/builders.ts sets it. */
@@ -90,6 +93,11 @@ export interface Meta {
   rateLimit?: RateLimit
   /** Further limits. The procedure itself counts its calls, by a part of the input: see `consumeLimit` (engine/guard/access.ts). */
   inputLimits?: readonly RateLimit[]
+  /**
+   * Maximum size of a body in bytes, at most MAX_BYTES (16 MiB). By default 1 MiB, as for batches and tools of agents. A larger
+   * maximum also permits more values: 10,000 for each MiB.
+   */
+  maxBytes?: number
   /** Supports `Idempotency-Key`: a repeated call with the same key receives the stored response of the first call. */
   idempotencyKey?: true
   /** Supports `If-Match`: responds with 412 if the current entity tag does not match. */

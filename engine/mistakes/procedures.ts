@@ -1,5 +1,5 @@
 import type { AnyProcedure } from '@orpc/server'
-import { isChange, metaOf, type Topic } from 'tallystick-contract'
+import { isChange, MAX_BYTES, metaOf, type Topic } from 'tallystick-contract'
 
 import { concernsItem, idSchemaOf } from '../guard/item-id.ts'
 import type { Resource } from '../resource.ts'
@@ -101,6 +101,15 @@ const checksOfItems: readonly Check[] = [
 ]
 
 const checksOfOthers: readonly Check[] = [
+  (declared) => {
+    const { maxBytes } = metaOf(declared.procedure)
+    if (maxBytes === undefined) return undefined
+    if (methodOf(declared) === 'GET')
+      return 'a GET has no body, so `maxBytes` has no effect; remove `maxBytes`'
+    return Number.isInteger(maxBytes) && maxBytes > 0 && maxBytes <= MAX_BYTES
+      ? undefined
+      : `\`maxBytes\` is ${maxBytes}, but must be a number of bytes from 1 to ${MAX_BYTES} (16 MiB)`
+  },
   ({ procedure }) => {
     const { reads, action } = metaOf(procedure)
     return reads && action !== undefined ? `the state of a topic cannot need the action ${action}` : undefined

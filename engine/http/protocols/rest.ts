@@ -72,6 +72,10 @@ export function createRestFormat(procedures: readonly CompiledProcedure[], resou
       const procedure = alternative && isRequested(call, alternative, resources) ? alternative : found.data
       return { procedure, params: found.params && decodeParams(found.params) }
     },
+    findAt(method, path) {
+      const { data } = findRoute(routes, method, path) ?? {}
+      return data ? [data, alternatives.get(data) ?? data] : []
+    },
     decode: (call, { params, procedure: { procedure, hasInput } }) =>
       hasInput ? codec.decode(new StandardRequest(call), params, procedure) : undefined,
     encode: (output, { procedure, meta }, { context: { reply } }) => {

@@ -18,13 +18,18 @@ export function createRpcFormat(procedures: readonly CompiledProcedure[]): WireF
   const routes = new Map(
     procedures.map((each) => [RPC.slice(0, -1) + toHttpPath(each.operation.split('.')), each]),
   )
+  const findProcedure = (method: string, path: string) => {
+    const procedure = routes.get(path)
+    // Procedures that the contract declares with GET also accept GET over RPC.
+    const isSupported = method === 'POST' || (method === 'GET' && procedure?.route.method === 'GET')
+    return procedure && isSupported ? procedure : undefined
+  }
   return {
     find: ({ method, path }) => {
-      const procedure = routes.get(path)
-      // Procedures that the contract declares with GET also accept GET over RPC.
-      const isSupported = method === 'POST' || (method === 'GET' && procedure?.route.method === 'GET')
-      return procedure && isSupported ? { procedure } : undefined
+      const procedure = findProcedure(method, path)
+      return procedure && { procedure }
     },
+    findAt: (method, path) => [findProcedure(method, path) ?? []].flat(),
     decode: (call) => deserialize(call.method === 'GET' ? bodyOf(call.url()) : call.body),
     encode: (output) => ({ status: 200, text: JSON.stringify(rpcSerializer.serialize(output)) }),
     // The events of a procedure with a stream. `frame` writes an event of `live.watch`: a state is encoded once for all streams.

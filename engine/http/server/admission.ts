@@ -37,17 +37,20 @@ export function createAdmission(limit: number, timeout: number, expire: (respons
   }, CHECK_INTERVAL).unref()
 
   const isFull = () => occupied >= limit
-  /** Returns whether the request was admitted. Health checks are always admitted, and do not count toward `limit`. */
-  const admit = (response: ServerResponse, isHealthCheck = false) => {
+  /**
+   * Returns whether the request was admitted. Health checks are always admitted, and do not count toward `limit`. A large body
+   * counts as several requests (`weight`), but is admitted if one slot is free.
+   */
+  const admit = (response: ServerResponse, isHealthCheck = false, weight = 1) => {
     if (!isHealthCheck && isFull()) return false
     const slot = freeSlots.pop() ?? slots.length
     slots[slot] = { response, since: Date.now() }
-    if (!isHealthCheck) occupied++
+    if (!isHealthCheck) occupied += weight
     const free = () => {
       response.off('close', free).off(STREAMING, free)
       slots[slot] = undefined
       freeSlots.push(slot)
-      if (!isHealthCheck) occupied--
+      if (!isHealthCheck) occupied -= weight
     }
     // Streams have their own limits: engine/live/stream-limits.ts.
     response.on('close', free).on(STREAMING, free)
@@ -79,44 +82,59 @@ type Abort = (error: Error) => void
  * Therefore, incomplete requests cannot block other callers. A body that is sent at normal speed is complete before its
  * request becomes the oldest.
  *
- * Returns the function that counts a request. This function returns the function that ends the count: the caller calls it
- * when the body is complete, and before `abort` returns. `onAbort` is called for each aborted request.
+ * Returns the function that counts a request, with its weight: a large body counts as several. This function returns the
+ * function that ends the count: the caller calls it when the body is complete, and before `abort` returns. `onAbort` is called
+ * for each aborted request.
  */
 export function createIncompleteLimit(limit: number, onAbort: () => void) {
   let total = 0
-  const byNetwork = new Map<string, Set<Abort>>()
-  const byBlock = new Map<string, Set<Abort>>()
+  const byNetwork = new Map<string, Group>()
+  const byBlock = new Map<string, Group>()
   const limitPerNetwork = Math.ceil(limit / NETWORK_DIVISOR)
-  const abortOldest = ([oldest]: Set<Abort>) => {
+  const abortOldest = ({ requests: [oldest] }: Group) => {
     onAbort()
     oldest?.(new ORPCError('REQUEST_TIMEOUT', { status: 408, message: 'The body took too long to arrive' }))
   }
 
-  return (network: string, abort: Abort) => {
-    const ofNetwork = byNetwork.get(network)
-    if (ofNetwork && ofNetwork.size >= limitPerNetwork) abortOldest(ofNetwork)
-    if (total >= limit) abortOldest(largest(byBlock.values()))
-    const leave = [enter(byNetwork, network, abort), enter(byBlock, blockOf(network) ?? network, abort)]
-    total++
+  return (network: string, abort: Abort, weight = 1) => {
+    for (
+      let group = byNetwork.get(network);
+      group && group.weight + weight > limitPerNetwork;
+      group = byNetwork.get(network)
+    )
+      abortOldest(group)
+    while (total > 0 && total + weight > limit) abortOldest(largest(byBlock.values()))
+    const request = { abort, weight }
+    const leave = [enter(byNetwork, network, request), enter(byBlock, blockOf(network) ?? network, request)]
+    total += weight
     let isCounted = true
     return () => {
       if (!isCounted) return
       isCounted = false
-      total--
+      total -= weight
       for (const each of leave) each()
     }
   }
 }
 
-/** Adds a value to the set of a key. Returns the function that removes the value. */
-function enter<Value>(sets: Map<string, Set<Value>>, key: string, value: Value) {
-  const set = sets.get(key) ?? new Set()
-  sets.set(key, set.add(value))
+/** The incomplete requests of a network, and the sum of their weights. */
+interface Group {
+  requests: Set<Abort>
+  weight: number
+}
+
+/** Adds a request to the group of a key. Returns the function that removes the request. */
+function enter(groups: Map<string, Group>, key: string, { abort, weight }: { abort: Abort; weight: number }) {
+  const group = groups.get(key) ?? { requests: new Set(), weight: 0 }
+  groups.set(key, group)
+  group.requests.add(abort)
+  group.weight += weight
   return () => {
-    set.delete(value)
-    if (set.size === 0 && sets.get(key) === set) sets.delete(key)
+    group.requests.delete(abort)
+    group.weight -= weight
+    if (group.requests.size === 0 && groups.get(key) === group) groups.delete(key)
   }
 }
 
-const largest = <Value>(sets: Iterable<Set<Value>>) =>
-  [...sets].reduce((most, each) => (each.size > most.size ? each : most), new Set<Value>())
+const largest = (groups: Iterable<Group>) =>
+  [...groups].reduce((most, each) => (each.weight > most.weight ? each : most))

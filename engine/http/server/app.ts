@@ -8,6 +8,7 @@ import { createRoutes, tracing } from '../../telemetry/tracing.ts'
 import { createAdmission, createIncompleteLimit } from './admission.ts'
 import { createAuthEndpoints } from '../endpoints/better-auth.ts'
 import { hasBody } from './body.ts'
+import { createBodyLimits, MAX_BODY } from './body-limits.ts'
 import { compileAll } from '../protocols/compile.ts'
 import { createDatastar } from '../protocols/datastar.ts'
 import { createEndpoints } from '../endpoints/endpoints.ts'
@@ -65,6 +66,8 @@ export function createApp(services: Services): Server {
   const attributesOf: AttributesOf = (request) => attributes?.get(request)
   const procedures = compileAll(services.app.router, !settings.production)
   const restFormat = createRestFormat(procedures, services.app.resources)
+  const rpcFormat = createRpcFormat(procedures)
+  const limitOf = createBodyLimits(procedures, { rest: restFormat.findAt, rpc: rpcFormat.findAt })
   /** Each further call of a batch occupies a slot. */
   const occupySlot = () => {
     const free = admission.occupy()
@@ -73,7 +76,7 @@ export function createApp(services: Services): Server {
   }
   /** The protocols, each with the prefix of its paths. */
   const protocols: [string, Protocol][] = [
-    [RPC, createRpc(services, createRpcFormat(procedures), occupySlot)],
+    [RPC, createRpc(services, rpcFormat, occupySlot)],
     [MCP, createMcp(services)],
     [
       '/',
@@ -96,17 +99,18 @@ export function createApp(services: Services): Server {
   async function respond(request: IncomingMessage, response: ServerResponse, target: Target) {
     // Another server or proxy could read the rest of the connection differently.
     if (target.refusal) response.setHeader('connection', 'close')
-    check(request, target)
+    const limit = limitOf(request, target)
+    check(request, target, limit)
     let bytes: Buffer | undefined
     if (hasBody(request.headers)) {
       sendContinue(request, response)
-      bytes = await readBody(request)
-      if (!admission.admit(response)) {
+      bytes = await readBody(request, limit)
+      if (!admission.admit(response, false, Math.max(1, Math.ceil(bytes.length / MAX_BODY)))) {
         shed(response)
         return
       }
     }
-    const call = createCall(request, target, bytes)
+    const call = createCall(request, target, bytes, limit)
     attributes?.set(request, call.context.attributes)
     if (response instanceof MeasuredResponse) response.attributes = call.context.attributes
 

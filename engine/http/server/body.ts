@@ -5,12 +5,11 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { finished } from 'node:stream'
 
 import type { Context } from '../../context.ts'
+import { MAX_BODY } from './body-limits.ts'
 
-/** Maximum size of a body, in bytes. */
-const MAX_BODY = 1024 * 1024
 /** Maximum nesting depth of arrays and objects. */
 export const MAX_DEPTH = 64
-/** Maximum total number of values in the arrays and objects of a body. */
+/** Maximum total number of values in the arrays and objects of a body, for each MiB of the maximum size. */
 const MAX_ITEMS = 10_000
 const MAX_FIELDS = 100
 
@@ -24,8 +23,8 @@ export const hasBody = (headers: IncomingHttpHeaders) =>
   (headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined
 
 /** Throws 413 if the declared size of a body exceeds the maximum. */
-export function checkSize(headers: IncomingHttpHeaders) {
-  if (Number(headers['content-length'] ?? 0) > MAX_BODY) throw tooLarge()
+export function checkSize(headers: IncomingHttpHeaders, limit: number) {
+  if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
 }
 
 /**
@@ -34,14 +33,21 @@ export function checkSize(headers: IncomingHttpHeaders) {
  */
 export type TrackIncomplete = (abort: (error: Error) => void) => () => void
 
-/** Reads the body. Returns synchronously if all bytes have already arrived, which is usual for a small body. */
-export function readBody(request: IncomingMessage, track: TrackIncomplete): Promisable<Buffer> {
+/**
+ * Reads a body of at most `limit` bytes. Returns synchronously if all bytes have already arrived, which is usual for a small
+ * body.
+ */
+export function readBody(
+  request: IncomingMessage,
+  limit: number,
+  track: TrackIncomplete,
+): Promisable<Buffer> {
   const isComplete = request.readableLength === Number(request.headers['content-length'])
   const bytes: unknown = isComplete ? request.read() : undefined
-  return Buffer.isBuffer(bytes) ? bytes : collectBytes(request, track)
+  return Buffer.isBuffer(bytes) ? bytes : collectBytes(request, limit, track)
 }
 
-function collectBytes(request: IncomingMessage, track: TrackIncomplete): Promise<Buffer> {
+function collectBytes(request: IncomingMessage, limit: number, track: TrackIncomplete): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -57,7 +63,7 @@ function collectBytes(request: IncomingMessage, track: TrackIncomplete): Promise
     }
     const onData = (chunk: Buffer) => {
       size += chunk.length
-      if (size > MAX_BODY) abort(tooLarge())
+      if (size > limit) abort(tooLarge(limit))
       else chunks.push(chunk)
     }
     const release = track(abort)
@@ -70,8 +76,8 @@ function collectBytes(request: IncomingMessage, track: TrackIncomplete): Promise
   })
 }
 
-const tooLarge = () =>
-  new ORPCError('PAYLOAD_TOO_LARGE', { message: `A body may have at most ${MAX_BODY} bytes` })
+const tooLarge = (limit: number) =>
+  new ORPCError('PAYLOAD_TOO_LARGE', { message: `A body may have at most ${limit} bytes` })
 
 /** Returns the result for a body that cannot be parsed. */
 export const malformed = (message: string): Body => ({
@@ -79,15 +85,18 @@ export const malformed = (message: string): Body => ({
   malformed: new ORPCError('BAD_REQUEST', { message }),
 })
 
-const TOO_COMPLEX = `A body may be ${MAX_DEPTH} levels deep and have ${MAX_ITEMS} values at most`
+const tooComplex = (maxItems: number) =>
+  malformed(`A body may be ${MAX_DEPTH} levels deep and have ${maxItems} values at most`)
 
 /**
  * Parses a JSON object. Returns the error of a malformed body instead of throwing it: the guard throws this error after
  * its own checks, because 401 has priority over 400.
  */
-export const parseObject = (bytes: Buffer): Body =>
-  parseBounded(bytes, (value) =>
-    isObject(value) ? { body: value } : malformed('The body must be a JSON object'),
+export const parseObject = (bytes: Buffer, limit?: number): Body =>
+  parseBounded(
+    bytes,
+    (value) => (isObject(value) ? { body: value } : malformed('The body must be a JSON object')),
+    limit,
   )
 
 /** Parses the JSON list of the calls of a batch. The list becomes the property `calls` of the body. */
@@ -106,8 +115,10 @@ export const parseMessages = (bytes: Buffer): Body =>
         : malformed('The body must be a JSON object or a list'),
   )
 
-function parseBounded(bytes: Buffer, toBody: (value: unknown) => Body) {
-  if (isComplex(bytes)) return malformed(TOO_COMPLEX)
+/** `limit` is the maximum size of the body, which determines the maximum number of values. */
+function parseBounded(bytes: Buffer, toBody: (value: unknown) => Body, limit = MAX_BODY) {
+  const maxItems = MAX_ITEMS * Math.max(1, Math.floor(limit / MAX_BODY))
+  if (isComplex(bytes, maxItems)) return tooComplex(maxItems)
   const value = parse(bytes)
   return value === undefined ? malformed('The body is not valid JSON') : toBody(value)
 }
@@ -151,12 +162,12 @@ const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c]
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
 
 /**
- * Returns whether JSON exceeds MAX_DEPTH or MAX_ITEMS. Scans the bytes before other code traverses the value. The scan
+ * Returns whether JSON exceeds MAX_DEPTH or `maxItems`. Scans the bytes before other code traverses the value. The scan
  * takes 1 ms for 1 MiB. The traversal of a complex value would take a hundred times as long, or overflow the stack.
  * Each level requires two brackets, so valid JSON that is shorter than twice the maximum depth cannot exceed the
  * limits.
  */
-function isComplex(bytes: Buffer) {
+function isComplex(bytes: Buffer, maxItems: number) {
   if (bytes.length < 2 * MAX_DEPTH) return false
   let depth = 0
   let items = 0
@@ -172,7 +183,7 @@ function isComplex(bytes: Buffer) {
       items++
       depth++
     } else if (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) depth--
-    if (depth > MAX_DEPTH || items > MAX_ITEMS) return true
+    if (depth > MAX_DEPTH || items > maxItems) return true
   }
   return false
 }

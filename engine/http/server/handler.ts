@@ -7,6 +7,7 @@ import type { Context } from '../../context.ts'
 import type { Services } from '../../services.ts'
 import { type Format, LiveEvents, type LiveStream } from '../../live-stream.ts'
 import type { CompiledProcedure } from '../protocols/compile.ts'
+import type { FindProcedures } from './body-limits.ts'
 import { sendEvents, sendLive } from '../protocols/event-stream.ts'
 import type { Call, Protocol } from './protocol.ts'
 import { sendError, sendOutput, setReplyHeaders } from './send.ts'
@@ -30,6 +31,8 @@ export interface Encoded {
 /** How a protocol finds procedures, reads inputs and writes outputs. */
 export interface WireFormat {
   find: (call: Call) => Match | undefined
+  /** Finds the procedures that can answer a request, before its body is read. */
+  findAt: FindProcedures
   /** Throws an error if the input cannot be read. */
   decode: (call: Call, match: Match) => Promisable<unknown>
   /** The implementation for Datastar (engine/http/protocols/datastar.ts) may call another procedure, to show its output. */

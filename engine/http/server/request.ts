@@ -17,6 +17,7 @@ import {
   readBody,
 } from './body.ts'
 import { networkOf } from '../../guard/networks.ts'
+import { weightOf } from './body-limits.ts'
 import type { createIncompleteLimit } from './admission.ts'
 import { isBatch, RPC } from '../protocols/rpc-format.ts'
 import { MCP, type Target } from './target.ts'
@@ -46,7 +47,7 @@ export function createRequestReader(
     networkOfRequest,
 
     /** Checks the target, the number of header lines, the origin and the declared size of a request. */
-    check(request: IncomingMessage, target: Target) {
+    check(request: IncomingMessage, target: Target, limit: number) {
       if (target.refusal) throw target.refusal
       if (request.rawHeaders.length > 2 * MAX_HEADER_LINES)
         throw new ORPCError('REQUEST_HEADER_FIELDS_TOO_LARGE', {
@@ -54,15 +55,17 @@ export function createRequestReader(
           message: `A request may have at most ${MAX_HEADER_LINES} header lines`,
         })
       if (isCrossSite(request, target, origins)) throw untrustedOrigin(request.headers)
-      checkSize(request.headers)
+      checkSize(request.headers, limit)
     },
 
-    readBody: (request: IncomingMessage) =>
-      readBody(request, (abort) => trackIncomplete(networkOfRequest(request) ?? 'unknown', abort)),
+    readBody: (request: IncomingMessage, limit: number) =>
+      readBody(request, limit, (abort) =>
+        trackIncomplete(networkOfRequest(request) ?? 'unknown', abort, weightOf(request.headers, limit)),
+      ),
 
-    createCall(request: IncomingMessage, target: Target, bytes: Buffer | undefined): Call {
+    createCall(request: IncomingMessage, target: Target, bytes: Buffer | undefined, limit: number): Call {
       const { method = 'GET', headers } = request
-      const { body, malformed, refusal } = parseBody(request, target, bytes)
+      const { body, malformed, refusal } = parseBody(request, target, bytes, limit)
       return {
         method: method === 'HEAD' ? 'GET' : method,
         path: target.path,
@@ -147,6 +150,7 @@ function parseBody(
   { headers }: IncomingMessage,
   { path }: Target,
   bytes: Buffer | undefined,
+  limit: number,
 ): Body & Pick<Call, 'refusal'> {
   if (bytes === undefined || bytes.length === 0) return { body: undefined }
   const refuse = OAUTH.includes(path) ? malformed : unsupported
@@ -157,11 +161,11 @@ function parseBody(
   if (!/^utf-?8$/i.test(charset)) return refuse('The charset of a body must be UTF-8')
   const isForm = FORMS.includes(path)
   if (isForm && type === 'application/x-www-form-urlencoded') return parseForm(bytes)
-  if (type === 'application/json') return parserFor(path, headers)(bytes)
+  if (type === 'application/json') return parserFor(path, headers)(bytes, limit)
   return refuse(`A body must be ${isForm ? 'application/x-www-form-urlencoded' : 'application/json'}`)
 }
 
-function parserFor(path: string, headers: IncomingHttpHeaders) {
+function parserFor(path: string, headers: IncomingHttpHeaders): typeof parseObject {
   if (path === MCP) return parseMessages
   return path.startsWith(RPC) && isBatch(headers) ? parseCalls : parseObject
 }

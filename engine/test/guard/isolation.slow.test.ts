@@ -87,7 +87,7 @@ describe('a waiting list', () => {
     const { createCall } = createRequestReader(service.services, () => () => undefined)
     const calls: Call[] = []
     const server = createServer((request) => {
-      calls.push(createCall(request, readTarget(request, service.origin), undefined))
+      calls.push(createCall(request, readTarget(request, service.origin), undefined, 0))
     }).listen(0, '127.0.0.1')
     onTestFinished(() => void server.close())
     await once(server, 'listening')

@@ -262,7 +262,7 @@ describe('a request with a body', () => {
       return () => undefined
     })
 
-    const body = reader.readBody(request)
+    const body = reader.readBody(request, 1000)
     request.destroy()
 
     await expect(body).rejects.toMatchObject({ code: 'BAD_REQUEST' })
