@@ -73,7 +73,7 @@ describe('a procedure with `maxBytes`', () => {
       headers,
       body: stream,
       duplex: 'half',
-    } as RequestInit)
+    })
 
     expect(await declared.json()).toMatchObject(expected)
     expect(await chunked.json()).toMatchObject(expected)
