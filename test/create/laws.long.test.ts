@@ -37,7 +37,10 @@ const runLaws = (file: string) =>
     maxBuffer: 64 * 1024 * 1024,
   }).then(
     ({ stdout }) => ({ passed: true, output: stdout }),
-    (error: unknown) => ({ passed: false, output: (error as { stdout: string }).stdout }),
+    (error: unknown) => {
+      const { stdout, stderr } = error as { stdout: string; stderr: string }
+      return { passed: false, output: stdout + stderr }
+    },
   )
 
 /** Replaces a part of a file until the end of the test. */
