@@ -10,7 +10,7 @@ const SERIAL_TYPES: Readonly<Record<string, string>> = {
 
 /** Returns the type of a column for a cast, for example `numeric(10, 2)` or `"mood"[]`. */
 export function typeOf(column: AnyColumn): SQL {
-  if (is(column, PgArray)) return sql`${typeOf(column.baseColumn as AnyColumn)}[]`
+  if (is(column, PgArray)) return sql`${typeOf(column.baseColumn)}[]`
   if (is(column, PgEnumColumn) || is(column, PgEnumObjectColumn)) {
     const { enumName, schema } = column.enum
     return schema === undefined

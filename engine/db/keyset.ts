@@ -1,4 +1,4 @@
-import { and, type AnyColumn, is, or, type SQL, sql } from 'drizzle-orm'
+import { and, type AnyColumn, or, type SQL, sql } from 'drizzle-orm'
 
 import { typeOf } from './column-types.ts'
 import type { Database } from './database.ts'

@@ -82,7 +82,7 @@ export type SizedRow<Row> = Row & { bytes: number } & Partial<Scan>
 export const totalBytes = (rows: readonly SizedRow<unknown>[]) => rows.at(-1)?.bytes ?? 0
 
 interface LimitOptions {
-  /** The text columns to measure, and to search. */
+  /** The columns to measure, and to search, as texts. */
   texts: readonly AnyColumn[]
   /** The order of the list. */
   order: readonly SQL[]
@@ -108,6 +108,7 @@ export function limitBytes<Fields extends SelectedFields>(
   { texts, order, isSearch = false }: LimitOptions,
 ) {
   const textSizes = texts.map((text) => sql`coalesce(octet_length(${asText(text)}), 0)`)
+  if (textSizes.length === 0) textSizes.push(sql`0`)
   const max = sql.raw(String(MAX_PAGE_BYTES))
   const size = sql`least(${sql.join(textSizes, sql` + `)}, ${max})`
   const byOrder = sql`order by ${sql.join([...order], sql`, `)}`

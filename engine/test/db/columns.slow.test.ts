@@ -1,4 +1,5 @@
 import { and, desc, eq, getTableColumns, sql } from 'drizzle-orm'
+import { nextCursor } from 'tallystick-contract'
 import { afterAll, describe, expect, test } from 'vitest'
 
 import * as account from '../../db/account.ts'
@@ -7,11 +8,12 @@ import { isAfterPosition, limitBytes, pageParameters, type PageRequest } from '.
 import { selectWith } from '../../db/personal-data.ts'
 import { requireRow } from '../../db/statements.ts'
 import { users } from '../../db/users.ts'
-import { newestFirst, readPage } from '../../lists/pagination.ts'
+import { newestFirst, newestFirstByText, readPage } from '../../lists/pagination.ts'
 import { tableOf } from '../fixtures/column-kinds.ts'
 import { openKinds } from '../fixtures/kinds-database.ts'
+import { cursorOf } from '../fixtures/sorted-list.ts'
 
-const { cells, close } = await openKinds()
+const { cells, missing, close } = await openKinds()
 afterAll(close)
 
 /** The values of the columns `required` and `optional`, of any kind. */
@@ -145,4 +147,89 @@ describe.each(cells)('a column of $kind on $database', (cell) => {
     expect(data?.resources).toEqual({ rows: [inserted] })
     expect(size).toBeGreaterThan(await account.getSize(db, person, { select: select(0) }))
   })
+})
+
+test.skip.each(missing)('$database has no type $kind', () => undefined)
+
+test.each(cells.filter(({ kind }) => kind === 'text'))(
+  'PostgreSQL computes the values of generated columns on $database',
+  async ({ db, ...cell }) => {
+    const { table } = tableOf(cell)
+
+    for (const column of ['generated', 'id'])
+      await expect(
+        db.execute(sql`insert into ${table} (required, ${sql.identifier(column)}) values ('', '1')`),
+      ).rejects.toMatchObject({ cause: { code: '428C9' } })
+  },
+)
+
+const cellsOf = (name: string) => cells.filter(({ kind }) => kind === name)
+
+test.each(cellsOf('numeric with scale'))(
+  'a value that $database rounds to the stored value is no change',
+  async ({ db, ...cell }) => {
+    const { table } = tableOf(cell)
+    const values = { required: '1.504' }
+    const inserted = requireRow(await db.insert(table).values(values).returning())
+
+    const [updated] = await db
+      .update(table)
+      .set({ ...values, ...updatedIfChanged(table, values) })
+      .where(eq(table.id, inserted.id))
+      .returning()
+
+    expect(updated).toEqual(inserted)
+    expect(inserted).toMatchObject({ required: '1.50', version: 1 })
+  },
+)
+
+test.each(cellsOf('timestamptz as Date'))(
+  'a list on $database drops microseconds as Date does',
+  async (cell) => {
+    const { db } = cell
+    const { table } = tableOf(cell)
+    for (const time of ['2026-03-01 10:20:30.1239999+00', '1969-12-31 23:59:59.9995+00'])
+      await db.insert(table).values({ required: sql`${time}::timestamptz`, group: 1 })
+    const order = [desc(table.id)]
+    const { id, required } = getTableColumns(table)
+    const rows = db.select({ id, required }).from(table).where(eq(table.group, 1)).as(`kind ${cell.kind}`)
+
+    const listed = await limitBytes(db, rows, { id, required }, { texts: [], order })
+
+    const found = await db
+      .select({ id, required })
+      .from(table)
+      .where(eq(table.group, 1))
+      .orderBy(...order)
+    expect(listed).toMatchObject(found)
+  },
+)
+
+test.each(cellsOf('uuid'))('a list on $database has ids of any type', async ({ db, ...cell }) => {
+  const { table } = tableOf(cell)
+  const order = [desc(table.createdAt), desc(table.required)]
+  const ids = Array.from({ length: 3 }, () => crypto.randomUUID()).sort()
+  await db.insert(table).values(ids.map((required) => ({ required, group: 1 })))
+  const columns = { id: table.required, createdAt: table.createdAt }
+  const list = (page: PageRequest) =>
+    db
+      .select({ ...columns, bytes: sql<number>`0` })
+      .from(table)
+      .where(and(eq(table.group, 1), isAfterPosition(table.createdAt, table.required)))
+      .orderBy(...order)
+      .limit(sql.placeholder('limit'))
+      .execute(pageParameters(page))
+  const read = async (cursor?: string) => {
+    const reply = new Map<string, string | string[]>()
+    const input = { limit: 2, ...(cursor !== undefined && { cursor }) }
+    const call = { context: { reply }, input, procedure: { '~orpc': { route: {} } } }
+    const { rows } = await readPage(call, { ...newestFirstByText, textsOf: () => [] }, list)
+    return { ids: rows.map(({ id }) => id), next: nextCursor(reply.get('link')) }
+  }
+
+  const first = await read()
+  const second = await read(first.next)
+
+  expect([...first.ids, ...second.ids]).toEqual(ids.reverse())
+  await expect(read(cursorOf('1700000000000.x'))).rejects.toMatchObject({ status: 400 })
 })

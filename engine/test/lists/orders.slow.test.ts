@@ -1,7 +1,11 @@
-import { eq } from 'drizzle-orm'
+import { readFile } from 'node:fs/promises'
+
+import { and, eq, sql } from 'drizzle-orm'
 import { afterAll, expect, test } from 'vitest'
 
+import { createKeyset } from '../../db/keyset.ts'
 import { requireRow } from '../../db/statements.ts'
+import { queryRows } from '../../testing/laws/snapshots.ts'
 import { tableOf } from '../fixtures/column-kinds.ts'
 import { openKinds } from '../fixtures/kinds-database.ts'
 import { cursorOf, sortedList } from '../fixtures/sorted-list.ts'
@@ -79,6 +83,9 @@ const badCursors = [
   '["x","1.5"]',
 ]
 
+/** Types that have each text as a value. */
+const ANY_TEXT = /^(text|varchar|char|bytea)(\(\d+\))?$/
+
 test.each(sortable)('a list by $kind on $database refuses other cursors', async (cell) => {
   const { table } = tableOf(cell)
   const list = sortedList(cell.db, table, `kind ${cell.kind}`, 0, [
@@ -86,9 +93,106 @@ test.each(sortable)('a list by $kind on $database refuses other cursors', async 
     { column: table.id },
   ])
 
-  for (const text of badCursors)
+  const ofType = ANY_TEXT.test(table.required.getSQLType()) ? [] : ['["not a value","1"]']
+  for (const text of [...badCursors, ...ofType])
     await expect(list.readPage(2, cursorOf(text)), text).rejects.toMatchObject({
       status: 400,
       data: { issues: [{ path: 'cursor', message: 'Must be a cursor of this list' }] },
     })
 })
+
+test.each(cells.filter(({ isUnordered }) => isUnordered))(
+  'no list by $kind on $database, because the type has no order',
+  async ({ db, ...cell }) => {
+    const { table } = tableOf(cell)
+    const list = sortedList(db, table, `kind ${cell.kind}`, 0, [
+      { column: table.required },
+      { column: table.id },
+    ])
+
+    await expect(list.readPage(2)).rejects.toMatchObject({ cause: { code: '42883' } })
+  },
+)
+
+test('the documents list the types without an order', async () => {
+  const document = await readFile('docs/your-own-backend.md', 'utf8')
+  const [, types = ''] = /^\| (.*?) +\| the order of a list/m.exec(document) ?? []
+  const unordered = cells.filter(({ isUnordered }) => isUnordered).map((cell) => tableOf(cell).table.required)
+
+  expect(new Set(types.match(/\w+/g))).toEqual(new Set(unordered.map((column) => column.getSQLType())))
+})
+
+const cellsOf = (name: string) => cells.filter(({ kind }) => kind === name)
+
+/** Each direction and place of nulls of two columns, and each direction of the id. */
+const combinations = cellsOf('numeric').flatMap((cell) =>
+  directions.flatMap((first) =>
+    places.flatMap((nulls) =>
+      directions.flatMap((second) =>
+        places.flatMap((secondNulls) =>
+          directions.map((third) => ({ ...cell, first, nulls, second, secondNulls, third })),
+        ),
+      ),
+    ),
+  ),
+)
+
+test.each(combinations)(
+  'a list by a column $first nulls $nulls, a column $second nulls $secondNulls and id $third on $database is whole',
+  async ({ first, nulls, second, secondNulls, third, ...cell }) => {
+    const { db } = cell
+    const { table } = tableOf(cell)
+    const group = ++groups
+    const values = ['1.0', '1.00', '2', null].flatMap((optional) =>
+      [1, 2, null].map((priority) => ({ group, required: '0', optional, priority })),
+    )
+    await db.insert(table).values(values)
+    const list = sortedList(db, table, `kind ${cell.kind}`, group, [
+      { column: table.optional, direction: first, nulls },
+      { column: table.priority, direction: second, nulls: secondNulls },
+      { column: table.id, direction: third },
+    ])
+
+    const seen: number[] = []
+    for (let cursor: string | undefined, count = 0; count === 0 || cursor; count++) {
+      const page = await list.readPage(4, cursor)
+      seen.push(...page.ids)
+      cursor = page.next
+    }
+
+    expect(seen).toHaveLength(12)
+    expect(seen).toEqual(await list.readAll())
+  },
+)
+
+const byIndex = [
+  { direction: 'asc', condition: 'ROW(required, id) > ROW(' },
+  { direction: 'desc', condition: '(required <= ' },
+] as const
+
+test.each(cellsOf('date as text').flatMap((cell) => byIndex.map((order) => ({ ...cell, ...order }))))(
+  'an index finds the position of a list by date $direction on $database',
+  async ({ direction, condition, ...cell }) => {
+    const { db } = cell
+    const { table } = tableOf(cell)
+    const { order, isAfter } = createKeyset({ column: table.required, direction }, { column: table.id })
+    const query = db
+      .select({ id: table.id })
+      .from(table)
+      .where(and(eq(table.group, 1), isAfter(['2026-02-28', '5'])))
+      .orderBy(...order)
+      .limit(10)
+
+    const plan = await db.transaction(async (tx) => {
+      const key = sql.raw(`"group", required ${direction}, id`)
+      await tx.execute(sql`create index on ${table} (${key})`)
+      await tx.execute(sql`set local enable_seqscan = off`)
+      await tx.execute(sql`set local enable_sort = off`)
+      return queryRows<Record<string, string>>(tx, sql`explain ${query}`)
+    })
+
+    const lines = plan.map((line) => line['QUERY PLAN'])
+    expect(lines).toContainEqual(expect.stringContaining('Index Cond'))
+    expect(lines.find((line) => line?.includes('Index Cond'))).toContain(condition)
+  },
+)
