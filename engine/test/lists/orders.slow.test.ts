@@ -165,6 +165,30 @@ test.each(combinations)(
   },
 )
 
+test.each(cellsOf('text'))('a search of a sorted list on $database finds each row once', async (cell) => {
+  const { db } = cell
+  const { table } = tableOf(cell)
+  const group = ++groups
+  // More rows than the first batch of a search.
+  const rows = Array.from({ length: 120 }, (_, index) => ({
+    group,
+    required: index % 3 === 0 ? 'found' : 'other',
+    optional: index % 4 === 0 ? null : String(index % 7),
+  }))
+  const inserted = await db.insert(table).values(rows).returning()
+  const matches = inserted.filter(({ required }) => required === 'found').map(({ id }) => id)
+  const list = sortedList(db, table, `kind ${cell.kind}`, group, [
+    { column: table.optional, direction: 'desc' },
+    { column: table.id },
+  ])
+
+  const first = await list.readPage(25, undefined, 'Found')
+  const second = await list.readPage(25, first.next, 'Found')
+
+  expect(first.ids).toHaveLength(25)
+  expect([...first.ids, ...second.ids]).toEqual((await list.readAll()).filter((id) => matches.includes(id)))
+})
+
 const byIndex = [
   { direction: 'asc', condition: 'ROW(required, id) > ROW(' },
   { direction: 'desc', condition: '(required <= ' },
