@@ -202,8 +202,10 @@ const withNumericTimes = <Fields extends SelectedFields>(fields: Fields) =>
   ) as Fields
 
 /** `Date` drops microseconds. A cast to bigint alone would round the microseconds. */
-const inMilliseconds = (time: SQLWrapper, precision: number) => {
+function inMilliseconds(time: SQLWrapper, precision: number) {
   const milliseconds =
-    precision > 3 ? sql`floor(extract(epoch from ${time}) * 1000)` : sql`(date_part('epoch', ${time}) * 1000)`
-  return sql`${milliseconds}::bigint`.mapWith((value) => new Date(Number(value)))
+    precision > 3
+      ? sql`floor(extract(epoch from ${time}) * 1000)::bigint`
+      : sql`(date_part('epoch', ${time}) * 1000)::bigint`
+  return milliseconds.mapWith((value) => new Date(Number(value)))
 }
