@@ -1,5 +1,7 @@
-import { type AnyColumn, inArray, or, type SQL, sql } from 'drizzle-orm'
+import { type AnyColumn, Column, inArray, is, or, SQL, sql } from 'drizzle-orm'
 import { integer, timestamp } from 'drizzle-orm/pg-core'
+
+import { typeOf } from './column-types.ts'
 
 /** A time with a precision of milliseconds, like `Date`. */
 export const timestamptz = () => timestamp({ withTimezone: true, precision: 3 })
@@ -19,7 +21,7 @@ export const hasAcceptedVersion = (column: AnyColumn, versions: AcceptedVersions
   versions === 'any' ? undefined : inArray(column, versions)
 
 /**
- * Returns the values of `updatedAt` and `version` for an update. If the update does not change the value of any column,
+ * Returns the values of `updatedAt` and `version` for an update. If the update does not change the stored value of any column,
  * `updatedAt` and `version` remain unchanged.
  */
 export function updatedIfChanged<Changes extends object>(
@@ -27,9 +29,20 @@ export function updatedIfChanged<Changes extends object>(
   changes: Changes,
 ): { updatedAt: SQL<Date>; version: SQL<number> } {
   const keys = (Object.keys(changes) as (keyof Changes)[]).filter((key) => changes[key] !== undefined)
-  const differs = or(sql`false`, ...keys.map((key) => sql`${table[key]} is distinct from ${changes[key]}`))
+  const differs = or(sql`false`, ...keys.map((key) => storesOther(table[key], changes[key])))
   return {
     updatedAt: sql`case when ${differs} then now() else ${table.updatedAt} end`,
     version: sql`${table.version} + (${differs})::int`,
   }
+}
+
+/**
+ * Condition: the column stores another value than the new value. Compares the bytes (`*<>`), because some types have no
+ * operator for equality (json, point), and because equal values can differ (`1.0` and `1.00`, `1 month` and `30 days`). The
+ * cast rounds the new value as the column does.
+ */
+function storesOther(column: AnyColumn, value: unknown) {
+  const type = typeOf(column)
+  const newValue = is(value, SQL) || is(value, Column) ? value : sql.param(value, column)
+  return sql`row(${column}::${type})::record *<> row((${newValue})::${type})::record`
 }

@@ -15,6 +15,9 @@ export const isConstraintViolation = (error: unknown) => codeOf(error).startsWit
 /** Returns whether a statement failed because a row references a person or another row that no longer exists. */
 export const isForeignKeyViolation = (error: unknown) => codeOf(error) === '23503'
 
+/** Returns whether a statement failed because a text is no value of its type, or not one that the type can store. */
+export const isInvalidValue = (error: unknown) => /^22(P02|00[378]|015|02[136])$/.test(codeOf(error))
+
 /** Returns whether a procedure has called `tx.rollback()`. */
 export const isRolledBack = (error: unknown) => error instanceof TransactionRollbackError
 

@@ -1,9 +1,12 @@
 import { Column, type DriverValueDecoder, is, SQL, Subquery } from 'drizzle-orm'
-import type { SelectedFieldsOrdered } from 'drizzle-orm/pg-core'
+import { PgJson, PgJsonb, type SelectedFieldsOrdered } from 'drizzle-orm/pg-core'
 
 import type { Database } from './database.ts'
 
 type Decode = (value: unknown) => unknown
+
+// Both drivers parse JSON. Drizzle would parse a JSON text again, so that the text `5` became a number.
+for (const type of [PgJson, PgJsonb]) type.prototype.mapFromDriverValue = Column.prototype.mapFromDriverValue
 
 /**
  * Makes prepared statements read their rows with a reader that is created once for each statement. Drizzle determines the

@@ -1,5 +1,7 @@
 import { type AnyColumn, type SQL, sql } from 'drizzle-orm'
 
+import { asText } from './column-types.ts'
+
 /**
  * Condition: one of the columns contains the text in the placeholder `q`. The locale of the database defines which letters
  * differ only in case: with the locale C, only the letters of ASCII. Selects the same rows as ILIKE, whose cost for each
@@ -7,7 +9,7 @@ import { type AnyColumn, type SQL, sql } from 'drizzle-orm'
  */
 export const containsText = (columns: readonly AnyColumn[]): SQL =>
   sql`(${sql.join(
-    columns.map((column) => sql`coalesce(strpos(lower(${column}), lower(${q})) > 0, false)`),
+    columns.map((column) => sql`coalesce(strpos(lower(${asText(column)}), lower(${q})) > 0, false)`),
     sql` or `,
   )})`
 

@@ -1,5 +1,6 @@
-import { badRequest, linkToNext, MAX_LIMIT, type Page, type Search } from 'tallystick-contract'
+import { linkToNext, MAX_LIMIT, type Page, type Search } from 'tallystick-contract'
 
+import type { Keyset, SortValues } from '../db/keyset.ts'
 import {
   limitJson,
   MAX_PAGE_BYTES,
@@ -9,6 +10,14 @@ import {
   totalBytes,
 } from '../db/pagination.ts'
 import type { Context } from '../context.ts'
+import {
+  type CursorFormat,
+  decodeCursor,
+  encodeCursor,
+  sortValues,
+  throwReadError,
+  timeAndId,
+} from './cursors.ts'
 import { type ListReader, queueListRead, queueSearch } from './list-queue.ts'
 import { createSearch } from './search.ts'
 
@@ -26,8 +35,8 @@ interface ListCall {
 export interface Order<Row> {
   positionOf: (row: Row) => Position
   cursorPattern: RegExp
-  /** Returns the texts that limit the size of a page. Empty if the number of rows also limits the bytes. */
-  textsOf: (row: Row) => readonly (string | null)[]
+  /** Returns the values that limit the size of a page. Empty if the number of rows also limits the bytes. */
+  textsOf: (row: Row) => readonly unknown[]
 }
 
 const positionOf = ({ createdAt, id }: { createdAt: Date; id: number | string }) => ({ at: createdAt, id })
@@ -62,29 +71,61 @@ export async function readPage<Row>(
   countAll: () => Promise<number>,
 ): Promise<{ rows: Row[]; total: number }>
 export async function readPage<Row>(
-  { context, input = {}, procedure }: ListCall,
-  order: Order<Row>,
+  call: ListCall,
+  { cursorPattern, ...order }: Order<Row>,
   list: (page: PageRequest) => Promise<SizedRow<Row>[]>,
   countAll?: () => Promise<number>,
 ) {
-  const { limit = MAX_LIMIT, cursor, ...parameters } = input
-  const after = cursor === undefined ? undefined : decodeCursor(cursor, order)
-  const request = { limit: limit + 1, ...(after && { after }) }
-  const cut = (read: SizedRow<Row>[]) => cutPage(read, limit, order)
+  const format = timeAndId(cursorPattern)
+  const after = decodeCursor(format, call.input?.cursor)
+  const listAfter: typeof list = (page) => list(page).catch(throwReadError)
+  return readPageAfter(call, after, { ...order, format }, after ? listAfter : list, countAll)
+}
+
+/** `readPage` for a list in the order of a keyset. */
+export async function readSortedPage<Row extends { sortValues: SortValues }>(
+  call: ListCall & { context: Pick<Context, 'db'> },
+  { keyset, textsOf }: Pick<Order<Row>, 'textsOf'> & { keyset: Keyset },
+  list: (page: PageRequest<SortValues>) => Promise<SizedRow<Row>[]>,
+  countAll?: () => Promise<number>,
+) {
+  const format = sortValues(keyset)
+  const after = decodeCursor(format, call.input?.cursor)
+  if (after) await keyset.requireTypes(call.context.db, after).catch(throwReadError)
+  const positionOf = (row: Row) => row.sortValues
+  return readPageAfter(call, after, { positionOf, textsOf, format }, list, countAll)
+}
+
+interface FormattedOrder<Row, After> extends Pick<Order<Row>, 'textsOf'> {
+  positionOf: (row: Row) => After
+  format: CursorFormat<After>
+}
+
+async function readPageAfter<Row, After>(
+  { context, input = {}, procedure }: ListCall,
+  after: After | undefined,
+  order: FormattedOrder<Row, After>,
+  list: (page: PageRequest<After>) => Promise<SizedRow<Row>[]>,
+  countAll?: () => Promise<number>,
+) {
+  const { limit = MAX_LIMIT, cursor: _, ...parameters } = input
+  const { positionOf, format } = order
+  const request: PageRequest<After> = { limit: limit + 1, ...(after !== undefined && { after }) }
+  const cut = (listed: SizedRow<Row>[]) => cutPage(listed, limit, order)
   const { q } = parameters
   const { rows, last, total } = await (q
     ? queueSearch(context, async (takeTurn) => {
-        const search = createSearch({ q, list, takeTurn, positionOf: order.positionOf })
+        const search = createSearch({ q, list, takeTurn, positionOf })
         const found = await search.find(request)
         return { ...cut(found.rows), total: countAll && (await search.countAll(request, found)) }
       })
-    : queueListRead(context, () => list(request)).then(async (read) => {
-        const page = cut(read)
+    : queueListRead(context, () => list(request)).then(async (listed) => {
+        const page = cut(listed)
         return { ...page, total: after || page.last ? await countAll?.() : page.rows.length }
       }))
   if (!last) return { rows, total }
 
-  const next = { ...parameters, limit: String(limit), cursor: encodeCursor(order.positionOf(last)) }
+  const next = { ...parameters, limit: String(limit), cursor: encodeCursor(format, positionOf(last)) }
   const values = new Map(Object.entries(next).filter(isDefined))
   const path = procedure['~orpc'].route.path?.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values.get(name) ?? ''
@@ -103,12 +144,3 @@ function cutPage<Row>(read: SizedRow<Row>[], limit: number, { textsOf }: Pick<Or
 }
 
 const isDefined = (entry: [string, string | undefined]): entry is [string, string] => entry[1] !== undefined
-
-const encodeCursor = ({ at, id }: Position) => Buffer.from(`${at.getTime()}.${id}`).toString('base64url')
-
-function decodeCursor(cursor: string, order: Pick<Order<never>, 'cursorPattern'>): Position {
-  const [, at, id] = order.cursorPattern.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
-  if (at === undefined || id === undefined)
-    throw badRequest([{ path: ['cursor'], message: 'Must be a cursor of this list' }])
-  return { at: new Date(Number(at)), id }
-}

@@ -1,6 +1,6 @@
 import { ORPCError } from '@orpc/client'
 
-import { MAX_PAGE_BYTES, type PageRequest, type Position, type SizedRow } from '../db/pagination.ts'
+import { MAX_PAGE_BYTES, type PageRequest, type SizedRow } from '../db/pagination.ts'
 import type { TakeTurn } from './list-queue.ts'
 
 /** Maximum duration of the statements of one search, in milliseconds. */
@@ -20,18 +20,18 @@ const searchTooLong = () =>
     message: 'The search takes too long: use a longer or another text',
   })
 
-interface SearchOptions<Row> {
+interface SearchOptions<Row, After> {
   q: string
-  list: (page: PageRequest) => Promise<SizedRow<Row>[]>
-  positionOf: (row: Row) => Position
+  list: (page: PageRequest<After>) => Promise<SizedRow<Row>[]>
+  positionOf: (row: Row) => After
   takeTurn: TakeTurn
 }
 
 /** Rows with the text, the number of all matches in the scanned rows, and the position where the scan can continue. */
-interface Found<Row> {
+interface Found<Row, After> {
   rows: SizedRow<Row>[]
   matched: number
-  next?: Position | undefined
+  next?: After | undefined
 }
 
 /**
@@ -39,11 +39,11 @@ interface Found<Row> {
  * Throws SEARCH_TOO_LONG (400) if the statements together take longer than MAX_WORK: the embedded database has no timeout of
  * statements.
  */
-export function createSearch<Row>({ q, list, positionOf, takeTurn }: SearchOptions<Row>) {
+export function createSearch<Row, After>({ q, list, positionOf, takeTurn }: SearchOptions<Row, After>) {
   let work = 0
   let size = FIRST_BATCH
 
-  async function scan(after: Position | undefined, maxMatches: number): Promise<Found<Row>> {
+  async function scan(after: After | undefined, maxMatches: number): Promise<Found<Row, After>> {
     if (work > MAX_WORK) throw searchTooLong()
     const limit = size
     const [rows, duration] = await takeTurn(async () => {
@@ -62,8 +62,8 @@ export function createSearch<Row>({ q, list, positionOf, takeTurn }: SearchOptio
   }
 
   /** Finds the rows of a page, up to the first row beyond MAX_PAGE_BYTES. */
-  async function find({ limit, after }: PageRequest): Promise<Found<Row>> {
-    const found: Found<Row> = { rows: [], matched: 0, next: after }
+  async function find({ limit, after }: PageRequest<After>): Promise<Found<Row, After>> {
+    const found: Found<Row, After> = { rows: [], matched: 0, next: after }
     let bytes = 0
     do {
       const { rows, matched, next } = await scan(found.next, limit - found.rows.length)
@@ -80,7 +80,7 @@ export function createSearch<Row>({ q, list, positionOf, takeTurn }: SearchOptio
   }
 
   /** Counts all rows with the text. Continues the scan of the first page, and starts again for the other pages. */
-  async function countAll({ after }: PageRequest, found: Found<Row>) {
+  async function countAll({ after }: PageRequest<After>, found: Found<Row, After>) {
     let total = after ? 0 : found.matched
     let next = after ? undefined : found.next
     if (!after && !next) return total
