@@ -63,7 +63,7 @@ export function createApp(services: Services): Server {
   const isObserved = Boolean(metrics ?? recorder ?? tracing) || log.isLevelEnabled('info')
   const attributes = isObserved ? new WeakMap<IncomingMessage, RequestAttributes>() : undefined
   const attributesOf: AttributesOf = (request) => attributes?.get(request)
-  const procedures = compileAll(services.app.router, !settings.production)
+  const procedures = compileAll(services.app.router)
   const restFormat = createRestFormat(procedures, services.app.resources)
   /** Each further call of a batch occupies a slot. */
   const occupySlot = () => {
