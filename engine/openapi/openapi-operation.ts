@@ -82,7 +82,8 @@ function correctParameters({ parameters = [] }: OpenAPI.OperationObject) {
       withoutNull(parameter)
       const { schema } = parameter
       if (schema && 'type' in schema && schema.type === 'array') {
-        const explode = '$ref' in schema.items || !hasCommas(schema.items)
+        // A tuple has no `items`.
+        const explode = !('items' in schema) || '$ref' in schema.items || !hasCommas(schema.items)
         Object.assign(parameter, { style: 'form', explode })
       }
     }

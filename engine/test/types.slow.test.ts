@@ -1,7 +1,9 @@
 import { isAsyncIteratorObject } from '@orpc/shared'
-import { createRestClient, createRpcClient } from 'tallystick-contract'
+import { readFile } from 'node:fs/promises'
+import { createRestClient, createRpcClient, creating, publicAccess } from 'tallystick-contract'
 import { createTallystick } from 'tallystick/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import * as z from 'zod'
 
 import { createDocument } from '../openapi/document.ts'
 import { toJsonValue } from '../output.ts'
@@ -168,6 +170,44 @@ describe('defineApp', () => {
     const [mistake] = mistakesOfTypes({ types: { it: procedure } })
 
     expect(mistake?.split(' cannot be sent: ')[1]).toBe(reason && refusals[reason])
+  })
+
+  test('refuses the types in the table of docs/your-own-backend.md', async () => {
+    const text = await readFile(new URL('../../docs/your-own-backend.md', import.meta.url), 'utf8')
+    const section = text.slice(text.indexOf('\n## Types\n'), text.indexOf('\n## Upgrade\n'))
+    const rows = section
+      .split('\n')
+      .filter((line) => line.startsWith('|'))
+      .slice(2)
+
+    expect(rows.map((row) => row.split('|').at(-2)?.trim())).toEqual(Object.values(refusals))
+  })
+
+  test.each([
+    ['root', publicAccess.input(z.array(z.string())), 'input'],
+    ['root', publicAccess.input(z.union([z.object({}), z.string()])), 'input'],
+    ['transformedAnswer', creating([]).output(z.string().transform((value) => value.length)), 'output'],
+    [
+      'toolProperty',
+      creating([])
+        .meta({ tool: { title: '', description: '', effect: 'create' } })
+        .input(z.object({ 'a b': z.string() })),
+      'input.a b',
+    ],
+    [
+      'file',
+      publicAccess.input(z.object({ list: z.array(z.object({ cover: z.file() })) })),
+      'input.list.*.cover',
+    ],
+    [
+      'nullInQuery',
+      publicAccess.route({ method: 'GET' }).input(z.object({ q: z.string().nullish() })),
+      'input.q',
+    ],
+  ] as const)('names the position of a refused type: %s', (reason, procedure, path) => {
+    expect(mistakesOfTypes({ types: { it: procedure } })).toEqual([
+      `types.it: ${path} cannot be sent: ${refusals[reason]}`,
+    ])
   })
 
   test('refuses no text, number, boolean, date, enumeration, list, object, or union of these, except in paths', () => {
