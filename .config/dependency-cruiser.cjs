@@ -10,6 +10,7 @@ const shared = [
   engineContract,
   '^engine/(audit-source|caller|context|items|listen|live-stream|services|resource|rate-limits|mail-address|outages|output|settings|unix-time)\\.ts$',
   '^engine/telemetry/',
+  '^engine/values/',
 ]
 
 /** What applications can import: the entry points of the packages. */
@@ -125,6 +126,7 @@ module.exports = {
       '^engine/resource\\.ts$',
       '^engine/guard/item-id\\.ts$',
       '^engine/openapi/named-schemas\\.ts$',
+      '^engine/values/',
     ]),
     only('settings', '^engine/settings\\.ts$', [
       engineContract,
@@ -137,6 +139,7 @@ module.exports = {
       engineContract,
       '^engine/db/errors\\.ts$',
     ]),
+    only('values', '^engine/values/', [engineContract, '^engine/resource\\.ts$']),
     only('telemetry', '^engine/telemetry/', [...shared, '^engine/db/']),
     only('guard', '^engine/guard/', [...shared, '^engine/db/']),
     only('identity', '^engine/identity/', [

@@ -19,6 +19,7 @@ import { listKeysOfPerson } from './live/keys.ts'
 import { type Declared, isDefined, mistakesOfProcedure } from './mistakes/procedures.ts'
 import { mistakesOfSchemas } from './mistakes/schemas.ts'
 import { suggest } from './mistakes/suggestions.ts'
+import { mistakesOfTypes } from './mistakes/types.ts'
 import { createEngineResources } from './procedures/index.ts'
 import { collectRateLimits, rateLimits } from './rate-limits.ts'
 import type { App, Resource, Resources } from './resource.ts'
@@ -80,6 +81,7 @@ export function defineApp<Contract extends AppContract, const Parts extends Expo
     ...mistakesOfNames(name, id, cookiePrefix),
     ...mistakesOfContract(contract, declared),
     ...mistakesOfSchemas(contract),
+    ...mistakesOfTypes(contract),
     ...mistakesOfExport(contract, resources, exportParts),
     ...findMistakes(resources),
   ]

@@ -32,6 +32,8 @@ export interface WatchCall {
   topics: readonly string[]
   /** The inputs of the topics that have an input, by the name of the topic. */
   input: Readonly<Record<string, unknown>>
+  /** The same inputs before their validation. The procedures that read the topics validate their inputs themselves. */
+  given: Readonly<Record<string, unknown>>
   /** Set if one of the topics needs a caller. */
   caller?: Caller | undefined
   address?: string | undefined

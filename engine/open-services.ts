@@ -15,6 +15,7 @@ import type { Settings } from './settings.ts'
 import { createLog } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 import { tracing } from './telemetry/tracing.ts'
+import { refuseUndeclared } from './values/declared.ts'
 
 export interface OpenServices extends Services, Omit<Connection, 'db'> {
   auth: Auth
@@ -35,10 +36,11 @@ interface Options {
 
 /** Opens the database, applies pending migrations, and creates the services. By default, creates mailer and metrics. */
 export async function openServices(
-  app: App,
+  declared: App,
   settings: Settings,
   options: Options = {},
 ): Promise<OpenServices> {
+  const app = settings.production ? declared : refuseUndeclared(declared)
   const log = createLog(settings)
   const { databaseUrl, answerTimeout } = settings
   warnOfIgnoredParameters(settings, log)

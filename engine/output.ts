@@ -20,22 +20,6 @@ export function declaredOutput(validated: Awaited<ReturnType<AnySchema['~standar
   return validated.value
 }
 
-/** Lists the properties that a value has and its declared part has not. */
-export const undeclaredProperties = (value: unknown, declared: unknown): SchemaIssue[] =>
-  pathsOutside(toJsonValue(value), toJsonValue(declared), []).map((path) => ({
-    path,
-    message: 'The contract does not declare this property',
-  }))
-
-const pathsOutside = (value: unknown, declared: unknown, path: readonly string[]): (readonly string[])[] =>
-  typeof value !== 'object' || value === null
-    ? []
-    : Object.entries(value).flatMap(([name, part]) =>
-        typeof declared === 'object' && declared !== null && name in declared
-          ? pathsOutside(part, Reflect.get(declared, name), [...path, name])
-          : [[...path, name]],
-      )
-
 export const validateOutput = async (schema: AnySchema, output: unknown) =>
   declaredOutput(await schema['~standard'].validate(output))
 
@@ -48,4 +32,4 @@ const serializer = new StandardOpenAPIJsonSerializer()
 export const toJsonValue = (value: unknown) => serializer.serialize(value)[0]
 
 /** Writes a value as JSON, with the conversions of `toJsonValue`. */
-export const toJson = (value: unknown) => JSON.stringify(toJsonValue(value))
+export const toJson = (value: unknown) => JSON.stringify(toJsonValue(value ?? null))

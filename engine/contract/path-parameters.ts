@@ -19,12 +19,17 @@ const DOT_SEGMENT =
 /** Characters that the service refuses in URLs: NUL, and halves of characters. */
 const REFUSED = /[\0\p{Surrogate}]/u
 
-const isPlain = (value: unknown) =>
-  typeof value === 'number' ||
-  (typeof value === 'string' &&
-    !REFUSED.test(value) &&
-    !DOT_SEGMENT.test(value) &&
-    encodeURIComponent(value).length <= MAX_LENGTH)
+/** Returns whether a URL can contain a value: a number, a boolean, a bigint, a time, or a text of these lengths and characters. */
+function isPlain(value: unknown) {
+  if (['number', 'boolean', 'bigint'].includes(typeof value) || value instanceof Date) return true
+  const text = value instanceof URL ? value.href : value
+  return (
+    typeof text === 'string' &&
+    !REFUSED.test(text) &&
+    !DOT_SEGMENT.test(text) &&
+    encodeURIComponent(text).length <= MAX_LENGTH
+  )
+}
 
 /** Returns the procedure with a name such as `['books', 'update']`. Undefined if the contract has no such procedure. */
 export function findProcedure(contract: AnyContractRouter, operation: readonly string[]) {

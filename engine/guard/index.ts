@@ -152,10 +152,10 @@ export const withoutCaller = builder.middleware((invocation, input) =>
 
 /**
  * The middleware of procedures that require a caller for some topics. The context contains the caller as `watcher`, if
- * one of the topics in the input requires a caller.
+ * one of the topics in the input requires a caller, and the input before its validation as `given`.
  */
 export const callerByTopic = builder.middleware((invocation, input) =>
-  guardMiddleware(invocation, input, (watcher) => invocation.next({ context: { watcher } })),
+  guardMiddleware(invocation, input, (watcher) => invocation.next({ context: { watcher, given: input } })),
 )
 
 /** The middleware of procedures that require a caller. Applies the headers `Idempotency-Key` and `If-Match`. */

@@ -63,7 +63,7 @@ type ReadContext = (caller: Caller | undefined) => Context
 export function createSources(resources: Resources, contextFor: ReadContext) {
   const readers = findReaders(resources)
 
-  const sourceOf = (name: string, { caller, input, isDatastar }: WatchCall): Source => {
+  const sourceOf = (name: string, { caller, input, given, isDatastar }: WatchCall): Source => {
     const reader = readers.get(name)
     if (!reader) throw new Error(`No procedure reads the topic ${name}`)
     const { topic } = reader
@@ -95,7 +95,7 @@ export function createSources(resources: Resources, contextFor: ReadContext) {
       addressKey: keyOf(topic, { address: user.email }),
       maxStates: topic.input && (caller.scopes ? MAX_INPUTS / 2 : MAX_INPUTS),
       otherKeys: listOtherOwners || listParents ? otherKeys : undefined,
-      read: readWith(procedure, () => contextFor(caller), input[name]),
+      read: readWith(procedure, () => contextFor(caller), given[name]),
     }
   }
 

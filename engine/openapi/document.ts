@@ -1,10 +1,11 @@
-import { type JSONSchema, type OpenAPI, OpenAPIGenerator } from '@orpc/openapi'
+import { type JSONSchema, JSONSchemaFormat, type OpenAPI, OpenAPIGenerator } from '@orpc/openapi'
 import { traverseContractProcedures } from '@orpc/server'
 import { ZodToJsonSchemaConverter, type ZodToJsonSchemaConverterOptions } from '@orpc/zod/zod4'
 import { z } from 'zod'
 import { metaOf } from 'tallystick-contract'
 
 import type { App } from '../resource.ts'
+import { classOf } from '../values/schema.ts'
 import { listNamedSchemas } from './named-schemas.ts'
 import {
   type Components,
@@ -110,6 +111,13 @@ function withoutTimePattern(json: Exclude<JSONSchema, boolean>) {
   return json
 }
 
+/** Returns the JSON Schema of a `z.instanceof` whose instances are sent as texts. */
+function textOf(schema: z.core.$ZodType): Exclude<JSONSchema, boolean> | undefined {
+  const instances = classOf(schema)
+  if (instances === URL) return { type: 'string', format: JSONSchemaFormat.URI }
+  return instances === Date ? { type: 'string', format: JSONSchemaFormat.DateTime } : undefined
+}
+
 /** Converts a schema to its published JSON Schema. */
 const publishSchema: Interceptor = ({ schema, options, next }) => {
   // For strings and numbers, uses Zod's own conversion, because oRPC's converter omits patterns and ranges.
@@ -119,6 +127,8 @@ const publishSchema: Interceptor = ({ schema, options, next }) => {
   // A schema with custom validation code declares its JSON type in `meta`.
   const { type, id: _, ...metadata } = z.globalRegistry.get(schema) ?? {}
   if (type === 'integer') return [true, { type, ...metadata }]
+  const text = textOf(schema)
+  if (text) return [true, { ...text, ...metadata }]
   const [required, json] = next()
   const closed = options.strategy === 'output' && json.type === 'object' && json.properties
   return [required, { ...json, ...(closed && { additionalProperties: false }) }]

@@ -5,6 +5,7 @@ import { STATUS_CODES } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import type { Alternative, Meta } from 'tallystick-contract'
 
+import { isZod, typesOf } from '../values/schema.ts'
 import { anyError, type Components, reference, undefinedExamples } from './openapi-errors.ts'
 import { addHeaders } from './openapi-headers.ts'
 
@@ -47,6 +48,7 @@ export function completeOperation(
     ...Object.fromEntries(statuses.map((status) => [status, anyError()])),
     ...operation.responses,
   }
+  describeAbsence(operation.responses, outputSchema)
   addHeaders(operation, { ...meta, isStream }, route.method)
   for (const [status, response] of Object.entries(operation.responses))
     operation.responses[status] = { ...response, description: STATUS_CODES[status] ?? '' }
@@ -57,19 +59,55 @@ export function completeOperation(
   if (isStream) describeStream(operation)
 }
 
+/** The types of items that contain no comma. */
+const PLAIN = ['number', 'integer', 'boolean']
+
+/** Returns whether commas separate the items of a list, as `hasPlainItems` (engine/values/leaves.ts) decodes the list. */
+function hasCommas(items: OpenAPI.SchemaObject) {
+  const texts: unknown[] | undefined = items.enum ?? ('const' in items ? [items.const] : undefined)
+  if (texts) return texts.every((value) => !String(value).includes(','))
+  return 'x-native-type' in items || items.format === 'date-time' || PLAIN.includes(String(items.type))
+}
+
 /**
  * Removes two flags that the generator sets on every query parameter: the service refuses empty values, and clients must
- * encode reserved characters. Lists are documented as values with commas.
+ * encode reserved characters. Lists are documented as values with commas, unless an item can contain a comma: such a
+ * list repeats the parameter. A query contains no null: the parameter is absent.
  */
 function correctParameters({ parameters = [] }: OpenAPI.OperationObject) {
   for (const parameter of parameters)
     if (!('$ref' in parameter)) {
       delete parameter.allowEmptyValue
       delete parameter.allowReserved
+      withoutNull(parameter)
       const { schema } = parameter
-      if (schema && 'type' in schema && schema.type === 'array')
-        Object.assign(parameter, { style: 'form', explode: false })
+      if (schema && 'type' in schema && schema.type === 'array') {
+        // A tuple has no `items`.
+        const explode = !('items' in schema) || '$ref' in schema.items || !hasCommas(schema.items)
+        Object.assign(parameter, { style: 'form', explode })
+      }
     }
+}
+
+function withoutNull(parameter: OpenAPI.ParameterObject) {
+  const { schema } = parameter
+  if (parameter.in !== 'query' || !schema || '$ref' in schema || !schema.anyOf) return
+  const [first, ...others] = schema.anyOf.filter(
+    (option) => !('type' in option && String(option.type) === 'null'),
+  )
+  if (others.length + 1 === schema.anyOf.length || !first) return
+  const { anyOf: _, ...rest } = schema
+  parameter.required = false
+  parameter.schema = others.length > 0 ? { ...rest, anyOf: [first, ...others] } : { ...rest, ...first }
+}
+
+/** An output that is undefined is answered with 204, without a body. */
+function describeAbsence(responses: OpenAPI.ResponsesObject, outputSchema: AnySchema | undefined) {
+  if (!isZod(outputSchema)) return
+  const types = typesOf(outputSchema, 'output')
+  if (!types.has('undefined')) return
+  if (types.size === 1) delete responses['200']
+  responses['204'] = { description: '' }
 }
 
 type Body = OpenAPI.RequestBodyObject | OpenAPI.ResponseObject | OpenAPI.ReferenceObject

@@ -1,4 +1,5 @@
 import { implement } from '@orpc/server'
+import { isObject } from '@orpc/shared'
 import type { EngineContract } from 'tallystick-contract'
 
 import type { Context } from '../context.ts'
@@ -11,10 +12,11 @@ export function createLive(contract: EngineContract['live']) {
   const os = implement(contract).$context<Context>().use(callerByTopic)
   const procedures = os.router({
     watch: os.watch.handler(async ({ context, input, lastEventId, signal }) => {
-      const { live, watcher, address, headers, reply, isDatastar = false } = context
+      const { live, watcher, given, address, headers, reply, isDatastar = false } = context
       const stream = await live.open({
         topics: input.topics,
         input,
+        given: isObject(given) ? given : {},
         caller: watcher,
         address: address?.(),
         headers,

@@ -52,7 +52,7 @@ export async function createTallystick<
   const { close, ...services } = await openServices(app, settings, { mailer, ...internal })
 
   const client = (headers: Record<string, string>) =>
-    createRouterClient<App['router'], CallContext>(app.router, {
+    createRouterClient<App['router'], CallContext>(services.app.router, {
       context: ({ reply, ...call }: CallContext) =>
         createContext(services, { ...headers, ...call.headers }, { reply }),
     }) as unknown as ClientOf<Contract>

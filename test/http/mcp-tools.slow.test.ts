@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { app } from '../../src/app.ts'
+import { type JsonSchema, toToolInput, toToolOutput } from '../../engine/http/protocols/tool-schema.ts'
 import { createDocument } from '../../engine/openapi/document.ts'
 import { createMcpCalls, type Result, rpc } from '../../engine/test/fixtures/mcp-agent.ts'
 import { declaredTools, toolNames } from '../fixtures/mcp-tools.ts'
@@ -97,7 +98,7 @@ describe.each(Object.entries(clients))('%s', (_, connect) => {
     ])
   })
 
-  test('gets the schemas of the OpenAPI document', async () => {
+  test('gets the schemas of the OpenAPI document, in the subset of JSON Schema for tools', async () => {
     const { credentials } = await authorizeAgent()
     const { tools } = await connect(credentials)
     const operations = await listOperations()
@@ -105,9 +106,9 @@ describe.each(Object.entries(clients))('%s', (_, connect) => {
     for (const { name, inputSchema, outputSchema } of tools) {
       const { properties, required, output } = operations[name] ?? {}
       expect(inputSchema.type, name).toBe('object')
-      expect(inputSchema.properties ?? {}, name).toEqual(properties)
+      expect(inputSchema.properties, name).toEqual(toToolInput({ type: 'object', properties }).properties)
       expect([...(inputSchema.required ?? [])].sort(), name).toEqual(required)
-      expect(outputSchema, name).toEqual(output)
+      expect(outputSchema, name).toEqual(toToolOutput(output as JsonSchema))
     }
   })
 

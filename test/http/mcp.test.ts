@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 
 import { signInOverHttp } from '../../engine/test/fixtures/http.ts'
 import { accept, clientInfo, createMcpCalls, rpc } from '../../engine/test/fixtures/mcp-agent.ts'
+import { app } from '../../src/app.ts'
 import { declaredTools, toolNames } from '../fixtures/mcp-tools.ts'
 import { allowAt, redirectUri, type Tokens } from '../../engine/test/fixtures/oauth-app.ts'
 import { newEmail, settingsWithAddress, startService } from '../fixtures/service.ts'
@@ -43,8 +44,13 @@ describe('a request to /mcp', () => {
         id: 1,
         result: {
           protocolVersion,
-          capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
+          capabilities: {
+            tools: { listChanged: false },
+            prompts: { listChanged: false },
+            resources: { listChanged: false },
+          },
           serverInfo: { name: 'tallystick', title: 'Tallystick', version: '1.0.0' },
+          instructions: app.description,
         },
       })
       expect(notified).toMatchObject({ status: 202, body: '' })
@@ -60,6 +66,7 @@ describe('a request to /mcp', () => {
           supportedVersions: ['2026-07-28'],
           capabilities: {
             tools: { listChanged: false },
+            prompts: { listChanged: false },
             resources: { listChanged: false, subscribe: true },
           },
         },
@@ -98,9 +105,15 @@ describe('a request to /mcp', () => {
   })
 
   test('is rejected with an unknown RPC method', async () => {
-    expect((await post(agent.credentials, rpc('prompts/list'))).body).toMatchObject({
+    expect((await post(agent.credentials, rpc('completion/complete'))).body).toMatchObject({
       id: 1,
       error: { code: -32601 },
+    })
+  })
+
+  test('for the prompts is answered with an empty list', async () => {
+    expect((await post(agent.credentials, rpc('prompts/list'))).body).toMatchObject({
+      result: { prompts: [] },
     })
   })
 

@@ -13,6 +13,7 @@ import { tasks } from '../../db/tasks.ts'
 import type { Services } from '../../engine/services.ts'
 import { createContext } from '../../engine/guard/authentication.ts'
 import { compile } from '../../engine/http/protocols/compile.ts'
+import { withCheckedOutput } from '../../engine/values/declared.ts'
 import type { WireFormat } from '../../engine/http/server/handler.ts'
 import { type Service, startService } from '../fixtures/service.ts'
 
@@ -394,7 +395,9 @@ describe('a compiled procedure with output checks', () => {
   const wrong = os.output(Account).handler(() => ({ ...account, emailVerified: 'yes' as unknown as boolean }))
 
   const run = (procedure: AnyProcedure) =>
-    Promise.resolve().then(() => compile(procedure, ['account', 'get'], true).run(context, undefined))
+    Promise.resolve().then(() =>
+      compile(withCheckedOutput(procedure), ['account', 'get']).run(context, undefined),
+    )
 
   test('fails if the output has undeclared properties, and names the properties', async () => {
     await expect(run(leaking)).rejects.toMatchObject({ issues: [{ path: 'password' }] })

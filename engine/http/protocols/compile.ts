@@ -16,9 +16,8 @@ import { flattenHeader } from '@orpc/standard-server'
 import { type Meta, metaOf } from 'tallystick-contract'
 
 import type { Context } from '../../context.ts'
-import { declaredOutput, InvalidOutput, undeclaredProperties } from '../../output.ts'
+import { declaredOutput } from '../../output.ts'
 import { LiveEvents } from '../../live-stream.ts'
-import { rpcSerializer } from './rpc-format.ts'
 
 /** The internal definition of a procedure in @orpc/server 1.16.1. */
 interface Definition {
@@ -51,14 +50,9 @@ export interface CompiledProcedure {
 
 /**
  * Composes a procedure like oRPC's own procedure client, but creates only a third of the promises. The validation of the
- * output removes properties that the contract does not declare. With `rejectUndeclared`, such a property causes an error
- * instead, so that developers and tests notice the property.
+ * output removes properties that the contract does not declare.
  */
-export function compile(
-  procedure: AnyProcedure,
-  path: readonly string[],
-  rejectUndeclared: boolean,
-): CompiledProcedure {
+export function compile(procedure: AnyProcedure, path: readonly string[]): CompiledProcedure {
   const { middlewares, handler, route, errorMap, inputSchema, outputSchema, ...positions } =
     definitionOf(procedure)
   const inputValidationIndex = Math.min(positions.inputValidationIndex, middlewares.length)
@@ -95,12 +89,7 @@ export function compile(
       chain(inner(context, input), (output) => {
         // The states of the events are outputs of other procedures, which have been validated.
         if (output instanceof LiveEvents) return output
-        return chain(schema['~standard'].validate(output), (result) => {
-          const declared = declaredOutput(result)
-          if (rejectUndeclared && textOf(declared) !== textOf(output))
-            throw new InvalidOutput(undeclaredProperties(output, declared))
-          return declared
-        })
+        return chain(schema['~standard'].validate(output), declaredOutput)
       })
 
   // From the inside to the outside. At one position, the validation of the output is around that of the input, which is
@@ -134,9 +123,9 @@ export function proceduresOf(router: AnyRouter) {
   return found
 }
 
-/** Composes all procedures. For `rejectUndeclared`, see `compile`. */
-export const compileAll = (router: AnyRouter, rejectUndeclared: boolean) =>
-  proceduresOf(router).map(({ procedure, path }) => compile(procedure, path, rejectUndeclared))
+/** Composes all procedures. */
+export const compileAll = (router: AnyRouter) =>
+  proceduresOf(router).map(({ procedure, path }) => compile(procedure, path))
 
 const lastEventIdOf = ({ headers }: Context) => flattenHeader(headers['last-event-id'])
 
@@ -149,8 +138,6 @@ const chain = <Value, Next>(value: Value, next: (value: Awaited<Value>) => Next)
 
 const isPromiseLike = <Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> =>
   typeof value === 'object' && value !== null && 'then' in value
-
-const textOf = (value: unknown) => JSON.stringify(rpcSerializer.serialize(value))
 
 /** Middleware of oRPC passes an output as `{ output, context }`. */
 const NOTHING = {}

@@ -212,6 +212,7 @@ async function openStream(
       headers,
       reply,
       input: {},
+      given: {},
       isDatastar: false,
       signal: toAbortSignal(response),
     })

@@ -1,17 +1,14 @@
 import * as mcp from '@modelcontextprotocol/server'
-import type { AnySchema } from '@orpc/contract'
-import { type AnyProcedure, type AnyRouter, createProcedureClient, ORPCError } from '@orpc/server'
+import { createProcedureClient, ORPCError } from '@orpc/server'
 import { isObject } from '@orpc/shared'
-import { type Meta, metaOf, nextCursor, type Tool } from 'tallystick-contract'
+import { nextCursor } from 'tallystick-contract'
 
 import type { Caller } from '../../caller.ts'
 import type { Context } from '../../context.ts'
 import type { App } from '../../resource.ts'
 import type { Services } from '../../services.ts'
 import { createContext, isBearer } from '../../guard/authentication.ts'
-import { schemaConverter } from '../../openapi/document.ts'
 import { toJsonValue } from '../../output.ts'
-import { proceduresOf } from './compile.ts'
 import { EVENT_STREAM } from './datastar-events.ts'
 import { toAgentError } from '../server/errors.ts'
 import {
@@ -37,6 +34,7 @@ import {
   sendNotifications,
   type Topics,
 } from './mcp-resources.ts'
+import { findCalledTool, findTools, type Tools } from './tools.ts'
 import type { Call, Protocol } from '../server/protocol.ts'
 import { sendBody, sendError, sendOutput } from '../server/send.ts'
 import { MCP } from '../server/target.ts'
@@ -49,7 +47,7 @@ import { MCP } from '../server/target.ts'
 export function createMcp(services: Services): Protocol {
   const { baseUrl, production } = services.settings
   const { app } = services
-  const offered = { app, tools: findTools(app.router), topics: findTopics(app) }
+  const offered = { app, tools: findTools(app), topics: findTopics(app) }
   const resourceMetadataUrl = `${baseUrl}/.well-known/oauth-protected-resource${MCP}`
   const hosts = [new URL(baseUrl).hostname, ...(production ? [] : mcp.localhostAllowedHostnames())]
 
@@ -183,70 +181,6 @@ function mcpRequest(url: URL, given: Call['request']['headers']) {
   return new Request(url, { method: 'POST', headers })
 }
 
-const hints: Record<Tool['effect'], mcp.ToolAnnotations> = {
-  read: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
-  create: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
-  overwrite: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
-}
-
-interface Declared {
-  inputSchema?: AnySchema | undefined
-  outputSchema?: AnySchema | undefined
-  meta: Meta
-}
-
-/** Returns the configuration of the MCP tool that calls a procedure. */
-function describe({ title, description, effect }: Tool, { inputSchema, outputSchema, meta }: Declared) {
-  return {
-    title,
-    description,
-    inputSchema: published(inputSchema, 'input'),
-    outputSchema: published(outputSchema, 'output'),
-    annotations: { title, ...hints[effect], openWorldHint: false },
-    ...(meta.scope && { scopeChallenge: mcp.requireScopes(meta.scope) }),
-  }
-}
-
-/**
- * Converts a schema for the MCP library. The JSON Schema is the same as in the OpenAPI document. `validate` accepts
- * every value, because the procedure itself validates its input and output.
- */
-function published(schema: AnySchema | undefined, strategy: 'input' | 'output') {
-  const json = schema ? schemaConverter.convert(schema, { strategy })[1] : {}
-  // Some clients require `type` and `properties`.
-  const convert = () => ({ type: 'object', properties: {}, ...json })
-  const validate = (value: unknown) => ({ value })
-  const standard = {
-    version: 1,
-    vendor: 'tallystick',
-    jsonSchema: { input: convert, output: convert },
-    validate,
-  }
-  return { '~standard': standard } as mcp.StandardSchemaWithJSON
-}
-
-interface RegisteredTool {
-  path: readonly string[]
-  procedure: AnyProcedure
-  config: ReturnType<typeof describe>
-}
-
-/** The tools by name, in the order of the contract. */
-type Tools = ReadonlyMap<unknown, RegisteredTool>
-
-/** Returns the procedures with `tool` in their meta. */
-function findTools(router: AnyRouter): Tools {
-  const tools = proceduresOf(router).flatMap(({ procedure, path }) => {
-    const { tool } = metaOf(procedure)
-    return tool ? [{ path, procedure, config: describe(tool, procedure['~orpc']) }] : []
-  })
-  return new Map(tools.map((tool) => [tool.path.join('_'), tool]))
-}
-
-/** Returns the tool that a message calls. Undefined for other messages, and for a call of an unknown tool. */
-const findCalledTool = (tools: Tools, { method, params }: Record<string, unknown>) =>
-  method === 'tools/call' && isObject(params) ? tools.get(params.name) : undefined
-
 /**
  * Creates the MCP server for one message. The tools and resources call procedures with the permissions of the message's
  * access token. Subscriptions exist since the revision of 2026. A server for a tool call has only this tool, because the
@@ -261,17 +195,27 @@ const createServer =
   ({ era }) => {
     const identity = { name: app.id, title: app.name, version: app.version }
     const resources = { listChanged: false, ...(era === 'modern' && { subscribe: true }) }
-    const server = new mcp.McpServer(identity, { capabilities: { tools: { listChanged: false }, resources } })
+    const unchanged = { listChanged: false }
+    const server = new mcp.McpServer(identity, {
+      capabilities: { tools: unchanged, prompts: unchanged, resources },
+      ...(app.description !== '' && { instructions: app.description }),
+    })
+    // Some clients request the prompts of every server.
+    server.server.setRequestHandler('prompts/list', () => ({ prompts: [] }))
     const called = findCalledTool(tools, message)
     if (!called) registerResources(server, topics, context)
-    for (const { path, procedure, config } of called ? [called] : tools.values())
-      server.registerTool(path.join('_'), config, async (input): Promise<mcp.CallToolResult> => {
+    for (const { path, procedure, config, decode, isObject } of called ? [called] : tools.values())
+      server.registerTool(path.join('_'), config, async (given): Promise<mcp.CallToolResult> => {
         try {
-          const output = toJsonValue(await createProcedureClient(procedure, { context, path })(input))
+          const input = decode ? decode(given) : given
+          const output = toJsonValue(
+            (await createProcedureClient(procedure, { context, path })(input)) ?? null,
+          )
+          const structuredContent = (isObject ? output : { result: output }) as mcp.JSONObject
           const cursor = nextCursor(context.reply.get('link'))
           context.reply.delete('link')
-          const content = [output, ...(cursor ? [{ nextCursor: cursor }] : [])].flatMap(textOf)
-          return { content, structuredContent: output as mcp.JSONObject }
+          const content = [structuredContent, ...(cursor ? [{ nextCursor: cursor }] : [])].flatMap(textOf)
+          return { content, structuredContent }
         } catch (error) {
           return { content: textOf(toAgentError(error)), isError: true }
         }

@@ -14,6 +14,8 @@ import { isRequested } from './alternatives.ts'
 import type { CompiledProcedure } from './compile.ts'
 import type { WireFormat } from '../server/handler.ts'
 import type { Call } from '../server/protocol.ts'
+import { createRestDecoder } from '../../values/decode.ts'
+import { schemasOf } from '../../values/schema.ts'
 
 const serializer = new StandardOpenAPISerializer(
   new StandardOpenAPIJsonSerializer(),
@@ -63,6 +65,9 @@ export function createRestFormat(procedures: readonly CompiledProcedure[], resou
     if (!meta.alternative) addRoute(routes, route.method ?? 'POST', pattern, each)
   }
   const alternatives = findAlternatives(procedures)
+  const decoders = new Map(
+    procedures.map((each) => [each, createRestDecoder(schemasOf(each.procedure).inputSchema, each.route)]),
+  )
   return {
     find: (call) => {
       const { method, path } = call
@@ -76,11 +81,16 @@ export function createRestFormat(procedures: readonly CompiledProcedure[], resou
       const { data } = findRoute(routes, method, path) ?? {}
       return data ? [data, alternatives.get(data) ?? data] : []
     },
-    decode: (call, { params, procedure: { procedure, hasInput } }) =>
-      hasInput ? codec.decode(new StandardRequest(call), params, procedure) : undefined,
+    decode: (call, { params, procedure: compiled }) => {
+      if (!compiled.hasInput) return undefined
+      const input = codec.decode(new StandardRequest(call), params, compiled.procedure)
+      const decode = decoders.get(compiled)
+      return decode ? input.then(decode) : input
+    },
     encode: (output, { procedure, meta }, { context: { reply } }) => {
       const { status, headers, body } = codec.encode(output, procedure)
       for (const [name, value] of Object.entries(headers)) if (value !== undefined) reply.set(name, value)
+      if (body === undefined) return { status: 204, text: '' }
       return { status, text: JSON.stringify(body), type: meta.alternative?.mediaType }
     },
     encodeEvents: (events) => serializer.serialize(events),

@@ -64,7 +64,7 @@ export function createApp(services: Services): Server {
   const isObserved = Boolean(metrics ?? recorder ?? tracing) || log.isLevelEnabled('info')
   const attributes = isObserved ? new WeakMap<IncomingMessage, RequestAttributes>() : undefined
   const attributesOf: AttributesOf = (request) => attributes?.get(request)
-  const procedures = compileAll(services.app.router, !settings.production)
+  const procedures = compileAll(services.app.router)
   const restFormat = createRestFormat(procedures, services.app.resources)
   const rpcFormat = createRpcFormat(procedures)
   const limitOf = createBodyLimits(procedures, { rest: restFormat.findAt, rpc: rpcFormat.findAt })

@@ -85,8 +85,9 @@ export function sendOutput(
   const isLarge = status === 200 && Buffer.byteLength(text) >= MIN_COMPRESSED
   const coding = isLarge ? selectCoding(request, context.reply) : undefined
   setReplyHeaders(response, context.reply)
-  if (isConditional && status === 200 && isNotModified(call)) {
-    response.writeHead(304).end()
+  const bodyless = isConditional && status === 200 && isNotModified(call) ? 304 : status
+  if (bodyless === 304 || bodyless === 204) {
+    response.writeHead(bodyless).end()
     return true
   }
   return coding ? sendCompressed(response, text, coding, type) : sendBody(response, status, text, type)

@@ -195,6 +195,7 @@ describe('a stream', () => {
       headers: {},
       reply: new Map(),
       input: {},
+      given: {},
       isDatastar: false,
     })
 

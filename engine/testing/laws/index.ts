@@ -19,6 +19,7 @@ import {
   topicsWith,
 } from './procedures.ts'
 import { explain, type Running, start, transports } from './running.ts'
+import { listRefusedTools } from './tools.ts'
 import { createWorlds, type Worlds } from './worlds.ts'
 
 export type { Cases, People } from './cases.ts'
@@ -99,6 +100,12 @@ export function laws<Contract extends EngineContract & AnyContractRouter, Fixtur
   describe('a change of data', () => {
     test('is not a GET request, and has a rate limit if any caller can make the change', () => {
       expect(listUnsafeChanges(app.router)).toEqual([])
+    })
+  })
+
+  describe('a tool of agents', () => {
+    test('has only schemas that Claude, OpenAI and Gemini accept', () => {
+      expect(listRefusedTools(app)).toEqual([])
     })
   })
 

@@ -1,0 +1,98 @@
+import type { AnySchema } from '@orpc/contract'
+import {
+  type AnyProcedure,
+  type AnyRouter,
+  getHiddenRouterContract,
+  isProcedure,
+  Procedure,
+  setHiddenRouterContract,
+} from '@orpc/server'
+import { isObject } from '@orpc/shared'
+import type { SchemaIssue } from 'tallystick-contract'
+
+import type { App, Resource } from '../resource.ts'
+import { isTransform, isZod, schemasOf, someSchema } from './schema.ts'
+
+/**
+ * Returns an application whose procedures refuse an output with properties that the contract does not declare, over every
+ * protocol and in process. Otherwise, the validation of outputs removes these properties silently.
+ */
+export function refuseUndeclared(app: App): App {
+  const resources = mapValues(app.resources, withCheckedProcedures)
+  return { ...app, resources, router: withCheckedRouter(app.router) as App['router'] }
+}
+
+function withCheckedRouter(router: AnyRouter): AnyRouter {
+  if (isProcedure(router)) return withCheckedOutput(router)
+  const checkedRouter = mapValues(router as Readonly<Record<string, AnyRouter>>, withCheckedRouter)
+  // oRPC lists the procedures in the order of this contract.
+  const contract = getHiddenRouterContract(router)
+  return contract ? setHiddenRouterContract(checkedRouter, contract) : checkedRouter
+}
+
+function withCheckedProcedures({ datastar, ...resource }: Resource): Resource {
+  const procedures = mapValues(resource.procedures, withCheckedOutput)
+  const { live } = datastar ?? {}
+  if (!datastar || !live?.read) return { ...resource, procedures, ...(datastar && { datastar }) }
+  return {
+    ...resource,
+    procedures,
+    datastar: { ...datastar, live: { ...live, read: withCheckedOutput(live.read) } },
+  }
+}
+
+const mapValues = <Value, Mapped>(
+  record: Readonly<Record<string, Value>>,
+  map: (value: Value) => Mapped,
+): Record<string, Mapped> =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]))
+
+/** A transformation can rename or remove properties, so an output with a transformation is not checked. */
+export function withCheckedOutput(procedure: AnyProcedure): AnyProcedure {
+  const { outputSchema } = schemasOf(procedure)
+  return isZod(outputSchema) && !someSchema(outputSchema, isTransform)
+    ? new Procedure({ ...procedure['~orpc'], outputSchema: checked(outputSchema) })
+    : procedure
+}
+
+/** Returns a schema that is the same except for its validation. */
+function checked<Checked extends AnySchema>(schema: Checked): Checked {
+  const standard = schema['~standard']
+  type Result = Awaited<ReturnType<typeof standard.validate>>
+  const check = (value: unknown, result: Result): Result => {
+    const issues = result.issues ? [] : undeclaredProperties(value, result.value)
+    return issues.length > 0 ? { issues } : result
+  }
+  const validate = (value: unknown) => {
+    const result = standard.validate(value)
+    return result instanceof Promise
+      ? result.then((resolved) => check(value, resolved))
+      : check(value, result)
+  }
+  return Object.create(schema, { '~standard': { value: { ...standard, validate } } }) as Checked
+}
+
+/** Lists the properties that a value has and its declared part has not. The order of properties does not matter. */
+export function undeclaredProperties(
+  value: unknown,
+  declared: unknown,
+  path: readonly PropertyKey[] = [],
+): SchemaIssue[] {
+  const parts = partsOfValue(value)
+  const declaredParts = partsOfValue(declared)
+  if (!parts || !declaredParts) return []
+  return [...parts].flatMap(([name, part]) =>
+    declaredParts.has(name)
+      ? undeclaredProperties(part, declaredParts.get(name), [...path, name])
+      : part === undefined
+        ? []
+        : [{ path: [...path, name], message: 'The contract does not declare this property' }],
+  )
+}
+
+/** Returns the properties or items of a value by name. Undefined for a value without parts, such as a Date. */
+function partsOfValue(value: unknown): Map<PropertyKey, unknown> | undefined {
+  if (value instanceof Set || Array.isArray(value)) return new Map([...value].entries())
+  if (value instanceof Map) return new Map([...value].flat().entries())
+  return isObject(value) ? new Map(Object.entries(value)) : undefined
+}
