@@ -164,7 +164,7 @@ describe('a procedure', () => {
 
     const lists = await readPages(worlds, cases, declaredWith('books.list'))
 
-    expect(lists).toEqual([{ complete: books, pages: [books] }])
+    expect(lists).toEqual([{ complete: books, pages: [books], totals: [{}, {}] }])
   })
 
   test('the check of pages accepts a resource with unique texts', async () => {

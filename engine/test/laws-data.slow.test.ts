@@ -1,5 +1,5 @@
 import { createRouterClient, ORPCError, Procedure } from '@orpc/server'
-import { and, eq, ilike, max, or, sql } from 'drizzle-orm'
+import { and, eq, ilike, max, ne, or, sql } from 'drizzle-orm'
 import type { Meta } from 'tallystick-contract'
 import type { Context } from 'tallystick'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -31,6 +31,7 @@ type Input = Record<string, unknown> & {
   to: number
   title: string
   q?: string
+  dueAt?: string
 }
 type Handle = (given: { db: Context['db']; userId: string; input: Input }) => unknown
 type Mistakes = Readonly<Record<string, Handle>>
@@ -242,6 +243,17 @@ const mistakes: readonly [mistake: string, name: string, handle: Handle, sentenc
       return insert(db, { projectId, title, dueAt: null })
     },
     'tickets.create: another value of `dueAt` changes neither the answer nor a later read',
+  ],
+  [
+    'a title that must be unique across people',
+    'tickets.create',
+    async ({ db, userId, input: { projectId, title, dueAt } }) => {
+      await requireProject(db, userId, projectId)
+      if ((await query.countTickets(db, and(eq(tickets.title, title), ne(projects.userId, userId)))) > 0)
+        throw new ORPCError('CONFLICT', { message: 'The title is taken' })
+      return insert(db, { projectId, title, dueAt })
+    },
+    'Bob calls tickets.create with title of Ada. tickets.create: status is 409 instead of 200',
   ],
   [
     'a deletion of all rows',

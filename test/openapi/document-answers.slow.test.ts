@@ -69,6 +69,9 @@ async function createFixture() {
   const { id: taskId } = await client.tasks.create({ taskTitle: 'Write' })
   const { id: noteId } = await client.notes.create({ title: 'Plan', body: '' })
   const { notes } = await client.legacyNotes.list()
+  const author = await service.person()
+  const { id: sharedId } = await author.notes.create({ title: 'Shared', body: '' })
+  await author.notes.share({ id: sharedId, email, role: 'reader' })
   const { db } = service.services
   const [user] = await db.update(users).set({ role: 'admin' }).where(eq(users.email, email)).returning()
   const expiresAt = new Date(Date.now() + 60_000)
@@ -84,7 +87,9 @@ async function createFixture() {
       ? taskId
       : operationId.startsWith('legacy')
         ? notes[0]?.id
-        : noteId
+        : operationId === 'notes_leave'
+          ? sharedId
+          : noteId
     return path.replace('{id}', String(id))
   }
   return { cookie, values, pathOf }

@@ -119,9 +119,10 @@ export async function listUnannounced(law: Law, declared: Declared) {
     await bobFirst.withAda.restore()
     const missing = await listMissingDeliveries(law, calling.person, readers, () => run(law, calling, each))
     sentences.push(
-      ...missing.map(
-        (name) =>
-          `${each.label} changes the state of the topic ${name}, but does not announce it in \`updates\``,
+      ...missing.map((name) =>
+        declared.meta.updates?.some((topic) => topic.name === name)
+          ? `${each.label} announces the topic ${name}, but its new state is late: a call that \`prepare\` or the case makes before, for example of the parent, does not announce the topic`
+          : `${each.label} changes the state of the topic ${name}, but does not announce it in \`updates\``,
       ),
     )
   }

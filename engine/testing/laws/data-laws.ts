@@ -87,8 +87,11 @@ export function defineLawsOfCalls(app: App, cases: AnyCases, getWorlds: () => Wo
         const [first, ...others] = await readPages(getWorlds(), cases, declared)
 
         expect(first?.complete.length, '`prepare` creates no item of the list').toBeGreaterThan(1)
-        for (const list of [first, ...others])
+        for (const list of [first, ...others]) {
           expect(list?.pages.flat(), 'One page for each item').toEqual(list?.complete)
+          for (const total of list?.totals ?? [])
+            expect(total, 'The fields beside the list are the same on each page').toEqual(list?.totals[0])
+        }
         expect(first?.pages).toEqual(first?.complete.map((item) => [item]))
       },
     )

@@ -113,8 +113,15 @@ function itemsOf(output: unknown): unknown[] {
   return list
 }
 
+/** The fields of an output beside its list. */
+const othersOf = (output: unknown) =>
+  Array.isArray(output)
+    ? {}
+    : Object.fromEntries(Object.entries(output as object).filter(([, value]) => !Array.isArray(value)))
+
 /**
- * Reads a list in pages of one item, for each call of the cases. Returns the complete lists, and the items of each page.
+ * Reads a list in pages of one item, for each call of the cases. Returns the complete lists, the items of each page, and the
+ * other fields of all outputs, for example totals.
  * Ada has the rows of two runs of `prepare`, so that the list has several items. The second run has another text, because
  * texts can be unique.
  */
@@ -128,21 +135,26 @@ export async function readPages(worlds: Worlds, cases: AnyCases, { name, path, m
   const client = connect(running, { cookie: callerOf(scene, meta).cookie })
   return Promise.all(
     callsOf(cases, name).map(async (call) => {
-      const complete = itemsOf(await call(client, fixture))
-      const pages: unknown[][] = []
-      let cursor: string | undefined
-      do {
-        const reply = new Map<string, string>()
-        const values = { limit: 1, ...(cursor !== undefined && { cursor }) }
-        const paging = replaceProcedure(
+      const withInput = (values: object, reply: Map<string, string>) =>
+        replaceProcedure(
           client,
           path,
           (list) => (input) => list({ ...(input as object | undefined), ...values }, { context: { reply } }),
         )
-        pages.push(itemsOf(await call(paging, fixture)))
+      const output = await call(withInput({ limit: undefined }, new Map()), fixture)
+      const complete = itemsOf(output)
+      const pages: unknown[][] = []
+      const totals = [othersOf(output)]
+      let cursor: string | undefined
+      do {
+        const reply = new Map<string, string>()
+        const values = { limit: 1, ...(cursor !== undefined && { cursor }) }
+        const page = await call(withInput(values, reply), fixture)
+        pages.push(itemsOf(page))
+        totals.push(othersOf(page))
         cursor = nextCursor(reply.get('link'))
       } while (cursor !== undefined && pages.length <= complete.length)
-      return { complete, pages }
+      return { complete, pages, totals }
     }),
   )
 }

@@ -3,7 +3,7 @@
 
 import type { Asked } from './calls.ts'
 import type { Declared } from './procedures.ts'
-import type { Connect } from './running.ts'
+import { type Connect, inProcess } from './running.ts'
 import {
   type Calling,
   compareObservations,
@@ -12,6 +12,7 @@ import {
   nameOf,
   type Observation,
   observe,
+  observedPlaysOf,
   observeUntouched,
   type Play,
   playsOf,
@@ -98,35 +99,46 @@ const contextOf = ({ isChange }: Declared, { label }: Play) =>
 export async function listDependencies(law: Law, declared: Declared) {
   const { bobFirst, adaFirst } = law.worlds
   const sentences: string[] = []
-  for (const each of playsOf(law.cases, declared))
+  for (const each of observedPlaysOf(law.cases, declared))
     for (const world of [bobFirst, adaFirst]) {
       const runIn = (state: 'withAda' | 'withoutAda') => async () => {
         await world[state].restore()
         return runAndObserve(law, bobIn(law, world), each)
       }
-      const { after, found } = await compareRuns(world.start, runIn('withoutAda'), runIn('withAda'))
+      const { before, after, found } = await compareRuns(world.start, runIn('withoutAda'), runIn('withAda'))
       const unknown = withoutKnown(found, await findKnown(law, world), each)
       sentences.push(
         ...toSentences(contextOf(declared, each), withoutExceptions(law, unknown)),
-        ...listIdentities(law, after).map((sentence) => contextOf(declared, each) + sentence),
+        // Also without Ada: a value in the memory of the process is the same in both states.
+        ...[before, after].flatMap((observed) => listIdentities(law, world, each, observed)),
       )
     }
   return [...new Set(sentences)]
 }
 
-/** Lists where an observation contains the id or the address of Ada. An exception must name this very path. */
-function listIdentities({ worlds: { ada }, cases }: Law, observed: Observation) {
-  const isIdentity = (value: unknown) =>
-    typeof value === 'string' && [ada.id, ada.email].some((identity) => value.includes(identity))
-  return [...observed].flatMap(([label, asked]) =>
-    asked.flatMap(({ answer }) =>
-      leavesOf(answer.body)
-        .filter(({ value }) => isIdentity(value))
-        .map(({ path }) => toPattern(path))
-        .filter((path) => cases.shared?.[nameOf({ label })]?.[path] === undefined)
-        .map((path) => `${label}: ${path} contains the id or the address of Ada`),
-    ),
-  )
+/**
+ * Lists where the answers of a call contain the id, the address or the text of Ada. An exception must name the very path of an
+ * id or an address.
+ */
+function listIdentities(
+  { worlds, cases, exceptions }: Law,
+  world: World,
+  { label }: Play,
+  observed: Observation,
+) {
+  const { ada } = worlds
+  const name = nameOf({ label })
+  const leaves = (observed.get(label) ?? []).flatMap(({ answer }) => leavesOf(answer.body))
+  const pathsWith = (...values: readonly string[]) =>
+    leaves
+      .filter(({ value }) => typeof value === 'string' && values.some((each) => value.includes(each)))
+      .map(({ path }) => toPattern(path))
+  const identities = pathsWith(ada.id, ada.email).filter((path) => cases.shared?.[name]?.[path] === undefined)
+  const texts = pathsWith(world.ada.text).filter((path) => !exceptions.has('shared', name, path))
+  return [
+    ...identities.map((path) => `${label}: ${path} contains the id or the address of Ada`),
+    ...texts.map((path) => `${label}: ${path} contains the text of Ada`),
+  ]
 }
 
 /** A value of Bob in the input of a call, and a value of Ada in its place. */
@@ -144,6 +156,16 @@ function listSwaps(world: World, asked: readonly Asked[]): Swap[] {
     ),
   )
 }
+
+/** Puts the text or the address of Ada into each text of an input: an answer could tell that Ada has the same text. */
+const listTextSwaps = ({ worlds: { ada } }: Law, world: World, asked: readonly Asked[]): Swap[] =>
+  asked.flatMap(({ input }, index) =>
+    leavesOf(input).flatMap(({ path, value }) =>
+      typeof value === 'string'
+        ? [{ index, path, value: value.includes('@') ? ada.email : world.ada.text }]
+        : [],
+    ),
+  )
 
 const apply =
   ({ index, path, value }: Swap) =>
@@ -176,9 +198,12 @@ export async function checkSwaps(law: Law, declared: Declared, connect: Connect)
   const result: SwapResult = { sentences: [], count: 0, isForbidden: false }
   for (const each of playsOf(law.cases, declared)) {
     await world.withAda.restore()
-    const swaps = listSwaps(world, await run(law, bob, each))
+    const asked = await run(law, bob, each)
+    const swaps = listSwaps(world, asked)
     result.count += swaps.length
-    for (const swap of swaps) {
+    // A text concerns Ada only by a relation, which Bob may begin: for example by a share with the address of Ada.
+    const texts = connect === inProcess ? listTextSwaps(law, world, asked) : []
+    for (const swap of [...swaps, ...texts]) {
       const context = `Bob calls ${each.label} with ${toPattern(swap.path) || 'the input'} of Ada. `
       const runIn = (state: 'withAda' | 'withoutAda') => async () => {
         await world[state].restore()
@@ -191,7 +216,7 @@ export async function checkSwaps(law: Law, declared: Declared, connect: Connect)
         ({ label }) => !(isForbidden && label === each.label),
       )
       result.sentences.push(...toSentences(context, withoutExceptions(law, unexpected)))
-      if (declared.isChange)
+      if (declared.isChange && swaps.includes(swap))
         result.sentences.push(...(await listEffectsOnAda(law, context, runIn('withAda'))))
     }
   }

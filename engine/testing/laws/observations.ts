@@ -1,6 +1,6 @@
 // What a person can observe: the answers of all reads. The laws compare observations of two states of the database.
 
-import { type Asked, play } from './calls.ts'
+import { type Asked, type ChangeInput, play } from './calls.ts'
 import { type AnyCall, type AnyCases, callsOf, createExceptions, type UsedExceptions } from './cases.ts'
 import { type Declared, listOwnProcedures, proceduresOf } from './procedures.ts'
 import { type Connect, explain } from './running.ts'
@@ -16,6 +16,8 @@ export interface Play {
   call: AnyCall
   /** The name of the procedure, and the number of the call if there are several. */
   label: string
+  /** Changes the inputs of the call. */
+  change?: ChangeInput
 }
 
 /** The reads of the engine that show the data of a person. */
@@ -39,6 +41,17 @@ export const playsOf = (cases: AnyCases, declared: Declared): Play[] => {
     call,
     label: calls.length > 1 ? `${name} (call ${index + 1})` : name,
   }))
+}
+
+/**
+ * The calls of the cases, and for a list also its first page of one item: a list that fits in one page counts its rows instead
+ * of asking the database for the total.
+ */
+export const observedPlaysOf = (cases: AnyCases, declared: Declared): Play[] => {
+  const plays = playsOf(cases, declared)
+  if (!declared.isList) return plays
+  const change: ChangeInput = (input) => ({ ...(input as object | undefined), limit: 1 })
+  return [...plays, ...plays.map((play) => ({ ...play, label: `${play.label} (limit 1)`, change }))]
 }
 
 /** What the laws of data use: the application with its cases, and the exceptions that were needed. */
@@ -70,7 +83,7 @@ function listReads({ worlds: { running }, cases }: Law): Play[] {
     if (isStream || isChange || meta.administratorsOnly) return []
     const read = engineReads[name]
     if (read) return [{ declared, call: read, label: name }]
-    return own.has(name) ? playsOf(cases, declared) : []
+    return own.has(name) ? observedPlaysOf(cases, declared) : []
   })
 }
 
@@ -81,16 +94,20 @@ export interface Calling {
   connect?: Connect
 }
 
+const unchanged: ChangeInput = (input) => input
+
 /** Runs a call of the cases for a person. */
 export async function run(
   { worlds: { running }, ...law }: Law,
   { person, fixture, connect = law.connect }: Calling,
-  { declared, call }: Play,
-  change?: Parameters<typeof play>[2],
+  { declared, call, change: ofPlay = unchanged }: Play,
+  change: ChangeInput = unchanged,
 ) {
   const client = connect(running, { cookie: person.cookie })
   try {
-    return await play(call, { client, fixture, path: declared.path }, change)
+    return await play(call, { client, fixture, path: declared.path }, (input, index) =>
+      change(ofPlay(input, index), index),
+    )
   } catch (error) {
     throw explain(error, running)
   }

@@ -29,6 +29,9 @@ export async function checkRelation(law: Law, name: string) {
   const during = await observe(law, ofBob)
   await restore()
   await relation.begin(given)
+  const unannouncedEnd = await listMissingDeliveries(law, worlds.bob, readers, () => relation.end(given))
+  await restore()
+  await relation.begin(given)
   await relation.end(given)
   const after = await observe(law, ofBob)
 
@@ -38,6 +41,7 @@ export async function checkRelation(law: Law, name: string) {
       ? ['Bob observes nothing of the relation']
       : []),
     ...unannounced.map((topic) => `The beginning does not announce the topic ${topic} to Bob`),
+    ...unannouncedEnd.map((topic) => `The end does not announce the topic ${topic} to Bob`),
     ...remaining.map((found) => `After the end, Bob still observes: ${sentenceOf(found)}`),
     ...(await listUnannouncedToBob(law, relation.begin)),
   ]

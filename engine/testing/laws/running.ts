@@ -14,9 +14,12 @@ export interface Running extends Omit<Tallystick<ClientOf<EngineContract>>, 'cli
   origin: string
   /** The database after the migrations. */
   migrated: Snapshot
-  /** Returns the causes of the internal errors since the last call: callers receive internal errors without the cause. */
+  /** Returns the latest causes of internal errors since the last call: callers receive internal errors without the cause. */
   takeCauses: () => string[]
 }
+
+/** Earlier errors may belong to other calls, which expected an error. */
+const MAX_CAUSES = 2
 
 /** A log that keeps the messages of errors, instead of writing lines. */
 function createCauses() {
@@ -30,7 +33,7 @@ function createCauses() {
       },
     },
   })
-  return { log, takeCauses: () => causes.splice(0) }
+  return { log, takeCauses: () => causes.splice(0).slice(-MAX_CAUSES) }
 }
 
 function describeCause(error: unknown): string {
