@@ -5,10 +5,8 @@ import { toToolInput, toToolOutput } from '../../http/protocols/tool-schema.ts'
 import { schemaConverter } from '../../openapi/document.ts'
 import { listOutsideSubset } from '../../testing/laws/tools.ts'
 
-const input = (schema: z.ZodType) =>
-  toToolInput(schemaConverter.convert(schema, { strategy: 'input' })[1])
-const output = (schema: z.ZodType) =>
-  toToolOutput(schemaConverter.convert(schema, { strategy: 'output' })[1])
+const input = (schema: z.ZodType) => toToolInput(schemaConverter.convert(schema, { strategy: 'input' })[1])
+const output = (schema: z.ZodType) => toToolOutput(schemaConverter.convert(schema, { strategy: 'output' })[1])
 
 describe('the input of a tool', () => {
   test('that is a union becomes one object with the properties of all options', () => {
