@@ -9,16 +9,16 @@ import {
   metaOf,
   type RateLimit,
   toId,
-  type Topic,
 } from 'tallystick-contract'
 
 import { combine, type PersonalData } from './db/personal-data.ts'
 import type { Context } from './context.ts'
 import { isGuarded } from './guard/index.ts'
 import { listKeysOfPerson } from './live/keys.ts'
-import { type Declared, isDefined, mistakesOfProcedure } from './mistakes/procedures.ts'
+import { type Declared, mistakesOfProcedure } from './mistakes/procedures.ts'
 import { mistakesOfSchemas } from './mistakes/schemas.ts'
 import { suggest } from './mistakes/suggestions.ts'
+import { mistakesOfTopics } from './mistakes/topics.ts'
 import { mistakesOfTypes } from './mistakes/types.ts'
 import { createEngineResources } from './procedures/index.ts'
 import { collectRateLimits, rateLimits } from './rate-limits.ts'
@@ -190,55 +190,6 @@ const mistakesOfResource = (name: string, { datastar, procedures }: Resource) =>
           `${name}: there is a patch for ${key}, but no such procedure${suggest(key, Object.keys(procedures))}`,
         ],
   )
-
-/** Keys of changes contain the name, and have at most 64 bytes: see `keyOf` (engine/live/keys.ts). */
-const TOPIC_NAME = /^[\w-]{1,31}$/
-
-function mistakesOfTopics(all: readonly Declared[], resources: readonly Resource[]) {
-  const watches = resources.flatMap(({ watch }) => watch ?? [])
-  const views = resources.flatMap(({ datastar }) => datastar?.live ?? [])
-  const used = [
-    ...all.flatMap(({ procedure }) =>
-      [...(metaOf(procedure).updates ?? []), metaOf(procedure).reads].filter(isDefined),
-    ),
-    ...[...watches, ...views].map(({ topic }) => topic),
-  ]
-  // Some tests check resources without `live.watch`.
-  const watched = all.find(({ procedure }) => metaOf(procedure).watches)
-  const listed = watched ? (metaOf(watched.procedure).watches ?? []) : used
-  const topics = new Set([...used, ...listed])
-  const read = all.flatMap(({ procedure }) => metaOf(procedure).reads?.name ?? [])
-  const suggestRead = (name: string, readers: readonly Declared[]) =>
-    readers.length > 0 ? '' : suggest(name, read) || '; declare `reads` in the procedure that lists the state'
-  const mistakesOf = (topic: Topic) => {
-    const { name, access, input } = topic
-    const isTopic = (each: { topic: Topic }) => each.topic === topic
-    const readers = all.filter(({ procedure }) => metaOf(procedure).reads === topic)
-    const sameName = [...topics].filter((each) => each.name === name)
-    return [
-      ...(readers.length === 1
-        ? []
-        : [
-            `The topic ${name} is read by ${readers.length} procedures, instead of one${suggestRead(name, readers)}`,
-          ]),
-      ...(sameName[0] === topic ? [] : [`Two topics have the name ${name}`]),
-      ...(listed.includes(topic)
-        ? []
-        : [
-            `The topic ${name} is missing in \`topics\` of engineContract, so that no client can watch it; add \`topics: [..., ${name}Topic]\``,
-          ]),
-      ...(TOPIC_NAME.test(name)
-        ? []
-        : [`The name of the topic ${name} must consist of at most 31 letters, digits, \`-\` and \`_\``]),
-      ...(watches.filter(isTopic).length > 1 ? [`Two resources have \`watch\` for the topic ${name}`] : []),
-      ...(views.filter(isTopic).length > 1 ? [`Two resources have a live view for the topic ${name}`] : []),
-      ...(access === 'public' && (input ?? watches.find(isTopic))
-        ? [`The topic ${name} is public, and can have neither an input nor \`watch\``]
-        : []),
-    ]
-  }
-  return [...topics].flatMap(mistakesOf)
-}
 
 /** Two procedures can have the same method and path only if one of them is an alternative. */
 function mistakesOfPaths(all: readonly Declared[]) {

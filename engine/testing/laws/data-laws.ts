@@ -10,18 +10,13 @@ import {
   listTablesWithoutRows,
   readPages,
 } from './data.ts'
-import {
-  checkSwaps,
-  listDependencies,
-  listEffectsOfAda,
-  listKnownOfEngine,
-  listVolatile,
-} from './interference.ts'
+import { listDependencies, listEffectsOfAda, listKnownOfEngine, listVolatile } from './interference.ts'
 import { lineOfError } from './errors.ts'
 import { listIgnoredInputs } from './inputs.ts'
 import { createLaw, type Law } from './observations.ts'
 import { type Declared, listOwnProcedures, proceduresOf } from './procedures.ts'
 import { checkRelation } from './relations.ts'
+import { checkSwaps } from './swaps.ts'
 import { explain, transports } from './running.ts'
 import { callerOf, createScene, type Worlds } from './worlds.ts'
 

@@ -1,0 +1,119 @@
+// The law of swapped values: a value of another person is as if nobody had the value.
+
+import type { Asked } from './calls.ts'
+import type { Declared } from './procedures.ts'
+import { type Connect, inProcess } from './running.ts'
+import {
+  compareObservations,
+  type Law,
+  type Observation,
+  observe,
+  observeUntouched,
+  type Play,
+  playsOf,
+  run,
+  withoutExceptions,
+} from './observations.ts'
+import {
+  adaIn,
+  bobIn,
+  compareRuns,
+  findKnown,
+  type Run,
+  runAndObserve,
+  toSentences,
+  withoutKnown,
+} from './runs.ts'
+import { keyOfLeaf, leavesOf, type Path, replaceAt, toPattern } from './values.ts'
+import { findCounterparts, type World } from './worlds.ts'
+
+/** A value of Bob in the input of a call, and a value of Ada in its place. */
+interface Swap {
+  index: number
+  path: Path
+  value: unknown
+}
+
+function listSwaps(world: World, asked: readonly Asked[]): Swap[] {
+  const counterparts = findCounterparts(world)
+  return asked.flatMap(({ input }, index) =>
+    leavesOf(input).flatMap(({ path, value }) =>
+      (counterparts.get(keyOfLeaf(value)) ?? []).map((counterpart) => ({ index, path, value: counterpart })),
+    ),
+  )
+}
+
+/** Puts the text or the address of Ada into each text of an input: an answer could tell that Ada has the same text. */
+const listTextSwaps = ({ worlds: { ada } }: Law, world: World, asked: readonly Asked[]): Swap[] =>
+  asked.flatMap(({ input }, index) =>
+    leavesOf(input).flatMap(({ path, value }) =>
+      typeof value === 'string'
+        ? [{ index, path, value: value.includes('@') ? ada.email : world.ada.text }]
+        : [],
+    ),
+  )
+
+const apply =
+  ({ index, path, value }: Swap) =>
+  (input: unknown, at: number) =>
+    at === index ? replaceAt(input, path, value) : input
+
+const answerOf = (observed: Observation, { label }: Play) => observed.get(label)?.at(-1)?.answer
+
+/** A declared action may tell that the item exists: 403 instead of 404. */
+const isForbiddenAction = (each: Play, absent: Observation, foreign: Observation) =>
+  each.declared.meta.action !== undefined &&
+  answerOf(absent, each)?.status === 404 &&
+  (answerOf(foreign, each)?.body as { code?: unknown } | undefined)?.code === 'FORBIDDEN'
+
+export interface SwapResult {
+  sentences: string[]
+  /** Number of swapped values. */
+  count: number
+  /** Whether a swapped value caused FORBIDDEN. */
+  isForbidden: boolean
+}
+
+/**
+ * Replaces each value of Bob in the input of Bob's calls by the value of Ada, one at a time. The answer must be the same as
+ * after the deletion of Ada's account, when nobody has the value, and Ada must observe no change.
+ */
+export async function checkSwaps(law: Law, declared: Declared, connect: Connect): Promise<SwapResult> {
+  const world = law.worlds.bobFirst
+  const bob = { ...bobIn(law, world), connect }
+  const result: SwapResult = { sentences: [], count: 0, isForbidden: false }
+  for (const each of playsOf(law.cases, declared)) {
+    await world.withAda.restore()
+    const asked = await run(law, bob, each)
+    const swaps = listSwaps(world, asked)
+    result.count += swaps.length
+    // A text concerns Ada only by a relation, which Bob may begin: for example by a share with the address of Ada.
+    const texts = connect === inProcess ? listTextSwaps(law, world, asked) : []
+    for (const swap of [...swaps, ...texts]) {
+      const context = `Bob calls ${each.label} with ${toPattern(swap.path) || 'the input'} of Ada. `
+      const runIn = (state: 'withAda' | 'withoutAda') => async () => {
+        await world[state].restore()
+        return runAndObserve(law, bob, each, apply(swap))
+      }
+      const { before, after, found } = await compareRuns(world.start, runIn('withoutAda'), runIn('withAda'))
+      const isForbidden = isForbiddenAction(each, before, after)
+      result.isForbidden ||= isForbidden
+      const unexpected = withoutKnown(found, await findKnown(law, world), each).filter(
+        ({ label }) => !(isForbidden && label === each.label),
+      )
+      result.sentences.push(...toSentences(context, withoutExceptions(law, unexpected)))
+      if (declared.isChange && swaps.includes(swap))
+        result.sentences.push(...(await listEffectsOnAda(law, context, runIn('withAda'))))
+    }
+  }
+  return result
+}
+
+/** Lists what Ada observes differently after a call of Bob. */
+async function listEffectsOnAda(law: Law, context: string, callOfBob: Run) {
+  const world = law.worlds.bobFirst
+  const before = await observeUntouched(law, adaIn(law, world))
+  await callOfBob()
+  const found = compareObservations(before, await observe(law, adaIn(law, world)), world.start)
+  return toSentences(`${context}Ada observes: `, withoutExceptions(law, found))
+}
