@@ -107,7 +107,13 @@ describe.concurrent('main', { timeout: 300_000 }, () => {
       const error = `Object.assign(new Error('swordfish'), { code: 'EXAMPLE', params: ['swordfish'] })`
       const script = join(folder, 'fail.mjs')
       await writeFile(script, `process.on('SIGUSR2', () => { const error = ${error}; ${fail} })`)
+      // Outside of production, the log has the message of an error.
       const { child, output, exit } = await start({
+        NODE_ENV: 'production',
+        BASE_URL: 'https://example.com',
+        AUTH_SECRET: 's'.repeat(32),
+        SMTP_URL: 'smtp://127.0.0.1:9',
+        MAIL_FROM: 'no-reply@example.com',
         DATABASE_URL: databaseUrl,
         NODE_OPTIONS: `--import ${script}`,
       })

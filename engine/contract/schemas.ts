@@ -1,10 +1,14 @@
 import * as z from 'zod'
+import { $ZodRegistry } from 'zod/v4/core'
 
-/** A registry that keeps all schemas with a name, so that defineApp finds two schemas with one name. */
-class NamedSchemas<Meta extends { id: string; example: unknown }> extends z.core.$ZodRegistry<Meta> {
+/**
+ * A registry that keeps all schemas with a name, so that defineApp finds two schemas with one name. Not `z.core.$ZodRegistry`:
+ * bundles would then contain all of `z.core`.
+ */
+class NamedSchemas<Meta extends { id: string; example: unknown }> extends $ZodRegistry<Meta> {
   readonly all: { name: string; schema: z.core.$ZodType; example: unknown }[] = []
 
-  override add(...given: Parameters<z.core.$ZodRegistry<Meta>['add']>) {
+  override add(...given: Parameters<$ZodRegistry<Meta>['add']>) {
     const [schema, meta] = given
     if (meta) this.all.push({ name: meta.id, schema, example: meta.example })
     return super.add(...given)

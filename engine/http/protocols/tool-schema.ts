@@ -40,9 +40,9 @@ const schemasIn = (value: unknown) => (Array.isArray(value) ? value.filter(isObj
 const optionsOf = ({ anyOf, oneOf }: JsonSchema) => schemasIn(anyOf ?? oneOf)
 
 /** Adds sentences to the description of a schema. The description of a union belongs to its first option. */
-function describe(schema: JsonSchema, ...notes: unknown[]): JsonSchema {
+function describe(schema: JsonSchema, ...remarks: unknown[]): JsonSchema {
   const [first, ...others] = optionsOf(schema)
-  const added = notes.filter((note) => typeof note === 'string' && note !== '')
+  const added = remarks.filter((remark) => typeof remark === 'string' && remark !== '')
   if (added.length === 0) return schema
   if (first) return { anyOf: [describe(first, ...added), ...others] }
   const texts = [schema.description, ...added].flatMap((text) => (typeof text === 'string' ? text : []))
@@ -115,7 +115,7 @@ function toSubset(schema: unknown, any: JsonSchema | undefined): JsonSchema | un
   if (not) return { type: 'null' }
   if (typeof rest.type !== 'string') return any && describe(any, description)
   const parts = partsIn(rest, any)
-  return parts && describe({ ...pickKeywords(rest), ...parts.schema }, ...parts.notes, ...droppedIn(rest))
+  return parts && describe({ ...pickKeywords(rest), ...parts.schema }, ...parts.remarks, ...droppedIn(rest))
 }
 
 /** Converts the parts of an object or a list. */
@@ -131,10 +131,10 @@ function partsIn(
     if (entries.some(([, part]) => part === undefined)) return undefined
     return {
       schema: entries.length > 0 ? { properties: Object.fromEntries(entries) } : {},
-      notes: values ? [`The values of the properties: ${JSON.stringify(values)}`] : [],
+      remarks: values ? [`The values of the properties: ${JSON.stringify(values)}`] : [],
     }
   }
-  if (type !== 'array') return { schema: {}, notes: [] }
+  if (type !== 'array') return { schema: {}, remarks: [] }
   const positions = schemasIn(prefixItems).map((part) => toSubset(part, any))
   const others = items === undefined && positions.length > 0 ? [] : [toSubset(items, any)]
   const all = [...positions, ...others]
@@ -142,7 +142,7 @@ function partsIn(
   const size = others.length === 0 ? { minItems: positions.length, maxItems: positions.length } : {}
   return {
     schema: { items: union(all), ...size },
-    notes: positions.length > 0 ? [`The items in this order: ${JSON.stringify(positions)}`] : [],
+    remarks: positions.length > 0 ? [`The items in this order: ${JSON.stringify(positions)}`] : [],
   }
 }
 

@@ -87,7 +87,7 @@ const entries = {
     .output(Entries),
   forWriters: writing
     .meta({ reads: writersTopic, updates: [] })
-    .route({ method: 'GET', path: '/api/entries/writers' })
+    .route({ method: 'POST', path: '/api/entries/writers' })
     .output(Entries),
   forPrincipals: reading
     .meta({ reads: principalsTopic })
