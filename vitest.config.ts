@@ -28,7 +28,7 @@ export default defineConfig({
       exclude: ['{db,engine/db}/drizzle.config.ts', 'engine/test/**', 'engine/{page,create,project}/**'],
       reporter: ['text-summary'],
       // In percent, one below the last full run.
-      thresholds: { statements: 91, branches: 88, functions: 91, lines: 92 },
+      thresholds: { statements: 91, branches: 87, functions: 91, lines: 92 },
     },
     projects: [
       {
