@@ -148,7 +148,7 @@ const noteErrors = {
   FORBIDDEN: { status: 403, message: 'You may not do this to the note' },
 }
 
-/** The actions in `can`, and the action of people with whom a note is shared. */
+/** The actions in `can`, and the action of recipients. */
 export type NoteAction =
   keyof z.infer<typeof NoteView>['can'] | keyof z.infer<typeof NoteList>['can'] | 'LEAVE_NOTE'
 

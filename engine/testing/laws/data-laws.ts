@@ -124,7 +124,7 @@ export function defineLawsOfCalls(app: App, cases: AnyCases, getWorlds: () => Wo
 
     describe.each(transports)('%s', (_, connect) => {
       test.each(named(own))(
-        'with a value of another is as if nobody had the value: %s',
+        'with a value of another person is as with an unknown value: %s',
         async (name, declared) => {
           laws++
           const { sentences, count, isForbidden } = await checkSwaps(getLaw(), declared, connect)

@@ -1,4 +1,4 @@
-// The law of swapped values: a value of another person is as if nobody had the value.
+// The law of swapped values: a call with a value of another person has the answer to a value without an owner.
 
 import type { Asked } from './calls.ts'
 import type { Declared } from './procedures.ts'
