@@ -1,4 +1,5 @@
 import type { AnyContractRouter } from '@orpc/contract'
+import { DrizzleQueryError } from 'drizzle-orm/errors'
 import { pino } from 'pino'
 import { type ClientOf, createRestClient, createRpcClient, type EngineContract } from 'tallystick-contract'
 
@@ -41,7 +42,9 @@ function describeCause(error: unknown): string {
   const issues = 'issues' in error ? ` ${JSON.stringify(error.issues)}` : ''
   const frame = /^ +at .*$/m.exec(error.stack ?? '')?.[0] ?? ''
   const cause = error.cause === undefined ? '' : `\nCause: ${describeCause(error.cause)}`
-  return `${error.name}: ${error.message}${issues}\n${frame}${cause}`
+  // Drizzle's own message contains the parameters of the statement.
+  const message = error instanceof DrizzleQueryError ? `Failed query: ${error.query}` : error.message
+  return `${error.name}: ${message}${issues}\n${frame}${cause}`
 }
 
 export async function start(app: App, environment: Record<string, string> = {}): Promise<Running> {
