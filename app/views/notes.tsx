@@ -1,14 +1,13 @@
-import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Confirm, Loaded, More, Search, useSearch } from 'tallystick/page'
+import { Loaded, More, Search, useSearch } from 'tallystick/page'
 import { useSearchParams } from 'wouter'
 
-import { orpc } from '../api.ts'
 import { useLanguage } from '../language.ts'
 import { NewNote } from './notes/new-note.tsx'
 import { NoteDetail } from './notes/note-detail.tsx'
-import { type Note, noteEdits, notesQuery, refreshNotes } from './notes/note.ts'
-import { LeaveNote } from './notes/leave-note.tsx'
+import { type Note, noteEdits, notesQuery } from './notes/note.ts'
+import { DeleteNote, LeaveNote } from './notes/confirm-note.tsx'
 import { NoteItem } from './notes/note-item.tsx'
 
 /** The notes of the person, and the notes that other people share with the person. Changes by other people appear by themselves. */
@@ -80,37 +79,5 @@ export function Notes() {
         />
       )}
     </div>
-  )
-}
-
-/** Asks before a note is deleted. */
-function DeleteNote({ note: { id, title, sharedWith }, onClose }: { note: Note; onClose: () => void }) {
-  const { t } = useLanguage()
-  const remove = useMutation(
-    orpc.notes.delete.mutationOptions({
-      onSuccess: () => {
-        onClose()
-        return refreshNotes()
-      },
-    }),
-  )
-  return (
-    <Confirm
-      title={t('deleteNote')}
-      action={t('deleteNote')}
-      isPending={remove.isPending}
-      error={remove.error}
-      onConfirm={() => {
-        remove.mutate({ id })
-      }}
-      onClose={onClose}
-    >
-      <p>
-        <strong>
-          <bdi>{title}</bdi>
-        </strong>
-      </p>
-      <p>{t('deleteNoteText', { count: sharedWith })}</p>
-    </Confirm>
   )
 }

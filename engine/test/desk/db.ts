@@ -34,15 +34,19 @@ export const ownsProject = (userId: string) => eq(projects.userId, userId)
 export const matches = (q: string) => ilike(tickets.title, `%${q}%`)
 
 /** Selects tickets with the project of each. */
-export const selectTickets = async (db: Database, condition: SQL | undefined) =>
+export const selectTickets = async (
+  db: Database,
+  condition: SQL | undefined,
+  { order, limit } = { order: desc(tickets.id), limit: 50 },
+) =>
   (
     await db
       .select({ ticket: tickets })
       .from(tickets)
       .innerJoin(projects, eq(projects.id, tickets.projectId))
       .where(condition)
-      .orderBy(desc(tickets.id))
-      .limit(50)
+      .orderBy(order)
+      .limit(limit)
   ).map(({ ticket }) => ticket)
 
 export const countTickets = async (db: Database, condition: SQL | undefined) =>
@@ -54,16 +58,8 @@ export const countTickets = async (db: Database, condition: SQL | undefined) =>
       .where(condition),
   ).total
 
-export const selectOldest = async (db: Database, condition: SQL | undefined) =>
-  (
-    await db
-      .select({ ticket: tickets })
-      .from(tickets)
-      .innerJoin(projects, eq(projects.id, tickets.projectId))
-      .where(condition)
-      .orderBy(asc(tickets.id))
-      .limit(2)
-  ).map(({ ticket }) => ticket)
+export const selectOldest = (db: Database, condition: SQL | undefined) =>
+  selectTickets(db, condition, { order: asc(tickets.id), limit: 2 })
 
 export const hasProject = async (db: Database, userId: string, id: number) =>
   (await db.$count(projects, and(ownsProject(userId), eq(projects.id, id)))) > 0
