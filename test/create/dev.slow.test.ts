@@ -124,10 +124,12 @@ describe('tallystick dev', { timeout: 180_000 }, () => {
     const line =
       (await readFile(source, 'utf8')).split('\n').findIndex((text) => text.includes('card declined')) + 1
     expect(failed).toMatchObject({ status: 500, body: { message: 'Internal server error' } })
-    expect(output()).toMatch(
-      new RegExp(`card declined[^\\n]*src/ideas\\.ts:${line}|src/ideas\\.ts:${line}[^\\n]*card declined`),
-    )
-    expect(output()).toMatch(/no code awaits this[^\n]*"path":"\/api\/ideas"/)
+    await expect
+      .poll(output)
+      .toMatch(
+        new RegExp(`card declined[^\\n]*src/ideas\\.ts:${line}|src/ideas\\.ts:${line}[^\\n]*card declined`),
+      )
+    await expect.poll(output).toMatch(/no code awaits this[^\n]*"path":"\/api\/ideas"/)
     expect(await call('GET', '/api/ideas', undefined, { cookie })).toMatchObject({ body: { ideas: [] } })
   })
 
