@@ -34,7 +34,7 @@ export default defineConfig({
       {
         test: {
           name: 'quick',
-          include: ['{test,engine/test}/**/*.test.ts', 'engine/create/template/test/*.test.ts'],
+          include: ['{test,engine/test}/**/*.test.ts', 'engine/dev/create/template/test/*.test.ts'],
           exclude: [...configDefaults.exclude, '**/*.{slow,isolated,long}.test.ts'],
           ...sharedImports,
           ...limits,

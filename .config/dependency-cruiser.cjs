@@ -1,5 +1,5 @@
 /**
- * Imports go in one direction: app -> contract, engine/page; src -> db, contract, engine; db and contract -> engine.
+ * Imports go in one direction: app -> contract, engine/dev/page; src -> db, contract, engine; db and contract -> engine.
  * docs/decisions/structure.md explains the folders.
  */
 
@@ -18,7 +18,7 @@ const engineEntries =
   '^engine/(index|serve|cli/index|testing/(index|harness|setup|laws/index)|db/(index|open)|contract/(query/)?index)\\.ts$'
 
 /** What the page of an application imports of the engine. */
-const pageEntries = '^engine/page/(index\\.ts|paths\\.ts|styles\\.css)$'
+const pageEntries = '^engine/dev/page/(index\\.ts|paths\\.ts|styles\\.css)$'
 
 /** What a resource imports of the engine. The other entry points start programs. */
 const resourceEntries = '^engine/(index|db/index|contract/index)\\.ts$'
@@ -61,7 +61,7 @@ module.exports = {
       name: 'page-packages',
       comment: 'The peers of engine/package.json, which only applications with a page install.',
       severity: 'error',
-      from: { path: '^engine/page/' },
+      from: { path: '^engine/dev/page/' },
       to: {
         path: 'node_modules',
         pathNot: [
@@ -75,7 +75,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(contract|db|engine|src)/',
-        pathNot: '^((engine/)?contract/query|engine/page|engine/create/template/app)/',
+        pathNot: '^((engine/)?contract/query|engine/dev/page|engine/dev/create/template/app)/',
       },
       to: { path: ['^(engine/)?contract/query/', 'tanstack'] },
     },
@@ -153,18 +153,18 @@ module.exports = {
       name: 'messages',
       comment: 'The files of texts import only the types of the English texts, because pages load the files.',
       severity: 'error',
-      from: { path: '^(engine|engine/page|src)/messages/' },
+      from: { path: '^(engine|engine/dev/page|src)/messages/' },
       to: { pathNot: '^$1/messages/en\\.ts$' },
     },
     {
       name: 'messages-types',
       severity: 'error',
-      from: { path: '^(engine|engine/page|src)/messages/' },
+      from: { path: '^(engine|engine/dev/page|src)/messages/' },
       to: { dependencyTypesNot: ['type-only'] },
     },
     only('translation', '^engine/translation/', ['^engine/contract/index\\.ts$']),
     only('texts', '^engine/texts\\.ts$', ['^engine/contract/index\\.ts$', '^engine/(messages|translation)/']),
-    only('page', '^engine/page/', ['^engine/contract/(query/)?index\\.ts$']),
+    only('page', '^engine/dev/page/', ['^engine/contract/(query/)?index\\.ts$']),
     only('html', '^engine/html/', [engineContract, '^engine/translation/', '^engine/(resource|texts)\\.ts$']),
     only('lists', '^engine/lists/', [...shared, '^engine/db/', '^engine/guard/networks\\.ts$']),
     only('built-in-procedures', '^engine/procedures/', [
@@ -185,11 +185,14 @@ module.exports = {
       engineContract,
       '^engine/db/errors\\.ts$',
       '^engine/(serve|operator/(commands|command-context))\\.ts$',
-      '^engine/project/commands\\.ts$',
+      '^engine/dev/project/commands\\.ts$',
     ]),
-    only('project', '^engine/project/', ['^engine/(create/(add|index)|db/errors|listen)\\.ts$']),
-    only('create', '^engine/create/(?!template/)', [engineContract, '^engine/db/(errors|migrations)\\.ts$']),
-    only('template', '^engine/create/template/', [
+    only('project', '^engine/dev/project/', ['^engine/(create/(add|index)|db/errors|listen)\\.ts$']),
+    only('create', '^engine/dev/create/(?!template/)', [
+      engineContract,
+      '^engine/db/(errors|migrations)\\.ts$',
+    ]),
+    only('template', '^engine/dev/create/template/', [
       engineEntries,
       pageEntries,
       '^engine/contract/query/index\\.ts$',
@@ -234,7 +237,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(contract|db|engine|src)/',
-        pathNot: ['drizzle.config', '^engine/(page|test)/', '^engine/create/template/(app|test|vitest)'],
+        pathNot: ['drizzle.config', '^engine/(page|test)/', '^engine/dev/create/template/(app|test|vitest)'],
       },
       // The code may import `postgres`, although it is a development dependency: the bundle contains the patched
       // package, and installations must not load the unpatched package.

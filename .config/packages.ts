@@ -1,12 +1,14 @@
-import { build, type Plugin } from 'esbuild'
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { build, type BuildOptions, type Plugin } from 'esbuild'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 
-import { buildIfChanged } from '../engine/project/inputs.ts'
+import { buildIfChanged } from '../engine/dev/project/inputs.ts'
 
 /** package.json of a package of the repository. */
 interface Manifest {
   name: string
+  version: string
+  license?: string
   files: string[]
   exports: Record<string, unknown>
   dependencies: Record<string, string>
@@ -22,13 +24,14 @@ const folders: Record<string, string> = {
   tallystick: 'engine',
   'tallystick-client': 'contract',
   'tallystick-contract': 'engine/contract',
+  'tallystick-dev': 'engine/dev',
 }
 
 const readManifest = (folder: string) =>
   JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
 
 /** A source file that is an entry point of a package: `./db/open.ts`. */
-const isSource = (entry: unknown): entry is string => typeof entry === 'string' && entry.endsWith('.ts')
+const isSource = (entry: unknown): entry is string => typeof entry === 'string' && /^[^*]+\.ts$/.test(entry)
 
 /** In the repository, an entry point is a source file. In an archive, an entry point is its compiled file. */
 const compiled = (entry: unknown) =>
@@ -80,7 +83,6 @@ export function writePackage(source: string, destination: string) {
     cpSync(join('dist', source), join(destination, 'dist'), {
       recursive: true,
       // The package in engine/contract is not part of the package in engine.
-      filter: (path) => path !== join('dist', 'engine', 'contract') || source !== 'engine',
     })
   copyDocuments(source, destination)
   writeManifest(destination, {
@@ -99,18 +101,24 @@ const bundleNameOf = (entry: string) =>
     .replace(/(\/index)?\.ts$/, '')
     .replaceAll('/', '-')
 
-/** The packages that are part of the bundle: the patched driver, and the one file of Drizzle that imports the driver. */
-const BUNDLED = ['postgres', 'drizzle-orm/postgres-js']
+/** The package of a specifier: `@orpc/server` for `@orpc/server/node`. */
+const packageOf = (path: string) => path.split('/', path.startsWith('@') ? 2 : 1).join('/')
+
+/** The patched driver, because patch-package does not reach applications, and the file of Drizzle that imports the driver. */
+const PATCHED = ['postgres', 'drizzle-orm/postgres-js']
 
 /**
- * Leaves all packages out of the bundle, except for BUNDLED. An application then has one copy of each package that the
- * application itself imports.
+ * Bundles the packages that only the engine needs: they are development dependencies in its package.json. An application
+ * then has one copy of each package that the application itself can import, and starts with few files.
  */
-const externalPackages: Plugin = {
-  name: 'external-packages',
+const bundlePackages = ({ dependencies, peerDependencies }: Manifest): Plugin => ({
+  name: 'bundle-packages',
   setup({ onResolve }) {
+    const installed = { ...dependencies, ...peerDependencies }
     onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
-      kind === 'entry-point' || BUNDLED.includes(path) ? undefined : { external: true },
+      kind !== 'entry-point' && !PATCHED.includes(path) && Object.hasOwn(installed, packageOf(path))
+        ? { external: true }
+        : undefined,
     )
     onResolve({ filter: /^\.\.?\// }, ({ path, importer }) => {
       const [, file] = /node_modules\/(drizzle-orm\/.*)$/.exec(importer) ?? []
@@ -118,58 +126,75 @@ const externalPackages: Plugin = {
       return { external: true, path: posix.join(posix.dirname(file), path).replace(/\.js$/, '') }
     })
   },
-}
+})
 
 /** The source of the command `tallystick`. */
 const COMMAND = './command.ts'
 
-/** The program that builds the page of a project. The command starts the program in a process of its own. */
-const BUILD_PAGE = './project/build-page.ts'
+/** Options of both bundles. */
+const common = {
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  logLevel: 'warning',
+} satisfies BuildOptions
 
-/** The frame of the page runs in browsers, and its types need the DOM. */
-const isPage = (entry: string) => entry.startsWith('./page/')
+const forNode = {
+  ...common,
+  platform: 'node',
+  target: 'node20',
+  minifySyntax: true,
+  minifyWhitespace: true,
+  // CommonJS packages in the bundle call `require`, which ES modules do not define.
+  banner: {
+    js: "import { createRequire as createRequireOfBundle } from 'node:module'; const require = createRequireOfBundle(import.meta.url);",
+  },
+} satisfies BuildOptions
+
+/** The files of the engine that `tallystick-dev` imports as `tallystick/internal/…`. */
+const internalFiles = () =>
+  [
+    ...new Set(
+      readdirSync('engine/dev', { recursive: true, encoding: 'utf8' })
+        .filter((file) => file.endsWith('.ts'))
+        .flatMap((file) =>
+          [
+            ...readFileSync(join('engine/dev', file), 'utf8').matchAll(/'tallystick\/internal\/([^']+)'/g),
+          ].map(([, path = '']) => path),
+        ),
+    ),
+  ].sort()
+
+/** Writes the declarations of the compiler for the files in a folder. */
+function copyDeclarations(source: string, destination: string, others: readonly string[]) {
+  cpSync(join('dist', source), join(destination, 'dist/types'), {
+    recursive: true,
+    filter: (path) => !others.some((other) => path === join('dist', other)) && !/\.js(\.map)?$/.test(path),
+  })
+}
 
 /**
- * Writes the package `tallystick` as it is published: the bundled entry points with the patched PostgreSQL driver, because
- * patch-package does not reach applications, the declarations of the compiler, the engine's migrations, and the reference
- * page. Needs the output of the compiler and the built pages in `dist`.
+ * Writes the package `tallystick` as it is published: the bundled entry points with the packages that only the engine needs,
+ * the declarations of the compiler, the engine's migrations, and the pages for developers. Needs the output of the compiler
+ * and the built pages in `dist`.
  */
 export async function writeEngine(destination: string) {
   const manifest = readManifest('engine')
   rmSync(destination, { recursive: true, force: true })
   const entries = Object.values(manifest.exports).filter(isSource)
-  const programs = [...entries.filter((entry) => !isPage(entry)), COMMAND, BUILD_PAGE]
-  await build({
-    entryPoints: Object.fromEntries(
-      programs.map((entry) => [bundleNameOf(entry), posix.join('engine', entry)]),
-    ),
+  const internal = internalFiles()
+  const { metafile } = await build({
+    ...forNode,
+    entryPoints: Object.fromEntries([
+      ...[...entries, COMMAND].map((entry) => [bundleNameOf(entry), posix.join('engine', entry)]),
+      ...internal.map((file) => [`internal/${file}`, posix.join('engine', `${file}.ts`)]),
+    ]),
     outdir: join(destination, 'dist'),
-    bundle: true,
-    splitting: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    plugins: [externalPackages],
-    logLevel: 'warning',
+    plugins: [bundlePackages(manifest)],
+    metafile: true,
   })
-  await build({
-    entryPoints: entries.filter(isPage).map((entry) => posix.join('engine', entry)),
-    outbase: 'engine',
-    outdir: join(destination, 'dist'),
-    bundle: true,
-    splitting: true,
-    packages: 'external',
-    format: 'esm',
-    target: 'es2022',
-    jsx: 'automatic',
-    logLevel: 'warning',
-  })
-  for (const name of ['styles.css', 'tokens.css'])
-    cpSync(join('engine/page', name), join(destination, 'dist/page', name))
-  cpSync('dist/engine', join(destination, 'dist/types'), {
-    recursive: true,
-    filter: (path) => path !== join('dist', 'engine', 'contract') && !/\.js(\.map)?$/.test(path),
-  })
+  writeFileSync(join(destination, 'dist/LICENSES.txt'), licensesOf(Object.keys(metafile.inputs)))
+  copyDeclarations('engine', destination, ['engine/contract', 'engine/dev'])
   cpSync('engine/db/migrations', join(destination, 'dist/engine-migrations'), {
     recursive: true,
     // Only drizzle-kit reads the snapshots, for the next migration of the engine.
@@ -177,35 +202,100 @@ export async function writeEngine(destination: string) {
   })
   for (const page of ['docs', 'console'])
     cpSync(join('dist/pages', page), join(destination, 'pages', page), { recursive: true })
-  cpSync('engine/create/template', join(destination, 'template'), {
-    recursive: true,
-    filter: (path) => !/\/(node_modules|dist|\.data)$/.test(path),
-  })
   copyDocuments('engine', destination)
   writeManifest(destination, {
     ...publishedFields(manifest),
     bin: { [manifest.name]: `./dist/${bundleNameOf(COMMAND)}.js` },
+    exports: {
+      ...mapExports(manifest, (entry) => (isSource(entry) ? published(entry, bundleNameOf(entry)) : entry)),
+      './internal/*': { types: './dist/types/*.d.ts', default: './dist/internal/*.js' },
+    },
+  })
+}
+
+const published = (entry: string, file: string) => ({
+  types: entry.replace('./', './dist/types/').replace(/\.ts$/, '.d.ts'),
+  default: `./dist/${file}.js`,
+})
+
+/** The licenses of the packages in a bundle ask for their texts beside the copies. */
+function licensesOf(inputs: readonly string[]) {
+  const folders = inputs
+    .map((file) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? '')
+    .filter(Boolean)
+  return [...new Set(folders)]
+    .sort()
+    .map((folder) => {
+      const { name, version, license } = JSON.parse(
+        readFileSync(join(folder, 'package.json'), 'utf8'),
+      ) as Manifest
+      const texts = readdirSync(folder).filter((file) => /^licen[cs]e/i.test(file))
+      return [
+        `${name} ${version}: ${license}`,
+        ...texts.map((file) => readFileSync(join(folder, file), 'utf8')),
+      ].join('\n\n')
+    })
+    .join(`\n\n${'-'.repeat(80)}\n\n`)
+}
+
+/** The frame of the page runs in browsers, and its types need the DOM. */
+const isPage = (entry: string) => entry.startsWith('./page/')
+
+/** The program that builds the page of a project. The command starts the program in a process of its own. */
+const BUILD_PAGE = './project/build-page.ts'
+
+/** Writes the package `tallystick-dev` as it is published: the bundled entry points, the declarations and the template. */
+async function writeDevelopment(destination: string) {
+  const manifest = readManifest('engine/dev')
+  rmSync(destination, { recursive: true, force: true })
+  const entries = Object.values(manifest.exports).filter(isSource)
+  const programs = [...entries.filter((entry) => !isPage(entry)), BUILD_PAGE]
+  const outdir = join(destination, 'dist')
+  await build({
+    ...forNode,
+    packages: 'external',
+    entryPoints: Object.fromEntries(
+      programs.map((entry) => [bundleNameOf(entry), posix.join('engine/dev', entry)]),
+    ),
+    outdir,
+  })
+  await build({
+    ...common,
+    packages: 'external',
+    target: 'es2022',
+    jsx: 'automatic',
+    entryPoints: entries.filter(isPage).map((entry) => posix.join('engine/dev', entry)),
+    outbase: 'engine/dev',
+    outdir,
+  })
+  for (const name of ['styles.css', 'tokens.css'])
+    cpSync(join('engine/dev/page', name), join(outdir, 'page', name))
+  copyDeclarations('engine/dev', destination, [])
+  cpSync('engine/dev/create/template', join(destination, 'template'), {
+    recursive: true,
+    filter: (path) => !/\/(node_modules|dist|\.data)$/.test(path),
+  })
+  copyDocuments('engine/dev', destination)
+  writeManifest(destination, {
+    ...publishedFields(manifest),
     exports: mapExports(manifest, (entry) =>
       isSource(entry)
-        ? {
-            types: entry.replace('./', './dist/types/').replace(/\.ts$/, '.d.ts'),
-            default: isPage(entry)
-              ? entry.replace('./', './dist/').replace(/\.ts$/, '.js')
-              : `./dist/${bundleNameOf(entry)}.js`,
-          }
+        ? published(entry, isPage(entry) ? entry.slice(2).replace(/\.ts$/, '') : bundleNameOf(entry))
         : String(entry).replace('./page/', './dist/page/'),
     ),
   })
 }
 
 /**
- * Writes the packages for `tallystick new` (engine/create/template.ts), unless the packages are up to date. `compile` writes
+ * Writes the packages for `tallystick new` (engine/dev/create/template.ts), unless the packages are up to date. `compile` writes
  * the output of the compiler if the output is not written yet.
  */
 export const buildPackages = (compile?: () => Promise<void>) =>
   buildIfChanged('dist/packages', ['.config', 'engine', 'pages', 'package-lock.json'], async () => {
     await compile?.()
     await writeEngine('dist/packages/tallystick')
+    await writeDevelopment('dist/packages/tallystick-dev')
     rmSync('dist/packages/tallystick-contract', { recursive: true, force: true })
     writePackage('engine/contract', 'dist/packages/tallystick-contract')
+    return undefined
   })

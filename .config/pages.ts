@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { basename, dirname, extname, join } from 'node:path'
 import { promisify } from 'node:util'
 
-import { compressFolder, filesIn } from '../engine/project/compress.ts'
-import { buildIfChanged } from '../engine/project/inputs.ts'
+import { compressFolder, filesIn } from '../engine/dev/project/compress.ts'
+import { buildIfChanged } from '../engine/dev/project/inputs.ts'
 
 /** Builds all pages to `dist/pages`. `engine/http/endpoints/files.ts` serves the result. */
 export const buildPages = () =>
@@ -16,19 +16,22 @@ export const buildPages = () =>
       'app',
       'contract',
       'engine/contract',
-      'engine/page',
-      'engine/project',
+      'engine/dev/page',
+      'engine/dev/project',
       'pages',
       'src/messages',
       'package-lock.json',
     ],
-    () => Promise.all([...readdirSync('pages').map(buildPage), buildApp()]),
+    async () => {
+      await Promise.all([...readdirSync('pages').map(buildPage), buildApp()])
+      return undefined
+    },
   )
 
 /** Builds the page at `/` with Vite. */
 const buildApp = () =>
   // Node.js 20 loads the sources of the workspace only with tsx.
-  promisify(execFile)('node_modules/.bin/tsx', ['engine/project/build-page.ts'], {
+  promisify(execFile)('node_modules/.bin/tsx', ['engine/dev/project/build-page.ts'], {
     env: { ...process.env, NODE_ENV: 'production' },
   })
 

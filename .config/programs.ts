@@ -1,8 +1,30 @@
-import { build } from 'esbuild'
+import { build, type BuildOptions } from 'esbuild'
 import { cpSync, rmSync } from 'node:fs'
 
-import { bundleOptions } from '../engine/project/bundle.ts'
-import { buildIfChanged } from '../engine/project/inputs.ts'
+import { buildIfChanged } from '../engine/dev/project/inputs.ts'
+
+/** These packages read files next to their own code, so they cannot be part of the bundle. */
+export const external = ['@electric-sql/pglite', 'fs-native-extensions', 'open']
+
+/** Options for the bundle of the service with its packages. */
+export const bundleOptions = {
+  bundle: true,
+  splitting: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  sourcemap: true,
+  sourcesContent: false,
+  minifySyntax: true,
+  minifyWhitespace: true,
+  // Only the commands that build need these packages.
+  external: [...external, 'esbuild', 'vite'],
+  // CommonJS packages in the bundle call `require`, which ES modules do not define.
+  banner: {
+    js: "import { createRequire as createRequireOfBundle } from 'node:module'; const require = createRequireOfBundle(import.meta.url);",
+  },
+  logLevel: 'warning',
+} satisfies BuildOptions
 
 const inputs = ['.config', 'contract', 'db', 'engine', 'src', 'package-lock.json']
 
@@ -21,4 +43,5 @@ export const buildPrograms = () =>
     })
     cpSync('engine/db/migrations', 'dist/start/engine-migrations', { recursive: true })
     cpSync('db/migrations', 'dist/start/migrations', { recursive: true })
+    return undefined
   })

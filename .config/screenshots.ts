@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type BrowserContextOptions, chromium } from 'playwright-core'
 
-import { checkFolder, writeFiles } from '../engine/create/folder.ts'
+import { checkFolder, writeFiles } from '../engine/dev/create/folder.ts'
 import { sampleAccounts } from '../engine/operator/seed.ts'
 import { sampleNotes } from '../src/samples/notes.ts'
 import { sampleTasks } from '../src/samples/tasks.ts'

@@ -3,4 +3,4 @@ import { writeFileSync } from 'node:fs'
 import { tokens } from '../engine/html/tokens.ts'
 
 // The page and the API reference import this copy.
-writeFileSync('engine/page/tokens.css', tokens)
+writeFileSync('engine/dev/page/tokens.css', tokens)

@@ -1,4 +1,4 @@
-import { createTexts } from 'tallystick/page'
+import { createTexts } from 'tallystick-dev/page'
 
 import type { Page } from '../src/messages/en.ts'
 

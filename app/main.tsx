@@ -1,7 +1,7 @@
-import 'tallystick/page/styles.css'
+import 'tallystick-dev/page/styles.css'
 import './styles.css'
 
-import { queryClient, startPage } from 'tallystick/page'
+import { queryClient, startPage } from 'tallystick-dev/page'
 
 import { keepLive } from '../contract/query/index.ts'
 import { orpc } from './api.ts'

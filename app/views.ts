@@ -1,5 +1,5 @@
 import { lazy } from 'react'
-import { accountViews, type View } from 'tallystick/page'
+import { accountViews, type View } from 'tallystick-dev/page'
 
 import type { Message } from './language.ts'
 import type { Path } from './paths.ts'

@@ -1,8 +1,8 @@
 import postgres from 'postgres'
 
 import { open } from '../db/index.ts'
-import { databaseUrl } from '../engine/testing/database-url.ts'
-import { startPostgres } from '../engine/testing/postgres.ts'
+import { databaseUrl } from '../engine/dev/testing/database-url.ts'
+import { startPostgres } from '../engine/dev/testing/postgres.ts'
 
 /** Returns the server at BENCH_DATABASE_URL. Without this variable, starts a server with fsync on, as in production. */
 export async function findPostgres() {

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 
-import { freePort } from '../engine/testing/postgres.ts'
+import { freePort } from '../engine/dev/testing/postgres.ts'
 import { canPin } from './cpu-affinity.ts'
 
 const Usage = z.object({ at: z.number(), cpu: z.number(), memory: z.number(), heap: z.number() })

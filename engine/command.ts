@@ -1,17 +1,16 @@
 #!/usr/bin/env node
 import { Command } from 'commander'
 
+import { addProjectCommands, isProject, runProgram } from './cli/project.ts'
 import { toErrorMessage } from './db/errors.ts'
-import { isProject, runProgram } from './project/build.ts'
-import { addProjectCommands } from './project/commands.ts'
 
 // The command `tallystick` of the package. Other commands than those of addProjectCommands belong to the project in the
-// working folder. The bundle of the project contains the application.
+// working folder. The build of the project contains the application.
 
 const program = new Command('tallystick').description(
   'Creates and runs Tallystick projects. In the folder of a project, more commands are available.',
 )
-addProjectCommands(program)
+await addProjectCommands(program)
 
 const [, , name] = process.argv
 const isOwn = program.commands.some((command) => command.name() === name)

@@ -1,6 +1,5 @@
 import type { ORPCError } from '@orpc/server'
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import type { Logger } from 'pino'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { RateLimit } from 'tallystick-contract'
 
 import type { Database } from './db/database.ts'
@@ -11,15 +10,20 @@ import type { GuardedResource } from './items.ts'
 import type { Announce, Live } from './live-stream.ts'
 import type { Settings } from './settings.ts'
 
+type Write = (...entry: [fields: object, message?: string] | [message: string]) => void
+
+/** Writes lines of JSON to the log of the service: a message, and fields such as `err` with an error. */
+export type Log = Record<'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace', Write>
+
 /** The context of one call, for the guard and the procedures. */
 export interface Context {
   db: Database
   identity: Identity
   settings: Settings
   resources: Readonly<Record<string, GuardedResource>>
-  log: Logger
+  log: Log
   /** The value of `X-Request-Id`, for log lines. Undefined for calls within this process, without HTTP. */
-  requestId?: IncomingMessage['id'] | undefined
+  requestId?: string | undefined
   headers: IncomingHttpHeaders
   /** The headers of the answer. */
   reply: Reply

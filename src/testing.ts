@@ -1,10 +1,10 @@
-import { createTallystick as createTallystickOf } from 'tallystick/testing'
-import type { Tallystick as TallystickOf } from 'tallystick/testing/harness'
+import { createTallystick as createTallystickOf } from 'tallystick-dev/testing'
+import type { Tallystick as TallystickOf } from 'tallystick-dev/testing/harness'
 
 import type { Client } from '../contract/client.ts'
 import { app } from './app.ts'
 
-export type { Letter } from 'tallystick/testing/harness'
+export type { Letter } from 'tallystick-dev/testing/harness'
 
 /** The service in this process. */
 export type Tallystick = TallystickOf<Client>

@@ -7,8 +7,8 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { expect, onTestFinished, test } from 'vitest'
 
-import { bundleOptions } from '../engine/project/bundle.ts'
-import { freePort } from '../engine/testing/postgres.ts'
+import { bundleOptions } from '../.config/programs.ts'
+import { freePort } from '../engine/dev/testing/postgres.ts'
 import { pathOf, waitUntilListening } from './fixtures/programs.ts'
 
 /** Starts the service as a process with an embedded database. Returns its origin, and the address of its console. */

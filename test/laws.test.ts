@@ -1,4 +1,4 @@
-import { laws } from 'tallystick/testing/laws'
+import { laws } from 'tallystick-dev/testing/laws'
 
 import type { Client } from '../contract/client.ts'
 import { app } from '../src/app.ts'

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { describe, expect, test as base, vi } from 'vitest'
 
 import { createClient } from '../contract/client.ts'
-import { freePort } from '../engine/testing/postgres.ts'
+import { freePort } from '../engine/dev/testing/postgres.ts'
 import { pathOf, waitUntilListening } from './fixtures/programs.ts'
 import { startProxy } from '../engine/test/fixtures/proxy.ts'
 import { createDatabase } from './fixtures/database.ts'

@@ -13,7 +13,7 @@ const testFiles = new Map(
   ),
 )
 // test/laws.test.ts has only the cases of the laws.
-testFiles.set('laws', 'engine/testing/laws/index.ts')
+testFiles.set('laws', 'engine/dev/testing/laws/index.ts')
 
 /** Lists the numbered threats, for example `T1`, and the text about their tests. */
 const listThreats = (text: string) =>

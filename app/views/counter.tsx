@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Field, Problem, Waiting } from 'tallystick/page'
+import { Field, Problem, Waiting } from 'tallystick-dev/page'
 
 import { orpc } from '../api.ts'
 import { useLanguage } from '../language.ts'

@@ -1,4 +1,4 @@
-import { Loading, SignIn, useSession } from 'tallystick/page'
+import { Loading, SignIn, useSession } from 'tallystick-dev/page'
 
 import { useLanguage } from '../language.ts'
 import { Counter } from './counter.tsx'

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Loaded, More, Search, useSearch } from 'tallystick/page'
+import { Loaded, More, Search, useSearch } from 'tallystick-dev/page'
 import { useSearchParams } from 'wouter'
 
 import { useLanguage } from '../language.ts'

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { isRightToLeft, type Language } from 'tallystick-contract'
-import { Field, LanguageSelect, Problem } from 'tallystick/page'
+import { Field, LanguageSelect, Problem } from 'tallystick-dev/page'
 
 import { guestBounds } from '../../contract/bounds.ts'
 import { isDefinedError } from '../../contract/client.ts'

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Confirm, Search, useSearch } from 'tallystick/page'
+import { Confirm, Search, useSearch } from 'tallystick-dev/page'
 
 import { orpc } from '../api.ts'
 import { useLanguage } from '../language.ts'

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { spawn } from 'node:child_process'
 
-import { freePort } from '../../engine/testing/postgres.ts'
+import { freePort } from '../../engine/dev/testing/postgres.ts'
 
 /** Starts a Redis server that stores nothing. */
 export async function startRedis() {

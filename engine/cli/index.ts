@@ -12,9 +12,9 @@ import {
 
 import type { CommandContext } from '../operator/command-context.ts'
 import { addOperatorCommands } from '../operator/commands.ts'
-import { addNewCommand, addProjectCommands } from '../project/commands.ts'
 import { codeOf, toErrorMessage } from '../db/errors.ts'
 import { defaultOrigin } from './origin.ts'
+import { addProjectCommands } from './project.ts'
 import { terminalJson, terminalLine } from './terminal.ts'
 import { watch } from './watch.ts'
 import { addWatchOptions } from './watch-options.ts'
@@ -33,6 +33,8 @@ export interface CommandApp {
   name: string
   /** Whether the application is a project of `tallystick new`, which the command builds and starts. */
   isProject?: boolean
+  /** Adds commands of the application to the command `tallystick`. */
+  addCommands?: (program: Command) => void
 }
 
 interface Procedure {
@@ -98,7 +100,7 @@ interface TokenOptions {
 }
 
 /** Runs the command with the arguments of the process. Prints an error, and sets the exit code. */
-export async function runCommand({ name, contract, loadApp, isProject }: CommandApp) {
+export async function runCommand({ name, contract, loadApp, isProject, addCommands }: CommandApp) {
   // The reader of the output can end first, for example in `tallystick openapi | head`.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
@@ -192,8 +194,8 @@ export async function runCommand({ name, contract, loadApp, isProject }: Command
     .description('start the service, and run until SIGTERM or SIGINT')
     .action(async () => (await import('../serve.ts')).serve(await loadApp(), process.env))
   addOperatorCommands(program, { loadApp, environment: process.env, print })
-  if (isProject) addProjectCommands(program)
-  else addNewCommand(program.commandsGroup('Create a project:'))
+  if (isProject) await addProjectCommands(program)
+  addCommands?.(program)
 
   try {
     await program.parseAsync()

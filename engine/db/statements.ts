@@ -16,6 +16,11 @@ export function prepared<Statement>(build: (db: Database) => Statement): (db: Da
   }
 }
 
+/** Loads the value of a key. Concurrent calls share a statement. */
+interface Loader<Key, Value> {
+  load: (key: Key) => Promise<Value>
+}
+
 /**
  * Request coalescing: concurrent callers share one statement. `execute` receives the keys of all callers in order of
  * arrival and returns one value or error for each key.
@@ -55,11 +60,12 @@ export const coalesced = <Key, Value>(
       values.then(sendNextBatch, sendNextBatch)
       return values
     }
-    return new DataLoader<Key, Value>(loadBatch, {
+    const loader: Loader<Key, Value> = new DataLoader<Key, Value>(loadBatch, {
       cache: false,
       maxBatchSize,
       batchScheduleFn: scheduleBatch,
     })
+    return loader
   })
 
 /** A table with one row, for statements that select only expressions. The query builder requires a table. */

@@ -2,7 +2,7 @@ import { toErrorMessage } from '../db/errors.ts'
 import type { CommandContext } from './command-context.ts'
 import type { Finding } from './finding.ts'
 
-/** The packages that are not part of the bundle (engine/project/bundle.ts). */
+/** The packages that are not part of the bundle (engine/dev/project/bundle.ts). */
 const packages: Record<string, () => Promise<unknown>> = {
   '@electric-sql/pglite': () => import('@electric-sql/pglite'),
   'fs-native-extensions': () => import('fs-native-extensions'),

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 
 import { createContext } from '../guard/authentication.ts'
 import type { App } from '../resource.ts'
-import { consentHtml, listUnnamedResources } from '../testing/laws/consent.ts'
+import { consentHtml, listUnnamedResources } from '../dev/testing/laws/consent.ts'
 import {
   findUnexported,
   listEmptyParts,
@@ -15,8 +15,8 @@ import {
   listTablesWithoutCascade,
   listTablesWithoutRows,
   readPages,
-} from '../testing/laws/data.ts'
-import { listDeclaredErrors } from '../testing/laws/errors.ts'
+} from '../dev/testing/laws/data.ts'
+import { listDeclaredErrors } from '../dev/testing/laws/errors.ts'
 import {
   type Declared,
   listGuardedConstants,
@@ -25,9 +25,9 @@ import {
   listUnsafeChanges,
   listUnscoped,
   proceduresOf,
-} from '../testing/laws/procedures.ts'
-import { start } from '../testing/laws/running.ts'
-import { createScene, createWorlds } from '../testing/laws/worlds.ts'
+} from '../dev/testing/laws/procedures.ts'
+import { start } from '../dev/testing/laws/running.ts'
+import { createScene, createWorlds } from '../dev/testing/laws/worlds.ts'
 import { app } from './library/app.ts'
 import { cases } from './library/cases.ts'
 import { contract } from './library/contract.ts'

@@ -1,4 +1,4 @@
-import { laws } from 'tallystick/testing/laws'
+import { laws } from 'tallystick-dev/testing/laws'
 
 import { app } from './library/app.ts'
 import { cases } from './library/cases.ts'

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { createRestClient, creating, responseSchemas } from 'tallystick-contract'
 import { defineApp, type Items } from 'tallystick'
-import { createTallystick } from 'tallystick/testing'
+import { createTallystick } from 'tallystick-dev/testing'
 import { afterAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 

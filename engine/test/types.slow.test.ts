@@ -1,7 +1,7 @@
 import { isAsyncIteratorObject } from '@orpc/shared'
 import { readFile } from 'node:fs/promises'
 import { createRestClient, createRpcClient, creating, publicAccess } from 'tallystick-contract'
-import { createTallystick } from 'tallystick/testing'
+import { createTallystick } from 'tallystick-dev/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 
@@ -10,8 +10,8 @@ import { toJsonValue } from '../output.ts'
 import { mistakesOfTypes, refusals } from '../mistakes/types.ts'
 import { alwaysAccepted, type Place, places, type TypeCase, types } from './fixtures/types.ts'
 import { app, cellName, contract, contractOf, isAccepted, parsedValue } from './fixtures/types-app.ts'
-import { listRefusedTools } from '../testing/laws/tools.ts'
-import { freePort } from '../testing/postgres.ts'
+import { listRefusedTools } from '../dev/testing/laws/tools.ts'
+import { freePort } from '../dev/testing/postgres.ts'
 import { newEmail } from './fixtures/bind-service.ts'
 
 const port = await freePort()

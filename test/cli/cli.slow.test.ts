@@ -11,7 +11,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test,
 import { codeSentTo, signInOverHttp } from '../../engine/test/fixtures/http.ts'
 import { pathOf } from '../fixtures/programs.ts'
 import { startProxy } from '../../engine/test/fixtures/proxy.ts'
-import { freePort } from '../../engine/testing/postgres.ts'
+import { freePort } from '../../engine/dev/testing/postgres.ts'
 import { newEmail, settingsWithAddress, startService } from '../fixtures/service.ts'
 
 const service = await startService(await settingsWithAddress())

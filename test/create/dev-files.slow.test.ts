@@ -7,7 +7,7 @@ import { join, relative, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
-import { freePort } from '../../engine/testing/postgres.ts'
+import { freePort } from '../../engine/dev/testing/postgres.ts'
 import { waitUntilListening } from '../fixtures/programs.ts'
 
 const SECRET = 'A line that only the owner of the machine may read'
@@ -25,7 +25,7 @@ async function createProject() {
   const workspace = await realpath(await mkdtemp(join(tmpdir(), 'tallystick [dev] files-')))
   onTestFinished(() => rm(workspace, { recursive: true }))
   const project = join(workspace, 'project')
-  await cp('engine/create/template', project, { recursive: true })
+  await cp('engine/dev/create/template', project, { recursive: true })
   const modules = join(project, 'node_modules')
   const packages = (await readdir('node_modules')).filter((name) => !name.startsWith('.'))
   await mkdir(modules)

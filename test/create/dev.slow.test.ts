@@ -8,15 +8,15 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 
 import { createAccess } from '../../engine/console/access.ts'
 import { createFetch } from '../../engine/test/fixtures/http.ts'
-import { cookieOf } from '../../engine/testing/index.ts'
-import { freePort } from '../../engine/testing/postgres.ts'
+import { cookieOf } from '../../engine/dev/testing/index.ts'
+import { freePort } from '../../engine/dev/testing/postgres.ts'
 import { waitUntilListening } from '../fixtures/programs.ts'
 
 /** Creates a project with the packages of the repository. */
 async function createProject({ page }: { page: boolean }) {
   const project = await mkdtemp(join(tmpdir(), 'tallystick-dev-'))
   onTestFinished(() => rm(project, { recursive: true }))
-  await cp('engine/create/template', project, { recursive: true })
+  await cp('engine/dev/create/template', project, { recursive: true })
   await symlink(resolve('node_modules'), join(project, 'node_modules'))
   if (!page) await rm(join(project, 'app'), { recursive: true })
   return project

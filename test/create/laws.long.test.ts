@@ -25,7 +25,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 /** Adds the desk of the engine's tests as a second application of the project, with laws of its own. */
 async function addDesk() {
   await cp('engine/test/desk', join(project, 'desk'), { recursive: true })
-  const laws = `import { laws } from 'tallystick/testing/laws'\nimport { app } from '../desk/app.ts'\nimport { cases } from '../desk/cases.ts'\nlaws(app, cases)\n`
+  const laws = `import { laws } from 'tallystick-dev/testing/laws'\nimport { app } from '../desk/app.ts'\nimport { cases } from '../desk/cases.ts'\nlaws(app, cases)\n`
   await writeFile(join(project, 'test/desk.test.ts'), laws)
 }
 

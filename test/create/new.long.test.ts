@@ -10,8 +10,8 @@ import { accept, rpc } from '../../engine/test/fixtures/mcp-agent.ts'
 import { createFetch } from '../../engine/test/fixtures/http.ts'
 import { checkArchive, install, readManifest, run } from '../fixtures/installation.ts'
 import { runCommand, temporaryDatabase, waitUntilListening } from '../fixtures/programs.ts'
-import { cookieOf } from '../../engine/testing/index.ts'
-import { freePort } from '../../engine/testing/postgres.ts'
+import { cookieOf } from '../../engine/dev/testing/index.ts'
+import { freePort } from '../../engine/dev/testing/postgres.ts'
 
 /** The name shows mistakes in the escaping. */
 const NAME = `Ada's "><b> \${1} \`2\``

@@ -14,8 +14,8 @@ import { listConnections } from '../../engine/db/pagination.ts'
 import * as sessions from '../../engine/db/sessions.ts'
 import * as tasks from '../../db/tasks.ts'
 import { createTallystick, type Tallystick } from '../../src/testing.ts'
-import { postgresOfRun } from '../../engine/testing/database.ts'
-import { databaseUrl } from '../../engine/testing/database-url.ts'
+import { postgresOfRun } from '../../engine/dev/testing/database.ts'
+import { databaseUrl } from '../../engine/dev/testing/database-url.ts'
 import { startService } from '../fixtures/service.ts'
 
 const service = await startService()

@@ -5,8 +5,8 @@ import { describe } from 'vitest'
 import type { Language } from 'tallystick-contract'
 
 import { languages } from '../../engine/contract/languages.ts'
-import { loadTexts } from '../../engine/page/texts.ts'
-import { createTranslator } from '../../engine/page/translator.ts'
+import { loadTexts } from '../../engine/dev/page/texts.ts'
+import { createTranslator } from '../../engine/dev/page/translator.ts'
 import type { Page } from '../../src/messages/en.ts'
 import { testCatalogue } from '../fixtures/catalogues.ts'
 

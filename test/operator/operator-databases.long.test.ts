@@ -15,7 +15,7 @@ import {
   serverDatabase,
   withService,
 } from '../fixtures/operator.ts'
-import { freePort } from '../../engine/testing/postgres.ts'
+import { freePort } from '../../engine/dev/testing/postgres.ts'
 import { pathOf, startCommand } from '../fixtures/programs.ts'
 
 /**

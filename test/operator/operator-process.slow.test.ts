@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { sessions } from '../../engine/db/sessions.ts'
 import { bearer, registerApp } from '../../engine/test/fixtures/oauth-app.ts'
 import { serverDatabase } from '../fixtures/operator.ts'
-import { freePort } from '../../engine/testing/postgres.ts'
+import { freePort } from '../../engine/dev/testing/postgres.ts'
 import { runCommand, startCommand } from '../fixtures/programs.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 

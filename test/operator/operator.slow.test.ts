@@ -12,8 +12,8 @@ import {
   serverDatabase,
   withService,
 } from '../fixtures/operator.ts'
-import { postgresOfRun } from '../../engine/testing/database.ts'
-import { databaseUrl } from '../../engine/testing/database-url.ts'
+import { postgresOfRun } from '../../engine/dev/testing/database.ts'
+import { databaseUrl } from '../../engine/dev/testing/database-url.ts'
 import { listenForMail } from '../../engine/test/fixtures/mail-server.ts'
 
 /** Connects to the database of an environment. The connection is closed at the end of the test. */

@@ -16,7 +16,7 @@ import {
 } from '../fixtures/installation.ts'
 import { startCommand, temporaryDatabase } from '../fixtures/programs.ts'
 import { writeRecipe } from '../fixtures/recipe.ts'
-import { freePort } from '../../engine/testing/postgres.ts'
+import { freePort } from '../../engine/dev/testing/postgres.ts'
 
 /** An application that contains only the client package and, for the recipe, TanStack Query and React. */
 let app: string

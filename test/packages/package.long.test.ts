@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 
-import { external } from '../../engine/project/bundle.ts'
+import { external } from '../../.config/programs.ts'
 import {
   checkArchive,
   compile,
@@ -18,7 +18,7 @@ import {
   versionsOf,
 } from '../fixtures/installation.ts'
 import { temporaryDatabase, waitUntilListening } from '../fixtures/programs.ts'
-import { freePort } from '../../engine/testing/postgres.ts'
+import { freePort } from '../../engine/dev/testing/postgres.ts'
 
 let app: string
 let tarball: string

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 
 import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
-import { freePort } from '../../engine/testing/postgres.ts'
+import { freePort } from '../../engine/dev/testing/postgres.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const RUNBOOK = 'docs/runbook.md'

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { type Client, createClient, createRestClient } from '../../contract/client.ts'
-import { cookieOf } from '../../engine/testing/index.ts'
+import { cookieOf } from '../../engine/dev/testing/index.ts'
 import {
   type CheckedClient,
   createCheckedClient,

@@ -1,4 +1,4 @@
-import { freePort } from '../../engine/testing/postgres.ts'
+import { freePort } from '../../engine/dev/testing/postgres.ts'
 import { createTemporaryFolder } from './service-process.ts'
 import { UNLIMITED_RATES } from './trial.ts'
 

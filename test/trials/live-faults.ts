@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 
-import type { Postgres } from '../../engine/testing/postgres.ts'
+import type { Postgres } from '../../engine/dev/testing/postgres.ts'
 import type { Proxy } from './pg-proxy.ts'
 import type { startPooler } from '../../engine/test/fixtures/pgbouncer.ts'
 import { type Service, startService } from './service-process.ts'

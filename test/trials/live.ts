@@ -5,7 +5,7 @@ import postgres from 'postgres'
 
 import type { TopicName } from '../../contract/index.ts'
 import { createRestClient } from '../../contract/client.ts'
-import { freePort } from '../../engine/testing/postgres.ts'
+import { freePort } from '../../engine/dev/testing/postgres.ts'
 import { quantile } from './http-client.ts'
 import { createInstanceSettings } from './instance-settings.ts'
 import { runAttacks } from './live-attacks.ts'

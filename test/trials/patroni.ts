@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import { z } from 'zod'
 
-import { freePort } from '../../engine/testing/postgres.ts'
+import { freePort } from '../../engine/dev/testing/postgres.ts'
 import { findPrograms, findUnprivilegedUser } from './patroni-programs.ts'
 import { createTemporaryFolder } from './service-process.ts'
 

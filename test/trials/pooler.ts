@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 
 import { createClient, createRestClient } from '../../contract/client.ts'
-import { cookieOf } from '../../engine/testing/index.ts'
-import { freePort, startPostgres } from '../../engine/testing/postgres.ts'
+import { cookieOf } from '../../engine/dev/testing/index.ts'
+import { freePort, startPostgres } from '../../engine/dev/testing/postgres.ts'
 import { startPooler } from '../../engine/test/fixtures/pgbouncer.ts'
 
 // Runs the built service through PgBouncer in transaction mode: `npm run trial:pooler`.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { freePort } from '../../engine/testing/postgres.ts'
+import { freePort } from '../../engine/dev/testing/postgres.ts'
 import { createInstanceSettings } from './instance-settings.ts'
 import { signInAll, startLoad } from './load-generator.ts'
 import { assertNothingLost, verifyLoad } from './load-verification.ts'

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-import { cookieOf } from '../../engine/testing/index.ts'
-import { freePort } from '../../engine/testing/postgres.ts'
+import { cookieOf } from '../../engine/dev/testing/index.ts'
+import { freePort } from '../../engine/dev/testing/postgres.ts'
 
 interface Exit {
   code: number | null

@@ -1,4 +1,4 @@
-import { startPostgres } from '../../engine/testing/postgres.ts'
+import { startPostgres } from '../../engine/dev/testing/postgres.ts'
 
 const cleanups: (() => Promise<void>)[] = []
 

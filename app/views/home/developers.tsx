@@ -1,4 +1,4 @@
-import { Copy } from 'tallystick/page'
+import { Copy } from 'tallystick-dev/page'
 
 import { useLanguage } from '../../language.ts'
 

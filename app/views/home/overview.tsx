@@ -1,6 +1,6 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useId } from 'react'
-import { Loaded, RecentAccess } from 'tallystick/page'
+import { Loaded, RecentAccess } from 'tallystick-dev/page'
 import { Link } from 'wouter'
 
 import { orpc } from '../../api.ts'

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
-import { Confirm } from 'tallystick/page'
+import { Confirm } from 'tallystick-dev/page'
 
 import { orpc } from '../../api.ts'
 import { useLanguage } from '../../language.ts'

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { EditForm, type EditFormProps, Field, TextField } from 'tallystick/page'
+import { EditForm, type EditFormProps, Field, TextField } from 'tallystick-dev/page'
 
 import { noteBounds } from '../../../contract/bounds.ts'
 import { useLanguage } from '../../language.ts'

@@ -1,5 +1,5 @@
 import { memo, useEffect, useId, useRef, useState } from 'react'
-import { useFocusOfList, useSession } from 'tallystick/page'
+import { useFocusOfList, useSession } from 'tallystick-dev/page'
 import { Link } from 'wouter'
 
 import { useLanguage } from '../../language.ts'

@@ -1,5 +1,5 @@
 import { type InfiniteData, infiniteQueryOptions, keepPreviousData } from '@tanstack/react-query'
-import { codeOf, createDrafts, createEdits, queryClient } from 'tallystick/page'
+import { codeOf, createDrafts, createEdits, queryClient } from 'tallystick-dev/page'
 
 import type { Outputs } from '../../../contract/client.ts'
 import { orpc } from '../../api.ts'

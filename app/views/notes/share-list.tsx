@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, useInfiniteQuery, useMutation } from '@tanstack/react-query'
 import { useId } from 'react'
-import { Loaded, More, Problem, useFocusOfList } from 'tallystick/page'
+import { Loaded, More, Problem, useFocusOfList } from 'tallystick-dev/page'
 
 import type { Outputs } from '../../../contract/client.ts'
 import { orpc } from '../../api.ts'

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Field, Problem, usePerson } from 'tallystick/page'
+import { Field, Problem, usePerson } from 'tallystick-dev/page'
 
 import { orpc } from '../../api.ts'
 import { useLanguage } from '../../language.ts'

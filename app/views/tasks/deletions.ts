@@ -1,4 +1,4 @@
-import { createUndoable } from 'tallystick/page'
+import { createUndoable } from 'tallystick-dev/page'
 
 import { createClient } from '../../../contract/client.ts'
 

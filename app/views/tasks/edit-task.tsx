@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
-import { codeOf, Conflict } from 'tallystick/page'
+import { codeOf, Conflict } from 'tallystick-dev/page'
 
 import { ORPCError } from '../../../contract/client.ts'
 import { orpc } from '../../api.ts'

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
-import { Field, ownerOfDrafts, Problem, TextField } from 'tallystick/page'
+import { Field, ownerOfDrafts, Problem, TextField } from 'tallystick-dev/page'
 
 import { taskBounds } from '../../../contract/bounds.ts'
 import { orpc } from '../../api.ts'

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { Choice, EditForm, type EditFormProps, Field, TextField } from 'tallystick/page'
+import { Choice, EditForm, type EditFormProps, Field, TextField } from 'tallystick-dev/page'
 
 import { taskBounds } from '../../../contract/bounds.ts'
 import { useLanguage } from '../../language.ts'

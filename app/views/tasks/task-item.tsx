@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { memo, useEffect, useId, useRef } from 'react'
-import { DeleteIcon, EditIcon, Problem, useFocusOfList, Waiting } from 'tallystick/page'
+import { DeleteIcon, EditIcon, Problem, useFocusOfList, Waiting } from 'tallystick-dev/page'
 
 import { orpc } from '../../api.ts'
 import { useLanguage } from '../../language.ts'

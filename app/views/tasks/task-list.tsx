@@ -1,5 +1,5 @@
 import { keepPreviousData, useInfiniteQuery, useMutationState } from '@tanstack/react-query'
-import { Loaded, More, Waiting } from 'tallystick/page'
+import { Loaded, More, Waiting } from 'tallystick-dev/page'
 
 import type { Inputs } from '../../../contract/client.ts'
 import { orpc } from '../../api.ts'

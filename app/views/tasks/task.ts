@@ -1,4 +1,4 @@
-import { createDrafts, createEdits, queryClient } from 'tallystick/page'
+import { createDrafts, createEdits, queryClient } from 'tallystick-dev/page'
 
 import type { Outputs } from '../../../contract/client.ts'
 import { orpc } from '../../api.ts'

@@ -74,7 +74,7 @@ export function createRunCall(format: WireFormat): RunCall {
       // The guard throws this error after its own checks, because 401, 403, 404 and 429 have priority over 400.
       context.malformed ??= toBadRequest(error)
     }
-    // A constant answer needs no guard, because its procedure is public and has no limit: see engine/testing/laws/.
+    // A constant answer needs no guard, because its procedure is public and has no limit: see engine/dev/testing/laws/.
     const constant = context.malformed ? undefined : constants.get(procedure)
     if (constant) {
       context.attributes.operation = procedure.operation

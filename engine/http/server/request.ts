@@ -77,7 +77,7 @@ export function createRequestReader(
           malformed: target.malformed ?? malformed,
           address: () => addressOf(request),
           isAbandoned: () => request.socket.destroyed,
-          requestId: request.id,
+          requestId: String(request.id),
         }),
       }
     },

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import ts from 'typescript'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
-import { planResource } from '../../create/add.ts'
-import { toResourceNames } from '../../create/resource-names.ts'
-import { readTemplate } from '../../create/template.ts'
+import { planResource } from '../../dev/create/add.ts'
+import { toResourceNames } from '../../dev/create/resource-names.ts'
+import { readTemplate } from '../../dev/create/template.ts'
 
-const template = 'engine/create/template'
+const template = 'engine/dev/create/template'
 
 /** Creates a project without packages. */
 function createProject(options: { bare?: true } = {}) {
@@ -16,7 +16,7 @@ function createProject(options: { bare?: true } = {}) {
   onTestFinished(() => {
     rmSync(folder, { recursive: true })
   })
-  const versions = { tallystick: '', 'tallystick-contract': '' }
+  const versions = { tallystick: '', 'tallystick-contract': '', 'tallystick-dev': '' }
   const files = readTemplate(template, { name: 'Lendery', id: 'lendery', ...options, versions })
   for (const each of [
     'app/public',
@@ -28,7 +28,7 @@ function createProject(options: { bare?: true } = {}) {
     'test',
     'vendor',
   ])
-    cpSync('engine/create/template/gitignore', join(folder, each, '.keep'))
+    cpSync('engine/dev/create/template/gitignore', join(folder, each, '.keep'))
   for (const [file, text] of files) writeFileSync(join(folder, file), text)
   return {
     folder,

@@ -12,14 +12,18 @@ import { dirname, join } from 'node:path'
 import ts from 'typescript'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
-import { checkFolder, writeFiles } from '../../create/folder.ts'
-import { toNames } from '../../create/names.ts'
-import { readTemplate } from '../../create/template.ts'
+import { checkFolder, writeFiles } from '../../dev/create/folder.ts'
+import { toNames } from '../../dev/create/names.ts'
+import { readTemplate } from '../../dev/create/template.ts'
 import { homePage } from '../../html/home.ts'
 import { readSettings } from '../../settings.ts'
 
-const TEMPLATE = 'engine/create/template'
-const versions = { tallystick: 'file:vendor/a.tgz', 'tallystick-contract': 'file:vendor/b.tgz' }
+const TEMPLATE = 'engine/dev/create/template'
+const versions = {
+  tallystick: 'file:vendor/a.tgz',
+  'tallystick-contract': 'file:vendor/b.tgz',
+  'tallystick-dev': 'file:vendor/c.tgz',
+}
 
 const filesOf = (name: string, options: { bare?: true } = {}) =>
   readTemplate(TEMPLATE, { ...toNames('lendery', name), ...options, versions })

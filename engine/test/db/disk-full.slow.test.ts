@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, describe, expect, test } from 'vitest'
 
 import { createApp } from '../../http/server/app.ts'
-import { freePort } from '../../testing/postgres.ts'
+import { freePort } from '../../dev/testing/postgres.ts'
 import { createLog } from '../../telemetry/log.ts'
 import { createFetch } from '../fixtures/http.ts'
 import { newEmail, startService } from '../fixtures/service.ts'

@@ -7,7 +7,7 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 
 import { isOutage } from '../../db/errors.ts'
-import { type Postgres, startPostgres, startStandby } from '../../testing/postgres.ts'
+import { type Postgres, startPostgres, startStandby } from '../../dev/testing/postgres.ts'
 import { open } from '../fixtures/database.ts'
 import { createTallystick, startService } from '../fixtures/service.ts'
 

@@ -12,7 +12,7 @@ import { PATIENCE } from '../fixtures/patience.ts'
 import { errorResponse, startProxy } from '../fixtures/proxy.ts'
 import { createTallystick } from '../fixtures/service.ts'
 import { hasOpenssl, writeCertificate } from '../fixtures/tls.ts'
-import { type Postgres, startPostgres } from '../../testing/postgres.ts'
+import { type Postgres, startPostgres } from '../../dev/testing/postgres.ts'
 
 const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
   all?.some(({ address }) => address === '::1'),

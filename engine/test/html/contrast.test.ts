@@ -55,7 +55,7 @@ describe.each([
 })
 
 test('the style sheet of the page has the same tokens', () => {
-  expect(readFileSync('engine/page/tokens.css', 'utf8'), 'npm run tokens updates the style sheet').toBe(
+  expect(readFileSync('engine/dev/page/tokens.css', 'utf8'), 'npm run tokens updates the style sheet').toBe(
     tokens,
   )
 })

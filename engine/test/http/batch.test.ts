@@ -5,7 +5,7 @@ import type { CallContext } from 'tallystick-contract'
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest'
 
 import { serveWithLog } from '../fixtures/logged-server.ts'
-import { freePort } from '../../testing/postgres.ts'
+import { freePort } from '../../dev/testing/postgres.ts'
 import { createClient, newEmail, startService, withTableLocked } from '../fixtures/service.ts'
 import type { Client } from '../library/contract.ts'
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { MAX_BYTES, type Meta, publicAccess, text } from 'tallystick-contract'
 import { type Context, defineApp, withoutCaller } from 'tallystick'
-import { createTallystick } from 'tallystick/testing'
+import { createTallystick } from 'tallystick-dev/testing'
 import { afterAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 

@@ -10,7 +10,7 @@ import { accept, clientInfo, createMcpCalls, requestByRevision2026 } from '../fi
 import { createTallystick, newEmail, settingsWithAddress, startService } from '../fixtures/service.ts'
 import { type Client, contract } from '../library/contract.ts'
 import { books } from '../library/db.ts'
-import { freePort } from '../../testing/postgres.ts'
+import { freePort } from '../../dev/testing/postgres.ts'
 
 /** How long a test waits for a condition before it fails. */
 const WAIT = { timeout: 20_000 }

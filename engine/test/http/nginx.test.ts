@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 
 import { addBook } from '../fixtures/books.ts'
 import { createRawFetch } from '../fixtures/http.ts'
-import { freePort } from '../../testing/postgres.ts'
+import { freePort } from '../../dev/testing/postgres.ts'
 import { newEmail, startService } from '../fixtures/service.ts'
 
 const service = await startService()

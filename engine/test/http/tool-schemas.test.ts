@@ -3,7 +3,7 @@ import * as z from 'zod'
 
 import { toToolInput, toToolOutput } from '../../http/protocols/tool-schema.ts'
 import { schemaConverter } from '../../openapi/document.ts'
-import { listOutsideSubset } from '../../testing/laws/tools.ts'
+import { listOutsideSubset } from '../../dev/testing/laws/tools.ts'
 
 const input = (schema: z.ZodType) => toToolInput(schemaConverter.convert(schema, { strategy: 'input' })[1])
 const output = (schema: z.ZodType) => toToolOutput(schemaConverter.convert(schema, { strategy: 'output' })[1])

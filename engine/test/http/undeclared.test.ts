@@ -1,7 +1,7 @@
 import { implement } from '@orpc/server'
 import { type Context, defineApp, withoutCaller } from 'tallystick'
 import { createRestClient, createRpcClient, engineContract, publicAccess } from 'tallystick-contract'
-import { createTallystick } from 'tallystick/testing'
+import { createTallystick } from 'tallystick-dev/testing'
 import { afterAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 

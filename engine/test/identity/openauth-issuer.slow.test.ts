@@ -18,7 +18,7 @@ import { describe, expect, test } from 'vitest'
 import { open } from '../../db/open.ts'
 import { records } from '../../db/oauth.ts'
 import { createStorage } from '../../identity/tokens.ts'
-import { copyDatabase, postgresOfRun } from '../../testing/database.ts'
+import { copyDatabase, postgresOfRun } from '../../dev/testing/database.ts'
 import { captureOutput, createBareIssuer, subjects } from '../fixtures/bare-issuer.ts'
 import { formType } from '../fixtures/http.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Cases } from 'tallystick/testing/laws'
+import type { Cases } from 'tallystick-dev/testing/laws'
 
 import type { Client, contract } from './contract.ts'
 

@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest'
 
 import { createKeyset } from '../../db/keyset.ts'
 import { requireRow } from '../../db/statements.ts'
-import { queryRows } from '../../testing/laws/snapshots.ts'
+import { queryRows } from '../../dev/testing/laws/snapshots.ts'
 import { tableOf } from '../fixtures/column-kinds.ts'
 import { openKinds } from '../fixtures/kinds-database.ts'
 import { cursorOf, sortedList } from '../fixtures/sorted-list.ts'

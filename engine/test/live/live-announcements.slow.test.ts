@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { createTallystick as createLibrary } from 'tallystick/testing'
+import { createTallystick as createLibrary } from 'tallystick-dev/testing'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
 import { users } from '../../db/users.ts'

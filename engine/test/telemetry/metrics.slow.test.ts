@@ -8,7 +8,7 @@ import { createMetrics } from '../../telemetry/metrics.ts'
 import { app } from '../library/app.ts'
 import { openEvents } from '../fixtures/event-source.ts'
 import { PATIENCE } from '../fixtures/patience.ts'
-import { freePort } from '../../testing/postgres.ts'
+import { freePort } from '../../dev/testing/postgres.ts'
 import { createFetch, signInOverHttp } from '../fixtures/http.ts'
 import {
   createTallystick,

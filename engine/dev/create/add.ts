@@ -1,0 +1,140 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+import { listEngineTables, listTablesIn } from 'tallystick/internal/db/migrations'
+import { type IndexChange, planIndexes, planPageIndexes } from './indexes.ts'
+import { identifiersIn, renameResource, type ResourceNames, toResourceNames } from './resource-names.ts'
+import { packageFolders } from './template.ts'
+
+/** The files of a resource, with the name of the resource as `*`. */
+const FILES = ['contract/*.ts', 'db/*.ts', 'src/*.ts', 'test/*.test.ts']
+const PAGE_FILES = ['app/texts/*.ts', 'app/views/*.tsx']
+const MIGRATIONS = 'db/migrations'
+const JOURNAL = join(MIGRATIONS, 'meta/_journal.json')
+
+/** The names of the engine's resources, the names in the indexes, and words of TypeScript that the template does not use. */
+const RESERVED = new Set(
+  'contract engine exportParts migrationsFolder status account sessions session live apps app tokens token audit break case catch class continue debugger delete do else enum false finally for function if in instanceof new null super switch this throw true try typeof var void while with yield let static implements interface package private protected public eval arguments undefined'.split(
+    ' ',
+  ),
+)
+
+interface NewResource {
+  name: string
+  /** The name of one item, if the name is no regular plural. */
+  one?: string | undefined
+  /** Whether the page gets a view of the resource. */
+  hasPage: boolean
+}
+
+interface Plan {
+  names: ResourceNames
+  created: ReadonlyMap<string, string>
+  indexes: readonly IndexChange[]
+}
+
+/** Plans a new resource of the project in a folder. Changes nothing. Throws if the name is in use. */
+export function planResource(folder: string, template: string, { name, one, hasPage }: NewResource): Plan {
+  const names = toResourceNames(name, one)
+  /** The text is empty, and so has an unknown form, if the file does not exist. */
+  const read = (file: string) => {
+    const path = join(folder, file)
+    return existsSync(path) ? readFileSync(path, 'utf8') : ''
+  }
+  const sample = [...FILES, ...(hasPage ? PAGE_FILES : [])].map((file) => ({
+    file: file.replace('*', names.kebab),
+    code: readFileSync(join(template, file.replace('*', 'ideas')), 'utf8'),
+  }))
+  const used = new Set(
+    sample.flatMap(({ code }) => identifiersIn(code)).filter((word) => !/idea/i.test(word)),
+  )
+  for (const word of [names.camel, names.camelOne, names.pascal, names.pascalOne])
+    if (RESERVED.has(word) || used.has(word))
+      throw new Error(
+        `${word} has another meaning in the code of a resource. Choose another name, or use --singular.`,
+      )
+  const existing = sample.find(({ file }) => existsSync(join(folder, file)))
+  if (existing) throw new Error(`${existing.file} exists already.`)
+  if ([...listEngineTables(), ...listTablesIn(join(folder, MIGRATIONS))].includes(names.snake))
+    throw new Error(`The database has a table ${names.snake} already.`)
+  return {
+    names,
+    created: new Map(
+      sample.map(({ file, code }) => [file, renameResource(code, names, file.startsWith('app/texts/'))]),
+    ),
+    indexes: [...planIndexes(names, read), ...(hasPage ? planPageIndexes(names, read) : [])],
+  }
+}
+
+/**
+ * Adds a resource to the project in the working folder: contract, table with queries, procedures, test, the lines in the
+ * indexes, and the migration. If a step fails, restores all files. Returns lines that describe the result.
+ */
+export function addResource(
+  name: string,
+  { singular, page }: { singular?: string; page: boolean },
+): string[] {
+  const { 'tallystick-dev': engine } = packageFolders()
+  const { names, created, indexes } = planResource('.', join(engine, 'template'), {
+    name,
+    one: singular,
+    hasPage: page && existsSync('app/main.tsx'),
+  })
+  const changed = indexes.filter(({ content }) => content !== undefined)
+  const before = new Map(
+    [JOURNAL, ...changed.map(({ file }) => file)].map((file) => [file, readFileSync(file)] as const),
+  )
+  const known = filesOfMigrations()
+  const written: string[] = []
+  try {
+    for (const [file, content] of created) {
+      mkdirSync(dirname(file), { recursive: true })
+      writeFileSync(file, content, { flag: 'wx' })
+      written.push(file)
+    }
+    for (const { file, content = '' } of changed) writeFileSync(file, content)
+    const migration = generateMigration(names, known)
+    return describe([...created.keys(), ...migration], indexes)
+  } catch (error) {
+    for (const file of written) rmSync(file)
+    for (const [file, content] of before) writeFileSync(file, content)
+    for (const file of filesOfMigrations()) if (!known.has(file)) rmSync(file)
+    throw error
+  }
+}
+
+const filesOfMigrations = () =>
+  new Set(
+    readdirSync(MIGRATIONS, { recursive: true, encoding: 'utf8' }).map((file) => join(MIGRATIONS, file)),
+  )
+
+/** Runs drizzle-kit. A question fails, because drizzle-kit has no terminal. Returns the new files. */
+function generateMigration({ snake }: ResourceNames, known: ReadonlySet<string>) {
+  const words = ['drizzle-kit', 'generate', '--config', 'db/drizzle.config.ts', '--name', `add_${snake}`]
+  try {
+    execFileSync('npx', ['--no-install', ...words], { stdio: ['ignore', 'pipe', 'pipe'] })
+  } catch (error) {
+    throw new Error(`drizzle-kit could not write the migration: ${outputOf(error)}`, { cause: error })
+  }
+  const files = [...filesOfMigrations()].filter((file) => !known.has(file))
+  if (!files.some((file) => file.endsWith('.sql')))
+    throw new Error('drizzle-kit has written no migration. Are there changes without a migration in db/?')
+  return files
+}
+
+/** Returns what a failed program has printed. */
+const outputOf = (error: unknown) =>
+  error instanceof Error && 'stdout' in error && 'stderr' in error
+    ? `${String(error.stdout)}${String(error.stderr)}`.trim()
+    : String(error)
+
+const describe = (files: readonly string[], indexes: readonly IndexChange[]) => [
+  ...files.map((file) => `Created ${file}`),
+  ...indexes.flatMap(({ file, content, lines }) =>
+    content === undefined
+      ? [`${file} has an unknown form. Add these lines:`, ...lines.map((line) => `  ${line}`)]
+      : [`Changed ${file}`],
+  ),
+  'The service applies the migration when it starts. Check the new files: npm run check && npm test',
+]

@@ -1,0 +1,130 @@
+// The law of announcements: after a change, every topic with a new state is delivered.
+
+import { eq } from 'drizzle-orm'
+import type { Topic } from 'tallystick-contract'
+
+import { sessions } from 'tallystick/internal/db/sessions'
+import { type Declared, proceduresOf } from './procedures.ts'
+import { type Calling, type Law, playsOf, run } from './observations.ts'
+import type { Running } from './running.ts'
+import { differences, toPlain } from './values.ts'
+import { callerOf, type Person } from './worlds.ts'
+
+/** The engine's topic, which the barrier changes. */
+const BARRIER = 'sessions'
+
+/**
+ * Number of barriers after which no delivery is missing any more. The states of one account are read one after the other, and
+ * each at most 200 ms after its change. The interval between barriers is at least 100 ms.
+ */
+const MAX_BARRIERS = 4
+
+interface Update {
+  topic: string
+  state: unknown
+}
+type Procedures = Record<string, Record<string, (input?: unknown) => Promise<unknown>>>
+
+/** The procedure that reads a topic, and the input of the topic. */
+export interface Reader {
+  topic: Topic
+  declared: Declared
+  input: unknown
+}
+
+/** Finds the procedures that read topics. The input of a topic comes from the calls of the cases. */
+export async function findReaders(law: Law, calling: Calling): Promise<Reader[]> {
+  const readers: Reader[] = []
+  for (const declared of proceduresOf(law.worlds.running.app.router)) {
+    const { reads: topic, administratorsOnly } = declared.meta
+    if (!topic || administratorsOnly || declared.isStream) continue
+    const [play] = playsOf(law.cases, declared)
+    const asked = topic.input && play ? await run(law, calling, play) : []
+    const parsed = topic.input?.safeParse(asked.at(-1)?.input ?? {})
+    readers.push({ topic, declared, input: parsed?.success ? parsed.data : undefined })
+  }
+  return readers
+}
+
+const clientOf = (running: Running, { cookie }: Person) => running.client({ cookie }) as unknown as Procedures
+
+/** Reads the states of topics, as the answers of the procedures that read them. */
+async function readStates(running: Running, person: Person, readers: readonly Reader[]) {
+  const client = clientOf(running, person)
+  const states = new Map<string, unknown>()
+  for (const { topic, declared, input } of readers) {
+    const [resource = '', key = ''] = declared.path
+    states.set(topic.name, toPlain(await client[resource]?.[key]?.(input)))
+  }
+  return states
+}
+
+/** Changes the state of the barrier's topic. */
+async function changeBarrier({ services: { db, live }, app }: Running, { id }: Person) {
+  const watch = proceduresOf(app.router).flatMap(({ meta }) => meta.watches ?? [])
+  const topic = watch.find(({ name }) => name === BARRIER)
+  await db.update(sessions).set({ userAgent: crypto.randomUUID() }).where(eq(sessions.userId, id))
+  if (topic) live.announce(topic, { person: id })
+}
+
+/** Opens a stream of a person, runs a change, and lists the topics with a new state that the stream does not deliver. */
+export async function listMissingDeliveries(
+  law: Law,
+  person: Person,
+  readers: readonly Reader[],
+  change: () => Promise<unknown>,
+) {
+  const { running } = law.worlds
+  const topics = [...new Set([...readers.map(({ topic }) => topic.name), BARRIER])]
+  const inputs = readers.flatMap(({ topic, input }) =>
+    input === undefined ? [] : [[topic.name, input] as const],
+  )
+  const updates = (await clientOf(running, person).live?.watch?.({
+    topics,
+    ...Object.fromEntries(inputs),
+  })) as AsyncIteratorObject<Update, void>
+  const next = async () => {
+    const { value } = await updates.next()
+    if (!value) throw new Error('The stream has ended')
+    return value
+  }
+  try {
+    for (const _ of topics) await next()
+    const before = await readStates(running, person, readers)
+    await change()
+    const after = await readStates(running, person, readers)
+    const missing = new Set(
+      [...before.keys()].filter((name) => differences(before.get(name), after.get(name)).length > 0),
+    )
+    missing.delete(BARRIER)
+    for (let barriers = 0; barriers === 0 || (missing.size > 0 && barriers < MAX_BARRIERS); barriers++) {
+      await changeBarrier(running, person)
+      for (let topic = ''; topic !== BARRIER; missing.delete(topic)) ({ topic } = await next())
+    }
+    return [...missing]
+  } finally {
+    await updates.return?.()
+  }
+}
+
+/** Lists the topics whose state a change of a procedure changes, and that streams of the caller do not deliver. */
+export async function listUnannounced(law: Law, declared: Declared) {
+  const { worlds, cases } = law
+  const { bobFirst } = worlds
+  const calling = { person: callerOf(worlds, declared.meta), fixture: bobFirst.ada.fixture }
+  const sentences: string[] = []
+  for (const each of playsOf(cases, declared)) {
+    await bobFirst.withAda.restore()
+    const readers = await findReaders(law, calling)
+    await bobFirst.withAda.restore()
+    const missing = await listMissingDeliveries(law, calling.person, readers, () => run(law, calling, each))
+    sentences.push(
+      ...missing.map((name) =>
+        declared.meta.updates?.some((topic) => topic.name === name)
+          ? `${each.label} announces the topic ${name}, but its new state is late: a call that \`prepare\` or the case makes before, for example of the parent, does not announce the topic`
+          : `${each.label} changes the state of the topic ${name}, but does not announce it in \`updates\``,
+      ),
+    )
+  }
+  return sentences
+}

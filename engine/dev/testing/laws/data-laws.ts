@@ -1,0 +1,187 @@
+import { afterAll, describe, expect, test } from 'vitest'
+
+import type { App } from 'tallystick/internal/resource'
+import { listUnannounced } from './announcements.ts'
+import { type AnyCases, callsOf } from './cases.ts'
+import {
+  findUnexported,
+  listEmptyParts,
+  listTablesAfterDeletion,
+  listTablesWithoutRows,
+  readPages,
+} from './data.ts'
+import { listDependencies, listEffectsOfAda, listKnownOfEngine, listVolatile } from './interference.ts'
+import { lineOfError } from './errors.ts'
+import { listIgnoredInputs } from './inputs.ts'
+import { createLaw, type Law } from './observations.ts'
+import { type Declared, listOwnProcedures, proceduresOf } from './procedures.ts'
+import { checkRelation } from './relations.ts'
+import { checkSwaps } from './swaps.ts'
+import { explain, transports } from './running.ts'
+import { callerOf, createScene, type Worlds } from './worlds.ts'
+
+/** The line to add for a procedure without a call. */
+const lineFor = (name: string) => {
+  const [resource = '', key = ''] = name.split('.')
+  return `Add to \`calls\`: '${name}': ({ ${resource} }) => ${resource}.${key}(…),`
+}
+
+/** Defines the laws that need the calls of the cases. Over REST, if no other transport is named. */
+export function defineLawsOfCalls(app: App, cases: AnyCases, getWorlds: () => Worlds) {
+  const [, connect] = transports.at(-1) ?? []
+  if (!connect) throw new Error('TEST_TRANSPORT must be the name of a transport')
+  let law: Law | undefined
+  const getLaw = () => (law ??= createLaw(getWorlds(), cases, connect))
+  const own = proceduresOf(app.router).filter(({ name, isStream }) => name in cases.calls && !isStream)
+  const named = (procedures: readonly Declared[]) => procedures.map((each) => [each.name, each] as const)
+  const changes = own.filter(({ isChange }) => isChange)
+  /** The procedures in which no value of another person could be swapped. */
+  const withoutSwaps = new Set(own.map(({ name }) => name))
+  /** Whether nothing but a value of another person causes the error. */
+  const needsForbidden = ({ name, errors, meta }: Declared) =>
+    errors.includes('FORBIDDEN') && meta.action && !meta.noImpersonation && !cases.forbidden?.[name]
+  let laws = 0
+
+  describe('a procedure', () => {
+    test('of the application has a call in `calls`', () => {
+      expect(
+        listOwnProcedures(app)
+          .filter((name) => !(name in cases.calls))
+          .map(lineFor),
+      ).toEqual([])
+    })
+
+    test.each(named(own))('%s succeeds for its caller', async (name, { meta }) => {
+      const worlds = getWorlds()
+      for (const call of callsOf(cases, name)) {
+        const { running, fixture, ...scene } = await createScene(worlds, connect)
+        const client = connect(running, { cookie: callerOf(scene, meta).cookie })
+        const outcome = call(client, fixture).catch((error: unknown) => {
+          throw explain(error, running)
+        })
+
+        await expect(outcome).resolves.toBeDefined()
+      }
+    })
+
+    test.each(named(changes.filter(({ meta }) => meta.idempotencyKey)))(
+      '%s runs once for each Idempotency-Key',
+      async (name, { meta }) => {
+        const { running, fixture, ...scene } = await createScene(getWorlds(), connect)
+        const { cookie } = callerOf(scene, meta)
+        const client = connect(running, { cookie, 'idempotency-key': crypto.randomUUID() })
+        const [call] = callsOf(cases, name)
+
+        expect(await call?.(client, fixture)).toEqual(await call?.(client, fixture))
+      },
+    )
+
+    test.each(named(own.filter(({ isList }) => isList)))(
+      '%s has pages of `limit` items, which together are the list',
+      async (_, declared) => {
+        const [first, ...others] = await readPages(getWorlds(), cases, declared)
+
+        expect(first?.complete.length, '`prepare` creates no item of the list').toBeGreaterThan(1)
+        for (const list of [first, ...others]) {
+          expect(list?.pages.flat(), 'One page for each item').toEqual(list?.complete)
+          for (const total of list?.totals ?? [])
+            expect(total, 'The fields beside the list are the same on each page').toEqual(list?.totals[0])
+        }
+        expect(first?.pages).toEqual(first?.complete.map((item) => [item]))
+      },
+    )
+
+    test.each(named(own))('%s ignores no input', async (_, declared) => {
+      expect(await listIgnoredInputs(getLaw(), declared)).toEqual([])
+    })
+  })
+
+  describe('what a person observes', () => {
+    test('differs in two calls with nothing between them only where `volatile` says so', async () => {
+      laws++
+
+      expect(await listVolatile(getLaw())).toEqual([])
+    })
+
+    test('does not depend on the rows of others: the procedures of the engine', async () => {
+      expect(await listKnownOfEngine(getLaw())).toEqual([])
+    })
+
+    test.each(named(own))('does not depend on the rows of others: %s', async (_, declared) => {
+      laws++
+
+      expect(await listDependencies(getLaw(), declared)).toEqual([])
+    })
+
+    test.each(named(changes.filter(({ meta }) => !meta.administratorsOnly)))(
+      'does not depend on changes by others: %s',
+      async (_, declared) => {
+        laws++
+
+        expect(await listEffectsOfAda(getLaw(), declared)).toEqual([])
+      },
+    )
+
+    describe.each(transports)('%s', (_, connect) => {
+      test.each(named(own))(
+        'with a value of another person is as with an unknown value: %s',
+        async (name, declared) => {
+          laws++
+          const { sentences, count, isForbidden } = await checkSwaps(getLaw(), declared, connect)
+          if (count > 0) withoutSwaps.delete(name)
+
+          expect(sentences).toEqual([])
+          if (needsForbidden(declared)) expect(isForbidden, lineOfError(`${name} FORBIDDEN`)).toBe(true)
+        },
+      )
+    })
+
+    test.each(Object.keys(cases.relations ?? {}).map((name) => [name]))(
+      'depends on the relation "%s", live, until the end of the relation',
+      async (name) => {
+        laws++
+
+        expect(await checkRelation(getLaw(), name)).toEqual([])
+      },
+    )
+
+    test.each(named(changes))('is announced after a change: %s', async (_, declared) => {
+      expect(await listUnannounced(getLaw(), declared)).toEqual([])
+    })
+
+    test('needs each exception', ({ skip }) => {
+      const count =
+        1 +
+        own.length * (1 + transports.length) +
+        changes.filter(({ meta }) => !meta.administratorsOnly).length +
+        Object.keys(cases.relations ?? {}).length
+      skip(laws < count, 'Needs all laws of this file')
+
+      expect(getLaw().exceptions.listUnused(), 'Remove these exceptions').toEqual([])
+    })
+
+    afterAll(() => {
+      if (withoutSwaps.size > 0)
+        console.log(`The laws swap no value of another person in: ${[...withoutSwaps].join(', ')}`)
+    })
+  })
+
+  describe('the data of a person', () => {
+    test('is in every table and in every part of the export after `prepare`', async () => {
+      const scene = await createScene(getWorlds())
+
+      expect(await listTablesWithoutRows(scene), '`prepare` must create rows in each table').toEqual([])
+      expect(await listEmptyParts(scene), '`prepare` must create rows for each part of the export').toEqual(
+        [],
+      )
+    })
+
+    test('is in the export', async () => {
+      expect(await findUnexported(await createScene(getWorlds()))).toBeUndefined()
+    })
+
+    test('is in no table after the deletion of the account', async () => {
+      expect(await listTablesAfterDeletion(await createScene(getWorlds()))).toEqual([])
+    })
+  })
+}
