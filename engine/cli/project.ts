@@ -4,6 +4,8 @@ import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
+import { codeOf } from '../db/errors.ts'
+
 // The working folder is the folder of the project.
 
 /** The entry point `tallystick-dev/commands`. */
@@ -16,15 +18,16 @@ interface Development {
 export const isProject = () =>
   ['src/app.ts', 'dist/start/cli.js'].some((file) => existsSync(file)) && existsSync('package.json')
 
-/** Returns the development package of the project. Undefined if it is not installed, for example in production. */
+/** Returns the development package of the project, or the one beside this package. Undefined in production. */
 async function importDevelopment(): Promise<Development | undefined> {
-  const { resolve } = createRequire(join(process.cwd(), 'package.json'))
-  try {
-    resolve('tallystick-dev/package.json')
-  } catch {
-    return undefined
-  }
-  return (await import(pathToFileURL(resolve('tallystick-dev/commands')).href)) as Development
+  for (const place of [join(process.cwd(), 'package.json'), import.meta.url])
+    try {
+      const file = createRequire(place).resolve('tallystick-dev/commands')
+      return (await import(pathToFileURL(file).href)) as Development
+    } catch (error) {
+      if (codeOf(error) !== 'MODULE_NOT_FOUND') throw error
+    }
+  return undefined
 }
 
 /** Builds the project if the development package is installed, and runs a program of the build in this process. */
@@ -34,7 +37,9 @@ export async function runProgram(name: 'main' | 'cli') {
   const file = resolve('dist/start', `${name}.js`)
   if (!existsSync(file))
     throw new Error(
-      'The project is not built, and the package tallystick-dev is not installed. Run the build where it is installed: npm install && npm run build',
+      isProject()
+        ? 'The project is not built, and the package tallystick-dev is not installed. Run the build where it is installed: npm install && npm run build'
+        : `There is no project in ${process.cwd()}. Run the command in the folder of a project.`,
     )
   await import(pathToFileURL(file).href)
 }

@@ -34,8 +34,13 @@ export type ClientWithHeaders<Contract> = {
   [Resource in keyof Contract]: WithHeaders<ClientOf<Contract>[Resource]>
 }
 
-export type QueryUtils<Contract> =
-  ClientWithHeaders<Contract> extends infer All extends NestedClient<CallContext> ? RouterUtils<All> : never
+/** The contract of helpers, only for the compiler, which cannot derive a contract from its helpers. */
+declare const contractOf: unique symbol
+
+export type QueryUtils<Contract> = (ClientWithHeaders<Contract> extends infer All extends
+  NestedClient<CallContext>
+  ? RouterUtils<All>
+  : never) & { readonly [contractOf]?: Contract }
 
 /**
  * Creates oRPC's helpers for TanStack Query: `useQuery(orpc.books.get.queryOptions({ input: { id } }))`. Cached outputs

@@ -3,7 +3,7 @@ import fresh from 'fresh'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { extname, join, posix, relative, sep } from 'node:path'
+import { extname, join, posix, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { type Coding, firstElements, preferredCoding } from '../server/accept.ts'
@@ -65,10 +65,14 @@ export function createFileEndpoint({
 
 const etagOf = (bytes: Buffer) => `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`
 
-/** The folder of the built pages (.config/pages.ts), seen from the bundle in dist/start and from this file. */
-const pages = ['../pages', '../../../dist/pages']
-  .map((path) => fileURLToPath(new URL(path, import.meta.url)))
-  .find((path) => existsSync(path))
+/**
+ * The folders of built pages: beside the bundle of the engine, in the repository of the engine (.config/pages.ts), and in the
+ * working folder, where a project has its own page.
+ */
+const FOLDERS = [
+  ...['../pages', '../../../dist/pages'].map((path) => fileURLToPath(new URL(path, import.meta.url))),
+  resolve('dist/pages'),
+]
 
 const TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
@@ -124,12 +128,14 @@ export function createNotFoundPage(name: string) {
   return files.size > 0 ? createPageFile(name, 'index.html', files, 404) : undefined
 }
 
-const folderOf = (name: string) => join(pages ?? '', name)
+/** Returns an empty text if the page is not built. */
+const folderOf = (name: string) =>
+  FOLDERS.map((folder) => join(folder, name)).find((path) => existsSync(path)) ?? ''
 
 /** Lists the files of a built page. The list is empty if the page is not built. */
 function listFiles(name: string): ReadonlySet<string> {
   const folder = folderOf(name)
-  if (!pages || !existsSync(folder)) return new Set()
+  if (folder === '') return new Set()
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
   return new Set(
     entries
