@@ -18,7 +18,7 @@ export const bundleOptions = {
   external: [...external, 'esbuild', 'vite'],
   // CommonJS packages in the bundle call `require`, which ES modules do not define.
   banner: {
-    js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
   },
   logLevel: 'warning',
 } satisfies BuildOptions

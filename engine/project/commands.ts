@@ -38,7 +38,7 @@ interface NewOptions {
 export function addNewCommand(program: Command) {
   program
     .command('new')
-    .description('create a project in a new or empty folder')
+    .description('create a project in a new folder, or in a new repository')
     .argument('<folder>')
     .option('--name <name>', 'name on pages and in e-mails (default: the name of the folder)')
     .option('--bare', 'without the sample resource')
@@ -46,5 +46,19 @@ export function addNewCommand(program: Command) {
       const { createProject } = await import('../create/index.ts')
       print(['Packing the engine…'])
       print(createProject({ folder, ...options }))
+    })
+  program
+    .command('upgrade')
+    .description('replace the engine of the project in this folder, and show what else changes')
+    .option('--from <clone>', 'built clone of Tallystick with the version to use (default: this command)')
+    .option('--apply', 'write the changes of the template to the files of the project')
+    .action(async ({ from, apply }: { from?: string; apply?: true }) => {
+      ;(await import('./build.ts')).requireProject()
+      const { upgradeFrom, upgradeProject } = await import('../create/upgrade/index.ts')
+      const succeeded =
+        from === undefined
+          ? upgradeProject({ isApplied: apply ?? false, print })
+          : upgradeFrom(from, apply ? ['--apply'] : [])
+      if (!succeeded) process.exitCode = 1
     })
 }
