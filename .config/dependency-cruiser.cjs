@@ -187,7 +187,9 @@ module.exports = {
       '^engine/(serve|operator/(commands|command-context))\\.ts$',
       '^engine/project/commands\\.ts$',
     ]),
-    only('project', '^engine/project/', ['^engine/(create/(add|index|upgrade/index)|db/errors|listen)\\.ts$']),
+    only('project', '^engine/project/', [
+      '^engine/(create/(add|client-package|index|upgrade/index)|db/errors|listen)\\.ts$',
+    ]),
     only('create', '^engine/create/(?!template/)', [engineContract, '^engine/db/(errors|migrations)\\.ts$']),
     only('template', '^engine/create/template/', [
       engineEntries,

@@ -37,6 +37,7 @@ export function checkFolder(folder: string, workingFolder = process.cwd()) {
   for (const path of pathsOf(folder, workingFolder))
     if (statusOf(path)?.isSymbolicLink())
       throw new Error(`${path} is a symbolic link. Choose a folder that is none.`)
+  if (folder.includes('?')) throw new Error(`${folder}: Vite builds no page in a folder with ? in its path.`)
   const status = statusOf(folder)
   if (status && !status.isDirectory()) throw new Error(`${folder} is a file. Choose another folder.`)
   const others = status ? readdirSync(folder).filter((name) => !isAllowed(name)) : []

@@ -41,6 +41,7 @@ export function createProject({ folder, name, bare }: NewProject): string[] {
     'Next steps:',
     `  cd ${quoteWord(shown)}`,
     '  npm install',
-    '  npm run dev',
+    // Vite builds the page in a folder with such a path, but cannot serve the page (engine/project/page-folder.ts).
+    target.includes('#') ? '  npm start' : '  npm run dev',
   ]
 }

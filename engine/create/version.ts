@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 
 interface Sources {
   /** The folder in which git runs. */
@@ -38,15 +38,16 @@ function runGit(folder: string, ...words: string[]) {
   }
 }
 
-/** Returns a hash of the names and contents of all files in folders, except for the files that `isExcluded` names. */
-export function hashFolders(folders: readonly string[], isExcluded: (path: string) => boolean) {
+/** Returns a hash of the names and contents of all files in a folder. */
+export function hashFolder(folder: string) {
   const hash = createHash('sha256')
-  for (const folder of folders) {
-    const files = readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map(({ parentPath, name }) => join(parentPath, name))
-    for (const path of files.filter((each) => !isExcluded(each)).sort())
-      hash.update(`${path}\0`).update(readFileSync(path)).update('\0')
-  }
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+  for (const path of files.sort())
+    hash
+      .update(`${relative(folder, path)}\0`)
+      .update(readFileSync(path))
+      .update('\0')
   return hash.digest('hex')
 }

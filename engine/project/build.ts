@@ -24,10 +24,13 @@ export const isProject = () => REQUIRED.every((file) => existsSync(file))
 
 export function requireProject() {
   const missing = REQUIRED.find((file) => !existsSync(file))
-  if (missing !== undefined)
-    throw new Error(
-      `There is no ${missing} in ${process.cwd()}. Run the command in the folder of a project, or create a project: tallystick new <folder>`,
-    )
+  if (missing === undefined) return
+  const folder = process.cwd()
+  throw new Error(
+    isBuilt()
+      ? `${folder} has a built project without its sources. Run this command where the sources are. Here, start the service and run its other commands: tallystick --help`
+      : `There is no ${missing} in ${folder}. Run the command in the folder of a project, or create a project: tallystick new <folder>`,
+  )
 }
 
 /** Imports esbuild, which production does not need after the build. */
@@ -82,8 +85,13 @@ export function copyFiles(output: string) {
   }
 }
 
+const pathOf = (name: 'main' | 'cli') => resolve('dist/start', `${name}.js`)
+
+/** Returns whether the folder has a built project without its sources, as an image has. */
+export const isBuilt = () => !isProject() && existsSync(pathOf('cli'))
+
 /** Builds the project if it has changed, and runs a program of the bundle in this process. */
 export async function runProgram(name: 'main' | 'cli') {
-  await buildProject()
-  await import(pathToFileURL(resolve('dist/start', `${name}.js`)).href)
+  if (!isBuilt()) await buildProject()
+  await import(pathToFileURL(pathOf(name)).href)
 }

@@ -25,6 +25,15 @@ export function addProjectCommands(program: Command) {
       ;(await import('./build.ts')).requireProject()
       print((await import('../create/add.ts')).addResource(name, options))
     })
+  program
+    .command('pack-client')
+    .description('pack the contract with typed clients, for a front end in another repository')
+    // `npm --prefix <project> run pack:client` runs in the project: INIT_CWD is the folder of the caller.
+    .argument('[folder]', 'folder of the archive (default: the folder in which the command was started)')
+    .action(async (folder: string = process.env.INIT_CWD ?? '.') => {
+      ;(await import('./build.ts')).requireProject()
+      print((await import('../create/client-package.ts')).packClient(folder))
+    })
   addNewCommand(program)
 }
 

@@ -8,6 +8,7 @@ import { toErrorMessage } from '../db/errors.ts'
 import { listen } from '../listen.ts'
 import { copyFiles, hasPage, importEsbuild, requireProject } from './build.ts'
 import { bundleOptions } from './bundle.ts'
+import { requireServableFolder } from './page-folder.ts'
 import { entryPoints, programsPlugin } from './programs.ts'
 
 /** Not `dist/start`, so that a build for `start` stays valid. */
@@ -20,6 +21,7 @@ const OUTPUT = 'dist/dev'
  */
 export async function runDevelopment() {
   requireProject()
+  if (hasPage()) requireServableFolder(process.cwd())
   const { HOST = '127.0.0.1', PORT = '3000', BASE_URL = `http://localhost:${PORT}`, DATA_DIR } = process.env
   const dataDir = DATA_DIR === undefined || DATA_DIR === '' ? '.data' : DATA_DIR
   const origin = new URL(BASE_URL)

@@ -30,11 +30,15 @@ function declaredIn(text: string): Record<string, string | undefined> {
  * the result. Undefined if the project has this version of the engine.
  */
 export function replaceEngine(manager: PackageManager, record: TemplateRecord): string[] | undefined {
+  const current = readFileSync(MANIFEST, 'utf8')
+  const declared = declaredIn(current)
+  if (archivePath(declared.tallystick).length === 0)
+    throw new Error(
+      `package.json has tallystick from ${declared.tallystick ?? 'nowhere'}. This command upgrades projects with the engine in ${VENDOR}/.`,
+    )
   const next = readTemplateFiles(join(findEngine(), 'template')).get(MANIFEST) ?? ''
   const archives = packEngine()
   const versions = archiveVersions(archives)
-  const current = readFileSync(MANIFEST, 'utf8')
-  const declared = declaredIn(current)
   const listed = packageNames.filter((name) => declaredIn(next)[name] !== undefined)
   if (listed.every((name) => declared[name] === versions[name])) return undefined
   const { content, changed, kept } = mergeManifest({

@@ -22,7 +22,7 @@ interface Upgrade {
  */
 export function upgradeProject({ isApplied, print }: Upgrade): boolean {
   requireGit()
-  const manager = findPackageManager('.')
+  const manager = findPackageManager(process.cwd())
   requirePackageManager(manager)
   const engine = findEngine()
   const version = versionIn(engine)
@@ -41,8 +41,12 @@ export function upgradeProject({ isApplied, print }: Upgrade): boolean {
 
 /** Runs the command of another clone of Tallystick. Returns whether the command succeeds. */
 export function upgradeFrom(clone: string, words: readonly string[]): boolean {
-  const command = resolve(clone, 'dist/packages/tallystick/dist/command.js')
-  if (!existsSync(command))
+  const manifest = resolve(clone, 'package.json')
+  const { bin } = (existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')) : {}) as {
+    bin?: { tallystick?: string }
+  }
+  const command = resolve(clone, bin?.tallystick ?? '')
+  if (!bin?.tallystick || !existsSync(command))
     throw new Error(`${clone} is no built clone of Tallystick. In a clone of Tallystick, run: npm ci`)
   const { status } = spawnSync(process.execPath, [command, 'upgrade', ...words], { stdio: 'inherit' })
   return status === 0

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import ts from 'typescript'
@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 
 import { planResource } from '../../create/add.ts'
 import { toResourceNames } from '../../create/resource-names.ts'
+import { writeFiles } from '../../create/folder.ts'
 import { readTemplate } from '../../create/template.ts'
 
 const template = 'engine/create/template'
@@ -18,18 +19,7 @@ function createProject(options: { bare?: true } = {}) {
   })
   const versions = { tallystick: '', 'tallystick-contract': '' }
   const files = readTemplate(template, { name: 'Lendery', id: 'lendery', ...options, versions })
-  for (const each of [
-    'app/public',
-    'app/texts',
-    'app/views',
-    'contract',
-    'db/migrations/meta',
-    'src',
-    'test',
-    'vendor',
-  ])
-    cpSync('engine/create/template/gitignore', join(folder, each, '.keep'))
-  for (const [file, text] of files) writeFileSync(join(folder, file), text)
+  writeFiles(folder, files)
   return {
     folder,
     plan: (name: string, hasPage = true) => planResource(folder, template, { name, hasPage }),

@@ -16,7 +16,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { checkFolder, writeFiles, writeProject } from '../../create/folder.ts'
 import { toNames } from '../../create/names.ts'
 import { quoteWord } from '../../create/shell.ts'
-import { readTemplate } from '../../create/template.ts'
+import { readTemplate, readTemplateFiles } from '../../create/template.ts'
 import { homePage } from '../../html/home.ts'
 import { readSettings } from '../../settings.ts'
 
@@ -125,19 +125,18 @@ describe('the name of a project', () => {
 })
 
 describe('the files of a project', () => {
-  test('are at most 40, with the archives, and contain no secret', () => {
+  test('are at most 40, with the archives and the record of the template, and contain no secret', () => {
     const files = filesOf('Lendery')
 
-    expect(files.size + 2).toBeLessThanOrEqual(40)
+    expect(files.size + 3).toBeLessThanOrEqual(40)
     expect([...files.keys()]).toContain('.gitignore')
     expect(files.get('.gitignore')?.split('\n')).toEqual(expect.arrayContaining(['.data/', '.env']))
     expect([...files.keys()].filter((file) => /\.env|secret|\.data/.test(file))).toEqual([])
   })
 
   test('contain the names of the template nowhere else than in a list', () => {
-    const all = readdirSync(TEMPLATE, { recursive: true, encoding: 'utf8' })
-    const naming = all.filter(
-      (file) => /\.\w+$/.test(file) && /example[- ]app/i.test(readFileSync(join(TEMPLATE, file), 'utf8')),
+    const naming = [...readTemplateFiles(TEMPLATE)].flatMap(([file, text]) =>
+      /example[- ]app/i.test(text) ? [file] : [],
     )
 
     expect(naming.sort()).toEqual([
