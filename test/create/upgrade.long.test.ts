@@ -50,9 +50,7 @@ beforeAll(async () => {
   project = join(folder, 'lendery')
   clone = join(folder, 'tallystick')
   await createProject(project, '--name', 'Lendery')
-  await edit(join(project, 'src/app.ts'), (text) =>
-    text.replace('The API of this application.', 'Lends books.'),
-  )
+  await edit(join(project, 'src/app.ts'), (text) => `${text}\nexport const own = 'Lends books.'\n`)
   await edit(join(project, 'vitest.config.ts'), (text) => text.replaceAll('60_000', '30_000'))
   await edit(join(project, 'package.json'), (text) =>
     text.replace('"dev": "tallystick dev"', '"dev": "echo own"'),

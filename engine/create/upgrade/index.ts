@@ -88,7 +88,7 @@ function describeChanges(
     isApplied
       ? 'These changes are now in your files.'
       : 'Nothing of this is written yet. What to do by hand:',
-    ...changes.map((change) => `  ${describeChange(change)}`),
+    ...(isApplied ? [] : changes.map((change) => `  ${describeChange(change)}`)),
     ...skipped,
     ...(conflicts.length > 0
       ? [`Both you and the template changed the same lines, marked <<<<<<<, of: ${conflicts.join(', ')}`]

@@ -46,11 +46,16 @@ function recordOfInstalled(): TemplateRecord {
 }
 
 function findInstalled() {
+  const require = createRequire(resolve('package.json'))
   try {
-    return dirname(createRequire(resolve('package.json')).resolve('tallystick/package.json'))
-  } catch (cause) {
-    throw new Error('The packages of the project are not installed. Install the packages first.', { cause })
+    const engine = dirname(require.resolve('tallystick/package.json'))
+    if (existsSync(join(engine, 'template/package.json'))) return engine
+  } catch {
+    // The same message as for an incomplete package.
   }
+  throw new Error(
+    'The upgrade needs the installed package tallystick with its template. Remove node_modules, and install the packages.',
+  )
 }
 
 /** Reads the names from the files of a project. */
