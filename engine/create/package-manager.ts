@@ -68,8 +68,8 @@ function declaredIn(folder: string) {
 /** Throws if the package manager cannot run. */
 export function requirePackageManager({ name, reason }: PackageManager) {
   const names = process.platform === 'win32' ? [`${name}.exe`, `${name}.cmd`] : [name]
-  const folders = (process.env.PATH ?? '').split(delimiter)
-  if (!folders.some((folder) => names.some((each) => existsSync(join(folder, each)))))
+  const { PATH = '' } = process.env
+  if (!PATH.split(delimiter).some((folder) => names.some((each) => existsSync(join(folder, each)))))
     throw new Error(
       `The project uses ${name} (${reason}), but ${name} is not in PATH. Install ${name} first.`,
     )

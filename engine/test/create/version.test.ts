@@ -20,11 +20,11 @@ const git = (folder: string, ...words: string[]) =>
     encoding: 'utf8',
   }).trim()
 
-/** A repository with one commit of `engine.txt` and of `notes.txt`. */
+/** A repository with one commit of `engine.txt` and of `readme.txt`. */
 function repository() {
   const folder = scratch()
   git(folder, 'init', '--quiet')
-  for (const file of ['engine.txt', 'notes.txt']) writeFileSync(join(folder, file), 'first')
+  for (const file of ['engine.txt', 'readme.txt']) writeFileSync(join(folder, file), 'first')
   git(folder, 'add', '.')
   git(folder, 'commit', '--quiet', '--message', 'first')
   return { folder, commit: () => git(folder, 'rev-parse', '--short=7', 'HEAD') }
@@ -44,7 +44,7 @@ describe('the version of a build', () => {
   test('names the last commit that changed the sources', () => {
     const { folder, commit } = repository()
     const first = commit()
-    writeFileSync(join(folder, 'notes.txt'), 'second')
+    writeFileSync(join(folder, 'readme.txt'), 'second')
     git(folder, 'commit', '--quiet', '--all', '--message', 'second')
 
     expect(versionOf(folder)).toBe(`1.0.0-g${first}`)
