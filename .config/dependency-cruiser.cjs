@@ -186,7 +186,9 @@ module.exports = {
       '^engine/db/errors\\.ts$',
       '^engine/(serve|operator/(commands|command-context))\\.ts$',
     ]),
-    only('project', '^engine/dev/project/', ['^engine/(dev/create/(add|index)|db/errors|listen)\\.ts$']),
+    only('project', '^engine/dev/project/', [
+      '^engine/(dev/create/(add|client-package|index|upgrade/index)|db/errors|listen)\\.ts$',
+    ]),
     only('create', '^engine/dev/create/(?!template/)', [
       engineContract,
       '^engine/db/(errors|migrations)\\.ts$',

@@ -1,7 +1,10 @@
 import { build, type BuildOptions, type Plugin } from 'esbuild'
+import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 
+import { enginePackages, forEachPackage, packageNames } from '../engine/dev/create/packages.ts'
+import { uniqueVersion } from '../engine/dev/create/version.ts'
 import { buildIfChanged } from '../engine/dev/project/inputs.ts'
 
 /** package.json of a package of the repository. */
@@ -20,12 +23,7 @@ interface Manifest {
 const DEVELOPMENT = ['allowScripts', 'devDependencies', 'overrides', 'scripts', 'workspaces']
 
 /** The folders of the packages by the name of the package. The compiler writes each folder to `dist/<folder>`. */
-const folders: Record<string, string> = {
-  tallystick: 'engine',
-  'tallystick-client': 'contract',
-  'tallystick-contract': 'engine/contract',
-  'tallystick-dev': 'engine/dev',
-}
+const folders: Record<string, string> = { ...enginePackages, 'tallystick-client': 'contract' }
 
 const readManifest = (folder: string) =>
   JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
@@ -286,16 +284,47 @@ async function writeDevelopment(destination: string) {
   })
 }
 
+/** What decides the content of the packages. */
+const INPUTS = ['.config', 'engine', 'pages', 'package-lock.json']
+
+const PACKAGES = 'dist/packages'
+
 /**
- * Writes the packages for `tallystick new` (engine/dev/create/template.ts), unless the packages are up to date. `compile` writes
- * the output of the compiler if the output is not written yet.
+ * Writes the packages for `tallystick new` (engine/dev/create/packages.ts), unless the packages are up to date. `compile`
+ * writes the output of the compiler if the output is not written yet.
  */
-export const buildPackages = (compile?: () => Promise<void>) =>
-  buildIfChanged('dist/packages', ['.config', 'engine', 'pages', 'package-lock.json'], async () => {
+export async function buildPackages(compile?: () => Promise<void>) {
+  await buildIfChanged(PACKAGES, INPUTS, async () => {
     await compile?.()
-    await writeEngine('dist/packages/tallystick')
-    await writeDevelopment('dist/packages/tallystick-dev')
-    rmSync('dist/packages/tallystick-contract', { recursive: true, force: true })
-    writePackage('engine/contract', 'dist/packages/tallystick-contract')
+    rmSync(PACKAGES, { recursive: true, force: true })
+    await writeEngine(join(PACKAGES, 'tallystick'))
+    await writeDevelopment(join(PACKAGES, 'tallystick-dev'))
+    writePackage(enginePackages['tallystick-contract'], join(PACKAGES, 'tallystick-contract'))
     return undefined
   })
+  stampVersions()
+}
+
+/** Gives the packages in dist/packages a version that no other build has. A release has the versions of the repository. */
+function stampVersions() {
+  const version = uniqueVersion(readManifest('engine').version, {
+    folder: '.',
+    paths: INPUTS,
+    hash: () =>
+      createHash('sha256')
+        .update(readFileSync(`${PACKAGES}.inputs.json`))
+        .digest('hex'),
+  })
+  const versions: Record<string, string> = forEachPackage(() => version)
+  const withVersions = (dependencies: Record<string, string> = {}) =>
+    Object.fromEntries(Object.entries(dependencies).map(([name, range]) => [name, versions[name] ?? range]))
+  for (const name of packageNames) {
+    const { dependencies, peerDependencies, ...manifest } = readManifest(join(PACKAGES, name))
+    writeManifest(join(PACKAGES, name), {
+      ...manifest,
+      version,
+      dependencies: withVersions(dependencies),
+      ...(peerDependencies && { peerDependencies: withVersions(peerDependencies) }),
+    })
+  }
+}

@@ -5,7 +5,7 @@ import { addProjectCommands, isProject, runProgram } from './cli/project.ts'
 import { toErrorMessage } from './db/errors.ts'
 
 // The command `tallystick` of the package. Other commands than those of addProjectCommands belong to the project in the
-// working folder. The build of the project contains the application.
+// working folder. The build of the project contains the application, and needs no sources.
 
 const program = new Command('tallystick').description(
   'Creates and runs Tallystick projects. In the folder of a project, more commands are available.',

@@ -195,7 +195,7 @@ describe('docs/settings.md', () => {
 
   test('lists the environment variables that the command line reads, and no other', () => {
     const sources = readdirSync('engine', { recursive: true, encoding: 'utf8' }).filter(
-      (file) => file.endsWith('.ts') && !/^(test|dev/testing)\//.test(file),
+      (file) => file.endsWith('.ts') && !/^(test|dev\/testing)\//.test(file),
     )
     const read = sources.flatMap((file) =>
       Array.from(

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { htmlEscape } from 'escape-goat'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -23,7 +23,8 @@ let folder: string
 let project: string
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tallystick-new-'))
+  // Vite, npm and the compiler work in a folder with such a path.
+  folder = await mkdtemp(join(tmpdir(), 'tallystick new (ü) '))
   project = join(folder, 'lendery')
   expect(await runCommand({}, 'new', project, '--name', NAME)).toMatchObject({ stderr: '' })
   await install(project)
@@ -31,13 +32,15 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const command = () => join(project, 'node_modules/tallystick/dist/command.js')
+const COMMAND = 'node_modules/tallystick/dist/command.js'
+
+const command = () => join(project, COMMAND)
 
 /** Starts the project as `npm start` does. Returns its origin. */
-async function start(environment: Record<string, string>) {
+async function start(environment: Record<string, string>, cwd = project) {
   const PORT = String(await freePort())
-  const child = spawn(process.execPath, [command(), 'start'], {
-    cwd: project,
+  const child = spawn(process.execPath, [join(cwd, COMMAND), 'start'], {
+    cwd,
     env: { PATH: process.env.PATH, PORT, ...environment },
   })
   onTestFinished(() => void child.kill('SIGKILL'))
@@ -102,8 +105,21 @@ describe('a new project', { timeout: 300_000 }, () => {
   })
 
   test('has archives without mistakes', async () => {
-    for (const archive of await readdir(join(project, 'vendor')))
-      await checkArchive(join(project, 'vendor', archive))
+    const archives = (await readdir(join(project, 'vendor'))).filter((file) => file.endsWith('.tgz'))
+
+    expect(archives).toHaveLength(2)
+    for (const archive of archives) await checkArchive(join(project, 'vendor', archive))
+  })
+
+  test('has a version of the engine that names the build', async () => {
+    const { version } = (await readManifest(project, 'tallystick')) as { version: string }
+    const contract = await readManifest(project, 'tallystick-contract')
+
+    expect(version).toMatch(/^\d+\.\d+\.\d+-(g[0-9a-f]{7,}(\.d[0-9a-f]{8})?|d[0-9a-f]{8})$/)
+    expect(contract).toMatchObject({ version })
+    expect(await readManifest(project, 'tallystick')).toMatchObject({
+      peerDependencies: { 'tallystick-contract': version },
+    })
   })
 
   test('starts with an embedded database, and shows its name and its page', async () => {
@@ -124,6 +140,21 @@ describe('a new project', { timeout: 300_000 }, () => {
     expect(absent.status).toBe(404)
     expect(document.body).toMatchObject({ info: { title: NAME } })
     expect(reference.status).toBe(200)
+  })
+
+  test('starts in a folder with # in its path, where only the development page is refused', async () => {
+    const other = join(folder, 'c# 100%')
+    await cp(project, other, { recursive: true, verbatimSymlinks: true })
+
+    const origin = await start({ DATA_DIR: join(other, '.data') }, other)
+
+    const page = await fetch(origin).then((response) => response.text())
+    expect(page).toContain(`<title>${htmlEscape(NAME)}</title>`)
+    await expect(run(process.execPath, [join(other, COMMAND), 'dev'], { cwd: other })).rejects.toMatchObject({
+      stderr: expect.stringContaining(
+        'Rename the folder, or start the service without hot reload: npm start',
+      ),
+    })
   })
 
   test('starts with a PostgreSQL server, over the patched driver', async () => {
@@ -223,6 +254,40 @@ describe('a new project', { timeout: 300_000 }, () => {
     for (const part of [bare, join(bare, 'app')]) await run(resolve('node_modules/.bin/tsc'), ['-p', part])
 
     expect(await readdir(join(bare, 'vendor'))).toHaveLength(3)
+  })
+
+  test('is written beside the files of a new repository, and the printed command leads there', async () => {
+    const own = { 'README.md': '# Mine\n', LICENSE: 'MIT\n', '.vscode/settings.json': '{}\n' }
+    const repository = join(folder, "2048 (Ada's) #ü")
+    await mkdir(join(repository, '.vscode'), { recursive: true })
+    for (const [file, text] of Object.entries(own)) await writeFile(join(repository, file), text)
+    await run('git', ['init', '--quiet'], { cwd: repository })
+
+    const created = await run(process.execPath, [command(), 'new', repository], { cwd: folder })
+
+    for (const [file, text] of Object.entries(own))
+      expect(await readFile(join(repository, file), 'utf8')).toBe(text)
+    expect(JSON.parse(await readFile(join(repository, 'package.json'), 'utf8'))).toMatchObject({
+      name: 'app-2048-ada-s',
+    })
+    const [change = ''] = /^ {2}cd .*$/m.exec(created.stdout) ?? []
+    const { stdout } = await run('bash', ['-c', `${change} && pwd && ls src/app.ts`], { cwd: folder })
+    expect(stdout).toBe(`${repository}\nsrc/app.ts\n`)
+  })
+
+  test('needs npm in PATH, which the message says', async () => {
+    const PATH = await mkdtemp(join(folder, 'empty-'))
+
+    expect(await runCommand({ PATH }, 'new', join(folder, 'without-npm'))).toMatchObject({
+      code: 1,
+      stderr: 'npm is not in PATH, and packs the packages. Install npm, which is a part of Node.\n',
+    })
+    // Without npm, `add` works.
+    const { stdout } = await run(process.execPath, [command(), 'add', 'members'], {
+      cwd: project,
+      env: { PATH },
+    })
+    expect(stdout).toContain('_add_members.sql')
   })
 
   test('is not written to a folder with files', async () => {

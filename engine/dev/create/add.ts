@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { createRequire } from 'node:module'
+import { dirname, join, resolve } from 'node:path'
 
 import { listEngineTables, listTablesIn } from 'tallystick/internal/db/migrations'
 import { type IndexChange, planIndexes, planPageIndexes } from './indexes.ts'
+import { findEngine } from './packages.ts'
 import { identifiersIn, renameResource, type ResourceNames, toResourceNames } from './resource-names.ts'
-import { packageFolders } from './template.ts'
 
 /** The files of a resource, with the name of the resource as `*`. */
 const FILES = ['contract/*.ts', 'db/*.ts', 'src/*.ts', 'test/*.test.ts']
@@ -75,8 +76,7 @@ export function addResource(
   name: string,
   { singular, page }: { singular?: string; page: boolean },
 ): string[] {
-  const { 'tallystick-dev': engine } = packageFolders()
-  const { names, created, indexes } = planResource('.', join(engine, 'template'), {
+  const { names, created, indexes } = planResource('.', join(findEngine(), 'template'), {
     name,
     one: singular,
     hasPage: page && existsSync('app/main.tsx'),
@@ -111,9 +111,10 @@ const filesOfMigrations = () =>
 
 /** Runs drizzle-kit. A question fails, because drizzle-kit has no terminal. Returns the new files. */
 function generateMigration({ snake }: ResourceNames, known: ReadonlySet<string>) {
-  const words = ['drizzle-kit', 'generate', '--config', 'db/drizzle.config.ts', '--name', `add_${snake}`]
+  const words = ['generate', '--config', 'db/drizzle.config.ts', '--name', `add_${snake}`]
+  const program = join(dirname(createRequire(resolve('package.json')).resolve('drizzle-kit')), 'bin.cjs')
   try {
-    execFileSync('npx', ['--no-install', ...words], { stdio: ['ignore', 'pipe', 'pipe'] })
+    execFileSync(process.execPath, [program, ...words], { stdio: ['ignore', 'pipe', 'pipe'] })
   } catch (error) {
     throw new Error(`drizzle-kit could not write the migration: ${outputOf(error)}`, { cause: error })
   }

@@ -1,11 +1,12 @@
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { basename, join, relative, resolve } from 'node:path'
 
-import { checkFolder, writeFiles } from './folder.ts'
+import { archiveVersions, packEngine, VENDOR } from './archives.ts'
+import { checkFolder, writeProject } from './folder.ts'
 import { toNames } from './names.ts'
-import { packageFolders, type PackageName, readTemplate } from './template.ts'
+import { findEngine, versionIn } from './packages.ts'
+import { quoteWord } from './shell.ts'
+import { readTemplate, readTemplateFiles } from './template.ts'
+import { formatRecord, RECORD } from './upgrade/record.ts'
 
 interface NewProject {
   folder: string
@@ -14,46 +15,33 @@ interface NewProject {
   bare?: true | undefined
 }
 
-/** Creates a project in a new or empty folder. Installs nothing. Returns lines that describe the next steps. */
+/**
+ * Creates a project in a new folder, or beside the files of a new repository. Installs nothing. Returns lines that describe
+ * the next steps.
+ */
 export function createProject({ folder, name, bare }: NewProject): string[] {
   const target = resolve(folder)
-  const names = toNames(basename(target), name)
+  const choices = { ...toNames(basename(target), name), bare }
   checkFolder(target)
-  const folders = packageFolders()
-  const archives = packAll(folders)
-  const files = readTemplate(join(folders['tallystick-dev'], 'template'), {
-    ...names,
-    bare,
-    versions: mapValues(archives, ({ name }) => `file:vendor/${name}`),
-  })
-  const vendor = Object.values(archives).map(({ name, content }) => [`vendor/${name}`, content] as const)
-  writeFiles(target, new Map<string, string | Buffer>([...files, ...vendor]))
+  const engine = findEngine()
+  const template = join(engine, 'template')
+  const archives = packEngine()
+  const kept = writeProject(
+    target,
+    new Map<string, string | Buffer>([
+      ...readTemplate(template, { ...choices, versions: archiveVersions(archives) }),
+      ...Object.values(archives).map(({ name, content }) => [`${VENDOR}/${name}`, content] as const),
+      [RECORD, formatRecord({ version: versionIn(engine), choices, files: readTemplateFiles(template) })],
+    ]),
+  )
   const shown = relative(process.cwd(), target) || '.'
-  return [`Created ${names.name} in ${shown}. Next steps:`, `  cd ${shown}`, '  npm install', '  npm run dev']
+  return [
+    `Created ${choices.name} in ${shown}.`,
+    ...kept,
+    'Next steps:',
+    `  cd ${quoteWord(shown)}`,
+    '  npm install',
+    // Vite builds the page in a folder with such a path, but cannot serve the page (engine/dev/project/page-folder.ts).
+    target.includes('#') ? '  npm start' : '  npm run dev',
+  ]
 }
-
-interface Archive {
-  name: string
-  content: Buffer
-}
-
-/** Packs the packages of the engine, which no registry has yet. */
-function packAll(folders: Record<PackageName, string>): Record<PackageName, Archive> {
-  const scratch = mkdtempSync(join(tmpdir(), 'tallystick-new-'))
-  const pack = (folder: string): Archive => {
-    const options = ['--ignore-scripts', '--silent', '--pack-destination', scratch]
-    const name = execFileSync('npm', ['pack', folder, ...options], { encoding: 'utf8' }).trim()
-    return { name, content: readFileSync(join(scratch, name)) }
-  }
-  try {
-    return mapValues(folders, pack)
-  } finally {
-    rmSync(scratch, { recursive: true })
-  }
-}
-
-const mapValues = <Name extends string, From, To>(record: Record<Name, From>, map: (value: From) => To) =>
-  Object.fromEntries(Object.entries<From>(record).map(([name, value]) => [name, map(value)])) as Record<
-    Name,
-    To
-  >

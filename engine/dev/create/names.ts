@@ -15,17 +15,20 @@ export interface Names {
 /** The names in the template. `createProject` replaces these names. */
 export const templateNames: Names = { name: 'Example App', id: 'example-app' }
 
-/** Returns the names of a project. The id comes from the name, or from the folder if the name has no letter from A to Z. */
+/** An id begins with a letter, so a name that begins with a digit gets a word before it: `app-2048`. */
+const toProjectId = (name: string) => toId(name).replace(/^(?=\d)/, 'app-')
+
+/** Returns the names of a project. The id comes from the name, or from the folder if the name has no letter or digit. */
 export function toNames(folderName: string, name = folderName): Names {
   if (isBlank(name)) throw new Error('The name of the project must not be blank.')
   if (/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Surrogate}]/u.test(name))
     throw new Error('The name of the project must not contain line breaks, control characters or surrogates.')
   if (Array.from(name).length > MAX_NAME)
     throw new Error(`The name of the project must have at most ${MAX_NAME} characters.`)
-  const id = [name, folderName].map(toId).find(isId)
+  const id = [toId(name), toId(folderName), toProjectId(name), toProjectId(folderName)].find(isId)
   if (id === undefined || id.length > MAX_NAME)
     throw new Error(
-      `The name of the project, or of its folder, must begin with a letter from A to Z, and have at most ${MAX_NAME} characters.`,
+      `The name of the project, or of its folder, must have a letter from A to Z or a digit, and at most ${MAX_NAME} characters.`,
     )
   return { name, id }
 }

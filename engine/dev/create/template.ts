@@ -1,30 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
-import { fileURLToPath } from 'node:url'
 
 import { type Names, replaceNames } from './names.ts'
-
-/** The packages of the engine, which lie beside each other: in the repository after a build, and in an installation. */
-const PACKAGES = ['tallystick', 'tallystick-contract', 'tallystick-dev'] as const
-
-export type PackageName = (typeof PACKAGES)[number]
-
-/**
- * The folder with the packages as they are published, seen from the bundle in the package `tallystick-dev`, from the bundle
- * of the service in dist/start, and from this file.
- */
-const findPackages = () =>
-  ['../..', '../packages', '../../../dist/packages']
-    .map((path) => fileURLToPath(new URL(path, import.meta.url)))
-    .find((path) => existsSync(join(path, 'tallystick-dev/template/package.json')))
-
-/** Returns the folders of the packages that a project needs. */
-export function packageFolders(): Record<PackageName, string> {
-  const folder = findPackages()
-  if (folder === undefined)
-    throw new Error('The packages for a project are missing. In a clone of Tallystick, run: npm run build')
-  return Object.fromEntries(PACKAGES.map((name) => [name, join(folder, name)])) as Record<PackageName, string>
-}
+import type { PackageName } from './packages.ts'
 
 /** Folders that tests and installations create in the template. */
 const IGNORED = /^(node_modules|dist|\.data)(\/|$)/
@@ -39,6 +17,8 @@ const filesIn = (folder: string) =>
 /** The sample resource. Only the lines and files of the sample contain this word. */
 const SAMPLE = /idea/i
 
+export const isSample = (file: string) => SAMPLE.test(file)
+
 /** Removes the sample resource from the text of a file. */
 const withoutSample = (content: string) =>
   content
@@ -52,33 +32,54 @@ const withoutSample = (content: string) =>
 
 const emptyJournal = `${JSON.stringify({ version: '7', dialect: 'postgresql', entries: [] }, null, 2)}\n`
 
-interface TemplateOptions extends Names {
+/** The texts of the files of the template, or of a project, by path. */
+export type Texts = ReadonlyMap<string, string>
+
+/** Returns the files of the template, with the names and the sample resource of the template. */
+export const readTemplateFiles = (folder: string): Texts =>
+  new Map(
+    filesIn(folder).map((file) => [
+      // npm would not pack a file with the name .gitignore.
+      file === 'gitignore' ? '.gitignore' : file,
+      readFileSync(join(folder, file), 'utf8'),
+    ]),
+  )
+
+/** What a project has in place of the names of the template. */
+export interface Choices extends Names {
+  /** Without the sample resource. */
   bare?: true | undefined
+}
+
+/** Returns the files of the template with the names of a project. */
+export function renderTemplate(template: Texts, { bare, ...names }: Choices): Map<string, string> {
+  const files = [...template].filter(([file]) => !bare || !(isSample(file) || file.includes('/meta/')))
+  return new Map(
+    files.map(([file, text]) => {
+      const content = replaceNames(file, text, names)
+      return [file, bare && file !== 'package.json' ? withoutSample(content) : content]
+    }),
+  )
+}
+
+interface TemplateOptions extends Choices {
   /** The versions of the packages of the engine: archives in the project. */
   versions: Readonly<Record<PackageName, string>>
 }
 
 /** Returns the files of a project, from the template. */
-export function readTemplate(
-  folder: string,
-  { bare, versions, ...names }: TemplateOptions,
-): Map<string, string> {
-  const files = filesIn(folder).filter((file) => !bare || !(SAMPLE.test(file) || file.includes('/meta/')))
-  const read = (file: string) => {
-    const content = replaceNames(file, readFileSync(join(folder, file), 'utf8'), names)
-    return file === 'package.json' ? withVersions(content, versions) : bare ? withoutSample(content) : content
-  }
-  return new Map([
-    // npm would not pack a file with the name .gitignore.
-    ...files.map((file) => [file === 'gitignore' ? '.gitignore' : file, read(file)] as const),
-    ...(bare ? [['db/migrations/meta/_journal.json', emptyJournal] as const] : []),
-  ])
+export function readTemplate(folder: string, { versions, ...choices }: TemplateOptions): Map<string, string> {
+  const files = renderTemplate(readTemplateFiles(folder), choices)
+  files.set('package.json', withVersions(files.get('package.json') ?? '', versions))
+  if (choices.bare) files.set('db/migrations/meta/_journal.json', emptyJournal)
+  return files
 }
 
-function withVersions(content: string, versions: TemplateOptions['versions']) {
+/** Replaces the versions of the packages of the engine in package.json. */
+function withVersions(content: string, versions: Readonly<Record<string, string>>) {
   const manifest = JSON.parse(content) as Record<string, Record<string, string>>
   for (const field of ['dependencies', 'devDependencies'])
-    for (const name of PACKAGES)
-      if (manifest[field]?.[name] !== undefined) manifest[field][name] = versions[name]
+    for (const name of Object.keys(manifest[field] ?? {}))
+      if (versions[name] !== undefined) Object.assign(manifest[field] ?? {}, { [name]: versions[name] })
   return `${JSON.stringify(manifest, null, 2)}\n`
 }

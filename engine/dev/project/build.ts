@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
@@ -20,10 +20,13 @@ const OUTPUT = 'dist/start'
 
 export function requireProject() {
   const missing = REQUIRED.find((file) => !existsSync(file))
-  if (missing !== undefined)
-    throw new Error(
-      `There is no ${missing} in ${process.cwd()}. Run the command in the folder of a project, or create a project: tallystick new <folder>`,
-    )
+  if (missing === undefined) return
+  const folder = process.cwd()
+  throw new Error(
+    existsSync(join(OUTPUT, 'cli.js'))
+      ? `${folder} has a built project without its sources. Run this command where the sources are. Here, start the service and run its other commands: tallystick --help`
+      : `There is no ${missing} in ${folder}. Run the command in the folder of a project, or create a project: tallystick new <folder>`,
+  )
 }
 
 /** Returns whether the project has a page. */

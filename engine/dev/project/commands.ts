@@ -23,6 +23,15 @@ export function addCommands(program: Command) {
       ;(await import('./build.ts')).requireProject()
       print((await import('../create/add.ts')).addResource(name, options))
     })
+  program
+    .command('pack-client')
+    .description('pack the contract with typed clients, for a front end in another repository')
+    // `npm --prefix <project> run pack:client` runs in the project: INIT_CWD is the folder of the caller.
+    .argument('[folder]', 'folder of the archive (default: the folder in which the command was started)')
+    .action(async (folder: string = process.env.INIT_CWD ?? '.') => {
+      ;(await import('./build.ts')).requireProject()
+      print((await import('../create/client-package.ts')).packClient(folder))
+    })
   addNewCommand(program)
 }
 
@@ -37,7 +46,7 @@ export function addNewCommand(program: Command) {
   program
     .commandsGroup('Create a project:')
     .command('new')
-    .description('create a project in a new or empty folder')
+    .description('create a project in a new folder, or in a new repository')
     .argument('<folder>')
     .option('--name <name>', 'name on pages and in e-mails (default: the name of the folder)')
     .option('--bare', 'without the sample resource')
@@ -45,5 +54,19 @@ export function addNewCommand(program: Command) {
       const { createProject } = await import('../create/index.ts')
       print(['Packing the engine…'])
       print(createProject({ folder, ...options }))
+    })
+  program
+    .command('upgrade')
+    .description('replace the engine of the project in this folder, and show what else changes')
+    .option('--from <clone>', 'built clone of Tallystick with the version to use (default: this command)')
+    .option('--apply', 'write the changes of the template to the files of the project')
+    .action(async ({ from, apply }: { from?: string; apply?: true }) => {
+      ;(await import('./build.ts')).requireProject()
+      const { upgradeFrom, upgradeProject } = await import('../create/upgrade/index.ts')
+      const succeeded =
+        from === undefined
+          ? upgradeProject({ isApplied: apply ?? false, print })
+          : upgradeFrom(from, apply ? ['--apply'] : [])
+      if (!succeeded) process.exitCode = 1
     })
 }

@@ -9,6 +9,7 @@ import { toErrorMessage } from 'tallystick/internal/db/errors'
 import { listen } from 'tallystick/internal/listen'
 import { hasPage, requireProject } from './build.ts'
 import { bundleOptions } from './bundle.ts'
+import { requireServableFolder } from './page-folder.ts'
 import { entryPoints, programsPlugin } from './programs.ts'
 
 /** Not `dist/start`, so that a build for `start` stays valid. */
@@ -21,6 +22,7 @@ const OUTPUT = 'dist/dev'
  */
 export async function runDevelopment() {
   requireProject()
+  if (hasPage()) requireServableFolder(process.cwd())
   const { HOST = '127.0.0.1', PORT = '3000', BASE_URL = `http://localhost:${PORT}`, DATA_DIR } = process.env
   const dataDir = DATA_DIR === undefined || DATA_DIR === '' ? '.data' : DATA_DIR
   const origin = new URL(BASE_URL)

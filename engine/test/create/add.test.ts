@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import ts from 'typescript'
@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 
 import { planResource } from '../../dev/create/add.ts'
 import { toResourceNames } from '../../dev/create/resource-names.ts'
+import { writeFiles } from '../../dev/create/folder.ts'
 import { readTemplate } from '../../dev/create/template.ts'
 
 const template = 'engine/dev/create/template'
@@ -18,18 +19,7 @@ function createProject(options: { bare?: true } = {}) {
   })
   const versions = { tallystick: '', 'tallystick-contract': '', 'tallystick-dev': '' }
   const files = readTemplate(template, { name: 'Lendery', id: 'lendery', ...options, versions })
-  for (const each of [
-    'app/public',
-    'app/texts',
-    'app/views',
-    'contract',
-    'db/migrations/meta',
-    'src',
-    'test',
-    'vendor',
-  ])
-    cpSync('engine/dev/create/template/gitignore', join(folder, each, '.keep'))
-  for (const [file, text] of files) writeFileSync(join(folder, file), text)
+  writeFiles(folder, files)
   return {
     folder,
     plan: (name: string, hasPage = true) => planResource(folder, template, { name, hasPage }),

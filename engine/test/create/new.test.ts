@@ -1,3 +1,4 @@
+import { execFileSync, spawnSync } from 'node:child_process'
 import {
   mkdirSync,
   mkdtempSync,
@@ -12,9 +13,10 @@ import { dirname, join } from 'node:path'
 import ts from 'typescript'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
-import { checkFolder, writeFiles } from '../../dev/create/folder.ts'
+import { checkFolder, writeFiles, writeProject } from '../../dev/create/folder.ts'
 import { toNames } from '../../dev/create/names.ts'
-import { readTemplate } from '../../dev/create/template.ts'
+import { quoteWord } from '../../dev/create/shell.ts'
+import { readTemplate, readTemplateFiles } from '../../dev/create/template.ts'
 import { homePage } from '../../html/home.ts'
 import { readSettings } from '../../settings.ts'
 
@@ -96,6 +98,7 @@ describe('the name of a project', () => {
   test.each([
     ['Lendery', 'lendery'],
     ['2 Books', 'folder'],
+    ['2048', 'folder'],
     ['図書館', 'folder'],
   ])('%s has the id %s', (name, id) => {
     expect(toNames('folder', name)).toEqual({ name, id })
@@ -114,25 +117,30 @@ describe('the name of a project', () => {
     expect(() => toNames('lendery', name)).toThrow(problem)
   })
 
-  test('is refused if neither the name nor the folder begins with a letter from A to Z', () => {
-    expect(() => toNames('1', '図書館')).toThrow('must begin with a letter')
+  test('gets an id that begins with a letter if neither the name nor the folder does', () => {
+    expect(toNames('2048')).toEqual({ name: '2048', id: 'app-2048' })
+    expect(toNames('3d-prints', '3D prints')).toEqual({ name: '3D prints', id: 'app-3d-prints' })
+    expect(toNames('1', '図書館')).toEqual({ name: '図書館', id: 'app-1' })
+  })
+
+  test('is refused if neither the name nor the folder has a letter from A to Z or a digit', () => {
+    expect(() => toNames('本', '図書館')).toThrow('must have a letter')
   })
 })
 
 describe('the files of a project', () => {
-  test('are at most 40, with the archives, and contain no secret', () => {
+  test('are at most 40, with the archives and the record of the template, and contain no secret', () => {
     const files = filesOf('Lendery')
 
-    expect(files.size + 2).toBeLessThanOrEqual(40)
+    expect(files.size + 3).toBeLessThanOrEqual(40)
     expect([...files.keys()]).toContain('.gitignore')
     expect(files.get('.gitignore')?.split('\n')).toEqual(expect.arrayContaining(['.data/', '.env']))
     expect([...files.keys()].filter((file) => /\.env|secret|\.data/.test(file))).toEqual([])
   })
 
   test('contain the names of the template nowhere else than in a list', () => {
-    const all = readdirSync(TEMPLATE, { recursive: true, encoding: 'utf8' })
-    const naming = all.filter(
-      (file) => /\.\w+$/.test(file) && /example[- ]app/i.test(readFileSync(join(TEMPLATE, file), 'utf8')),
+    const naming = [...readTemplateFiles(TEMPLATE)].flatMap(([file, text]) =>
+      /example[- ]app/i.test(text) ? [file] : [],
     )
 
     expect(naming.sort()).toEqual([
@@ -188,6 +196,54 @@ describe('the folder of a project', () => {
       writeFiles(join(folder, name), files)
       expect(readFileSync(join(folder, name, 'b/c.txt'), 'utf8')).toBe('c')
     }
+  })
+
+  test('may have a repository, a README, a license and the settings of editors, which stay', () => {
+    const folder = scratch()
+    const own = ['.git/config', '.vscode/settings.json', '.idea/a.xml', 'Readme.md', 'LICENSE']
+    for (const file of own) {
+      mkdirSync(dirname(join(folder, file)), { recursive: true })
+      writeFileSync(join(folder, file), 'own')
+    }
+
+    checkFolder(folder, folder)
+    const lines = writeProject(folder, new Map([...files, ['README.md', 'template']]))
+
+    for (const file of own) expect(readFileSync(join(folder, file), 'utf8')).toBe('own')
+    expect(readdirSync(folder).sort()).toEqual(
+      ['.git', '.idea', '.vscode', 'LICENSE', 'Readme.md', 'a.txt', 'b'].sort(),
+    )
+    expect(lines).toEqual(['Kept Readme.md as it is.'])
+  })
+
+  test('may have a .gitignore, which gets the missing lines', () => {
+    const folder = scratch()
+    writeFileSync(join(folder, '.gitignore'), '/node_modules\n*.tgz')
+
+    checkFolder(folder, folder)
+    writeProject(folder, new Map([['.gitignore', filesOf('Lendery').get('.gitignore') ?? '']]))
+    execFileSync('git', ['init', '--quiet'], { cwd: folder })
+
+    const ignored = ['node_modules/a', '.data/a', 'vendor/a.tgz', 'vendor/a', 'a.tgz'].filter(
+      (path) => spawnSync('git', ['check-ignore', path], { cwd: folder }).status === 0,
+    )
+    expect(ignored).toEqual(['node_modules/a', '.data/a', 'a.tgz'])
+    expect(readFileSync(join(folder, '.gitignore'), 'utf8')).toMatch(/^\/node_modules\n\*\.tgz\ndist\/\n/)
+  })
+
+  test.each([
+    ['lendery', 'lendery'],
+    ['../my.apps/lendery-2', '../my.apps/lendery-2'],
+    ['my app (1)', "'my app (1)'"],
+    ['c#/ü', "'c#/ü'"],
+    ["Ada's $HOME `id`", String.raw`'Ada'\''s $HOME ${'`id`'}'`],
+    ['-rf', './-rf'],
+    ['', "''"],
+  ])('is printed for a shell: %s', (path, quoted) => {
+    expect(quoteWord(path, 'linux')).toBe(quoted)
+    expect(execFileSync('sh', ['-c', `printf %s ${quoted}`], { encoding: 'utf8' })).toBe(
+      path === '-rf' ? './-rf' : path,
+    )
   })
 
   test('is refused if the folder has files, is a file, or has no parent', () => {

@@ -1,0 +1,42 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { codeOf } from 'tallystick/internal/db/errors'
+import { findEngine, forEachPackage, type PackageName } from './packages.ts'
+
+/** The folder of a project with the archives of the engine. */
+export const VENDOR = 'vendor'
+
+interface Archive {
+  name: string
+  content: Buffer
+}
+
+/** Packs the packages of the engine, which no registry has yet. */
+export function packEngine(): Record<PackageName, Archive> {
+  const engine = findEngine()
+  return forEachPackage((name) => packFolder(join(engine, '..', name)))
+}
+
+/** Returns the versions of the packages in package.json: archives in the project. */
+export const archiveVersions = (archives: Record<PackageName, Archive>) =>
+  forEachPackage((name) => `file:${VENDOR}/${archives[name].name}`)
+
+/** Packs the package in a folder. */
+export function packFolder(folder: string): Archive {
+  const scratch = mkdtempSync(join(tmpdir(), 'tallystick-pack-'))
+  try {
+    const options = ['--ignore-scripts', '--silent', '--pack-destination', scratch]
+    const name = execFileSync('npm', ['pack', folder, ...options], { encoding: 'utf8' }).trim()
+    return { name, content: readFileSync(join(scratch, name)) }
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error
+    throw new Error('npm is not in PATH, and packs the packages. Install npm, which is a part of Node.', {
+      cause: error,
+    })
+  } finally {
+    rmSync(scratch, { recursive: true })
+  }
+}
