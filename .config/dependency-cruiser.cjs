@@ -188,7 +188,7 @@ module.exports = {
       '^engine/project/commands\\.ts$',
     ]),
     only('project', '^engine/project/', ['^engine/(create/(add|index)|db/errors|listen)\\.ts$']),
-    only('create', '^engine/create/(?!template/)', [engineContract, '^engine/db/(errors|migrations)\\.ts$']),
+    only('create', '^engine/create/(?!template/)', [engineContract, '^engine/db/(errors|migration-files)\\.ts$']),
     only('template', '^engine/create/template/', [
       engineEntries,
       pageEntries,

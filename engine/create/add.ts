@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-import { listEngineTables, listTablesIn } from '../db/migrations.ts'
+import { listEngineTables, listTablesIn } from '../db/migration-files.ts'
 import { type IndexChange, planIndexes, planPageIndexes } from './indexes.ts'
 import { identifiersIn, renameResource, type ResourceNames, toResourceNames } from './resource-names.ts'
 import { packageFolders } from './template.ts'

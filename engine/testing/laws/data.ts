@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { nextCursor } from 'tallystick-contract'
 
 import type { Database } from '../../db/database.ts'
-import { listEngineTables } from '../../db/migrations.ts'
+import { listEngineTables } from '../../db/migration-files.ts'
 import { replaceProcedure } from './calls.ts'
 import { type AnyCases, callsOf } from './cases.ts'
 import type { Declared } from './procedures.ts'
