@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
+import { findMigrationProblems, RUN } from '../create/migration.ts'
 import { describeConnectionError } from '../db/connection-errors.ts'
 import { type Inspection, inspect } from '../db/inspection.ts'
 import { FolderInUse } from '../db/embedded.ts'
@@ -34,6 +35,7 @@ export async function* examineService(context: CommandContext): AsyncGenerator<F
   const { production, baseUrl } = settings
   yield { subject: 'settings', fact: `${production ? 'production' : 'development'}, ${baseUrl}` }
   yield* await examineDatabase(settings, await context.loadApp())
+  yield* await examineSources()
   yield await examineMail(settings)
   yield await examineFolder(settings)
 }
@@ -81,6 +83,12 @@ function examineMigrations(pending: readonly string[], changed: readonly string[
   ]
   if (problems.length === 0) return [{ subject: 'migrations', fact: 'up to date' }]
   return problems.map((problem) => ({ subject: 'migrations', problem }))
+}
+
+/** Finds tables without a migration, in the folder of a project. */
+async function examineSources(): Promise<Finding[]> {
+  const problems = await findMigrationProblems().catch((error: unknown) => [toErrorMessage(error)])
+  return problems.map((problem) => ({ subject: 'migrations', problem: `${problem}. ${RUN}` }))
 }
 
 type InspectedDatabase = NonNullable<Inspection['database']>

@@ -8,6 +8,7 @@ import { toErrorMessage } from '../db/errors.ts'
 import { listen } from '../listen.ts'
 import { copyFiles, hasPage, importEsbuild, requireProject } from './build.ts'
 import { bundleOptions } from './bundle.ts'
+import { createMigrationReport } from './migration-report.ts'
 import { entryPoints, programsPlugin } from './programs.ts'
 
 /** Not `dist/start`, so that a build for `start` stays valid. */
@@ -42,6 +43,7 @@ export async function runDevelopment() {
     // Of this process, so that the console stays open when the service starts again.
     CONSOLE_SECRET: randomBytes(32).toString('hex'),
   })
+  const reportMigrations = createMigrationReport((line) => process.stderr.write(`${line}\n`))
   const building = await context({
     ...bundleOptions,
     // One file instead of files with changing names, which would remain from earlier builds.
@@ -57,6 +59,7 @@ export async function runDevelopment() {
             if (errors.length > 0) return
             copyFiles(OUTPUT)
             await service.restart()
+            void reportMigrations()
           })
         },
       },

@@ -15,7 +15,8 @@ export async function buildIfChanged(output: string, inputs: string[], build: ()
   writeFileSync(record, hash)
 }
 
-function hashOf(inputs: string[]) {
+/** Returns the hash of files, and of folders with all their files. */
+export function hashOf(inputs: string[]) {
   const hash = createHash('sha256')
   for (const file of inputs.flatMap(filesIn)) hash.update(`${file}\0`).update(readFileSync(file)).update('\0')
   return hash.digest('hex')

@@ -182,7 +182,7 @@ describe('a new project', { timeout: 300_000 }, () => {
     for (const part of [project, join(project, 'app')])
       await run(resolve('node_modules/.bin/tsc'), ['-p', part])
 
-    expect(stdout).toMatch(/Created db.migrations.0001_add_book_loans\.sql\n.*Changed src.app\.ts\n/s)
+    expect(stdout).toMatch(/Created db.migrations.\d{14}_add_book_loans\.sql\n.*Changed src.app\.ts\n/s)
   })
 
   test('stays as it is if the migration of a new resource fails', async () => {

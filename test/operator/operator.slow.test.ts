@@ -1,4 +1,4 @@
-import { chmod, chown, readdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { SMTPServer } from 'smtp-server'
@@ -85,6 +85,54 @@ describe('tallystick sessions', () => {
     expect((await sessions('revoke', 'ada@example.com', '--all')).text).toBe('Sessions ended: 1')
     expect((await sessions('list', 'bob@example.com')).lines).toHaveLength(1)
     expect((await sessions('list', 'nobody@example.com')).problem).toContain('No account has')
+  })
+})
+
+describe('tallystick reset', () => {
+  test('deletes all schemas of a server, if its database is named', async () => {
+    const environment = await serverDatabase()
+    const name = new URL(environment.DATABASE_URL).pathname.slice(1)
+    await connect(environment)`create schema other`
+
+    const unnamed = await run(environment, 'reset', '--yes')
+    const other = await run(environment, 'reset', '--yes', '--database', 'postgres')
+    const unasked = await run(environment, 'reset', '--database', name)
+    const before = await run(environment, 'migrate', '--check')
+    await run(environment, 'reset', '--database', name, '--yes')
+
+    for (const { problem } of [unnamed, other]) expect(problem).toContain(`add: --database ${name}`)
+    expect(unasked.problem).toMatch(/^Delete all schemas .* Without a terminal, add --yes\.$/)
+    expect(before.problem).toBeUndefined()
+    expect(await connect(environment)`select from pg_namespace where nspname = 'other'`).toHaveLength(0)
+    expect((await run(environment, 'migrate')).lines.length).toBeGreaterThan(4)
+  })
+
+  test('deletes the embedded database, and keeps the other files', async () => {
+    const environment = await emptyFolder()
+    await mkdir(join(environment.DATA_DIR, 'db'))
+    await writeFile(join(environment.DATA_DIR, 'db/PG_VERSION'), '18')
+    await writeFile(join(environment.DATA_DIR, 'auth-secret'), 'x'.repeat(32))
+
+    const unasked = await run(environment, 'reset')
+    const { problem } = await run(environment, 'reset', '--yes')
+
+    expect(unasked.problem).toContain('add --yes')
+    expect(problem).toBeUndefined()
+    expect((await readdir(environment.DATA_DIR)).sort()).toEqual(['auth-secret', 'db.lock'])
+    expect((await run(environment, 'reset', '--yes')).problem).toContain('There is no database in')
+  })
+
+  test('is refused in production', async () => {
+    const environment = await serverDatabase()
+    const name = new URL(environment.DATABASE_URL).pathname.slice(1)
+
+    const { problem } = await run(
+      { ...environment, NODE_ENV: 'production' },
+      ...['reset', '--yes', '--database', name],
+    )
+
+    expect(problem).toContain('NODE_ENV is production')
+    expect((await run(environment, 'migrate', '--check')).problem).toBeUndefined()
   })
 })
 
