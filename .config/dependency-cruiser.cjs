@@ -187,8 +187,13 @@ module.exports = {
       '^engine/(serve|operator/(commands|command-context))\\.ts$',
       '^engine/project/commands\\.ts$',
     ]),
-    only('project', '^engine/project/', ['^engine/(create/(add|index|migration|migration-command)|db/errors|listen)\\.ts$']),
-    only('create', '^engine/create/(?!template/)', [engineContract, '^engine/db/(errors|migration-files)\\.ts$']),
+    only('project', '^engine/project/', [
+      '^engine/(create/(add|index|migration|migration-command)|db/errors|listen)\\.ts$',
+    ]),
+    only('create', '^engine/create/(?!template/)', [
+      engineContract,
+      '^engine/db/(errors|migration-files)\\.ts$',
+    ]),
     only('template', '^engine/create/template/', [
       engineEntries,
       pageEntries,

@@ -159,6 +159,22 @@ describe('tallystick migrate', () => {
     expect((await run(environment, 'migrate', '--check')).lines).toEqual([last?.replace('.sql', '')])
   })
 
+  test('names an applied migration whose file has changed', async () => {
+    const environment = await serverDatabase()
+    await connect(environment)`update drizzle.__drizzle_migrations set hash = 'x' where name = '0002_growth'`
+
+    const checked = await run(environment, 'migrate', '--check')
+    const { lines, problem } = await run(environment, 'migrate')
+
+    expect(checked).toMatchObject({
+      lines: [expect.stringMatching(/^0002_growth has changed after/)],
+      problem: 'Files of applied migrations have changed.',
+    })
+    expect(lines).toEqual([checked.lines[0], 'The database is up to date.'])
+    expect(problem).toBeUndefined()
+    expect((await run(environment, 'doctor')).text).toMatch(/^problem +migrations +0002_growth has changed/m)
+  })
+
   test('rejects a database in memory', async () => {
     expect((await run({ ...(await emptyFolder()), DATABASE_URL: 'memory:' }, 'migrate')).problem).toContain(
       'in memory',
