@@ -16,14 +16,11 @@ const files = Object.fromEntries(
   ]),
 )
 
-/** Migrates in a process that is killed after a number of migrations. Returns whether the process ended by itself. */
-async function migrateAndKill(url: string, folder: string, count: number) {
+/** Migrates in a process that is killed some time after its first migration. Returns whether the process ended by itself. */
+async function migrateAndKill(url: string, folder: string, delay: number) {
   const words = ['--import', 'tsx', 'engine/test/fixtures/migrating.ts', url, folder]
   const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] })
-  let applied = 0
-  createInterface(child.stdout).on('line', () => {
-    if (++applied === count) child.kill('SIGKILL')
-  })
+  createInterface(child.stdout).once('line', () => setTimeout(() => child.kill('SIGKILL'), delay))
   const [code] = (await once(child, 'exit')) as [number | null]
   if (code !== null) expect(code).toBe(0)
   return code === 0
@@ -37,7 +34,8 @@ test.each(kindsOfDatabases)(
     const folder = writeMigrations(files)
 
     let kills = 0
-    while (!(await migrateAndKill(url, folder, 1 + (kills % 2)))) kills++
+    // Different delays, so that the signal arrives in different steps of a migration.
+    while (!(await migrateAndKill(url, folder, (kills * 13) % 50))) kills++
 
     const { applied, tables } = await migrate(url, folder, async (db) => {
       for (const name of Object.keys(files)) {
