@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 
 import { type JournalEntry, journalIn } from '../db/migration-files.ts'
@@ -117,7 +117,16 @@ const snapshotFiles = (folder: string) =>
         .map((name) => `meta/${name}`)
     : []
 
-export const readSnapshot = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as Snapshot
+export function readSnapshot(file: string) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Snapshot
+  } catch (cause) {
+    throw new Error(
+      `meta/${basename(file)} is no JSON. After a merge, keep either side of the file, and run: npm run migration`,
+      { cause },
+    )
+  }
+}
 
 /** Returns the file of the last snapshot. Undefined in a project without migrations. */
 export function lastSnapshotIn(folder: string) {

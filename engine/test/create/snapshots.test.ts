@@ -18,7 +18,7 @@ const first = {
 }
 
 /** Writes a folder of migrations: the snapshot of each by its name, which begins with the id. Returns the plan. */
-function planFor(states: Record<string, State>, journal = Object.keys(states)) {
+function planFor(states: Record<string, State | string>, journal = Object.keys(states)) {
   const folder = mkdtempSync(join(tmpdir(), 'tallystick-snapshots-test-'))
   onTestFinished(() => {
     rmSync(folder, { recursive: true })
@@ -27,7 +27,8 @@ function planFor(states: Record<string, State>, journal = Object.keys(states)) {
   for (const [tag, state] of Object.entries(states)) {
     const id = tag.split('_', 1)[0] ?? ''
     writeFileSync(join(folder, `${tag}.sql`), 'select 1')
-    writeFileSync(join(folder, `meta/${id}_snapshot.json`), JSON.stringify({ id, ...state }))
+    const text = typeof state === 'string' ? state : JSON.stringify({ id, ...state })
+    writeFileSync(join(folder, `meta/${id}_snapshot.json`), text)
   }
   const entries = journal.map((tag, idx) => ({ idx, tag, when: idx }))
   writeFileSync(join(folder, 'meta/_journal.json'), JSON.stringify({ entries }))
@@ -84,6 +85,12 @@ describe('the snapshots of merged branches', () => {
         { idx: 2, tag: '20260102030406_c' },
       ],
     })
+  })
+
+  test('with the conflicts of git are refused, and named', () => {
+    expect(() => planFor({ '1_a': '<<<<<<< HEAD' })).toThrow(
+      /^meta\/1_snapshot\.json is no JSON.*either side/,
+    )
   })
 
   test('names without a number keep the order of the journal', () => {
