@@ -118,7 +118,9 @@ describe.each(names)('on %s', { timeout: 300_000 }, (kind) => {
     await second.close()
 
     expect(second.state?.unknown.map(({ name }) => name)).toEqual(['9999_later'])
-    await expect(migrate(url)).rejects.toThrow(/^The database has the migration 9999_later of another release/)
+    await expect(migrate(url)).rejects.toThrow(
+      /^The database has the migration 9999_later of another release/,
+    )
   })
 })
 
