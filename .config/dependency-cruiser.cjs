@@ -184,14 +184,14 @@ module.exports = {
     only('cli', '^engine/cli/', [
       engineContract,
       '^engine/db/errors\\.ts$',
-      '^engine/(serve|operator/(commands|command-context))\\.ts$',
+      '^engine/(serve|operator/(commands|command-context|development))\\.ts$',
     ]),
     only('project', '^engine/dev/project/', [
-      '^engine/(dev/create/(add|client-package|index|upgrade/index)|db/errors|listen)\\.ts$',
+      '^engine/(dev/create/(add|client-package|index|migration|migration-command|upgrade/index)|db/errors|listen)\\.ts$',
     ]),
     only('create', '^engine/dev/create/(?!template/)', [
       engineContract,
-      '^engine/db/(errors|migrations)\\.ts$',
+      '^engine/db/(errors|migration-files)\\.ts$',
     ]),
     only('template', '^engine/dev/create/template/', [
       engineEntries,

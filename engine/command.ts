@@ -11,6 +11,10 @@ const program = new Command('tallystick').description(
   'Creates and runs Tallystick projects. In the folder of a project, more commands are available.',
 )
 await addProjectCommands(program)
+if (!isProject())
+  program.showHelpAfterError(
+    `The other commands, such as doctor, need a project (src/app.ts) or its build (dist/start/cli.js) in the working folder. ${process.cwd()} has neither.`,
+  )
 
 const [, , name] = process.argv
 const isOwn = program.commands.some((command) => command.name() === name)

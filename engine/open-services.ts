@@ -100,12 +100,17 @@ const migrationOptions = ({ migrationsFolder }: App, { directUrl }: Settings, lo
   },
 })
 
-function logMigrations({ pending, unknown }: MigrationState, log: Logger) {
+function logMigrations({ pending, changed, unknown }: MigrationState, log: Logger) {
   if (pending.length > 0) log.info({ migrations: pending }, 'migrations applied')
   if (unknown.length > 0)
     log.warn(
       { migrations: unknown.map(({ name }) => name) },
-      'the database has migrations of a later release, which this release can use',
+      'the database has migrations that this release does not know: of a later release, or of another branch',
+    )
+  if (changed.length > 0)
+    log.warn(
+      { migrations: changed },
+      'the files of applied migrations have changed. Restore the files, and write changes as new migrations',
     )
 }
 

@@ -45,6 +45,9 @@ const ADVICE_FOR_MESSAGE: [messages: RegExp, advice: string][] = [
 const findAdvice = (advice: [RegExp, string][], text: string) =>
   advice.find(([pattern]) => pattern.test(text))?.[1]
 
+/** Returns the next step for the message of an error of PostgreSQL or of its driver. */
+export const adviceForMessage = (message: string) => findAdvice(ADVICE_FOR_MESSAGE, message)
+
 /**
  * Describes a failed connection to a server. `setting` is the name of the setting that contains the address of the
  * server. Uses only the code of the error, because the message may contain parts of the address, including the
@@ -61,7 +64,7 @@ export function describeConnectionError(setting: string, error: unknown) {
  */
 export function describeStartError(setting: string, error: unknown) {
   const message = toErrorMessage(error)
-  const advice = findAdvice(ADVICE_FOR_MESSAGE, message)
+  const advice = adviceForMessage(message)
   const problem = findAdvice(ADVICE_FOR_CODE, codeOf(error))
   const description =
     advice !== undefined

@@ -6,5 +6,6 @@ export default defineConfig({
   // and the files that import server.ts. A file without tables needs no exclusion.
   schema: './engine/db/!(drizzle.config|inspection|open|server|*.d).ts',
   out: './engine/db/migrations',
+  migrations: { prefix: 'timestamp' },
   casing: 'snake_case',
 })

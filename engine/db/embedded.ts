@@ -189,6 +189,17 @@ export async function restore(folder: string, dumped: Buffer, replace: boolean) 
   }
 }
 
+/** Deletes the database in a folder. Throws FolderInUse while the service runs. */
+export async function removeFolder(folder: string) {
+  if (!containsDatabase(folder)) throw new Error(`There is no database in ${folder}.`)
+  const release = lockFolder(folder)
+  try {
+    await rm(folder, { recursive: true })
+  } finally {
+    release()
+  }
+}
+
 async function unpack(dumped: Buffer, folder: string) {
   try {
     // Decompresses the dump before PGlite reads it, because PGlite ends the process if decompression fails.

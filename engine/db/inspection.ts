@@ -3,12 +3,15 @@ import { sql } from 'drizzle-orm'
 import type { Database } from './database.ts'
 import { containsDatabase } from './embedded.ts'
 import { connect, isServer } from './open.ts'
-import { listMigrations, readMigrationState } from './migrations.ts'
+import { listMigrations } from './migration-files.ts'
+import { readMigrationState } from './migrations.ts'
 import { dummyTable, requireRow } from './statements.ts'
 
 export interface Inspection {
-  /** Names of the migrations that are not applied yet, oldest first. */
+  /** Names of the migrations that are not applied yet, in the order of their application. */
   pending: string[]
+  /** Names of applied migrations whose files have changed since. */
+  changed: string[]
   /** Undefined if the database does not exist yet. */
   database?: {
     name: string
@@ -21,12 +24,15 @@ export interface Inspection {
 
 /** Reports the state of a database. Changes nothing. */
 export async function inspect(url: string, migrationsFolder: string): Promise<Inspection> {
-  if (!isServer(url) && !containsDatabase(url)) return { pending: listMigrations(migrationsFolder) }
+  if (!isServer(url) && !containsDatabase(url))
+    return { pending: listMigrations(migrationsFolder), changed: [] }
   const { db, close } = await connect(url)
   try {
     const database = requireRow(await selectDatabase(db))
+    const { pending, changed } = await readMigrationState(db, migrationsFolder)
     return {
-      pending: (await readMigrationState(db, migrationsFolder)).pending,
+      pending,
+      changed,
       database: { ...database, clockOffset: await measureClockOffset(db) },
     }
   } finally {

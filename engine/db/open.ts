@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/pglite'
-import { migrate as migrateEmbedded } from 'drizzle-orm/pglite/migrator'
 
 import type { Connection, Database } from './database.ts'
 import { start } from './embedded.ts'
@@ -10,7 +9,8 @@ import { describeStartError } from './connection-errors.ts'
 import { createEmbeddedNotifications } from './notifications.ts'
 import { observed } from './observer.ts'
 import { withRowReaders } from './row-reader.ts'
-import { applyMigrations } from './migrations.ts'
+import { applyMigrations, type MigrationSession } from './migrate.ts'
+import { MigrationError } from './migration-files.ts'
 import { casing, migrateServer, openServer, type OpenOptions } from './server.ts'
 
 export type { ServerOptions } from './server.ts'
@@ -26,15 +26,18 @@ export const isServer = (url: string) => /^postgres(ql)?:/.test(url)
  * - any other value: the folder of an embedded PostgreSQL. Only one process at a time can open the folder.
  */
 export async function open(url: string, options: OpenOptions): Promise<Connection> {
-  const { migrationsFolder, onMigrated } = options
+  const { migrationsFolder, onApplied, onMigrated } = options
   if (isServer(url)) {
     await migrate(url, options)
     return openServer(url, options).catch(rethrowStartError('DATABASE_URL'))
   }
-  const embedded = await openEmbedded(url)
-  const state = await applyMigrations(embedded.db, migrationsFolder, (config) =>
-    migrateEmbedded(embedded.db, config),
-  ).catch(async (error: unknown) => {
+  const { client, ...embedded } = await openEmbedded(url)
+  const session: MigrationSession = {
+    db: embedded.db,
+    run: (text) => client.exec(text),
+    transaction: (work) => client.transaction((tx) => work((text) => tx.exec(text))),
+  }
+  const state = await applyMigrations(session, migrationsFolder, onApplied).catch(async (error: unknown) => {
     await embedded.close()
     throw error
   })
@@ -43,16 +46,16 @@ export async function open(url: string, options: OpenOptions): Promise<Connectio
 }
 
 /** Applies pending migrations to a PostgreSQL server. */
-export async function migrate(url: string, { directUrl, migrationsFolder, onMigrated }: OpenOptions) {
+export async function migrate(url: string, { directUrl, onMigrated, ...options }: OpenOptions) {
   const setting = directUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL'
-  const state = await migrateServer(directUrl ?? url, migrationsFolder).catch(rethrowStartError(setting))
+  const state = await migrateServer(directUrl ?? url, options).catch(rethrowStartError(setting))
   onMigrated?.(state)
 }
 
 const rethrowStartError =
   (setting: string) =>
   (error: unknown): never => {
-    throw describeStartError(setting, error)
+    throw error instanceof MigrationError ? error : describeStartError(setting, error)
   }
 
 /** Opens a database without applying migrations. */
@@ -62,6 +65,7 @@ export const connect = (url: string): Promise<Connection> =>
 async function openEmbedded(folder: string) {
   const { client, dump, close } = await start(folder)
   return {
+    client,
     db: withRowReaders(drizzle(client, { casing })),
     notifications: createEmbeddedNotifications(client),
     dump,

@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
 import { withReplicas } from 'drizzle-orm/pg-core'
 import { drizzle } from 'drizzle-orm/postgres-js'
-import { migrate } from 'drizzle-orm/postgres-js/migrator'
 import postgres from 'postgres'
 
 import { type DatabaseUrl, parseDatabaseUrl } from './database-url.ts'
@@ -8,7 +9,8 @@ import type { Connection } from './database.ts'
 import { createServerNotifications } from './notifications.ts'
 import { observed, type StatementObserver } from './observer.ts'
 import { setListConnections } from './pagination.ts'
-import { applyMigrations, type MigrationState } from './migrations.ts'
+import { applyMigrations, type MigrationSession, type OnApplied } from './migrate.ts'
+import type { MigrationState } from './migrations.ts'
 import { CONNECT_TIMEOUT, connectionOptions } from './pg-socket.ts'
 import { withRowReaders } from './row-reader.ts'
 
@@ -55,6 +57,9 @@ const MAX_IDLE_TIMEOUT = 15_000
  */
 const MIGRATION_LOCK = 7_141_925
 
+/** Interval between attempts to lock the migrations, in milliseconds. */
+const LOCK_INTERVAL = 200
+
 const DRIVER_DEFAULTS = { onnotice: () => undefined, connect_timeout: CONNECT_TIMEOUT }
 
 /**
@@ -81,6 +86,8 @@ const CONNECTION_PLANS = {
 export interface OpenOptions extends ServerOptions {
   /** The folder of the migrations of the application. */
   migrationsFolder: string
+  /** Called with the name of each migration, after the migration has been applied. */
+  onApplied?: OnApplied
   /** Called with the state of the migrations, after pending migrations have been applied. */
   onMigrated?: (state: MigrationState) => void
 }
@@ -144,7 +151,10 @@ const startupParameters = <Own extends { options?: string }>({ startup }: Databa
  * Applies pending migrations to a PostgreSQL server. Waits while another process migrates. If no migration is pending,
  * the role needs no permission to create tables. Returns the state before.
  */
-export async function migrateServer(url: string, migrationsFolder: string): Promise<MigrationState> {
+export async function migrateServer(
+  url: string,
+  { migrationsFolder, onApplied }: Pick<OpenOptions, 'migrationsFolder' | 'onApplied'>,
+): Promise<MigrationState> {
   const database = parseDatabaseUrl(url)
   const migrator = postgres({
     ...DRIVER_DEFAULTS,
@@ -153,11 +163,27 @@ export async function migrateServer(url: string, migrationsFolder: string): Prom
     max: 1,
   })
   try {
-    const db = drizzle(migrator)
-    await migrator`select pg_advisory_lock(${MIGRATION_LOCK})`
-    return await applyMigrations(db, migrationsFolder, (config) => migrate(db, config))
+    await lockMigrations(migrator)
+    const session: MigrationSession = {
+      db: drizzle(migrator),
+      run: (text) => migrator.unsafe(text),
+      transaction: (work) => migrator.begin((tx) => work((text) => tx.unsafe(text))),
+    }
+    return await applyMigrations(session, migrationsFolder, onApplied)
   } finally {
     await migrator.end()
+  }
+}
+
+/**
+ * Waits until no other process migrates. Polls, because a statement that waits for the lock has a snapshot, and `create index
+ * concurrently` of the other process waits for older snapshots.
+ */
+async function lockMigrations(migrator: postgres.Sql) {
+  for (;;) {
+    const [row] = await migrator`select pg_try_advisory_lock(${MIGRATION_LOCK}) as "isLocked"`
+    if (row?.isLocked === true) return
+    await sleep(LOCK_INTERVAL)
   }
 }
 

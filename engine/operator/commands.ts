@@ -16,6 +16,14 @@ export function addOperatorCommands(program: Command, context: CommandContext) {
       await (check ? commands.check(context) : commands.migrate(context))
     })
   program
+    .command('reset')
+    .description('delete the database of development with all data')
+    .option('--database <name>', 'the database of DATABASE_URL, if it is on a server')
+    .option('--yes', 'do not ask')
+    .action(async (options: { database?: string; yes?: true }) =>
+      (await import('./reset.ts')).reset(context, options),
+    )
+  program
     .command('seed')
     .description('add two sample accounts with data')
     .argument('[email]', 'address of the first sample account', 'ada@example.com')

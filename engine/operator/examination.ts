@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
+import { importDevelopment } from './development.ts'
 import { describeConnectionError } from '../db/connection-errors.ts'
 import { type Inspection, inspect } from '../db/inspection.ts'
 import { FolderInUse } from '../db/embedded.ts'
@@ -13,6 +14,7 @@ import type { App } from '../resource.ts'
 import { readSettings, type Settings } from '../settings.ts'
 import type { CommandContext } from './command-context.ts'
 import type { Finding } from './finding.ts'
+import { describeChanged } from './migrate.ts'
 
 /** The oldest supported major version of PostgreSQL. */
 const MIN_POSTGRES_VERSION = 15
@@ -33,6 +35,7 @@ export async function* examineService(context: CommandContext): AsyncGenerator<F
   const { production, baseUrl } = settings
   yield { subject: 'settings', fact: `${production ? 'production' : 'development'}, ${baseUrl}` }
   yield* await examineDatabase(settings, await context.loadApp())
+  yield* await examineSources()
   yield await examineMail(settings)
   yield await examineFolder(settings)
 }
@@ -56,14 +59,9 @@ async function examineDatabase(
 ): Promise<Finding[]> {
   const subject = 'database'
   try {
-    const { database, pending } = await inspect(directUrl ?? databaseUrl, migrationsFolder)
+    const { database, pending, changed } = await inspect(directUrl ?? databaseUrl, migrationsFolder)
     if (!database) return [{ subject, fact: 'does not exist yet: the service creates it at its first start' }]
-    const missing = `${pending.join(', ')} missing: run tallystick migrate`
-    return [
-      examineServer(database),
-      { subject: 'migrations', fact: 'up to date', problem: pending.length > 0 ? missing : undefined },
-      examineClock(database),
-    ]
+    return [examineServer(database), ...examineMigrations(pending, changed), examineClock(database)]
   } catch (error) {
     if (error instanceof FolderInUse)
       return [{ subject, fact: 'in use by the service: to check the database, stop the service' }]
@@ -76,6 +74,22 @@ async function examineDatabase(
       },
     ]
   }
+}
+
+function examineMigrations(pending: readonly string[], changed: readonly string[]): Finding[] {
+  const problems = [
+    ...(pending.length > 0 ? [`${pending.join(', ')} missing: run tallystick migrate`] : []),
+    ...changed.map(describeChanged),
+  ]
+  if (problems.length === 0) return [{ subject: 'migrations', fact: 'up to date' }]
+  return problems.map((problem) => ({ subject: 'migrations', problem }))
+}
+
+/** Finds tables without a migration, in the folder of a project. */
+async function examineSources(): Promise<Finding[]> {
+  const development = await importDevelopment()
+  const problems = (await development?.listMigrationProblems()) ?? []
+  return problems.map((problem) => ({ subject: 'migrations', problem }))
 }
 
 type InspectedDatabase = NonNullable<Inspection['database']>

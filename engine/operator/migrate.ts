@@ -1,24 +1,37 @@
 import { inspect } from '../db/inspection.ts'
-import { withDatabase, readCommandSettings, type CommandContext } from './command-context.ts'
+import { open } from '../db/open.ts'
+import { type CommandContext, readCommandSettings } from './command-context.ts'
 
-/** Applies pending migrations (through `withDatabase`), and prints their names. */
+/** Applies pending migrations, and prints the name of each. */
 export async function migrate(context: CommandContext) {
-  const { pending } = await inspectDatabase(context)
-  await withDatabase(context, () => Promise.resolve())
-  for (const name of pending) context.print(`Applied ${name}`)
-  context.print('The database is up to date.')
+  const { print } = context
+  const { databaseUrl } = await readCommandSettings(context)
+  const { migrationsFolder } = await context.loadApp()
+  const { close } = await open(databaseUrl, {
+    migrationsFolder,
+    onApplied: (name) => {
+      print(`Applied ${name}`)
+    },
+    onMigrated: ({ changed }) => {
+      for (const name of changed) print(describeChanged(name))
+    },
+  })
+  await close()
+  print('The database is up to date.')
 }
 
-/** Prints the names of pending migrations. Throws if there are pending migrations. */
+/** Prints the names of pending migrations. Throws if migrations are pending or have changed. */
 export async function check(context: CommandContext) {
-  const { pending } = await inspectDatabase(context)
+  const { migrationsFolder } = await context.loadApp()
+  const { databaseUrl } = await readCommandSettings(context)
+  const { pending, changed } = await inspect(databaseUrl, migrationsFolder)
   for (const name of pending) context.print(name)
+  for (const name of changed) context.print(describeChanged(name))
   if (pending.length > 0)
     throw new Error('These migrations are missing in the database. Run: tallystick migrate')
+  if (changed.length > 0) throw new Error('Files of applied migrations have changed.')
   context.print('The database is up to date.')
 }
 
-async function inspectDatabase(context: CommandContext) {
-  const { migrationsFolder } = await context.loadApp()
-  return inspect((await readCommandSettings(context)).databaseUrl, migrationsFolder)
-}
+export const describeChanged = (name: string) =>
+  `${name} has changed after the database has applied it. Restore the file, and write changes as a new migration.`

@@ -133,6 +133,23 @@ describe('tallystick dev', { timeout: 180_000 }, () => {
     expect(await call('GET', '/api/ideas', undefined, { cookie })).toMatchObject({ body: { ideas: [] } })
   })
 
+  test('says which tables lack a migration, also after a change', async () => {
+    const project = await createProject({ page: false })
+    const { output } = await startDevelopment(project, await freePort())
+    const source = join(project, 'db/ideas.ts')
+
+    await writeFile(
+      source,
+      `${await readFile(source, 'utf8')}\nexport const others = pgTable('others', {})\n`,
+    )
+
+    await expect
+      .poll(output, { timeout: 120_000 })
+      .toContain(
+        'The tables in db/ differ from the migrations: CREATE TABLE "others". Run: npm run migration\n',
+      )
+  })
+
   test('applies a new migration', async () => {
     const project = await createProject({ page: false })
     const { output } = await startDevelopment(project, await freePort())

@@ -211,7 +211,7 @@ describe('a new project', { timeout: 300_000 }, () => {
     for (const part of [project, join(project, 'app')])
       await run(resolve('node_modules/.bin/tsc'), ['-p', part])
 
-    expect(stdout).toMatch(/Created db.migrations.0001_add_book_loans\.sql\n.*Changed src.app\.ts\n/s)
+    expect(stdout).toMatch(/Created db.migrations.\d{14}_add_book_loans\.sql\n.*Changed src.app\.ts\n/s)
   })
 
   test('compiles with TypeScript 7, which refuses an unknown topic too', async () => {

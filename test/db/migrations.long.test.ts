@@ -104,7 +104,7 @@ describe.each(names)('on %s', { timeout: 300_000 }, (kind) => {
       await expect(migrate(url)).rejects.toThrow('Start release 1.0.0 once')
   })
 
-  test('a migration of a later release is reported, and refuses the start only if it is breaking', async () => {
+  test('a migration of another release is reported, and refuses the start only if it is breaking', async () => {
     const url = await kinds[kind]('')
     const { db, close } = await migrate(url)
     await db.execute(
@@ -118,7 +118,9 @@ describe.each(names)('on %s', { timeout: 300_000 }, (kind) => {
     await second.close()
 
     expect(second.state?.unknown.map(({ name }) => name)).toEqual(['9999_later'])
-    await expect(migrate(url)).rejects.toThrow('the migration 9999_later of a later release')
+    await expect(migrate(url)).rejects.toThrow(
+      /^The database has the migration 9999_later of another release/,
+    )
   })
 })
 

@@ -1,4 +1,4 @@
-import { chmod, chown, readdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { SMTPServer } from 'smtp-server'
@@ -88,6 +88,54 @@ describe('tallystick sessions', () => {
   })
 })
 
+describe('tallystick reset', () => {
+  test('deletes all schemas of a server, if its database is named', async () => {
+    const environment = await serverDatabase()
+    const name = new URL(environment.DATABASE_URL).pathname.slice(1)
+    await connect(environment)`create schema other`
+
+    const unnamed = await run(environment, 'reset', '--yes')
+    const other = await run(environment, 'reset', '--yes', '--database', 'postgres')
+    const unasked = await run(environment, 'reset', '--database', name)
+    const before = await run(environment, 'migrate', '--check')
+    await run(environment, 'reset', '--database', name, '--yes')
+
+    for (const { problem } of [unnamed, other]) expect(problem).toContain(`add: --database ${name}`)
+    expect(unasked.problem).toMatch(/^Delete all schemas .* Without a terminal, add --yes\.$/)
+    expect(before.problem).toBeUndefined()
+    expect(await connect(environment)`select from pg_namespace where nspname = 'other'`).toHaveLength(0)
+    expect((await run(environment, 'migrate')).lines.length).toBeGreaterThan(4)
+  })
+
+  test('deletes the embedded database, and keeps the other files', async () => {
+    const environment = await emptyFolder()
+    await mkdir(join(environment.DATA_DIR, 'db'))
+    await writeFile(join(environment.DATA_DIR, 'db/PG_VERSION'), '18')
+    await writeFile(join(environment.DATA_DIR, 'auth-secret'), 'x'.repeat(32))
+
+    const unasked = await run(environment, 'reset')
+    const { problem } = await run(environment, 'reset', '--yes')
+
+    expect(unasked.problem).toContain('add --yes')
+    expect(problem).toBeUndefined()
+    expect((await readdir(environment.DATA_DIR)).sort()).toEqual(['auth-secret', 'db.lock'])
+    expect((await run(environment, 'reset', '--yes')).problem).toContain('There is no database in')
+  })
+
+  test('is refused in production', async () => {
+    const environment = await serverDatabase()
+    const name = new URL(environment.DATABASE_URL).pathname.slice(1)
+
+    const { problem } = await run(
+      { ...environment, NODE_ENV: 'production' },
+      ...['reset', '--yes', '--database', name],
+    )
+
+    expect(problem).toContain('NODE_ENV is production')
+    expect((await run(environment, 'migrate', '--check')).problem).toBeUndefined()
+  })
+})
+
 describe('tallystick migrate', () => {
   test('applies the pending migrations and prints their names', async () => {
     const environment = await emptyServerDatabase()
@@ -109,6 +157,22 @@ describe('tallystick migrate', () => {
       .at(-1)
 
     expect((await run(environment, 'migrate', '--check')).lines).toEqual([last?.replace('.sql', '')])
+  })
+
+  test('names an applied migration whose file has changed', async () => {
+    const environment = await serverDatabase()
+    await connect(environment)`update drizzle.__drizzle_migrations set hash = 'x' where name = '0002_growth'`
+
+    const checked = await run(environment, 'migrate', '--check')
+    const { lines, problem } = await run(environment, 'migrate')
+
+    expect(checked).toMatchObject({
+      lines: [expect.stringMatching(/^0002_growth has changed after/)],
+      problem: 'Files of applied migrations have changed.',
+    })
+    expect(lines).toEqual([checked.lines[0], 'The database is up to date.'])
+    expect(problem).toBeUndefined()
+    expect((await run(environment, 'doctor')).text).toMatch(/^problem +migrations +0002_growth has changed/m)
   })
 
   test('rejects a database in memory', async () => {

@@ -1,10 +1,9 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join, resolve } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 
-import { listEngineTables, listTablesIn } from 'tallystick/internal/db/migrations'
+import { listEngineTables, listTablesIn } from 'tallystick/internal/db/migration-files'
 import { type IndexChange, planIndexes, planPageIndexes } from './indexes.ts'
+import { writeMigration } from './migration.ts'
 import { findEngine } from './packages.ts'
 import { identifiersIn, renameResource, type ResourceNames, toResourceNames } from './resource-names.ts'
 
@@ -12,7 +11,6 @@ import { identifiersIn, renameResource, type ResourceNames, toResourceNames } fr
 const FILES = ['contract/*.ts', 'db/*.ts', 'src/*.ts', 'test/*.test.ts']
 const PAGE_FILES = ['app/texts/*.ts', 'app/views/*.tsx']
 const MIGRATIONS = 'db/migrations'
-const JOURNAL = join(MIGRATIONS, 'meta/_journal.json')
 
 /** The names of the engine's resources, the names in the indexes, and words of TypeScript that the template does not use. */
 const RESERVED = new Set(
@@ -72,20 +70,17 @@ export function planResource(folder: string, template: string, { name, one, hasP
  * Adds a resource to the project in the working folder: contract, table with queries, procedures, test, the lines in the
  * indexes, and the migration. If a step fails, restores all files. Returns lines that describe the result.
  */
-export function addResource(
+export async function addResource(
   name: string,
   { singular, page }: { singular?: string; page: boolean },
-): string[] {
+): Promise<string[]> {
   const { names, created, indexes } = planResource('.', join(findEngine(), 'template'), {
     name,
     one: singular,
     hasPage: page && existsSync('app/main.tsx'),
   })
   const changed = indexes.filter(({ content }) => content !== undefined)
-  const before = new Map(
-    [JOURNAL, ...changed.map(({ file }) => file)].map((file) => [file, readFileSync(file)] as const),
-  )
-  const known = filesOfMigrations()
+  const before = new Map(changed.map(({ file }) => file).map((file) => [file, readFileSync(file)] as const))
   const written: string[] = []
   try {
     for (const [file, content] of created) {
@@ -94,41 +89,15 @@ export function addResource(
       written.push(file)
     }
     for (const { file, content = '' } of changed) writeFileSync(file, content)
-    const migration = generateMigration(names, known)
-    return describe([...created.keys(), ...migration], indexes)
+    const { tag, files } = await writeMigration({ name: `add_${names.snake}` })
+    if (tag === undefined) throw new Error(`drizzle-kit does not find the table ${names.snake} in db/.`)
+    return describe([...created.keys(), ...files.filter((file) => !file.endsWith('_journal.json'))], indexes)
   } catch (error) {
     for (const file of written) rmSync(file)
     for (const [file, content] of before) writeFileSync(file, content)
-    for (const file of filesOfMigrations()) if (!known.has(file)) rmSync(file)
     throw error
   }
 }
-
-const filesOfMigrations = () =>
-  new Set(
-    readdirSync(MIGRATIONS, { recursive: true, encoding: 'utf8' }).map((file) => join(MIGRATIONS, file)),
-  )
-
-/** Runs drizzle-kit. A question fails, because drizzle-kit has no terminal. Returns the new files. */
-function generateMigration({ snake }: ResourceNames, known: ReadonlySet<string>) {
-  const words = ['generate', '--config', 'db/drizzle.config.ts', '--name', `add_${snake}`]
-  const program = join(dirname(createRequire(resolve('package.json')).resolve('drizzle-kit')), 'bin.cjs')
-  try {
-    execFileSync(process.execPath, [program, ...words], { stdio: ['ignore', 'pipe', 'pipe'] })
-  } catch (error) {
-    throw new Error(`drizzle-kit could not write the migration: ${outputOf(error)}`, { cause: error })
-  }
-  const files = [...filesOfMigrations()].filter((file) => !known.has(file))
-  if (!files.some((file) => file.endsWith('.sql')))
-    throw new Error('drizzle-kit has written no migration. Are there changes without a migration in db/?')
-  return files
-}
-
-/** Returns what a failed program has printed. */
-const outputOf = (error: unknown) =>
-  error instanceof Error && 'stdout' in error && 'stderr' in error
-    ? `${String(error.stdout)}${String(error.stderr)}`.trim()
-    : String(error)
 
 const describe = (files: readonly string[], indexes: readonly IndexChange[]) => [
   ...files.map((file) => `Created ${file}`),

@@ -1,6 +1,9 @@
 import type { Command } from 'commander'
 
+import type { MigrationOptions } from '../create/migration.ts'
+
 export { buildProject } from './build.ts'
+export { listMigrationProblems } from './migration-report.ts'
 
 /** Adds the commands for development, and `new`. Each command imports its modules only when it runs. */
 export function addCommands(program: Command) {
@@ -21,7 +24,22 @@ export function addCommands(program: Command) {
     .option('--no-page', 'without a view of the page')
     .action(async (name: string, options: { singular?: string; page: boolean }) => {
       ;(await import('./build.ts')).requireProject()
-      print((await import('../create/add.ts')).addResource(name, options))
+      print(await (await import('../create/add.ts')).addResource(name, options))
+    })
+  program
+    .command('migration')
+    .description('write the migration for changed tables, and join the migrations of merged branches')
+    .option('--name <name>', 'name of the file after its time')
+    .option('--custom', 'write a file without statements, for statements by hand')
+    .option('--empty', 'write a file without statements, because other migrations have the statements')
+    .option('--rename <table.column:name...>', 'rename a column, or a table (table:name), and keep its data')
+    .option('--drop <table.column...>', 'drop a column or a table with its data')
+    .option('--breaking', 'begin the file with `-- breaking`: earlier releases refuse to start')
+    .option('--check', 'change nothing, and fail if a migration is missing')
+    .option('--config <file>', 'configuration of drizzle-kit, beside the folder migrations')
+    .action(async ({ check, ...options }: MigrationOptions & { check?: true }) => {
+      const commands = await import('../create/migration-command.ts')
+      print(await (check ? commands.checkMigrations : commands.createMigration)(options))
     })
   program
     .command('pack-client')

@@ -9,6 +9,7 @@ import { toErrorMessage } from 'tallystick/internal/db/errors'
 import { listen } from 'tallystick/internal/listen'
 import { hasPage, requireProject } from './build.ts'
 import { bundleOptions } from './bundle.ts'
+import { createMigrationReport } from './migration-report.ts'
 import { requireServableFolder } from './page-folder.ts'
 import { entryPoints, programsPlugin } from './programs.ts'
 
@@ -46,6 +47,7 @@ export async function runDevelopment() {
   })
   // The code finds the files beside its sources in the folder of the project.
   const options = bundleOptions(OUTPUT, '../..')
+  const reportMigrations = createMigrationReport((line) => process.stderr.write(`${line}\n`))
   const building = await context({
     ...options,
     entryPoints: entryPoints('dev'),
@@ -58,6 +60,7 @@ export async function runDevelopment() {
           onEnd(async ({ errors }) => {
             if (errors.length > 0) return
             await service.restart()
+            void reportMigrations()
           })
         },
       },

@@ -28,7 +28,8 @@ export async function buildIfChanged(
   writeFileSync(record, JSON.stringify({ files, hash: hashOf([...inputs, ...files]) } satisfies Inputs))
 }
 
-function hashOf(inputs: readonly string[]) {
+/** Returns the hash of files, and of folders with all their files. */
+export function hashOf(inputs: readonly string[]) {
   const hash = createHash('sha256')
   for (const file of inputs.flatMap(filesIn)) {
     hash.update(`${file}\0`)

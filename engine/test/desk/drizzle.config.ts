@@ -4,5 +4,6 @@ export default defineConfig({
   dialect: 'postgresql',
   schema: './engine/test/desk/db.ts',
   out: './engine/test/desk/migrations',
+  migrations: { prefix: 'timestamp' },
   casing: 'snake_case',
 })

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { nextCursor } from 'tallystick-contract'
 
 import type { Database } from 'tallystick/internal/db/database'
-import { listEngineTables } from 'tallystick/internal/db/migrations'
+import { listEngineTables } from 'tallystick/internal/db/migration-files'
 import { replaceProcedure } from './calls.ts'
 import { type AnyCases, callsOf } from './cases.ts'
 import type { Declared } from './procedures.ts'
