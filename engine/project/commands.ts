@@ -1,12 +1,15 @@
 import type { Command } from 'commander'
 
+import type { DevelopmentOptions } from './dev.ts'
+
 /** Adds the commands of a project, and `new`. Each command imports its modules only when it runs. */
 export function addProjectCommands(program: Command) {
   program.commandsGroup('Develop a project, in its folder:')
   program
     .command('dev')
     .description('start the service, again after each change')
-    .action(async () => (await import('./dev.ts')).runDevelopment())
+    .option('--inspect [address]', 'let a debugger connect to the service, at a port or at host:port')
+    .action(async (options: DevelopmentOptions) => (await import('./dev.ts')).runDevelopment(options))
   program
     .command('build')
     .description('bundle the project to dist/start')

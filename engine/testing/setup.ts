@@ -4,7 +4,11 @@ import type { TestProject } from 'vitest/node'
 import { open } from '../db/open.ts'
 import { createKeys } from '../identity/tokens.ts'
 import type { App } from '../resource.ts'
+import { loadEnvironmentFiles } from '../environment-files.ts'
 import { databaseUrl } from './database-url.ts'
+
+// Before other imports of the file with the `globalSetup`, which can import the application. Test files inherit the variables.
+loadEnvironmentFiles()
 
 declare module 'vitest' {
   interface ProvidedContext {
