@@ -7,8 +7,7 @@ import { toErrorMessage } from './db/errors.ts'
  * already set keeps its value, also an empty one. Tests (NODE_ENV=test) read only `.env.test`, so that no test uses the
  * mail server or the data of `.env`.
  */
-export function loadEnvironmentFiles() {
-  const { NODE_ENV } = process.env
+export function loadEnvironmentFiles({ NODE_ENV } = process.env) {
   for (const file of NODE_ENV === 'test' ? ['.env.test'] : ['.env.local', '.env'])
     if (existsSync(file))
       try {

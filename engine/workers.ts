@@ -1,5 +1,6 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
+import inspector from 'node:inspector'
 import type { Logger } from 'pino'
 
 const STOP = 'stop'
@@ -84,6 +85,10 @@ export function stopWithParent() {
   // Without a channel, the process runs alone.
   if (process.send === undefined) return
   hasParent = true
+  // Otherwise, Node waits at the end until the debugger disconnects, and the parent cannot start the service again.
+  process.once('exit', () => {
+    inspector.close()
+  })
   // Otherwise, the parent has ended before this line.
   if (process.connected) process.once('disconnect', stop)
   else stop()

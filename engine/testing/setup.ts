@@ -8,7 +8,7 @@ import { loadEnvironmentFiles } from '../environment-files.ts'
 import { databaseUrl } from './database-url.ts'
 
 // Before other imports of the file with the `globalSetup`, which can import the application. Test files inherit the variables.
-loadEnvironmentFiles()
+loadEnvironmentFiles({ NODE_ENV: 'test' })
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -41,7 +41,7 @@ const takePort = (port: number) => `
     return close.apply(this, parameters)
   }`
 
-describe('tallystick dev with a page', { timeout: 45_000 }, () => {
+describe('tallystick dev with a page', { timeout: 180_000 }, () => {
   test('serves the page at HOST and the hosts of BASE_URL, and lets TRUSTED_ORIGINS decide', async () => {
     const { output } = await startDevelopment(await createProject({ page: true }), {
       HOST: '0.0.0.0',
@@ -87,7 +87,8 @@ describe('tallystick dev with a page', { timeout: 45_000 }, () => {
       { flags: ['--import', script] },
     )
 
+    const reason = `127.0.0.1:${port + offset}: another program uses this port.`
+    await expect.poll(output).toContain(reason)
     expect(await exit).toEqual([1, null])
-    expect(output()).toContain(`127.0.0.1:${port + offset}: another program uses this port.`)
   })
 })

@@ -131,21 +131,31 @@ describe('tallystick dev', { timeout: 300_000 }, () => {
     expect(output()).toContain('listens on')
   })
 
-  test.each(['option', 'flag of Node'])('lets a debugger reach the service by an %s', async (kind) => {
-    const project = await createProject({ page: false })
-    const debugPort = await freePort()
-    const address = `127.0.0.1:${debugPort}`
-    const { output } = await startDevelopment(
-      project,
-      { PORT: String(await freePort()) },
-      kind === 'option' ? { options: ['--inspect', address] } : { flags: [`--inspect=${address}`] },
-    )
-    const findTitles = async () => {
-      const targets = (await (await fetch(`http://${address}/json/list`)).json()) as { title: string }[]
-      return targets.map(({ title }) => title)
-    }
+  test.each(['option of dev', 'option of Node'])(
+    'lets a debugger reach each start of the service: %s',
+    async (kind) => {
+      const project = await createProject({ page: false })
+      const debugPort = await freePort()
+      const address = `127.0.0.1:${debugPort}`
+      const { output } = await startDevelopment(
+        project,
+        { PORT: String(await freePort()) },
+        kind === 'option of dev' ? { options: ['--inspect', address] } : { flags: [`--inspect=${address}`] },
+      )
+      const findTitles = async () => {
+        const targets = (await (await fetch(`http://${address}/json/list`)).json()) as { title: string }[]
+        return targets.map(({ title }) => title)
+      }
 
-    expect(output()).toContain('listens on')
-    expect(await findTitles()).toEqual(['dist/dev/dev.js'])
-  })
+      expect(output()).toContain('listens on')
+      expect(await findTitles()).toEqual(['dist/dev/dev.js'])
+      const debugging = observe(spawn(process.execPath, ['inspect', address]))
+      await expect.poll(debugging, POLL).toContain('ok')
+
+      await appendFile(join(project, 'src/app.ts'), '\n// changed\n')
+
+      await expect.poll(() => starts(output()), POLL).toBe(2)
+      expect(await findTitles()).toEqual(['dist/dev/dev.js'])
+    },
+  )
 })
