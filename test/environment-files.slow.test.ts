@@ -70,7 +70,7 @@ describe('files with variables', { timeout: 180_000 }, () => {
   test('are read by the service, and a file that cannot be read is named', async () => {
     const environment = { PATH: process.env.PATH, DATABASE_URL: 'memory:' }
     const start = (cwd: string) =>
-      run(process.execPath, [pathOf('main')], { cwd, env: environment }).catch(
+      run(process.execPath, [pathOf('main')], { cwd, env: environment, timeout: 60_000 }).catch(
         (error: unknown) => error as { stderr: string },
       )
     const folder = await createFolder({ '.env': 'PORT=x\n' })

@@ -17,7 +17,10 @@ export function addProjectCommands(program: Command) {
   program
     .command('start')
     .description('build the project if it has changed, and start the service')
-    .action(async () => (await import('./build.ts')).runProgram('main'))
+    .action(async () => {
+      ;(await import('./package-runner.ts')).onRunnerExit(() => process.kill(process.pid, 'SIGTERM'))
+      await (await import('./build.ts')).runProgram('main')
+    })
   program
     .command('add')
     .description('add a resource: contract, table, procedures, test, page view and migration')

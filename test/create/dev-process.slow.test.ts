@@ -97,19 +97,20 @@ describe('tallystick dev', { timeout: 300_000 }, () => {
   })
 
   test.each([
-    ['SIGHUP', 'tallystick dev'],
-    ['SIGKILL', 'tallystick dev'],
-    ['SIGTERM', 'npm'],
-    ['SIGKILL', 'npm'],
-    ['SIGTERM', 'npx'],
-    ['SIGTERM', 'the shell of npm'],
-  ] as const)('leaves nothing behind after %s of %s', async (signal, target) => {
+    ['SIGHUP', 'tallystick dev', 'dev'],
+    ['SIGKILL', 'tallystick dev', 'dev'],
+    ['SIGTERM', 'npm', 'dev'],
+    ['SIGKILL', 'npm', 'dev'],
+    ['SIGTERM', 'npx', 'dev'],
+    ['SIGTERM', 'the shell of npm', 'dev'],
+    ['SIGTERM', 'npm', 'start'],
+  ] as const)('leaves nothing behind after %s of %s, which ran %s', async (signal, target, name) => {
     const project = await createProject({ page: target === 'tallystick dev' })
     const port = await freePort()
-    const command = [process.execPath, ...COMMAND, 'dev'].join(' ')
-    const manifest = { name: 'example', scripts: { dev: command } }
+    const command = [process.execPath, ...COMMAND, name].join(' ')
+    const manifest = { name: 'example', type: 'module', scripts: { [name]: command } }
     await writeFile(join(project, 'package.json'), JSON.stringify(manifest))
-    const words = target === 'npx' ? ['npx', '-c', command] : ['npm', 'run', 'dev']
+    const words = target === 'npx' ? ['npx', '-c', command] : ['npm', 'run', name]
     const environment = { PATH: process.env.PATH, HOME: process.env.HOME, PORT: String(port) }
     const runner = spawn(words[0] ?? '', words.slice(1), { cwd: project, env: environment })
     const runnerOutput = observe(runner)
