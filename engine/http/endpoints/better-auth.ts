@@ -99,16 +99,22 @@ async function sendToBetterAuth(request: Request, context: Call['context']) {
   return result
 }
 
-/** The numbers of LIMITS that also apply to a developer on the machine of the service. */
+/** The numbers of LIMITS that also apply to requests from the machine of the service. */
 const CODE_LIMITS = ['codesByAddress', 'codesByBoth', 'codes']
 
-/** Whether a developer requests a code of a service that only this machine can reach: no limit, so that tests can sign in often. */
-const isLocalCode = ({ isLocal, limitPoints }: Settings, limit: Operation['limit'], address = '') =>
-  limit === 'codes' && isLocal && isLoopback(address) && !CODE_LIMITS.some((name) => name in limitPoints)
+/**
+ * Returns whether a developer calls a service that only this machine can reach. Such calls for codes have no limit, so that
+ * trials can sign in often. A call through a proxy that TRUSTED_PROXIES does not name can come from another machine.
+ */
+function isDeveloper({ settings, headers }: Call['context'], address = '') {
+  const { isLocal, limitPoints, trustedProxies } = settings
+  if (!isLocal || !isLoopback(address) || CODE_LIMITS.some((name) => name in limitPoints)) return false
+  return headers['x-forwarded-for'] === undefined || trustedProxies.length > 0
+}
 
 function consumeLimit(context: Call['context'], { limit }: Operation, { email }: Record<string, unknown>) {
   const address = context.address?.()
-  if (isLocalCode(context.settings, limit, address)) return undefined
+  if (limit === 'codes' && isDeveloper(context, address)) return undefined
   const network = networkOf(address)
   return limit
     ? consumeSignInLimits(context, limit, String(email), network)
