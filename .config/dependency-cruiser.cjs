@@ -8,7 +8,7 @@ const engineContract = '^engine/contract/'
 /** The modules that every folder of the engine can import. */
 const shared = [
   engineContract,
-  '^engine/(audit-source|caller|context|items|listen|live-stream|services|resource|rate-limits|mail-address|outages|output|settings|unix-time)\\.ts$',
+  '^engine/(audit-source|caller|context|items|listen|live-stream|services|resource|rate-limits|mail-address|loopback|outages|output|settings|unix-time)\\.ts$',
   '^engine/telemetry/',
   '^engine/values/',
 ]
@@ -130,12 +130,12 @@ module.exports = {
     ]),
     only('settings', '^engine/settings\\.ts$', [
       engineContract,
-      '^engine/(rate-limits|mail-address)\\.ts$',
+      '^engine/(rate-limits|mail-address|loopback)\\.ts$',
       '^engine/db/(database-url|errors|private)\\.ts$',
       // Validates OAUTH_CLIENTS. Permitted, because this file imports no other file of the engine.
       '^engine/identity/client-metadata\\.ts$',
     ]),
-    only('shared', '^engine/(rate-limits|mail-address|outages|output)\\.ts$', [
+    only('shared', '^engine/(rate-limits|mail-address|loopback|environment-files|outages|output)\\.ts$', [
       engineContract,
       '^engine/db/errors\\.ts$',
     ]),
@@ -184,10 +184,10 @@ module.exports = {
     only('cli', '^engine/cli/', [
       engineContract,
       '^engine/db/errors\\.ts$',
-      '^engine/(serve|operator/(commands|command-context|development))\\.ts$',
+      '^engine/(environment-files|serve|operator/(commands|command-context|development))\\.ts$',
     ]),
     only('project', '^engine/dev/project/', [
-      '^engine/(dev/create/(add|client-package|index|migration|migration-command|upgrade/index)|db/errors|listen)\\.ts$',
+      '^engine/(dev/create/(add|client-package|index|migration|migration-command|upgrade/index)|cli/package-runner|db/errors|environment-files|listen|loopback)\\.ts$',
     ]),
     only('create', '^engine/dev/create/(?!template/)', [
       engineContract,

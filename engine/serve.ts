@@ -2,7 +2,7 @@ import cluster from 'node:cluster'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import type { Socket } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Logger } from 'pino'
 
 import { removeExpired } from './db/housekeeping.ts'
@@ -17,7 +17,9 @@ import { logRejections } from './telemetry/rejections.ts'
 import { toErrorMessage } from './db/errors.ts'
 import { loadMetrics, migrateDatabase, openServices } from './open-services.ts'
 import { readSettings, type Settings } from './settings.ts'
-import { onStopSignal, startWorkers } from './workers.ts'
+import { onStopSignal, startWorkers, stopWithParent } from './workers.ts'
+
+export { loadEnvironmentFiles } from './environment-files.ts'
 
 /**
  * Time limit for in-flight requests during a shutdown, in milliseconds. If requests are still in flight after this
@@ -46,14 +48,19 @@ export const mayHaveConsole = (
  */
 export async function serve(app: App, environment: NodeJS.ProcessEnv, { isDevelopment = false } = {}) {
   try {
-    const settings = readSettings(environment, app)
-    const log = createLog(settings)
+    if (isDevelopment && cluster.isPrimary) stopWithParent()
+    const configured = readSettings(environment, app)
+    const log = createLog(configured)
     exitOnUncaughtException(log)
     const bindRequest = isDevelopment ? logRejections(log) : undefined
-    const starting = cluster.isPrimary ? await listenWhileStarting(settings) : undefined
+    const starting = cluster.isPrimary ? await listenWhileStarting(configured) : undefined
+    const settings =
+      starting && configured.port === 0
+        ? readSettings({ ...environment, PORT: String((starting.address() as AddressInfo).port) }, app)
+        : configured
     if (settings.workers > 1 && starting) {
       await serveWithWorkers(app, settings, starting)
-      printStartupMessage(app, settings)
+      announceStart(app, settings, log)
     } else if (cluster.isPrimary && mayHaveConsole(environment, settings, isDevelopment)) {
       // Imported on demand, so that production does not load the console.
       const { createConsole } = await import('./console/index.ts')
@@ -62,11 +69,11 @@ export async function serve(app: App, environment: NodeJS.ProcessEnv, { isDevelo
         environment.CONSOLE_SECRET ?? randomBytes(32).toString('hex'),
       )
       const services = await serveInThisProcess(app, settings, starting, { recorder, bindRequest })
-      printStartupMessage(app, settings)
+      announceStart(app, settings, log)
       await open(services)
     } else {
       await serveInThisProcess(app, settings, starting)
-      if (cluster.isPrimary) printStartupMessage(app, settings)
+      if (cluster.isPrimary) announceStart(app, settings, log)
     }
   } catch (error) {
     process.stderr.write(`${toErrorMessage(error)}\n`)
@@ -156,7 +163,9 @@ async function serveWithWorkers(app: App, settings: Settings, starting: Server) 
     await (await import('./telemetry/metrics.ts')).serveClusterMetrics(settings)
   await migrateDatabase(app, settings)
   starting.close()
-  const stop = await startWorkers(settings.workers, createLog(settings), (code) => process.exit(code))
+  const environment = { PORT: String(settings.port), BASE_URL: settings.baseUrl }
+  const exit = (code: number) => process.exit(code)
+  const stop = await startWorkers(settings.workers, createLog(settings), exit, environment)
   onStopSignal(() => {
     exitAfterTimeout(settings)
     stop()
@@ -166,8 +175,14 @@ async function serveWithWorkers(app: App, settings: Settings, starting: Server) 
 const exitAfterTimeout = ({ stopDelay }: Settings) =>
   setTimeout(() => process.exit(1), stopDelay + DRAIN_TIMEOUT).unref()
 
-function printStartupMessage({ name }: App, settings: Settings) {
-  const { baseUrl, host, port, databaseUrl, metricsPort, metricsHost } = settings
+/** Prints the addresses of the service. In production, standard output has only lines of the log. */
+function announceStart({ name }: App, settings: Settings, log: Logger) {
+  const { baseUrl, host, port, databaseUrl, metricsPort, metricsHost, production } = settings
+  const message = `${name} listens on ${host}:${port} as ${baseUrl}`
+  if (production) {
+    log.info(message)
+    return
+  }
   const lines = {
     Page: baseUrl,
     Reference: `${baseUrl}/docs`,
@@ -177,11 +192,7 @@ function printStartupMessage({ name }: App, settings: Settings) {
     Data: describeData(databaseUrl),
   }
   process.stdout.write(
-    [
-      `${name} listens on ${host}:${port} as ${baseUrl}`,
-      ...Object.entries(lines).map(([title, text]) => `  ${title.padEnd(15)}${text}`),
-      '',
-    ].join('\n'),
+    [message, ...Object.entries(lines).map(([title, text]) => `  ${title.padEnd(15)}${text}`), ''].join('\n'),
   )
 }
 

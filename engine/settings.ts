@@ -10,6 +10,7 @@ import { parseDatabaseUrl } from './db/database-url.ts'
 import { toErrorMessage } from './db/errors.ts'
 import { makeFolderPrivate, makePrivate } from './db/private.ts'
 import { APP_SCHEMES, isAppScheme, isConfiguredClient } from './identity/client-metadata.ts'
+import { isLoopback } from './loopback.ts'
 import type { RateLimits } from './rate-limits.ts'
 import { normalizeAddress } from './mail-address.ts'
 
@@ -192,12 +193,15 @@ export function readSettings(environment: Record<string, string | undefined>, ap
     const problems = error.issues.map(({ path, message }) => `  ${path.join(' ')}: ${message}`)
     throw new Error(['Invalid settings:', ...problems].join('\n'))
   }
+  const baseUrl = env.BASE_URL ?? new URL(`http://localhost:${env.PORT}`).origin
   return {
     production: env.NODE_ENV === 'production',
     host: env.HOST,
     port: env.PORT,
     /** The public origin of the service. */
-    baseUrl: env.BASE_URL ?? new URL(`http://localhost:${env.PORT}`).origin,
+    baseUrl,
+    /** Whether only this machine can reach the service. */
+    isLocal: isLoopback(env.HOST) && isLoopback(new URL(baseUrl).hostname),
     databaseUrl: env.DATABASE_URL ?? join(env.DATA_DIR, 'db'),
     /** URL of the PostgreSQL server itself. Set if `databaseUrl` is the URL of a connection pooler. */
     directUrl: env.DATABASE_DIRECT_URL,

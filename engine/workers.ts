@@ -1,5 +1,6 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
+import inspector from 'node:inspector'
 import type { Logger } from 'pino'
 
 const STOP = 'stop'
@@ -14,8 +15,15 @@ const RESTART_DELAY = { min: 1000, max: 30_000 }
  * - Later, each worker that exits is replaced, after a growing delay while replacements do not start, for example during
  *   a database outage. The other workers continue.
  * - When all workers have exited after `stop`, calls `onExit` with the exit code.
+ *
+ * `environment` has the variables that differ from those of this process.
  */
-export async function startWorkers(count: number, log: Logger, onExit: (code: number) => void) {
+export async function startWorkers(
+  count: number,
+  log: Logger,
+  onExit: (code: number) => void,
+  environment: NodeJS.ProcessEnv,
+) {
   const listening = new WeakSet<Worker>()
   let hasStarted = false
   let stopping = false
@@ -34,7 +42,7 @@ export async function startWorkers(count: number, log: Logger, onExit: (code: nu
     exitIfStopped()
   }
   const start = async () => {
-    const worker = cluster.fork()
+    const worker = cluster.fork(environment)
     await once(worker, 'listening')
     listening.add(worker)
     failures = 0
@@ -68,10 +76,29 @@ export async function startWorkers(count: number, log: Logger, onExit: (code: nu
   return stop
 }
 
+/** Whether `tallystick dev` runs this process. */
+let hasParent = false
+
+/** Stops this process when `tallystick dev` has ended, also after SIGKILL, so that the port and the database are free. */
+export function stopWithParent() {
+  const stop = () => process.kill(process.pid, 'SIGTERM')
+  // Without a channel, the process runs alone.
+  if (process.send === undefined) return
+  hasParent = true
+  // Otherwise, Node waits at the end until the debugger disconnects, and the parent cannot start the service again.
+  process.once('exit', () => {
+    inspector.close()
+  })
+  // Otherwise, the parent has ended before this line.
+  if (process.connected) process.once('disconnect', stop)
+  else stop()
+}
+
 /**
  * Calls `stop` on the first SIGTERM or SIGINT, and exits immediately on the second signal. A worker process ignores the
  * signals, and stops on a message from the primary process. Reason: Ctrl+C in a terminal sends SIGINT to all processes,
- * so a worker would count the signal and the message as two stop requests, and exit immediately.
+ * so a worker would count the signal and the message as two stop requests, and exit immediately. The service of
+ * `tallystick dev` ignores SIGINT for the same reason.
  */
 export function onStopSignal(stop: () => void) {
   let stopping = false
@@ -80,8 +107,9 @@ export function onStopSignal(stop: () => void) {
     stopping = true
     stop()
   }
-  for (const signal of ['SIGTERM', 'SIGINT'])
-    process.on(signal, cluster.isWorker ? () => undefined : requestStop)
+  const ignore = () => undefined
+  process.on('SIGTERM', cluster.isWorker ? ignore : requestStop)
+  process.on('SIGINT', cluster.isWorker || hasParent ? ignore : requestStop)
   if (cluster.isWorker)
     process.on('message', (message) => {
       if (message === STOP) requestStop()

@@ -8,5 +8,8 @@ setFlagsFromString('--no-allocation-site-pretenuring')
 // command has no flag --enable-source-maps, because pino would then decode all source maps at the start (32 MiB).
 process.setSourceMapsEnabled(true)
 
-const [{ serve }, { app }] = [await import('tallystick/serve'), await import('./app.ts')]
+const { loadEnvironmentFiles, serve } = await import('tallystick/serve')
+// Before the import of the service, whose modules can read the environment.
+loadEnvironmentFiles()
+const { app } = await import('./app.ts')
 await serve(app, process.env)

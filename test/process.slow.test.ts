@@ -97,6 +97,17 @@ describe.concurrent('main', { timeout: 300_000 }, () => {
     expect(await exit).toEqual([0, null])
   })
 
+  test.for(['1', '2'])(
+    'prints the real port for PORT=0, with %s processes',
+    async (workers, { start, databaseUrl }) => {
+      const { output } = await start({ DATABASE_URL: databaseUrl, PORT: '0', WORKERS: workers })
+
+      const [, port, origin = ''] = / listens on 127\.0\.0\.1:(\d+) as (\S+)/.exec(output()) ?? []
+      expect(origin).toBe(`http://localhost:${port}`)
+      expect((await fetch(`http://127.0.0.1:${port}/api/status`)).status).toBe(200)
+    },
+  )
+
   // Node treats a thrown error and an unhandled rejection as an uncaught exception.
   test.for([
     ['thrown', 'throw error'],

@@ -13,6 +13,7 @@ import {
 import type { CommandContext } from '../operator/command-context.ts'
 import { addOperatorCommands } from '../operator/commands.ts'
 import { codeOf, toErrorMessage } from '../db/errors.ts'
+import { loadEnvironmentFiles } from '../environment-files.ts'
 import { defaultOrigin } from './origin.ts'
 import { addProjectCommands } from './project.ts'
 import { terminalJson, terminalLine } from './terminal.ts'
@@ -105,11 +106,12 @@ export async function runCommand({ name, contract, loadApp, isProject, addComman
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
   })
+  loadEnvironmentFiles()
   const procedures = listProcedures(contract)
   const { watches: topics = [] } = metaOf(contract.live.watch)
   const program = new Command('tallystick')
     .description(`Calls a ${name} service on behalf of a signed-in user, or runs a service.`)
-    .option('--at <origin>', 'origin of the service to call', defaultOrigin)
+    .option('--at <origin>', 'origin of the service to call', defaultOrigin())
     .commandsGroup('Call a service:')
     .helpCommand(true)
   /** The origin of the service, if the command has called a service. */

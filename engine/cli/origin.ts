@@ -1,2 +1,2 @@
 /** The origin of the service that a command without --at calls. */
-export const defaultOrigin = process.env.TALLYSTICK_ORIGIN ?? 'http://localhost:3000'
+export const defaultOrigin = () => process.env.TALLYSTICK_ORIGIN ?? 'http://localhost:3000'

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 import { importDevelopment } from '../operator/development.ts'
+import { onRunnerExit } from './package-runner.ts'
 
 // The working folder is the folder of the project.
 
@@ -31,7 +32,10 @@ export async function addProjectCommands(program: Command) {
     .commandsGroup('Run the project, in its folder:')
     .command('start')
     .description('build the project if its build is not up to date, and start the service')
-    .action(() => runProgram('main'))
+    .action(() => {
+      onRunnerExit(() => process.kill(process.pid, 'SIGTERM'))
+      return runProgram('main')
+    })
   const development = await importDevelopment()
   if (development) development.addCommands(program)
   else program.showHelpAfterError('The commands for development need the package tallystick-dev: npm install')

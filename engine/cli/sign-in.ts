@@ -67,7 +67,7 @@ async function store(origin: string, config: openid.Configuration, tokens: openi
 
 /** The command that signs in to a service. With npx, because projects have the command in their packages. */
 const loginCommand = (origin: string) =>
-  `npx tallystick login${origin === defaultOrigin ? '' : ` --at ${origin}`}`
+  `npx tallystick login${origin === defaultOrigin() ? '' : ` --at ${origin}`}`
 
 class NotSignedIn extends Error {
   override readonly name = 'NotSignedIn'

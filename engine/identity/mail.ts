@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 import { createTransport, type SendMailOptions } from 'nodemailer'
 import type { Logger } from 'pino'
@@ -8,6 +9,7 @@ import { v7 } from 'uuid'
 
 import { makeContentsPrivate, makeFolderPrivate } from '../db/private.ts'
 import { renderMail } from '../html/mail.ts'
+import { isLoopback } from '../loopback.ts'
 import type { Translator } from '../translation/index.ts'
 import type { Settings } from '../settings.ts'
 
@@ -46,21 +48,58 @@ export const signInEmail = (to: string, code: string, appName: string, translato
  */
 const TIMEOUTS = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 10_000 }
 
+/** Pauses after a temporary refusal, in milliseconds. */
+const RETRY_DELAYS = [500, 1500]
+
+/**
+ * Options for SMTP_URL. With a password, a server on another machine must offer STARTTLS, because an attacker on the way can
+ * remove the offer and read the password. Parameters of the address take precedence: `?requireTLS=false`.
+ */
+function transportOptions(smtpUrl: string) {
+  const { hostname, username, password } = new URL(smtpUrl)
+  return { url: smtpUrl, ...TIMEOUTS, requireTLS: username + password !== '' && !isLoopback(hostname) }
+}
+
 /** Connects to the mail server and authenticates, without sending an e-mail. Rejects if either step fails. */
-export const verifyMailServer = (smtpUrl: string) => createTransport({ url: smtpUrl, ...TIMEOUTS }).verify()
+export const verifyMailServer = (smtpUrl: string) => createTransport(transportOptions(smtpUrl)).verify()
+
+/** Whether a mail server refuses for now (RFC 5321, section 4.2.1: 4yz), such as 451. */
+const isTemporary = (error: unknown) =>
+  error instanceof Error &&
+  'responseCode' in error &&
+  Number(error.responseCode) >= 400 &&
+  Number(error.responseCode) < 500
+
+/** Repeats `send` after a temporary refusal, in the first half of `timeout`: the request for a code waits. */
+async function retrying(send: () => Promise<unknown>, timeout: number) {
+  const end = performance.now() + timeout / 2
+  for (const delay of RETRY_DELAYS)
+    try {
+      return await send()
+    } catch (error) {
+      if (!isTemporary(error) || performance.now() + delay > end) throw error
+      await sleep(delay)
+    }
+  return send()
+}
 
 /**
  * Creates the mailer. If SMTP_URL is set, the mailer sends e-mails by SMTP. Otherwise the mailer writes each e-mail to
  * a file in the outbox folder, and logs the subject.
  */
 export function createMailer(settings: Settings, log: Logger): Mailer {
-  const { smtpUrl, mailFrom: from, outbox } = settings
+  const { smtpUrl, mailFrom: from, outbox, answerTimeout } = settings
   // Instead of base64 for some languages: tools and tests find the code in the encoded message.
-  const defaults = { from, textEncoding: 'quoted-printable' } as const
+  const defaults = {
+    from,
+    textEncoding: 'quoted-printable',
+    // No automatic answers, such as of people on holiday (RFC 3834).
+    headers: { 'auto-submitted': 'auto-generated' },
+  } as const
   if (smtpUrl !== undefined) {
-    const transport = createTransport({ url: smtpUrl, ...TIMEOUTS }, defaults)
+    const transport = createTransport(transportOptions(smtpUrl), defaults)
     return async (email) => {
-      await transport.sendMail(email)
+      await retrying(() => transport.sendMail(email), answerTimeout)
     }
   }
   if (existsSync(outbox)) makeContentsPrivate(outbox)

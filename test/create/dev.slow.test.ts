@@ -1,46 +1,12 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
 
 import { createAccess } from '../../engine/console/access.ts'
 import { createFetch } from '../../engine/test/fixtures/http.ts'
 import { cookieOf } from '../../engine/dev/testing/index.ts'
 import { freePort } from '../../engine/dev/testing/postgres.ts'
-import { waitUntilListening } from '../fixtures/programs.ts'
-
-/** Creates a project with the packages of the repository. */
-async function createProject({ page }: { page: boolean }) {
-  const project = await mkdtemp(join(tmpdir(), 'tallystick-dev-'))
-  onTestFinished(() => rm(project, { recursive: true }))
-  await cp('engine/dev/create/template', project, { recursive: true })
-  await symlink(resolve('node_modules'), join(project, 'node_modules'))
-  if (!page) await rm(join(project, 'app'), { recursive: true })
-  return project
-}
-
-/** Runs `tallystick dev` in a project until the end of the test. */
-function startDevelopment(project: string, port: number) {
-  const child = spawn(process.execPath, ['--import', 'tsx', resolve('engine/command.ts'), 'dev'], {
-    cwd: project,
-    env: { PATH: process.env.PATH, PORT: String(port) },
-  })
-  onTestFinished(async () => {
-    if (child.exitCode === null && child.kill('SIGTERM')) await once(child, 'exit')
-  })
-  return waitUntilListening(child)
-}
-
-/** Listens on a port until the end of the test. Port 0 is a free port. Returns the port. */
-async function occupy(host: string, port = 0) {
-  const other = createServer().listen(port, host)
-  onTestFinished(() => void other.close())
-  await once(other, 'listening')
-  return (other.address() as AddressInfo).port
-}
+import { createProject, occupy, startDevelopment } from '../fixtures/development.ts'
 
 const ADVICE = 'another program uses this port. Stop the other program, or set PORT to another port.\n'
 
@@ -48,26 +14,32 @@ describe('tallystick dev', { timeout: 180_000 }, () => {
   test('ends if another program uses the port of a project without a page', async () => {
     const port = await occupy('127.0.0.1')
 
-    const { output, exit } = await startDevelopment(await createProject({ page: false }), port)
+    const { output, exit } = await startDevelopment(await createProject({ page: false }), {
+      PORT: String(port),
+    })
 
     expect(await exit).toEqual([1, null])
     expect(output()).toBe(`127.0.0.1:${port}: ${ADVICE}`)
   })
 
   test('ends if another program uses the port of the page', async () => {
-    const port = await occupy('localhost')
+    const port = await occupy('127.0.0.1')
 
-    const { output, exit } = await startDevelopment(await createProject({ page: true }), port)
+    const { output, exit } = await startDevelopment(await createProject({ page: true }), {
+      PORT: String(port),
+    })
 
     expect(await exit).toEqual([1, null])
-    expect(output()).toBe(`localhost:${port}: ${ADVICE}`)
+    expect(output()).toBe(`127.0.0.1:${port}: ${ADVICE}`)
   })
 
   test('forwards no request to another program that uses the port of the service', async () => {
     const port = await freePort()
     await occupy('127.0.0.1', port + 1)
 
-    const { output, exit } = await startDevelopment(await createProject({ page: true }), port)
+    const { output, exit } = await startDevelopment(await createProject({ page: true }), {
+      PORT: String(port),
+    })
 
     expect(await exit).toEqual([1, null])
     expect(output()).toBe(
@@ -78,7 +50,7 @@ describe('tallystick dev', { timeout: 180_000 }, () => {
   test('keeps the console open when the service starts again, by a secret that no file contains', async () => {
     const project = await createProject({ page: false })
     const port = await freePort()
-    const { output } = await startDevelopment(project, port)
+    const { output } = await startDevelopment(project, { PORT: String(port) })
     const findAddress = () => /Console +(http\S+)/.exec(output())?.[1]
     await expect.poll(findAddress, { timeout: 120_000 }).toBeDefined()
     const address = findAddress() ?? ''
@@ -111,7 +83,7 @@ describe('tallystick dev', { timeout: 180_000 }, () => {
       ),
     )
     const port = await freePort()
-    const { output } = await startDevelopment(project, port)
+    const { output } = await startDevelopment(project, { PORT: String(port) })
     const call = createFetch({ origin: `http://localhost:${port}` })
     const email = 'ada@example.com'
     await call('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
@@ -135,7 +107,7 @@ describe('tallystick dev', { timeout: 180_000 }, () => {
 
   test('says which tables lack a migration, also after a change', async () => {
     const project = await createProject({ page: false })
-    const { output } = await startDevelopment(project, await freePort())
+    const { output } = await startDevelopment(project, { PORT: String(await freePort()) })
     const source = join(project, 'db/ideas.ts')
 
     await writeFile(
@@ -150,9 +122,9 @@ describe('tallystick dev', { timeout: 180_000 }, () => {
       )
   })
 
-  test('applies a new migration', async () => {
+  test('applies a new migration, also after a mistake in its file', async () => {
     const project = await createProject({ page: false })
-    const { output } = await startDevelopment(project, await freePort())
+    const { output } = await startDevelopment(project, { PORT: String(await freePort()) })
     expect(output()).toContain('listens on')
     const migrations = join(project, 'db/migrations')
     const journal = join(migrations, 'meta/_journal.json')
@@ -163,7 +135,11 @@ describe('tallystick dev', { timeout: 180_000 }, () => {
     // In the order of drizzle-kit.
     const added = entries.map((entry) => ({ ...entry, idx: 1, when: entry.when + 1, tag: '0001_shelves' }))
     await writeFile(journal, JSON.stringify({ ...rest, entries: [...entries, ...added] }))
-    await writeFile(join(migrations, '0001_shelves.sql'), 'create table shelves (id bigint)')
+    const file = join(migrations, '0001_shelves.sql')
+    await writeFile(file, 'create table shelves (id bigint')
+    await expect.poll(output, { timeout: 120_000 }).toMatch(/syntax error.*The service has ended: code 1/s)
+
+    await writeFile(file, 'create table shelves (id bigint)')
 
     await expect
       .poll(output, { timeout: 120_000 })

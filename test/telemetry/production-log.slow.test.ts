@@ -253,6 +253,33 @@ describe('the log of a production process', () => {
     expect(output()).not.toMatch(new RegExp(`(?<!\\d)${code}(?!\\d)`))
   })
 
+  test('warns once of a proxy that TRUSTED_PROXIES does not name', async () => {
+    const from = { 'x-forwarded-for': '198.51.100.7' }
+    expect(output()).not.toContain('TRUSTED_PROXIES')
+
+    const answers = [
+      await call('GET', '/api/status', undefined, from),
+      await call('GET', '/api/status', undefined, from),
+    ]
+    for (const answer of answers) await logLineOf(answer)
+
+    const warnings = output()
+      .split('\n')
+      .filter((line) => line.includes('TRUSTED_PROXIES'))
+    expect(warnings.map((line) => JSON.parse(line) as unknown)).toEqual([
+      expect.objectContaining({ level: 40 }),
+    ])
+  })
+
+  test('has only lines of JSON', () => {
+    const lines = output().trim().split('\n')
+
+    expect(lines.filter((line) => !line.startsWith('{'))).toEqual([])
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toContainEqual(
+      expect.objectContaining({ level: 30, msg: expect.stringContaining(`listens on 127.0.0.1:`) as string }),
+    )
+  })
+
   test('ends when the process exits after SIGTERM', async () => {
     const ended = once(child, 'exit')
     child.kill('SIGTERM')

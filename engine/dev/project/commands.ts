@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 
 import type { MigrationOptions } from '../create/migration.ts'
+import type { DevelopmentOptions } from './dev.ts'
 
 export { buildProject } from './build.ts'
 export { listMigrationProblems } from './migration-report.ts'
@@ -11,7 +12,8 @@ export function addCommands(program: Command) {
   program
     .command('dev')
     .description('start the service, again after each change')
-    .action(async () => (await import('./dev.ts')).runDevelopment())
+    .option('--inspect [address]', 'let a debugger connect to the service, at a port or at host:port')
+    .action(async (options: DevelopmentOptions) => (await import('./dev.ts')).runDevelopment(options))
   program
     .command('build')
     .description('bundle the project to dist/start')

@@ -1,49 +1,72 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { rmSync } from 'node:fs'
-import { createServer } from 'node:net'
+import inspector from 'node:inspector'
 
 import { context } from 'esbuild'
+import { onRunnerExit } from 'tallystick/internal/cli/package-runner'
 import { toErrorMessage } from 'tallystick/internal/db/errors'
-import { listen } from 'tallystick/internal/listen'
+import { loadEnvironmentFiles } from 'tallystick/internal/environment-files'
+import { findAddresses, findFreePort, SERVICE_HOST } from './addresses.ts'
 import { hasPage, requireProject } from './build.ts'
 import { bundleOptions } from './bundle.ts'
 import { createMigrationReport } from './migration-report.ts'
 import { requireServableFolder } from './page-folder.ts'
 import { entryPoints, programsPlugin } from './programs.ts'
+import { createService } from './supervised-service.ts'
 
 /** Not `dist/start`, so that a build for `start` stays valid. */
 const OUTPUT = 'dist/dev'
 
+export interface DevelopmentOptions {
+  /** `--inspect` without a value is true. */
+  inspect?: string | true
+}
+
 /**
- * Runs the service, and starts the service again after each change of the sources and each new migration. After a change
- * with a mistake, the previous service continues. If the project has a page, Vite answers at BASE_URL with the sources of
- * the page, and forwards all other requests to the service.
+ * Runs the service, and starts the service again after each change of the sources, the migrations and `.env`. After a
+ * change with a mistake, the previous service continues. If the service ends, it starts again after the next change. If the
+ * project has a page, Vite answers at HOST and PORT with the sources of the page, and forwards all other requests to the
+ * service, which listens on loopback.
  */
-export async function runDevelopment() {
+export async function runDevelopment({ inspect }: DevelopmentOptions) {
   requireProject()
   if (hasPage()) requireServableFolder(process.cwd())
-  const { HOST = '127.0.0.1', PORT = '3000', BASE_URL = `http://localhost:${PORT}`, DATA_DIR } = process.env
-  const dataDir = DATA_DIR === undefined || DATA_DIR === '' ? '.data' : DATA_DIR
-  const origin = new URL(BASE_URL)
-  const servicePort = Number(origin.port) + 1
-  if (hasPage()) {
-    await requireFreePort(origin.hostname, Number(origin.port))
-    // The page would forward requests to the other program.
-    await requireFreePort('127.0.0.1', servicePort).catch((cause: unknown) => {
-      throw new Error(`The service behind the page uses the port after PORT. ${toErrorMessage(cause)}`, {
-        cause,
-      })
-    })
-  } else await requireFreePort(HOST, Number(PORT))
+  // The service reads the files itself, again at each start.
+  const inherited = { ...process.env }
+  loadEnvironmentFiles()
+  const { DATA_DIR = '', TRUSTED_PROXIES = '' } = process.env
+  const dataDir = DATA_DIR === '' ? '.data' : DATA_DIR
+  const { host, port, servicePort, baseUrl } = await findAddresses(process.env, hasPage())
+  const serviceAddress =
+    servicePort === undefined ? { host, port } : { host: SERVICE_HOST, port: servicePort }
   rmSync(OUTPUT, { recursive: true, force: true })
+
   const service = createService({
-    ...(hasPage() && { TRUSTED_PROXIES: 'loopback' }),
-    ...process.env,
-    ...(hasPage() && { BASE_URL, PORT: String(servicePort) }),
-    // Of this process, so that the console stays open when the service starts again.
-    CONSOLE_SECRET: randomBytes(32).toString('hex'),
+    file: `${OUTPUT}/dev.js`,
+    flags: takeInspectorFlags(inspect),
+    env: {
+      ...inherited,
+      HOST: serviceAddress.host,
+      PORT: String(serviceAddress.port),
+      BASE_URL: baseUrl,
+      DATA_DIR: dataDir,
+      // Vite is a proxy on loopback.
+      ...(hasPage() && { TRUSTED_PROXIES: ['loopback', TRUSTED_PROXIES].filter(Boolean).join() }),
+      // Of this process, so that the console stays open when the service starts again.
+      CONSOLE_SECRET: randomBytes(32).toString('hex'),
+    },
+    onEnd: (reason) => {
+      findFreePort(serviceAddress.host, serviceAddress.port).then(
+        () =>
+          report(
+            `The service has ended: ${reason}. \`tallystick dev\` starts it again after the next change.`,
+          ),
+        (error: unknown) => {
+          report(toErrorMessage(error))
+          process.exit(1)
+        },
+      )
+    },
   })
   // The code finds the files beside its sources in the folder of the project.
   const options = bundleOptions(OUTPUT, '../..')
@@ -67,38 +90,43 @@ export async function runDevelopment() {
     ],
   })
   // Before the service, so that the page answers when the service says that it listens.
-  if (hasPage()) await (await import('./serve-page.ts')).servePage(origin, servicePort, dataDir)
+  if (servicePort !== undefined) {
+    const { servePage } = await import('./serve-page.ts')
+    await servePage({ host, port, servicePort, baseUrl, dataDir }).catch(async (error: unknown) => {
+      await building.dispose()
+      throw error
+    })
+    process.stdout.write(`The page is at ${host}:${port}\n`)
+  }
   // Vite would end the process before the service has stopped.
   process.removeAllListeners('SIGTERM')
-  const stop = () => {
-    void Promise.all([building.dispose(), service.stop()]).then(() => process.exit())
-  }
-  process.on('SIGINT', stop).on('SIGTERM', stop)
+  stopOnSignal(() => Promise.all([building.dispose(), service.stop()]))
   await building.watch()
 }
 
-/** Throws if another program uses a port. */
-async function requireFreePort(host: string, port: number) {
-  const server = await listen(createServer(), { host, port }, 'PORT')
-  await once(server.close(), 'close')
+const report = (message: string) => process.stderr.write(`${message}\n`)
+
+/** Stops on the first signal, or when the package manager that started this process has ended. Exits on the second signal. */
+function stopOnSignal(stop: () => Promise<unknown>) {
+  let stopping = false
+  const requestStop = () => {
+    if (stopping) process.exit(1)
+    stopping = true
+    void stop().finally(() => process.exit())
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, requestStop)
+  onRunnerExit(() => {
+    if (!stopping) requestStop()
+  })
 }
 
-function createService(env: NodeJS.ProcessEnv) {
-  let child: ChildProcess | undefined
-  /** Waits for the end of the process, because only one process can use the embedded database. */
-  const stop = async () => {
-    if (child?.exitCode !== null || child.signalCode !== null) return
-    const exit = once(child, 'exit')
-    child.kill('SIGTERM')
-    await exit
-  }
-  return {
-    stop,
-    restart: async () => {
-      await stop()
-      // The bundle is one file, so that its source map must be enabled before the file is loaded.
-      const words = ['--enable-source-maps', `${OUTPUT}/dev.js`]
-      child = spawn(process.execPath, words, { env, stdio: 'inherit' })
-    },
-  }
+/**
+ * Returns the options of Node for a debugger of the service: of `--inspect`, or of this process (`node --inspect`,
+ * NODE_OPTIONS), whose own inspector is closed, because the service uses the same port.
+ */
+function takeInspectorFlags(inspect: DevelopmentOptions['inspect']) {
+  const isOpen = inspector.url() !== undefined
+  if (isOpen) inspector.close()
+  if (inspect !== undefined) return [inspect === true ? '--inspect' : `--inspect=${inspect}`]
+  return isOpen ? process.execArgv.filter((flag) => flag.startsWith('--inspect')) : []
 }

@@ -1,12 +1,17 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Plugin } from 'esbuild'
+
+import { filesIn } from './compress.ts'
 
 /** The comments in src/main.ts of the repository of the engine explain the first lines. */
 const service = (options: string) => `
     import { setFlagsFromString } from 'node:v8'
     setFlagsFromString('--no-allocation-site-pretenuring')
     process.setSourceMapsEnabled(true)
-    const [{ serve }, { app }] = [await import('tallystick/serve'), await import('./src/app.ts')]
+    const { loadEnvironmentFiles, serve } = await import('tallystick/serve')
+    loadEnvironmentFiles()
+    const { app } = await import('./src/app.ts')
     await serve(app, process.env, ${options})`
 
 /**
@@ -25,6 +30,9 @@ const programs: Record<string, string> = {
 
 const PREFIX = 'program:'
 
+const MIGRATIONS = resolve('db/migrations')
+const ENVIRONMENT_FILES = ['.env', '.env.local'].map((file) => resolve(file))
+
 /** Provides the programs as entry points of a bundle. The working folder is the folder of the project. */
 export const programsPlugin: Plugin = {
   name: 'programs',
@@ -37,8 +45,9 @@ export const programsPlugin: Plugin = {
       contents: programs[path] ?? '',
       loader: 'ts',
       resolveDir: process.cwd(),
-      // A new migration starts the service again in development.
-      watchDirs: [resolve('db/migrations')],
+      // A change of a migration or of a file with variables starts the service again in development.
+      watchDirs: [MIGRATIONS],
+      watchFiles: [...(existsSync(MIGRATIONS) ? filesIn(MIGRATIONS) : []), ...ENVIRONMENT_FILES],
     }))
   },
 }

@@ -1,15 +1,24 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { createServer } from 'vite'
+import { createServer, type ProxyOptions } from 'vite'
 
+import { findFreePort, SERVICE_HOST } from './addresses.ts'
 import { createServedFiles } from './served-files.ts'
 import { importPaths, viteConfig } from './vite.ts'
 
+interface PageOptions {
+  host: string
+  port: number
+  servicePort: number
+  baseUrl: string
+  dataDir: string
+}
+
 /**
- * Serves the sources of the page at an origin, for development. Forwards all other requests to the service at a port of
- * this machine, also requests for files of DATA_DIR.
+ * Serves the sources of the page, for development. Forwards all other requests to the service at a port of this machine,
+ * also requests for files of DATA_DIR.
  */
-export async function servePage(origin: URL, servicePort: number, dataDir: string) {
+export async function servePage({ host, port, servicePort, baseUrl, dataDir }: PageOptions) {
   const paths = await importPaths()
   const config = viteConfig(paths)
   const { root = '' } = config
@@ -25,16 +34,20 @@ export async function servePage(origin: URL, servicePort: number, dataDir: strin
   const vite = await createServer({
     ...config,
     server: {
-      host: origin.hostname,
-      port: Number(origin.port),
+      host,
+      port,
       strictPort: true,
+      allowedHosts: [new URL(baseUrl).hostname],
+      // The service answers preflights: TRUSTED_ORIGINS decides.
+      cors: false,
       fs,
       proxy: {
         '/': {
-          target: `http://127.0.0.1:${servicePort}`,
+          target: `http://${SERVICE_HOST}:${servicePort}`,
           xfwd: true,
+          configure: reportEndOfService,
           bypass: ({ url = '/' }) => {
-            const { pathname, search } = new URL(url, origin)
+            const { pathname, search } = new URL(url, baseUrl)
             const file = fileOf(pathname)
             return file && file + search
           },
@@ -42,7 +55,36 @@ export async function servePage(origin: URL, servicePort: number, dataDir: strin
       },
     },
   })
-  await vite.listen()
+  try {
+    await vite.listen()
+  } catch (error) {
+    await vite.close()
+    // Another program has taken the port since the first check.
+    await findFreePort(host, port)
+    throw error
+  }
+}
+
+const NOT_RUNNING = JSON.stringify({
+  defined: false,
+  code: 'SERVICE_UNAVAILABLE',
+  status: 503,
+  message: 'The service does not run. The terminal of `tallystick dev` has the reason',
+})
+
+/** Answers 503 while the service does not run, and ends the answers, such as event streams, that its end has cut off. */
+const reportEndOfService: ProxyOptions['configure'] = (proxy) => {
+  proxy.on('proxyRes', (answer, _, response) => {
+    answer.once('close', () => {
+      if (!answer.complete) response.destroy()
+    })
+  })
+  const refuse: Parameters<typeof proxy.on<'error'>>[1] = (_, __, response) => {
+    if (!('writeHead' in response) || response.headersSent) response.destroy()
+    else response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '1' }).end(NOT_RUNNING)
+  }
+  // Replaces the listener of Vite, which logs each request, and hides the error of the service.
+  queueMicrotask(() => proxy.removeAllListeners('error').on('error', refuse))
 }
 
 /** Decodes a path as Vite does. Vite reads `\` as `/`. */

@@ -2,9 +2,13 @@ import postgres from 'postgres'
 import type { TestProject } from 'vitest/node'
 
 import { open } from 'tallystick/internal/db/open'
+import { loadEnvironmentFiles } from 'tallystick/internal/environment-files'
 import { createKeys } from 'tallystick/internal/identity/tokens'
 import type { App } from 'tallystick/internal/resource'
 import { databaseUrl } from './database-url.ts'
+
+// Before other imports of the file with the `globalSetup`, which can import the application. Test files inherit the variables.
+loadEnvironmentFiles({ NODE_ENV: 'test' })
 
 declare module 'vitest' {
   interface ProvidedContext {

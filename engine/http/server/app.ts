@@ -35,6 +35,7 @@ import { RPC } from '../protocols/rpc-format.ts'
 import { MCP, notFound, readTarget, type Target } from './target.ts'
 import { enqueueRequest } from './tick.ts'
 import { createUnknownPaths, redirectOf } from './unknown-paths.ts'
+import { createProxyWarning } from './unknown-proxies.ts'
 import { createResponseClass, MeasuredResponse } from './unread-answers.ts'
 
 /**
@@ -148,6 +149,7 @@ export function createApp(services: Services): Server {
 
   const logRequest = createRequestLog(services, attributesOf)
   const logOrigin = settings.production ? undefined : createOriginLog(settings, log)
+  const warnOfProxy = settings.production ? createProxyWarning(settings, log) : undefined
   const listener = (request: IncomingMessage, response: ServerResponse, target: Target) => {
     request.id = randomUUID()
     const { method, headers } = request
@@ -157,6 +159,7 @@ export function createApp(services: Services): Server {
     logRequest(request, response)
     metrics?.request(request, response, attributesOf)
     logOrigin?.(request, response)
+    warnOfProxy?.(request)
     // A request with a body is admitted later, when the body is complete. If all slots are occupied now, the service
     // refuses the request before the body arrives.
     const hasRequestBody = hasBody(headers)

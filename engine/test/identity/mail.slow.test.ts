@@ -117,6 +117,17 @@ describe('the sign-in e-mail', () => {
     expect(code).toMatch(/^\d{6}$/)
   })
 
+  test('is marked as written by a program, beside its language', async () => {
+    const { url, received } = await startMailServer()
+    const { ask } = await startWith({ SMTP_URL: url })
+
+    await ask(newEmail(), { 'accept-language': 'fr' })
+
+    const headers = received[0]?.letter.headers.map(({ key, value }) => [key, value])
+    expect(headers).toContainEqual(['auto-submitted', 'auto-generated'])
+    expect(headers).toContainEqual(['content-language', 'fr'])
+  })
+
   test('is sent to the lower-case address only', async () => {
     const { url, received } = await startMailServer()
     const { ask } = await startWith({ SMTP_URL: url })
@@ -212,6 +223,96 @@ describe('the sign-in e-mail', () => {
     expect(received).toHaveLength(1)
     for (const { letter } of received)
       expect(lines.join('')).not.toMatch(new RegExp(`\\b${codeOf(letter)}\\b`))
+  })
+})
+
+/** Starts a mail server that refuses the sender of the first e-mails with a code. Counts the attempts. */
+async function startRefusing(responseCode: number, refusals: number) {
+  let attempts = 0
+  const { url, received } = await startMailServer({
+    onMailFrom: (_, __, done) => {
+      done(attempts++ < refusals ? Object.assign(new Error('Later'), { responseCode }) : undefined)
+    },
+  })
+  return { url, received, attempts: () => attempts }
+}
+
+describe('a refusal of the mail server', () => {
+  test.each([421, 451])('for now (%s) is followed by another attempt, within the request', async (code) => {
+    const { url, received, attempts } = await startRefusing(code, 2)
+    const { ask, signIn, lines } = await startWith({ SMTP_URL: url })
+    const email = newEmail()
+
+    expect(await ask(email)).toMatchObject({ status: 200, body: { success: true } })
+
+    expect(attempts()).toBe(3)
+    expect(received).toHaveLength(1)
+    expect(lines.join('')).not.toContain('could not be delivered')
+    for (const { letter } of received) expect((await signIn(email, codeOf(letter))).status).toBe(200)
+  })
+
+  test('for now ends the attempts when the request has no time left', async () => {
+    const { url, attempts } = await startRefusing(451, 9)
+    const { ask, lines } = await startWith({ SMTP_URL: url, ANSWER_TIMEOUT: '3' })
+
+    expect(await ask(newEmail())).toMatchObject({ status: 200 })
+
+    expect(attempts()).toBe(2)
+    expect(lines.join('')).toContain('could not be delivered')
+  })
+
+  test('for good (550) is followed by no other attempt', async () => {
+    const { url, attempts } = await startRefusing(550, 9)
+    const { ask } = await startWith({ SMTP_URL: url })
+
+    await ask(newEmail())
+
+    expect(attempts()).toBe(1)
+  })
+})
+
+// The address 0.0.0.0 also reaches this machine, but is no loopback address.
+describe('the password of a mail server on another machine', () => {
+  /** Starts a mail server without TLS. Returns the password that the server received. */
+  async function startUnencrypted() {
+    let password: string | null | undefined
+    const { url, received } = await startMailServer({
+      authOptional: false,
+      disabledCommands: ['STARTTLS'],
+      allowInsecureAuth: true,
+      onAuth: (auth, _, done) => {
+        password = auth.password
+        done(null, { user: auth.username })
+      },
+    })
+    return { url: url.replace('//', '//robot:swordfish@'), received, password: () => password }
+  }
+
+  test('is not sent without TLS', async () => {
+    const { url, received, password } = await startUnencrypted()
+    const { ask, lines } = await startWith({ SMTP_URL: url.replace('127.0.0.1', '0.0.0.0') })
+
+    await ask(newEmail())
+
+    expect(password()).toBeUndefined()
+    expect(received).toEqual([])
+    expect(lines.join('')).toMatch(/"code":"ETLS".*"command":"STARTTLS"/)
+  })
+
+  test.each([
+    [
+      'with the parameter requireTLS=false',
+      (url: string) => `${url.replace('127.0.0.1', '0.0.0.0')}?requireTLS=false`,
+    ],
+    ['to this machine', (url: string) => url],
+  ])('is sent without TLS %s', async (_, addressOf) => {
+    const { url, received, password } = await startUnencrypted()
+    const { ask } = await startWith({ SMTP_URL: addressOf(url) })
+
+    await ask(newEmail())
+
+    expect(password()).toBe('swordfish')
+    expect(received).toHaveLength(1)
   })
 })
 
@@ -317,7 +418,8 @@ describe('a failed delivery', () => {
     ],
   ]
   // The mail server repeats the subject in its error message. The subject contains the sign-in code.
-  const echo = (bytes: Buffer) => new Error(`No: ${/^Subject: (.*)$/m.exec(bytes.toString())?.[1]}`)
+  const echo = (bytes: Buffer) =>
+    Object.assign(new Error(`No: ${/^Subject: (.*)$/m.exec(bytes.toString())?.[1]}`), { responseCode: 550 })
 
   test.each(failures)('%s rejects the promise of the mailer', async (_, options) => {
     const { url } = await startMailServer(options)

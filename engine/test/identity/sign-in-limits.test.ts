@@ -173,3 +173,41 @@ describe('an IPv6 /48', () => {
     expect(await visit('2001:db8:3:2::1')).toBe(200)
   })
 })
+
+describe('on a service that only this machine can reach', () => {
+  const ask = (origin: string, email: string) =>
+    createFetch({ origin })('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
+  /** Returns the statuses of requests for twelve codes of one person, from this machine. */
+  async function askTwelveTimes(environment: Record<string, string>) {
+    const started = await startService({ RATE_LIMITS: 'on', ...environment })
+    const email = newEmail()
+    const statuses: number[] = []
+    for (let calls = 0; calls < 12; calls++) statuses.push((await ask(started.origin, email)).status)
+    return { started, email, statuses }
+  }
+
+  test('codes are not limited, and attempts are', async () => {
+    const { started, email, statuses } = await askTwelveTimes({})
+
+    expect(new Set(statuses)).toEqual(new Set([200]))
+    const tries: number[] = []
+    for (let calls = 0; calls < 16; calls++) {
+      const { status } = await createFetch(started)('POST', '/api/auth/sign-in/email-otp', {
+        email,
+        otp: wrong,
+      })
+      tries.push(status)
+    }
+    expect(tries.at(-1)).toBe(429)
+  })
+
+  test.each([
+    ['another HOST', { HOST: '0.0.0.0' }],
+    ['another BASE_URL', { BASE_URL: 'https://example.com' }],
+    ['a number in LIMITS', { LIMITS: 'codesByBoth=5' }],
+  ])('codes are limited with %s', async (_, environment) => {
+    const { statuses } = await askTwelveTimes(environment)
+
+    expect(statuses.slice(0, 6)).toEqual([200, 200, 200, 200, 200, 429])
+  })
+})

@@ -1,0 +1,43 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+/** Time for the end of the service after SIGTERM, in milliseconds: longer than the service waits for its requests. */
+const STOP_TIMEOUT = 15_000
+
+interface Options {
+  file: string
+  /** Options for Node. */
+  flags: readonly string[]
+  env: NodeJS.ProcessEnv
+  /** Called if the service ends without `stop` and `restart`. `reason` is its exit code or its signal. */
+  onEnd: (reason: string) => void
+}
+
+/** Runs the service as a process, which ends when its channel to this process closes. */
+export function createService({ file, flags, env, onEnd }: Options) {
+  let child: ChildProcess | undefined
+  /** Waits for the end of the process, because only one process can use the embedded database. */
+  const stop = async () => {
+    if (child?.exitCode !== null || child.signalCode !== null) return
+    const process = child
+    child = undefined
+    const exit = once(process, 'exit')
+    process.kill('SIGTERM')
+    const timer = setTimeout(() => process.kill('SIGKILL'), STOP_TIMEOUT)
+    await exit
+    clearTimeout(timer)
+  }
+  return {
+    stop,
+    restart: async () => {
+      await stop()
+      // The bundle is one file, so that its source map must be enabled before the file is loaded.
+      const words = ['--enable-source-maps', ...flags, file]
+      const started = spawn(process.execPath, words, { env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
+      child = started
+      started.once('exit', (code, signal) => {
+        if (started === child) onEnd(signal ?? `code ${code}`)
+      })
+    },
+  }
+}
