@@ -23,7 +23,7 @@ export interface Context {
   resources: Readonly<Record<string, GuardedResource>>
   log: Log
   /** The value of `X-Request-Id`, for log lines. Undefined for calls within this process, without HTTP. */
-  requestId?: string | undefined
+  requestId?: string | number | object | undefined
   headers: IncomingHttpHeaders
   /** The headers of the answer. */
   reply: Reply

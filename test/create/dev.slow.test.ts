@@ -87,6 +87,7 @@ describe('tallystick dev', { timeout: 180_000 }, () => {
     const call = createFetch({ origin: `http://localhost:${port}` })
     const email = 'ada@example.com'
     await call('POST', '/api/auth/email-otp/send-verification-otp', { email, type: 'sign-in' })
+    await expect.poll(output).toContain('is your sign-in code')
     const otp = /(\d{6}) is your sign-in code/.exec(output())?.[1]
     const { headers } = await call('POST', '/api/auth/sign-in/email-otp', { email, otp })
     const cookie = cookieOf(headers)

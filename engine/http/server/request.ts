@@ -77,7 +77,7 @@ export function createRequestReader(
           malformed: target.malformed ?? malformed,
           address: () => addressOf(request),
           isAbandoned: () => request.socket.destroyed,
-          requestId: String(request.id),
+          requestId: request.id,
         }),
       }
     },
