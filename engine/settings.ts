@@ -168,7 +168,7 @@ const createEnvironment = (limits: RateLimits) =>
     (schema, { name, message, isKept, reads }) =>
       schema.refine(isKept, {
         path: [name],
-        error,
+        error: message,
         when: ({ issues }) => !issues.some(({ path }) => [name, ...reads].some((read) => path?.[0] === read)),
       }),
     Variables,
