@@ -1,9 +1,10 @@
-import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { readManifest, run } from '../fixtures/installation.ts'
+import { createNewerClone, edit, NEWER } from '../fixtures/newer-clone.ts'
 import { commandOf, createProject, git, runInProject } from '../fixtures/project.ts'
 
 let folder: string
@@ -11,39 +12,6 @@ let folder: string
 let project: string
 /** A clone of Tallystick with a newer engine. */
 let clone: string
-
-const NEWER = '1.0.0-gfeedbee'
-
-/** Changes a file in a folder. */
-async function edit(path: string, change: (text: string) => string) {
-  const text = await readFile(path, 'utf8')
-  const changed = change(text)
-  expect(changed).not.toBe(text)
-  await writeFile(path, changed)
-}
-
-/** Writes the built packages with another version, with a mark in the engine, and with changes of the template. */
-async function createClone(path: string) {
-  const packages = join(path, 'dist/packages')
-  await cp('dist/packages', packages, { recursive: true })
-  await cp('dist/start', join(path, 'dist/start'), { recursive: true })
-  await cp('package.json', join(path, 'package.json'))
-  await symlink(resolve('node_modules'), join(path, 'node_modules'))
-  const { version } = await readManifest(project, 'tallystick').then(
-    (manifest) => manifest as { version: string },
-  )
-  for (const name of await readdir(packages))
-    await edit(join(packages, name, 'package.json'), (text) => text.replaceAll(version, NEWER))
-  const engine = join(packages, 'tallystick')
-  await writeFile(join(engine, 'dist/mark.txt'), 'newer')
-  const template = join(engine, 'template')
-  await edit(join(template, 'package.json'), (text) =>
-    text.replace('"test": "vitest run",', '"test": "vitest run",\n    "test:watch": "vitest",'),
-  )
-  await edit(join(template, 'src/app.ts'), (text) => text.replace("version: '0.1.0'", "version: '0.2.0'"))
-  await edit(join(template, 'vitest.config.ts'), (text) => text.replaceAll('60_000', '90_000'))
-  await writeFile(join(template, 'NEW.md'), 'New\n')
-}
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tallystick-upgrade-'))
@@ -58,7 +26,7 @@ beforeAll(async () => {
   await git(project, 'init', '--quiet')
   await git(project, 'add', '.')
   await git(project, 'commit', '--quiet', '--message', 'own changes')
-  await createClone(clone)
+  await createNewerClone(clone, project)
 }, 600_000)
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
@@ -99,6 +67,7 @@ describe('tallystick upgrade', { timeout: 600_000 }, () => {
     expect((await readdir(join(project, 'vendor'))).sort()).toEqual([
       `tallystick-${NEWER}.tgz`,
       `tallystick-contract-${NEWER}.tgz`,
+      `tallystick-dev-${NEWER}.tgz`,
       'template.json',
     ])
     const manifest = JSON.parse(await readFile(join(project, 'package.json'), 'utf8')) as object
