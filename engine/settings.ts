@@ -192,13 +192,16 @@ export function readSettings(environment: Record<string, string | undefined>, ap
     const problems = error.issues.map(({ path, message }) => `  ${path.join(' ')}: ${message}`)
     throw new Error(['Invalid settings:', ...problems].join('\n'))
   }
+  const embeddedDatabase = join(env.DATA_DIR, 'db')
   return {
     production: env.NODE_ENV === 'production',
     host: env.HOST,
     port: env.PORT,
     /** The public origin of the service. */
     baseUrl: env.BASE_URL ?? new URL(`http://localhost:${env.PORT}`).origin,
-    databaseUrl: env.DATABASE_URL ?? join(env.DATA_DIR, 'db'),
+    databaseUrl: env.DATABASE_URL ?? embeddedDatabase,
+    /** The folder of the embedded database, which the service uses if DATABASE_URL is not set. */
+    embeddedDatabase,
     /** URL of the PostgreSQL server itself. Set if `databaseUrl` is the URL of a connection pooler. */
     directUrl: env.DATABASE_DIRECT_URL,
     authSecret: env.AUTH_SECRET ?? loadOrCreateSecret(env.DATA_DIR),
