@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 import { sql } from 'drizzle-orm'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -10,7 +11,7 @@ import { open } from '../../db/open.ts'
 import { users } from '../../db/users.ts'
 import { createDatabase } from '../fixtures/database.ts'
 import { kinds, preparation, tableOf } from '../fixtures/column-kinds.ts'
-import { temporaryFolder, writeMigrations } from '../fixtures/migrations.ts'
+import { emptyDatabases, temporaryFolder, writeMigrations } from '../fixtures/migrations.ts'
 import { runOperatorCommand } from '../fixtures/operator-command.ts'
 import { app as library } from '../library/app.ts'
 import { freePort } from '../../testing/postgres.ts'
@@ -131,14 +132,9 @@ async function snapshot(db: Database) {
   return rows
 }
 
-/** Returns the parts of two snapshots that differ, from the first difference on. */
+/** Returns the names of the tables and states that differ. */
 const differences = (actual: Snapshot, expected: Snapshot) =>
-  Object.keys({ ...actual, ...expected }).flatMap((name) => {
-    const [one = '', other = ''] = [actual[name], expected[name]]
-    if (one === other) return []
-    const place = [...one].findIndex((_, index) => one[index] !== other[index])
-    return [{ name, actual: one.slice(place, place + 200), expected: other.slice(place, place + 200) }]
-  })
+  Object.keys({ ...actual, ...expected }).filter((name) => actual[name] !== expected[name])
 
 async function withDatabase<Result>(url: string, folder: string, work: (db: Database) => Promise<Result>) {
   const { db, close } = await open(url, { migrationsFolder: folder })
@@ -168,6 +164,28 @@ async function filledApplication() {
     runOperatorCommand(app, environment, ...words)
   return { folder, environment: { DATA_DIR }, before, run }
 }
+
+const ENTRIES = { '1_entries': 'create table entries (id int, text text)' }
+
+/** An application with one table, and an embedded database with two rows. */
+async function smallApplication() {
+  const folder = writeMigrations(ENTRIES)
+  const database = await emptyDatabases['an embedded database']()
+  const environment = { DATA_DIR: dirname(database) }
+  await withDatabase(database, folder, (db) =>
+    db.execute(sql`insert into entries values (1, 'one'), (2, 'two')`),
+  )
+  const app = { ...library, migrationsFolder: folder }
+  const run = (settings: Record<string, string>, ...words: string[]) =>
+    runOperatorCommand(app, settings, ...words)
+  return { folder, environment, run }
+}
+
+/** Opens a database without the application's migrations, and returns the entries. */
+const entriesIn = (url: string) =>
+  withDatabase(url, writeMigrations({}), async (db) => [
+    ...(await query(db, sql`select id, text from entries order by id`)),
+  ])
 
 describe('tallystick copy', { timeout: 180_000 }, () => {
   test('copies all data to a server and back', async () => {
@@ -281,25 +299,19 @@ describe('tallystick copy', { timeout: 180_000 }, () => {
       )
     expect((await run(environment, 'doctor')).text).toMatch(/problem +database .*data of PostgreSQL 17/)
   })
+
+  test('a backup of another version of PostgreSQL is named', async () => {
+    const { environment, run } = await smallApplication()
+    const [file, folder] = [join(environment.DATA_DIR, 'backup'), temporaryFolder()]
+    await run(environment, 'backup', file)
+    execFileSync('tar', ['-xzf', file, '-C', folder], { stdio: 'ignore' })
+    writeFileSync(join(folder, 'PG_VERSION'), '17\n')
+    // The names in a backup are absolute.
+    execFileSync('tar', ['-czPf', file, '--transform', 's,^\\.,,', '-C', folder, '.'])
+
+    const { problem } = await run(environment, 'restore', file, '--force')
+
+    expect(problem).toContain('has data of PostgreSQL 17')
+    expect(await entriesIn(join(environment.DATA_DIR, 'db'))).toHaveLength(2)
+  })
 })
-
-const ENTRIES = { '1_entries': 'create table entries (id int, text text)' }
-
-/** An application with one table, and an embedded database with two rows. */
-async function smallApplication() {
-  const folder = writeMigrations(ENTRIES)
-  const environment = { DATA_DIR: temporaryFolder() }
-  await withDatabase(join(environment.DATA_DIR, 'db'), folder, (db) =>
-    db.execute(sql`insert into entries values (1, 'one'), (2, 'two')`),
-  )
-  const app = { ...library, migrationsFolder: folder }
-  const run = (settings: Record<string, string>, ...words: string[]) =>
-    runOperatorCommand(app, settings, ...words)
-  return { folder, environment, run }
-}
-
-/** Opens a database without the application's migrations, and returns the entries. */
-const entriesIn = (url: string) =>
-  withDatabase(url, writeMigrations({}), async (db) => [
-    ...(await query(db, sql`select id, text from entries order by id`)),
-  ])
