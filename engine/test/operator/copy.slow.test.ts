@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 import { sql } from 'drizzle-orm'
+import postgres from 'postgres'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
 import { query } from '../../db/copy/catalogue.ts'
@@ -14,6 +15,7 @@ import { kinds, preparation, tableOf } from '../fixtures/column-kinds.ts'
 import { emptyDatabases, temporaryFolder, writeMigrations } from '../fixtures/migrations.ts'
 import { runOperatorCommand } from '../fixtures/operator-command.ts'
 import { app as library } from '../library/app.ts'
+import { databaseUrl } from '../../testing/database-url.ts'
 import { freePort } from '../../testing/postgres.ts'
 
 const tables = Object.entries(kinds)
@@ -151,6 +153,26 @@ async function emptyServer() {
   return url
 }
 
+/** An empty database whose owner has no privileges of a superuser. */
+async function emptyServerOfOwner() {
+  const { url, drop } = await createDatabase('template1')
+  const role = `owner_${crypto.randomUUID().replaceAll('-', '')}`
+  const admin = postgres(url, { max: 1 })
+  await admin`create role ${admin(role)} login password 'Secret1'`
+  await admin`alter database ${admin(new URL(url).pathname.slice(1))} owner to ${admin(role)}`
+  await admin.end()
+  onTestFinished(async () => {
+    await drop()
+    const server = postgres(databaseUrl(url, 'postgres'), { max: 1 })
+    await server`drop role ${server(role)}`
+    await server.end()
+  })
+  const owned = new URL(url)
+  owned.username = role
+  owned.password = 'Secret1'
+  return owned.href
+}
+
 /** An application with its migrations, and an embedded database with rows. */
 async function filledApplication() {
   const folder = migrationsFolder()
@@ -190,7 +212,7 @@ const entriesIn = (url: string) =>
 describe('tallystick copy', { timeout: 180_000 }, () => {
   test('copies all data to a server and back', async () => {
     const { folder, environment, before, run } = await filledApplication()
-    const url = await emptyServer()
+    const url = await emptyServerOfOwner()
     const back = { DATA_DIR: temporaryFolder() }
 
     // Also with the DATABASE_URL that the service has afterwards.
@@ -202,6 +224,7 @@ describe('tallystick copy', { timeout: 180_000 }, () => {
     expect(there.problem).toBeUndefined()
     expect(there.text).toContain('2500  public."Knots"')
     expect(there.text).toContain('set DATABASE_URL')
+    expect(there.text + andBack.text).not.toContain('Secret1')
     expect(differences(onServer, before)).toEqual([])
     expect(andBack.problem).toBeUndefined()
     expect(differences(after, before)).toEqual([])
