@@ -1,5 +1,6 @@
 import { findFilledTable, readCatalogue } from '../db/copy/catalogue.ts'
-import { copyData, type CopiedTable, CopyError, filledError } from '../db/copy/index.ts'
+import { CopyError, filledError } from '../db/copy/error.ts'
+import { copyData, type CopiedTable } from '../db/copy/index.ts'
 import { parseDatabaseUrl } from '../db/database-url.ts'
 import type { Connection, Database } from '../db/database.ts'
 import { containsDatabase } from '../db/embedded.ts'

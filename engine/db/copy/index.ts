@@ -1,10 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
 
 import type { Database } from '../database.ts'
-import { toErrorMessage } from '../errors.ts'
 import { type Catalogue, findFilledTable, query, readCatalogue, type Table } from './catalogue.ts'
-import { sortByReferences } from './order.ts'
+import { CopyError, filledError, rethrowFor } from './error.ts'
 import { copyRows, measureTable } from './rows.ts'
+import { withoutTriggers } from './triggers.ts'
 
 /** Settings of both transactions: values have the same texts on both sides, and no limit of time ends the copy. */
 const SETTINGS = {
@@ -31,18 +31,6 @@ interface CopyOptions {
   isFresh: boolean
   onCopied?: (table: CopiedTable) => void
 }
-
-/** An error of a copy, which has changed nothing in the target. */
-export class CopyError extends Error {}
-
-const rethrowFor =
-  (name: string) =>
-  (error: unknown): never => {
-    if (error instanceof CopyError) throw error
-    throw new CopyError(`${name} cannot be copied: ${toErrorMessage(error)}. Nothing was copied.`, {
-      cause: error,
-    })
-  }
 
 /**
  * Copies all rows and the state of all sequences to a migrated database, in one transaction. Compares the number of rows and
@@ -72,33 +60,17 @@ async function copyInTransactions(from: Database, to: Database, { isFresh, onCop
   const source = await readCatalogue(from)
   const target = await readCatalogue(to)
   requireSameTables(source, target)
-  const { sorted, forward } = sortByReferences(target.tables)
   const sourceTables = new Set(source.tables.map(({ name }) => name))
-  const run = (statement: string) => query(to, sql.raw(statement))
-  const hidden = sorted.flatMap(({ name, triggers }) =>
-    triggers.map((trigger) => ({ ...trigger, table: name })),
-  )
-  const notDeferrable = [
-    ...new Set(
-      forward
-        .filter(({ isDeferrable }) => !isDeferrable)
-        .map(({ table, key }) => `alter table ${table} alter constraint ${key}`),
-    ),
-  ]
-  for (const { table, name } of hidden) await run(`alter table ${table} disable trigger ${name}`)
-  await emptyTables(to, target.tables, isFresh)
-  for (const alter of notDeferrable) await run(`${alter} deferrable initially deferred`)
-  await run('set constraints all deferred')
-  for (const table of sorted.filter(({ name }) => sourceTables.has(name))) {
-    const rows = await copyTable(from, to, table).catch(rethrowFor(table.name))
-    onCopied?.({ name: table.name, rows })
-  }
-  for (const sequence of source.sequences) await copySequence(from, to, sequence)
-  await run('set constraints all immediate').catch(rethrowFor('The foreign keys'))
-  for (const alter of notDeferrable) await run(`${alter} not deferrable`)
-  for (const { table, name, mode } of hidden) await run(`alter table ${table} ${mode} trigger ${name}`)
+  await withoutTriggers(to, target.tables, async (sorted) => {
+    await emptyTables(to, sorted, isFresh)
+    for (const table of sorted.filter(({ name }) => sourceTables.has(name))) {
+      const rows = await copyTable(from, to, table).catch(rethrowFor(table.name))
+      onCopied?.({ name: table.name, rows })
+    }
+    for (const sequence of source.sequences) await copySequence(from, to, sequence)
+  })
   for (const view of source.materializedViews)
-    await run(`refresh materialized view ${view}`).catch(rethrowFor(view))
+    await query(to, sql`refresh materialized view ${sql.raw(view)}`).catch(rethrowFor(view))
 }
 
 const describe = ({ columns }: Table) => columns.map(({ name, type }) => `${name} ${type}`)
@@ -138,9 +110,6 @@ async function emptyTables(to: Database, tables: readonly Table[], isFresh: bool
   if (!isFresh) throw filledError(filled)
   await query(to, sql`truncate ${names} cascade`)
 }
-
-export const filledError = (table: string) =>
-  new CopyError(`The target is not empty: ${table} has rows. Create a new database. Nothing was copied.`)
 
 async function copyTable(from: Database, to: Database, table: Table) {
   const before = await measureTable(from, table)
