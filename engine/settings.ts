@@ -194,6 +194,7 @@ export function readSettings(environment: Record<string, string | undefined>, ap
     throw new Error(['Invalid settings:', ...problems].join('\n'))
   }
   const baseUrl = env.BASE_URL ?? new URL(`http://localhost:${env.PORT}`).origin
+  const embeddedDatabase = join(env.DATA_DIR, 'db')
   return {
     production: env.NODE_ENV === 'production',
     host: env.HOST,
@@ -202,7 +203,9 @@ export function readSettings(environment: Record<string, string | undefined>, ap
     baseUrl,
     /** Whether only this machine can reach the service. */
     isLocal: isLoopback(env.HOST) && isLoopback(new URL(baseUrl).hostname),
-    databaseUrl: env.DATABASE_URL ?? join(env.DATA_DIR, 'db'),
+    databaseUrl: env.DATABASE_URL ?? embeddedDatabase,
+    /** The folder of the embedded database, which the service uses if DATABASE_URL is not set. */
+    embeddedDatabase,
     /** URL of the PostgreSQL server itself. Set if `databaseUrl` is the URL of a connection pooler. */
     directUrl: env.DATABASE_DIRECT_URL,
     authSecret: env.AUTH_SECRET ?? loadOrCreateSecret(env.DATA_DIR),

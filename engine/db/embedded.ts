@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { rename, rm, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -94,6 +94,30 @@ function protectFromFullDisk(client: PGlite, folder: string) {
 /** Thrown if another process uses the data folder. */
 export class FolderInUse extends Error {}
 
+/** The major version of PostgreSQL of the installed PGlite. */
+const POSTGRES_VERSION = '18'
+
+/** The latest release of PGlite that reads the data of a major version of PostgreSQL. */
+const PGLITE_RELEASES = new Map([
+  ['16', '0.2.17'],
+  ['17', '0.4.6'],
+])
+
+/** Thrown if another major version of PostgreSQL has written the data folder. */
+export class OtherVersion extends Error {}
+
+/** Throws OtherVersion. */
+function requireVersion(folder: string) {
+  if (!containsDatabase(folder)) return
+  const version = readFileSync(join(folder, 'PG_VERSION'), 'utf8').trim()
+  if (version === POSTGRES_VERSION) return
+  const release = PGLITE_RELEASES.get(version)
+  const reader = release === undefined ? '' : ` PGlite ${release} reads it:`
+  throw new OtherVersion(
+    `${folder} has data of PostgreSQL ${version}, and this release reads PostgreSQL ${POSTGRES_VERSION}.${reader} see "Another version of the embedded database" in docs/operation.md.`,
+  )
+}
+
 /**
  * Starts the embedded PostgreSQL with a data folder, or in memory (`memory:`). Applies no migrations. Throws
  * FolderInUse.
@@ -103,6 +127,12 @@ export async function start(folder: string) {
   const release = inMemory ? () => undefined : lockFolder(folder)
   const keepPrivate = () => {
     if (!inMemory) makeContentsPrivate(folder)
+  }
+  try {
+    requireVersion(folder)
+  } catch (error) {
+    release()
+    throw error
   }
   keepPrivate()
   const client = await Embedded.open({ dataDir: inMemory ? 'memory://' : folder }).catch(
@@ -209,6 +239,7 @@ async function unpack(dumped: Buffer, folder: string) {
     await client.close()
     makeContentsPrivate(folder)
   } catch (cause) {
+    requireVersion(folder)
     throw new Error('This is no whole backup of a Tallystick database. Nothing was changed.', { cause })
   }
 }

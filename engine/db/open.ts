@@ -11,7 +11,7 @@ import { observed } from './observer.ts'
 import { withRowReaders } from './row-reader.ts'
 import { applyMigrations, type MigrationSession } from './migrate.ts'
 import { MigrationError } from './migration-files.ts'
-import { casing, migrateServer, openServer, type OpenOptions } from './server.ts'
+import { casing, migrateServer, openServer, type OpenOptions, openWithoutTimeouts } from './server.ts'
 
 export type { ServerOptions } from './server.ts'
 
@@ -46,10 +46,35 @@ export async function open(url: string, options: OpenOptions): Promise<Connectio
 }
 
 /** Applies pending migrations to a PostgreSQL server. */
-export async function migrate(url: string, { directUrl, onMigrated, ...options }: OpenOptions) {
-  const setting = directUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL'
+export async function migrate(
+  url: string,
+  {
+    directUrl,
+    onMigrated,
+    setting = directUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL',
+    ...options
+  }: OpenOptions & { setting?: string },
+) {
   const state = await migrateServer(directUrl ?? url, options).catch(rethrowStartError(setting))
   onMigrated?.(state)
+}
+
+/**
+ * Opens a database for work that takes long, with one connection and without timeouts. Applies no migrations. `setting` is the
+ * name of the setting or option with the address.
+ */
+export async function openForLongWork(
+  url: string,
+  setting: string,
+): Promise<Pick<Connection, 'db' | 'close'>> {
+  if (!isServer(url)) return openEmbedded(url)
+  try {
+    const opened = openWithoutTimeouts(url)
+    await opened.db.execute(sql`select 1`)
+    return opened
+  } catch (error) {
+    return rethrowStartError(setting)(error)
+  }
 }
 
 const rethrowStartError =

@@ -155,13 +155,7 @@ export async function migrateServer(
   url: string,
   { migrationsFolder, onApplied }: Pick<OpenOptions, 'migrationsFolder' | 'onApplied'>,
 ): Promise<MigrationState> {
-  const database = parseDatabaseUrl(url)
-  const migrator = postgres({
-    ...DRIVER_DEFAULTS,
-    ...connectionOptions(database, Infinity),
-    connection: startupParameters(database, { options: `${SCHEMA} ${NO_TIMEOUTS}` }),
-    max: 1,
-  })
+  const migrator = connectWithoutTimeouts(url)
   try {
     await lockMigrations(migrator)
     const session: MigrationSession = {
@@ -173,6 +167,22 @@ export async function migrateServer(
   } finally {
     await migrator.end()
   }
+}
+
+function connectWithoutTimeouts(url: string) {
+  const database = parseDatabaseUrl(url)
+  return postgres({
+    ...DRIVER_DEFAULTS,
+    ...connectionOptions(database, Infinity),
+    connection: startupParameters(database, { options: `${SCHEMA} ${NO_TIMEOUTS}` }),
+    max: 1,
+  })
+}
+
+/** Opens one connection to a PostgreSQL server, for work that takes long. */
+export function openWithoutTimeouts(url: string) {
+  const client = connectWithoutTimeouts(url)
+  return { db: drizzle(client, { casing }), close: () => client.end() }
 }
 
 /**

@@ -64,6 +64,14 @@ export function addOperatorCommands(program: Command, context: CommandContext) {
       (await import('./backup.ts')).restore(context, file, options),
     )
   program
+    .command('copy')
+    .description('copy all data of the embedded database to an empty PostgreSQL server, or back')
+    .option('--to <url>', 'copy to this server')
+    .option('--from <url>', 'copy from this server to an empty embedded database')
+    .action(async (options: { to?: string; from?: string }) =>
+      (await import('./copy.ts')).copy(context, options),
+    )
+  program
     .command('doctor')
     .description('check packages, settings, database, migrations, clock, mail server and data folder')
     .action(async () => (await import('./doctor.ts')).doctor(context))

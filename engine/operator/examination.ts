@@ -5,7 +5,7 @@ import { dirname } from 'node:path'
 import { importDevelopment } from './development.ts'
 import { describeConnectionError } from '../db/connection-errors.ts'
 import { type Inspection, inspect } from '../db/inspection.ts'
-import { FolderInUse } from '../db/embedded.ts'
+import { FolderInUse, OtherVersion } from '../db/embedded.ts'
 import { codeOf, toErrorMessage } from '../db/errors.ts'
 import { isServer } from '../db/open.ts'
 import { ExposedError, makeFolderPrivate } from '../db/private.ts'
@@ -65,6 +65,7 @@ async function examineDatabase(
   } catch (error) {
     if (error instanceof FolderInUse)
       return [{ subject, fact: 'in use by the service: to check the database, stop the service' }]
+    if (error instanceof OtherVersion) return [{ subject, problem: error.message }]
     return [
       {
         subject,

@@ -38,6 +38,11 @@ async function copyTo(folder: string) {
   return { DATA_DIR: folder }
 }
 
+const databaseWithoutTables = async () => {
+  const { DATABASE_URL } = await emptyServerDatabase()
+  return { DATABASE_URL }
+}
+
 const embeddedDatabase = async () => copyTo((await emptyFolder()).DATA_DIR)
 
 async function seededServerDatabase() {
@@ -109,6 +114,40 @@ describe.each<[string, () => Promise<Environment>, () => Promise<Environment>]>(
     })
   })
 })
+
+test(
+  'tallystick copy moves the data to a server, with which the service starts',
+  { timeout: 300_000 },
+  async () => {
+    const environment = await embeddedDatabase()
+    const onServer = { ...environment, ...(await databaseWithoutTables()) }
+    const read = (settings: Environment) =>
+      withService(settings, async (service) => {
+        const [ada, charles] = [
+          await service.person('ada@example.com'),
+          await service.person('charles@example.com'),
+        ]
+        const { notes } = await charles.notes.list()
+        return { account: await ada.account.get(), tasks: await ada.tasks.list({}), notes }
+      })
+    const before = await read(environment)
+
+    const { problem } = await run(environment, 'copy', '--to', onServer.DATABASE_URL)
+
+    expect(problem).toBeUndefined()
+    const { account, tasks, notes } = await read(onServer)
+    expect(account.id).toBe(before.account.id)
+    expect(tasks).toEqual(before.tasks)
+    expect(notes).toEqual(before.notes)
+    // The sequences and the counters of the triggers continue.
+    const { taskCount } = await withService(onServer, async (service) => {
+      const ada = await service.person('ada@example.com')
+      await ada.tasks.create({ taskTitle: 'After the copy' })
+      return ada.tasks.list({})
+    })
+    expect(taskCount).toBe(before.tasks.taskCount + 1)
+  },
+)
 
 describe('tallystick backup and restore', { timeout: 300_000 }, () => {
   const tasks = (environment: Environment) =>
