@@ -107,7 +107,7 @@ describe('a new project', { timeout: 300_000 }, () => {
   test('has archives without mistakes', async () => {
     const archives = (await readdir(join(project, 'vendor'))).filter((file) => file.endsWith('.tgz'))
 
-    expect(archives).toHaveLength(2)
+    expect(archives).toHaveLength(3)
     for (const archive of archives) await checkArchive(join(project, 'vendor', archive))
   })
 
@@ -253,7 +253,7 @@ describe('a new project', { timeout: 300_000 }, () => {
 
     for (const part of [bare, join(bare, 'app')]) await run(resolve('node_modules/.bin/tsc'), ['-p', part])
 
-    expect(await readdir(join(bare, 'vendor'))).toHaveLength(3)
+    expect(await readdir(join(bare, 'vendor'))).toHaveLength(4)
   })
 
   test('is written beside the files of a new repository, and the printed command leads there', async () => {
