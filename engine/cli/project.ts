@@ -38,5 +38,8 @@ export async function addProjectCommands(program: Command) {
     })
   const development = await importDevelopment()
   if (development) development.addCommands(program)
-  else program.showHelpAfterError('The commands for development need the package tallystick-dev: npm install')
+  else
+    program.showHelpAfterError(
+      'The commands for development, such as dev, need the sources and the package tallystick-dev (npm install).',
+    )
 }

@@ -63,7 +63,7 @@ describe('the files for the deployment of a new project', { timeout: 600_000 }, 
     expect((await run(tallystick, ['permissions'], { cwd: app, env })).stdout).toBeDefined()
     for (const name of ['dev', 'build'])
       await expect(run(tallystick, [name], { cwd: app, env })).rejects.toMatchObject({
-        stderr: expect.stringContaining('has a built project without its sources'),
+        stderr: expect.stringContaining('such as dev, need the sources and the package tallystick-dev'),
       })
 
     service.kill('SIGTERM')

@@ -73,7 +73,7 @@ function listFilesBeside(sources: readonly string[]) {
   const folders = new Set(
     sources.filter((path) => /^\w[^:]*\//.test(path)).map((path) => path.split('/', 1)[0] ?? ''),
   )
-  return [...folders].flatMap(filesIn).filter((file) => !/\.[cm]?tsx?$/.test(file))
+  return [...folders].flatMap(filesIn).filter((file) => !/\.[cm]?tsx?$|(^|\/)node_modules\//.test(file))
 }
 
 /** Replaces a file at once, because another process can read the file. */
