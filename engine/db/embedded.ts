@@ -1,5 +1,6 @@
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { rename, rm, statfs } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
@@ -8,6 +9,7 @@ import { gunzip, gzip } from 'node:zlib'
 import { PGlite, type PGliteOptions } from '@electric-sql/pglite'
 import { tryLock } from 'fs-native-extensions'
 
+import { codeOf } from './errors.ts'
 import { makeContentsPrivate, makeFolderPrivate, makePrivate } from './private.ts'
 
 // Sets a V8 flag to the default value of Node 24. With the default value of Node 20, V8 spends a third of the CPU time
@@ -36,30 +38,31 @@ function replaceDecoder() {
  * TextDecoder only while PGlite creates the decoder. The class can be deleted when a release of PGlite passes
  * engine/test/db/texts.slow.test.ts without the class.
  */
-class Embedded extends PGlite {
-  static async open(options: PGliteOptions) {
-    const client = Embedded.#create(options)
-    await client.waitReady
-    return client
-  }
-
-  static #create(options: PGliteOptions) {
-    const restoreDecoder = replaceDecoder()
-    try {
-      return new Embedded(options)
-    } finally {
-      restoreDecoder()
+const keepByteOrderMarks = (Base: typeof PGlite) =>
+  class extends Base {
+    override async execProtocolRaw(...parameters: Parameters<PGlite['execProtocolRaw']>) {
+      const bytes = await super.execProtocolRaw(...parameters)
+      const restoreDecoder = replaceDecoder()
+      // The first microtask runs before `execProtocol` continues, and the second after `execProtocol` has created its decoder.
+      queueMicrotask(() => {
+        queueMicrotask(restoreDecoder)
+      })
+      return bytes
     }
   }
 
-  override async execProtocolRaw(...parameters: Parameters<PGlite['execProtocolRaw']>) {
-    const bytes = await super.execProtocolRaw(...parameters)
-    const restoreDecoder = replaceDecoder()
-    // The first microtask runs before `execProtocol` continues, and the second after `execProtocol` has created its decoder.
-    queueMicrotask(() => {
-      queueMicrotask(restoreDecoder)
-    })
-    return bytes
+async function openClient(Base: typeof PGlite, options: PGliteOptions) {
+  const client = createClient(keepByteOrderMarks(Base), options)
+  await client.waitReady
+  return client
+}
+
+function createClient(Client: typeof PGlite, options: PGliteOptions) {
+  const restoreDecoder = replaceDecoder()
+  try {
+    return new Client(options)
+  } finally {
+    restoreDecoder()
   }
 }
 
@@ -106,15 +109,28 @@ const PGLITE_RELEASES = new Map([
 /** Thrown if another major version of PostgreSQL has written the data folder. */
 export class OtherVersion extends Error {}
 
-/** Throws OtherVersion. */
-function requireVersion(folder: string) {
-  if (!containsDatabase(folder)) return
+/**
+ * Returns the PGlite that reads a folder: the installed release, or for the data of PostgreSQL 17 the package `pglite-17` of
+ * the working folder, an older release under this name. Throws OtherVersion.
+ */
+function findPGlite(folder: string): typeof PGlite {
+  if (!containsDatabase(folder)) return PGlite
   const version = readFileSync(join(folder, 'PG_VERSION'), 'utf8').trim()
-  if (version === POSTGRES_VERSION) return
+  if (version === POSTGRES_VERSION) return PGlite
+  const require = createRequire(join(process.cwd(), 'package.json'))
+  const name = `pglite-${version}`
+  try {
+    return (require(name) as { PGlite: typeof PGlite }).PGlite
+  } catch (error) {
+    if (codeOf(error) !== 'MODULE_NOT_FOUND') throw error
+  }
   const release = PGLITE_RELEASES.get(version)
-  const reader = release === undefined ? '' : ` PGlite ${release} reads it:`
+  const reader =
+    release === undefined
+      ? ''
+      : ` To read it, run: npm install --no-save ${name}@npm:@electric-sql/pglite@${release}`
   throw new OtherVersion(
-    `${folder} has data of PostgreSQL ${version}, and this release reads PostgreSQL ${POSTGRES_VERSION}.${reader} see "Another version of the embedded database" in docs/operation.md.`,
+    `${folder} has data of PostgreSQL ${version}, and this release reads PostgreSQL ${POSTGRES_VERSION}. See "Another version of the embedded database" in docs/operation.md.${reader}`,
   )
 }
 
@@ -128,14 +144,15 @@ export async function start(folder: string) {
   const keepPrivate = () => {
     if (!inMemory) makeContentsPrivate(folder)
   }
+  let Base: typeof PGlite
   try {
-    requireVersion(folder)
+    Base = findPGlite(folder)
   } catch (error) {
     release()
     throw error
   }
   keepPrivate()
-  const client = await Embedded.open({ dataDir: inMemory ? 'memory://' : folder }).catch(
+  const client = await openClient(Base, { dataDir: inMemory ? 'memory://' : folder }).catch(
     async (error: unknown) => {
       release()
       if (inMemory || !(await isAlmostFull(folder))) throw error
@@ -239,7 +256,7 @@ async function unpack(dumped: Buffer, folder: string) {
     await client.close()
     makeContentsPrivate(folder)
   } catch (cause) {
-    requireVersion(folder)
+    findPGlite(folder)
     throw new Error('This is no whole backup of a Tallystick database. Nothing was changed.', { cause })
   }
 }

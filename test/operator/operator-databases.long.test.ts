@@ -1,11 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, lstat, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 
 import {
   emptyFolder,
@@ -16,6 +16,7 @@ import {
   withService,
 } from '../fixtures/operator.ts'
 import { freePort } from '../../engine/dev/testing/postgres.ts'
+import { install } from '../fixtures/installation.ts'
 import { pathOf, startCommand } from '../fixtures/programs.ts'
 
 /**
@@ -148,6 +149,30 @@ test(
     expect(taskCount).toBe(before.tasks.taskCount + 1)
   },
 )
+
+test('data of an older PostgreSQL are read with an older PGlite', { timeout: 300_000 }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tallystick-older-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  await writeFile(join(folder, 'package.json'), '{}')
+  await install(folder, 'pglite-17@npm:@electric-sql/pglite@0.4.6')
+  const code =
+    "const { PGlite } = require('pglite-17'); new PGlite('data/db').waitReady.then(() => process.exit())"
+  await mkdir(join(folder, 'data'), { mode: 0o700 })
+  execFileSync(process.execPath, ['-e', code], { cwd: folder })
+  const { DATABASE_URL } = await databaseWithoutTables()
+  const command = (...words: string[]) =>
+    execFileSync(process.execPath, [pathOf('cli'), ...words], {
+      cwd: folder,
+      env: { PATH: process.env.PATH, DATA_DIR: 'data' },
+      encoding: 'utf8',
+    })
+
+  command('seed')
+  const copied = command('copy', '--to', DATABASE_URL)
+
+  expect(await readFile(join(folder, 'data/db/PG_VERSION'), 'utf8')).toBe('17\n')
+  expect(copied).toMatch(/^ +[1-9]\d* {2}\S*tasks$/m)
+})
 
 describe('tallystick backup and restore', { timeout: 300_000 }, () => {
   const tasks = (environment: Environment) =>

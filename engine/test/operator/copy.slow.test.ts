@@ -318,7 +318,7 @@ describe('tallystick copy', { timeout: 180_000 }, () => {
 
     for (const words of [['migrate'], ['copy', '--to', await emptyServer()]])
       expect((await run(environment, ...words)).problem).toMatch(
-        /db has data of PostgreSQL 17, and this release reads PostgreSQL 18\. PGlite 0\.4\.6 reads it: see .* docs\/operation\.md\.$/,
+        /db has data of PostgreSQL 17, and this release reads PostgreSQL 18\. See .* docs\/operation\.md\. To read it, run: npm install --no-save pglite-17@npm:@electric-sql\/pglite@0\.4\.6$/,
       )
     expect((await run(environment, 'doctor')).text).toMatch(/problem +database .*data of PostgreSQL 17/)
   })
