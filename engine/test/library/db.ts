@@ -400,7 +400,8 @@ export const exportShelves = (db: Database, { id }: Person) => ({
     .select({ shelfId: shelfShares.shelfId, email: shelfShares.email, role: shelfShares.role })
     .from(shelfShares)
     .innerJoin(shelves, eq(shelves.id, shelfShares.shelfId))
-    .where(eq(shelves.userId, id)),
+    .where(eq(shelves.userId, id))
+    .orderBy(shelfShares.shelfId, shelfShares.email),
 })
 
 export const removeShares = (tx: Database, { email }: Person) =>
