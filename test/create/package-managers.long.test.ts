@@ -22,6 +22,7 @@ export const ${name} = pgTable('${name}', { id: text().primaryKey() })
 const managers = [
   { name: 'npm', program: 'npm', from: undefined, frozen: ['ci'] },
   { name: 'pnpm', program: 'pnpm', from: 'pnpm@12.21.0', frozen: ['install', '--frozen-lockfile'] },
+  { name: 'Yarn', program: 'yarn', from: '@yarnpkg/cli-dist@4.18.1', frozen: ['install', '--immutable'] },
   { name: 'Bun', program: 'bun', from: 'bun@1.4.5', frozen: ['install', '--frozen-lockfile'] },
 ]
 
@@ -43,6 +44,8 @@ describe.each(managers)('a project with $name', { timeout: 600_000 }, ({ program
     environment = {
       ...process.env,
       PATH: [join(tools, 'node_modules/.bin'), process.env.PATH].join(delimiter),
+      // Yarn refuses in CI what changes its lock file.
+      YARN_ENABLE_IMMUTABLE_INSTALLS: 'false',
     }
     expect(await runCommand({}, 'new', project, '--name', 'Lendery')).toMatchObject({ stderr: '' })
     await manager('install')
