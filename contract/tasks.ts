@@ -42,6 +42,7 @@ export const Task = z
     updatedAt: Timestamp,
   })
   .register(responseSchemas, { id: 'Task', example })
+export type Task = z.infer<typeof Task>
 export const TaskList = z
   .object({ tasks: z.array(Task), taskCount: z.int() })
   .register(responseSchemas, { id: 'TaskList', example: { tasks: [example], taskCount: 1 } })

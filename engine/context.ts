@@ -44,6 +44,11 @@ export interface Context {
    * after an unexpected error, because the database may have committed before the error.
    */
   announce: Announce
+  /**
+   * Checks the permissions that the contract declares, and the version of `If-Match`, with the current data. Throws 404, 403 or
+   * 412. Set for procedures whose statement contains these conditions: they call it if no row fulfills them.
+   */
+  checkPermissions?: () => Promise<void>
   /** What the resources store about a person. */
   personalData: PersonalData
   /** What log, metrics, traces and audit trail record about the request. */

@@ -170,6 +170,7 @@ export function findMistakes(resources: Resources): string[] {
     Object.entries(resource.procedures).map(([key, procedure]) => ({
       operation: `${name}.${key}`,
       resource,
+      resources,
       procedure,
     })),
   )

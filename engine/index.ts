@@ -9,5 +9,7 @@ export type { Authorization, CheckByLock, CheckByStatement, Items } from './item
 export { newestFirst, newestFirstByText, type Order, readPage } from './lists/pagination.ts'
 export type { Announce, Recipient } from './live-stream.ts'
 export type { App, Patch, Resource, SampleName, Samples } from './resource.ts'
+export type { Permissions, Viewer } from './rows/operations.ts'
+export { resource } from './rows/resource.ts'
 export { createTranslation, type Values, type Writer } from './translation/index.ts'
 export { toUnixSeconds, toUnixTimes } from './unix-time.ts'

@@ -109,7 +109,7 @@ const items: Items<string> = {
   permissions,
   findRelation: async (db, user, id) => {
     const found = await query.find(db, user, id)
-    return found && { name: relationTo(found, user.id), owner: found.note.userId }
+    return found && { names: [relationTo(found, user.id)], recipients: [{ person: found.note.userId }] }
   },
   ifMatch: {
     by: 'lock',

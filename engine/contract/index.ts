@@ -47,8 +47,10 @@ export { isRightToLeft, type Language, languages, matchLanguage } from './langua
 export { linkToNext, nextCursor } from './link.ts'
 export { readTopics, topic, type WatchInput } from './live.ts'
 export {
+  actionsOf,
   type Alternative,
   isChange,
+  type ItemAction,
   MAX_BYTES,
   type Meta,
   limitsOf,

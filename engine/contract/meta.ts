@@ -65,6 +65,19 @@ export interface Alternative {
 /** Maximum of `maxBytes` of a procedure: 16 MiB. */
 export const MAX_BYTES = 16 * 1024 * 1024
 
+/** An action on an item of another resource: `{ name: 'CREATE_TICKET', of: 'projects', id: 'projectId' }`. */
+export interface ItemAction {
+  name: string
+  /** The resource with the item, and with the permissions of the action. By default, the resource of the procedure. */
+  of?: string
+  /** The field of the input with the id of the item. */
+  id: string
+}
+
+/** Returns the actions of a procedure. */
+export const actionsOf = ({ action = [] }: Pick<Meta, 'action'>): readonly ItemAction[] =>
+  [action].flat().map((each) => (typeof each === 'string' ? { name: each, id: 'id' } : each))
+
 /** What a procedure declares in addition to its route, schemas and errors. */
 export interface Meta {
   /** Who can call the procedure: engine/contract/builders.ts sets it. */
@@ -86,10 +99,11 @@ export interface Meta {
   /** Rejects callers who are not administrators with 403. */
   administratorsOnly?: true
   /**
-   * The action that the caller needs a permission for, on the item with the id in the input (`id`): see engine/items.ts. The
-   * response is 404 if the item does not exist, and 403 if the caller lacks the permission.
+   * What the caller needs a permission for (engine/items.ts): an action on the item with the id in the input (`id`), actions on
+   * items of other resources, or several of them. The response is 404 if an item does not exist for the caller, and 403 if the
+   * caller lacks a permission.
    */
-  action?: string
+  action?: string | ItemAction | readonly (string | ItemAction)[]
   rateLimit?: RateLimit
   /** Further limits. The procedure itself counts its calls, by a part of the input: see `consumeLimit` (engine/guard/access.ts). */
   inputLimits?: readonly RateLimit[]

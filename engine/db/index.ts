@@ -18,5 +18,6 @@ export {
   type SizedRow,
 } from './pagination.ts'
 export { type Selection, selectWith } from './personal-data.ts'
+export { type MembersTable, owned, rows, type Rows, shared, within } from './rows/index.ts'
 export { coalesced, prepared, requireRow } from './statements.ts'
 export { type Person, userIdColumn } from './users.ts'

@@ -221,7 +221,7 @@ const mistakes: Mistake[] = [
       procedures: { edit: change({ reads: loansTopic, action: 'EDIT_LOAN' }) },
       items,
     },
-    'books.edit: the state of a topic cannot need the action EDIT_LOAN',
+    'books.edit: the state of a topic cannot need the action EDIT_LOAN of an item; name the parent of the items with `of`',
   ],
   [
     'a public topic with an input',
