@@ -1,7 +1,7 @@
 import type { Promisable } from '@orpc/shared'
 import { actionsOf, type ItemAction, type Page, type Search } from 'tallystick-contract'
 
-import type { Related, Requirements, Rows } from '../db/rows/index.ts'
+import type { Member, Related, Requirements, Rows } from '../db/rows/index.ts'
 import type { Person } from '../db/users.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
@@ -130,8 +130,81 @@ export function createOperations<
   /** `{ tasks: […] }`, and with the name of the total `{ tasks: […], taskCount: 7 }`. */
   type PageOf<List extends string, Total extends string> = Record<List, View[]> & Record<Total, number>
 
+  /** Throws if the rows have no members. */
+  const requireMembers = () => {
+    if (!rows.members) throw new Error(`The rows of ${rows.name} have no members`)
+    return rows.members
+  }
+
+  /** Announces a change of a membership to the address, and to those who see the row. */
+  const announceMember = ({ context, procedure }: Call, row: object | undefined, address: string) => {
+    for (const topic of procedure['~orpc'].meta.updates ?? [])
+      context.announce(topic, { address }, ...(row ? recipientsOf(rows, row) : []))
+  }
+
   return {
     viewAs,
+
+    /** Lists the members of the row with the id in the input, newest first: `{ members: [{ email, role, createdAt }] }`. */
+    members:
+      <List extends string, Shown>(list: List, viewMember: (member: Member) => Shown) =>
+      async (call: ItemCall & { input: Page }): Promise<Record<List, Shown[]>> => {
+        const order = {
+          positionOf: ({ createdAt, email }: Member) => ({ at: createdAt, id: email }),
+          cursorPattern: newestFirstByText.cursorPattern,
+          textsOf: ({ email }: Member) => [email],
+        }
+        const { rows: found } = await readPage(call, order, (page) =>
+          requireMembers().list(call.context.db, call.input.id, page),
+        )
+        return { [list]: found.map(viewMember) } as Record<List, Shown[]>
+      },
+
+    /**
+     * Gives the person with an address a role, or changes the role. The address need not have an account: the person sees the row
+     * after signing in. Answers the row, whether or not the address has an account.
+     */
+    invite: <Given extends ItemCall>(map: (call: Given) => Pick<Member, 'email' | 'role'>) =>
+      checksInStatement(async (call: Given): Promise<View> => {
+        const { db, user } = call.context
+        const { email, role } = map(call)
+        const address = email.toLowerCase()
+        const { relations } = requirementsOf(call, rows, permissions)
+        // The owner keeps the relation of the owner.
+        const isDone =
+          address === user.email ||
+          (await requireMembers().put(db, user, call.input.id, { email: address, role }, relations))
+        const row = isDone ? await rows.find(db, user, call.input.id) : undefined
+        if (!row) return throwMissing(call)
+        announceMember(call, row, address)
+        return showWithTag(call, row)
+      }, coversOwn),
+
+    /** Removes the person with an address from the row, if there is one. */
+    exclude: <Given extends ItemCall>(map: (call: Given) => string) =>
+      checksInStatement(async (call: Given): Promise<View> => {
+        const { db, user } = call.context
+        const address = map(call).toLowerCase()
+        const { relations } = requirementsOf(call, rows, permissions)
+        const isRemoved = await requireMembers().remove(db, user, call.input.id, address, relations)
+        if (!isRemoved) await call.context.checkPermissions?.()
+        const row = await rows.find(db, user, call.input.id)
+        if (!row) return throwMissing(call)
+        announceMember(call, row, address)
+        return showWithTag(call, row)
+      }, coversOwn),
+
+    /** Ends the access of the caller to the row that another person shares. */
+    leave: () =>
+      checksInStatement(async (call: ItemCall) => {
+        const { db, user } = call.context
+        const row = await rows.find(db, user, call.input.id)
+        const { relations } = requirementsOf(call, rows, permissions)
+        if (!(await requireMembers().remove(db, user, call.input.id, user.email, relations)))
+          return throwMissing(call)
+        announceMember(call, row, user.email)
+        return { success: true }
+      }, coversOwn),
 
     /**
      * Lists a page. `list` is the name of the list in the output, `total` the name of the number of all rows. The input can

@@ -19,6 +19,7 @@ import type { Person } from '../users.ts'
 import { createChanges, type Requirements } from './changes.ts'
 import { createInsert } from './inserts.ts'
 import { type AnyRow, type Columns, createLists, type Given, hasOneRelation, largeFieldsOf } from './lists.ts'
+import { createMembers } from './members.ts'
 import {
   owned,
   OWNER,
@@ -31,6 +32,7 @@ import {
 } from './visibility.ts'
 
 export { type MembersTable, owned, OWNER, shared, within } from './visibility.ts'
+export type { Member } from './members.ts'
 export type { Requirements } from './changes.ts'
 
 type RowsTable = PgTable & { id: PgColumn }
@@ -157,6 +159,8 @@ export interface Rows<Row = object, New = never, Changes = never> {
   clear: (db: Database, person: Person) => PromiseLike<unknown>
   /** The query of an export: the rows that the person owns or wrote, newest first. */
   all: (db: Database, person: Person) => SQLWrapper & PromiseLike<Row[]>
+  /** The people with access to a row by address. Undefined if the rows have no members. */
+  members: ReturnType<typeof createMembers> | undefined
   /** Lists the ids that a list of all rows depends on, besides the account: of the parents, or of rows of other people. */
   listSources: (db: Database, person: Person) => Promise<(string | number)[]>
 }
@@ -293,6 +297,7 @@ export function rows<
         .orderBy(...(columns.createdAt ? [desc(columns.createdAt)] : []), desc(table.id))
       return query as unknown as SQLWrapper & PromiseLike<Row[]>
     },
+    members: visibility.members && createMembers(table, visibility, visibility.members),
     listSources: lists.listSources,
   }
 }

@@ -29,8 +29,7 @@ const MAX_CONCURRENT_INSERTS = 4
 const MAX_INSERTED = 32
 
 /** The name of a column in the database. */
-export const columnName = (field: string, { keyAsName, name }: PgColumn) =>
-  keyAsName ? toSnakeCase(field) : name
+export const columnName = ({ keyAsName, name }: PgColumn) => (keyAsName ? toSnakeCase(name) : name)
 
 /**
  * Creates the function that inserts a row. Returns undefined if the person may not see the parent of the row with one of the
@@ -60,10 +59,10 @@ export function createInsert({ table, columns, visibility, create, creator }: Op
    */
   const insertStatement = (fields: readonly string[], relations: readonly string[] | undefined) =>
     selectInsert(`_insert_${[...fields, ...(relations ?? [])].map(toSnakeCase).join('_')}`, (db) => {
-      const names = fields.map((field) => columnName(field, columns[field] as PgColumn))
+      const names = fields.map((field) => columnName(columns[field] as PgColumn))
       const insertable = pgTable(name, Object.fromEntries(names.map((column) => [column, text(column)])))
       const newColumns = names.map((column) => sql`new.${sql.identifier(column)}`)
-      const parentColumn = parent && columnName(parent.key, columns[parent.key] as PgColumn)
+      const parentColumn = parent && columnName(columns[parent.key] as PgColumn)
       const isPermitted =
         isParentVisible && parentColumn !== undefined
           ? sql`where ${isParentVisible(sql`new.${sql.identifier(parentColumn)}`, viewerPlaceholders, relations)}`
@@ -87,7 +86,7 @@ export function createInsert({ table, columns, visibility, create, creator }: Op
         Object.fromEntries(
           Object.entries(row).map(([field, value]) => {
             const column = columns[field] as PgColumn
-            return [columnName(field, column), toJsonValue(column, value)]
+            return [columnName(column), toJsonValue(column, value)]
           }),
         ),
       ),
