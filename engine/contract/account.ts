@@ -24,7 +24,7 @@ export const Account = z
   .register(responseSchemas, { id: 'Account', example })
 
 /** The part of an export that a resource declares. */
-interface ExportPart {
+export interface ExportPart {
   /** The data in the part, for the description of the export. */
   contents: readonly string[]
   /** The schema of each field. */
@@ -141,6 +141,24 @@ type AccountExport<Parts extends ExportParts> = z.output<
 > &
   DataOfAll<Parts>
 
+/** The parts of an export, only for the compiler, which cannot derive the parts from the data. */
+declare const partsOf: unique symbol
+
+type AccountExportSchema<Parts extends ExportParts> = z.ZodType<
+  AccountExport<Parts>,
+  AccountExport<Parts>
+> & {
+  readonly [partsOf]?: Parts
+}
+
+/** The parts of the export that a contract of the account declares. */
+export type PartsOf<Account extends ReturnType<typeof accountContract<ExportParts>>> =
+  NonNullable<Account['export']['~orpc']['outputSchema']> extends {
+    readonly [partsOf]?: infer Parts extends ExportParts
+  }
+    ? Parts
+    : never
+
 /** The caller enters the e-mail address of the account to confirm the deletion. */
 const DeleteAccount = z
   .object({ email: text({ max: MAX_EMAIL, schema: z.string().trim() }) })
@@ -181,9 +199,7 @@ export const accountContract = <const Parts extends ExportParts>(parts: Parts) =
       summary: 'Export all data about you',
       description: `Returns the account, ${contentsOf(parts)}, sessions, apps and audit entries in one answer. A repeated export within an hour may be refused.`,
     })
-    .output(
-      createExport(Object.values(parts)) as unknown as z.ZodType<AccountExport<Parts>, AccountExport<Parts>>,
-    ),
+    .output(createExport(Object.values(parts)) as unknown as AccountExportSchema<Parts>),
   delete: sensitive
     .meta({ updates: [sessionsTopic] })
     .errors({ WRONG_ADDRESS: { status: 400, message: 'This is not the e-mail address of the account' } })

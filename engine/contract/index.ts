@@ -1,4 +1,5 @@
-export { type DataOf, exportPart, type ExportParts } from './account.ts'
+export { type DataOf, type ExportPart, exportPart, type PartsOf } from './account.ts'
+export { appContract } from './app-contract.ts'
 export { isId, toId } from './app-id.ts'
 export { apps } from './apps.ts'
 export { audiences, tokenClientIds } from './audiences.ts'
@@ -33,7 +34,7 @@ export {
   type RpcClientOptions,
   safe,
 } from './client.ts'
-export { engineContract, type EngineContract, type LiveUpdateOf } from './engine.ts'
+export { type EngineContract, type LiveUpdateOf } from './engine.ts'
 export {
   badRequest,
   BadRequestData,
@@ -59,6 +60,7 @@ export {
   type Tool,
   type Topic,
 } from './meta.ts'
+export { type ProcedureContracts, resourceContract, type ResourceContract } from './resource-contract.ts'
 export { keepRetryTime, retryTimeOf } from './retry-time.ts'
 export {
   ById,
