@@ -10,7 +10,7 @@ import {
   type PartsOf,
   type RateLimit,
   toId,
-} from 'tallystick-contract'
+} from 'tallystick-contract/internal'
 
 import { combine, type PersonalData } from './db/personal-data.ts'
 import type { Context } from './context.ts'

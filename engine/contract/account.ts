@@ -141,20 +141,18 @@ type AccountExport<Parts extends ExportParts> = z.output<
 > &
   DataOfAll<Parts>
 
-/** The parts of an export, only for the compiler, which cannot derive the parts from the data. */
-declare const partsOf: unique symbol
-
+/** The compiler cannot derive the parts from the data, so the type names the parts. No value has the property. */
 type AccountExportSchema<Parts extends ExportParts> = z.ZodType<
   AccountExport<Parts>,
   AccountExport<Parts>
 > & {
-  readonly [partsOf]?: Parts
+  readonly '~parts'?: Parts
 }
 
 /** The parts of the export that a contract of the account declares. */
 export type PartsOf<Account extends ReturnType<typeof accountContract<ExportParts>>> =
   NonNullable<Account['export']['~orpc']['outputSchema']> extends {
-    readonly [partsOf]?: infer Parts extends ExportParts
+    readonly '~parts'?: infer Parts extends ExportParts
   }
     ? Parts
     : never

@@ -26,7 +26,7 @@ type Engine<Resources, Others extends Topic> = ReturnType<
 >
 
 /** The procedures of an application by the names of the resource and of the procedure. */
-type AppContract<Resources, Others extends Topic> = {
+export type AppContract<Resources, Others extends Topic = never> = {
   [Name in keyof Engine<Resources, Others> | keyof Resources]: Name extends keyof Resources
     ? ProceduresOf<Resources[Name]>
     : Engine<Resources, Others>[Name & keyof EngineContract]

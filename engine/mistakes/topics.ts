@@ -1,4 +1,4 @@
-import { metaOf, type Topic } from 'tallystick-contract'
+import { metaOf, type Topic } from 'tallystick-contract/internal'
 
 import type { Resource } from '../resource.ts'
 import { type Declared, isDefined } from './procedures.ts'

@@ -1,4 +1,4 @@
-import { isRightToLeft, type Language, languages } from 'tallystick-contract'
+import { isRightToLeft, type Language, languages } from 'tallystick-contract/internal'
 
 import type { Catalogues } from './catalogues.ts'
 import { createFormatter, type Values } from './format.ts'

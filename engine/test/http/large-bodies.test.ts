@@ -1,7 +1,7 @@
 import { implement } from '@orpc/server'
 import { once } from 'node:events'
 import { request } from 'node:http'
-import { MAX_BYTES, type Meta, publicAccess, text } from 'tallystick-contract'
+import { MAX_BYTES, type Meta, publicAccess, text } from 'tallystick-contract/internal'
 import { type Context, defineApp, withoutCaller } from 'tallystick'
 import { createTallystick } from 'tallystick-dev/testing'
 import { afterAll, describe, expect, test } from 'vitest'
