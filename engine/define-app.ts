@@ -61,7 +61,19 @@ interface Definition<Contract extends AppContract> extends Pick<
   resources: ResourcesOf<Contract>
 }
 
-/** Assembles an application. Throws an error that names every mistake that the types do not show. */
+/**
+ * Assembles an application. Throws an error that names every mistake that the types do not show.
+ *
+ * @example
+ * export const app = defineApp({
+ *   name: 'Library',
+ *   version: '1.0.0',
+ *   description: 'Books and loans.',
+ *   contract,
+ *   migrationsFolder,
+ *   resources: { books, loans },
+ * })
+ */
 export function defineApp<Contract extends AppContract>({
   contract,
   ...definition

@@ -25,7 +25,12 @@ type Engine<Resources, Others extends Topic> = ReturnType<
   typeof engineContract<TopicsOf<Resources[keyof Resources]> | Others, PartsOf<Resources>>
 >
 
-/** The procedures of an application by the names of the resource and of the procedure. */
+/**
+ * The procedures of an application by the names of the resource and of the procedure.
+ *
+ * @example
+ * export type Contract = typeof contract // AppContract<{ books: …, loans: … }>
+ */
 export type AppContract<Resources, Others extends Topic = never> = {
   [Name in keyof Engine<Resources, Others> | keyof Resources]: Name extends keyof Resources
     ? ProceduresOf<Resources[Name]>

@@ -26,6 +26,11 @@ export const engineContract = <Declared extends Topic, const Parts extends Expor
 /** The contracts that every application has, with any topics and any parts of the export. */
 export type EngineContract = ReturnType<typeof engineContract<Topic, ExportParts>>
 
-/** An update of `live.watch`: a topic with its current state. */
+/**
+ * An update of `live.watch`: a topic with its current state.
+ *
+ * @example
+ * type LiveUpdate = LiveUpdateOf<typeof contract> // { topic: 'loans'; state: { loans: Loan[] } } | …
+ */
 export type LiveUpdateOf<Contract extends EngineContract> =
   InferContractRouterOutputs<Contract>['live']['watch'] extends AsyncIterator<infer Update> ? Update : never

@@ -6,7 +6,12 @@ import type { Topic } from './meta.ts'
 /** The contracts of the procedures of a resource, by the name of the procedure. */
 export type ProcedureContracts = Readonly<Record<string, AnyContractProcedure>>
 
-/** What a resource promises to clients. */
+/**
+ * What a resource promises to clients: the value of `resourceContract`.
+ *
+ * @example
+ * const os = implement(loans.procedures)
+ */
 export interface ResourceContract<
   Procedures extends ProcedureContracts = ProcedureContracts,
   Declared extends Topic = Topic,
