@@ -10,7 +10,13 @@ import type { Meta, RateLimit, Topic } from './meta.ts'
  */
 export const publicAccess = oc.$meta<Meta>({ access: 'public' })
 
-export const signedInErrors = {
+/** An error that a builder declares. A named type, so that the types of `errors` and of procedures stay short. */
+export interface DeclaredError {
+  status: number
+  message: string
+}
+
+export const signedInErrors: Record<'UNAUTHORIZED' | 'INSUFFICIENT_SCOPE', DeclaredError> = {
   UNAUTHORIZED: { status: 401, message: 'Sign in first' },
   INSUFFICIENT_SCOPE: { status: 403, message: 'The token was not granted this' },
 }
@@ -38,7 +44,7 @@ export const sensitive = signedIn.meta({ noImpersonation: true }).errors({
  * The error of procedures for administrators, for builders other than `administrative`:
  * `creating([booksTopic]).meta({ administratorsOnly: true }).errors(administrativeErrors)`.
  */
-export const administrativeErrors = {
+export const administrativeErrors: Record<'FORBIDDEN', DeclaredError> = {
   FORBIDDEN: { status: 403, message: 'Only administrators may do this, and not during an impersonation' },
 }
 
@@ -69,7 +75,7 @@ const writeLimit: RateLimit = { name: 'writes', points: 3000, duration: 60, pers
  */
 export const writing = signedIn.meta({ scope: 'write', rateLimit: writeLimit })
 
-export const idempotencyErrors = {
+export const idempotencyErrors: Record<'UNDER_WAY' | 'KEY_REUSED', DeclaredError> = {
   UNDER_WAY: {
     status: 409,
     message: 'A request with this Idempotency-Key is still being processed; try again later',
@@ -86,7 +92,7 @@ export const idempotencyErrors = {
 export const creating = (updates: readonly Topic[]) =>
   writing.meta({ idempotencyKey: true, updates }).errors(idempotencyErrors)
 
-export const ifMatchErrors = {
+export const ifMatchErrors: Record<'PRECONDITION_FAILED', DeclaredError> = {
   PRECONDITION_FAILED: { status: 412, message: 'The current entity tag does not match If-Match' },
 }
 

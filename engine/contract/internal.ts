@@ -9,7 +9,7 @@ export { audiences, tokenClientIds } from './audiences.ts'
 export { audit } from './audit.ts'
 export { type AuditAction, auditActions, type AuditOutcome, auditOutcomes } from './audit-actions.ts'
 export { MAX_NAME, tokenBounds } from './bounds.ts'
-export { idempotencyErrors, ifMatchErrors, signedInErrors } from './builders.ts'
+export { type DeclaredError, idempotencyErrors, ifMatchErrors, signedInErrors } from './builders.ts'
 export type { EngineContract } from './engine.ts'
 export {
   badRequest,
