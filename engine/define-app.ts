@@ -4,10 +4,10 @@ import {
   type DataOf,
   type EngineContract,
   type ExportPart,
+  type ExportPartsOf,
   isId,
   limitsOf,
   metaOf,
-  type PartsOf,
   type RateLimit,
   toId,
 } from 'tallystick-contract/internal'
@@ -39,7 +39,7 @@ type Implementation<Contract> = Contract extends AnyContractRouter ? Router<Cont
  * The resources that an application adds. A resource has personal data if and only if the export has a part for the
  * resource.
  */
-type ResourcesOf<Contract extends EngineContract, Parts = PartsOf<Contract['account']>> = {
+type ResourcesOf<Contract extends EngineContract, Parts = ExportPartsOf<Contract['account']>> = {
   [Name in Exclude<keyof Contract, keyof EngineContract>]: Resource & {
     procedures: Implementation<Contract[Name]>
   } & (Name extends keyof Parts

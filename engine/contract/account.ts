@@ -2,6 +2,7 @@ import * as z from 'zod'
 
 import { MAX_EMAIL } from './bounds.ts'
 import { reading, sensitive } from './builders.ts'
+import type { DataOfAll, ExportPart, ExportParts } from './export-part.ts'
 import { type RateLimit, scopes } from './meta.ts'
 import { requestSchemas, responseSchemas, Success, text, Timestamp } from './schemas.ts'
 import { sessionsTopic } from './sessions.ts'
@@ -22,41 +23,6 @@ export const Account = z
     emailVerified: z.boolean(),
   })
   .register(responseSchemas, { id: 'Account', example })
-
-/** The part of an export that a resource declares. */
-export interface ExportPart {
-  /** The data in the part, for the description of the export. */
-  contents: readonly string[]
-  /** The schema of each field. */
-  shape: Readonly<Record<string, z.ZodType>>
-  example: object
-}
-
-export type ExportParts = Readonly<Record<string, ExportPart>>
-
-/**
- * Declares the part of a resource, for example of loans: the shape `{ loans: z.array(Loan) }`. The resource registers
- * the queries of the part (`personalData`).
- */
-export const exportPart = <const Shape extends ExportPart['shape']>(part: {
-  contents: readonly string[]
-  shape: Shape
-  example: z.output<z.ZodObject<Shape>>
-}) => part
-
-/** The data of a part. */
-export type DataOf<Part extends ExportPart> = z.output<z.ZodObject<Part['shape']>>
-
-type Intersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
-  all: infer All,
-) => void
-  ? All
-  : never
-
-/** The data of all parts. */
-export type DataOfAll<Parts extends ExportParts> = Intersection<
-  { [Name in keyof Parts]: DataOf<Parts[Name]> }[keyof Parts]
->
 
 const accountShape = {
   exportedAt: Timestamp,
@@ -150,7 +116,7 @@ type AccountExportSchema<Parts extends ExportParts> = z.ZodType<
 }
 
 /** The parts of the export that a contract of the account declares. */
-export type PartsOf<Account extends ReturnType<typeof accountContract<ExportParts>>> =
+export type ExportPartsOf<Account extends ReturnType<typeof accountContract<ExportParts>>> =
   NonNullable<Account['export']['~orpc']['outputSchema']> extends {
     readonly '~parts'?: infer Parts extends ExportParts
   }

@@ -1,5 +1,5 @@
-import type { ExportPart, ExportParts } from './account.ts'
 import { engineContract, type EngineContract } from './engine.ts'
+import type { ExportPart, ExportParts } from './export-part.ts'
 import type { Topic } from './meta.ts'
 import type { ProcedureContracts, ResourceContract } from './resource-contract.ts'
 
@@ -11,14 +11,14 @@ type ProceduresOf<Resource> = Resource extends ResourceContract<infer Procedures
 type TopicsOf<Resource> =
   Resource extends ResourceContract<ProcedureContracts, infer Declared> ? Declared : never
 
+type PartOf<Resource> =
+  Resource extends ResourceContract<ProcedureContracts, Topic, infer Part extends ExportPart> ? Part : never
+
+/** The parts of the export by the name of the resource. */
 type PartsOf<Resources> = {
-  [
-    Name in keyof Resources as Resources[Name] extends { exports: ExportPart } ? Name : never
-  ]: Resources[Name] extends {
-    exports: infer Part extends ExportPart
-  }
-    ? Part
-    : never
+  [Name in keyof Resources as [PartOf<Resources[Name]>] extends [never] ? never : Name]: PartOf<
+    Resources[Name]
+  >
 }
 
 type Engine<Resources, Others extends Topic> = ReturnType<

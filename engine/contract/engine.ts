@@ -1,8 +1,9 @@
 import type { InferContractRouterOutputs } from '@orpc/contract'
 
-import { accountContract, type ExportParts } from './account.ts'
+import { accountContract } from './account.ts'
 import { apps } from './apps.ts'
 import { audit } from './audit.ts'
+import type { ExportParts } from './export-part.ts'
 import { liveContract } from './live.ts'
 import type { Topic } from './meta.ts'
 import { sessions, sessionsTopic } from './sessions.ts'

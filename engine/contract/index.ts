@@ -1,4 +1,3 @@
-export { exportPart } from './account.ts'
 export { type AppContract, appContract } from './app-contract.ts'
 export { MAX_EMAIL } from './bounds.ts'
 export {
@@ -27,6 +26,7 @@ export {
   safe,
 } from './client.ts'
 export type { LiveUpdateOf } from './engine.ts'
+export { exportPart } from './export-part.ts'
 export { isRightToLeft, type Language } from './languages.ts'
 export { topic } from './live.ts'
 export type { Alternative, Meta, RateLimit, Scope, Topic } from './meta.ts'

@@ -2,7 +2,7 @@
 
 export * from './index.ts'
 
-export type { DataOf, ExportPart, PartsOf } from './account.ts'
+export type { ExportPartsOf } from './account.ts'
 export { isId, toId } from './app-id.ts'
 export { apps } from './apps.ts'
 export { audiences, tokenClientIds } from './audiences.ts'
@@ -11,6 +11,7 @@ export { type AuditAction, auditActions, type AuditOutcome, auditOutcomes } from
 export { MAX_NAME, tokenBounds } from './bounds.ts'
 export { type DeclaredError, idempotencyErrors, ifMatchErrors, signedInErrors } from './builders.ts'
 export type { EngineContract } from './engine.ts'
+export type { DataOf, ExportPart } from './export-part.ts'
 export {
   badRequest,
   BadRequestData,

@@ -1,6 +1,6 @@
 import type { AnyContractProcedure } from '@orpc/contract'
 
-import type { ExportPart } from './account.ts'
+import type { ExportPart } from './export-part.ts'
 import type { Topic } from './meta.ts'
 
 /** The contracts of the procedures of a resource, by the name of the procedure. */
