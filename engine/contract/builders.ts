@@ -10,7 +10,12 @@ import type { Meta, RateLimit, Topic } from './meta.ts'
  */
 export const publicAccess = oc.$meta<Meta>({ access: 'public' })
 
-/** An error that a builder declares. A named type, so that the types of `errors` and of procedures stay short. */
+/**
+ * An error that a builder declares. A named type, so that the types of `errors` and of procedures stay short.
+ *
+ * @example
+ * const noBook: Record<'NO_BOOK', DeclaredError> = { NO_BOOK: { status: 404, message: 'There is no such book' } }
+ */
 export interface DeclaredError {
   status: number
   message: string

@@ -1,3 +1,5 @@
+// Types that are part of the inferred types of contracts must be exported here, so that declarations can name them.
+
 export { type AppContract, appContract } from './app-contract.ts'
 export { MAX_EMAIL } from './bounds.ts'
 export {
@@ -5,6 +7,7 @@ export {
   administrativeErrors,
   changing,
   creating,
+  type DeclaredError,
   publicAccess,
   reading,
   sensitive,
@@ -28,7 +31,7 @@ export {
 export type { LiveUpdateOf } from './engine.ts'
 export { exportPart } from './export-part.ts'
 export { isRightToLeft, type Language } from './languages.ts'
-export { topic } from './live.ts'
+export { topic, type WatchInput } from './live.ts'
 export type { Alternative, Meta, RateLimit, Scope, Topic } from './meta.ts'
 export { type ResourceContract, resourceContract } from './resource-contract.ts'
 export {

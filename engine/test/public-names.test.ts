@@ -9,8 +9,8 @@ import { exportedNames } from './fixtures/exported-names.ts'
  */
 const publicNames: Record<string, string> = {
   'tallystick-contract': `
-    Alternative AppContract ById CallContext ClientOf ClientOptions Language LiveUpdateOf MAX_EMAIL Meta
-    ORPCError Page RateLimit ResourceContract RowId RpcClientOptions Scope Search Success Timestamp Topic
+    Alternative AppContract ById CallContext ClientOf ClientOptions DeclaredError Language LiveUpdateOf MAX_EMAIL Meta
+    ORPCError Page RateLimit ResourceContract RowId RpcClientOptions Scope Search Success Timestamp Topic WatchInput
     administrative administrativeErrors appContract changing createRestClient createRpcClient creating
     decodeErrorBody exportPart isBlank isDefinedError isRightToLeft isValidationError pages publicAccess
     reading requestSchemas resourceContract responseSchemas safe sensitive signedIn text topic
