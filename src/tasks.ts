@@ -58,6 +58,5 @@ export const tasks = resource(tasksContract, taskRows, {
       return { taskCount: 0 }
     }),
   }),
-  exportAs: 'tasks',
   importSamples: () => import('./samples/tasks.ts'),
 })

@@ -1,5 +1,5 @@
 import { isObject } from '@orpc/shared'
-import { actionsOf, badRequest, type ItemAction } from 'tallystick-contract'
+import { actionsOf, badRequest, type ItemAction } from 'tallystick-contract/internal'
 import * as z from 'zod'
 
 import type { GuardedResource, Items } from '../items.ts'
@@ -22,8 +22,9 @@ export const concernsItem = ({ name }: ItemAction, items: Items | undefined) =>
  * schema replaces its value: the procedure could then receive another id than the guard has checked.
  */
 export function fieldSchemaOf({ inputSchema }: Pick<ProcedureContract, 'inputSchema'>, field: string) {
-  if (!(inputSchema instanceof z.core.$ZodObject)) return undefined
-  const { shape, checks = [] } = inputSchema._zod.def
+  const schema = inputSchema instanceof z.core.$ZodOptional ? inputSchema._zod.def.innerType : inputSchema
+  if (!(schema instanceof z.core.$ZodObject)) return undefined
+  const { shape, checks = [] } = schema._zod.def
   if (checks.some(({ _zod }) => _zod.def.check === 'overwrite')) return undefined
   return Object.hasOwn(shape, field) ? shape[field] : undefined
 }

@@ -1,4 +1,4 @@
-import type { ItemAction } from 'tallystick-contract'
+import type { ItemAction } from 'tallystick-contract/internal'
 
 /** Returns whether a statement checks the permission of an action. */
 type Covers = (action: ItemAction) => boolean

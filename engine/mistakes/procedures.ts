@@ -1,5 +1,5 @@
 import type { AnyProcedure } from '@orpc/server'
-import { actionsOf, isChange, MAX_BYTES, metaOf, type Topic } from 'tallystick-contract'
+import { actionsOf, isChange, MAX_BYTES, metaOf, type Topic } from 'tallystick-contract/internal'
 
 import { concernsItem, fieldSchemaOf } from '../guard/requirements.ts'
 import type { Items } from '../items.ts'

@@ -1,5 +1,5 @@
 import type { Promisable } from '@orpc/shared'
-import { actionsOf, type ItemAction, type Page, type Search } from 'tallystick-contract'
+import { actionsOf, type ItemAction, type Page, type Search } from 'tallystick-contract/internal'
 
 import type { Member, Related, Requirements, Rows } from '../db/rows/index.ts'
 import type { Person } from '../db/users.ts'
@@ -13,10 +13,10 @@ import { checksInStatement } from '../guard/statement-checks.ts'
 import { newestFirst, newestFirstByText, readPage, readSortedPage } from '../lists/pagination.ts'
 import type { Recipient } from '../live-stream.ts'
 
-/** The permissions of a resource: the actions that each relation permits. */
+/** The permissions of a resource: the actions that each relation permits, for example `{ owner: ['EDIT_TASK'] }`. */
 export type Permissions<Action extends string = string> = Readonly<Record<string, readonly Action[]>>
 
-/** What `view` receives beside a row. */
+/** What `view` receives beside a row: `view: (row, { can }): Project => ({ id: row.id, can })`. */
 export interface Viewer<Action extends string> {
   /** The actions that the caller may do with the row. */
   can: Readonly<Record<Action, boolean>>

@@ -1,10 +1,18 @@
-import { type AnyContractRouter, isContractProcedure } from '@orpc/contract'
 import { implement, type ImplementerInternalWithMiddlewares } from '@orpc/server'
-import { metaOf } from 'tallystick-contract'
+import { getTableName } from 'drizzle-orm'
+import {
+  type DataOf,
+  type ExportPart,
+  metaOf,
+  type ProcedureContracts,
+  type ResourceContract,
+  type Topic,
+} from 'tallystick-contract/internal'
 
 import type { Database } from '../db/database.ts'
 import { type PersonalData, selectWith } from '../db/personal-data.ts'
 import { OWNER, type Rows } from '../db/rows/index.ts'
+import type { Members } from '../db/rows/visibility.ts'
 import type { Person } from '../db/users.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
@@ -14,11 +22,9 @@ import type { Items } from '../items.ts'
 import type { Resource, ResourceNames, Samples } from '../resource.ts'
 import { createOperations, type Permissions, recipientsOf, type Viewer } from './operations.ts'
 
-type ResourceContract = Readonly<Record<string, AnyContractRouter>>
-
 /** The implementers of the procedures, with the guard. */
-type Implementers<Contract extends ResourceContract> = ImplementerInternalWithMiddlewares<
-  Contract,
+type Implementers<Contracts extends ProcedureContracts> = ImplementerInternalWithMiddlewares<
+  Contracts,
   Context,
   Context & Caller & Pick<Context, 'announce'>
 >
@@ -28,7 +34,7 @@ type Operations<Row extends { id: string | number }, New, Changes, Action extend
 >
 
 interface Options<
-  Contract extends ResourceContract,
+  Contracts extends ProcedureContracts,
   Row extends { id: string | number },
   New,
   Changes,
@@ -45,7 +51,7 @@ interface Options<
   view: (row: Omit<Row, 'version'>, viewer: Viewer<Action>) => View
   /** Returns the procedures. The operations are handlers: `update: os.update.handler(update(({ input }) => input))`. */
   procedures: (
-    os: Implementers<Contract>,
+    os: Implementers<Contracts>,
     operations: Operations<Row, New, Changes, Action, View>,
   ) => Procedures
   importSamples?: () => Promise<{ samples: Samples }>
@@ -66,28 +72,25 @@ interface Options<
  * })
  */
 export function resource<
-  Contract extends ResourceContract,
+  Contracts extends ProcedureContracts,
+  Declared extends Topic,
+  Part extends ExportPart | undefined,
   Row extends { id: string | number },
   New,
   Changes,
   View,
   Procedures extends Resource['procedures'],
   const Action extends string = never,
-  const ExportName extends string = never,
 >(
-  contract: Contract,
+  { procedures: contracts, topics, exports }: ResourceContract<Contracts, Declared, Part>,
   rows: Rows<Row, New, Changes>,
   {
     permissions = {},
     view,
     procedures,
-    exportAs,
     ...described
-  }: Options<Contract, Row, New, Changes, Action, View, Procedures> & {
-    /** The field of the export of an account with the person's rows. */
-    exportAs?: ExportName
-  },
-) {
+  }: Options<Contracts, Row, New, Changes, Action, View, Procedures>,
+): ResourceOf<Procedures, Part> {
   const operations = createOperations(rows, permissions, view)
   const items: Items<string | number> = {
     permissions,
@@ -103,38 +106,49 @@ export function resource<
       },
     }),
   }
-  const topic = Object.values(contract).flatMap((procedure) =>
-    isContractProcedure(procedure) ? (metaOf(procedure).reads ?? []) : [],
-  )[0]
   const { members, parent } = rows.visibility
-  const personalData = {
-    select: selectWith(
-      (db: Database, person: Person) => ({ own: rows.all(db, person) }),
-      ({ own }, person) => ({
-        [exportAs ?? '']: own.map((row) => operations.viewAs({ ...row, relations: [OWNER] }, person)),
-      }),
-    ),
-  }
-  return {
+  const isRead = (topic: Topic) =>
+    Object.values(contracts).some((contract) => metaOf(contract).reads === topic)
+  const [topic] = topics.filter(isRead)
+  const resource: Resource = {
     ...described,
     procedures: procedures(
-      implement(contract).$context<Context>().use(withCaller) as unknown as Implementers<Contract>,
+      // The type of oRPC's function does not know the names of the procedures here.
+      implement(contracts).$context<Context>().use(withCaller) as unknown as Implementers<Contracts>,
       operations,
     ),
     items,
     rows,
     ...(topic && (members ?? parent) && { watch: { topic, listParents: rows.listSources } }),
-    ...(exportAs !== undefined && { personalData }),
-  } as ResourceOf<Procedures, Exported<ExportName, View>>
+    ...(exports && { personalData: { select: selectExport(exports), ...keptAddresses(members) } }),
+  }
+  return resource as ResourceOf<Procedures, Part>
+
+  /** The export has one field: the rows that the person owns or wrote. */
+  function selectExport({ shape }: ExportPart) {
+    const [field, ...others] = Object.keys(shape)
+    if (field === undefined || others.length > 0)
+      throw new Error(`${rows.name}: the part of the export must have one field, with the list of rows`)
+    return selectWith(
+      (db: Database, person: Person) => ({ own: rows.all(db, person) }),
+      ({ own }, person) => ({
+        [field]: own.map((row) => operations.viewAs({ ...row, relations: [OWNER] }, person)),
+      }),
+    )
+  }
 }
 
-/** A resource with an export has personal data. */
-type Exported<ExportName extends string, View> = [ExportName] extends [never]
-  ? object
-  : { personalData: PersonalData<Record<ExportName, View[]>> }
+/** A membership remains after the deletion of the account with the address, because it belongs to the row of another person. */
+const keptAddresses = (members: Members | undefined) =>
+  members && {
+    keepsAddressIn: {
+      [getTableName(members.table)]: 'A membership belongs to the row of another person.',
+    },
+  }
 
-type ResourceOf<Procedures, Export> = Omit<Resource, 'procedures' | 'personalData'> & {
+/** A resource with a part of the export has personal data. */
+type ResourceOf<Procedures, Part> = Omit<Resource, 'procedures' | 'personalData'> & {
   procedures: Procedures
-} & Export
+} & (Part extends ExportPart ? { personalData: PersonalData<DataOf<Part>> } : object)
 
 const tagOf = (row: object | undefined) => row && versionTag(row as { version: number })

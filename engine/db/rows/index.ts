@@ -103,7 +103,12 @@ export interface Related {
 /** The values that select the rows of a list: of filters, the search `q`, the id of a parent, and the name of the order. */
 export type ListSelection = Given & { q?: string | undefined; order?: string | undefined }
 
-/** The queries of a table. Each reads or changes only rows that the person may see. */
+/**
+ * The queries of a table. Each reads or changes only rows that the person may see.
+ *
+ * @example
+ * const task = await taskRows.find(db, user, input.id)
+ */
 export interface Rows<Row = object, New = never, Changes = never> {
   table: RowsTable
   name: string

@@ -86,7 +86,12 @@ const ownerText = sql.raw(`'${OWNER}'::text`)
 const includes = (relations: readonly string[] | undefined, relation: string) =>
   relations?.includes(relation) ?? true
 
-/** Rows that only their owner sees: the account in a column, by default `userId`. */
+/**
+ * Rows that only their owner sees: the account in a column, by default `userId`.
+ *
+ * @example
+ * rows(orders, { visible: owned('buyerId'), create: ['amount'] })
+ */
 export const owned =
   <const Key extends string = 'userId'>(owner: Key = 'userId' as Key): VisibilityOf<Key> =>
   (table, columns) => {
@@ -100,7 +105,12 @@ export const owned =
     }
   }
 
-/** A table of people with access to rows: the address in lower case, the role, and the row, by a foreign key. */
+/**
+ * A table of people with access to rows: the address in lower case, the role, and the row, by a foreign key.
+ *
+ * @example
+ * pgTable('project_members', { projectId: bigint({ mode: 'number' }).references(() => projects.id), email: text(), role: text({ enum: ['agent'] }) })
+ */
 export type MembersTable = PgTable & Record<'email' | 'role', PgColumn>
 
 /** The people with access to the rows of a table. */
@@ -127,7 +137,12 @@ function selectMemberships({ table, item }: Members, { email }: Viewer) {
   ) as ${table}`
 }
 
-/** Rows with an owner, and with members who have a role by their address. */
+/**
+ * Rows with an owner, and with members who have a role by their address.
+ *
+ * @example
+ * rows(projects, { visible: shared({ members: projectMembers }), create: ['name'] })
+ */
 export const shared =
   <const Key extends string = 'userId'>({
     members: table,
@@ -166,7 +181,12 @@ export const shared =
     }
   }
 
-/** Rows that a person sees if the person sees the parent: the row whose id the field `key` has. */
+/**
+ * Rows that a person sees if the person sees the parent: the row whose id the field `key` has.
+ *
+ * @example
+ * rows(tickets, { visible: within(projectRows, 'projectId'), create: ['projectId', 'title'] })
+ */
 export const within =
   <const Key extends string>({ table: parents, visibility: of }: ParentRows, key: Key): VisibilityOf<Key> =>
   (table, { [key]: reference }) => {

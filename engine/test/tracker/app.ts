@@ -2,10 +2,18 @@ import { eq } from 'drizzle-orm'
 import { fileURLToPath } from 'node:url'
 import { defineApp, resource } from 'tallystick'
 
-import { type Comment, contract, exportParts, type Project, type Ticket } from './contract.ts'
+import {
+  type Comment,
+  comments as commentContract,
+  contract,
+  type Project,
+  projects as projectContract,
+  type Ticket,
+  tickets as ticketContract,
+} from './contract.ts'
 import { commentRows, projectRows, ticketRows, tickets as ticketTable } from './db.ts'
 
-const projects = resource(contract.projects, projectRows, {
+const projects = resource(projectContract, projectRows, {
   description: 'Projects, which their owners share by address.',
   permissions: {
     owner: ['VIEW_PROJECT', 'EDIT_PROJECT', 'CREATE_TICKET', 'SHARE_PROJECT'],
@@ -24,10 +32,9 @@ const projects = resource(contract.projects, projectRows, {
     exclude: os.exclude.handler(exclude(({ input }) => input.email)),
     leave: os.leave.handler(leave()),
   }),
-  exportAs: 'projects',
 })
 
-const tickets = resource(contract.tickets, ticketRows, {
+const tickets = resource(ticketContract, ticketRows, {
   description: 'The tickets of projects.',
   permissions: {
     owner: ['EDIT_TICKET', 'READ_TICKET'],
@@ -63,7 +70,7 @@ const tickets = resource(contract.tickets, ticketRows, {
   }),
 })
 
-const comments = resource(contract.comments, commentRows, {
+const comments = resource(commentContract, commentRows, {
   description: 'The comments on tickets.',
   permissions: { recentAuthor: ['EDIT_COMMENT'], author: ['DELETE_COMMENT'], owner: ['DELETE_COMMENT'] },
   view: ({ id, text }, { can }): Comment => ({ id, text, can }),
@@ -73,7 +80,6 @@ const comments = resource(contract.comments, commentRows, {
     update: os.update.handler(update(({ input }) => input)),
     delete: os.delete.handler(remove()),
   }),
-  exportAs: 'comments',
 })
 
 /** An application for the tests of rows: shared by address, within a parent, and within a parent of a parent. */
@@ -82,7 +88,6 @@ export const app = defineApp({
   version: '1.0.0',
   description: 'Projects, tickets and comments.',
   contract,
-  exportParts,
   migrationsFolder: fileURLToPath(new URL('./migrations', import.meta.url)),
   resources: { projects, tickets, comments },
 })

@@ -1,14 +1,15 @@
 import * as z from 'zod'
 import {
+  appContract,
   ById,
   changing,
   type ClientOf,
   creating,
-  engineContract,
   exportPart,
   MAX_EMAIL,
   Page,
   reading,
+  resourceContract,
   RowId,
   Search,
   Success,
@@ -69,57 +70,65 @@ const sharing = changing([projectsTopic, ticketsTopic]).meta({
   noImpersonation: true,
 })
 
-const projects = {
-  list: reading
-    .meta({ reads: projectsTopic })
-    .route({ method: 'GET', path: '/api/projects' })
-    .input(Page.optional())
-    .output(ProjectList),
-  get: reading
-    .meta({ etag: true })
-    .errors(errors)
-    .route({ method: 'GET', path: '/api/projects/{id}' })
-    .input(ById)
-    .output(Project),
-  create: creating([projectsTopic])
-    .route({ method: 'POST', path: '/api/projects' })
-    .input(z.object({ name }))
-    .output(Project),
-  update: changing([projectsTopic])
-    .meta({ action: 'EDIT_PROJECT', etag: true })
-    .errors(errors)
-    .route({ method: 'PATCH', path: '/api/projects/{id}' })
-    .input(ById.extend({ name: name.optional() }))
-    .output(Project),
-  delete: changing([projectsTopic, ticketsTopic])
-    .meta({ action: 'SHARE_PROJECT' })
-    .errors(errors)
-    .route({ method: 'DELETE', path: '/api/projects/{id}' })
-    .input(ById)
-    .output(Success),
-  members: reading
-    .meta({ action: 'SHARE_PROJECT' })
-    .errors(errors)
-    .route({ method: 'GET', path: '/api/projects/{id}/members' })
-    .input(ById.extend(Page.shape))
-    .output(z.object({ members: z.array(Member) })),
-  invite: sharing
-    .errors(errors)
-    .route({ method: 'POST', path: '/api/projects/{id}/members' })
-    .input(ById.extend(Member.shape))
-    .output(Project),
-  exclude: sharing
-    .errors(errors)
-    .route({ method: 'POST', path: '/api/projects/{id}/members/remove' })
-    .input(ById.extend({ email: Member.shape.email }))
-    .output(Project),
-  leave: writing
-    .meta({ updates: [projectsTopic, ticketsTopic] })
-    .errors(errors)
-    .route({ method: 'POST', path: '/api/projects/{id}/leave' })
-    .input(ById)
-    .output(Success),
-}
+export const projects = resourceContract({
+  topics: [projectsTopic],
+  exports: exportPart({
+    contents: ['projects'],
+    shape: { projects: z.array(Project) },
+    example: { projects: [] },
+  }),
+  procedures: {
+    list: reading
+      .meta({ reads: projectsTopic })
+      .route({ method: 'GET', path: '/api/projects' })
+      .input(Page.optional())
+      .output(ProjectList),
+    get: reading
+      .meta({ etag: true })
+      .errors(errors)
+      .route({ method: 'GET', path: '/api/projects/{id}' })
+      .input(ById)
+      .output(Project),
+    create: creating([projectsTopic])
+      .route({ method: 'POST', path: '/api/projects' })
+      .input(z.object({ name }))
+      .output(Project),
+    update: changing([projectsTopic])
+      .meta({ action: 'EDIT_PROJECT', etag: true })
+      .errors(errors)
+      .route({ method: 'PATCH', path: '/api/projects/{id}' })
+      .input(ById.extend({ name: name.optional() }))
+      .output(Project),
+    delete: changing([projectsTopic, ticketsTopic])
+      .meta({ action: 'SHARE_PROJECT' })
+      .errors(errors)
+      .route({ method: 'DELETE', path: '/api/projects/{id}' })
+      .input(ById)
+      .output(Success),
+    members: reading
+      .meta({ action: 'SHARE_PROJECT' })
+      .errors(errors)
+      .route({ method: 'GET', path: '/api/projects/{id}/members' })
+      .input(ById.extend(Page.shape))
+      .output(z.object({ members: z.array(Member) })),
+    invite: sharing
+      .errors(errors)
+      .route({ method: 'POST', path: '/api/projects/{id}/members' })
+      .input(ById.extend(Member.shape))
+      .output(Project),
+    exclude: sharing
+      .errors(errors)
+      .route({ method: 'POST', path: '/api/projects/{id}/members/remove' })
+      .input(ById.extend({ email: Member.shape.email }))
+      .output(Project),
+    leave: writing
+      .meta({ updates: [projectsTopic, ticketsTopic] })
+      .errors(errors)
+      .route({ method: 'POST', path: '/api/projects/{id}/leave' })
+      .input(ById)
+      .output(Success),
+  },
+})
 
 const inProject = (action: string) => ({ name: action, of: 'projects', id: 'projectId' })
 
@@ -140,107 +149,104 @@ const TicketFields = z.object({
     .optional(),
 })
 
-const tickets = {
-  list: reading
-    .meta({ reads: ticketsTopic, action: inProject('VIEW_PROJECT') })
-    .errors(errors)
-    .route({ method: 'GET', path: '/api/tickets' })
-    .input(
-      Page.extend({
-        ...Search.shape,
-        projectId: RowId.optional(),
-        status: Ticket.shape.status.optional(),
-        priority: Ticket.shape.priority.optional(),
-        order: z.enum(['newest', 'due']).optional(),
-      }),
-    )
-    .output(TicketList),
-  create: creating([ticketsTopic])
-    .meta({ action: inProject('CREATE_TICKET') })
-    .errors(errors)
-    .route({ method: 'POST', path: '/api/tickets' })
-    .input(TicketFields.extend({ projectId: RowId }))
-    .output(Ticket),
-  get: reading
-    .meta({ etag: true })
-    .errors(errors)
-    .route({ method: 'GET', path: '/api/tickets/{id}' })
-    .input(ById)
-    .output(Ticket),
-  update: changing([ticketsTopic])
-    .meta({ action: ['EDIT_TICKET', inProject('CREATE_TICKET')], etag: true })
-    .errors(errors)
-    .route({ method: 'PATCH', path: '/api/tickets/{id}' })
-    .input(
-      ById.extend({
-        ...TicketFields.partial().shape,
-        status: Ticket.shape.status.optional(),
-        projectId: RowId.optional(),
-      }),
-    )
-    .output(Ticket),
-  delete: changing([ticketsTopic])
-    .meta({ action: 'EDIT_TICKET' })
-    .errors(errors)
-    .route({ method: 'DELETE', path: '/api/tickets/{id}' })
-    .input(ById)
-    .output(Success),
-  /** A procedure with a handler of its own. */
-  close: writing
-    .meta({ updates: [ticketsTopic], action: 'EDIT_TICKET' })
-    .errors(errors)
-    .route({ method: 'POST', path: '/api/tickets/{id}/close' })
-    .input(ById)
-    .output(Success),
-}
+export const tickets = resourceContract({
+  topics: [ticketsTopic],
+  exports: exportPart({
+    contents: ['tickets'],
+    shape: { tickets: z.array(Ticket) },
+    example: { tickets: [] },
+  }),
+  procedures: {
+    list: reading
+      .meta({ reads: ticketsTopic, action: inProject('VIEW_PROJECT') })
+      .errors(errors)
+      .route({ method: 'GET', path: '/api/tickets' })
+      .input(
+        Page.extend({
+          ...Search.shape,
+          projectId: RowId.optional(),
+          status: Ticket.shape.status.optional(),
+          priority: Ticket.shape.priority.optional(),
+          order: z.enum(['newest', 'due']).optional(),
+        }).optional(),
+      )
+      .output(TicketList),
+    create: creating([ticketsTopic])
+      .meta({ action: inProject('CREATE_TICKET') })
+      .errors(errors)
+      .route({ method: 'POST', path: '/api/tickets' })
+      .input(TicketFields.extend({ projectId: RowId }))
+      .output(Ticket),
+    get: reading
+      .meta({ etag: true })
+      .errors(errors)
+      .route({ method: 'GET', path: '/api/tickets/{id}' })
+      .input(ById)
+      .output(Ticket),
+    update: changing([ticketsTopic])
+      .meta({ action: ['EDIT_TICKET', inProject('CREATE_TICKET')], etag: true })
+      .errors(errors)
+      .route({ method: 'PATCH', path: '/api/tickets/{id}' })
+      .input(
+        ById.extend({
+          ...TicketFields.partial().shape,
+          status: Ticket.shape.status.optional(),
+          projectId: RowId.optional(),
+        }),
+      )
+      .output(Ticket),
+    delete: changing([ticketsTopic])
+      .meta({ action: 'EDIT_TICKET' })
+      .errors(errors)
+      .route({ method: 'DELETE', path: '/api/tickets/{id}' })
+      .input(ById)
+      .output(Success),
+    /** A procedure with a handler of its own. */
+    close: writing
+      .meta({ updates: [ticketsTopic], action: 'EDIT_TICKET' })
+      .errors(errors)
+      .route({ method: 'POST', path: '/api/tickets/{id}/close' })
+      .input(ById)
+      .output(Success),
+  },
+})
 
 const onTicket = (action: string) => ({ name: action, of: 'tickets', id: 'ticketId' })
 
-const comments = {
-  list: reading
-    .meta({ action: onTicket('READ_TICKET') })
-    .errors(errors)
-    .route({ method: 'GET', path: '/api/tickets/{ticketId}/comments' })
-    .input(Page.extend({ ticketId: RowId }))
-    .output(CommentList),
-  create: creating([])
-    .meta({ action: onTicket('READ_TICKET') })
-    .errors(errors)
-    .route({ method: 'POST', path: '/api/tickets/{ticketId}/comments' })
-    .input(z.object({ ticketId: RowId, text: name }))
-    .output(Comment),
-  update: writing
-    .meta({ action: 'EDIT_COMMENT', updates: [] })
-    .errors(errors)
-    .route({ method: 'PATCH', path: '/api/comments/{id}' })
-    .input(ById.extend({ text: name }))
-    .output(Comment),
-  delete: writing
-    .meta({ action: 'DELETE_COMMENT', updates: [] })
-    .errors(errors)
-    .route({ method: 'DELETE', path: '/api/comments/{id}' })
-    .input(ById)
-    .output(Success),
-}
-
-export const exportParts = {
-  projects: exportPart({
-    contents: ['projects'],
-    shape: { projects: z.array(Project) },
-    example: { projects: [] },
-  }),
-  comments: exportPart({
+export const comments = resourceContract({
+  exports: exportPart({
     contents: ['comments'],
     shape: { comments: z.array(Comment) },
     example: { comments: [] },
   }),
-}
+  procedures: {
+    list: reading
+      .meta({ action: onTicket('READ_TICKET') })
+      .errors(errors)
+      .route({ method: 'GET', path: '/api/tickets/{ticketId}/comments' })
+      .input(Page.extend({ ticketId: RowId }))
+      .output(CommentList),
+    create: creating([])
+      .meta({ action: onTicket('READ_TICKET') })
+      .errors(errors)
+      .route({ method: 'POST', path: '/api/tickets/{ticketId}/comments' })
+      .input(z.object({ ticketId: RowId, text: name }))
+      .output(Comment),
+    update: writing
+      .meta({ action: 'EDIT_COMMENT', updates: [] })
+      .errors(errors)
+      .route({ method: 'PATCH', path: '/api/comments/{id}' })
+      .input(ById.extend({ text: name }))
+      .output(Comment),
+    delete: writing
+      .meta({ action: 'DELETE_COMMENT', updates: [] })
+      .errors(errors)
+      .route({ method: 'DELETE', path: '/api/comments/{id}' })
+      .input(ById)
+      .output(Success),
+  },
+})
 
-export const contract = {
-  ...engineContract({ topics: [projectsTopic, ticketsTopic], exportParts }),
-  projects,
-  tickets,
-  comments,
-}
+export const contract = appContract({ projects, tickets, comments })
 
 export type Client = ClientOf<typeof contract>
