@@ -13,7 +13,7 @@ import { checksInStatement } from '../guard/statement-checks.ts'
 import { newestFirst, newestFirstByText, readPage, readSortedPage } from '../lists/pagination.ts'
 import type { Recipient } from '../live-stream.ts'
 
-/** The permissions of a resource: the actions that each relation permits, for example `{ owner: ['EDIT_TASK'] }`. */
+/** The permissions of a resource: the actions that each relation permits, for example `{ owner: ['EDIT_BOOK'] }`. */
 export type Permissions<Action extends string = string> = Readonly<Record<string, readonly Action[]>>
 
 /** What `view` receives beside a row: `view: (row, { can }): Project => ({ id: row.id, can })`. */
@@ -127,7 +127,7 @@ export function createOperations<
 
   const coversParent = ({ of, id }: ItemAction) => of !== undefined && id === rows.visibility.parent?.key
 
-  /** `{ tasks: […] }`, and with the name of the total `{ tasks: […], taskCount: 7 }`. */
+  /** `{ books: […] }`, and with the name of the total `{ books: […], bookCount: 7 }`. */
   type PageOf<List extends string, Total extends string> = Record<List, View[]> & Record<Total, number>
 
   /** Throws if the rows have no members. */
@@ -169,11 +169,12 @@ export function createOperations<
         const { db, user } = call.context
         const { email, role } = map(call)
         const address = email.toLowerCase()
-        const { relations } = requirementsOf(call, rows, permissions)
+        const requirements = requirementsOf(call, rows, permissions)
         // The owner keeps the relation of the owner.
+        if (address === user.email) await call.context.checkPermissions?.()
         const isDone =
           address === user.email ||
-          (await requireMembers().put(db, user, call.input.id, { email: address, role }, relations))
+          (await requireMembers().put(db, user, call.input.id, { email: address, role }, requirements))
         const row = isDone ? await rows.find(db, user, call.input.id) : undefined
         if (!row) return throwMissing(call)
         announceMember(call, row, address)
@@ -185,8 +186,8 @@ export function createOperations<
       checksInStatement(async (call: Given): Promise<View> => {
         const { db, user } = call.context
         const address = map(call).toLowerCase()
-        const { relations } = requirementsOf(call, rows, permissions)
-        const isRemoved = await requireMembers().remove(db, user, call.input.id, address, relations)
+        const requirements = requirementsOf(call, rows, permissions)
+        const isRemoved = await requireMembers().remove(db, user, call.input.id, address, requirements)
         if (!isRemoved) await call.context.checkPermissions?.()
         const row = await rows.find(db, user, call.input.id)
         if (!row) return throwMissing(call)
@@ -199,8 +200,8 @@ export function createOperations<
       checksInStatement(async (call: ItemCall) => {
         const { db, user } = call.context
         const row = await rows.find(db, user, call.input.id)
-        const { relations } = requirementsOf(call, rows, permissions)
-        if (!(await requireMembers().remove(db, user, call.input.id, user.email, relations)))
+        const requirements = requirementsOf(call, rows, permissions)
+        if (!(await requireMembers().remove(db, user, call.input.id, user.email, requirements)))
           return throwMissing(call)
         announceMember(call, row, user.email)
         return { success: true }

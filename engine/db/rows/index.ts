@@ -107,7 +107,7 @@ export type ListSelection = Given & { q?: string | undefined; order?: string | u
  * The queries of a table. Each reads or changes only rows that the person may see.
  *
  * @example
- * const task = await taskRows.find(db, user, input.id)
+ * const book = await bookRows.find(db, user, input.id)
  */
 export interface Rows<Row = object, New = never, Changes = never> {
   table: RowsTable
@@ -179,7 +179,7 @@ export type RowsRequest = PageRequest<Position | SortValues>
  * version and the relation of the person in their statement.
  *
  * @example
- * export const taskRows = rows(tasks, { create: ['title'], update: ['title', 'status'], filter: ['status'] })
+ * export const bookRows = rows(books, { create: ['title'], update: ['title', 'shelf'], filter: ['shelf'] })
  * export const ticketRows = rows(tickets, { visible: within(projectRows, 'projectId'), create: ['projectId', 'title'] })
  */
 export function rows<

@@ -10,8 +10,10 @@ import {
   type PageRequest,
   type SizedRow,
 } from '../pagination.ts'
+import { hasAcceptedVersion } from '../columns.ts'
 import { prepared } from '../statements.ts'
 import type { Person } from '../users.ts'
+import type { Requirements } from './changes.ts'
 import { columnName } from './inserts.ts'
 import type { Members, Visibility } from './visibility.ts'
 
@@ -50,8 +52,13 @@ export function createMembers(
     return limitBytes(db, rows, listed, { texts: [email], order }).prepare(`${name}_list`)
   })
 
-  const isPermitted = (person: Person, id: unknown, relations: readonly string[] | undefined) =>
-    and(eq(items.id, id), visibility.isVisible(person, relations))
+  const { version } = getTableColumns(items)
+  const isPermitted = (person: Person, id: unknown, { relations, versions = 'any' }: Requirements) =>
+    and(
+      eq(items.id, id),
+      visibility.isVisible(person, relations),
+      version && hasAcceptedVersion(version, versions),
+    )
 
   const itemName = columnName(item)
   const insertable = pgTable(name, { item: text(itemName), email: text('email'), role: text('role') })
@@ -69,12 +76,12 @@ export function createMembers(
       person: Person,
       id: unknown,
       member: Pick<Member, 'email' | 'role'>,
-      relations?: readonly string[],
+      requirements: Requirements = {},
     ) {
       const rows = await db
         .insert(insertable)
         .select(
-          sql`select ${items.id}, ${member.email}::text, ${member.role}::text from ${items} where ${isPermitted(person, id, relations)}`,
+          sql`select ${items.id}, ${member.email}::text, ${member.role}::text from ${items} where ${isPermitted(person, id, requirements)}`,
         )
         .onConflictDoUpdate({
           target: [insertable.item, insertable.email],
@@ -85,14 +92,20 @@ export function createMembers(
     },
 
     /** Removes a member. Returns whether there was one, and the person may do so. */
-    async remove(db: Database, person: Person, id: unknown, address: string, relations?: readonly string[]) {
+    async remove(
+      db: Database,
+      person: Person,
+      id: unknown,
+      address: string,
+      requirements: Requirements = {},
+    ) {
       const rows = await db
         .delete(table as PgTable)
         .where(
           and(
             eq(item, id),
             eq(email, address),
-            sql`exists (select from ${items} where ${isPermitted(person, id, relations)})`,
+            sql`exists (select from ${items} where ${isPermitted(person, id, requirements)})`,
           ),
         )
         .returning({ email })

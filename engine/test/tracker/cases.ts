@@ -8,8 +8,11 @@ async function prepare({ ada, administrator }: Record<'ada' | 'administrator', C
   const { id } = await ada.projects.create({ name: text })
   const { id: other } = await ada.projects.create({ name: text })
   await ada.projects.invite({ id, email: 'x@example.com', role: 'viewer' })
+  await ada.projects.invite({ id, email: 'y@example.com', role: 'agent' })
   const ticket = await ada.tickets.create({ projectId: id, title: text, dueAt: '2030-01-01', labels: [text] })
+  await ada.tickets.create({ projectId: id, title: `A ${text}`, dueAt: '2031-01-01' })
   await ada.tickets.create({ projectId: other, title: text })
+  await ada.comments.create({ ticketId: ticket.id, text })
   const comment = await ada.comments.create({ ticketId: ticket.id, text })
   return { id, other, guest, ticketId: ticket.id, commentId: comment.id, text }
 }
@@ -26,6 +29,13 @@ interface Scene {
   bob: Client
   fixture: Awaited<ReturnType<typeof prepare>>
 }
+
+/** Calls as Bob, who may only view the project. */
+const asViewer =
+  (call: (bob: Client, fixture: Scene['fixture']) => Promise<unknown>) => async (scene: Scene) => {
+    await share('viewer').begin(scene)
+    return call(scene.bob, scene.fixture)
+  }
 
 export const cases: Cases<typeof contract, Awaited<ReturnType<typeof prepare>>> = {
   prepare,
@@ -76,6 +86,17 @@ export const cases: Cases<typeof contract, Awaited<ReturnType<typeof prepare>>> 
     'comments.create': ({ comments }, { ticketId }) => comments.create({ ticketId, text: 'New' }),
     'comments.update': ({ comments }, { commentId }) => comments.update({ id: commentId, text: 'Changed' }),
     'comments.delete': ({ comments }, { commentId }) => comments.delete({ id: commentId }),
+  },
+  forbidden: {
+    'projects.update': asViewer((bob, { id }) => bob.projects.update({ id })),
+    'projects.delete': asViewer((bob, { id }) => bob.projects.delete({ id })),
+    'projects.members': asViewer((bob, { id }) => bob.projects.members({ id })),
+    'tickets.create': asViewer((bob, { id }) => bob.tickets.create({ projectId: id, title: 'New' })),
+    'tickets.update': asViewer((bob, { ticketId }) => bob.tickets.update({ id: ticketId })),
+    'tickets.delete': asViewer((bob, { ticketId }) => bob.tickets.delete({ id: ticketId })),
+    'tickets.close': asViewer((bob, { ticketId }) => bob.tickets.close({ id: ticketId })),
+    'comments.update': asViewer((bob, { commentId }) => bob.comments.update({ id: commentId, text: 'New' })),
+    'comments.delete': asViewer((bob, { commentId }) => bob.comments.delete({ id: commentId })),
   },
   errors: {
     'projects.get NOT_FOUND': ({ bob, fixture: { id } }) => bob.projects.get({ id }),

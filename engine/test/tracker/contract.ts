@@ -22,6 +22,7 @@ const errors = {
   NOT_FOUND: { status: 404, message: 'There is no such item' },
   FORBIDDEN: { status: 403, message: 'You may not do this' },
 }
+const { NOT_FOUND } = errors
 const name = text({ min: 1, max: 100 })
 
 const Project = z.object({
@@ -85,7 +86,7 @@ export const projects = resourceContract({
       .output(ProjectList),
     get: reading
       .meta({ etag: true })
-      .errors(errors)
+      .errors({ NOT_FOUND })
       .route({ method: 'GET', path: '/api/projects/{id}' })
       .input(ById)
       .output(Project),
@@ -123,7 +124,7 @@ export const projects = resourceContract({
       .output(Project),
     leave: writing
       .meta({ updates: [projectsTopic, ticketsTopic] })
-      .errors(errors)
+      .errors({ NOT_FOUND })
       .route({ method: 'POST', path: '/api/projects/{id}/leave' })
       .input(ById)
       .output(Success),
@@ -159,7 +160,7 @@ export const tickets = resourceContract({
   procedures: {
     list: reading
       .meta({ reads: ticketsTopic, action: inProject('VIEW_PROJECT') })
-      .errors(errors)
+      .errors({ NOT_FOUND })
       .route({ method: 'GET', path: '/api/tickets' })
       .input(
         Page.extend({
@@ -179,7 +180,7 @@ export const tickets = resourceContract({
       .output(Ticket),
     get: reading
       .meta({ etag: true })
-      .errors(errors)
+      .errors({ NOT_FOUND })
       .route({ method: 'GET', path: '/api/tickets/{id}' })
       .input(ById)
       .output(Ticket),
@@ -222,13 +223,13 @@ export const comments = resourceContract({
   procedures: {
     list: reading
       .meta({ action: onTicket('READ_TICKET') })
-      .errors(errors)
+      .errors({ NOT_FOUND })
       .route({ method: 'GET', path: '/api/tickets/{ticketId}/comments' })
       .input(Page.extend({ ticketId: RowId }))
       .output(CommentList),
     create: creating([])
       .meta({ action: onTicket('READ_TICKET') })
-      .errors(errors)
+      .errors({ NOT_FOUND })
       .route({ method: 'POST', path: '/api/tickets/{ticketId}/comments' })
       .input(z.object({ ticketId: RowId, text: name }))
       .output(Comment),

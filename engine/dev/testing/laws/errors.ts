@@ -47,10 +47,11 @@ async function impersonateAda({ running, ada, administrator }: Scene) {
     .where(eq(sessions.userId, ada.id))
 }
 
-/** Calls a procedure with an idempotency key. Needs no valid input, because the guard checks the key before the input. */
-function callWithKey(scene: Scene, declared: Declared, key: string) {
-  const { cookie } = callerOf(scene, declared.meta)
-  return callByPath(scene.connect(scene.running, { cookie, 'idempotency-key': key }), declared)
+/** Calls a procedure with an idempotency key. The input of the cases names an item that the caller may use. */
+function callWithKey(scene: Scene, cases: AnyCases, { name, meta }: Declared, key: string) {
+  const { cookie } = callerOf(scene, meta)
+  const headers = { cookie, 'idempotency-key': key }
+  return callOfCases(cases, name)(scene.connect(scene.running, headers), scene.fixture)
 }
 
 /** The cases that follow from the metadata of a procedure. */
@@ -72,7 +73,7 @@ function derivedCases(declared: Declared): ErrorCase[] {
         scene.fixture,
       )
     }),
-    ...caseIf(meta.idempotencyKey, 'KEY_REUSED', async (scene) => {
+    ...caseIf(meta.idempotencyKey, 'KEY_REUSED', async (scene, cases) => {
       const key = crypto.randomUUID()
       await idempotency.put(scene.running.services.db, {
         userId: callerOf(scene, meta).id,
@@ -80,13 +81,13 @@ function derivedCases(declared: Declared): ErrorCase[] {
         fingerprint: 'of another request',
         answer: { output: null, headers: [] },
       })
-      return callWithKey(scene, declared, key)
+      return callWithKey(scene, cases, declared, key)
     }),
-    ...caseIf(meta.idempotencyKey, 'UNDER_WAY', (scene) =>
+    ...caseIf(meta.idempotencyKey, 'UNDER_WAY', (scene, cases) =>
       scene.running.services.db.transaction(async (tx) => {
         const key = crypto.randomUUID()
         await idempotency.tryLock(tx, callerOf(scene, meta).id, key)
-        return callWithKey(scene, declared, key)
+        return callWithKey(scene, cases, declared, key)
       }),
     ),
   ]

@@ -20,6 +20,7 @@ const example = { id: 7, title: 'An example', createdAt: 1767261600 }
 const Idea = z
   .object({ id: z.int(), title: z.string(), createdAt: Timestamp })
   .register(responseSchemas, { id: 'Idea', example })
+export type Idea = z.infer<typeof Idea>
 const IdeaList = z
   .object({ ideas: z.array(Idea) })
   .register(responseSchemas, { id: 'IdeaList', example: { ideas: [example] } })
