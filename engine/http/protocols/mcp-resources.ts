@@ -170,7 +170,7 @@ export async function sendNotifications(
   try {
     await sendNext()
     for (let delivery = await stream.next(); delivery; delivery = await stream.next()) {
-      events.publish({ kind: 'resource_updated', uri: uriOf(app.id, delivery.snapshot.topic) })
+      events.publish({ kind: 'resource_updated', uri: uriOf(app.id, delivery.snapshot.update.topic) })
       metrics?.delivered(delivery.since)
       await sendNext()
     }
@@ -220,7 +220,7 @@ async function openStream(
     while (unread.size > 0) {
       const delivery = await stream.next()
       if (!delivery) break
-      unread.delete(delivery.snapshot.topic)
+      unread.delete(delivery.snapshot.update.topic)
     }
     return stream
   } finally {

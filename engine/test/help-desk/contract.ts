@@ -25,6 +25,16 @@ export const ticketsTopic = topic('tickets', {
   input: z.object({ titles: z.set(z.string()) }),
 })
 
+/** The tickets of one project. */
+const Backlog = z.object({ titles: z.array(z.string()), total: z.int() })
+const OfProject = z.object({ projectId: RowId, search: text({ max: 100 }).optional() })
+export const backlogTopic = topic('backlog', {
+  access: 'signedIn',
+  state: Backlog,
+  input: OfProject,
+  of: 'projectId',
+})
+
 const Membership = ById.extend({ email: text({ min: 3, max: 254 }) })
 
 const projects = {
@@ -58,6 +68,15 @@ const tickets = {
     .route({ method: 'POST', path: '/api/tickets' })
     .input(z.object({ projectId: RowId, title: text({ min: 1, max: 100 }) }))
     .output(Success),
+}
+
+const backlog = {
+  list: reading
+    .meta({ reads: backlogTopic })
+    .errors({ ...notFound, FORBIDDEN: { status: 403, message: 'The project is closed' } })
+    .route({ method: 'GET', path: '/api/backlog' })
+    .input(OfProject.extend({ limit: RowId.optional() }))
+    .output(Backlog),
 }
 
 // One list of entries, in a topic for each need of a caller.
@@ -108,11 +127,12 @@ const entries = {
 
 export const contract = {
   ...engineContract({
-    topics: [ticketsTopic, administratorsTopic, inPersonTopic, writersTopic, principalsTopic],
+    topics: [ticketsTopic, backlogTopic, administratorsTopic, inPersonTopic, writersTopic, principalsTopic],
     exportParts: {},
   }),
   projects,
   tickets,
+  backlog,
   entries,
 }
 
