@@ -1,5 +1,6 @@
 import { getEventMeta } from '@orpc/client'
 import { eq, sql } from 'drizzle-orm'
+import { readFile } from 'node:fs/promises'
 import type { LiveUpdateOf } from 'tallystick-contract'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 
@@ -17,6 +18,7 @@ import { PATIENCE } from '../fixtures/patience.ts'
 import { CLOSED } from '../help-desk/app.ts'
 import { backlogTopic, type Client, type contract } from '../help-desk/contract.ts'
 import { members, projects, tickets } from '../help-desk/db.ts'
+import { watchBacklog } from '../help-desk/watch-backlog.ts'
 
 const database = await createDatabase()
 afterAll(database.drop)
@@ -162,7 +164,8 @@ describeTransports(service, ({ person }) => {
 
       await owner.projects.exclude({ id: one, email })
       await watched.waitFor(one, null)
-      await owner.tickets.create({ projectId: one, title: 'Secret' })
+      const secrets = ['First secret', 'Second secret', 'Third secret']
+      await Promise.all(secrets.map((title) => owner.tickets.create({ projectId: one, title })))
       await owner.tickets.create({ projectId: two, title: 'New' })
       await watched.waitFor(two, ['New', 'Two'])
 
@@ -364,4 +367,45 @@ test('a Datastar page shows several projects, and the end of a membership', asyn
   await vi.waitFor(() => {
     expect(patches()).toContain(`Project ${one}: no access`)
   }, PATIENCE)
+})
+
+describe('the section of docs/your-own-backend.md on lists of one parent', () => {
+  const read = async (path: string) => await readFile(new URL(`../../../${path}`, import.meta.url), 'utf8')
+  const trimmed = (text: string) => text.replaceAll(/^ +/gm, '')
+
+  test('shows the code of the help desk', async () => {
+    const text = await read('docs/your-own-backend.md')
+    const section = text.slice(text.indexOf('\n### Lists of one parent\n'), text.indexOf('\n## Types\n'))
+    const blocks = Array.from(section.matchAll(/^```ts\n(.*?)^```$/gms), ([, code = '']) => trimmed(code))
+    const code = [
+      await read('engine/test/help-desk/contract.ts'),
+      await read('engine/test/help-desk/watch-backlog.ts'),
+    ]
+
+    expect(blocks).toHaveLength(2)
+    for (const [index, block] of blocks.entries()) expect(trimmed(code[index] ?? '')).toContain(block)
+  })
+
+  test('has an example that prints the updates of two projects', async () => {
+    const { owner, email, one, two } = await createProjects()
+    const printed: unknown[][] = []
+    const print = vi.spyOn(console, 'log').mockImplementation((...values: unknown[]) => {
+      printed.push(values)
+      if (printed.length === 3) throw new Error('The test ends')
+    })
+    onTestFinished(() => {
+      print.mockRestore()
+    })
+    const watching = watchBacklog(await service.person(email), one, two).catch((error: unknown) => error)
+    await vi.waitUntil(() => printed.length === 2, PATIENCE)
+
+    await owner.tickets.create({ projectId: two, title: 'A bug' })
+
+    expect(await watching).toMatchObject({ message: 'The test ends' })
+    expect(printed).toEqual([
+      [one, ['One']],
+      [two, []],
+      [two, ['A bug']],
+    ])
+  })
 })
