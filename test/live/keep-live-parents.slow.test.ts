@@ -3,10 +3,10 @@ import { createRpcClient } from 'tallystick-contract'
 import { createQueryUtils, keepLive, type KeepLiveOptions, type LiveStatus } from 'tallystick-contract/query'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
-import { BreakableConnection } from '../fixtures/breakable-connection.ts'
-import { newEmail, startService } from '../fixtures/help-desk.ts'
-import { PATIENCE } from '../fixtures/patience.ts'
-import type { contract } from '../help-desk/contract.ts'
+import { BreakableConnection } from '../../engine/test/fixtures/breakable-connection.ts'
+import { newEmail, startService } from '../../engine/test/fixtures/help-desk.ts'
+import { PATIENCE } from '../../engine/test/fixtures/patience.ts'
+import type { contract } from '../../engine/test/help-desk/contract.ts'
 
 type Contract = typeof contract
 
