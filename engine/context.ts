@@ -15,7 +15,12 @@ type Write = (...entry: [fields: object, message?: string] | [message: string]) 
 /** Writes lines of JSON to the log of the service: a message, and fields such as `err` with an error. */
 export type Log = Record<'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace', Write>
 
-/** The context of one call, for the guard and the procedures. */
+/**
+ * The context of one call, for the guard and the procedures.
+ *
+ * @example
+ * const os = implement(loans.procedures).$context<Context>().use(withCaller)
+ */
 export interface Context {
   db: Database
   identity: Identity
@@ -44,6 +49,11 @@ export interface Context {
    * after an unexpected error, because the database may have committed before the error.
    */
   announce: Announce
+  /**
+   * Checks the permissions that the contract declares, and the version of `If-Match`, with the current data. Throws 404, 403 or
+   * 412. Set for procedures whose statement contains these conditions: they call it if no row fulfills them.
+   */
+  checkPermissions?: () => Promise<void>
   /** What the resources store about a person. */
   personalData: PersonalData
   /** What log, metrics, traces and audit trail record about the request. */

@@ -1,5 +1,6 @@
 import type { Database } from './db/database.ts'
 import type { Caller } from './caller.ts'
+import type { Recipient } from './live-stream.ts'
 
 type Person = Caller['user']
 
@@ -20,15 +21,17 @@ export interface Authorization<Id = never> {
    */
   permissions: Readonly<Record<string, readonly string[]>>
   /**
-   * Finds the relation of a person to the item with an id. Undefined if the item does not exist for the person.
+   * Finds the relations of a person to the item with an id. Undefined if the item does not exist for the person.
    */
   findRelation: (db: Database, person: Person, id: Id) => Promise<Relation | undefined>
 }
 
-/** The relation of a person to an item, and the account that owns the item. */
+/** The relations of a person to an item. */
 export interface Relation {
-  name: string
-  owner: string
+  /** The relations in the authorization table. A permission of one of them is sufficient. */
+  names: readonly string[]
+  /** Whose states show the item: changes are announced to them. */
+  recipients: readonly Recipient[]
 }
 
 /**
@@ -50,6 +53,8 @@ export interface CheckByLock<Id = never> {
   by: 'lock'
   /** Locks the item in a transaction, and returns its current entity tag. Undefined if the person may not change the item. */
   lockTag: (tx: Database, person: Person, id: Id) => Promise<string | undefined>
+  /** Returns the current entity tag without a lock, for procedures whose statement compares the version. */
+  findTag?: CheckByStatement<Id>['findTag']
 }
 
 /** What the guard reads of a resource. */

@@ -4,6 +4,7 @@ import type { Language, Scope, Topic } from 'tallystick-contract'
 
 import type { Database } from './db/database.ts'
 import type { PersonalData } from './db/personal-data.ts'
+import type { Rows } from './db/rows/index.ts'
 import type { Person } from './db/users.ts'
 import type { Caller } from './caller.ts'
 import type { Context } from './context.ts'
@@ -20,6 +21,8 @@ export interface Resource extends GuardedResource {
   /** The names for the consent page. By default, the English name consists of the words of the name in the contract. */
   names?: ResourceNames
   procedures: Readonly<Record<string, AnyProcedure>>
+  /** The rows that are the items of the resource. */
+  rows?: Pick<Rows, 'table' | 'visibility'>
   /** Required if the contract of the resource declares a part of the export (engine/contract/account.ts). */
   personalData?: PersonalData
   /** Imports the sample data on demand, because only `tallystick seed` needs the data. */

@@ -18,7 +18,7 @@ import { addressLimit, type NoteAction, notes as notesContract, notesTopic } fro
 import * as query from '../db/notes.ts'
 import * as shares from '../db/shares.ts'
 
-const os = implement(notesContract).$context<Context>().use(withCaller)
+const os = implement(notesContract.procedures).$context<Context>().use(withCaller)
 
 type Relation = 'author' | query.Role | 'anyone'
 
@@ -109,7 +109,7 @@ const items: Items<string> = {
   permissions,
   findRelation: async (db, user, id) => {
     const found = await query.find(db, user, id)
-    return found && { name: relationTo(found, user.id), owner: found.note.userId }
+    return found && { names: [relationTo(found, user.id)], recipients: [{ person: found.note.userId }] }
   },
   ifMatch: {
     by: 'lock',

@@ -1,83 +1,9 @@
-import { implement } from '@orpc/server'
-import { selectWith } from 'tallystick/db'
-import {
-  type Context,
-  type Items,
-  newestFirst,
-  type Order,
-  readPage,
-  type Reply,
-  type Resource,
-  toUnixSeconds,
-  versionTag,
-  withCaller,
-} from 'tallystick'
+import { resource, toUnixTimes } from 'tallystick'
 
-import { type TaskAction, tasks as tasksContract } from '../contract/tasks.ts'
-import * as query from '../db/tasks.ts'
+import { type Task, type TaskAction, tasks as tasksContract } from '../contract/tasks.ts'
+import { taskRows } from '../db/tasks.ts'
 
-const os = implement(tasksContract).$context<Context>().use(withCaller)
-
-const order: Order<query.ListedTask> = {
-  ...newestFirst,
-  textsOf: ({ title, description }) => [title, description],
-}
-
-const procedures = os.router({
-  list: os.list.handler(async (call) => {
-    const { db, user } = call.context
-    const { rows, total } = await readPage(
-      call,
-      order,
-      (page) => query.list(db, user.id, page, call.input?.status),
-      () => query.countAll(db, user.id, call.input?.status),
-    )
-    return { tasks: rows.map((task) => view(task, user.id)), taskCount: total }
-  }),
-
-  create: os.create.handler(async ({ context: { db, user, reply }, input: { taskTitle, taskDesc } }) =>
-    viewWithETag(reply, await query.insert(db, user.id, { title: taskTitle, description: taskDesc })),
-  ),
-
-  get: os.get.handler(async ({ context: { db, user, reply }, input, errors }) => {
-    const task = await query.find(db, user.id, input.id)
-    if (!task) throw errors.NOT_FOUND()
-    return viewWithETag(reply, task)
-  }),
-
-  update: os.update.handler(async ({ context, input: { id, ...changes }, errors }) => {
-    const { db, user, reply, acceptedVersions } = context
-    const task = await query.update(db, user.id, id, changes, acceptedVersions)
-    if (!task) throw acceptedVersions ? errors.PRECONDITION_FAILED() : errors.NOT_FOUND()
-    return viewWithETag(reply, task)
-  }),
-
-  delete: os.delete.handler(async ({ context: { db, user, acceptedVersions }, input, errors }) => {
-    const isDeleted = await query.remove(db, user.id, input.id, acceptedVersions)
-    if (!isDeleted && acceptedVersions) throw errors.PRECONDITION_FAILED()
-    return { success: true }
-  }),
-
-  reset: os.reset.handler(async ({ context: { db, user } }) => {
-    await query.clear(db, user.id)
-    return { taskCount: 0 }
-  }),
-})
-
-const items: Items<number> = {
-  permissions: { owner: ['EDIT_TASK'] satisfies TaskAction[] },
-  findRelation: async (db, user, id) =>
-    (await query.find(db, user.id, id)) && { name: 'owner', owner: user.id },
-  ifMatch: {
-    by: 'statement',
-    findTag: async (db, user, id) => {
-      const task = await query.find(db, user.id, id)
-      return task && versionTag(task)
-    },
-  },
-}
-
-export const tasks = {
+export const tasks = resource(tasksContract, taskRows, {
   description: 'The tasks of a person. Nobody else can see them.',
   names: {
     am: 'ተግባራት',
@@ -101,30 +27,36 @@ export const tasks = {
     'zh-Hans': '任务',
     'zh-Hant': '工作',
   },
-  procedures,
-  items,
-  personalData: {
-    select: selectWith(query.exportQueries, ({ tasks }) => ({
-      tasks: tasks.map((task) => view(task, task.userId)),
-    })),
-  },
+  permissions: { owner: ['EDIT_TASK'] satisfies TaskAction[] },
+  view: ({ id, userId, title, description, status, ...times }): Task => ({
+    id,
+    userId,
+    title,
+    description,
+    status,
+    ...toUnixTimes(times),
+  }),
+  procedures: (os, { page, get, insert, update, remove }) => ({
+    list: os.list.handler(page('tasks', 'taskCount')),
+
+    create: os.create.handler(
+      insert(({ input: { taskTitle: title, taskDesc: description, ...rest } }) => ({
+        title,
+        description,
+        ...rest,
+      })),
+    ),
+
+    get: os.get.handler(get()),
+
+    update: os.update.handler(update(({ input }) => input)),
+
+    delete: os.delete.handler(remove({ isRequired: false })),
+
+    reset: os.reset.handler(async ({ context: { db, user } }) => {
+      await taskRows.clear(db, user)
+      return { taskCount: 0 }
+    }),
+  }),
   importSamples: () => import('./samples/tasks.ts'),
-} satisfies Resource
-
-function viewWithETag(reply: Reply, task: query.TaskRow) {
-  reply.set('etag', versionTag(task))
-  return view(task, task.userId)
-}
-
-const view = (
-  { id, title, description, status, createdAt, updatedAt }: query.ListedTask,
-  userId: string,
-) => ({
-  id,
-  userId,
-  title,
-  description,
-  status,
-  createdAt: toUnixSeconds(createdAt),
-  updatedAt: toUnixSeconds(updatedAt),
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 import { type Client, pages } from '../contract/client.ts'
-import { list as listTasks, tasks } from '../db/tasks.ts'
+import { taskRows, tasks } from '../db/tasks.ts'
 import { describeTransports, newEmail, startService } from './fixtures/service.ts'
 
 const service = await startService()
@@ -176,7 +176,7 @@ test('one person’s searches of many tasks do not delay another person', async 
   const bob = await service.person()
   expect(await bob.tasks.list()).toEqual({ tasks: [], taskCount: 0 })
   for (const found of await Promise.all(searches)) expect(found.taskCount).toBe(1)
-  expect(await listTasks(db, userId, { limit: 2, q: '%', maxMatches: 2 })).toMatchObject([
-    { isListed: false },
-  ])
+  expect(
+    await taskRows.list(db, { id: userId, email: '' }, { limit: 2, q: '%', maxMatches: 2 }),
+  ).toMatchObject([{ isListed: false }])
 })

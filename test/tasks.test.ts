@@ -2,7 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 import { describe, expect, test } from 'vitest'
 
 import { users } from '../engine/db/users.ts'
-import { insert, list, tasks } from '../db/tasks.ts'
+import { taskRows, tasks } from '../db/tasks.ts'
 import { describeTransports, startService } from './fixtures/service.ts'
 
 const service = await startService()
@@ -32,11 +32,11 @@ describe('concurrent tasks.create', () => {
     await db.insert(users).values({ id: 'here', name: '', email: 'here@example.com' })
 
     const outcomes = await Promise.allSettled(
-      ['here', 'gone', 'here', 'gone'].map((userId) => insert(db, userId, { title: userId })),
+      ['here', 'gone', 'here', 'gone'].map((id) => taskRows.insert(db, { id, email: '' }, { title: id })),
     )
 
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'rejected'])
-    expect(await list(db, 'here', { limit: 10 })).toHaveLength(2)
+    expect(await taskRows.list(db, { id: 'here', email: '' }, { limit: 10 })).toHaveLength(2)
   })
 })
 

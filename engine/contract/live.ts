@@ -62,7 +62,7 @@ type InputOf<Declared extends Topic> = Declared extends TopicOfParent
   ? OutputOf<Declared> | readonly OutputOf<Declared>[]
   : OutputOf<Declared>
 
-/** The input of `live.watch`. */
+/** The input of `live.watch`: `{ topics: ['loans'], loans: { bookId: 7 } }`. */
 export type WatchInput<Declared extends Topic> = { topics: Declared['name'][] } & {
   [Each in Declared as Each extends { input: z.ZodType } ? Each['name'] : never]?: InputOf<Each> | undefined
 }

@@ -3,6 +3,7 @@ import type * as z from 'zod'
 
 /** Scopes that a person can grant to an app: reading the person's data, and changing the person's data. */
 export const scopes = ['read', 'write'] as const
+/** A scope: `const scope: Scope = 'read'`. */
 export type Scope = (typeof scopes)[number]
 
 /**
@@ -22,7 +23,12 @@ export interface Tool {
 
 export type Access = 'public' | 'signedIn'
 
-/** What `live.watch` can watch: the state that one operation reads (engine/contract/live.ts). */
+/**
+ * What `live.watch` can watch: the state that one operation reads (engine/contract/live.ts).
+ *
+ * @example
+ * const changingShelf = (updates: readonly Topic[]) => changing(updates).errors(shelfErrors)
+ */
 export interface Topic {
   name: string
   access: Access
@@ -37,7 +43,12 @@ export interface Topic {
   of?: string
 }
 
-/** A limit of calls. The calls of all procedures with the same limit are counted together. */
+/**
+ * A limit of calls. The calls of all procedures with the same limit are counted together.
+ *
+ * @example
+ * const shareLimit: RateLimit = { name: 'shares', points: 100, duration: 3600, personal: true, shared: true }
+ */
 export interface RateLimit {
   /** The name in the setting `LIMITS`, in headers and metrics. */
   name: string
@@ -57,7 +68,12 @@ export interface RateLimit {
   personal?: true
 }
 
-/** Describes a procedure that answers only some of the requests with its method and path. */
+/**
+ * Describes a procedure that answers only some of the requests with its method and path.
+ *
+ * @example
+ * const firstForm: Alternative = { name: 'The first form', mediaType: 'application/json;version=1' }
+ */
 export interface Alternative {
   /** The name in the OpenAPI document, for example `The first form`. */
   name: string
@@ -70,7 +86,30 @@ export interface Alternative {
 /** Maximum of `maxBytes` of a procedure: 16 MiB. */
 export const MAX_BYTES = 16 * 1024 * 1024
 
-/** What a procedure declares in addition to its route, schemas and errors. */
+/**
+ * An action on an item of another resource.
+ *
+ * @example
+ * const inProject = (name: string): ItemAction => ({ name, of: 'projects', id: 'projectId' })
+ */
+export interface ItemAction {
+  name: string
+  /** The resource with the item, and with the permissions of the action. By default, the resource of the procedure. */
+  of?: string
+  /** The field of the input with the id of the item. */
+  id: string
+}
+
+/** Returns the actions of a procedure. */
+export const actionsOf = ({ action = [] }: Pick<Meta, 'action'>): readonly ItemAction[] =>
+  [action].flat().map((each) => (typeof each === 'string' ? { name: each, id: 'id' } : each))
+
+/**
+ * What a procedure declares in addition to its route, schemas and errors.
+ *
+ * @example
+ * changing([loansTopic]).meta({ action: 'EDIT_LOAN', etag: true })
+ */
 export interface Meta {
   /** Who can call the procedure: engine/contract/builders.ts sets it. */
   access?: Access
@@ -91,10 +130,11 @@ export interface Meta {
   /** Rejects callers who are not administrators with 403. */
   administratorsOnly?: true
   /**
-   * The action that the caller needs a permission for, on the item with the id in the input (`id`): see engine/items.ts. The
-   * response is 404 if the item does not exist, and 403 if the caller lacks the permission.
+   * What the caller needs a permission for (engine/items.ts): an action on the item with the id in the input (`id`), actions on
+   * items of other resources, or several of them. The response is 404 if an item does not exist for the caller, and 403 if the
+   * caller lacks a permission.
    */
-  action?: string
+  action?: string | ItemAction | readonly (string | ItemAction)[]
   rateLimit?: RateLimit
   /** Further limits. The procedure itself counts its calls, by a part of the input: see `consumeLimit` (engine/guard/access.ts). */
   inputLimits?: readonly RateLimit[]

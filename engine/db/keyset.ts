@@ -1,4 +1,4 @@
-import { and, type AnyColumn, or, type SQL, sql } from 'drizzle-orm'
+import { and, type AnyColumn, or, type Placeholder, type SQL, sql } from 'drizzle-orm'
 
 import { typeOf } from './column-types.ts'
 import type { Database } from './database.ts'
@@ -19,6 +19,9 @@ export interface SortKey {
  */
 export type SortValues = readonly (string | null)[]
 
+/** The values of a position, or placeholders of a prepared statement. */
+type Bounds = readonly (string | null | Placeholder)[]
+
 type Key = Required<Pick<SortKey, 'column' | 'direction'>> & Pick<SortKey, 'nulls'>
 
 const withDefaults = ({ column, direction = 'asc', nulls }: SortKey): Key => {
@@ -33,17 +36,18 @@ const withDefaults = ({ column, direction = 'asc', nulls }: SortKey): Key => {
 export function createKeyset(...sortKeys: readonly SortKey[]) {
   const keys = sortKeys.map(withDefaults)
   const texts = keys.map(({ column }) => sql`${column}::text`)
-  const boundsOf = (position: SortValues) =>
+  const boundsOf = (position: Bounds) =>
     keys.map((key, index): Bound => ({ ...key, value: position[index] ?? null }))
+  const parse = (json: string) => JSON.parse(json) as SortValues
   return {
     order: keys.map(({ column, direction, nulls }) =>
       sql.join([sql`${column}`, sql.raw(direction), ...(nulls ? [sql.raw(`nulls ${nulls}`)] : [])], sql` `),
     ),
-    sortValues: sql`json_build_array(${sql.join(texts, sql`, `)})::text`
-      .mapWith((json: string) => JSON.parse(json) as SortValues)
-      .as('sort_values'),
+    sortValues: sql`json_build_array(${sql.join(texts, sql`, `)})::text`.mapWith(parse).as('sort_values'),
+    /** The field `sortValues` of a subquery that selects it. */
+    selectedSortValues: sql`sort_values`.mapWith(parse),
     /** Condition: in this order, the row comes after the position. No condition without a position. */
-    isAfter: (position: SortValues | undefined) => position && isAfter(boundsOf(position)),
+    isAfter: (position: Bounds | undefined) => position && isAfter(boundsOf(position)),
     /** Returns whether the values can be a position. `requireTypes` checks their texts. */
     isPosition: (values: unknown): values is SortValues =>
       Array.isArray(values) &&
@@ -65,7 +69,7 @@ export function createKeyset(...sortKeys: readonly SortKey[]) {
 
 export type Keyset = ReturnType<typeof createKeyset>
 
-type Bound = Key & { value: string | null }
+type Bound = Key & { value: Bounds[number] }
 
 /**
  * Modes, from the fastest:

@@ -82,8 +82,10 @@ export type SizedRow<Row> = Row & { bytes: number } & Partial<Scan>
 export const totalBytes = (rows: readonly SizedRow<unknown>[]) => rows.at(-1)?.bytes ?? 0
 
 interface LimitOptions {
-  /** The columns to measure, and to search, as texts. */
+  /** The columns to measure as texts. */
   texts: readonly AnyColumn[]
+  /** The columns to search as texts. By default, `texts`. */
+  searched?: readonly AnyColumn[]
   /** The order of the list. */
   order: readonly SQL[]
   /** Whether the query returns only the rows with the text in the placeholder `q`, in one of `texts`. */
@@ -105,7 +107,7 @@ export function limitBytes<Fields extends SelectedFields>(
   db: Database,
   list: Subquery,
   fields: Fields,
-  { texts, order, isSearch = false }: LimitOptions,
+  { texts, searched = texts, order, isSearch = false }: LimitOptions,
 ) {
   const textSizes = texts.map((text) => sql`coalesce(octet_length(${asText(text)}), 0)`)
   if (textSizes.length === 0) textSizes.push(sql`0`)
@@ -125,7 +127,7 @@ export function limitBytes<Fields extends SelectedFields>(
       .orderBy(...order)
   }
   const compared: Subquery = db
-    .select({ ...fields, size: size.as('size'), has_text: containsText(texts).as('has_text') })
+    .select({ ...fields, size: size.as('size'), has_text: containsText(searched).as('has_text') })
     .from(list)
     // The limit makes PostgreSQL compare each text only once.
     .limit(sql.placeholder('limit'))

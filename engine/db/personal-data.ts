@@ -37,11 +37,11 @@ async function runQueries<All extends Queries>(queries: All) {
 export const selectWith =
   <All extends Queries, Data>(
     createQueries: (db: Database, person: Person) => All,
-    view: (rows: RowsOf<All>) => Data,
+    view: (rows: RowsOf<All>, person: Person) => Data,
   ): PersonalData<Data>['select'] =>
   (db, person) => {
     const queries = createQueries(db, person)
-    return { queries: Object.values(queries), read: async () => view(await runQueries(queries)) }
+    return { queries: Object.values(queries), read: async () => view(await runQueries(queries), person) }
   }
 
 /** Combines the data of several resources. The parts have different fields. */

@@ -1,19 +1,21 @@
 import { ORPCError } from '@orpc/server'
 import { isObject } from '@orpc/shared'
-import { type Meta, type RateLimit, readTopics } from 'tallystick-contract'
+import { type Meta, type RateLimit, readTopics } from 'tallystick-contract/internal'
 
 import { findId } from '../db/users.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
-import type { Items } from '../items.ts'
+import type { Recipient } from '../live-stream.ts'
 import { isBearer } from './authentication.ts'
 import { networkOf } from './networks.ts'
 import { isPermitted } from './permissions.ts'
 import type { ProcedureContract } from './procedure-contract.ts'
+import type { Requirement } from './requirements.ts'
 
 type Code = 'UNAUTHORIZED' | 'INSUFFICIENT_SCOPE' | 'NOT_FOUND' | 'FORBIDDEN'
 
-const createError = ({ errorMap }: ProcedureContract, code: Code) =>
+/** Creates an error of the guard, with the status and the message that the contract declares. */
+export const createError = ({ errorMap }: ProcedureContract, code: Code) =>
   new ORPCError(code, { status: errorMap[code]?.status, message: errorMap[code]?.message ?? code })
 
 /** Returns whether a call needs no caller. An unknown topic needs no caller, because input validation rejects it (400). */
@@ -60,23 +62,21 @@ export function requireAccess(
 }
 
 /**
- * Checks that the item exists (404) and that the caller's relation permits the action (403). Returns the account that owns
- * the item.
+ * Checks that the item exists (404) and that a relation of the caller permits the action (403). Returns whose states show the
+ * item.
  */
 export async function requirePermission(
   { db }: Context,
   procedure: ProcedureContract,
-  items: Items,
-  id: unknown,
+  { action, items, id }: Requirement,
   { user }: Caller,
-) {
-  const { action = '' } = procedure.meta
-  if (!items.permissions) throw new Error(`No relation permits the action ${action}`)
-  if (isPermitted(items.permissions, 'anyone', action)) return user.id
-  const relation = await items.findRelation(db, user, id as never)
+): Promise<readonly Recipient[]> {
+  const { permissions = {}, findRelation } = items
+  const relation = await findRelation?.(db, user, id as never)
   if (!relation) throw createError(procedure, 'NOT_FOUND')
-  if (!isPermitted(items.permissions, relation.name, action)) throw createError(procedure, 'FORBIDDEN')
-  return relation.owner
+  if (!relation.names.some((name) => isPermitted(permissions, name, action.name)))
+    throw createError(procedure, 'FORBIDDEN')
+  return relation.recipients
 }
 
 /**

@@ -1,6 +1,6 @@
 import { ORPCError } from '@orpc/client'
 import type { Promisable } from '@orpc/shared'
-import { ifMatchErrors } from 'tallystick-contract'
+import { ifMatchErrors } from 'tallystick-contract/internal'
 
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
@@ -37,13 +37,12 @@ const preconditionFailed = () => new ORPCError('PRECONDITION_FAILED', ifMatchErr
 export function runIfMatching<Result>(
   { db, headers }: Context,
   { user }: Caller,
-  { ifMatch: check }: Items,
-  id: unknown,
+  { items: { ifMatch: check }, id, isInStatement }: { items: Items; id: unknown; isInStatement: boolean },
   change: (overrides: Partial<Context>) => Promisable<Result>,
 ): Promisable<Result> {
   const tags = tagsOf(headers['if-match'])
   if (!check) throw new Error('The contract declares If-Match, but the resource has no entity tag')
-  if (check.by === 'statement') return change({ acceptedVersions: versionsOf(tags) })
+  if (isInStatement || check.by === 'statement') return change({ acceptedVersions: versionsOf(tags) })
   return db.transaction(async (tx) => {
     const tag = await check.lockTag(tx, user, id as never)
     if (tag === undefined || !matches(tags, tag)) throw preconditionFailed()
@@ -69,7 +68,7 @@ export async function requireAcceptedVersion(
   id: unknown,
 ) {
   const ifMatch = headers['if-match']
-  if (ifMatch === undefined || check?.by !== 'statement') return
+  if (ifMatch === undefined || !check?.findTag) return
   const tag = await check.findTag(db, user, id as never)
   if (tag === undefined || !matches(tagsOf(ifMatch), tag)) throw preconditionFailed()
 }

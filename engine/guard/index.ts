@@ -1,21 +1,22 @@
 import { type AnyProcedure, ORPCError, os } from '@orpc/server'
 import type { Promisable } from '@orpc/shared'
-import { isChange, type Meta, type Topic } from 'tallystick-contract'
+import { isChange, type Meta, type Topic } from 'tallystick-contract/internal'
 
 import { isForeignKeyViolation, isRolledBack } from '../db/errors.ts'
 import type { Caller } from '../caller.ts'
 import type { Context } from '../context.ts'
 import type { Items } from '../items.ts'
-import type { Announce } from '../live-stream.ts'
+import type { Announce, Recipient } from '../live-stream.ts'
 import { recordCall, recordings } from '../telemetry/recording.ts'
 import { tracing } from '../telemetry/tracing.ts'
 import { authenticate, requireAccount, requirePermission } from './access.ts'
 import { requireAcceptedVersion, runIfMatching } from './conditions.ts'
 import { withIdempotencyKey } from './idempotency.ts'
 import { withAuditEntry } from './impersonation.ts'
-import { concernsItem, decodeId } from './item-id.ts'
 import type { ProcedureContract } from './procedure-contract.ts'
 import { toPublicError } from './public-errors.ts'
+import { decodeId, type Requirement, requirementsOf } from './requirements.ts'
+import { statementChecksOf } from './statement-checks.ts'
 
 const builder = os.$context<Context>().$meta<Meta>({})
 
@@ -27,10 +28,9 @@ const builder = os.$context<Context>().$meta<Meta>({})
 async function announceAfter<Output>(
   { announce }: Context,
   updates: readonly Topic[],
-  owner: string | undefined,
+  recipients: readonly Recipient[],
   run: (announce: Announce) => Promisable<Output>,
 ): Promise<Output> {
-  const recipients = owner === undefined ? [] : [{ person: owner }]
   const collected = updates.map((topic): Parameters<Announce> => [topic, ...recipients])
   const send = () => {
     for (const change of collected) announce(...change)
@@ -51,32 +51,26 @@ async function announceAfter<Output>(
 }
 
 /** The part of the context that the guard replaces for each procedure. */
-type Announcing = Pick<Context, 'announce'>
+type Announcing = Pick<Context, 'announce' | 'checkPermissions'>
 
 /**
- * Handles an error of a change, if the statement of the change checks the owner and the version. Reads the item again,
+ * Handles an error of a change, if the statement of the change checks the relation and the version. Reads the items again,
  * and throws 404, 403 or 412 if one of these errors applies: each has priority over an invalid input (400).
  */
-async function throwByPriority(
-  error: unknown,
-  context: Context,
-  procedure: ProcedureContract,
-  items: Items,
-  id: unknown,
-  caller: Caller,
-) {
-  if (!(error instanceof ORPCError) || error.status >= 500) return
-  if (procedure.meta.action) await requirePermission(context, procedure, items, id, caller)
-  await requireAcceptedVersion(context, caller, items, id)
+async function throwByPriority(error: unknown, check: () => Promise<void>) {
+  if (error instanceof ORPCError && error.status < 500) await check()
 }
 
-/** Returns the items of the resource with a procedure. Throws an error if the contract needs items that are not registered. */
-function itemsOf({ resources }: Context, { action, ifMatch }: Meta, [name = '']: readonly string[]) {
-  const items = resources[name]?.items
-  if (!items && (action ?? ifMatch))
-    throw new Error(`The resource ${name} has an action or If-Match, but no items`)
+/** Returns the items of the resource with a procedure that supports If-Match. */
+function itemsOf({ resources }: Context, { ifMatch }: Meta, [name = '']: readonly string[]) {
+  const items = ifMatch ? resources[name]?.items : undefined
+  if (!items && ifMatch) throw new Error(`The resource ${name} has If-Match, but no items`)
   return items
 }
+
+/** Returns which permissions the statement of a procedure checks. Undefined if the guard checks all before the procedure. */
+const checksOf = ({ handler, meta }: ProcedureContract, items: Items | undefined) =>
+  statementChecksOf(handler) ?? (meta.ifMatch && items?.ifMatch?.by === 'statement' ? () => true : undefined)
 
 /** Handles a call after the checks of the guard. `id` is the id of the item, if the call concerns an item. */
 type Handle<Output> = (caller: Caller | undefined, id: unknown, announcing: Announcing) => Promisable<Output>
@@ -122,21 +116,33 @@ async function checkAndHandle<Output>(
   input: unknown,
   handle: Handle<Output>,
 ): Promise<Output> {
-  const { action, updates = [], ifMatch } = procedure.meta
+  const { updates = [], ifMatch } = procedure.meta
   const items = itemsOf(context, procedure.meta, path)
   const caller = await authenticate(context, procedure, input)
-  const id = concernsItem(procedure.meta, items) ? await decodeId(procedure, input) : undefined
+  const requirements = caller ? await requirementsOf(context.resources, procedure, path, input) : []
+  const id = ifMatch ? await decodeId(procedure, input) : undefined
+  const checkAll = async (each: readonly Requirement[]) => {
+    const recipients: Recipient[] = []
+    if (caller)
+      for (const requirement of each)
+        recipients.push(...(await requirePermission(context, procedure, requirement, caller)))
+    return recipients
+  }
   // A malformed request never reaches the statement.
-  const isCheckedLater = ifMatch && items?.ifMatch?.by === 'statement' && !context.malformed
-  const owner =
-    caller && items && action && !isCheckedLater
-      ? await requirePermission(context, procedure, items, id, caller)
-      : caller?.user.id
+  const isInStatement = context.malformed ? undefined : checksOf(procedure, items)
+  const found = await checkAll(requirements.filter(({ action }) => !isInStatement?.(action)))
+  const ofCaller = caller ? [{ person: caller.user.id }] : []
   if (context.malformed) throw context.malformed
+  const checkPermissions = async () => {
+    await checkAll(requirements)
+    if (items && caller) await requireAcceptedVersion(context, caller, items, id)
+  }
   try {
-    return await announceAfter(context, updates, owner, (announce) => handle(caller, id, { announce }))
+    return await announceAfter(context, updates, found.length > 0 ? found : ofCaller, (announce) =>
+      handle(caller, id, { announce, checkPermissions }),
+    )
   } catch (error) {
-    if (isCheckedLater && caller) await throwByPriority(error, context, procedure, items, id, caller)
+    if (isInStatement) await throwByPriority(error, checkPermissions)
     if (caller && isForeignKeyViolation(error)) await requireAccount(context, procedure, caller)
     throw error
   }
@@ -180,7 +186,10 @@ export const withCaller = builder.middleware((invocation, input) =>
       return withIdempotencyKey(context, caller, { path, input, outputSchema }, proceed)
     const items =
       ifMatch && context.headers['if-match'] !== undefined ? itemsOf(context, meta, path) : undefined
-    if (items) return runIfMatching(context, caller, items, id, proceed)
+    if (items) {
+      const isInStatement = checksOf(procedure['~orpc'], items) !== undefined
+      return runIfMatching(context, caller, { items, id, isInStatement }, proceed)
+    }
     return proceed()
   }),
 )

@@ -8,4 +8,5 @@ export interface ProcedureContract {
   errorMap: ErrorMap
   inputSchema?: AnySchema
   outputSchema?: AnySchema
+  handler: object
 }

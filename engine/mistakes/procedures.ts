@@ -1,14 +1,17 @@
 import type { AnyProcedure } from '@orpc/server'
-import { isChange, MAX_BYTES, metaOf, type Topic } from 'tallystick-contract'
+import { actionsOf, isChange, MAX_BYTES, metaOf, type Topic } from 'tallystick-contract/internal'
 
-import { concernsItem, idSchemaOf } from '../guard/item-id.ts'
-import type { Resource } from '../resource.ts'
+import { concernsItem, fieldSchemaOf } from '../guard/requirements.ts'
+import type { Items } from '../items.ts'
+import type { Resource, Resources } from '../resource.ts'
 import { suggest } from './suggestions.ts'
 
 /** A procedure with the resource that it belongs to. */
 export interface Declared {
   operation: string
   resource: Resource
+  /** All resources of the application. */
+  resources: Resources
   procedure: AnyProcedure
 }
 
@@ -67,29 +70,50 @@ const checksOfChanges: readonly Check[] = [
       : undefined,
 ]
 
-const relationsOf = ({ resource }: Declared) => Object.values(resource.items?.permissions ?? {})
+/** The actions of a procedure, each with the items that it concerns. */
+const actionsWithItems = ({ resource, resources, procedure }: Declared) =>
+  actionsOf(metaOf(procedure)).map((action) => ({
+    action,
+    items: action.of === undefined ? resource.items : resources[action.of]?.items,
+  }))
+
+const permittedBy = (items: Items | undefined) => Object.values(items?.permissions ?? {}).flat()
 
 const isCheckedByStatement = ({ resource: { items }, procedure }: Declared) =>
   metaOf(procedure).ifMatch && metaOf(procedure).action !== undefined && items?.ifMatch?.by === 'statement'
 
 const checksOfItems: readonly Check[] = [
   (declared) => {
-    const { action } = metaOf(declared.procedure)
-    const actions = relationsOf(declared).flat()
-    return action === undefined || actions.includes(action)
-      ? undefined
-      : `no relation permits the action ${action}${suggest(action, actions) || '; add the action to `permissions` in the items of the resource'}`
+    const { resources } = declared
+    for (const { action, items } of actionsWithItems(declared)) {
+      if (action.of !== undefined && !resources[action.of])
+        return `the action ${action.name} belongs to ${action.of}, but there is no such resource${suggest(action.of, Object.keys(resources))}`
+      const actions = permittedBy(items)
+      if (!actions.includes(action.name))
+        return `no relation permits the action ${action.name}${suggest(action.name, actions) || `; add the action to \`permissions\` in the items of the resource${action.of === undefined ? '' : ` ${action.of}`}`}`
+    }
+    return undefined
   },
-  ({ resource: { items }, procedure }) =>
-    concernsItem(metaOf(procedure), items) && !idSchemaOf(procedure['~orpc'])
-      ? 'an action or If-Match needs the id of an item, so the input must be an object schema with the field `id`: `.input(z.object({ id: RowId, … }))`, or `.extend(ById.shape)`'
-      : undefined,
+  (declared) => {
+    const { procedure } = declared
+    const fields = [
+      ...(metaOf(procedure).ifMatch ? ['id'] : []),
+      ...actionsWithItems(declared).flatMap(({ action, items }) =>
+        concernsItem(action, items) ? [action.id] : [],
+      ),
+    ]
+    const missing = fields.find((field) => !fieldSchemaOf(procedure['~orpc'], field))
+    return (
+      missing &&
+      `an action or If-Match needs the id of an item, so the input must be an object schema with the field \`${missing}\`: \`.input(z.object({ ${missing}: RowId, … }))\`${missing === 'id' ? ', or `.extend(ById.shape)`' : ''}`
+    )
+  },
   ({ resource: { items }, procedure }) =>
     metaOf(procedure).ifMatch && !items?.ifMatch
       ? 'the resource has no entity tag for If-Match; add `ifMatch` to its items'
       : undefined,
   (declared) =>
-    isCheckedByStatement(declared) && relationsOf(declared).length > 1
+    isCheckedByStatement(declared) && Object.keys(declared.resource.items?.permissions ?? {}).length > 1
       ? 'a statement can check If-Match only if the owner is the only relation'
       : undefined,
   ({ procedure }) => {
@@ -111,8 +135,10 @@ const checksOfOthers: readonly Check[] = [
       : `\`maxBytes\` is ${maxBytes}, but must be a number of bytes from 1 to ${MAX_BYTES} (16 MiB)`
   },
   ({ procedure }) => {
-    const { reads, action } = metaOf(procedure)
-    return reads && action !== undefined ? `the state of a topic cannot need the action ${action}` : undefined
+    const own = actionsOf(metaOf(procedure)).find(({ of }) => of === undefined)
+    return metaOf(procedure).reads && own
+      ? `the state of a topic cannot need the action ${own.name} of an item; name the parent of the items with \`of\``
+      : undefined
   },
   ({ procedure }) => {
     const { access, rateLimit, watches } = metaOf(procedure)

@@ -1,9 +1,9 @@
 import type { SampleName, Samples } from 'tallystick'
 
 import { tasksTopic } from '../../contract/tasks.ts'
-import * as query from '../../db/tasks.ts'
+import { taskRows, type tasks } from '../../db/tasks.ts'
 
-type SampleTask = Pick<query.TaskRow, 'title' | 'description' | 'status'>
+type SampleTask = Pick<typeof tasks.$inferSelect, 'title' | 'description' | 'status'>
 
 /** The tasks have every status. They are listed in the order in which the rows are created. */
 export const sampleTasks: Readonly<Record<SampleName, readonly SampleTask[]>> = {
@@ -24,12 +24,12 @@ export const sampleTasks: Readonly<Record<SampleName, readonly SampleTask[]>> = 
 export const samples: Samples = {
   topics: [tasksTopic],
   async add(db, name, people) {
-    const { id: userId } = people[name]
-    const existing = (await query.listTitles(db, userId)).map(({ title }) => title)
+    const person = people[name]
+    const existing = (await taskRows.all(db, person)).map(({ title }) => title)
     for (const task of sampleTasks[name]) {
       if (existing.includes(task.title)) continue
-      const { id } = await query.insert(db, userId, task)
-      await query.update(db, userId, id, { status: task.status })
+      const row = await taskRows.insert(db, person, task)
+      await taskRows.update(db, person, row?.id, { status: task.status })
     }
   },
 }

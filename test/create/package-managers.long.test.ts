@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 
 import { createFetch } from '../../engine/test/fixtures/http.ts'
@@ -48,6 +49,10 @@ describe.each(managers)('a project with $name', { timeout: 600_000 }, ({ program
       YARN_ENABLE_IMMUTABLE_INSTALLS: 'false',
     }
     expect(await runCommand({}, 'new', project, '--name', 'Lendery')).toMatchObject({ stderr: '' })
+    // Yarn would install the newest Vite for Vitest, beside the Vite of the project.
+    await edit(join(project, 'package.json'), (text) =>
+      text.replace(/"devDependencies"[^]*("vite": "[^"]+")/, '"resolutions": { $1 },\n  $&'),
+    )
     await manager('install')
     await git(project, 'init', '--quiet', '--initial-branch', 'main')
     await git(project, 'add', '.')
@@ -78,6 +83,8 @@ describe.each(managers)('a project with $name', { timeout: 600_000 }, ({ program
   async function addTable(name: string) {
     await git(project, 'checkout', '--quiet', '-b', name, 'main')
     await writeFile(join(project, `db/${name}.ts`), tableOf(name))
+    // The names of the files have the second, in which both branches must not write.
+    await setTimeout(1000)
     await run(process.execPath, [commandOf(project), 'migration', '--name', name], { cwd: project })
     await git(project, 'add', '.')
     await git(project, 'commit', '--quiet', '--message', name)

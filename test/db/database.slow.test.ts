@@ -168,6 +168,8 @@ async function makeRole(limits: Record<string, string>) {
 /** Runs a query 32 times concurrently, so that every connection of the pool runs the query. */
 const queryAll = <Result>(ask: () => PromiseLike<Result>) => Promise.all(Array.from({ length: 32 }, ask))
 
+const nobody = { id: 'nobody', email: '' }
+
 describe('open through a pooler', () => {
   test('leaves no prepared statements on a connection, and keeps the timeouts of its role', async () => {
     const limits = {
@@ -183,8 +185,8 @@ describe('open through a pooler', () => {
 
     for (const each of [db, direct.db]) {
       await queryAll(() => counter.get(each))
-      await queryAll(() => tasks.clear(each, 'nobody'))
-      await queryAll(() => tasks.insert(each, 'nobody', { title: 'x' }).catch(() => undefined))
+      await queryAll(() => tasks.taskRows.clear(each, nobody))
+      await queryAll(() => tasks.taskRows.insert(each, nobody, { title: 'x' }).catch(() => undefined))
     }
 
     expect((await left({ db })).flat()).toEqual([])
@@ -223,10 +225,10 @@ describe('open', () => {
       () => counter.get(db),
       () => sessions.findByToken(db, 'unknown'),
       () => grants.find(db, 'unknown'),
-      () => tasks.list(db, 'nobody', { limit: 20 }),
-      () => tasks.list(db, 'nobody', { limit: 20 }, 'pending'),
-      () => tasks.countAll(db, 'nobody'),
-      () => notes.list(db, { id: 'nobody', email: '' }, { limit: 20 }),
+      () => tasks.taskRows.list(db, nobody, { limit: 20 }),
+      () => tasks.taskRows.list(db, nobody, { limit: 20 }, { status: 'pending' }),
+      () => tasks.taskRows.total(db, nobody),
+      () => notes.list(db, nobody, { limit: 20 }),
       () => legacyNotes.list(db, 'nobody', { limit: 20 }),
       () => sessions.list(db, 'nobody', { limit: 20 }),
     ]

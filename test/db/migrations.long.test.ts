@@ -83,11 +83,11 @@ describe.each(names)('on %s', { timeout: 300_000 }, (kind) => {
     expect(state?.pending).toHaveLength(count)
     expect(await schemaOf(db)).toEqual(await schemaOf(fresh))
     const ada = { id: 'ada', email: 'ada@example.com' }
-    expect((await tasks.list(db, 'ada', { limit: 10 })).map(({ title }) => title).sort()).toEqual([
+    expect((await tasks.taskRows.list(db, ada, { limit: 10 })).map(({ title }) => title).sort()).toEqual([
       'First',
       'Second',
     ])
-    expect(await tasks.countAll(db, 'ada', 'completed')).toBe(1)
+    expect(await tasks.taskRows.total(db, ada, { status: 'completed' })).toBe(1)
     const bob = { id: 'bob', email: 'bob@example.com' }
     for (const viewer of [ada, bob])
       expect((await notes.list(db, viewer, { limit: 10 })).map(({ note }) => note.body)).toEqual(['Text'])

@@ -20,7 +20,7 @@ const { services } = await startService()
 
 const readCounts = (db: Database) => db.select().from(query.taskCounts).orderBy(query.taskCounts.userId)
 
-const numberOf = (status: query.TaskRow['status']) =>
+const numberOf = (status: (typeof query.tasks.$inferSelect)['status']) =>
   sql<number>`count(*) filter (where ${query.tasks.status} = ${status})::int`
 
 const countTasks = (db: Database) =>
@@ -47,20 +47,23 @@ const changes = fc.record({
 test('the counts equal the number of tasks after concurrent changes', async () => {
   const { db } = services
   await db.insert(users).values(PEOPLE.map((id) => ({ id, name: '', email: `${id}@example.com` })))
+  const { taskRows } = query
+  const personOf = (id: string) => ({ id, email: `${id}@example.com` })
   const apply = async ({ userId, kind, status, index }: (typeof sequence)[number]) => {
-    if (kind === 'insert') return query.insert(db, userId, { title: status })
-    if (kind === 'clear') return index === 0 ? query.clear(db, userId) : undefined
-    const task = (await query.list(db, userId, { limit: 20 })).at(index)
+    const person = personOf(userId)
+    if (kind === 'insert') return taskRows.insert(db, person, { title: status })
+    if (kind === 'clear') return index === 0 ? taskRows.clear(db, person) : undefined
+    const task = (await taskRows.list(db, person, { limit: 20 })).at(index)
     if (!task) return
     return kind === 'update'
-      ? query.update(db, userId, task.id, { status })
-      : query.remove(db, userId, task.id)
+      ? taskRows.update(db, person, task.id, { status })
+      : taskRows.remove(db, person, task.id)
   }
   const sequence = fc.sample(changes, 600)
   for (let start = 0; start < sequence.length; start += 40)
     await Promise.all(sequence.slice(start, start + 40).map(apply))
 
-  await query.insert(db, 'ada', { title: 'Last' })
+  await taskRows.insert(db, personOf('ada'), { title: 'Last' })
 
   const counts = await readCounts(db)
   expect(counts.filter(({ pending, inProgress, completed }) => pending + inProgress + completed > 0)).toEqual(
@@ -68,7 +71,7 @@ test('the counts equal the number of tasks after concurrent changes', async () =
   )
   const [ada] = counts
   expect(ada?.userId).toBe('ada')
-  expect(await query.countAll(db, 'ada', 'in_progress')).toBe(ada?.inProgress)
+  expect(await taskRows.total(db, personOf('ada'), { status: 'in_progress' })).toBe(ada?.inProgress)
 
   await db.delete(users).where(eq(users.id, 'ada'))
   expect(await readCounts(db)).toEqual(counts.filter(({ userId }) => userId !== 'ada'))

@@ -105,26 +105,18 @@ export function planIndexes({ camel, camelOne, kebab }: ResourceNames, read: Rea
     `'${camel}.delete': ({ ${camel} }, { ${camelOne} }) => ${camel}.delete({ id: ${camelOne}.id }),`,
   ]
   const error = `'${camel}.delete NOT_FOUND': ({ bob, fixture }) => bob.${camel}.delete({ id: fixture.${camelOne}.id }),`
-  const contractImport = `import { ${camel}, ${camel}Export, ${camel}Topic } from './${kebab}.ts'`
-  const sourceImport = `import { ${camel} } from './${kebab}.ts'`
+  const resourceImport = `import { ${camel} } from './${kebab}.ts'`
   return [
     plan(
       'contract/index.ts',
-      [
-        contractImport,
-        `exportParts: ${camel}: ${camel}Export,`,
-        `topics of engineContract: ${camel}Topic`,
-        `contract: ${camel},`,
-      ],
-      addImport(contractImport),
-      addEntry('export const exportParts =', `${camel}: ${camel}Export,`),
-      addTopic(`${camel}Topic`),
-      addEntry('export const contract =', `${camel},`),
+      [resourceImport, `appContract: ${camel},`],
+      addImport(resourceImport),
+      addEntry('export const contract = appContract\\(', `${camel},`),
     ),
     plan(
       'src/app.ts',
-      [sourceImport, `resources: ${camel},`],
-      addImport(sourceImport),
+      [resourceImport, `resources: ${camel},`],
+      addImport(resourceImport),
       addEntry('resources:', `${camel},`),
     ),
     plan(

@@ -22,7 +22,6 @@ export const isSample = (file: string) => SAMPLE.test(file)
 /** Removes the sample resource from the text of a file. */
 const withoutSample = (content: string) =>
   content
-    .replace('[ideasTopic]', '[]')
     .replace(", 'ideas'", '')
     .split('\n')
     .filter((line) => !SAMPLE.test(line))

@@ -1,7 +1,7 @@
 import * as mcp from '@modelcontextprotocol/server'
 import { type AnyProcedure, createProcedureClient } from '@orpc/server'
 import { isObject } from '@orpc/shared'
-import { metaOf, type Scope, type Topic } from 'tallystick-contract'
+import { metaOf, type Scope, type Topic } from 'tallystick-contract/internal'
 
 import type { Context } from '../../context.ts'
 import type { App } from '../../resource.ts'

@@ -105,10 +105,8 @@ describe('the plan of a new resource', () => {
     const { indexes } = createProject(options).plan('loans')
 
     const [contract, app, laws, paths, page, texts] = indexes.map(({ content = '' }) => content)
-    expect(contract).toContain("\nimport { loans, loansExport, loansTopic } from './loans.ts'\n")
-    expect(contract).toMatch(/exportParts = \{\n( {2}ideas: ideasExport,\n)? {2}loans: loansExport,\n\}/)
-    expect(contract).toMatch(/topics: \[(ideasTopic, )?loansTopic\]/)
-    expect(contract).toMatch(/contract = \{\n {2}\.\.\.engine,\n( {2}ideas,\n)? {2}loans,\n\}/)
+    expect(contract).toContain("\nimport { loans } from './loans.ts'\n")
+    expect(contract).toMatch(/contract = appContract\(\{\n( {2}ideas,\n)? {2}loans,\n\}\)/)
     expect(app).toContain("\nimport { loans } from './loans.ts'\n")
     expect(app).toMatch(/ {2}resources: \{\n( {4}ideas,\n)? {4}loans,\n {2}\},/)
     expect(paths).toContain("\n  '/loans', // app/views/loans.tsx\n  ...accountPaths")

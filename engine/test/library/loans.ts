@@ -61,7 +61,7 @@ export const loans = {
   items: {
     permissions: { owner: ['EDIT_LOAN'] },
     findRelation: async (db, user, id: number) =>
-      (await query.findLoan(db, user.id, id)) && { name: 'owner', owner: user.id },
+      (await query.findLoan(db, user.id, id)) && { names: ['owner'], recipients: [{ person: user.id }] },
     ifMatch: {
       by: 'statement',
       findTag: async (db, user, id: number) => {

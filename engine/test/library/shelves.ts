@@ -78,7 +78,7 @@ export const shelves = {
     permissions,
     findRelation: async (db, user, id: number) => {
       const row = await query.findShelf(db, user, id)
-      return row && { name: relationTo(row, user.id), owner: row.userId }
+      return row && { names: [relationTo(row, user.id)], recipients: [{ person: row.userId }] }
     },
     ifMatch: {
       by: 'lock',

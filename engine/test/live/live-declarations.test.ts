@@ -30,7 +30,10 @@ function mistakesOf(declared: Omit<Topic, 'name'>, input: z.ZodType | undefined 
     .input(input ?? z.object({}))
     .handler(() => 1)
   const resource = { description: '', procedures: { list: procedure } }
-  return mistakesOfTopics([{ operation: 'tickets.list', resource, procedure }], [resource])
+  return mistakesOfTopics(
+    [{ operation: 'tickets.list', resource, resources: { tickets: resource }, procedure }],
+    [resource],
+  )
 }
 
 describe('a topic of parents', () => {

@@ -31,7 +31,7 @@ function join(bus: ReturnType<typeof createBus>, source: Partial<Source>, states
     topic: 'shelves',
     name: 'shelves',
     isPrivate: true,
-    contract: { meta: {}, errorMap: {}, route: {} },
+    contract: { meta: {}, errorMap: {}, route: {}, handler: {} },
     id: '1',
     account: 'ada',
     key: 'shelves:ada',

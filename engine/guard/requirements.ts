@@ -1,0 +1,67 @@
+import { isObject } from '@orpc/shared'
+import { actionsOf, badRequest, type ItemAction } from 'tallystick-contract/internal'
+import * as z from 'zod'
+
+import type { GuardedResource, Items } from '../items.ts'
+import { isPermitted } from './permissions.ts'
+import type { ProcedureContract } from './procedure-contract.ts'
+
+/** A permission that a call needs: for an action on the item with an id. */
+export interface Requirement {
+  action: ItemAction
+  items: Items
+  id: unknown
+}
+
+/** Returns whether an action concerns an item. An action of `anyone` needs no item. */
+export const concernsItem = ({ name }: ItemAction, items: Items | undefined) =>
+  !isPermitted(items?.permissions ?? {}, 'anyone', name)
+
+/**
+ * Returns the schema of a field of an input. Undefined if the input is not an object schema with this field, or if the object
+ * schema replaces its value: the procedure could then receive another id than the guard has checked.
+ */
+export function fieldSchemaOf({ inputSchema }: Pick<ProcedureContract, 'inputSchema'>, field: string) {
+  const schema = inputSchema instanceof z.core.$ZodOptional ? inputSchema._zod.def.innerType : inputSchema
+  if (!(schema instanceof z.core.$ZodObject)) return undefined
+  const { shape, checks = [] } = schema._zod.def
+  if (checks.some(({ _zod }) => _zod.def.check === 'overwrite')) return undefined
+  return Object.hasOwn(shape, field) ? shape[field] : undefined
+}
+
+/**
+ * Returns an id in the input, as the contract decodes the id: the number 7 for the text 7 in a path. The procedure receives
+ * the same id. Throws 400 if the contract rejects the id, so that the call ends in the guard.
+ */
+export async function decodeId(procedure: ProcedureContract, input: unknown, field = 'id'): Promise<unknown> {
+  const schema = fieldSchemaOf(procedure, field)
+  if (!schema) throw new Error(`The input has no field \`${field}\`, so the guard cannot find the item`)
+  const result = await schema['~standard'].validate(isObject(input) ? input[field] : undefined)
+  if (!result.issues) return result.value
+  throw badRequest(result.issues.map(({ path = [], message }) => ({ path: [field, ...path], message })))
+}
+
+/** Returns the resource that an action belongs to: by default, the resource with the procedure. */
+export const itemsOfAction = (
+  resources: Readonly<Record<string, GuardedResource>>,
+  { of }: ItemAction,
+  [name = '']: readonly string[],
+): Items | undefined => resources[of ?? name]?.items
+
+/** Returns the permissions that a call needs, with the decoded ids. An optional id that is not given needs no permission. */
+export async function requirementsOf(
+  resources: Readonly<Record<string, GuardedResource>>,
+  procedure: ProcedureContract,
+  path: readonly string[],
+  input: unknown,
+): Promise<Requirement[]> {
+  const requirements: Requirement[] = []
+  for (const action of actionsOf(procedure.meta)) {
+    const items = itemsOfAction(resources, action, path)
+    if (!items?.permissions) throw new Error(`No relation permits the action ${action.name}`)
+    if (!concernsItem(action, items)) continue
+    const id = await decodeId(procedure, input, action.id)
+    if (id !== undefined) requirements.push({ action, items, id })
+  }
+  return requirements
+}
