@@ -11,8 +11,8 @@ export type Recipient =
   | { person: string }
   /** An e-mail address: the states of the person with this address. The address may have no account yet. */
   | { address: string }
-  /** The id of a parent, for example of a project: the states that show data of this parent (`listParents`). */
-  | { parent: string | number }
+  /** The id of a parent, for example of a project: the states of this parent (`of`), and that show its data (`listParents`). */
+  | { parent: string | number | bigint }
 
 /**
  * Announces a change of a topic to the streams of all processes. A public topic has no recipients.
@@ -35,7 +35,7 @@ export interface Live {
 export interface WatchCall {
   /** The names of the topics. */
   topics: readonly string[]
-  /** The inputs of the topics that have an input, by the name of the topic. */
+  /** The inputs of the topics that have an input, by the name of the topic. A list if the stream watches several parents. */
   input: Readonly<Record<string, unknown>>
   /** The same inputs before their validation. The procedures that read the topics validate their inputs themselves. */
   given: Readonly<Record<string, unknown>>
@@ -72,8 +72,7 @@ export interface Delivery {
   /** The event id: identifies the states of all topics that the client has, including this state. */
   id: string
   snapshot: {
-    topic: string
-    state: unknown
+    update: LiveUpdate
     /** Returns the data of the event in one protocol. All streams share the result. */
     frame: (format: Format) => Buffer
   }
@@ -82,11 +81,14 @@ export interface Delivery {
 }
 
 /** Converts a state to the data of an event in one protocol. */
-export type Format = (topic: string, state: unknown) => string
+export type Format = (update: LiveUpdate) => string
 
 /** A topic with its current state. */
-interface LiveUpdate {
+export interface LiveUpdate {
   topic: string
+  /** The parent whose rows the state shows, by the name of the field in the input: only if the topic has `of`. */
+  of?: Readonly<Record<string, unknown>>
+  /** Null if the caller may no longer read the state of the parent. */
   state: unknown
 }
 
@@ -99,8 +101,8 @@ export class LiveEvents extends AsyncIteratorClass<LiveUpdate, void, void> {
       async () => {
         const delivery = await stream.next()
         if (!delivery) return { done: true, value: undefined }
-        const { topic, state } = delivery.snapshot
-        return { done: false, value: withEventMeta({ topic, state }, { id: delivery.id }) }
+        const { id, snapshot } = delivery
+        return { done: false, value: withEventMeta({ ...snapshot.update }, { id }) }
       },
       () => {
         stream.close()

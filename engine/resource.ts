@@ -81,7 +81,10 @@ export interface Watch {
   variantOf?: (caller: Caller) => string
   /** Lists the accounts of other people whose own data a state shows. For members of a parent, use `listParents`. */
   listOtherOwners?: (db: Database, user: Caller['user']) => Promise<readonly string[]>
-  /** Lists the ids of the parents whose data a state shows, for example of the projects of a person. */
+  /**
+   * Lists the ids of the parents whose data a state shows, for example of the projects of a person. If the topic has `of`, a
+   * state receives only the changes of its own parent: the list then serves only the deletion of an account.
+   */
   listParents?: (db: Database, person: Person) => Promise<readonly (string | number)[]>
 }
 
@@ -96,8 +99,11 @@ export interface Patch {
 export interface Datastar {
   /** For each procedure that pages can call, the patch to send after the procedure. */
   patches: Readonly<Record<string, (output: never, context: Context) => Patch | Promise<Patch>>>
-  /** The topic that pages can watch. `read` replaces the procedure that reads the topic. */
-  live?: { topic: Topic; read?: AnyProcedure; patch: (state: never) => Patch }
+  /**
+   * The topic that pages can watch. `read` replaces the procedure that reads the topic. If the topic has `of`, `patch` receives
+   * the parent, for example `{ projectId: 7 }`, and the state null after the caller has lost access to the parent.
+   */
+  live?: { topic: Topic; read?: AnyProcedure; patch: (state: never, of: never) => Patch }
 }
 
 /** The names of the sample accounts. */

@@ -18,7 +18,7 @@ import { defaultOrigin } from './origin.ts'
 import { addProjectCommands } from './project.ts'
 import { terminalJson, terminalLine } from './terminal.ts'
 import { watch } from './watch.ts'
-import { addWatchOptions } from './watch-options.ts'
+import { addWatchOptions, type WatchOptions } from './watch-options.ts'
 
 /** Imported only if needed, so that `tallystick doctor` can report a missing package. */
 const signIn = () => import('./sign-in.ts')
@@ -184,7 +184,7 @@ export async function runCommand({ name, contract, loadApp, isProject, addComman
     .description('print the current state of topics, and each new state, as lines of JSON')
     .argument('<topics...>', topics.map(({ name }) => name).join(', '))
   const readInputs = addWatchOptions(watchCommand, topics)
-  watchCommand.action((names: string[], options: Record<string, string>) => {
+  watchCommand.action((names: string[], options: WatchOptions) => {
     const needsToken = topics.some(({ name, access }) => access === 'signedIn' && names.includes(name))
     const getToken = needsToken ? () => getAccessToken(origin()) : undefined
     return watch(origin(), { topics: names, ...readInputs(options) }, getToken)

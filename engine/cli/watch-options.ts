@@ -7,6 +7,8 @@ interface Field {
   topic: string
   name: string
   isWhole: boolean
+  /** Whether the field names the parents to watch, so that the option can be repeated. */
+  isParent: boolean
   help: string
 }
 
@@ -17,14 +19,15 @@ interface FieldSchema {
   description?: string
 }
 
-const fieldsOf = ({ name: topic, input }: Topic): Field[] => {
+const fieldsOf = ({ name: topic, input, of }: Topic): Field[] => {
   if (!input) return []
   const { properties = {} } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' })
   return Object.entries(properties as Record<string, FieldSchema>).map(([name, schema]) => ({
     topic,
     name,
     isWhole: schema.type === 'integer',
-    help: schema.description ?? schema.enum?.join(', ') ?? '',
+    isParent: name === of,
+    help: schema.description ?? schema.enum?.join(', ') ?? (name === of ? 'can be repeated' : ''),
   }))
 }
 
@@ -37,17 +40,34 @@ export function addWatchOptions(command: Command, topics: readonly Topic[]) {
       const names = same.filter(({ help }) => help === text).map(({ topic }) => topic)
       return `${names.join(', ')}: ${text}`
     })
-    command.option(`--${name} <${name}>`, texts.join('; '))
+    command.option(`--${name} <${name}>`, texts.join('; '), collect, [])
   }
-  return (options: Readonly<Record<string, string>>) => {
-    const inputs: Record<string, Record<string, unknown>> = {}
-    for (const field of fields) {
-      const text = options[field.name]
-      if (text !== undefined)
-        inputs[field.topic] = { ...inputs[field.topic], [field.name]: read(field, text) }
-    }
-    return inputs
-  }
+  return (options: WatchOptions) =>
+    Object.fromEntries(
+      topics.flatMap(({ name }) => {
+        const input = readInput(
+          fields.filter(({ topic }) => topic === name),
+          options,
+        )
+        return input ? [[name, input] as const] : []
+      }),
+    )
+}
+
+/** The values of each option, which can be repeated. */
+export type WatchOptions = Readonly<Record<string, readonly string[]>>
+
+const collect = (value: string, previous: readonly string[]) => [...previous, value]
+
+/** Returns one input, or one for each parent. Undefined if no option belongs to the topic. */
+function readInput(fields: readonly Field[], options: WatchOptions) {
+  const valuesOf = (field: Field) => (options[field.name] ?? []).map((text) => read(field, text))
+  const given = fields.filter((field) => !field.isParent && valuesOf(field).length > 0)
+  const input = Object.fromEntries(given.map((field) => [field.name, valuesOf(field).at(-1)]))
+  const parent = fields.find(({ isParent }) => isParent)
+  const parents = parent && valuesOf(parent).map((value) => ({ ...input, [parent.name]: value }))
+  if (parents) return parents.length > 0 ? parents : undefined
+  return given.length > 0 ? input : undefined
 }
 
 function read({ name, isWhole }: Field, text: string) {

@@ -36,6 +36,11 @@ export interface Topic {
   state: z.ZodType
   /** The part of the input of the operation that watchers can choose, for example a filter. */
   input?: z.ZodType
+  /**
+   * The field of the input with the id of a parent, for example `projectId`: the state shows the rows of this parent. A
+   * stream can then watch several parents.
+   */
+  of?: string
 }
 
 /**

@@ -13,7 +13,7 @@ import type { ProcedureContract } from '../guard/procedure-contract.ts'
 import { createBus } from './bus.ts'
 import { keyOf, keysOf } from './keys.ts'
 import { createSharedStates, type Source } from './shared-state.ts'
-import { Stream, type Subscription, tagOf } from './stream.ts'
+import { readTags, Stream, type Subscription } from './stream.ts'
 import { createStreamLimits, refuseStream } from './stream-limits.ts'
 import { createSources } from './topics.ts'
 
@@ -50,9 +50,9 @@ export function createLive(
   metrics?.observeStreams(streamLimits.count, bus.isConnected)
 
   const subscribe = (source: Source, wake: () => void, reply: Reply): Subscription => {
-    const { topic, isPrivate, contract } = source
+    const { topic, name, isPrivate, contract } = source
     const joined = states.join(source, wake)
-    if (joined) return { ...joined, topic, isPrivate, contract }
+    if (joined) return { ...joined, topic, name, isPrivate, contract }
     throw refuseStream(
       reply,
       new ORPCError('TOO_MANY_REQUESTS', {
@@ -96,14 +96,17 @@ export function createLive(
       for (const person of accountsOf(call))
         unsubscribes.push(bus.subscribe(keyOf(sessionsTopic, { person }), stream.recheck))
       const { subscriptions } = stream
+      const tags = readTags(lastEventId)
       try {
         for (const source of sources) subscriptions.push(subscribe(source, stream.wake, reply))
         // The session may have ended after its authentication, and before the subscription above.
         await Promise.all([stream.verify(), ...subscriptions.map(({ state }) => state.refresh())])
         for (const subscription of subscriptions) {
-          const { topic, state } = subscription
-          const { snapshot } = state
-          if (snapshot && snapshot.tag === tagOf(lastEventId, topic)) subscription.received = snapshot
+          const { snapshot, refusal } = subscription.state
+          const tag = tags.get(subscription.name)
+          // A client that has had the state of the parent receives null, and keeps its other states.
+          if (refusal && tag === undefined) throw refusal
+          if (snapshot && snapshot.tag === tag) subscription.received = snapshot
         }
       } catch (error) {
         stream.close()

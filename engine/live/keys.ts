@@ -19,6 +19,13 @@ export function keyOf({ name, access }: Topic, recipient: Recipient) {
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32)
 
+/**
+ * The name of a state in event ids: the topic, and the parent if the topic has `of`. Ids with other characters, which could
+ * separate the parts of an event id, and long ids are hashed.
+ */
+export const nameOfState = ({ name }: Topic, parent: string | undefined) =>
+  parent === undefined ? name : `${name}/${/^[\w-]{1,36}$/.test(parent) ? parent : hashOf(parent)}`
+
 /** Returns the keys of a change. */
 export const keysOf = (topic: Topic, recipients: readonly Recipient[]) =>
   topic.access === 'public' ? [topic.name] : recipients.map((recipient) => keyOf(topic, recipient))

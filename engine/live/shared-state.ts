@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
+import { ORPCError } from '@orpc/client'
 
-import type { Format } from '../live-stream.ts'
+import type { LiveUpdate } from '../live-stream.ts'
 import type { ProcedureContract } from '../guard/procedure-contract.ts'
-import { toJson } from '../output.ts'
 import type { Bus } from './bus.ts'
 import { createReadQueue, KEY_SIZE, type ReadQueue, sleepUntil } from './read-queue.ts'
+import { Snapshot } from './snapshot.ts'
 
 /**
  * Interval at which each state is read even without a change, in milliseconds: a process may have ended between a commit
@@ -33,6 +33,10 @@ interface Needs {
 export interface Source {
   /** The name of the topic. */
   topic: string
+  /** The parent whose rows the state shows, by the name of the field in the input. */
+  of?: LiveUpdate['of'] | undefined
+  /** Names the state in event ids: the topic, and the parent. */
+  name: string
   /** Whether only a signed-in caller may receive the topic. */
   isPrivate: boolean
   /** The contract of the procedure that reads the state, which declares who may receive the topic. */
@@ -45,6 +49,8 @@ export interface Source {
   maxStates?: number | undefined
   /** The key of the changes of the caller's own data. */
   key: string
+  /** The key of the changes of the parent. */
+  parentKey?: string | undefined
   /** The key of the changes for the caller's address, for example of memberships. */
   addressKey?: string | undefined
   /**
@@ -55,48 +61,21 @@ export interface Source {
   read: () => Promise<unknown>
 }
 
-/** One state of a topic, as it was at one time. */
-export class Snapshot {
-  readonly topic
-  readonly state
-  /** Identifies the content of the state. */
-  readonly tag: string
-  /** Size of the state, in characters of JSON. */
-  readonly size: number
-  /** When the change was noticed, in milliseconds since the start of the process. */
-  readonly since
-  readonly #frames = new Map<Format, Buffer>()
-
-  constructor(topic: string, state: unknown, since: number) {
-    this.topic = topic
-    this.state = state
-    this.since = since
-    const json = toJson(state)
-    this.size = json.length
-    this.tag = createHash('sha256').update(json).digest('base64url').slice(0, 12)
-  }
-
-  /** Returns the data of the event. All streams of one protocol share this buffer. */
-  frame(format: Format) {
-    const frame = this.#frames.get(format) ?? Buffer.from(format(this.topic, this.state))
-    this.#frames.set(format, frame)
-    return frame
-  }
-}
-
 /**
  * The current state of one topic, for all streams of this process that need the same state. One read runs at a time. All
  * changes during a read share the next read.
  */
 class SharedState {
   snapshot: Snapshot | undefined
+  /** The error of the last read, if the caller may not read the state of the parent. The snapshot then has the state null. */
+  refusal: Error | undefined
   readonly streams = new Set<() => void>()
   readonly #source
   readonly #bus
   readonly #queue
   readonly #compareStates
   #subscriptions = new Map<string, () => void>()
-  /** Number of changes with the key of the source. */
+  /** Number of changes with the keys of the source and of the parent. */
   #changes = 0
   /** Number of these changes at the beginning of the last successful read. */
   #readChanges = 0
@@ -129,7 +108,10 @@ class SharedState {
     clearTimeout(this.#timer)
   }
 
-  /** Changes with other keys are not counted: an event without a new state would show when other accounts write. */
+  /**
+   * Changes with other keys are not counted: an event without a new state would show when other accounts write. The members
+   * of a parent see each other's changes.
+   */
   readonly #onChange = () => {
     this.#changes++
     this.#refreshLater()
@@ -167,13 +149,33 @@ class SharedState {
   }
 
   async #read(since: number) {
-    const { topic, otherKeys, read } = this.#source
+    const { topic, of, otherKeys } = this.#source
     const others = await otherKeys?.()
     // All streams have left.
     if (this.streams.size === 0) return
-    if (others) this.#subscribe(others)
+    if (others ?? this.refusal) this.#subscribe(others ?? [])
     const changes = this.#changes
-    this.#accept(new Snapshot(topic, await read(), since), changes)
+    const state = await this.#readState()
+    this.#accept(new Snapshot({ topic, ...(of && { of }), state }, since), changes)
+  }
+
+  /**
+   * Reads the state. If the guard or the procedure refuses the parent (403, 404), the state is null, and later changes of the
+   * parent do not read it again: only a change of the caller's memberships does.
+   */
+  async #readState() {
+    const { of, parentKey = '', read } = this.#source
+    try {
+      const state = await read()
+      this.refusal = undefined
+      return state
+    } catch (error) {
+      if (!of || !isRefusal(error)) throw error
+      this.refusal = error
+      this.#subscriptions.get(parentKey)?.()
+      this.#subscriptions.delete(parentKey)
+      return null
+    }
   }
 
   /**
@@ -183,15 +185,15 @@ class SharedState {
   #accept(snapshot: Snapshot, changes: number) {
     const newChanges = changes - this.#readChanges
     this.#readChanges = changes
-    if (snapshot.tag === this.snapshot?.tag && newChanges < 2) return
+    if (snapshot.tag === this.snapshot?.tag && (newChanges < 2 || this.refusal)) return
     this.snapshot = snapshot
     for (const wake of this.streams) wake()
   }
 
   /** Subscribes to the keys of the source and to other keys. */
   #subscribe(others: readonly string[]) {
-    const { key: ownKey, addressKey = ownKey } = this.#source
-    const keys = new Set([ownKey, addressKey, ...others])
+    const { key: ownKey, parentKey = ownKey, addressKey = ownKey } = this.#source
+    const keys = new Set([ownKey, parentKey, addressKey, ...others])
     for (const [key, unsubscribe] of this.#subscriptions)
       if (!keys.has(key)) {
         unsubscribe()
@@ -201,10 +203,14 @@ class SharedState {
       if (!this.#subscriptions.has(key))
         this.#subscriptions.set(
           key,
-          this.#bus.subscribe(key, key === ownKey ? this.#onChange : this.#refreshLater),
+          this.#bus.subscribe(key, key === ownKey || key === parentKey ? this.#onChange : this.#refreshLater),
         )
   }
 }
+
+/** Returns whether the caller may not read a state, or the parent does not exist. */
+const isRefusal = (error: unknown): error is Error =>
+  error instanceof ORPCError && (error.status === 403 || error.status === 404)
 
 export type { SharedState }
 

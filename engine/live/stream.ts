@@ -1,12 +1,15 @@
 import type { Caller } from '../caller.ts'
 import type { ProcedureContract } from '../guard/procedure-contract.ts'
 import type { Delivery, LiveStream } from '../live-stream.ts'
-import type { SharedState, Snapshot } from './shared-state.ts'
+import type { SharedState } from './shared-state.ts'
+import type { Snapshot } from './snapshot.ts'
 import { principalOf } from './topics.ts'
 
-/** A topic of one stream. */
+/** A topic of one stream, or one parent of a topic. */
 export interface Subscription {
   topic: string
+  /** Names the state in event ids. */
+  name: string
   state: SharedState
   leave: () => void
   /** Whether only a signed-in caller may receive the topic. */
@@ -196,20 +199,25 @@ export class Stream implements LiveStream {
 
 const expiryOf = ({ session, tokenExpiresAt }: Caller) => tokenExpiresAt ?? session.expiresAt
 
-/** The event id: the tags of all topics that the client has, for example `books=c2zL8kJb0xQe,loans=…`. */
+/**
+ * The event id: the tags of all states that the client has, for example `books=c2zL8kJb0xQe,tickets/7=…` with the books and
+ * the tickets of project 7.
+ */
 function encodeTags(subscriptions: readonly Subscription[]) {
   let id = ''
-  for (const { topic, received } of subscriptions)
-    if (received) id += `${id === '' ? '' : ','}${topic}=${received.tag}`
+  for (const { name, received } of subscriptions)
+    if (received) id += `${id === '' ? '' : ','}${name}=${received.tag}`
   return id
 }
 
-/** Maximum number of topics in an event id. */
-const MAX_TAGS = 100
+/** Maximum number of states in an event id. */
+const MAX_TAGS = 1000
 
-/** Returns the tag of a topic in an event id. Undefined if the client does not have the topic. */
-export const tagOf = (lastEventId: string | undefined, topic: string) =>
-  lastEventId
-    ?.split(',', MAX_TAGS)
-    .find((part) => part.startsWith(`${topic}=`))
-    ?.slice(topic.length + 1)
+/** Returns the tags of an event id by the name of the state. */
+export const readTags = (lastEventId = '') =>
+  new Map(
+    lastEventId.split(',', MAX_TAGS).map((part) => {
+      const [name = '', tag = ''] = part.split('=', 2)
+      return [name, tag] as const
+    }),
+  )

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts'
 import type { WatchCall } from '../live-stream.ts'
 import type { Resources, Watch } from '../resource.ts'
 import { identify } from '../guard/fingerprint.ts'
-import { keyOf } from './keys.ts'
+import { keyOf, nameOfState } from './keys.ts'
 import type { Source } from './shared-state.ts'
 
 /**
@@ -14,6 +14,8 @@ import type { Source } from './shared-state.ts'
  * this number, so that the page of the person can still add its inputs.
  */
 const MAX_INPUTS = 8
+/** The same for a topic of parents: the pages of a person show several parents at once, each with its filter. */
+const MAX_INPUTS_OF_PARENTS = 32
 
 /** A topic, and the procedures that read its state. */
 interface Reader extends Omit<Watch, 'topic'> {
@@ -63,14 +65,23 @@ type ReadContext = (caller: Caller | undefined) => Context
 export function createSources(resources: Resources, contextFor: ReadContext) {
   const readers = findReaders(resources)
 
-  const sourceOf = (name: string, { caller, input, given, isDatastar }: WatchCall): Source => {
+  /** `input` and `given`: the input of the topic after and before its validation. */
+  const sourceOf = (name: string, input: unknown, given: unknown, call: WatchCall): Source => {
+    const { caller, isDatastar } = call
     const reader = readers.get(name)
     if (!reader) throw new Error(`No procedure reads the topic ${name}`)
     const { topic } = reader
     const procedure = isDatastar ? reader.readForDatastar : reader.read
     const isView = procedure !== reader.read
     const contract = procedure['~orpc']
-    const state = { topic: name, isPrivate: topic.access !== 'public', contract }
+    const { of, parent } = parentOf(topic, input)
+    const state = {
+      topic: name,
+      of,
+      name: nameOfState(topic, parent),
+      isPrivate: topic.access !== 'public',
+      contract,
+    }
     if (!state.isPrivate) {
       const read = readWith(procedure, () => contextFor(undefined))
       return { ...state, id: JSON.stringify([name, isView]), account: '', key: name, read }
@@ -78,10 +89,11 @@ export function createSources(resources: Resources, contextFor: ReadContext) {
     if (!caller) throw new ORPCError('UNAUTHORIZED')
     const { user } = caller
     const { variantOf, listOtherOwners, listParents } = reader
+    const maxInputs = of ? MAX_INPUTS_OF_PARENTS : MAX_INPUTS
     const otherKeys = async () => {
       const { db } = contextFor(caller)
       const owners = (await listOtherOwners?.(db, user)) ?? []
-      const parents = (await listParents?.(db, user)) ?? []
+      const parents = of ? [] : ((await listParents?.(db, user)) ?? [])
       return [
         ...owners.map((person) => keyOf(topic, { person })),
         ...parents.map((parent) => keyOf(topic, { parent })),
@@ -89,17 +101,32 @@ export function createSources(resources: Resources, contextFor: ReadContext) {
     }
     return {
       ...state,
-      id: JSON.stringify([principalOf(caller), variantOf?.(caller), identify(input[name]), isView]),
+      id: JSON.stringify([principalOf(caller), variantOf?.(caller), identify(input), isView]),
       account: user.id,
       key: keyOf(topic, { person: user.id }),
       addressKey: keyOf(topic, { address: user.email }),
-      maxStates: topic.input && (caller.scopes ? MAX_INPUTS / 2 : MAX_INPUTS),
-      otherKeys: listOtherOwners || listParents ? otherKeys : undefined,
-      read: readWith(procedure, () => contextFor(caller), given[name]),
+      parentKey: parent === undefined ? undefined : keyOf(topic, { parent }),
+      maxStates: topic.input && maxInputs / (caller.scopes ? 2 : 1),
+      otherKeys: listOtherOwners || (listParents && !of) ? otherKeys : undefined,
+      read: readWith(procedure, () => contextFor(caller), given),
     }
   }
 
-  return (call: WatchCall) => call.topics.map((name) => sourceOf(name, call))
+  return (call: WatchCall) =>
+    call.topics.flatMap((name) => {
+      const given = listOf(call.given[name])
+      return listOf(call.input[name]).map((input, index) => sourceOf(name, input, given[index], call))
+    })
+}
+
+/** A topic with `of` has one input or a list. The input of another topic is an object, or undefined. */
+const listOf = (input: unknown): readonly unknown[] => (Array.isArray(input) ? input : [input])
+
+/** Returns the parent that the input of a topic names. */
+function parentOf({ of: field }: Topic, input: unknown) {
+  if (field === undefined) return {}
+  const id: unknown = Reflect.get(Object(input), field)
+  return { of: { [field]: id }, parent: String(id) }
 }
 
 const readWith = (procedure: AnyProcedure, createContext: () => Context, input?: unknown) => {

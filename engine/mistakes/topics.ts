@@ -1,6 +1,8 @@
 import { metaOf, type Topic } from 'tallystick-contract/internal'
+import { z } from 'zod'
 
 import type { Resource } from '../resource.ts'
+import { isZod, partsOf, type Schema, schemasOf, typesOf } from '../values/schema.ts'
 import { type Declared, isDefined } from './procedures.ts'
 import { suggest } from './suggestions.ts'
 
@@ -49,7 +51,46 @@ export function mistakesOfTopics(all: readonly Declared[], resources: readonly R
       ...(access === 'public' && (input ?? watches.find(isTopic))
         ? [`The topic ${name} is public, and can have neither an input nor \`watch\``]
         : []),
+      ...mistakesOfParent(topic, readers),
     ]
   }
   return [...topics].flatMap(mistakesOf)
+}
+
+/** The types of a field that names a parent: texts and numbers. Some schemas declare their type, for example `RowId`. */
+const ID_TYPES = ['string', 'number', 'int', 'integer', 'bigint']
+
+/** Returns the mistakes of a topic whose states show the rows of a parent. */
+function mistakesOfParent({ name, of, input }: Topic, readers: readonly Declared[]) {
+  if (of === undefined) return []
+  const fields = input ? fieldsOf(input) : new Map<string, Schema>()
+  const field = fields.get(of)
+  if (!field)
+    return [
+      `The topic ${name} is \`of: '${of}'\`, but its \`input\` has no such field${suggest(of, fields.keys())}`,
+    ]
+  const inputs = readers.map(({ procedure }) => schemasOf(procedure).inputSchema)
+  const isRead = inputs.every((schema) => isZod(schema) && fieldsOf(schema).has(of))
+  return [
+    ...(isId(field)
+      ? []
+      : [`The topic ${name} is \`of: '${of}'\`: the field must be a text or a number, and required`]),
+    ...(isRead
+      ? []
+      : [`The topic ${name} is \`of: '${of}'\`, but the procedure that reads the topic has no such field`]),
+  ]
+}
+
+/** Returns the fields of an object, also of an optional one. */
+const fieldsOf = (schema: Schema): ReadonlyMap<string, Schema> =>
+  new Map(
+    partsOf(schema, 'input').flatMap(({ name, schema: part }) =>
+      name === undefined ? [...fieldsOf(part)] : [[name, part] as const],
+    ),
+  )
+
+const isId = (field: Schema) => {
+  const declared = z.globalRegistry.get(field)?.type
+  const types = typeof declared === 'string' ? [declared] : [...typesOf(field, 'output')]
+  return field._zod.optin !== 'optional' && types.every((type) => ID_TYPES.includes(type))
 }

@@ -8,9 +8,14 @@ import type { QueryUtils } from './orpc.ts'
 
 type Input<Contract extends EngineContract> = InferContractRouterInputs<Contract>['live']['watch']
 
+/** A parent by the name of the field in the input: `{ projectId: 7 }`. Undefined if the topic has no parents. */
+type Parent = Readonly<Record<string, unknown>> | undefined
+
 interface Update {
   topic: string
-  state: object
+  of?: Parent
+  /** Null after the person has lost access to the parent. */
+  state: object | null
 }
 
 /**
@@ -38,6 +43,11 @@ export type RelatedResources<Contract extends EngineContract> = Partial<
  * Keeps the cached queries of the topics current, with one stream of `live.watch`. Writes each new state to the queries
  * that return the state, for example `loans.list` with the same filter and limit. Invalidates all other queries of the
  * resource. Returns the function that ends the stream.
+ *
+ * A topic of parents can have several inputs: `{ topics: ['tickets'], tickets: [{ projectId: 1 }, { projectId: 2 }] }`. An
+ * update of one parent does not invalidate the queries of the others. After the person has lost access to a parent, its
+ * queries are reset: active queries receive the error of the service, and the data of the others is removed. To watch other
+ * parents, call the returned function, and `keepLive` again.
  */
 export function keepLive<Contract extends EngineContract>(
   queryClient: QueryClient,
@@ -71,10 +81,15 @@ export function keepLive<Contract extends EngineContract>(
     const updates = await live.watch.call(input, { signal, context: { onRetry } })
     onStatus?.('connected')
     for await (const update of updates as AsyncIterable<Update>) {
-      const outdated = new Set(affectedQueries(update.topic))
-      for (const query of applyUpdate(queryClient, resourceOf(update.topic), update, input))
-        outdated.delete(query)
-      invalidate(queryClient, outdated)
+      const { topic, of, state } = update
+      const affected = affectedQueries(topic).filter((query) => !isOfOtherParent(query, of))
+      const current = state
+        ? writeState(queryClient, resourceOf(topic), state, inputOf(Reflect.get(input, topic), of))
+        : resetQueries(queryClient, affected, of)
+      invalidate(
+        queryClient,
+        affected.filter((query) => !current.includes(query)),
+      )
     }
   }
   run().catch((error: unknown) => {
@@ -88,22 +103,40 @@ export function keepLive<Contract extends EngineContract>(
 }
 
 /** Writes a state to the queries that return the state. Returns the queries that are current now. */
-function applyUpdate(
-  queryClient: QueryClient,
-  resource: ResourceUtils,
-  update: Update,
-  input: Readonly<Record<string, unknown>>,
-) {
+function writeState(queryClient: QueryClient, resource: ResourceUtils, state: object, input: unknown) {
   const cache = queryClient.getQueryCache()
-  return keysOfStateQueries(resource, input[update.topic]).flatMap((queryKey) => {
+  return keysOfStateQueries(resource, input).flatMap((queryKey) => {
     const query = cache.find({ queryKey, exact: true })
     if (!query) return []
     // Cancels a request, because its response may be older than the update.
     void query.cancel({ revert: true })
-    const output = queryClient.setQueryData<object>(queryKey, (cached) => ({ ...cached, ...update.state }))
-    return hasNextPage(output, update) ? [] : [query]
+    const output = queryClient.setQueryData<object>(queryKey, (cached) => ({ ...cached, ...state }))
+    return hasNextPage(output, state) ? [] : [query]
   })
 }
+
+/** Removes the data of the queries of a parent, and requests the active ones again. Returns these queries. */
+function resetQueries(queryClient: QueryClient, affected: readonly Query[], of: Parent) {
+  const queries = affected.filter((query) => hasParent(query, of))
+  void queryClient.resetQueries({ predicate: (query) => queries.includes(query) })
+  return queries
+}
+
+/** Returns the input of the parent, if the topic has one input for each parent. */
+const inputOf = (input: unknown, of: Parent): unknown =>
+  Array.isArray(input) ? input.find((each) => namesParent(each, of)) : input
+
+/** A field of an input can have another type than its decoded value, for example the text 7 for the number 7. */
+const namesParent = (input: unknown, of: Parent = {}) =>
+  Object.entries(of).every(([field, value]) => String(Reflect.get(Object(input), field)) === String(value))
+
+/** Returns the input of a query, which oRPC adds to the key. */
+const inputOfQuery = ({ queryKey: [, options] }: Query): unknown => Reflect.get(Object(options), 'input')
+
+const hasParent = (query: Query, of: Parent) => namesParent(inputOfQuery(query), of)
+
+const isOfOtherParent = (query: Query, of: Parent = {}) =>
+  Object.keys(of).some((field) => field in Object(inputOfQuery(query))) && !hasParent(query, of)
 
 function invalidate(queryClient: QueryClient, queries: Iterable<Query>) {
   for (const { promise, queryKey, state } of queries) {
@@ -139,7 +172,7 @@ function keysOfStateQueries({ list, get }: ResourceUtils, input: unknown) {
  * Returns whether the list has further pages. A request must then obtain the new cursor, because a state contains no
  * cursor. A state without a total, such as `{ loans: [] }`, does not show that its list gets a second page.
  */
-function hasNextPage(output: object | undefined, { state }: Update) {
+function hasNextPage(output: object | undefined, state: object) {
   const values: unknown[] = Object.values(state)
   const length = values.find(Array.isArray)?.length ?? Infinity
   const isPart = values.some((value) => typeof value === 'number' && value > length)

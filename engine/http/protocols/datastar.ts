@@ -42,8 +42,8 @@ const createFormat = (rest: WireFormat, { patches, topics }: Views): WireFormat 
     context.reply.delete('link')
     return { status: 200, text: patch ? patchEvents(patch) : '', type: EVENT_STREAM }
   },
-  frame: (topic, state) => {
-    const patch = topics.get(topic)?.(state as never)
+  frame: ({ topic, of, state }) => {
+    const patch = topics.get(topic)?.(state as never, of as never)
     return patch ? patchEvents(patch) : ''
   },
   isDatastar: true,

@@ -1,27 +1,26 @@
 import * as mcp from '@modelcontextprotocol/server'
-import { type AnyProcedure, createProcedureClient, ORPCError } from '@orpc/server'
+import { type AnyProcedure, createProcedureClient } from '@orpc/server'
 import { isObject } from '@orpc/shared'
-import { toAbortSignal } from '@orpc/standard-server-node'
-import type { ServerResponse } from 'node:http'
-import { metaOf, type Scope } from 'tallystick-contract/internal'
+import { metaOf, type Scope, type Topic } from 'tallystick-contract/internal'
 
-import type { Caller } from '../../caller.ts'
 import type { Context } from '../../context.ts'
 import type { App } from '../../resource.ts'
-import type { Services } from '../../services.ts'
 import { toJson } from '../../output.ts'
+import { createRestDecoder } from '../../values/decode.ts'
 import { proceduresOf } from './compile.ts'
 import { toAgentError } from '../server/errors.ts'
-import { canStream, drained, endStream, startStream } from './event-stream.ts'
-import { setReplyHeaders } from '../server/send.ts'
 
 const JSON_TYPE = 'application/json'
 const LISTEN = 'subscriptions/listen'
 
 /** A topic as a resource of MCP. The content is the output of the procedure that reads the topic. */
 interface Resource {
-  topic: string
+  topic: Topic
+  /** If the topic has `of`, a template with the id of the parent: `help-desk://tickets/{projectId}`. */
   uri: string
+  template: mcp.ResourceTemplate | undefined
+  /** Returns the input with the parent that a URI names. */
+  readInput: (variables: mcp.Variables) => unknown
   description: string
   /** The scope that an access token needs. Undefined if every access token can read the resource. */
   scope: Scope | undefined
@@ -29,42 +28,68 @@ interface Resource {
   procedure: AnyProcedure
 }
 
-const uriOf = (id: string, topic: string) => `${id}://${topic}`
-
 /** The topics that an access token can read, with the URI of the resource as key. */
 export type Topics = ReadonlyMap<unknown, Resource>
 
 export function findTopics({ id, router }: App): Topics {
   const resources = proceduresOf(router).flatMap(({ procedure, path }): Resource[] => {
-    const { reads, access, scope } = metaOf(procedure)
-    if (!reads || (access !== 'public' && scope === undefined)) return []
-    const { name: topic } = reads
+    const { reads: topic, access, scope } = metaOf(procedure)
+    if (!topic || (access !== 'public' && scope === undefined)) return []
+    const { name, of, input } = topic
+    const uri = `${id}://${name}${of === undefined ? '' : `/{${of}}`}`
+    const template = of === undefined ? undefined : new mcp.ResourceTemplate(uri, { list: undefined })
+    const decode = createRestDecoder(input, { method: 'GET' })
+    const readInput = (variables: mcp.Variables) => (decode ? decode(variables) : variables)
     const description = procedure['~orpc'].route.summary ?? ''
-    return [{ topic, uri: uriOf(id, topic), description, scope, path, procedure }]
+    return [{ topic, uri, template, readInput, description, scope, path, procedure }]
   })
   return new Map(resources.map((resource) => [resource.uri, resource]))
 }
 
 /** Adds the resources to the MCP server of one call. */
 export function registerResources(server: mcp.McpServer, resources: Topics, context: Context) {
-  for (const { topic, uri, description, scope, path, procedure } of resources.values())
-    server.registerResource(
-      topic,
-      uri,
-      { description, mimeType: JSON_TYPE, ...(scope && { scopeChallenge: mcp.requireScopes(scope) }) },
-      async () => {
-        try {
-          const state: unknown = await createProcedureClient(procedure, { context, path })(undefined)
-          return { contents: [{ uri, mimeType: JSON_TYPE, text: toJson(state) }] }
-        } catch (error) {
-          const { message, ...data } = toAgentError(error)
-          throw new mcp.ProtocolError(mcp.ProtocolErrorCode.InternalError, message, data)
-        } finally {
-          // The header has the URL of the next page in REST.
-          context.reply.delete('link')
-        }
-      },
-    )
+  for (const { topic, uri, template, readInput, description, scope, path, procedure } of resources.values()) {
+    const read = async (requested: string, input?: unknown) => {
+      try {
+        const state: unknown = await createProcedureClient(procedure, { context, path })(input)
+        return { contents: [{ uri: requested, mimeType: JSON_TYPE, text: toJson(state) }] }
+      } catch (error) {
+        const { message, ...data } = toAgentError(error)
+        throw new mcp.ProtocolError(mcp.ProtocolErrorCode.InternalError, message, data)
+      } finally {
+        // The header has the URL of the next page in REST.
+        context.reply.delete('link')
+      }
+    }
+    const scopeChallenge = scope && { scopeChallenge: mcp.requireScopes(scope) }
+    const config = { description, mimeType: JSON_TYPE, ...scopeChallenge }
+    if (template)
+      server.registerResource(topic.name, template, config, ({ href }, variables) =>
+        read(href, readInput(variables)),
+      )
+    else server.registerResource(topic.name, uri, config, () => read(uri))
+  }
+}
+
+/** A resource that a URI names. */
+export interface Requested {
+  uri: string
+  topic: string
+  scope: Scope | undefined
+  /** The input with the parent, if the topic has `of`. */
+  input?: object
+}
+
+/** Returns the resource that a URI names, or an empty list. */
+function findRequested(resources: Topics, uri: unknown): Requested[] {
+  if (typeof uri !== 'string') return []
+  for (const { topic, template, readInput, scope } of resources.values()) {
+    const variables = template?.uriTemplate.match(uri)
+    const input = variables && topic.input?.safeParse(readInput(variables))
+    if (input) return isObject(input.data) ? [{ uri, topic: topic.name, scope, input: input.data }] : []
+  }
+  const { topic, template, scope } = resources.get(uri) ?? {}
+  return topic && !template ? [{ uri, topic: topic.name, scope }] : []
 }
 
 /** The events for the subscription of one call. The MCP library subscribes if it accepts the call. */
@@ -88,8 +113,7 @@ export class CallEvents implements mcp.ServerEventBus {
 }
 
 interface Listening {
-  /** The topics of the requested resources. */
-  topics: string[]
+  requested: Requested[]
   /** The message without unknown URIs. The acknowledgement lists the remaining URIs. */
   message: Record<string, unknown>
   /** The first scope that the token lacks. */
@@ -110,11 +134,12 @@ export function readListening(
   const { notifications } = params
   const uris: unknown = notifications.resourceSubscriptions
   if (!Array.isArray(uris)) return undefined
-  const requested = [...new Set<unknown>(uris)].flatMap((uri) => resources.get(uri) ?? [])
+  const requested = [...new Set<unknown>(uris)].flatMap((uri) => findRequested(resources, uri))
+  const known = new Set<unknown>(requested.map(({ uri }) => uri))
   // The MCP library rejects values that are not strings.
-  const resourceSubscriptions = uris.filter((uri) => typeof uri !== 'string' || resources.has(uri))
+  const resourceSubscriptions = uris.filter((uri) => typeof uri !== 'string' || known.has(uri))
   return {
-    topics: requested.map(({ topic }) => topic),
+    requested,
     message: {
       ...message,
       params: { ...params, notifications: { ...notifications, resourceSubscriptions } },
@@ -129,102 +154,3 @@ export const refuseScope = (scope: Scope, resourceMetadataUrl: string) =>
     new mcp.OAuthError(mcp.OAuthErrorCode.InsufficientScope, 'Insufficient scope'),
     { requiredScopes: [scope], resourceMetadataUrl },
   )
-
-interface Subscription {
-  topics: string[]
-  caller: Caller
-  context: Context
-  events: CallEvents
-  handler: mcp.McpHttpHandler
-  /** The messages to send, which the MCP library has encoded. */
-  body: ReadableStream<Uint8Array>
-}
-
-/**
- * Sends an accepted subscription as a live stream: the acknowledgement, then a notification for each change of a
- * resource. A slow client skips notifications, because the next change is read only when the client has accepted the
- * earlier notifications.
- */
-export async function sendNotifications(
-  { topics, caller, context, events, handler, body }: Subscription,
-  response: ServerResponse,
-  { app, metrics, log, closing }: Services,
-) {
-  const reader = body.getReader()
-  const stream = await openStream(topics, caller, context, response).catch(async (error: unknown) => {
-    await reader.cancel()
-    throw error
-  })
-  // The client has left, or ANSWER_TIMEOUT has passed and the service has sent 503.
-  if (!canStream(response)) {
-    stream.close()
-    await reader.cancel()
-    return true
-  }
-  /** Sends one message: the MCP library writes one chunk for the acknowledgement, for each event, and for the result. */
-  const sendNext = async () => {
-    const { value } = await reader.read()
-    if (value && !response.write(value)) await drained(response, closing.signal)
-  }
-  const stopKeepAlive = startStream(response)
-  try {
-    await sendNext()
-    for (let delivery = await stream.next(); delivery; delivery = await stream.next()) {
-      events.publish({ kind: 'resource_updated', uri: uriOf(app.id, delivery.snapshot.topic) })
-      metrics?.delivered(delivery.since)
-      await sendNext()
-    }
-    if (closing.signal.aborted) {
-      // The MCP library creates the result of the call, which tells the client that the service ended the subscription.
-      await handler.close()
-      await sendNext()
-    }
-  } catch (error) {
-    // A revoked grant, an expired token (401) or a lost permission (403) ends the stream. The client connects again, and
-    // receives the error.
-    if (!(error instanceof ORPCError))
-      log.error({ err: error, req: { id: response.req.id } }, 'an event stream failed')
-  } finally {
-    stopKeepAlive()
-    stream.close()
-    await reader.cancel()
-  }
-  endStream(response, closing.signal)
-  return true
-}
-
-/**
- * Opens a live stream, and reads the current states, so that the stream contains only later changes. A client that reads
- * a resource after the acknowledgement therefore misses no change.
- */
-async function openStream(
-  topics: string[],
-  caller: Caller,
-  { live, headers, reply, address }: Context,
-  response: ServerResponse,
-) {
-  try {
-    reply.set('cache-control', 'no-transform')
-    const stream = await live.open({
-      topics,
-      caller,
-      address: address?.(),
-      headers,
-      reply,
-      input: {},
-      given: {},
-      isDatastar: false,
-      signal: toAbortSignal(response),
-    })
-    const unread = new Set(topics)
-    while (unread.size > 0) {
-      const delivery = await stream.next()
-      if (!delivery) break
-      unread.delete(delivery.snapshot.topic)
-    }
-    return stream
-  } finally {
-    // `Retry-After`, if the stream was refused.
-    setReplyHeaders(response, reply)
-  }
-}

@@ -31,9 +31,9 @@ import {
   readListening,
   refuseScope,
   registerResources,
-  sendNotifications,
   type Topics,
 } from './mcp-resources.ts'
+import { sendNotifications } from './mcp-subscriptions.ts'
 import { findCalledTool, findTools, type Tools } from './tools.ts'
 import type { Call, Protocol } from '../server/protocol.ts'
 import { sendBody, sendError, sendOutput } from '../server/send.ts'
@@ -155,7 +155,7 @@ export function createMcp(services: Services): Protocol {
     // The MCP library does not subscribe if it refuses the message.
     if (listening && result.body && events.isSubscribed)
       return sendNotifications(
-        { topics: listening.topics, caller, context, events, handler, body: result.body },
+        { requested: listening.requested, caller, context, events, handler, body: result.body },
         response,
         services,
       )

@@ -94,7 +94,7 @@ export function createRestFormat(procedures: readonly CompiledProcedure[], resou
       return { status, text: JSON.stringify(body), type: meta.alternative?.mediaType }
     },
     encodeEvents: (events) => serializer.serialize(events),
-    frame: (topic, state) => `data: ${toJson({ topic, state })}\n\n`,
+    frame: (update) => `data: ${toJson(update)}\n\n`,
     isConditional: true,
   }
 }

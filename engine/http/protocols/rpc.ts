@@ -34,8 +34,7 @@ export function createRpcFormat(procedures: readonly CompiledProcedure[]): WireF
     encode: (output) => ({ status: 200, text: JSON.stringify(rpcSerializer.serialize(output)) }),
     // The events of a procedure with a stream. `frame` writes an event of `live.watch`: a state is encoded once for all streams.
     encodeEvents: (events) => rpcSerializer.serialize(events),
-    frame: (topic, state) =>
-      `event: message\ndata: ${JSON.stringify(rpcSerializer.serialize({ topic, state }))}\n\n`,
+    frame: (update) => `event: message\ndata: ${JSON.stringify(rpcSerializer.serialize(update))}\n\n`,
   }
 }
 

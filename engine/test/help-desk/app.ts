@@ -3,8 +3,11 @@ import { and, eq } from 'drizzle-orm'
 import { fileURLToPath } from 'node:url'
 import { type Context, defineApp, type Resource, withCaller } from 'tallystick'
 
-import { administratorsTopic, contract, ticketsTopic, writersTopic } from './contract.ts'
+import { administratorsTopic, backlogTopic, contract, ticketsTopic, writersTopic } from './contract.ts'
 import * as query from './db.ts'
+
+/** The name of a project whose tickets are not shown. */
+export const CLOSED = 'Closed'
 
 const os = implement(contract).$context<Context>().use(withCaller)
 
@@ -19,6 +22,7 @@ const projects = {
       if (!(await query.findOwnProject(db, user, projectId))) throw errors.NOT_FOUND()
       await db.insert(query.members).values({ projectId, email }).onConflictDoNothing()
       announce(ticketsTopic, { address: email })
+      announce(backlogTopic, { address: email })
       return { success: true }
     }),
     exclude: os.projects.exclude.handler(async ({ context, input: { id: projectId, email }, errors }) => {
@@ -27,6 +31,7 @@ const projects = {
       const { members } = query
       await db.delete(members).where(and(eq(members.projectId, projectId), eq(members.email, email)))
       announce(ticketsTopic, { address: email })
+      announce(backlogTopic, { address: email })
       return { success: true }
     }),
   }),
@@ -43,10 +48,32 @@ const tickets = {
       if (!(await query.listProjects(db, user)).includes(projectId)) throw errors.NOT_FOUND()
       await db.insert(query.tickets).values({ projectId, userId: user.id, title })
       announce(ticketsTopic, { parent: projectId })
+      announce(backlogTopic, { parent: projectId })
       return { success: true }
     }),
   }),
   watch: { topic: ticketsTopic, listParents: query.listProjects },
+} satisfies Resource
+
+const backlogPatch = (state: { titles: string[] } | null, { projectId }: { projectId: number }) => ({
+  selector: `#project-${projectId}`,
+  html: `<output>Project ${projectId}: ${state ? state.titles.length : 'no access'}</output>`,
+  signals: {},
+})
+
+const backlog = {
+  description: 'The tickets of one project.',
+  procedures: os.backlog.router({
+    list: os.backlog.list.handler(async ({ context: { db, user }, input: { projectId, search }, errors }) => {
+      const project = await query.findProject(db, user, projectId)
+      if (!project) throw errors.NOT_FOUND()
+      if (project.name === CLOSED) throw errors.FORBIDDEN()
+      const titles = await query.listBacklog(db, projectId, search)
+      return { titles, total: titles.length }
+    }),
+  }),
+  watch: { topic: backlogTopic, listParents: query.listProjects },
+  datastar: { patches: {}, live: { topic: backlogTopic, patch: backlogPatch } },
 } satisfies Resource
 
 const listEntries = async ({ context: { db } }: { context: Context }) => {
@@ -95,5 +122,5 @@ export const app = defineApp({
   description: 'Projects, tickets and entries.',
   contract,
   migrationsFolder: fileURLToPath(new URL('./migrations', import.meta.url)),
-  resources: { projects, tickets, entries },
+  resources: { projects, tickets, backlog, entries },
 })

@@ -26,6 +26,16 @@ export const ticketsTopic = topic('tickets', {
   input: z.object({ titles: z.set(z.string()) }),
 })
 
+/** The tickets of one project. */
+const Backlog = z.object({ titles: z.array(z.string()), total: z.int() })
+const OfProject = z.object({ projectId: RowId, search: text({ max: 100 }).optional() })
+export const backlogTopic = topic('backlog', {
+  access: 'signedIn',
+  state: Backlog,
+  input: OfProject,
+  of: 'projectId',
+})
+
 const Membership = ById.extend({ email: text({ min: 3, max: 254 }) })
 
 const projects = {
@@ -61,6 +71,18 @@ const tickets = resourceContract({
       .route({ method: 'POST', path: '/api/tickets' })
       .input(z.object({ projectId: RowId, title: text({ min: 1, max: 100 }) }))
       .output(Success),
+  },
+})
+
+const backlog = resourceContract({
+  topics: [backlogTopic],
+  procedures: {
+    list: reading
+      .meta({ reads: backlogTopic })
+      .errors({ ...notFound, FORBIDDEN: { status: 403, message: 'The project is closed' } })
+      .route({ method: 'GET', path: '/api/backlog' })
+      .input(OfProject.extend({ limit: RowId.optional() }))
+      .output(Backlog),
   },
 })
 
@@ -113,6 +135,6 @@ const entries = resourceContract({
   },
 })
 
-export const contract = appContract({ projects, tickets, entries })
+export const contract = appContract({ projects, tickets, backlog, entries })
 
 export type Client = ClientOf<typeof contract>

@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, or } from 'drizzle-orm'
+import { and, desc, eq, inArray, like, or } from 'drizzle-orm'
 import { bigint, pgTable, primaryKey, text } from 'drizzle-orm/pg-core'
 import { type Database, type Person, requireRow, userIdColumn } from 'tallystick/db'
 
@@ -34,6 +34,11 @@ const selectProjects = (db: Database, person: Person) =>
 export const listProjects = async (db: Database, person: Person) =>
   (await selectProjects(db, person)).map((row) => row.id)
 
+export const findProject = async (db: Database, person: Person, projectId: number) =>
+  (await listProjects(db, person)).includes(projectId)
+    ? (await db.select().from(projects).where(eq(projects.id, projectId))).at(0)
+    : undefined
+
 export const findOwnProject = async (db: Database, person: Person, projectId: number) =>
   (
     await db
@@ -54,5 +59,12 @@ export async function listTickets(db: Database, person: Person, titles?: Set<str
     .where(and(isVisible, titles && inArray(tickets.title, [...titles])))
     .orderBy(desc(tickets.id))
     .limit(50)
+  return rows.map(({ title }) => title)
+}
+
+/** Lists the titles of the tickets of a project, newest first: all, or those that contain a text. */
+export async function listBacklog(db: Database, projectId: number, search = '') {
+  const isFound = and(eq(tickets.projectId, projectId), like(tickets.title, `%${search}%`))
+  const rows = await db.select().from(tickets).where(isFound).orderBy(desc(tickets.id))
   return rows.map(({ title }) => title)
 }

@@ -29,6 +29,7 @@ function createTestBus() {
 function join(bus: ReturnType<typeof createBus>, source: Partial<Source>, states = createSharedStates(bus)) {
   const defaults: Source = {
     topic: 'shelves',
+    name: 'shelves',
     isPrivate: true,
     contract: { meta: {}, errorMap: {}, route: {}, handler: {} },
     id: '1',

@@ -1,5 +1,6 @@
 // The law of announcements: after a change, every topic with a new state is delivered.
 
+import { ORPCError } from '@orpc/client'
 import { eq } from 'drizzle-orm'
 import type { Topic } from 'tallystick-contract'
 
@@ -41,12 +42,19 @@ export async function findReaders(law: Law, calling: Calling): Promise<Reader[]>
     const [play] = playsOf(law.cases, declared)
     const asked = topic.input && play ? await run(law, calling, play) : []
     const parsed = topic.input?.safeParse(asked.at(-1)?.input ?? {})
-    readers.push({ topic, declared, input: parsed?.success ? parsed.data : undefined })
+    // A state of a parent needs the id of the parent.
+    if (topic.of === undefined || parsed?.success)
+      readers.push({ topic, declared, input: parsed?.success ? parsed.data : undefined })
   }
   return readers
 }
 
 const clientOf = (running: Running, { cookie }: Person) => running.client({ cookie }) as unknown as Procedures
+
+function nullIfRefused(error: unknown) {
+  if (error instanceof ORPCError && (error.status === 403 || error.status === 404)) return null
+  throw error
+}
 
 /** Reads the states of topics, as the answers of the procedures that read them. */
 async function readStates(running: Running, person: Person, readers: readonly Reader[]) {
@@ -54,7 +62,10 @@ async function readStates(running: Running, person: Person, readers: readonly Re
   const states = new Map<string, unknown>()
   for (const { topic, declared, input } of readers) {
     const [resource = '', key = ''] = declared.path
-    states.set(topic.name, toPlain(await client[resource]?.[key]?.(input)))
+    const reading = client[resource]?.[key]?.(input)
+    // The state of a parent that is deleted, or that the person has lost, is null.
+    const state = await (topic.of === undefined ? reading : reading?.catch(nullIfRefused))
+    states.set(topic.name, toPlain(state))
   }
   return states
 }
