@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { dirname, join } from 'node:path'
 
 import { listEngineTables, listTablesIn } from 'tallystick/internal/db/migration-files'
-import { type IndexChange, planIndexes, planPageIndexes } from './indexes.ts'
+import { type IndexChange, planIndexes } from './indexes.ts'
 import { writeMigration } from './migration.ts'
 import { findEngine } from './packages.ts'
 import { identifiersIn, renameResource, type ResourceNames, toResourceNames } from './resource-names.ts'
@@ -57,12 +57,16 @@ export function planResource(folder: string, template: string, { name, one, hasP
   if (existing) throw new Error(`${existing.file} exists already.`)
   if ([...listEngineTables(), ...listTablesIn(join(folder, MIGRATIONS))].includes(names.snake))
     throw new Error(`The database has a table ${names.snake} already.`)
+  const isWindows = read('src/app.ts').includes('\r\n')
   return {
     names,
     created: new Map(
-      sample.map(({ file, code }) => [file, renameResource(code, names, file.startsWith('app/texts/'))]),
+      sample.map(({ file, code }) => {
+        const renamed = renameResource(code, names, file.startsWith('app/texts/'))
+        return [file, isWindows ? renamed.replaceAll('\n', '\r\n') : renamed]
+      }),
     ),
-    indexes: [...planIndexes(names, read), ...(hasPage ? planPageIndexes(names, read) : [])],
+    indexes: planIndexes(names, hasPage, read),
   }
 }
 

@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { format } from 'prettier'
 import ts from 'typescript'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
@@ -111,7 +112,7 @@ describe('the plan of a new resource', () => {
     expect(contract).toMatch(/contract = \{\n {2}\.\.\.engine,\n( {2}ideas,\n)? {2}loans,\n\}/)
     expect(app).toContain("\nimport { loans } from './loans.ts'\n")
     expect(app).toMatch(/ {2}resources: \{\n( {4}ideas,\n)? {4}loans,\n {2}\},/)
-    expect(paths).toContain("\n  '/loans', // app/views/loans.tsx\n  ...accountPaths")
+    expect(paths).toContain("\n  '/loans',\n  ...accountPaths")
     expect(page).toContain("\nimport { Loans } from './views/loans.tsx'\n")
     expect(page).toContain(
       "'/loans': { title: 'loans', access: 'signedIn', Content: Loans },\n  ...accountViews,",
@@ -124,6 +125,22 @@ describe('the plan of a new resource', () => {
     )
     expect(laws).toMatch(/ {2}errors: \{\n( {4}'ideas.*\n)? {4}'loans\.delete NOT_FOUND': .*\n {2}\},/)
     for (const content of [contract, app, laws, paths, page, texts]) expect(mistakesIn(content)).toEqual([])
+  })
+
+  test('knows indexes that Prettier has formatted, with the line ends of Windows', async () => {
+    const { folder, plan } = createProject()
+    const prettier = { parser: 'typescript', endOfLine: 'crlf', printWidth: 90 } as const
+    for (const { file } of plan('loans').indexes) {
+      const path = join(folder, file)
+      writeFileSync(path, await format(readFileSync(path, 'utf8'), prettier))
+    }
+
+    const { created, indexes } = plan('loans')
+
+    expect(indexes.length).toBeGreaterThan(2)
+    for (const { file, content = '' } of indexes)
+      if (!file.startsWith('test/')) expect(content).toBe(await format(content, prettier))
+    for (const content of created.values()) expect(content).not.toMatch(/[^\r]\n/)
   })
 
   test('has the lines of an index with an unknown form', () => {
