@@ -6,7 +6,7 @@ import ts from 'typescript'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
 import { planResource } from '../../dev/create/add.ts'
-import { toResourceNames } from '../../dev/create/resource-names.ts'
+import { chooseNames, singularsOf } from '../../dev/create/resource-names.ts'
 import { writeFiles } from '../../dev/create/folder.ts'
 import { readTemplate } from '../../dev/create/template.ts'
 
@@ -30,6 +30,8 @@ function createProject(options: { bare?: true } = {}) {
 const mistakesIn = (code = '', fileName = 'index.tsx') =>
   ts.transpileModule(code, { fileName, reportDiagnostics: true }).diagnostics
 
+const namesOf = (name: string, one?: string) => chooseNames(name, one, () => undefined)
+
 describe('the names of a resource', () => {
   test.each([
     ['loans', 'loan', 'Loans', 'Loan'],
@@ -37,8 +39,23 @@ describe('the names of a resource', () => {
     ['categories', 'category', 'Categories', 'Category'],
     ['boxes', 'box', 'Boxes', 'Box'],
     ['houses', 'house', 'Houses', 'House'],
+    ['shop-cookies', 'shopCookie', 'ShopCookies', 'ShopCookie'],
+    ['people', 'person', 'People', 'Person'],
+    ['news', 'newsItem', 'News', 'NewsItem'],
+    ['classes', 'classItem', 'Classes', 'ClassItem'],
   ])('%s: one is %s', (name, camelOne, pascal, pascalOne) => {
-    expect(toResourceNames(name)).toMatchObject({ camelOne, pascal, pascalOne })
+    expect(namesOf(name)).toMatchObject({ camelOne, pascal, pascalOne })
+  })
+
+  const irregular =
+    'movies movie cookies cookie statuses status buses bus series series-item data datum caches cache canvases canvas lenses lens shoes shoe analyses analysis quizzes quiz criteria criterion leaves leaf wolves wolf lives life heroes hero photos photo children child men man mice mouse calories calorie ties tie aliases alias bonuses bonus campuses campus gases gas glasses glass responses response courses course databases database expenses expense purchases purchase licenses license indices index vertices vertex taxes tax prefixes prefix employees employee headaches headache species species-item equipment equipment-item media media-item feedback feedback-item axes axe toes toe canoes canoe zombies zombie selfies selfie hoodies hoodie potatoes potato moves move'.split(
+      ' ',
+    )
+  const pairs = irregular.flatMap((plural, index) =>
+    index % 2 ? [] : [[plural, irregular[index + 1] ?? '']],
+  )
+  test.each(pairs)('%s: one is %s', (plural, one) => {
+    expect(singularsOf(plural)[0]).toBe(one)
   })
 
   test.each([
@@ -54,13 +71,14 @@ describe('the names of a resource', () => {
     'x'.repeat(42) + 's',
     'a-1s',
   ])('are refused: %s', (name) => {
-    expect(() => toResourceNames(name)).toThrow(/is no (name|regular)/)
+    expect(() => namesOf(name)).toThrow('is no name')
   })
 
-  test('need the name of one item if the name is no regular plural', () => {
-    expect(() => toResourceNames('people')).toThrow('--singular')
-    expect(toResourceNames('people', 'person').pascalOne).toBe('Person')
-    expect(() => toResourceNames('sheep', 'sheep')).toThrow('must differ')
+  test('are a plural and its singular, or the given name of one item', () => {
+    expect(() => namesOf('book-loan')).toThrow('Choose book-loans, or add')
+    expect(namesOf('staff', 'colleague').pascalOne).toBe('Colleague')
+    expect(() => namesOf('sheep', 'sheep')).toThrow('must differ')
+    expect(() => namesOf('kinds', 'class')).toThrow('class is a word of TypeScript')
   })
 })
 
@@ -129,7 +147,7 @@ describe('the plan of a new resource', () => {
 
   test('knows indexes that Prettier has formatted, with the line ends of Windows', async () => {
     const { folder, plan } = createProject()
-    const prettier = { parser: 'typescript', endOfLine: 'crlf', printWidth: 90 } as const
+    const prettier = { parser: 'typescript', endOfLine: 'crlf', printWidth: 100 } as const
     for (const { file } of plan('loans').indexes) {
       const path = join(folder, file)
       writeFileSync(path, await format(readFileSync(path, 'utf8'), prettier))
@@ -164,22 +182,34 @@ describe('the plan of a new resource', () => {
     ).toEqual([])
   })
 
-  test('accepts words that only the texts of the sample have', () => {
-    expect(createProject().plan('callers', false).created.size).toBe(4)
+  test('renames what the code of the sample has under the names of a resource', () => {
+    const pages = createProject().plan('pages').created.get('contract/pages.ts')
+    const lists = createProject().plan('lists').created
+
+    expect(pages).toContain('  Page as EnginePage,\n')
+    expect(pages).toContain('.input(EnginePage.optional())')
+    expect(lists.get('db/lists.ts')).toContain('export { localList as list }')
+    expect(lists.get('src/lists.ts')).toContain('query.list(db')
+  })
+
+  test('has another name for one item if a schema of the API has the name', () => {
+    const { folder, plan } = createProject()
+    writeFileSync(
+      join(folder, 'contract/stock.ts'),
+      "const a = z.object({}).register(b, { id: 'CreateBook' })\n",
+    )
+
+    expect(plan('books').names.pascalOne).toBe('BookItem')
+    expect(plan('statuses').names.pascalOne).toBe('StatusItem')
   })
 
   test.each([
     ['ideas', 'contract/ideas.ts exists already'],
-    ['sessions', 'sessions has another meaning'],
-    ['accounts', 'account has another meaning'],
-    ['users', 'user has another meaning'],
-    ['verifications', 'has a table verifications'],
-    ['device-codes', 'has a table device_codes'],
-    ['orders', 'order has another meaning'],
-    ['texts', 'texts has another meaning'],
-    ['classes', 'class has another meaning'],
-    ['contracts', 'contract has another meaning'],
-    ['engines', 'engine has another meaning'],
+    ['sessions', 'sessions is a resource of the engine'],
+    ['users', 'users is a table of the engine'],
+    ['accounts', 'accounts is a table of the engine'],
+    ['device-codes', 'device_codes is a table of the engine'],
+    ['export-parts', 'contract/index.ts has another exportParts already'],
   ])('is refused for %s: %s', (name, problem) => {
     const { folder, plan } = createProject()
     const before = readdirSync(folder, { recursive: true })
