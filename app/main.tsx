@@ -15,9 +15,5 @@ startPage({
   name: 'Tallystick',
   texts,
   views,
-  keepLive: ({ isSignedIn, ...options }) =>
-    keepLive(queryClient, orpc, {
-      ...options,
-      topics: isSignedIn ? ['counter', 'tasks', 'notes', 'sessions'] : ['counter'],
-    }),
+  keepLive: (options) => keepLive(queryClient, orpc, options),
 })

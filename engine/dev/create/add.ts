@@ -11,8 +11,8 @@ import { chooseNames, identifiersOfSample, renameResource, type ResourceNames } 
 import { parse } from './syntax.ts'
 
 /** The files of a resource, with the name of the resource as `*`. */
-const FILES = ['contract/*.ts', 'db/*.ts', 'src/*.ts', 'test/*.test.ts']
-const PAGE_FILES = ['app/texts/*.ts', 'app/views/*.tsx']
+const FILES = ['contract/*.ts', 'db/*.ts', 'src/*.ts', 'test/*.test.ts', 'test/cases/*.ts']
+const PAGE_FILES = ['app/views/*.tsx']
 const MIGRATIONS = 'db/migrations'
 
 /** The names of the engine's resources in a contract. */
@@ -55,7 +55,7 @@ export function planResource(folder: string, template: string, { name, one, hasP
     created: new Map(
       sample.map(({ file, code }) => {
         const free = freeNames(file, code, identifiersOfSample(code, names))
-        const renamed = renameResource(free.code, names, file.startsWith('app/texts/'))
+        const renamed = renameResource(free.code, names)
         return [file.replace('ideas', names.kebab), isWindows ? renamed.replaceAll('\n', '\r\n') : renamed]
       }),
     ),

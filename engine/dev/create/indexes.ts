@@ -11,7 +11,7 @@ export interface IndexChange {
 }
 
 /** What a resource adds to the files that list the resources. */
-function indexesOf({ camel, camelOne, kebab }: ResourceNames): Record<string, Edits> {
+function indexesOf({ camel, kebab }: ResourceNames): Record<string, Edits> {
   const topic = `${camel}Topic`
   return {
     'contract/index.ts': {
@@ -26,50 +26,15 @@ function indexesOf({ camel, camelOne, kebab }: ResourceNames): Record<string, Ed
       imports: [{ names: [camel], from: `./${kebab}.ts` }],
       entries: [{ list: 'app.resources', codes: [camel] }],
     },
-    'test/laws.test.ts': {
-      imports: [],
-      entries: [
-        { list: 'laws.prepare', codes: [`${camelOne}: await ada.${camel}.create({ title: text })`] },
-        {
-          list: 'laws.calls',
-          codes: [
-            `'${camel}.list': ({ ${camel} }) => ${camel}.list()`,
-            `'${camel}.create': ({ ${camel} }) => ${camel}.create({ title: 'Another' })`,
-            `'${camel}.delete': ({ ${camel} }, { ${camelOne} }) => ${camel}.delete({ id: ${camelOne}.id })`,
-          ],
-        },
-        {
-          list: 'laws.errors',
-          codes: [
-            `'${camel}.delete NOT_FOUND': ({ bob, fixture }) => bob.${camel}.delete({ id: fixture.${camelOne}.id })`,
-          ],
-        },
-      ],
-    },
   }
 }
 
-/** What a resource adds to the files that list the views of the page. */
-function pageIndexesOf({ camel, pascal, kebab }: ResourceNames): Record<string, Edits> {
+/** What a resource adds to the file that lists the views of the page. */
+function pageIndexesOf({ camel, kebab }: ResourceNames): Record<string, Edits> {
   return {
-    'app/paths.ts': {
-      imports: [],
-      entries: [{ list: 'paths', codes: [`'/${kebab}'`], before: '...accountPaths' }],
-    },
-    'app/main.tsx': {
-      imports: [{ names: [pascal], from: `./views/${kebab}.tsx` }],
-      entries: [
-        {
-          list: 'views',
-          codes: [`'/${kebab}': { title: '${camel}', access: 'signedIn', Content: ${pascal} }`],
-          before: '...accountViews',
-        },
-        { list: 'startPage.keepLive.topics', codes: [`'${camel}'`] },
-      ],
-    },
-    'app/texts.ts': {
-      imports: [{ names: [camel], from: `./texts/${kebab}.ts` }],
-      entries: [{ list: 'english', codes: [`...${camel}`] }],
+    'app/views.ts': {
+      imports: [{ names: [camel], from: `./views/${kebab}.tsx` }],
+      entries: [{ list: 'views', codes: [camel], before: '...accountViews' }],
     },
   }
 }
@@ -80,14 +45,20 @@ const linesOf = ({ imports, entries }: Edits) => [
   ...entries.flatMap(({ list, codes }) => codes.map((code) => `${list.replace(/.*\./, '')}: ${code},`)),
 ]
 
+/** The line of test/laws.test.ts, which projects of earlier releases do not have. */
+const COLLECT =
+  "laws(app, collectCases(import.meta.glob<ResourceCases>('./cases/*.ts', { eager: true, import: 'cases' })))"
+
 /** Plans the changes of the files that list the resources, and the views of the page. */
-export const planIndexes = (
+export function planIndexes(
   names: ResourceNames,
   hasPage: boolean,
   read: (file: string) => string,
-): IndexChange[] =>
-  Object.entries({ ...indexesOf(names), ...(hasPage && pageIndexesOf(names)) }).map(([file, edits]) => ({
-    file,
-    content: addTo(file, read(file), edits),
-    lines: linesOf(edits),
-  }))
+): IndexChange[] {
+  const changes = Object.entries({ ...indexesOf(names), ...(hasPage && pageIndexesOf(names)) }).map(
+    ([file, edits]) => ({ file, content: addTo(file, read(file), edits), lines: linesOf(edits) }),
+  )
+  const laws = 'test/laws.test.ts'
+  const collects = read(laws).includes('collectCases(')
+  return collects ? changes : [...changes, { file: laws, content: undefined, lines: [COLLECT] }]
+}

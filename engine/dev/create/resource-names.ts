@@ -1,9 +1,13 @@
 import pluralize from 'pluralize-esm'
 
+import { accountPaths } from '../page/paths.ts'
+
 /** The names of a resource in different places: for `book-loans`. */
 export interface ResourceNames {
   /** In files and paths: `book-loans`. */
   kebab: string
+  /** Of the view of the page: `/book-loans`. */
+  path: string
   /** In code, in the contract and in topics: `bookLoans`, and `bookLoan` for one item. */
   camel: string
   camelOne: string
@@ -27,6 +31,9 @@ const toCamel = (kebab: string) => kebab.replace(/-+(.)/g, (_, letter: string) =
 for (const one of ['avalanche', 'cache', 'canvas', 'genie', 'headache', 'hoodie', 'lens', 'niche', 'selfie'])
   pluralize.addIrregularRule(one, one === 'canvas' || one === 'lens' ? `${one}es` : `${one}s`)
 for (const word of ['feedback', 'species']) pluralize.addUncountableRule(word)
+
+/** Paths that every application has. */
+const PATHS: readonly string[] = [...accountPaths, '/docs', '/metrics']
 
 /** Words that cannot be the name of a variable. */
 const RESERVED = new Set(
@@ -66,6 +73,7 @@ export function toResourceNames(name: string, one: string): ResourceNames {
   const [camel, camelOne] = [toCamel(name), toCamel(one)]
   return {
     kebab: name,
+    path: PATHS.includes(`/${name}`) ? `/my-${name}` : `/${name}`,
     camel,
     camelOne,
     pascal: capitalize(camel),
@@ -100,12 +108,9 @@ const findReserved = ({ camel, camelOne }: ResourceNames) => {
 /** Text literals and comments of TypeScript. The template has no other texts. */
 const TEXTS = /'[^'\n]*'|\/\/.*|\/\*[^]*?\*\//g
 
-/**
- * Renames the sample resource `ideas` of the template in the code of a file. `hasProse` tells that people read each text
- * literal of the file.
- */
-export function renameResource(code: string, names: ResourceNames, hasProse = false) {
-  const { camel, camelOne, pascal, pascalOne, kebab, snake, words, wordsOne } = names
+/** Renames the sample resource `ideas` of the template in the code of a file. */
+export function renameResource(code: string, names: ResourceNames) {
+  const { camel, camelOne, pascal, pascalOne, kebab, path, snake, words, wordsOne } = names
   const inCode = (text: string) =>
     text
       .replace(/\bideas/g, camel)
@@ -119,9 +124,12 @@ export function renameResource(code: string, names: ResourceNames, hasProse = fa
       .replace(/\bIdeas\b/g, capitalize(words))
       .replace(/\bIdea\b/g, capitalize(wordsOne))
   const inText = (text: string, before: string) => {
+    if (text === "'/ideas'") return `'${path}'`
     if (/^'\.{0,2}\//.test(text)) return text.replaceAll('ideas', kebab)
     if (/(pgTable\(|\.as\(|\.prepare\()\s*$/.test(before)) return text.replace('ideas', snake)
-    return hasProse || text.includes(' ') || before.endsWith('contents: [') ? inWords(text) : inCode(text)
+    const isProse = text.includes(' ') && !/^'ideas\./.test(text)
+    const isTitle = /^'Ideas?'$/.test(text) && !/\bid: $/.test(before)
+    return isProse || isTitle || before.endsWith('contents: [') ? inWords(text) : inCode(text)
   }
   let end = 0
   const parts: string[] = []

@@ -23,7 +23,6 @@ export const isSample = (file: string) => SAMPLE.test(file)
 const withoutSample = (content: string) =>
   content
     .replace('[ideasTopic]', '[]')
-    .replace(", 'ideas'", '')
     .split('\n')
     .filter((line) => !SAMPLE.test(line))
     .join('\n')

@@ -16,18 +16,19 @@ import { SignIn } from './components/sign-in.tsx'
 import { Undo } from './components/undo.tsx'
 import { useDefinition, type View } from './definition.ts'
 import { hasDrafts } from './drafts.ts'
-import { useAppLanguage, useLanguage } from './language.tsx'
+import { TextsOfView, useAppLanguage, useLanguage, useLanguageOf } from './language.tsx'
 import { restart } from './session-changes.ts'
 import type { Message } from './texts.ts'
 import { applyTheme, storedTheme, type Theme, themes } from './theme.ts'
 import { sendChanges } from './undo.ts'
 
-const isOpen = ({ access }: Pick<View, 'access'>, session: Session | null) =>
+const isOpen = ({ access }: View, session: Session | null) =>
   access === 'public' || (session !== null && (access === 'signedIn' || session.user.role === 'admin'))
 
 /** The frame of all views: header, navigation, messages about the connection, and footer. */
 export function Frame() {
   const query = useQuery(sessionQuery)
+  const { views } = useDefinition()
   const session = query.data
   if (session === undefined)
     return (
@@ -36,7 +37,7 @@ export function Frame() {
       </PlainFrame>
     )
   return (
-    <Live userId={session?.user.id}>
+    <Live userId={session?.user.id} views={views.filter((view) => isOpen(view, session))}>
       <Header session={session} />
       <Content session={session} />
       <Undo />
@@ -51,7 +52,8 @@ function Header({ session }: { session: Session | null }) {
   const { name, views } = useDefinition()
   const [location] = useLocation()
   const stop = useMutation({ mutationFn: stopImpersonating, onSettled: restart })
-  const links = Object.entries(views).filter(([, view]) => isOpen(view, session))
+  const languageOf = useLanguageOf()
+  const links = views.filter((view) => isOpen(view, session))
   const menu = useRef<HTMLUListElement>(null)
 
   useEffect(() => {
@@ -72,10 +74,10 @@ function Header({ session }: { session: Session | null }) {
           </button>
           {/* From 700 pixels, the list is always visible. Below, the button shows the list. */}
           <ul id="menu" ref={menu} popover="auto">
-            {links.map(([path, view]) => (
+            {links.map(({ path, title, texts }) => (
               <li key={path}>
                 <Link href={path} aria-current={location === path ? 'page' : undefined}>
-                  {t(view.title)}
+                  {languageOf(texts).t(title)}
                 </Link>
               </li>
             ))}
@@ -194,8 +196,9 @@ function Content({ session }: { session: Session | null }) {
   const { t } = useAppLanguage()
   const { name, views } = useDefinition()
   const [location] = useLocation()
-  const view = Object.hasOwn(views, location) ? views[location] : undefined
-  const title = view && location !== '/' && t(view.title)
+  const languageOf = useLanguageOf()
+  const view = views.find(({ path }) => path === location)
+  const title = view && location !== '/' && languageOf(view.texts).t(view.title)
   const hasEnded = useHasEnded(session)
   const main = useRef<HTMLElement>(null)
   const lastLocation = useRef(location)
@@ -216,7 +219,12 @@ function Content({ session }: { session: Session | null }) {
 
   const content = () => {
     if (!view) return <p>{t('notFound')}</p>
-    if (isOpen(view, session)) return <view.Content key={session?.session.id} />
+    if (isOpen(view, session))
+      return (
+        <TextsOfView texts={view.texts}>
+          <view.Content key={session?.session.id} />
+        </TextsOfView>
+      )
     return session ? <p>{t('FORBIDDEN')}</p> : <SignIn />
   }
   return (

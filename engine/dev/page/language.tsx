@@ -23,19 +23,27 @@ export interface AppTexts<Messages extends string> {
   useLanguage: () => PageLanguage<Message | Messages>
 }
 
+type TextsIn<Messages extends string> = Readonly<Record<Messages, string>>
+
 /**
- * Creates the texts of an application. `load` returns the texts of a language, or undefined if the application is not
- * translated to this language. The page then shows the English texts.
+ * Creates the texts of a view, or of an application. `given` are the English texts, or a function that returns the texts of
+ * a language, and undefined if there is no translation to the language. The page then shows the English texts.
+ *
+ * @example
+ * const texts = createTexts({ ideas: 'Ideas', noIdeas: 'You have no ideas.' })
  */
 export const createTexts = <Messages extends string>(
-  load: (language: Language) => Promise<Readonly<Record<Messages, string>>> | undefined,
+  given: TextsIn<Messages> | ((language: Language) => Promise<TextsIn<Messages>> | undefined),
 ): AppTexts<Messages> => ({
   load: async (language) => {
-    const texts = await load(language)
-    return texts ? { language, texts } : { language: FALLBACK, texts: (await load(FALLBACK)) ?? {} }
+    if (typeof given !== 'function') return { language: FALLBACK, texts: given }
+    const texts = await given(language)
+    return texts ? { language, texts } : { language: FALLBACK, texts: (await given(FALLBACK)) ?? {} }
   },
   useLanguage: useAppLanguage,
 })
+
+type AnyTexts = AppTexts<never>
 
 /** The chosen language, or the best match of the browser's languages. */
 const initialLanguage = () => {
@@ -45,32 +53,57 @@ const initialLanguage = () => {
 
 const LanguageContext = createContext<PageLanguage<string> | undefined>(undefined)
 
+/** The languages of the views with texts of their own. */
+const ViewsContext = createContext<ReadonlyMap<AnyTexts | undefined, PageLanguage<string>>>(new Map())
+
+/** Creates the texts of the page, and of each view with texts of its own. */
+async function loadLanguage(language: Language, own: AnyTexts | undefined, ofViews: readonly AnyTexts[]) {
+  const [frame, page, views] = await Promise.all([
+    loadTexts(language),
+    own?.load(language),
+    Promise.all(ofViews.map((texts) => texts.load(language))),
+  ])
+  const common = [...(page ? [page] : []), { language, texts: frame }]
+  return {
+    // The frame shows texts of views, for example in the notice about a change that can be undone.
+    page: createTranslator(language, [...common, ...views]),
+    views: ofViews.map((texts, index) => {
+      const catalogue = views[index]
+      return [texts, createTranslator(language, catalogue ? [catalogue, ...common] : common)] as const
+    }),
+  }
+}
+
+type Loaded = Awaited<ReturnType<typeof loadLanguage>>
+
 /**
  * Loads the texts of the language. Shows `fallback` until the first texts are loaded. If the texts cannot be loaded, keeps
  * the current ones, otherwise loads the English ones, otherwise shows a message.
  */
 export function LanguageProvider({
-  load,
+  own,
+  ofViews,
   fallback,
   children,
 }: {
-  load: AppTexts<never>['load']
+  own: AnyTexts | undefined
+  ofViews: readonly AnyTexts[]
   fallback: ReactNode
   children: ReactNode
 }) {
   const [language, setLanguage] = useState(initialLanguage)
-  const [translator, setTranslator] = useState<Translator<string>>()
+  const [loaded, setLoaded] = useState<Loaded>()
   const [hasFailed, setHasFailed] = useState(false)
   const isShown = useRef(false)
 
   useEffect(() => {
     let isCurrent = true
     const show = async (shown: Language) => {
-      const [own, texts] = await Promise.all([load(shown), loadTexts(shown)])
+      const next = await loadLanguage(shown, own, ofViews)
       if (!isCurrent) return
       document.documentElement.lang = shown
       document.documentElement.dir = isRightToLeft(shown) ? 'rtl' : 'ltr'
-      setTranslator(createTranslator(shown, [own, { language: shown, texts }]))
+      setLoaded(next)
       isShown.current = true
     }
     show(language)
@@ -81,15 +114,32 @@ export function LanguageProvider({
     return () => {
       isCurrent = false
     }
-  }, [language, load])
+  }, [language, own, ofViews])
 
   const choose = (next: Language) => {
     localStorage.setItem(STORED, next)
     setLanguage(next)
   }
-  if (!translator) return hasFailed ? <NoLanguage /> : fallback
-  return <LanguageContext value={{ ...translator, choose }}>{children}</LanguageContext>
+  if (!loaded) return hasFailed ? <NoLanguage /> : fallback
+  const languages = loaded.views.map(([texts, translator]) => [texts, { ...translator, choose }] as const)
+  return (
+    <LanguageContext value={{ ...loaded.page, choose }}>
+      <ViewsContext value={new Map(languages)}>{children}</ViewsContext>
+    </LanguageContext>
+  )
 }
+
+/** Returns the function that returns the texts of a view and of the page. */
+export function useLanguageOf() {
+  const page = useAppLanguage()
+  const views = useContext(ViewsContext)
+  return (texts: AnyTexts | undefined) => views.get(texts) ?? page
+}
+
+/** Shows a view with its texts, also in the components of every page. */
+export const TextsOfView = ({ texts, children }: { texts: AnyTexts | undefined; children: ReactNode }) => (
+  <LanguageContext value={useLanguageOf()(texts)}>{children}</LanguageContext>
+)
 
 /** In English, because no catalogue is loaded. */
 function NoLanguage() {
@@ -107,7 +157,7 @@ function NoLanguage() {
   )
 }
 
-/** Returns the texts of the application and of every page, for the titles of views. */
+/** Returns the texts of the view, of the application and of every page. */
 export function useAppLanguage(): PageLanguage<string> {
   const context = useContext(LanguageContext)
   if (!context) throw new Error('useLanguage requires a LanguageProvider')

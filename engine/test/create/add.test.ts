@@ -91,7 +91,7 @@ describe('the plan of a new resource', () => {
       'db/book-loans.ts',
       'src/book-loans.ts',
       'test/book-loans.test.ts',
-      'app/texts/book-loans.ts',
+      'test/cases/book-loans.ts',
       'app/views/book-loans.tsx',
     ])
     for (const [file, code] of created) {
@@ -113,36 +113,56 @@ describe('the plan of a new resource', () => {
     expect(queries).toMatch(/bookLoans = pgTable\(\s*'book_loans'/)
     expect(queries).toContain("'book_loans_list'")
     expect(created.get('src/book-loans.ts')).toContain("from '../contract/book-loans.ts'")
+    expect(created.get('test/cases/book-loans.ts')).toContain(
+      "'bookLoans.delete NOT_FOUND': ({ bob, fixture })",
+    )
     const view = created.get('app/views/book-loans.tsx')
     expect(view).toContain("{t('bookLoans')}</h2>")
-    expect(view).toContain('export function BookLoans() {')
-    expect(created.get('app/texts/book-loans.ts')).toContain("noBookLoans: 'You have no book loans.'")
-    expect(created.get('app/texts/book-loans.ts')).toContain("bookLoans: 'Book loans'")
+    expect(view).toContain('export const bookLoans = view({')
+    expect(view).toContain("path: '/book-loans'")
+    expect(view).toContain("topics: ['bookLoans']")
+    expect(view).toContain("noBookLoans: 'You have no book loans.'")
+    expect(view).toContain("bookLoans: 'Book loans'")
   })
 
   test.each([{}, { bare: true as const }])('adds the lines to the indexes: %j', (options) => {
-    const { indexes } = createProject(options).plan('loans')
+    const { folder, plan } = createProject(options)
+    const { indexes } = plan('loans')
 
-    const [contract, app, laws, paths, page, texts] = indexes.map(({ content = '' }) => content)
+    const [contract, app, views] = indexes.map(({ content = '' }) => content)
+    expect(indexes).toHaveLength(3)
     expect(contract).toContain("\nimport { loans, loansExport, loansTopic } from './loans.ts'\n")
-    expect(contract).toMatch(/exportParts = \{\n( {2}ideas: ideasExport,\n)? {2}loans: loansExport,\n\}/)
-    expect(contract).toMatch(/topics: \[(ideasTopic, )?loansTopic\]/)
     expect(contract).toMatch(/contract = \{\n {2}\.\.\.engine,\n( {2}ideas,\n)? {2}loans,\n\}/)
     expect(app).toContain("\nimport { loans } from './loans.ts'\n")
     expect(app).toMatch(/ {2}resources: \{\n( {4}ideas,\n)? {4}loans,\n {2}\},/)
-    expect(paths).toContain("\n  '/loans',\n  ...accountPaths")
-    expect(page).toContain("\nimport { Loans } from './views/loans.tsx'\n")
-    expect(page).toContain(
-      "'/loans': { title: 'loans', access: 'signedIn', Content: Loans },\n  ...accountViews,",
+    expect(views).toContain("\nimport { loans } from './views/loans.tsx'\n")
+    expect(views).toMatch(
+      /views = \[\n {2}home,\n( {2}ideas,\n)? {2}loans,\n {2}\/\/ .*\n {2}\.\.\.accountViews,\n\]/,
     )
-    expect(page).toMatch(/topics: \['sessions',( 'ideas',)? 'loans'\]/)
-    expect(texts).toContain("\nimport { loans } from './texts/loans.ts'\n")
-    expect(texts).toMatch(/( {2}\.\.\.ideas,\n)? {2}\.\.\.loans,\n\}/)
-    expect(laws).toMatch(
-      /text\) => \(\{\n( {4}idea: .*\n)? {4}loan: await ada\.loans\.create\(\{ title: text \}\),\n {2}\}\)/,
-    )
-    expect(laws).toMatch(/ {2}errors: \{\n( {4}'ideas.*\n)? {4}'loans\.delete NOT_FOUND': .*\n {2}\},/)
-    for (const content of [contract, app, laws, paths, page, texts]) expect(mistakesIn(content)).toEqual([])
+    for (const { file, content = '' } of indexes) {
+      const before = readFileSync(join(folder, file), 'utf8').split('\n')
+      const added = content.split('\n').filter((line) => !before.includes(line))
+      if (!file.startsWith('contract/'))
+        expect(added.filter(Boolean)).toHaveLength(options.bare && file.startsWith('src') ? 4 : 2)
+      expect(mistakesIn(content)).toEqual([])
+    }
+  })
+
+  test('has another path of the view if the page has the path already', () => {
+    const view = createProject().plan('people').created.get('app/views/people.tsx')
+
+    expect(view).toContain("path: '/my-people'")
+  })
+
+  test('names the line for projects of earlier releases, whose laws collect no cases', () => {
+    const { folder, plan } = createProject()
+    writeFileSync(join(folder, 'test/laws.test.ts'), 'laws(app, cases)\n')
+
+    expect(plan('loans').indexes.at(-1)).toMatchObject({
+      file: 'test/laws.test.ts',
+      content: undefined,
+      lines: [expect.stringContaining('collectCases(import.meta.glob')],
+    })
   })
 
   test('knows indexes that Prettier has formatted, with the line ends of Windows', async () => {
@@ -156,8 +176,7 @@ describe('the plan of a new resource', () => {
     const { created, indexes } = plan('loans')
 
     expect(indexes.length).toBeGreaterThan(2)
-    for (const { file, content = '' } of indexes)
-      if (!file.startsWith('test/')) expect(content).toBe(await format(content, prettier))
+    for (const { content = '' } of indexes) expect(content).toBe(await format(content, prettier))
     for (const content of created.values()) expect(content).not.toMatch(/[^\r]\n/)
   })
 

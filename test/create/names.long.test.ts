@@ -1,17 +1,20 @@
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { execFile } from 'node:child_process'
 import { expect, onTestFinished, test } from 'vitest'
 
-import { planResource } from '../../dev/create/add.ts'
+import { planResource } from '../../engine/dev/create/add.ts'
+import { install, run } from '../fixtures/installation.ts'
+import { runCommand } from '../fixtures/programs.ts'
 
 const template = 'engine/dev/create/template'
 
 /** Nouns of applications, nouns with irregular plurals, and nouns with another meaning in the code of the template. */
 const nouns =
-  'addresses aliases analyses answers arrays articles books branches buses caches callbacks calls canvases cases categories children classes columns comments contexts contracts cookies counts courses creates criteria customers data dates databases definitions deletes descriptions devices documents engines entries errors events expects exports fields files forms functions handlers heroes homes imports inputs inserts invoices keys labels leaves links lists loans maps matches messages methods movies news numbers objects options orders outputs pages parts people photos pieces procedures projects promises properties queries quizzes records references refreshes removes requests responses results rows selects series services shapes shelves sources statuses strings switches tables tags tasks terms tests texts tickets times timestamps titles tools topics types updates values views votes watches wolves words yields'.split(
+  'addresses aliases analyses articles books buses calls cases categories children classes contracts cookies counts criteria customers data dates definitions descriptions documents engines entries errors events exports fields forms heroes inputs invoices keys leaves lists maps matches messages movies names news options orders outputs pages parts people photos pieces procedures promises queries quizzes records references refs refreshes results rows selects series services shelves statuses strings tables tasks tests texts tickets times tools topics types updates values views wolves yields'.split(
     ' ',
   )
 
@@ -37,6 +40,25 @@ async function compile(folder: string, config: string) {
   )
   return stdout.split('\n').filter((line) => /^(app|contract|db|src|test)\//.test(line))
 }
+
+/** Names that the code of the template needs for something else, or whose singular is irregular. */
+const difficult = ['people', 'news', 'orders', 'pages', 'tests', 'statuses', 'keys']
+
+test('resources with difficult names pass the tests of their project', { timeout: 900_000 }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tallystick-names-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const project = join(folder, 'lendery')
+  const runIn = (...[program = '', ...words]: string[]) =>
+    run(program, words, { cwd: project, env: { ...process.env, TEST_TRANSPORT: 'over REST' } })
+  await runCommand({}, 'new', project)
+  await install(project)
+
+  for (const name of difficult) await runIn('npx', '--no-install', 'tallystick', 'add', name)
+
+  await runIn('npm', 'run', 'check')
+  const { stdout } = await runIn('npx', '--no-install', 'vitest', 'run')
+  expect(stdout).toMatch(/Test Files .*10 passed/)
+})
 
 test('resources with any of many names compile in one project', { timeout: 300_000 }, async () => {
   const folder = createProject()
