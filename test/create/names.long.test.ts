@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { execFile } from 'node:child_process'
 import { expect, onTestFinished, test } from 'vitest'
 
-import { planResource } from '../../engine/dev/create/add.ts'
+import { planResource } from '../../engine/dev/create/plan.ts'
 import { install, run } from '../fixtures/installation.ts'
 import { runCommand } from '../fixtures/programs.ts'
 

@@ -1,168 +1,81 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 
-import { listEngineTables, readMigrations } from 'tallystick/internal/db/migration-files'
-import { freeNames } from './aliases.ts'
-import { identifiersIn } from './identifiers.ts'
-import { type IndexChange, planIndexes } from './indexes.ts'
+import type { IndexChange } from './indexes.ts'
 import { writeMigration } from './migration.ts'
 import { findEngine } from './packages.ts'
-import { chooseNames, identifiersOfSample, renameResource, type ResourceNames } from './resource-names.ts'
-import { parse } from './syntax.ts'
+import { type Plan, planResource, readText } from './plan.ts'
+import { diffTexts } from './upgrade/git.ts'
+import { withFiles } from './write.ts'
 
-/** The files of a resource, with the name of the resource as `*`. */
-const FILES = ['contract/*.ts', 'db/*.ts', 'src/*.ts', 'test/*.test.ts', 'test/cases/*.ts']
-const PAGE_FILES = ['app/views/*.tsx']
-const MIGRATIONS = 'db/migrations'
-
-/** The names of the engine's resources in a contract. */
-const ENGINE_RESOURCES = ['status', 'account', 'sessions', 'live', 'apps', 'tokens', 'audit']
-
-/** The names of the engine's schemas in the OpenAPI document. */
-const ENGINE_SCHEMAS =
-  'Account AccountExport App AppList AuditEntry AuditList CreateToken CreatedToken DeleteAccount LiveUpdate OtherSessionsRevoked RevokeApp RevokeSession SessionInfo SessionList Status Success'.split(
-    ' ',
-  )
-
-interface NewResource {
-  name: string
-  /** The name of one item, if the name is no regular plural. */
-  one?: string | undefined
-  /** Whether the page gets a view of the resource. */
-  hasPage: boolean
-}
-
-interface Plan {
-  names: ResourceNames
-  created: ReadonlyMap<string, string>
-  indexes: readonly IndexChange[]
-}
-
-/** Plans a new resource of the project in a folder. Changes nothing. Throws if the name is in use. */
-export function planResource(folder: string, template: string, { name, one, hasPage }: NewResource): Plan {
-  const read = (file: string) => readText(join(folder, file))
-  const sample = [...FILES, ...(hasPage ? PAGE_FILES : [])].map((file) => ({
-    file: file.replace('*', 'ideas'),
-    code: readFileSync(join(template, file.replace('*', 'ideas')), 'utf8'),
-  }))
-  const schemas = new Set([...ENGINE_SCHEMAS, ...schemasIn(join(folder, 'contract'))])
-  const findProblem = (names: ResourceNames) =>
-    findTaken(names, folder, sample) ?? findTakenSchema(names, schemas) ?? findBlocked(names, sample)
-  const names = chooseNames(name, one, findProblem)
-  const isWindows = read('src/app.ts').includes('\r\n')
-  return {
-    names,
-    created: new Map(
-      sample.map(({ file, code }) => {
-        const free = freeNames(file, code, identifiersOfSample(code, names))
-        const renamed = renameResource(free.code, names)
-        return [file.replace('ideas', names.kebab), isWindows ? renamed.replaceAll('\n', '\r\n') : renamed]
-      }),
-    ),
-    indexes: planIndexes(names, hasPage, read),
-  }
-}
-
-/** Returns the text of a file. The text is empty, and so has an unknown form, if the file does not exist. */
-const readText = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') : '')
-
-interface SampleFile {
-  file: string
-  code: string
-}
-
-/** Says what has the name of the resource already. */
-function findTaken({ camel, kebab, snake }: ResourceNames, folder: string, sample: readonly SampleFile[]) {
-  const files = sample.map(({ file }) => file.replace('ideas', kebab))
-  const existing = files.find((file) => existsSync(join(folder, file)))
-  if (existing) return `${existing} exists already.`
-  if (ENGINE_RESOURCES.includes(camel)) return `${camel} is a resource of the engine. Choose another name.`
-  if (listEngineTables().includes(snake)) return `${snake} is a table of the engine. Choose another name.`
-  if (tablesIn(join(folder, MIGRATIONS)).has(snake)) return `The database has a table ${snake} already.`
-  for (const file of ['contract/index.ts', 'src/app.ts']) {
-    const syntax = parse(file, readText(join(folder, file)))
-    if (syntax && identifiersIn(syntax).some(({ name }) => name === camel))
-      return `${file} has another ${camel} already. Choose another name.`
-  }
-  return undefined
-}
-
-function findTakenSchema({ pascalOne }: ResourceNames, schemas: ReadonlySet<string>) {
-  const taken = [pascalOne, `${pascalOne}List`, `Create${pascalOne}`].find((id) => schemas.has(id))
-  return taken && `The API has a schema ${taken} already. Name one item: --singular <name>`
-}
-
-/** Finds a name that the code of a resource needs for something else, and that has no declaration to rename. */
-function findBlocked(names: ResourceNames, sample: readonly SampleFile[]) {
-  const blocked = sample.flatMap(
-    ({ file, code }) => freeNames(file, code, identifiersOfSample(code, names)).blocked,
-  )
-  return blocked[0] && `${blocked[0]} has another meaning in the code of a resource. Choose another name.`
-}
-
-/** Returns the names of the schemas in the contract of a project. */
-const schemasIn = (folder: string) =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
-    .flatMap((file) =>
-      Array.from(
-        readFileSync(join(folder, file), 'utf8').matchAll(/\bid: ['"](\w+)['"]/g),
-        ([, id = '']) => id,
-      ),
-    )
-
-/** Returns the names of the tables that the migrations create and do not drop. */
-function tablesIn(migrationsFolder: string) {
-  const tables = new Set<string>()
-  for (const { statements } of readMigrations({ prefix: '', migrationsFolder, migrationsTable: '' }))
-    for (const { text } of statements) {
-      const [, action = '', table = ''] =
-        /^\s*(create|drop) table (?:if (?:not )?exists )?"(\w+)"/i.exec(text) ?? []
-      if (action.toLowerCase() === 'create') tables.add(table)
-      else tables.delete(table)
-    }
-  return tables
+interface AddOptions {
+  /** The name of one item. By default, the singular. */
+  singular?: string
+  page: boolean
+  /** Whether the command only prints the plan. */
+  dryRun?: true
 }
 
 /**
  * Adds a resource to the project in the working folder: contract, table with queries, procedures, test, the lines in the
  * indexes, and the migration. If a step fails, restores all files. Returns lines that describe the result.
  */
-export async function addResource(
-  name: string,
-  { singular, page }: { singular?: string; page: boolean },
-): Promise<string[]> {
-  const { names, created, indexes } = planResource('.', join(findEngine(), 'template'), {
+export async function addResource(name: string, { singular, page, dryRun }: AddOptions): Promise<string[]> {
+  const plan = planResource('.', join(findEngine(), 'template'), {
     name,
     one: singular,
     hasPage: page && existsSync('app/main.tsx'),
   })
-  const changed = indexes.filter(({ content }) => content !== undefined)
-  const before = new Map(changed.map(({ file }) => file).map((file) => [file, readFileSync(file)] as const))
-  const written: string[] = []
-  try {
-    for (const [file, content] of created) {
-      mkdirSync(dirname(file), { recursive: true })
-      writeFileSync(file, content, { flag: 'wx' })
-      written.push(file)
-    }
-    for (const { file, content = '' } of changed) writeFileSync(file, content)
-    const { tag, files } = await writeMigration({ name: `add_${names.snake}` })
-    if (tag === undefined) throw new Error(`drizzle-kit does not find the table ${names.snake} in db/.`)
-    return describe([...created.keys(), ...files.filter((file) => !file.endsWith('_journal.json'))], indexes)
-  } catch (error) {
-    for (const file of written) rmSync(file)
-    for (const [file, content] of before) writeFileSync(file, content)
-    throw error
-  }
+  if (dryRun) return describePlan(plan)
+  const { names, created, indexes } = plan
+  const { tag, files } = await withFiles(new Map([...created, ...contentsOf(indexes)]), async () => {
+    const written = await writeMigration({ name: `add_${names.snake}` })
+    if (written.tag === undefined)
+      throw new Error(`drizzle-kit does not find the table ${names.snake} in db/.`)
+    return written
+  })
+  const migration = files.filter((file) => tag !== undefined && !file.endsWith('_journal.json'))
+  return [
+    ...[...created.keys(), ...migration].map((file) => `Created ${file}`),
+    ...describeIndexes(indexes, 'Add'),
+    ...(`${names.wordsOne}s` === names.words
+      ? []
+      : [`One item has the name: ${names.wordsOne} (another: remove ${name}, and add it with --singular)`]),
+    'The service applies the migration when it starts. Check the new files: npm run check && npm test',
+  ]
 }
 
-const describe = (files: readonly string[], indexes: readonly IndexChange[]) => [
-  ...files.map((file) => `Created ${file}`),
-  ...indexes.flatMap(({ file, content, lines }) =>
+/** The new contents of the indexes with a known form. */
+export const contentsOf = (indexes: readonly IndexChange[]) =>
+  indexes.flatMap(({ file, content }) => (content === undefined ? [] : [[file, content] as const]))
+
+/** Describes the changes of the indexes, with the lines to add or remove by hand. */
+export const describeIndexes = (indexes: readonly IndexChange[], verb: 'Add' | 'Remove') =>
+  indexes.flatMap(({ file, content, lines }) =>
     content === undefined
-      ? [`${file} has an unknown form. Add these lines:`, ...lines.map((line) => `  ${line}`)]
+      ? [`${file} has an unknown form. ${verb} these lines:`, ...lines.map((line) => `  ${line}`)]
       : [`Changed ${file}`],
-  ),
-  'The service applies the migration when it starts. Check the new files: npm run check && npm test',
-]
+  )
+
+/** Returns the differences of files as a patch. */
+export const diffOf = (contents: readonly (readonly [file: string, content: string])[]) =>
+  diffTexts(new Map(contents.map(([file]) => [file, readText(file)])), new Map(contents)).trimEnd()
+
+function describePlan({ names, created, table, indexes }: Plan) {
+  const unknown = indexes.filter(({ content }) => content === undefined)
+  return [
+    `One item has the name: ${names.wordsOne} (another: --singular)`,
+    '',
+    'New files:',
+    ...[...created.keys(), `db/migrations/<time>_add_${names.snake}.sql`].map((file) => `  ${file}`),
+    '',
+    'Changes of other files:',
+    diffOf(contentsOf(indexes)),
+    ...describeIndexes(unknown, 'Add'),
+    '',
+    'The migration:',
+    table,
+    '',
+    'Nothing of this is written.',
+  ]
+}

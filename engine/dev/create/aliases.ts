@@ -2,6 +2,7 @@ import MagicString from 'magic-string'
 
 import { type Identifier, identifiersIn } from './identifiers.ts'
 import { parse, type Syntax } from './syntax.ts'
+import { isSample } from './template.ts'
 
 /** The start of the new name of an import, by the start of the name of its package. */
 const PREFIXES: readonly [start: string, prefix: string][] = [
@@ -19,7 +20,7 @@ const PREFIXES: readonly [start: string, prefix: string][] = [
 export function freeNames(file: string, code: string, names: ReadonlySet<string>) {
   const syntax = parse(file, code)
   if (!syntax) throw new Error(`The file ${file} of the template has mistakes.`)
-  const identifiers = identifiersIn(syntax)
+  const identifiers = identifiersIn(syntax).filter(({ name }) => !isSample(name))
   const known = new Set(identifiers.map(({ name }) => name))
   const blocked: string[] = []
   const text = new MagicString(code)

@@ -13,7 +13,7 @@ export interface Edits {
   entries: readonly { list: string; codes: readonly string[]; before?: string }[]
 }
 
-interface Editor extends Syntax {
+export interface Editor extends Syntax {
   text: MagicString
   style: Style
 }
@@ -42,10 +42,10 @@ export function edit(file: string, code: string): Editor | undefined {
   return syntax && { ...syntax, text: new MagicString(code), style: styleOf(syntax) }
 }
 
-const lineStart = (code: string, position: number) => code.lastIndexOf('\n', position - 1) + 1
+export const lineStart = (code: string, position: number) => code.lastIndexOf('\n', position - 1) + 1
 
 /** Returns the position before the end of the line. */
-export function lineEnd(code: string, position: number) {
+function lineEnd(code: string, position: number) {
   const found = code.slice(position).search(/\r?\n/)
   return found === -1 ? code.length : position + found
 }
@@ -54,7 +54,7 @@ const indentationAt = (code: string, position: number) =>
   /^[ \t]*/.exec(code.slice(lineStart(code, position)))?.[0] ?? ''
 
 /** Returns the end of the line, after comments that begin on the line. */
-function endOfLine({ code, comments }: Syntax, position: number): number {
+export function endOfLine({ code, comments }: Syntax, position: number): number {
   const end = lineEnd(code, position)
   const open = comments.find(
     (comment) => comment.start >= position && comment.start < end && comment.end > end,
@@ -77,7 +77,7 @@ function addImport(editor: Editor, { names, from }: Edits['imports'][number]) {
 }
 
 /** Returns the position of the comma after an entry. Undefined if there is none. */
-function commaAfter({ code, comments }: Syntax, list: List, item: Item) {
+export function commaAfter({ code, comments }: Syntax, list: List, item: Item) {
   for (let position = item.end; position < list.end; position++) {
     const comment = comments.find(({ start, end }) => start <= position && position < end)
     if (comment) position = comment.end - 1

@@ -11,19 +11,22 @@ export interface IndexChange {
 }
 
 /** What a resource adds to the files that list the resources. */
-function indexesOf({ camel, kebab }: ResourceNames): Record<string, Edits> {
+function indexesOf({ camel, kebab }: ResourceNames, isShort: boolean): Record<string, Edits> {
   const topic = `${camel}Topic`
+  const resource = { imports: [{ names: [camel], from: `./${kebab}.ts` }] }
   return {
-    'contract/index.ts': {
-      imports: [{ names: [camel, `${camel}Export`, topic], from: `./${kebab}.ts` }],
-      entries: [
-        { list: 'exportParts', codes: [`${camel}: ${camel}Export`] },
-        { list: 'engine.topics', codes: [topic] },
-        { list: 'contract', codes: [camel] },
-      ],
-    },
+    'contract/index.ts': isShort
+      ? { ...resource, entries: [{ list: 'contract', codes: [camel] }] }
+      : {
+          imports: [{ names: [camel, `${camel}Export`, topic], from: `./${kebab}.ts` }],
+          entries: [
+            { list: 'exportParts', codes: [`${camel}: ${camel}Export`] },
+            { list: 'engine.topics', codes: [topic] },
+            { list: 'contract', codes: [camel] },
+          ],
+        },
     'src/app.ts': {
-      imports: [{ names: [camel], from: `./${kebab}.ts` }],
+      ...resource,
       entries: [{ list: 'app.resources', codes: [camel] }],
     },
   }
@@ -49,16 +52,21 @@ const linesOf = ({ imports, entries }: Edits) => [
 const COLLECT =
   "laws(app, collectCases(import.meta.glob<ResourceCases>('./cases/*.ts', { eager: true, import: 'cases' })))"
 
-/** Plans the changes of the files that list the resources, and the views of the page. */
+/** Plans the changes of the files that list the resources, and the views of the page: `addTo`, or `removeFrom`. */
 export function planIndexes(
   names: ResourceNames,
   hasPage: boolean,
   read: (file: string) => string,
+  edit = addTo,
 ): IndexChange[] {
-  const changes = Object.entries({ ...indexesOf(names), ...(hasPage && pageIndexesOf(names)) }).map(
-    ([file, edits]) => ({ file, content: addTo(file, read(file), edits), lines: linesOf(edits) }),
+  // The contract of a resource is one object with its topics and its part of the export.
+  const isShort = read('contract/index.ts').includes('appContract(')
+  const changes = Object.entries({ ...indexesOf(names, isShort), ...(hasPage && pageIndexesOf(names)) }).map(
+    ([file, edits]) => ({ file, content: edit(file, read(file), edits), lines: linesOf(edits) }),
   )
   const laws = 'test/laws.test.ts'
   const collects = read(laws).includes('collectCases(')
-  return collects ? changes : [...changes, { file: laws, content: undefined, lines: [COLLECT] }]
+  return collects || edit !== addTo
+    ? changes
+    : [...changes, { file: laws, content: undefined, lines: [COLLECT] }]
 }

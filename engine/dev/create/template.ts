@@ -17,7 +17,7 @@ const filesIn = (folder: string) =>
 /** The sample resource. Only the lines and files of the sample contain this word. */
 const SAMPLE = /idea/i
 
-export const isSample = (file: string) => SAMPLE.test(file)
+export const isSample = (name: string) => SAMPLE.test(name)
 
 /** Removes the sample resource from the text of a file. */
 const withoutSample = (content: string) =>

@@ -1,11 +1,14 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { format } from 'prettier'
 import ts from 'typescript'
 import { describe, expect, onTestFinished, test } from 'vitest'
 
-import { planResource } from '../../dev/create/add.ts'
+import { contentsOf } from '../../dev/create/add.ts'
+import { type Plan, planResource } from '../../dev/create/plan.ts'
+import { planRemoval } from '../../dev/create/remove.ts'
 import { chooseNames, singularsOf } from '../../dev/create/resource-names.ts'
 import { writeFiles } from '../../dev/create/folder.ts'
 import { readTemplate } from '../../dev/create/template.ts'
@@ -24,6 +27,14 @@ function createProject(options: { bare?: true } = {}) {
   return {
     folder,
     plan: (name: string, hasPage = true) => planResource(folder, template, { name, hasPage }),
+  }
+}
+
+/** Writes a plan, without its migration. */
+function writePlan(folder: string, { created, indexes }: Pick<Plan, 'created' | 'indexes'>) {
+  for (const [file, content] of [...created, ...contentsOf(indexes)]) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true })
+    writeFileSync(join(folder, file), content)
   }
 }
 
@@ -148,6 +159,18 @@ describe('the plan of a new resource', () => {
     }
   })
 
+  test('adds two lines to a contract that derives topics and exports', () => {
+    const { folder, plan } = createProject()
+    const index = `import { appContract } from 'tallystick-contract'\n\nimport { ideas } from './ideas.ts'\n\nexport const contract = appContract({\n  ideas,\n})\n`
+    writeFileSync(join(folder, 'contract/index.ts'), index)
+
+    expect(plan('loans').indexes[0]?.content).toBe(
+      index
+        .replace("'./ideas.ts'\n", "'./ideas.ts'\nimport { loans } from './loans.ts'\n")
+        .replace('  ideas,\n', '  ideas,\n  loans,\n'),
+    )
+  })
+
   test('has another path of the view if the page has the path already', () => {
     const view = createProject().plan('people').created.get('app/views/people.tsx')
 
@@ -238,4 +261,93 @@ describe('the plan of a new resource', () => {
     expect(readdirSync(folder, { recursive: true })).toEqual(before)
     expect(readFileSync(join(folder, 'src/app.ts'), 'utf8')).not.toContain(`${name},\n    ${name}`)
   })
+})
+
+describe.each([{}, { bare: true as const }])('the removal of a resource from a project: %j', (options) => {
+  function addLoans() {
+    const project = createProject(options)
+    const { folder, plan } = project
+    const { created, indexes } = plan('loans')
+    const before = new Map(indexes.map(({ file }) => [file, readFileSync(join(folder, file), 'utf8')]))
+    writePlan(folder, { created, indexes })
+    const change = (file: string, map: (code: string) => string | Promise<string>) =>
+      Promise.resolve(map(readFileSync(join(folder, file), 'utf8'))).then((code) => {
+        writeFileSync(join(folder, file), code)
+      })
+    return { folder, created, before, change, planRemoval: () => planRemoval(folder, template, 'loans') }
+  }
+
+  test('is the reverse of its addition', () => {
+    const { created, before, planRemoval } = addLoans()
+
+    const removal = planRemoval()
+
+    expect(removal).toMatchObject({ files: [...created.keys()], changed: [], users: [] })
+    expect(new Map(removal.indexes.map(({ file, content }) => [file, content]))).toEqual(before)
+  })
+
+  test('names files that were changed since, but not in their format alone', async () => {
+    const { change, planRemoval } = addLoans()
+    await change('src/loans.ts', (code) => format(code, { parser: 'typescript', printWidth: 40 }))
+    await change('contract/loans.ts', (code) => code.replaceAll('\n', '\r\n'))
+    await change('db/loans.ts', (code) => code.replace('title: text()', 'name: text()'))
+
+    expect(planRemoval().changed).toEqual(['db/loans.ts'])
+  })
+
+  test('names other files that import files of the resource', () => {
+    const { folder, planRemoval } = addLoans()
+    writeFileSync(join(folder, 'src/report.ts'), "import { loans } from '../db/loans.ts'\n")
+
+    expect(planRemoval().users).toEqual(['src/report.ts'])
+  })
+
+  test('leaves lines to a person if other code uses the resource', async () => {
+    const { change, planRemoval } = addLoans()
+    await change('src/app.ts', (code) => `${code}\nconsole.log(loans)\n`)
+
+    expect(planRemoval().indexes.find(({ file }) => file === 'src/app.ts')).toMatchObject({
+      content: undefined,
+      lines: ["import { loans } from './loans.ts'", 'resources: loans,'],
+    })
+  })
+})
+
+test('a resource that does not exist cannot be removed', () => {
+  expect(() => planRemoval(createProject().folder, template, 'loans')).toThrow('There is no resource loans')
+})
+
+test.each([{}, { bare: true as const }])('git merges the new resources of two branches: %j', (options) => {
+  const { folder, plan } = createProject(options)
+  const git = (...words: string[]) =>
+    execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', ...words], {
+      cwd: folder,
+    })
+  const commit = () => {
+    git('add', '--all')
+    git('commit', '--quiet', '--message', 'Change')
+  }
+  const add = (name: string) => {
+    writePlan(folder, plan(name))
+    commit()
+  }
+  git('init', '--quiet', '--initial-branch', 'main')
+  commit()
+  git('checkout', '--quiet', '-b', 'other')
+  add('members')
+  git('checkout', '--quiet', 'main')
+  add('loans')
+
+  git('merge', '--quiet', '--no-edit', 'other')
+
+  for (const { file } of plan('books').indexes) {
+    const code = readFileSync(join(folder, file), 'utf8')
+    // Lists on one line cannot be merged.
+    if (code.includes('engineContract(')) continue
+    expect(mistakesIn(code)).toEqual([])
+    for (const name of ['loans', 'members']) {
+      expect(code.split(`import { ${name}`)).toHaveLength(2)
+      expect(code).toMatch(new RegExp(`^ +${name},$`, 'm'))
+    }
+  }
 })

@@ -2,6 +2,7 @@ import { format } from 'prettier'
 import { describe, expect, test } from 'vitest'
 
 import { addTo, type Edits } from '../../dev/create/edits.ts'
+import { removeFrom } from '../../dev/create/removals.ts'
 
 const edits: Edits = {
   imports: [{ names: ['loans', 'loansTopic'], from: './loans.ts' }],
@@ -117,5 +118,37 @@ describe('new entries of a file', () => {
     ['the file is empty', ''],
   ])('are not written if %s', (_, text) => {
     expect(addTo('index.ts', text, edits)).toBeUndefined()
+  })
+})
+
+describe('removed entries of a file', () => {
+  test.each([
+    {},
+    { semi: false, singleQuote: true },
+    { endOfLine: 'crlf' as const },
+    { useTabs: true },
+    { trailingComma: 'none' as const },
+    { objectWrap: 'collapse' as const },
+  ])('leave the file as it was, formatted by Prettier with %j', async (options) => {
+    const before = await format(code, { parser: 'typescript', ...options })
+    const after = addTo('index.ts', before, edits) ?? ''
+
+    expect(after).not.toBe(before)
+    expect(removeFrom('index.ts', after, edits)).toBe(before)
+  })
+
+  test('leave empty lists', () => {
+    const empty = `import a from 'a'\n\nconst parts = {}\nconst engine = define({ topics: [] })\nconst views = [...others]\nconst contract = {\n  // Nothing yet.\n}\n`
+
+    expect(removeFrom('index.ts', addTo('index.ts', empty, edits) ?? '', edits)).toBe(empty)
+  })
+
+  test('are kept if other code of the file uses the import, or if a list is missing', () => {
+    expect(removeFrom('index.ts', `${changed}console.log(loansTopic)\n`, edits)).toBeUndefined()
+    expect(removeFrom('index.ts', changed.replace('const views', 'const others'), edits)).toBeUndefined()
+  })
+
+  test('may be removed already', () => {
+    expect(removeFrom('index.ts', code, edits)).toBe(code)
   })
 })
