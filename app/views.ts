@@ -11,7 +11,7 @@ const Reservation = lazy(async () => ({ default: (await import('./views/reservat
 
 /** The views in the order of the navigation. */
 export const views = [
-  view({ path: '/', title: 'home', access: 'public', topics: ['counter'], Content: Home }),
+  view({ path: '/', title: 'home', access: 'public', topics: ['counter'], texts, Content: Home }),
   view({ path: '/tasks', title: 'tasks', access: 'signedIn', topics: ['tasks'], texts, Content: Tasks }),
   view({ path: '/notes', title: 'notes', access: 'signedIn', topics: ['notes'], texts, Content: Notes }),
   ...accountViews,

@@ -19,12 +19,8 @@ interface ViewOptions<Texts extends string, Topic extends string> {
 }
 
 /** A view of the page, from `view`. */
-export interface View<Topic extends string = string> extends Omit<
-  ViewOptions<never, Topic>,
-  'title' | 'topics'
-> {
+export interface View<Topic extends string = string> extends Omit<ViewOptions<never, Topic>, 'title'> {
   title: string
-  topics: readonly Topic[]
 }
 
 /**
@@ -34,12 +30,11 @@ export interface View<Topic extends string = string> extends Omit<
  * @example
  * export const ideas = view({ path: '/ideas', title: 'ideas', access: 'signedIn', topics: ['ideas'], texts, Content: Ideas })
  */
-export const view = <Texts extends string = never, const Topic extends string = never>({
-  topics = [],
-  ...options
-}: ViewOptions<Texts, Topic>): View<Topic> => ({ topics, ...options })
+export const view = <Texts extends string = never, const Topic extends string = never>(
+  options: ViewOptions<Texts, Topic>,
+): View<Topic> => options
 
-type TopicOf<Views extends readonly View[]> = Views[number]['topics'][number]
+type TopicOf<Views extends readonly View[]> = NonNullable<Views[number]['topics']>[number]
 
 interface LiveOptions<Topic extends string> {
   /** The topics of the views that the person can open. */
@@ -54,8 +49,6 @@ export interface PageDefinition<Views extends readonly View[] = readonly View[]>
   name: string
   /** The name for files and configurations, as in `defineApp`. By default, derived from the name. */
   id?: string
-  /** The texts of all views. A view can have texts of its own. */
-  texts?: AppTexts<never>
   /** The views in the order of the navigation. */
   views: Views
   /**
@@ -66,12 +59,14 @@ export interface PageDefinition<Views extends readonly View[] = readonly View[]>
 }
 
 /** The definition of an application, for the components of the frame. */
-type Definition = Omit<PageDefinition, 'texts'> & { id: string }
+type Definition = PageDefinition & { id: string }
 
 export const DefinitionContext = createContext<Definition | undefined>(undefined)
 
-export function useDefinition() {
-  const definition = useContext(DefinitionContext)
-  if (!definition) throw new Error('useDefinition requires a DefinitionContext')
-  return definition
+export const useDefinition = () => requireContext(useContext(DefinitionContext))
+
+/** Throws if a component is shown outside of the page. */
+export function requireContext<Value>(context: Value | undefined) {
+  if (!context) throw new Error('startPage must show the components of the page')
+  return context
 }

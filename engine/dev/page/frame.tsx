@@ -16,7 +16,7 @@ import { SignIn } from './components/sign-in.tsx'
 import { Undo } from './components/undo.tsx'
 import { useDefinition, type View } from './definition.ts'
 import { hasDrafts } from './drafts.ts'
-import { TextsOfView, useAppLanguage, useLanguage, useLanguageOf } from './language.tsx'
+import { LanguageContext, useAppLanguage, useLanguage } from './language.tsx'
 import { restart } from './session-changes.ts'
 import type { Message } from './texts.ts'
 import { applyTheme, storedTheme, type Theme, themes } from './theme.ts'
@@ -48,11 +48,10 @@ export function Frame() {
 }
 
 function Header({ session }: { session: Session | null }) {
-  const { t } = useAppLanguage()
+  const { t, languageOf } = useAppLanguage()
   const { name, views } = useDefinition()
   const [location] = useLocation()
   const stop = useMutation({ mutationFn: stopImpersonating, onSettled: restart })
-  const languageOf = useLanguageOf()
   const links = views.filter((view) => isOpen(view, session))
   const menu = useRef<HTMLUListElement>(null)
 
@@ -193,10 +192,9 @@ function SignOut() {
 }
 
 function Content({ session }: { session: Session | null }) {
-  const { t } = useAppLanguage()
+  const { t, languageOf } = useAppLanguage()
   const { name, views } = useDefinition()
   const [location] = useLocation()
-  const languageOf = useLanguageOf()
   const view = views.find(({ path }) => path === location)
   const title = view && location !== '/' && languageOf(view.texts).t(view.title)
   const hasEnded = useHasEnded(session)
@@ -221,9 +219,9 @@ function Content({ session }: { session: Session | null }) {
     if (!view) return <p>{t('notFound')}</p>
     if (isOpen(view, session))
       return (
-        <TextsOfView texts={view.texts}>
+        <LanguageContext value={languageOf(view.texts)}>
           <view.Content key={session?.session.id} />
-        </TextsOfView>
+        </LanguageContext>
       )
     return session ? <p>{t('FORBIDDEN')}</p> : <SignIn />
   }

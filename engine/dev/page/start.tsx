@@ -23,13 +23,8 @@ const withoutTexts = (
 )
 
 /** Shows the page of an application in the element `#page`. */
-export function startPage<const Views extends readonly View[]>({
-  texts,
-  id,
-  keepLive,
-  ...definition
-}: PageDefinition<Views>) {
-  const complete = { ...definition, id: id ?? toId(definition.name), ...(keepLive && { keepLive }) }
+export function startPage<const Views extends readonly View[]>({ id, ...definition }: PageDefinition<Views>) {
+  const complete = { ...definition, id: id ?? toId(definition.name) }
   const ofViews = [...new Set(definition.views.flatMap((view) => view.texts ?? []))]
   applyTheme()
   reloadAfterFailedImport()
@@ -44,7 +39,7 @@ export function startPage<const Views extends readonly View[]>({
     <StrictMode>
       <QueryClientProvider client={queryClient}>
         <DefinitionContext value={complete}>
-          <LanguageProvider own={texts} ofViews={ofViews} fallback={withoutTexts}>
+          <LanguageProvider ofViews={ofViews} fallback={withoutTexts}>
             <Frame />
           </LanguageProvider>
         </DefinitionContext>

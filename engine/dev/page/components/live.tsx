@@ -21,16 +21,15 @@ export function Live({
 }) {
   const { keepLive } = useDefinition()
   const [status, setStatus] = useState<LiveStatus>('connecting')
-  const watched = JSON.stringify([...new Set(views.flatMap(({ topics }) => topics))])
+  const watched = [...new Set(views.flatMap(({ topics = [] }) => topics))].join()
 
   useEffect(() => {
-    const topics = JSON.parse(watched) as string[]
-    if (!keepLive || topics.length === 0) {
+    if (!keepLive || watched === '') {
       setStatus('connected')
       return undefined
     }
     return keepLive({
-      topics,
+      topics: watched.split(','),
       onStatus: setStatus,
       onError: (error) => {
         if (codeOf(error) === 'UNAUTHORIZED') void queryClient.invalidateQueries(sessionQuery)
