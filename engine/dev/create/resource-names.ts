@@ -127,7 +127,7 @@ export function renameResource(code: string, names: ResourceNames) {
     if (text === "'/ideas'") return `'${path}'`
     if (/^'\.{0,2}\//.test(text)) return text.replaceAll('ideas', kebab)
     if (/(pgTable\(|\.as\(|\.prepare\()\s*$/.test(before)) return text.replace('ideas', snake)
-    const isProse = text.includes(' ') && !/^'ideas\./.test(text)
+    const isProse = text.includes(' ') && !text.startsWith("'ideas.")
     const isTitle = /^'Ideas?'$/.test(text) && !/\bid: $/.test(before)
     return isProse || isTitle || before.endsWith('contents: [') ? inWords(text) : inCode(text)
   }

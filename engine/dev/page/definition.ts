@@ -1,6 +1,7 @@
 import { type ComponentType, createContext, useContext } from 'react'
 import type { LiveStatus } from 'tallystick-contract/query'
 
+import { requireContext } from './context.ts'
 import type { AppTexts } from './language.tsx'
 import type { Message } from './texts.ts'
 
@@ -64,9 +65,3 @@ type Definition = PageDefinition & { id: string }
 export const DefinitionContext = createContext<Definition | undefined>(undefined)
 
 export const useDefinition = () => requireContext(useContext(DefinitionContext))
-
-/** Throws if a component is shown outside of the page. */
-export function requireContext<Value>(context: Value | undefined) {
-  if (!context) throw new Error('startPage must show the components of the page')
-  return context
-}

@@ -36,9 +36,10 @@ export function Frame() {
         <Loaded query={query}>{() => null}</Loaded>
       </PlainFrame>
     )
+  const open = views.filter((view) => isOpen(view, session))
   return (
-    <Live userId={session?.user.id} views={views.filter((view) => isOpen(view, session))}>
-      <Header session={session} />
+    <Live userId={session?.user.id} views={open}>
+      <Header session={session} views={open} />
       <Content session={session} />
       <Undo />
       <Footer />
@@ -47,12 +48,12 @@ export function Frame() {
   )
 }
 
-function Header({ session }: { session: Session | null }) {
+/** `views` are the views that the person can open. */
+function Header({ session, views }: { session: Session | null; views: readonly View[] }) {
   const { t, languageOf } = useAppLanguage()
-  const { name, views } = useDefinition()
+  const { name } = useDefinition()
   const [location] = useLocation()
   const stop = useMutation({ mutationFn: stopImpersonating, onSettled: restart })
-  const links = views.filter((view) => isOpen(view, session))
   const menu = useRef<HTMLUListElement>(null)
 
   useEffect(() => {
@@ -73,7 +74,7 @@ function Header({ session }: { session: Session | null }) {
           </button>
           {/* From 700 pixels, the list is always visible. Below, the button shows the list. */}
           <ul id="menu" ref={menu} popover="auto">
-            {links.map(({ path, title, texts }) => (
+            {views.map(({ path, title, texts }) => (
               <li key={path}>
                 <Link href={path} aria-current={location === path ? 'page' : undefined}>
                   {languageOf(texts).t(title)}

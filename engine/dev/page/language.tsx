@@ -1,7 +1,7 @@
 import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react'
 import { isRightToLeft, type Language, matchLanguage } from 'tallystick-contract'
 
-import { requireContext } from './definition.ts'
+import { requireContext } from './context.ts'
 import { loadTexts, type Message } from './texts.ts'
 import { type Catalogue, createTranslator, type Translator } from './translator.ts'
 

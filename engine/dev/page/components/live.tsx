@@ -24,7 +24,7 @@ export function Live({
   const watched = [...new Set(views.flatMap(({ topics = [] }) => topics))].join()
 
   useEffect(() => {
-    if (!keepLive || watched === '') {
+    if (!keepLive || !watched) {
       setStatus('connected')
       return undefined
     }
