@@ -144,4 +144,4 @@ function NoLanguage() {
 export const useAppLanguage = (): ViewLanguage => requireContext(useContext(LanguageContext))
 
 /** Returns the texts of every page, and the formats of the current language. */
-export const useLanguage: () => PageLanguage = useAppLanguage
+export const useLanguage = (): PageLanguage => useAppLanguage()
